@@ -1,0 +1,198 @@
+package watch
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query/compare"
+)
+
+// point is a value of a day, with its standard error from the page views of the day alone.
+type point struct {
+	day        time.Time
+	value, err float64
+	weight     float64 // of the last fit
+}
+
+// step is a change between two days of a series.
+type step struct {
+	at      int     // the first point after it
+	size    float64 // the values after less those before
+	err     float64 // standard error
+	freedom float64
+	between float64 // standard deviation of the days beyond their errors
+	tried   int     // how many splits were tried
+}
+
+const (
+	leastBefore = 7  // points before a step
+	leastAfter  = 3  // and after it: a spike of a night is on two days
+	mostAfter   = 14 // older steps are known, or were too small when they were new
+	// weeks is how many days a series must have so that days of the week can be told apart.
+	weeks = 21
+	// pageFreedom is how many points the deviation of the other series of a page counts as.
+	pageFreedom = 10
+)
+
+// best returns the step that explains the points best: the largest likelihood ratio over all splits. Points are normally
+// distributed with the variance of their errors and one between days, which is that of the residuals, together with prior, the
+// square of what other series of the page have. ok is false if there are too few points.
+//
+// If the series is long enough, each day of the week has a mean of its own. Residuals beyond three deviations are clipped, so
+// that an outage or a night of bots neither makes a step nor hides one.
+func best(points []point, prior float64) (out step, ok bool) {
+	n := len(points)
+	if n < leastBefore+leastAfter {
+		return step{}, false
+	}
+	days := daysOfWeek(points)
+	parameters := 2
+	if days > 1 {
+		parameters = days + 1
+	}
+	y := make([]float64, n)
+	for i, p := range points {
+		y[i] = p.value
+	}
+	between := math.Sqrt(max(prior, 0))
+	for range 4 {
+		for i := range points {
+			points[i].weight = 1 / (points[i].err*points[i].err + between*between)
+		}
+		out = step{}
+		for at := max(leastBefore, n-mostAfter); at <= n-leastAfter; at++ {
+			s := stepAt(points, y, at, days)
+			s.tried = out.tried + 1
+			if out.tried > 0 && math.Abs(s.size)*out.err <= math.Abs(out.size)*s.err {
+				out.tried++
+				continue
+			}
+			out = s
+		}
+		rest := residuals(points, y, out, days)
+		scale, errors := spread(rest), 0.0
+		for i := range points {
+			errors += points[i].err * points[i].err / float64(n)
+		}
+		own := max(scale*scale*float64(n)/float64(max(n-parameters, 1))-errors, 0)
+		freedom := float64(n - parameters)
+		pooled := own
+		if prior >= 0 {
+			pooled = (freedom*own + pageFreedom*prior) / (freedom + pageFreedom)
+			freedom += pageFreedom
+		}
+		between = math.Sqrt(pooled)
+		out.freedom, out.between = freedom, math.Sqrt(own)
+		for i, p := range points {
+			limit := 3 * math.Sqrt(p.err*p.err+pooled)
+			y[i] += min(max(rest[i], -limit), limit) - rest[i]
+		}
+	}
+	return out, true
+}
+
+// daysOfWeek returns how many days of the week the points are told apart by: 1 or 7.
+func daysOfWeek(points []point) int {
+	if n := len(points); points[n-1].day.Sub(points[0].day) >= (weeks-1)*24*time.Hour && n >= weeks-3 {
+		return 7
+	}
+	return 1
+}
+
+// means returns the weighted mean of v of each day of the week.
+func means(points []point, v []float64, days int) (mean [7]float64) {
+	var weight [7]float64
+	for i, p := range points {
+		d := int(p.day.Weekday()) % days
+		mean[d] += p.weight * v[i]
+		weight[d] += p.weight
+	}
+	for d := range mean {
+		if weight[d] > 0 {
+			mean[d] /= weight[d]
+		}
+	}
+	return mean
+}
+
+// stepAt estimates the step before point at: the weighted regression of y on it, and on the days of the week.
+func stepAt(points []point, y []float64, at, days int) step {
+	x := make([]float64, len(points))
+	for i := at; i < len(x); i++ {
+		x[i] = 1
+	}
+	meanX, meanY := means(points, x, days), means(points, y, days)
+	var xx, xy float64
+	for i, p := range points {
+		d := int(p.day.Weekday()) % days
+		xx += p.weight * (x[i] - meanX[d]) * (x[i] - meanX[d])
+		xy += p.weight * (x[i] - meanX[d]) * (y[i] - meanY[d])
+	}
+	if xx <= 0 {
+		return step{at: at, err: math.Inf(1)}
+	}
+	return step{at: at, size: xy / xx, err: 1 / math.Sqrt(xx)}
+}
+
+// residuals returns what is left of the true values without the step and the days of the week.
+func residuals(points []point, y []float64, s step, days int) []float64 {
+	level := make([]float64, len(y))
+	for i := range y {
+		level[i] = y[i]
+		if i >= s.at {
+			level[i] -= s.size
+		}
+	}
+	mean := means(points, level, days)
+	for i, p := range points {
+		level[i] -= mean[int(p.day.Weekday())%days]
+	}
+	return level
+}
+
+// spread returns a robust standard deviation of residuals: those beyond three times 1.48 medians of their sizes count as much.
+func spread(v []float64) float64 {
+	sizes := make([]float64, len(v))
+	for i := range v {
+		sizes[i] = math.Abs(v[i])
+	}
+	slices.Sort(sizes)
+	limit, sum := 3*1.4826*sizes[len(sizes)/2], 0.0
+	for _, x := range sizes {
+		x = min(x, limit)
+		sum += x * x
+	}
+	return math.Sqrt(sum / float64(len(v)))
+}
+
+// p returns the probability of such a step at any of the splits that were tried, if there is none.
+func (s step) p() float64 {
+	return min(1, float64(s.tried)*compare.StudentTail(s.size/s.err, s.freedom))
+}
+
+// lasts reports whether a step is still there, and is one of the series as a whole and not of a few days: the last value and the
+// median after it are on its far side.
+func (s step) lasts(points []point) bool {
+	before, after := make([]float64, 0, len(points)), make([]float64, 0, mostAfter)
+	for i, p := range points {
+		if i < s.at {
+			before = append(before, p.value)
+		} else {
+			after = append(after, p.value)
+		}
+	}
+	last := after[len(after)-1]
+	slices.Sort(before)
+	slices.Sort(after)
+	base := before[len(before)/2]
+	far := func(v float64) bool { return (v-base)/s.size >= 0.5 }
+	return far(after[len(after)/2]) && far(last)
+}
+
+// estimate returns the change in the unit of base, the value before of a series of logarithms, with its interval.
+func (s step) estimate(base, level float64) compare.Estimate {
+	half := compare.StudentQuantile(level, s.freedom) * s.err
+	low, high := base*math.Expm1(s.size-half), base*math.Expm1(s.size+half)
+	return compare.Estimate{Value: base * math.Expm1(s.size), Low: &low, High: &high}
+}
