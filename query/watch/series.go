@@ -1,0 +1,200 @@
+package watch
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/compare"
+)
+
+// series is what is known of one thing of a page, by day: logarithms, so that changes are relative.
+type series struct {
+	what   What
+	points []point   // that decide: for functions, of the time beside the rest of the page view
+	plain  []point   // of the mean, in the same order
+	value  []float64 // the mean, ms of a page view (cls: a score)
+	views  []float64
+	share  float64 // of the page's time, of functions
+}
+
+const (
+	dayViews     = 50    // profiled page views that a day must have
+	leastOfPage  = 0.005 // of the page's time that a function must have for a series of its own
+	mostFunction = 200   // functions of a page with a series
+)
+
+// seriesOf returns the series of a page. Functions with one name in one file are one series: without a number that is the same
+// in all releases, they can not be told apart.
+func seriesOf(days []Day) []series {
+	days = slices.DeleteFunc(slices.Clone(days), func(d Day) bool { return d.Views < dayViews })
+	page := series{what: What{Kind: OfPage, Metric: "js"}}
+	features, vitals := map[string]*series{}, map[string]*series{}
+	total := 0.0
+	for i := range days {
+		d := &days[i]
+		total += d.Time.Sum
+		page.add(d, d.Time)
+		for name, a := range d.Features {
+			if name != "" {
+				at(features, name, What{Kind: OfFeature, Metric: "js", Feature: name}).add(d, a)
+			}
+		}
+		for k := range d.Vitals {
+			v := &d.Vitals[k]
+			at(vitals, v.Name, What{Kind: OfVital, Metric: strings.ToLower(v.Name)}).addVital(d, v)
+		}
+	}
+	out := []series{page}
+	for _, of := range []map[string]*series{features, vitals} {
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			out = append(out, *of[name])
+		}
+	}
+	return append(out, functionSeries(days, total)...)
+}
+
+func at[K comparable](of map[K]*series, key K, what What) *series {
+	if of[key] == nil {
+		of[key] = &series{what: what}
+	}
+	return of[key]
+}
+
+// functionSeries returns the series of the functions with the most of all time.
+func functionSeries(days []Day, total float64) []series {
+	sums, places := map[function]float64{}, map[function]*compare.Place{}
+	for i := range days {
+		for k := range days[i].Functions {
+			f := &days[i].Functions[k]
+			place := compare.Place{Name: f.Frame.Name, Resource: f.Frame.Resource, Line: f.Frame.Line, Column: f.Frame.Column}
+			of := functionOf(&place)
+			sums[of] += whole(f.Self).Sum
+			places[of] = &place // the newest one
+		}
+	}
+	var kept []function
+	for of, sum := range sums {
+		if of.name != "" && sum >= leastOfPage*total {
+			kept = append(kept, of)
+		}
+	}
+	slices.SortFunc(kept, func(a, b function) int {
+		return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a.file, b.file), cmp.Compare(a.name, b.name))
+	})
+	kept = kept[:min(len(kept), mostFunction)]
+	out := make([]series, len(kept))
+	number := make(map[function]int, len(kept))
+	for i, of := range kept {
+		out[i] = series{what: What{Kind: OfFunction, Metric: "self", Function: places[of]}, share: sums[of] / total}
+		number[of] = i
+	}
+	of := make([]compare.Amount, len(kept))
+	for i := range days {
+		d := &days[i]
+		clear(of)
+		for k := range d.Functions {
+			f := &d.Functions[k]
+			if n, ok := number[functionOf(&compare.Place{Name: f.Frame.Name, Resource: f.Frame.Resource})]; ok {
+				of[n] = together(of[n], whole(f.Self))
+			}
+		}
+		for n := range out {
+			out[n].addBeside(d, of[n])
+		}
+	}
+	return out
+}
+
+// whole returns the sum over all strata.
+func whole(a []compare.Amount) (sum compare.Amount) {
+	for _, x := range a {
+		sum.Seen += x.Seen
+		sum.Sum += x.Sum
+		sum.Squares += x.Squares
+	}
+	return sum
+}
+
+// together returns the time of two functions as one. The sum of their squares is at most that of times that go together.
+func together(a, b compare.Amount) compare.Amount {
+	if a.Sum == 0 {
+		return b
+	}
+	return compare.Amount{Seen: max(a.Seen, b.Seen), Sum: a.Sum + b.Sum, Squares: square(math.Sqrt(a.Squares) + math.Sqrt(b.Squares))}
+}
+
+func square(v float64) float64 { return v * v }
+
+// add adds the mean of a day.
+func (s *series) add(d *Day, a compare.Amount) {
+	if p, ok := logMean(d, a); ok {
+		s.points, s.plain = append(s.points, p), append(s.plain, p)
+		s.value, s.views = append(s.value, a.Sum/d.Views), append(s.views, d.Views)
+	}
+}
+
+// logMean returns the logarithm of the mean of a day's page views.
+func logMean(d *Day, a compare.Amount) (point, bool) {
+	mean := a.Sum / d.Views
+	variance := max(a.Squares/d.Views-mean*mean, 0) / d.Views
+	if !(mean > 0) || a.Squares == 0 || math.IsInf(variance, 0) {
+		return point{}, false
+	}
+	return point{day: d.Day, value: math.Log(mean), err: math.Sqrt(variance) / mean}, true
+}
+
+// addBeside adds the time x of a function as log(Σx/Σ(T−x)), with T the time of the page view: slow devices and long visits have
+// more of both. Its error is that of the delta method.
+func (s *series) addBeside(d *Day, x compare.Amount) {
+	plain, ok := logMean(d, x)
+	n, rest := d.Views, d.Time.Sum-x.Sum
+	if !ok || rest <= 0 {
+		return
+	}
+	mean, other := x.Sum/n, rest/n
+	xx, xo, oo := x.Squares/n-mean*mean, 0.0, d.Time.Squares/n-square(d.Time.Sum/n)
+	variance := xx/square(mean) + oo/square(other) - 2*xo/(mean*other)
+	if !(variance >= 0) {
+		return
+	}
+	s.points = append(s.points, point{day: d.Day, value: math.Log(x.Sum / rest), err: math.Sqrt(variance / n)})
+	s.plain = append(s.plain, plain)
+	s.value, s.views = append(s.value, mean), append(s.views, n)
+}
+
+// addVital adds the 75th percentile of a Web Vital.
+func (s *series) addVital(d *Day, v *query.VitalReport) {
+	low, high := v.P75.Low, v.P75.High
+	if !(v.P75.Value > 0 && low > 0 && high > low) {
+		return
+	}
+	p := point{day: d.Day, value: math.Log(v.P75.Value), err: math.Log(high/low) / (2 * normal95)}
+	s.points, s.plain = append(s.points, p), append(s.plain, p)
+	s.value, s.views = append(s.value, v.P75.Value), append(s.views, float64(v.PageViews))
+}
+
+// normal95 is how many standard errors half an interval of 95 % has.
+const normal95 = 1.959963984540054
+
+// since returns the series from a day on.
+func (s series) after(cut func(p point) bool) series {
+	n := 0
+	for n < len(s.points) && cut(s.points[n]) {
+		n++
+	}
+	s.points, s.plain, s.value, s.views = s.points[n:], s.plain[n:], s.value[n:], s.views[n:]
+	return s
+}
+
+// mean returns the mean value of the days from i to before k.
+func (s *series) mean(i, k int) float64 {
+	var sum, views float64
+	for ; i < k; i++ {
+		sum, views = sum+s.value[i]*s.views[i], views+s.views[i]
+	}
+	return sum / max(views, 1)
+}
