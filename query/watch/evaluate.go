@@ -2,6 +2,8 @@ package watch
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
@@ -70,23 +72,78 @@ type Evaluation struct {
 // The release detector looks at a page 2 hours after the newest release began, and then less and less often for a week; the
 // time detector once a day, when the day is over. Pages are read one by one. The error is that of reading the traffic, or that of ctx.
 func Evaluate(ctx context.Context, o Observer, now time.Time, s Settings, m Memory, known []Change) (Evaluation, error) {
-	traffic, err := o.Traffic(ctx, now.Add(-8*24*time.Hour), now)
+	traffic, err := o.Traffic(ctx, now.Add(-trafficDays*day), now)
 	if err != nil {
-		return Evaluation{}, err
+		return Evaluation{}, fmt.Errorf("read the traffic: %w", err)
 	}
-	e := Evaluation{Known: append([]Change(nil), known...), Memory: Memory{Pages: map[string]PageMemory{}}, Failed: map[string]error{}}
+	e := Evaluation{Known: copied(known), Memory: Memory{Pages: map[string]PageMemory{}}, Failed: map[string]error{}}
+	var found []Finding
 	for _, t := range traffic {
-		if s.Pages == nil || s.Pages(t.Page) {
-			e.Memory.Pages[t.Page] = m.Pages[t.Page]
+		if s.Pages != nil && !s.Pages(t.Page) {
+			continue
 		}
+		r := &reader{o: o, s: s.withDefaults(), now: now, page: t.Page, traffic: tableOf(t)}
+		memory := m.Pages[t.Page]
+		memory.Waiting = slices.Clone(memory.Waiting)
+		of, err := r.look(ctx, &memory, e.Known)
+		if ctx.Err() != nil {
+			return Evaluation{}, ctx.Err()
+		}
+		if err != nil {
+			e.Failed[t.Page], memory = err, m.Pages[t.Page]
+		}
+		e.Memory.Pages[t.Page] = memory
+		found = append(found, of...)
 	}
 	for i := range e.Known {
 		if c := &e.Known[i]; c.State != Resolved && now.Sub(c.Found) >= newNormal {
 			c.State, c.Resolved, c.Resolution = Resolved, now, NewNormal
 		}
 	}
-	return e, ctx.Err()
+	e.Found = Group(found, e.Known, now)
+	return e, nil
 }
 
-// newNormal is how long a change is open at most.
-const newNormal = 14 * 24 * time.Hour
+// trafficDays is how many days of traffic are read: those of all looks at a release, and one before it began.
+const trafficDays = 8
+
+// look looks at one page.
+func (r *reader) look(ctx context.Context, m *PageMemory, known []Change) ([]Finding, error) {
+	for i := range known {
+		if known[i].Pages[0].Page == r.page {
+			if err := r.check(ctx, &known[i]); err != nil {
+				return nil, fmt.Errorf("check change %s: %w", known[i].ID, err)
+			}
+		}
+	}
+	byTime, err := r.byTime(ctx, m, known)
+	if err != nil {
+		return nil, fmt.Errorf("look at the days: %w", err)
+	}
+	byRelease, err := r.release(ctx, m)
+	if err != nil {
+		return nil, fmt.Errorf("compare releases: %w", err)
+	}
+	return append(byRelease, byTime...), nil
+}
+
+func (s Settings) withDefaults() Settings {
+	for _, x := range []struct {
+		to    *float64
+		value float64
+	}{{&s.MinShare, 0.03}, {&s.MinFunction, 0.05}, {&s.MinOfPage, 0.001}, {&s.FalseReports, 0.001}} {
+		if *x.to <= 0 {
+			*x.to = x.value
+		}
+	}
+	return s
+}
+
+// copied copies changes that lists will be added to.
+func copied(known []Change) []Change {
+	out := slices.Clone(known)
+	for i := range out {
+		out[i].Pages, out[i].Consequences = slices.Clone(out[i].Pages), slices.Clone(out[i].Consequences)
+	}
+	return out
+}

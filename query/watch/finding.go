@@ -16,6 +16,12 @@ type Finding struct {
 	Release, CompareRelease string // of ByRelease
 	Begin                   time.Time
 	Total                   compare.Pair // of a function: ms with what it calls
+	// Script is all JavaScript of the page, before, in ms of a page view.
+	Script float64
+	// Moved says that the time of a function moved, and With from or to which functions, as far as they changed by more
+	// than noise.
+	Moved bool
+	With  []Consequence
 }
 
 // Traffic is the page views of a page by release and hour.

@@ -115,6 +115,7 @@ func whole(a []compare.Amount) (sum compare.Amount) {
 		sum.Seen += x.Seen
 		sum.Sum += x.Sum
 		sum.Squares += x.Squares
+		sum.Product += x.Product
 	}
 	return sum
 }
@@ -124,7 +125,7 @@ func together(a, b compare.Amount) compare.Amount {
 	if a.Sum == 0 {
 		return b
 	}
-	return compare.Amount{Seen: max(a.Seen, b.Seen), Sum: a.Sum + b.Sum, Squares: square(math.Sqrt(a.Squares) + math.Sqrt(b.Squares))}
+	return compare.Amount{Seen: max(a.Seen, b.Seen), Sum: a.Sum + b.Sum, Squares: square(math.Sqrt(a.Squares) + math.Sqrt(b.Squares)), Product: a.Product + b.Product}
 }
 
 func square(v float64) float64 { return v * v }
@@ -157,6 +158,9 @@ func (s *series) addBeside(d *Day, x compare.Amount) {
 	}
 	mean, other := x.Sum/n, rest/n
 	xx, xo, oo := x.Squares/n-mean*mean, 0.0, d.Time.Squares/n-square(d.Time.Sum/n)
+	if x.Product > 0 {
+		xo, oo = (x.Product-x.Squares)/n-mean*other, (d.Time.Squares-2*x.Product+x.Squares)/n-other*other
+	}
 	variance := xx/square(mean) + oo/square(other) - 2*xo/(mean*other)
 	if !(variance >= 0) {
 		return
@@ -180,7 +184,7 @@ func (s *series) addVital(d *Day, v *query.VitalReport) {
 // normal95 is how many standard errors half an interval of 95 % has.
 const normal95 = 1.959963984540054
 
-// since returns the series from a day on.
+// after returns the series without its first points, as long as cut says so.
 func (s series) after(cut func(p point) bool) series {
 	n := 0
 	for n < len(s.points) && cut(s.points[n]) {

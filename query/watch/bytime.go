@@ -1,0 +1,188 @@
+package watch
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query/compare"
+)
+
+const (
+	seriesDays = 35 // that the time detector looks at
+	// timeLevel is the probability that it finds a change of a page on a day where there is none, for each false report that is
+	// accepted in a day of a page.
+	timeLevel = 0.5
+	// lessBeside is how much of a function's change at an equal rest of the page view its plain change must be: less is a
+	// change of the rest.
+	lessBeside = 0.3
+)
+
+// The shares of the kinds in the level of the time detector.
+func kindShares() map[Kind]float64 {
+	return map[Kind]float64{OfPage: 0.15, OfFeature: 0.1, OfVital: 0.15, OfFunction: 0.6}
+}
+
+// byTime looks for a step in the daily series of the page, if a day is over that it has not looked at. Days before a change that is
+// known are of another time, and left out.
+func (r *reader) byTime(ctx context.Context, m *PageMemory, known []Change) ([]Finding, error) {
+	last := r.now.UTC().Truncate(day).Add(-day)
+	if !m.Day.Before(last) {
+		return nil, nil
+	}
+	all, err := r.series(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.Day = last
+	if page := all[0].points; len(page) == 0 || page[len(page)-1].day.Before(last) {
+		return nil, nil
+	}
+	return r.steps(all, known), nil
+}
+
+// series returns the series of the days of the page until today.
+func (r *reader) series(ctx context.Context) ([]series, error) {
+	if r.days == nil {
+		until := r.now.UTC().Truncate(day)
+		days, err := r.o.Days(ctx, r.page, until.Add(-seriesDays*day), until)
+		if err != nil {
+			return nil, err
+		}
+		r.days = seriesOf(days)
+	}
+	return r.days, nil
+}
+
+// viewsADay estimates the page views of all visitors in a day: those that the Web Vitals of the last week stand for. 0 is unknown.
+func viewsADay(all []series) (most float64) {
+	for _, x := range all {
+		if n := len(x.views); x.what.Kind == OfVital && n > 0 {
+			week := x.views[max(0, n-7):]
+			sum := 0.0
+			for _, v := range week {
+				sum += v
+			}
+			most = max(most, sum/float64(len(week)))
+		}
+	}
+	return most
+}
+
+// steps returns the steps of the series of a page.
+func (r *reader) steps(all []series, known []Change) (out []Finding) {
+	all = slices.Clone(all)
+	views := viewsADay(all)
+	number := map[Kind]float64{}
+	share := 0.0
+	between := map[Kind][]float64{}
+	for i := range all {
+		x := &all[i]
+		k := x.what.key()
+		*x = x.after(func(p point) bool {
+			return slices.ContainsFunc(known, func(c Change) bool { return c.hides(r.page, k, p.day) })
+		})
+		if s, ok := best(x.points, -1); ok && r.wanted(x.what.Kind) {
+			number[x.what.Kind]++
+			share += x.share
+			between[x.what.Kind] = append(between[x.what.Kind], square(s.between))
+		}
+	}
+	for _, x := range all {
+		kind := x.what.Kind
+		if number[kind] == 0 || !r.wanted(kind) {
+			continue
+		}
+		s, ok := best(x.points, median(between[kind]))
+		level := timeLevel * r.s.FalseReports * kindShares()[kind] / number[kind]
+		if kind == OfFunction { // half of it by time, as comparisons do
+			level = timeLevel * r.s.FalseReports * kindShares()[kind] * (0.5/number[kind] + 0.5*x.share/share)
+		}
+		if ok && s.p() <= level && s.lasts(x.points) {
+			if f, ok := r.stepped(&x, s, level/float64(s.tried), all[0]); ok {
+				f.ViewsADay = views
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// hides reports whether a day is before c changed a series of a page, or before it ended.
+func (c *Change) hides(page string, k key, of time.Time) bool {
+	since := c.Begin
+	if c.State == Resolved && c.Resolution == Back {
+		since = c.Resolved
+	}
+	if of.After(since) {
+		return false
+	}
+	if c.on(page) && (c.What.key() == k || k.kind != OfFunction && c.Direction != Moved) {
+		return true
+	}
+	concerns := func(x Consequence) bool { return x.Page == page && x.What.key() == k }
+	return slices.ContainsFunc(c.Consequences, concerns) || slices.ContainsFunc(c.Moved, concerns)
+}
+
+// stepped makes a finding of a step, unless it is shown to be smaller than what the owner wants to know.
+func (r *reader) stepped(x *series, s step, level float64, page series) (f Finding, ok bool) {
+	n := len(x.points)
+	before, after := x.mean(max(0, s.at-mostAfter), s.at), x.mean(s.at, n)
+	f = Finding{What: x.what, Detector: ByTime, Begin: x.points[s.at].day}
+	f.PageChange = PageChange{Page: r.page, Value: compare.Pair{A: before, B: after}, Change: s.estimate(before, level), Level: 1 - level}
+	for i, v := range x.views {
+		if i < s.at {
+			f.Views.A += v
+		} else {
+			f.Views.B += v
+		}
+	}
+	if len(page.value) > 0 {
+		f.Script = page.mean(0, len(page.value))
+	}
+	least := r.s.MinShare * before
+	if x.what.Kind == OfFunction {
+		least = max(r.s.MinFunction*before, r.s.MinOfPage*f.Script)
+		f.Beside = new(f.Change)
+		plain, ok := fit(x.plain, s.at)
+		if !ok || plain.size/s.size < lessBeside {
+			return f, false
+		}
+		f.Change = plain.estimate(before, level)
+	}
+	if x.what.Kind != OfVital {
+		least = max(least, r.s.Min)
+	}
+	f.Relative = new(math.Expm1(s.size))
+	size := max(math.Abs(math.Expm1(s.size+1.6448536269514722*s.err)), math.Abs(math.Expm1(s.size-1.6448536269514722*s.err)))
+	return f, size*before >= least
+}
+
+// fit returns the step at a given point.
+func fit(points []point, at int) (step, bool) {
+	if at < leastBefore || len(points)-at < leastAfter {
+		return step{}, false
+	}
+	days := daysOfWeek(points)
+	y := make([]float64, len(points))
+	for i := range points {
+		y[i] = points[i].value
+		points[i].weight = 1 / square(points[i].err)
+	}
+	s := stepAt(points, y, at, days)
+	rest := residuals(points, y, s, days)
+	freedom := max(len(points)-days-1, 1)
+	scale := square(spread(rest)) * float64(len(points)) / float64(freedom)
+	mean := 0.0
+	for i := range points {
+		mean += square(points[i].err) / float64(len(points))
+	}
+	between := max(scale-mean, 0)
+	for i := range points {
+		points[i].weight = 1 / (square(points[i].err) + between)
+	}
+	s = stepAt(points, y, at, days)
+	s.freedom = float64(freedom)
+	return s, true
+}

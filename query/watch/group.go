@@ -1,0 +1,213 @@
+package watch
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query/compare"
+)
+
+const (
+	// explained is the part of a change that is enough to say that it only follows from others.
+	explained = 0.8
+	// beside is the part of a function's change at an equal rest of the page view that others, which are this rest, explain.
+	besides = 0.5
+	// mostPages and mostConsequences bound the lists of a change.
+	mostPages, mostConsequences = 500, 50
+)
+
+// Group returns the changes that findings are, found now, without those that only follow from others: one of several that have one
+// cause. What is one of the known changes completes these instead.
+//
+//   - A function found on several pages is one change. What calls it is none, since it is the self time that is tested.
+//   - A function that only changed beside others, as these are the rest of the page view, did not change.
+//   - The page as a whole, its features and its Web Vitals are consequences of the functions that changed, if these explain
+//     most of it, or if what they do not explain is no more than noise.
+//   - Functions between which time moved are one change, Moved.
+func Group(findings []Finding, known []Change, now time.Time) []Change {
+	g := &grouping{known: known, now: now}
+	for _, kind := range []Kind{OfFunction, OfPage, OfFeature, OfVital} {
+		var of []Finding
+		for _, f := range findings {
+			if f.What.Kind == kind {
+				of = append(of, f)
+			}
+		}
+		slices.SortStableFunc(of, func(a, b Finding) int {
+			return cmp.Or(bySize(a.decisive().Value, b.decisive().Value), cmp.Compare(a.Page, b.Page))
+		})
+		for i := range of {
+			g.add(&of[i])
+		}
+	}
+	for i := range g.found {
+		sortPages(g.found[i].Pages)
+		g.found[i].identify()
+	}
+	slices.SortStableFunc(g.found, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(b.added(), a.added()), cmp.Compare(a.ID, b.ID))
+	})
+	return g.found
+}
+
+type grouping struct {
+	found, known []Change
+	now          time.Time
+}
+
+// added is the time that a change adds on all pages.
+func (c *Change) added() (sum float64) {
+	for i := range c.Pages {
+		sum += c.Pages[i].added()
+	}
+	return sum
+}
+
+// add makes a finding a change, or a part of one.
+func (g *grouping) add(f *Finding) {
+	if f.What.Kind == OfFunction && g.beside(f) {
+		return
+	}
+	c := f.change(g.now)
+	for _, all := range [][]Change{g.found, g.known} {
+		for i := range all {
+			if all[i].takes(&c) || all[i].follows(f) {
+				return
+			}
+		}
+	}
+	if f.What.Kind != OfFunction && g.follows(f) {
+		return
+	}
+	g.found = append(g.found, c)
+}
+
+// change returns a finding as a change.
+func (f *Finding) change(now time.Time) Change {
+	c := Change{State: Open, Direction: directionOf(f.decisive().Value), What: f.What, Detector: f.Detector, Release: f.Release,
+		CompareRelease: f.CompareRelease, Begin: f.Begin, Found: now, Checked: now, Pages: []PageChange{f.PageChange}}
+	if f.Moved {
+		c.Direction, c.Moved = Moved, f.With
+	}
+	return c
+}
+
+// takes adds other to c, if it is the same change, and says so.
+func (c *Change) takes(other *Change) bool {
+	if !c.same(other) || c.State == Resolved && c.Resolution == Back {
+		return false
+	}
+	if c.State == Resolved {
+		return true
+	}
+	p := other.Pages[0]
+	i := slices.IndexFunc(c.Pages, func(x PageChange) bool { return x.Page == p.Page })
+	switch {
+	case i < 0 && len(c.Pages) < mostPages:
+		c.Pages = append(c.Pages, p)
+	case i >= 0 && math.Abs(p.decisive().Value) > math.Abs(c.Pages[i].decisive().Value):
+		c.Pages[i] = p
+	}
+	return true
+}
+
+// at reports whether a change is of the page and the time of a finding.
+func (c *Change) at(f *Finding) bool {
+	if !c.on(f.Page) || c.State == Resolved {
+		return false
+	}
+	if c.Release != "" && f.Release != "" {
+		return c.Release == f.Release
+	}
+	return f.Begin.Sub(c.Begin).Abs() <= near
+}
+
+// follows adds a finding to a change that it belongs to whatever its size, and says so: a function between which and that of c time
+// moved; a function that explains what is known of a page as a whole; and a Web Vital or a feature of a page that changed as a whole.
+func (c *Change) follows(f *Finding) bool {
+	if !c.at(f) {
+		return false
+	}
+	k := f.What.key()
+	switch {
+	case f.What.Kind == OfFunction && c.Direction == Moved:
+		return slices.ContainsFunc(c.Moved, func(x Consequence) bool { return x.Page == f.Page && x.What.key() == k })
+	case f.Moved || c.Direction == Moved || directionOf(f.decisive().Value) != c.Direction:
+		return false
+	case f.What.Kind == OfFunction && c.What.Kind == OfPage:
+		p := c.page(f.Page)
+		if !explains(f.decisive().Value, 0, p.Change, p.Level) {
+			return false
+		}
+	case f.What.Kind == OfVital && c.What.Kind != OfVital && c.What.Kind != OfFeature, f.What.Kind == OfFeature && c.What.Kind == OfPage:
+	default:
+		return false
+	}
+	c.consequence(f)
+	return true
+}
+
+func (c *Change) page(name string) *PageChange {
+	return &c.Pages[slices.IndexFunc(c.Pages, func(p PageChange) bool { return p.Page == name })]
+}
+
+func (c *Change) consequence(f *Finding) {
+	k := f.What.key()
+	if len(c.Consequences) < mostConsequences && !slices.ContainsFunc(c.Consequences, func(x Consequence) bool { return x.Page == f.Page && x.What.key() == k }) {
+		c.Consequences = append(c.Consequences, Consequence{Page: f.Page, What: f.What, Change: f.decisive()})
+	}
+}
+
+// explains reports whether a change of other things, with the square of its standard error, is most of a change, or all of it but
+// noise.
+func explains(others, variance float64, change compare.Estimate, level float64) bool {
+	if others/change.Value >= explained {
+		return true
+	}
+	rest := math.Abs(change.Value - others)
+	return others/change.Value > 0 && rest <= normal95*math.Sqrt(square(errorOf(change, level))+variance)
+}
+
+// functions returns the change of all functions that are known to have changed with a finding, its variance, and the change with
+// the most of it in the direction of the finding.
+func (g *grouping) functions(f *Finding) (sum, variance float64, most *Change) {
+	k := f.What.key()
+	largest := 0.0
+	for _, all := range [][]Change{g.found, g.known} {
+		for i := range all {
+			c := &all[i]
+			if c.What.Kind != OfFunction || c.Direction == Moved || !c.at(f) || c.What.key() == k {
+				continue
+			}
+			p := c.page(f.Page)
+			sum += p.decisive().Value
+			variance += square(errorOf(p.decisive(), p.Level))
+			if size := p.decisive().Value; directionOf(size) == directionOf(f.decisive().Value) && math.Abs(size) > largest {
+				largest, most = math.Abs(size), c
+			}
+		}
+	}
+	return sum, variance, most
+}
+
+// follows adds the change of a page or a feature to that of a function, if those of functions explain it.
+func (g *grouping) follows(f *Finding) bool {
+	sum, variance, most := g.functions(f)
+	if most == nil || !explains(sum, variance, f.Change, f.Level) {
+		return false
+	}
+	most.consequence(f)
+	return true
+}
+
+// beside reports whether a function only changed at an equal rest of the page view, since others that did change are that rest.
+func (g *grouping) beside(f *Finding) bool {
+	if f.Beside == nil || f.Script <= 0 || f.Value.A <= 0 {
+		return false
+	}
+	sum, _, _ := g.functions(f)
+	predicted := -sum / f.Script * f.Value.A
+	return predicted/f.Beside.Value >= besides
+}

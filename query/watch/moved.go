@@ -1,0 +1,118 @@
+package watch
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/query/compare"
+)
+
+// The time of a domain of functions stayed the same beside a change of one of them, if
+const (
+	movedShare = 0.2 // it changed by at most this share of that change, and its interval holds 0,
+	movedNoise = 0.5 // and half of its interval of 95 % is at most this share: a change of it would be seen.
+)
+
+// mostMoved is how many functions are named that the time went to, or came from.
+const mostMoved = 5
+
+// domains returns functions that time moves between when code is rewritten: those of the same class (the name before the last
+// dot), file and package. Each is a text that is the same for all of them.
+func domains(p *compare.Place) (out []string) {
+	file := compare.Stable(p.Resource)
+	if i := strings.LastIndexByte(p.Name, '.'); i > 0 {
+		out = append(out, "class\x00"+file+"\x00"+p.Name[:i])
+	}
+	if file != "" {
+		out = append(out, "file\x00"+file)
+	}
+	if name := packageOf(file); name != "" {
+		out = append(out, "package\x00"+name)
+	}
+	return out
+}
+
+// packageOf returns the npm package of a source file, or "".
+func packageOf(file string) string {
+	const folder = "node_modules/"
+	i := strings.LastIndex(file, folder)
+	if i < 0 {
+		return ""
+	}
+	name := file[i+len(folder):]
+	parts := strings.SplitN(name, "/", 3)
+	if strings.HasPrefix(name, "@") && len(parts) > 1 {
+		return parts[0] + "/" + parts[1]
+	}
+	return parts[0]
+}
+
+// moved reports whether the time of function i moved from or to others of one of its domains, and to which that changed by more
+// than noise. edited are functions of one domain more, by key; it may be nil.
+func moved(functions []compare.FunctionChange, i int, edited map[function]bool) (with []int, ok bool) {
+	f := &functions[i]
+	of := domains(&f.Place)
+	if edited[functionOf(&f.Place)] {
+		of = append(of, "edited")
+	}
+	for _, domain := range of {
+		var members []int
+		for k := range functions {
+			p := &functions[k].Place
+			if domain == "edited" && edited[functionOf(p)] || domain != "edited" && slices.Contains(domains(p), domain) {
+				members = append(members, k)
+			}
+		}
+		changed := slices.DeleteFunc(slices.Clone(members), func(k int) bool { return !functions[k].Status.Alarm() })
+		if stayed(functions, members, f) || stayed(functions, changed, f) {
+			return others(functions, changed, f), true
+		}
+	}
+	return nil, false
+}
+
+// stayed reports whether the time of all these functions together stayed the same beside the change of f.
+func stayed(functions []compare.FunctionChange, of []int, f *compare.FunctionChange) bool {
+	var change, variance, before float64
+	for _, k := range of {
+		e := decisiveOf(&functions[k])
+		before += functions[k].Mean.A
+		change += e.Value
+		variance += square(errorOf(e, functions[k].Level))
+	}
+	size, half := math.Abs(decisiveOf(f).Value), normal95*math.Sqrt(variance)
+	return before >= size && math.Abs(change) <= movedShare*size && math.Abs(change) <= half && half <= movedNoise*size
+}
+
+// others returns those of the functions that changed in the other direction than f, those that changed most first.
+func others(functions []compare.FunctionChange, of []int, f *compare.FunctionChange) []int {
+	value := func(k int) float64 { return decisiveOf(&functions[k]).Value }
+	of = slices.DeleteFunc(of, func(k int) bool { return value(k)*decisiveOf(f).Value >= 0 })
+	slices.SortStableFunc(of, func(a, b int) int { return bySize(value(a), value(b)) })
+	return of[:min(len(of), mostMoved)]
+}
+
+// bySize orders larger changes first.
+func bySize(a, b float64) int {
+	switch a, b := math.Abs(a), math.Abs(b); {
+	case a > b:
+		return -1
+	case a < b:
+		return 1
+	}
+	return 0
+}
+
+// decisiveOf is the estimate of a function's change that has decided.
+func decisiveOf(f *compare.FunctionChange) compare.Estimate {
+	return f.Shown()
+}
+
+// errorOf returns the standard error of an estimate with an interval of a level, such as 0.95; infinite without one.
+func errorOf(e compare.Estimate, level float64) float64 {
+	if e.Low == nil || !(level > 0 && level < 1) {
+		return math.Inf(1)
+	}
+	return (*e.High - *e.Low) / (2 * math.Sqrt2 * math.Erfcinv(1-level))
+}

@@ -1,0 +1,216 @@
+package watch
+
+import (
+	"hash/fnv"
+	"slices"
+	"time"
+)
+
+// shift is the step of a page from one release to the next.
+type shift struct {
+	page          string
+	before, after string
+	began         time.Time // after
+	old           time.Time // before did, or the traffic that is known
+}
+
+const (
+	hour = time.Hour
+	day  = 24 * hour
+	// releaseViews is how many page views a release must have to be looked at.
+	releaseViews = 500
+	// newestShare is the share of the page views of the last hours that the newest release must have, and beginShare that
+	// of a few hours from which on it is there: before, it was tried out.
+	newestShare, beginShare = 0.1, 0.05
+	recentHours             = 6
+	recentViews             = 50 // page views of the last hours that tell a share; otherwise it is that of a day
+)
+
+// table is the traffic of a page by hour.
+type table struct {
+	hours []time.Time
+	of    map[string][]float64 // by release
+	all   []float64
+}
+
+func tableOf(t Traffic) table {
+	out := table{of: map[string][]float64{}}
+	if len(t.Hours) == 0 {
+		return out
+	}
+	first, last := t.Hours[0].Hour, t.Hours[len(t.Hours)-1].Hour
+	n := int(last.Sub(first)/hour) + 1
+	out.all = make([]float64, n)
+	for i := range n {
+		out.hours = append(out.hours, first.Add(time.Duration(i)*hour))
+	}
+	for _, h := range t.Hours {
+		if out.of[h.Release] == nil {
+			out.of[h.Release] = make([]float64, n)
+		}
+		i := int(h.Hour.Sub(first) / hour)
+		out.of[h.Release][i] += float64(h.Views)
+		out.all[i] += float64(h.Views)
+	}
+	return out
+}
+
+// views returns the page views of a release in [since, until).
+func (t *table) views(release string, since, until time.Time) float64 {
+	return t.sum(t.of[release], since, until)
+}
+
+func (t *table) sum(of []float64, since, until time.Time) (sum float64) {
+	for i := range of {
+		if h := t.hours[i]; !h.Before(since) && h.Before(until) {
+			sum += of[i]
+		}
+	}
+	return sum
+}
+
+// begin returns when a release began: the first hour from which on it had its share. known is false if it was there before
+// the first hour of the traffic.
+func (t *table) begin(release string) (began time.Time, known, ok bool) {
+	of := t.of[release]
+	for i := range of {
+		until := t.hours[i].Add(3 * hour)
+		if of[i] > 0 && t.views(release, t.hours[i], until) >= beginShare*t.sum(t.all, t.hours[i], until) {
+			return t.hours[i], i > 0, true
+		}
+	}
+	return time.Time{}, false, false
+}
+
+// share returns the share of a release of the latest page views, before now.
+func (t *table) share(release string, now time.Time) float64 {
+	since := now.Add(-recentHours * hour)
+	if t.sum(t.all, since, now) < recentViews {
+		since = now.Add(-day)
+	}
+	return t.views(release, since, now) / max(t.sum(t.all, since, now), 1)
+}
+
+// newest returns the newest release of those that have a share of the page views, and the one that had the most before it
+// began. ok is false where there are not two, or too few page views.
+func (t *table) newest(page string, now time.Time) (s shift, ok bool) {
+	for release := range t.of {
+		began, known, found := t.begin(release)
+		if !found || !known || t.share(release, now) < newestShare || began.Before(s.began) || began.Equal(s.began) && release <= s.after {
+			continue
+		}
+		s = shift{page: page, after: release, began: began}
+	}
+	if s.began.IsZero() || t.views(s.after, s.began, now) < releaseViews {
+		return s, false
+	}
+	most := 0.0
+	for release := range t.of {
+		if v := t.views(release, s.began.Add(-day), s.began); release != s.after && (v > most || v == most && v > 0 && release > s.before) {
+			most, s.before = v, release
+		}
+	}
+	if most == 0 {
+		return s, false
+	}
+	s.old, _, _ = t.begin(s.before)
+	return s, t.views(s.before, s.began.Add(-week), s.began) >= releaseViews
+}
+
+const week = 7 * day
+
+// look is a look at a release.
+type look struct {
+	after time.Duration // its begin
+	spent float64       // of the level of the release until then, at most
+}
+
+// looks returns when a release is looked at, and how much of its level is spent by then: most at a day or so, when a change of
+// a few percent can be seen on a page with many visitors.
+func looks() []look {
+	return []look{{2 * hour, 0.03}, {3 * hour, 0.06}, {4 * hour, 0.09}, {6 * hour, 0.14}, {9 * hour, 0.22}, {12 * hour, 0.32}, {18 * hour, 0.5},
+		{24 * hour, 0.65}, {36 * hour, 0.76}, {48 * hour, 0.84}, {72 * hour, 0.9}, {120 * hour, 0.95}, {168 * hour, 1}}
+}
+
+// due returns the share of the level of a release that is to be spent now: 0 if no look is due. Each page has its own time
+// between two looks, so that the pages of a site do not all take the same hour.
+func (s shift) due(looked, now time.Time) float64 {
+	h := fnv.New32a()
+	h.Write([]byte(s.page))
+	part := float64(h.Sum32()%1024) / 1024
+	done, spent := 0.0, 0.0
+	all := looks()
+	for i, l := range all {
+		next := all[min(i+1, len(all)-1)].after
+		at := s.began.Add(l.after + time.Duration(part*float64(next-l.after)))
+		if !looked.Before(at) {
+			done = l.spent
+		}
+		if !now.Before(at) {
+			spent = l.spent
+		}
+	}
+	return spent - done
+}
+
+// spans returns the page views to compare, of after those in [since, now). Where both releases ran at once, as with a gradual
+// rollout, these hours are compared, if they have not much fewer page views; otherwise the same hours of the day before, or of as
+// many days as it takes.
+func (s shift) spans(t *table, since, now time.Time) (before, after Span, atOnce bool) {
+	after = Span{s.after, since, now}
+	days := int((now.Sub(s.began) + day - 1) / day)
+	for days < 7 && t.views(s.before, s.began.Add(-time.Duration(days)*day), s.began) < releaseViews {
+		days++
+	}
+	back := time.Duration(days) * day
+	before = Span{s.before, since.Add(-back), now.Add(-back)}
+	if before.Until.After(s.began) {
+		before.Until = s.began
+	}
+	if before.Since.After(s.began.Add(-day)) || t.views(s.before, before.Since, before.Until) < releaseViews {
+		before.Since, before.Until = s.began.Add(-back), s.began
+	}
+	together := Span{s.before, since, now}
+	beside, apart := pairs(t, together, after), pairs(t, before, after)
+	if beside >= apart/2 {
+		return together, after, true
+	}
+	return before, after, false
+}
+
+// pairs returns how many page views a side are as good as these.
+func pairs(t *table, before, after Span) float64 {
+	a, b := 0.0, t.views(after.Release, after.Since, after.Until)
+	if before.Since.Equal(after.Since) {
+		both := 0.0
+		for i, h := range t.hours {
+			if h.Before(after.Since) || !h.Before(after.Until) {
+				continue
+			}
+			if x, y := at0(t.of[before.Release], i), at0(t.of[after.Release], i); x >= 30 && y >= 30 {
+				both += x * y / (x + y)
+			}
+		}
+		return both
+	}
+	a = t.views(before.Release, before.Since, before.Until)
+	return a * b / max(a+b, 1)
+}
+
+func at0(v []float64, i int) float64 {
+	if i < len(v) {
+		return v[i]
+	}
+	return 0
+}
+
+// recent returns the releases with a share of the latest page views.
+func (t *table) recent(now time.Time) (out []string) {
+	for release := range t.of {
+		if t.share(release, now) >= newestShare {
+			out = append(out, release)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
