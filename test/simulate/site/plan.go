@@ -21,12 +21,12 @@ type Plan struct {
 	// PageDay and FunctionDay are the spread of the logarithm of the time from day to day: of all functions together, and of
 	// each by itself.
 	PageDay, FunctionDay float64
-	Drift    float64 // share of page views that change from the first to the last kind of device in all the time
-	Releases []Release
-	Ramp     int // hours until all page views are of a new release
-	Effects  []Effect
-	Outage   Hours
-	Bots     Hours
+	Drift                float64 // share of page views that change from the first to the last kind of device in all the time
+	Releases             []Release
+	Ramp                 int // hours until all page views are of a new release
+	Effects              []Effect
+	Outage               Hours
+	Bots                 Hours
 	// Browser is when page views change to a new version of their browser, which is faster by 2 %.
 	Browser Hours
 }

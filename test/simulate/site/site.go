@@ -129,7 +129,7 @@ func (s *Site) draw(rng *rand.Rand, hour int, pageDay float64) (out []cell) {
 			x.squares += factor * factor
 		}
 		for k := range c.vitals {
-			c.vitals[k] = math.Exp(rng.NormFloat64() * vitalSpread / math.Sqrt(c.views)) * math.Pow(speed, vitalSpeed)
+			c.vitals[k] = math.Exp(rng.NormFloat64()*vitalSpread/math.Sqrt(c.views)) * math.Pow(speed, vitalSpeed)
 		}
 		out = append(out, c)
 	}
@@ -371,7 +371,9 @@ type vital struct {
 	usual      float64
 }
 
-func vitals() []vital { return []vital{{"lcp", "ms", 2200}, {"inp", "ms", 180}, {"cls", "score", 0.08}} }
+func vitals() []vital {
+	return []vital{{"lcp", "ms", 2200}, {"inp", "ms", 180}, {"cls", "score", 0.08}}
+}
 
 func (x *side) vital(k int) query.Estimate {
 	v := vitals()[k].usual * x.vitals[k] / max(x.all, 1)
