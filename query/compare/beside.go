@@ -31,6 +31,7 @@ type beside struct {
 	even   []float64 // by cell: weights for a change by as many percent everywhere
 	own    []apart   // what the function contributes to the change of c, by cell, if it is known to have changed
 	size   float64   // its z, at the last test
+	lambda float64   // at which that was
 }
 
 // besideCell is a function in a cell. The means are ms of a page view.
@@ -161,37 +162,37 @@ func (of *beside) test(shift []apart) bool {
 	x := of.change
 	x.Beside, x.P = nil, of.plain
 	for _, even := range [...]bool{false, true} {
-		value, d, p := of.least(even, shift)
+		value, lambda, d, p := of.least(even, shift)
 		if !d.known {
 			x.Beside, x.P = nil, of.plain
 			return false
 		}
 		if p = min(2*p, 1); x.Beside == nil || p < x.P {
-			x.Beside, x.beside, x.P, of.size = &Estimate{Value: finite(value)}, d, p, math.Abs(value/d.err)
+			x.Beside, x.beside, x.P, of.size, of.lambda = &Estimate{Value: finite(value)}, d, p, math.Abs(value/d.err), lambda
 		}
 	}
 	return true
 }
 
 // least returns the change at the λ that makes it the least certain, and its p.
-func (of *beside) least(even bool, shift []apart) (value float64, d deviation, p float64) {
+func (of *beside) least(even bool, shift []apart) (value, lambda float64, d deviation, p float64) {
 	p = -1
 	first := 0.0
-	for i, lambda := range [...]float64{of.best, 1} {
-		v, deviation := of.at(lambda, even, shift)
+	for i, at := range [...]float64{of.best, 1} {
+		v, deviation := of.at(at, even, shift)
 		if !deviation.known {
-			return 0, deviation, 1
+			return 0, at, deviation, 1
 		}
 		if i == 0 {
 			first = v
 		} else if first*v < 0 { // 0 is the change of a λ between them
-			return 0, deviation, 1
+			return 0, at, deviation, 1
 		}
 		if alone := studentTail(v/deviation.err, deviation.freedom); alone > p {
-			value, d, p = v, deviation, alone
+			value, lambda, d, p = v, at, deviation, alone
 		}
 	}
-	return value, d, p
+	return value, lambda, d, p
 }
 
 // self returns the self times of a pair of functions.
@@ -203,6 +204,24 @@ func (in Input) self(p pair) (a, b []Amount) {
 		b = in.B.Functions[p.b].Self
 	}
 	return a, b
+}
+
+// mostTaken bounds how much is taken out of the rest: the sum of the ratios of functions to their rests. If more changed, there is
+// nothing that others can be beside, and what each contributed, which depends on all others, has no solution.
+const mostTaken = 0.9
+
+// ratio returns the time of the function divided by that of its rest, over all cells, times the largest λ: how much a change of the
+// rest is one of the function.
+func (of *beside) ratio() float64 {
+	var x, rest float64
+	for i := range of.cells {
+		c := &of.cells[i]
+		x += c.weight * c.mean
+		if c.q > 0 {
+			rest += c.weight * c.mean / c.q
+		}
+	}
+	return max(of.best, 1) * ratio(x, rest)
 }
 
 // mostChanged bounds how many functions are taken to have changed the rest of the others.
@@ -221,16 +240,17 @@ func (c *comparison) besides(in Input, functions []FunctionChange, share float64
 			all = append(all, of)
 		}
 	}
+	taken := 0.0
 	total := make([]apart, len(c.views)) // what functions are known to have changed, by cell
 	for range mostChanged {
 		all = slices.DeleteFunc(all, func(of *beside) bool { return !of.test(of.without(total)) })
 		levels := c.levels(family, share)
 		var next *beside
 		for _, of := range all {
-			switch found := of.change.P <= levels[of.change].decided && of.change.agrees(); {
+			switch found := of.change.P <= levels[of.change].decided; {
 			case !found:
 				of.own = nil
-			case of.own == nil && (next == nil || of.size > next.size):
+			case of.own == nil && taken+of.ratio() <= mostTaken && (next == nil || of.size > next.size):
 				next = of
 			}
 		}
@@ -238,6 +258,7 @@ func (c *comparison) besides(in Input, functions []FunctionChange, share float64
 			return
 		}
 		next.own = []apart{}
+		taken += next.ratio()
 		total = c.contributions(all, total)
 	}
 }
@@ -260,12 +281,13 @@ func (c *comparison) contributions(all []*beside, total []apart) []apart {
 	return out
 }
 
-// contribution returns what the function itself contributed, by cell of it.
+// contribution returns what the function itself contributed, by cell of it. It is that of the least certain change: at another λ,
+// what is a change of all of the page would be one of each function.
 func (of *beside) contribution(shift []apart) []apart {
 	own := make([]apart, len(of.cells))
 	for i := range of.cells {
 		x := &of.cells[i]
-		slope, s := of.best*x.q, shift[x.cell]
+		slope, s := of.lambda*x.q, shift[x.cell]
 		own[i].value = x.x - slope*(x.c-s.value)
 		own[i].variance = x.a.residual(slope)/x.n.a + x.b.residual(slope)/x.n.b + slope*slope*s.variance
 	}

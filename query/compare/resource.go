@@ -6,6 +6,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
+// StableURL returns a script's URL without the parts that differ between releases for the same file.
+func StableURL(resource string) string { return stable(resource) }
+
 // stable returns a script's URL without the parts that differ between releases for the same
 // file: it drops the query and the fragment, and replaces parts that look like a hash of
 // the content or of the build by "*".
