@@ -72,6 +72,7 @@ func viewsADay(all []series) (most float64) {
 
 // steps returns the steps of the series of a page.
 func (r *reader) steps(all []series, known []Change) (out []Finding) {
+	uncut := all
 	all = slices.Clone(all)
 	views := viewsADay(all)
 	number := map[Kind]float64{}
@@ -89,24 +90,114 @@ func (r *reader) steps(all []series, known []Change) (out []Finding) {
 			between[x.what.Kind] = append(between[x.what.Kind], square(s.between))
 		}
 	}
-	for _, x := range all {
+	test := func(x *series) (s step, level float64, ok bool) {
 		kind := x.what.Kind
 		if number[kind] == 0 || !r.wanted(kind) {
-			continue
+			return s, 0, false
 		}
-		s, ok := best(x.points, median(between[kind]))
-		level := timeLevel * r.s.FalseReports * kindShares()[kind] / number[kind]
+		s, ok = best(x.points, median(between[kind]))
+		level = timeLevel * r.s.FalseReports * kindShares()[kind] / number[kind]
 		if kind == OfFunction { // half of it by time, as comparisons do
 			level = timeLevel * r.s.FalseReports * kindShares()[kind] * (0.5/number[kind] + 0.5*x.share/share)
 		}
-		if ok && s.p() <= level && s.lasts(x.points) {
-			if f, ok := r.stepped(&x, s, level/float64(s.tried), all[0]); ok {
-				f.ViewsADay = views
-				out = append(out, f)
-			}
+		return s, level, ok && s.p() <= level && s.lasts(x.points)
+	}
+	add := func(x *series, s step, level float64) {
+		if f, ok := r.stepped(x, s, level/float64(s.tried), all[0]); ok {
+			f.ViewsADay = views
+			out = append(out, f)
 		}
 	}
+	var functions []series
+	var whole []*series
+	for i := range all {
+		x := &all[i]
+		if x.what.Kind == OfFunction {
+			functions = append(functions, *x)
+			whole = append(whole, &uncut[i])
+		} else if s, level, ok := test(x); ok {
+			add(x, s, level)
+		}
+	}
+	r.functionSteps(functions, whole, known, test, add)
+	markMoved(out)
 	return out
+}
+
+// functionSteps adds the steps of functions, the clearest first. What changed is taken out of the rest of the page views of the
+// others: a function that became slower makes all others a smaller part. whole has the functions with all their days.
+func (r *reader) functionSteps(functions []series, whole []*series, known []Change, test func(*series) (step, float64, bool), add func(*series, step, float64)) {
+	taken := map[time.Time]float64{}
+	take := func(x *series) {
+		for i, p := range x.points {
+			taken[p.day] += x.own[i]
+		}
+	}
+	var left []int
+	for i := range functions {
+		x := &functions[i]
+		k := x.what.key()
+		if slices.ContainsFunc(known, func(c Change) bool { return c.changed(r.page, k) }) {
+			take(whole[i])
+			if s, level, ok := test(x); ok { // once more
+				add(x, s, level)
+			}
+			continue
+		}
+		left = append(left, i)
+	}
+	for len(left) > 0 {
+		first, clearest := -1, 0.0
+		var of series
+		var found step
+		var at float64
+		for i, k := range left {
+			x := functions[k].without(taken)
+			s, level, ok := test(&x)
+			if z := math.Abs(s.size) / s.err; ok && z > clearest {
+				first, clearest, of, found, at = i, z, x, s, level
+			}
+		}
+		if first < 0 {
+			return
+		}
+		add(&of, found, at)
+		take(whole[left[first]])
+		left = slices.Delete(left, first, first+1)
+	}
+}
+
+// markMoved marks functions of one file that changed at one time, in both directions, and hardly together.
+func markMoved(found []Finding) {
+	for i := range found {
+		f := &found[i]
+		if f.What.Kind != OfFunction {
+			continue
+		}
+		sum, file := 0.0, functionOf(f.What.Function).file
+		var with []Consequence
+		for k := range found {
+			g := &found[k]
+			if g.What.Kind != OfFunction || functionOf(g.What.Function).file != file || g.Begin.Sub(f.Begin).Abs() > near {
+				continue
+			}
+			sum += g.decisive().Value
+			if g.decisive().Value*f.decisive().Value < 0 {
+				with = append(with, Consequence{Page: g.Page, What: g.What, Change: g.decisive()})
+			}
+		}
+		if len(with) > 0 && math.Abs(sum) <= movedShare*math.Abs(f.decisive().Value) {
+			f.Moved, f.With = true, with[:min(len(with), mostMoved)]
+		}
+	}
+}
+
+// changed reports whether c says that a function of a page changed.
+func (c *Change) changed(page string, k key) bool {
+	if c.on(page) && c.What.key() == k {
+		return true
+	}
+	return slices.ContainsFunc(c.Moved, func(x Consequence) bool { return x.Page == page && x.What.key() == k })
 }
 
 // hides reports whether a day is before c changed a series of a page, or before it ended.

@@ -55,7 +55,7 @@ func (r *reader) backByRelease(ctx context.Context, c *Change) (back, tested boo
 			since = s.began
 		}
 	}
-	if t.views(newest, since, r.now) < releaseViews {
+	if t.views(newest, since, r.now) < t.least {
 		return false, false, nil
 	}
 	before := Span{c.CompareRelease, c.Begin.Add(-day), c.Begin}
@@ -63,15 +63,7 @@ func (r *reader) backByRelease(ctx context.Context, c *Change) (back, tested boo
 	if err != nil {
 		return false, false, err
 	}
-	e, ok := estimateIn(c.What, &x)
-	level := x.Total.Level
-	if i := -1; c.What.Kind == OfFunction {
-		if i = indexOf(x.Functions, c.What.Function); i >= 0 {
-			level = x.Functions[i].Level
-		}
-	} else if c.What.Kind == OfVital {
-		level = 0.95
-	}
+	e, level, ok := estimateIn(c.What, &x)
 	return ok && isBack(e.Value, errorOf(e, level), c.Pages[0].decisive().Value), ok, nil
 }
 

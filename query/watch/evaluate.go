@@ -17,10 +17,12 @@ type Settings struct {
 	Min float64
 	// MinShare is the least change of a page, a feature or a Web Vital, as a share of what was before: 0.03.
 	MinShare float64
-	// MinFunction is the least change of a function's self time, as a share of what was before: 0.05.
+	// MinFunction is the least change of a function's self time, as a share of what was before: 0.04, since what is tested is the least that it may be.
 	MinFunction float64
 	// MinOfPage is the least change of a function's self time, as a share of the page's JavaScript: 0.001.
 	MinOfPage float64
+	// MinViews is how many page views both releases must have to be compared: 500.
+	MinViews float64
 	// FalseReports is how many reports without a change are accepted in a day of a page: 0.001.
 	FalseReports float64
 	// Edited returns the functions that differ between two releases, in the newer one; nil if nobody knows. Time that moved
@@ -38,17 +40,6 @@ type PageMemory struct {
 	Release string    `json:"release,omitempty"` // that is looked at
 	Looked  time.Time `json:"looked,omitzero"`   // when it was
 	Day     time.Time `json:"day,omitzero"`      // the last one whose end the time detector has looked at
-	// Waiting are changes by Release that must still be there later. There are at most 32.
-	Waiting []Waiting `json:"waiting,omitempty"`
-}
-
-// Waiting is a change that is reported if it is still there later.
-type Waiting struct {
-	What   What      `json:"what"`
-	Since  time.Time `json:"since"`  // when it was found: what comes later decides
-	Change float64   `json:"change"` // ms of a page view (cls: a score)
-	Views  float64   `json:"views"`  // of the release until then
-	Level  float64   `json:"level"`  // that it was found at
 }
 
 // Evaluation is what Evaluate found.
@@ -69,7 +60,7 @@ type Evaluation struct {
 // resolved, or were within the last 42 days, and the Memory of the last call. It may be called less often: then changes are found
 // later, and not more of them. Equal arguments give equal results, so several nodes may call it, if the result of one alone is kept.
 //
-// The release detector looks at a page 2 hours after the newest release began, and then less and less often for a week; the
+// The release detector looks at a page 15 hours after the newest release began, and then less and less often for a week; the
 // time detector once a day, when the day is over. Pages are read one by one. The error is that of reading the traffic, or that of ctx.
 func Evaluate(ctx context.Context, o Observer, now time.Time, s Settings, m Memory, known []Change) (Evaluation, error) {
 	traffic, err := o.Traffic(ctx, now.Add(-trafficDays*day), now)
@@ -83,8 +74,8 @@ func Evaluate(ctx context.Context, o Observer, now time.Time, s Settings, m Memo
 			continue
 		}
 		r := &reader{o: o, s: s.withDefaults(), now: now, page: t.Page, traffic: tableOf(t)}
+		r.traffic.least = r.s.MinViews
 		memory := m.Pages[t.Page]
-		memory.Waiting = slices.Clone(memory.Waiting)
 		of, err := r.look(ctx, &memory, e.Known)
 		if ctx.Err() != nil {
 			return Evaluation{}, ctx.Err()
@@ -131,7 +122,7 @@ func (s Settings) withDefaults() Settings {
 	for _, x := range []struct {
 		to    *float64
 		value float64
-	}{{&s.MinShare, 0.03}, {&s.MinFunction, 0.05}, {&s.MinOfPage, 0.001}, {&s.FalseReports, 0.001}} {
+	}{{&s.MinShare, 0.03}, {&s.MinFunction, 0.04}, {&s.MinOfPage, 0.001}, {&s.MinViews, 500}, {&s.FalseReports, 0.001}} {
 		if *x.to <= 0 {
 			*x.to = x.value
 		}

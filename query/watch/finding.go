@@ -42,9 +42,16 @@ type Day struct {
 	Day       time.Time
 	Views     float64
 	Time      compare.Amount
-	Features  map[string]compare.Amount
-	Functions []compare.Function // with their Amount over all strata
+	Strata    map[string]DayStratum // by what they are called: kinds of page views, as comparisons have them
+	Functions []compare.Function    // with their Amount over all strata
 	Vitals    []query.VitalReport
+}
+
+// DayStratum is the page views of a day on one kind of device and browser.
+type DayStratum struct {
+	Views    float64
+	Time     compare.Amount
+	Features map[string]compare.Amount
 }
 
 // Span is the profiled page views of a release in [Since, Until).

@@ -9,13 +9,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// findings returns the changes of a comparison at a level that are not shown to be smaller than what the owner wants to know.
-func (r *reader) findings(c *query.Comparison, s shift, level float64) (out []Finding) {
+// findings returns the changes of a comparison at a level that are not shown to be smaller than what the owner wants to know. If the
+// releases did not run at once, they are those of functions alone, at an equal rest of the page view: page views of different
+// days differ by more than their releases, and the time detector knows by how much.
+func (r *reader) findings(c *query.Comparison, s shift, level float64, atOnce bool) (out []Finding) {
 	base := Finding{PageChange: PageChange{Page: r.page, Views: c.Views}, Detector: ByRelease, Script: c.Total.Mean.A, Release: s.after, CompareRelease: s.before, Begin: s.began}
 	add := func(w What, x *compare.Change, least float64) *Finding {
 		f := base
-		f.What, f.Value, f.Change, f.Level, f.Relative = w, x.Mean, x.Shown(), x.Level, x.Relative
-		if !x.Status.Alarm() || !r.wanted(w.Kind) || outer(f.Change, f.Level) < max(least, r.s.Min) {
+		f.What, f.Value, f.Change, f.Beside, f.Level, f.Relative = w, x.Mean, plainOf(x), x.Beside, x.Level, x.Relative
+		if w.Function != nil && w.Function.Name == ownScript || !x.Status.Alarm() || !r.wanted(w.Kind) || !atOnce && (w.Kind != OfFunction || x.Beside == nil) || outer(f.decisive(), f.Level) < max(least, r.s.Min) {
 			return nil
 		}
 		out = append(out, f)
@@ -38,7 +40,7 @@ func (r *reader) findings(c *query.Comparison, s shift, level float64) (out []Fi
 		f := base
 		f.What, f.Value, f.Level = What{Kind: OfVital, Metric: v.Name}, compare.Pair{A: v.A.Value, B: v.B.Value}, 1-vitalShare*level/float64(len(c.Vitals))
 		f.Change = vitalEstimate(v, 1-f.Level)
-		if f.Change.Low == nil || *f.Change.Low <= 0 && *f.Change.High >= 0 || !r.wanted(OfVital) || outer(f.Change, f.Level) < r.s.MinShare*v.A.Value {
+		if !atOnce || f.Change.Low == nil || *f.Change.Low <= 0 && *f.Change.High >= 0 || !r.wanted(OfVital) || outer(f.Change, f.Level) < r.s.MinShare*v.A.Value {
 			continue
 		}
 		if v.A.Value > 0 {
@@ -48,6 +50,9 @@ func (r *reader) findings(c *query.Comparison, s shift, level float64) (out []Fi
 	}
 	return out
 }
+
+// ownScript is the script that profiles, which is no code of the page.
+const ownScript = "(fieldtrie)"
 
 // vitalShare is the level of all Web Vitals together, as a share of that of the times of a page: it comes on top.
 const vitalShare = 0.2
@@ -73,7 +78,7 @@ func vitalEstimate(v *query.VitalChange, level float64) compare.Estimate {
 }
 
 // exceeding is how many standard deviations of two days of the page a change must have that is known by different days.
-const exceeding = 3.5
+const exceeding = 2
 
 // exceed returns the findings that are larger than what days of this page differ by.
 func (r *reader) exceed(ctx context.Context, s shift, found []Finding) ([]Finding, error) {
@@ -93,12 +98,15 @@ func (r *reader) exceed(ctx context.Context, s shift, found []Finding) ([]Findin
 		}
 	}
 	return slices.DeleteFunc(found, func(f Finding) bool {
-		own, ok := of[f.What.key()]
-		typical := median(between[f.What.Kind])
-		if !ok {
+		own, known := of[f.What.key()]
+		typical := usual(f.What.Kind)
+		if all := between[f.What.Kind]; len(all) > 0 {
+			typical = median(all)
+		}
+		if !known { // it is new
 			own = typical
 		}
-		own = max(own, typical)
+		own = math.Sqrt((own*own + typical*typical) / 2) // two weeks tell little of one
 		base := f.Value.A
 		if base <= 0 { // it is new
 			return false
@@ -110,6 +118,14 @@ func (r *reader) exceed(ctx context.Context, s shift, found []Finding) ([]Findin
 	}), nil
 }
 
+// usual is how much days differ, as a share, of a page that is too new to tell.
+func usual(k Kind) float64 {
+	if k == OfFunction {
+		return 0.02 // at an equal rest of the page view
+	}
+	return 0.05
+}
+
 func median(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
@@ -119,7 +135,7 @@ func median(v []float64) float64 {
 }
 
 // explainMoved marks the findings whose time moved from or to other functions.
-func (r *reader) explainMoved(ctx context.Context, s shift, c *query.Comparison, found []Finding) error {
+func (r *reader) explainMoved(ctx context.Context, s shift, c *query.Comparison, found []Finding, atOnce bool) error {
 	if !slices.ContainsFunc(found, func(f Finding) bool { return f.What.Kind == OfFunction }) {
 		return nil
 	}
@@ -139,7 +155,7 @@ func (r *reader) explainMoved(ctx context.Context, s shift, c *query.Comparison,
 		if f.What.Kind != OfFunction {
 			continue
 		}
-		with, ok := moved(c.Functions, indexOf(c.Functions, f.What.Function), edited)
+		with, ok := moved(c.Functions, indexOf(c.Functions, f.What.Function), edited, atOnce)
 		f.Moved = ok
 		for _, k := range with {
 			g := &c.Functions[k]

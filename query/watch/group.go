@@ -133,7 +133,7 @@ func (c *Change) follows(f *Finding) bool {
 	k := f.What.key()
 	switch {
 	case f.What.Kind == OfFunction && c.Direction == Moved:
-		return slices.ContainsFunc(c.Moved, func(x Consequence) bool { return x.Page == f.Page && x.What.key() == k })
+		return c.What.key() == k || slices.ContainsFunc(c.Moved, func(x Consequence) bool { return x.Page == f.Page && x.What.key() == k })
 	case f.Moved || c.Direction == Moved || directionOf(f.decisive().Value) != c.Direction:
 		return false
 	case f.What.Kind == OfFunction && c.What.Kind == OfPage:

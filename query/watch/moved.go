@@ -50,7 +50,7 @@ func packageOf(file string) string {
 
 // moved reports whether the time of function i moved from or to others of one of its domains, and to which that changed by more
 // than noise. edited are functions of one domain more, by key; it may be nil.
-func moved(functions []compare.FunctionChange, i int, edited map[function]bool) (with []int, ok bool) {
+func moved(functions []compare.FunctionChange, i int, edited map[function]bool, atOnce bool) (with []int, ok bool) {
 	f := &functions[i]
 	of := domains(&f.Place)
 	if edited[functionOf(&f.Place)] {
@@ -65,7 +65,7 @@ func moved(functions []compare.FunctionChange, i int, edited map[function]bool) 
 			}
 		}
 		changed := slices.DeleteFunc(slices.Clone(members), func(k int) bool { return !functions[k].Status.Alarm() })
-		if stayed(functions, members, f) || stayed(functions, changed, f) {
+		if stayed(functions, members, f, atOnce) || stayed(functions, changed, f, atOnce) {
 			return others(functions, changed, f), true
 		}
 	}
@@ -73,7 +73,7 @@ func moved(functions []compare.FunctionChange, i int, edited map[function]bool) 
 }
 
 // stayed reports whether the time of all these functions together stayed the same beside the change of f.
-func stayed(functions []compare.FunctionChange, of []int, f *compare.FunctionChange) bool {
+func stayed(functions []compare.FunctionChange, of []int, f *compare.FunctionChange, atOnce bool) bool {
 	var change, variance, before float64
 	for _, k := range of {
 		e := decisiveOf(&functions[k])
@@ -82,7 +82,13 @@ func stayed(functions []compare.FunctionChange, of []int, f *compare.FunctionCha
 		variance += square(errorOf(e, functions[k].Level))
 	}
 	size, half := math.Abs(decisiveOf(f).Value), normal95*math.Sqrt(variance)
-	return before >= size && math.Abs(change) <= movedShare*size && math.Abs(change) <= half && half <= movedNoise*size
+	if half > movedNoise*size || before < size || math.Abs(change) > movedShare*size {
+		return false
+	}
+	if !atOnce { // days differ by more than chance
+		half = math.Hypot(half, normal95*usual(OfFunction)*before)
+	}
+	return math.Abs(change) <= half
 }
 
 // others returns those of the functions that changed in the other direction than f, those that changed most first.
@@ -106,7 +112,18 @@ func bySize(a, b float64) int {
 
 // decisiveOf is the estimate of a function's change that has decided.
 func decisiveOf(f *compare.FunctionChange) compare.Estimate {
-	return f.Shown()
+	if f.Beside != nil {
+		return *f.Beside
+	}
+	return plainOf(&f.Change)
+}
+
+// plainOf is the change without regard to the rest of the page views.
+func plainOf(c *compare.Change) compare.Estimate {
+	if c.Adjusted != nil {
+		return *c.Adjusted
+	}
+	return c.Difference
 }
 
 // errorOf returns the standard error of an estimate with an interval of a level, such as 0.95; infinite without one.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/compare"
@@ -19,6 +20,21 @@ type series struct {
 	value  []float64 // the mean, ms of a page view (cls: a score)
 	views  []float64
 	share  float64 // of the page's time, of functions
+	// Of functions: all time of the function and of the rest of the page views, ms.
+	own, rest []float64
+}
+
+// without returns a function's series with less in the rest of the page views: taken is the time of a day that others have, which
+// are known to have changed.
+func (s series) without(taken map[time.Time]float64) series {
+	s.points = slices.Clone(s.points)
+	for i := range s.points {
+		p := &s.points[i]
+		if rest := s.rest[i] - taken[p.day]; rest > s.rest[i]/10 {
+			p.value = math.Log(s.own[i] / rest)
+		}
+	}
+	return s
 }
 
 const (
@@ -33,15 +49,14 @@ func seriesOf(days []Day) []series {
 	days = slices.DeleteFunc(slices.Clone(days), func(d Day) bool { return d.Views < dayViews })
 	page := series{what: What{Kind: OfPage, Metric: "js"}}
 	features, vitals := map[string]*series{}, map[string]*series{}
-	total := 0.0
+	mix, total := mixOf(days), 0.0
 	for i := range days {
 		d := &days[i]
 		total += d.Time.Sum
-		page.add(d, d.Time)
-		for name, a := range d.Features {
-			if name != "" {
-				at(features, name, What{Kind: OfFeature, Metric: "js", Feature: name}).add(d, a)
-			}
+		page.add(d, mix.point(d, func(s *DayStratum) compare.Amount { return s.Time }))
+		for _, name := range featuresOf(d) {
+			at(features, name, What{Kind: OfFeature, Metric: "js", Feature: name}).
+				add(d, mix.point(d, func(s *DayStratum) compare.Amount { return s.Features[name] }))
 		}
 		for k := range d.Vitals {
 			v := &d.Vitals[k]
@@ -55,6 +70,58 @@ func seriesOf(days []Day) []series {
 		}
 	}
 	return append(out, functionSeries(days, total)...)
+}
+
+// featuresOf returns the names of the features of a day.
+func featuresOf(d *Day) []string {
+	names := map[string]bool{}
+	for _, s := range d.Strata {
+		for name := range s.Features {
+			names[name] = name != ""
+		}
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(name string) bool { return !names[name] })
+}
+
+// mix is the share of each stratum of the page views of all days. Days are compared with it, so that other devices and browsers are
+// no change of the page.
+type mix map[string]float64
+
+// leastStratum is how many page views of a day a stratum must have to have a mean.
+const leastStratum = 10
+
+func mixOf(days []Day) mix {
+	out, all := mix{}, 0.0
+	for i := range days {
+		for name, s := range days[i].Strata {
+			out[name] += s.Views
+			all += s.Views
+		}
+	}
+	for name := range out {
+		out[name] /= all
+	}
+	return out
+}
+
+// point is the mean time of the page views of a day, as if they had the mix, and its variance.
+func (m mix) point(d *Day, of func(*DayStratum) compare.Amount) (a average) {
+	var shares float64
+	for _, name := range slices.Sorted(maps.Keys(d.Strata)) { // so that equal days have equal sums
+		s := d.Strata[name]
+		if s.Views < leastStratum {
+			continue
+		}
+		x, share := of(&s), m[name]
+		mean := x.Sum / s.Views
+		a.mean += share * mean
+		a.err += share * share * max(x.Squares/s.Views-mean*mean, 0) / s.Views
+		shares += share
+	}
+	if shares > 0 {
+		a.mean, a.err = a.mean/shares, math.Sqrt(a.err)/shares
+	}
+	return a
 }
 
 func at[K comparable](of map[K]*series, key K, what What) *series {
@@ -78,7 +145,7 @@ func functionSeries(days []Day, total float64) []series {
 	}
 	var kept []function
 	for of, sum := range sums {
-		if of.name != "" && sum >= leastOfPage*total {
+		if of.name != "" && of.name != ownScript && sum >= leastOfPage*total {
 			kept = append(kept, of)
 		}
 	}
@@ -131,11 +198,13 @@ func together(a, b compare.Amount) compare.Amount {
 func square(v float64) float64 { return v * v }
 
 // add adds the mean of a day.
-func (s *series) add(d *Day, a compare.Amount) {
-	if p, ok := logMean(d, a); ok {
-		s.points, s.plain = append(s.points, p), append(s.plain, p)
-		s.value, s.views = append(s.value, a.Sum/d.Views), append(s.views, d.Views)
+func (s *series) add(d *Day, a average) {
+	if !(a.mean > 0 && a.err > 0) || math.IsInf(a.err, 0) {
+		return
 	}
+	p := point{day: d.Day, value: math.Log(a.mean), err: a.err / a.mean}
+	s.points, s.plain = append(s.points, p), append(s.plain, p)
+	s.value, s.views = append(s.value, a.mean), append(s.views, d.Views)
 }
 
 // logMean returns the logarithm of the mean of a day's page views.
@@ -168,6 +237,7 @@ func (s *series) addBeside(d *Day, x compare.Amount) {
 	s.points = append(s.points, point{day: d.Day, value: math.Log(x.Sum / rest), err: math.Sqrt(variance / n)})
 	s.plain = append(s.plain, plain)
 	s.value, s.views = append(s.value, mean), append(s.views, n)
+	s.own, s.rest = append(s.own, x.Sum), append(s.rest, rest)
 }
 
 // addVital adds the 75th percentile of a Web Vital.
@@ -191,6 +261,9 @@ func (s series) after(cut func(p point) bool) series {
 		n++
 	}
 	s.points, s.plain, s.value, s.views = s.points[n:], s.plain[n:], s.value[n:], s.views[n:]
+	if s.own != nil {
+		s.own, s.rest = s.own[n:], s.rest[n:]
+	}
 	return s
 }
 

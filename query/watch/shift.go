@@ -2,7 +2,6 @@ package watch
 
 import (
 	"hash/fnv"
-	"slices"
 	"time"
 )
 
@@ -17,8 +16,6 @@ type shift struct {
 const (
 	hour = time.Hour
 	day  = 24 * hour
-	// releaseViews is how many page views a release must have to be looked at.
-	releaseViews = 500
 	// newestShare is the share of the page views of the last hours that the newest release must have, and beginShare that
 	// of a few hours from which on it is there: before, it was tried out.
 	newestShare, beginShare = 0.1, 0.05
@@ -31,6 +28,8 @@ type table struct {
 	hours []time.Time
 	of    map[string][]float64 // by release
 	all   []float64
+	isOdd []bool
+	least float64 // page views of a release that is looked at
 }
 
 func tableOf(t Traffic) table {
@@ -101,7 +100,7 @@ func (t *table) newest(page string, now time.Time) (s shift, ok bool) {
 		}
 		s = shift{page: page, after: release, began: began}
 	}
-	if s.began.IsZero() || t.views(s.after, s.began, now) < releaseViews {
+	if s.began.IsZero() || t.views(s.after, s.began, now) < t.least {
 		return s, false
 	}
 	most := 0.0
@@ -114,7 +113,7 @@ func (t *table) newest(page string, now time.Time) (s shift, ok bool) {
 		return s, false
 	}
 	s.old, _, _ = t.begin(s.before)
-	return s, t.views(s.before, s.began.Add(-week), s.began) >= releaseViews
+	return s, t.views(s.before, s.began.Add(-week), s.began) >= t.least
 }
 
 const week = 7 * day
@@ -128,8 +127,8 @@ type look struct {
 // looks returns when a release is looked at, and how much of its level is spent by then: most at a day or so, when a change of
 // a few percent can be seen on a page with many visitors.
 func looks() []look {
-	return []look{{2 * hour, 0.03}, {3 * hour, 0.06}, {4 * hour, 0.09}, {6 * hour, 0.14}, {9 * hour, 0.22}, {12 * hour, 0.32}, {18 * hour, 0.5},
-		{24 * hour, 0.65}, {36 * hour, 0.76}, {48 * hour, 0.84}, {72 * hour, 0.9}, {120 * hour, 0.95}, {168 * hour, 1}}
+	return []look{{15 * hour, 0.2}, {18 * hour, 0.4}, {21 * hour, 0.6}, {24 * hour, 0.7}, {30 * hour, 0.77}, {36 * hour, 0.84}, {48 * hour, 0.89},
+		{72 * hour, 0.93}, {120 * hour, 0.97}, {168 * hour, 1}}
 }
 
 // due returns the share of the level of a release that is to be spent now: 0 if no look is due. Each page has its own time
@@ -155,27 +154,78 @@ func (s shift) due(looked, now time.Time) float64 {
 
 // spans returns the page views to compare, of after those in [since, now). Where both releases ran at once, as with a gradual
 // rollout, these hours are compared, if they have not much fewer page views; otherwise the same hours of the day before, or of as
-// many days as it takes.
-func (s shift) spans(t *table, since, now time.Time) (before, after Span, atOnce bool) {
-	after = Span{s.after, since, now}
-	days := int((now.Sub(s.began) + day - 1) / day)
-	for days < 7 && t.views(s.before, s.began.Add(-time.Duration(days)*day), s.began) < releaseViews {
+// many days as it takes. Hours with other traffic than usual are in neither span, as far as that is possible. ok is false if nothing is left.
+func (s shift) spans(t *table, since, now time.Time) (before, after Span, atOnce, ok bool) {
+	after = t.usual(Span{s.after, since, now})
+	days := int((after.Until.Sub(s.began) + day - 1) / day)
+	for days < 7 && t.views(s.before, s.began.Add(-time.Duration(days)*day), s.began) < t.least {
 		days++
 	}
-	back := time.Duration(days) * day
-	before = Span{s.before, since.Add(-back), now.Add(-back)}
-	if before.Until.After(s.began) {
-		before.Until = s.began
+	for more := range 7 {
+		back := time.Duration(days+more) * day
+		before = Span{s.before, after.Since.Add(-back), after.Until.Add(-back)}
+		if before.Since.After(s.began.Add(-day)) || t.views(s.before, before.Since, before.Until) < t.least {
+			before.Since, before.Until = s.began.Add(-back), s.began
+		}
+		if before = t.usual(before); t.views(s.before, before.Since, before.Until) >= t.least {
+			break
+		}
 	}
-	if before.Since.After(s.began.Add(-day)) || t.views(s.before, before.Since, before.Until) < releaseViews {
-		before.Since, before.Until = s.began.Add(-back), s.began
-	}
-	together := Span{s.before, since, now}
+	together := Span{s.before, after.Since, after.Until}
 	beside, apart := pairs(t, together, after), pairs(t, before, after)
-	if beside >= apart/2 {
-		return together, after, true
+	if beside >= apart/2 && beside > 0 {
+		return together, after, true, true
 	}
-	return before, after, false
+	return before, after, false, apart > 0
+}
+
+const (
+	// A burst is many times the page views of other days at that hour, an outage a small part of them.
+	burst, outage = 2.5, 0.3
+	leastUsual    = 10 // page views of an hour that tell what is usual
+)
+
+// odd reports for each hour whether the traffic of the page is other than usual: bots, or an outage. What is usual is the median of
+// the hours at that time of the day, and those beside them.
+func (t *table) odd() []bool {
+	if t.isOdd != nil {
+		return t.isOdd
+	}
+	t.isOdd = make([]bool, len(t.all))
+	var of []float64
+	for i := range t.all {
+		of = of[:0]
+		for k := i % 24; k < len(t.all); k += 24 {
+			for n := max(k-1, 0); n <= min(k+1, len(t.all)-1); n++ {
+				if k != i {
+					of = append(of, t.all[n])
+				}
+			}
+		}
+		if usual := median(of); len(of) >= 6 && usual >= leastUsual {
+			t.isOdd[i] = t.all[i] > burst*usual || t.all[i] < outage*usual
+		}
+	}
+	return t.isOdd
+}
+
+// usual returns the part of a span without odd hours that has the most page views.
+func (t *table) usual(x Span) Span {
+	odd := t.odd()
+	best, most, from := x, -1.0, x.Since
+	take := func(until time.Time) {
+		if v := t.views(x.Release, from, until); until.After(from) && v > most {
+			best, most = Span{x.Release, from, until}, v
+		}
+	}
+	for i, h := range t.hours {
+		if odd[i] && !h.Before(x.Since) && h.Before(x.Until) {
+			take(h)
+			from = h.Add(hour)
+		}
+	}
+	take(x.Until)
+	return best
 }
 
 // pairs returns how many page views a side are as good as these.
@@ -202,15 +252,4 @@ func at0(v []float64, i int) float64 {
 		return v[i]
 	}
 	return 0
-}
-
-// recent returns the releases with a share of the latest page views.
-func (t *table) recent(now time.Time) (out []string) {
-	for release := range t.of {
-		if t.share(release, now) >= newestShare {
-			out = append(out, release)
-		}
-	}
-	slices.Sort(out)
-	return out
 }

@@ -171,8 +171,8 @@ func (s step) p() float64 {
 	return min(1, float64(s.tried)*compare.StudentTail(s.size/s.err, s.freedom))
 }
 
-// lasts reports whether a step is still there, and is one of the series as a whole and not of a few days: the last value and the
-// median after it are on its far side.
+// lasts reports whether a step is still there, and is one of the series as a whole and not of a day: the median after it is on its far
+// side, and each of the last days has a part of it.
 func (s step) lasts(points []point) bool {
 	before, after := make([]float64, 0, len(points)), make([]float64, 0, mostAfter)
 	for i, p := range points {
@@ -182,12 +182,12 @@ func (s step) lasts(points []point) bool {
 			after = append(after, p.value)
 		}
 	}
-	last := after[len(after)-1]
+	last := slices.Clone(after[len(after)-leastAfter:])
 	slices.Sort(before)
 	slices.Sort(after)
 	base := before[len(before)/2]
-	far := func(v float64) bool { return (v-base)/s.size >= 0.5 }
-	return far(after[len(after)/2]) && far(last)
+	part := func(v float64) float64 { return (v - base) / s.size }
+	return part(after[len(after)/2]) >= 0.5 && !slices.ContainsFunc(last, func(v float64) bool { return part(v) < 0.3 })
 }
 
 // estimate returns the change in the unit of base, the value before of a series of logarithms, with its interval.

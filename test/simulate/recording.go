@@ -39,3 +39,18 @@ func (p *Page) Vary(rng *rand.Rand, n int, sigma float64) *Page {
 	out.finish()
 	return out
 }
+
+// Nearest returns the named function whose share of the time of the page is nearest to the given one, as a ratio.
+func (p *Page) Nearest(share float64) (function int) {
+	total := 0.0
+	for _, ms := range p.Mean {
+		total += ms
+	}
+	best := math.Inf(1)
+	for i, ms := range p.Mean {
+		if off := math.Abs(math.Log(ms / total / share)); p.Functions[i].Name != "" && p.Functions[i].Resource != "" && off < best {
+			best, function = off, i
+		}
+	}
+	return function
+}

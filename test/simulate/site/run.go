@@ -41,18 +41,39 @@ func (p *Plan) True(c *watch.Change) bool {
 	return slices.ContainsFunc(p.Effects, func(e Effect) bool { return p.causes(&e, c) })
 }
 
-func (p *Plan) causes(e *Effect, c *watch.Change) bool {
-	if e.Hours != (Hours{}) && e.Hours.Until < 24*p.Days { // it ends by itself: a spike
-		return false
+// Delay returns how many hours after it began a planted effect was reported first, as one of whatever release if none did it. ok is
+// false if it was not.
+func (p *Plan) Delay(effect int, found []watch.Change) (hours int, ok bool) {
+	e := &p.Effects[effect]
+	for _, c := range Reports(found) {
+		if e.Release == "" {
+			c.Release = ""
+		}
+		if h := hourOf(c.Found) - p.begin(e); p.causes(e, &c) && (!ok || h < hours) {
+			hours, ok = h, true
+		}
 	}
-	slower := (e.Factor > 1) == (c.Direction == watch.Slower)
-	begin := hourOf(c.Begin)
+	return hours, ok
+}
+
+// begin returns the hour in which an effect begins.
+func (p *Plan) begin(e *Effect) int {
 	from := e.Hours.From
 	for _, r := range p.Releases {
 		if r.Name == e.Release {
 			from = r.Hour
 		}
 	}
+	return from
+}
+
+func (p *Plan) causes(e *Effect, c *watch.Change) bool {
+	if e.Hours != (Hours{}) && e.Hours.Until < 24*p.Days { // it ends by itself: a spike
+		return false
+	}
+	slower := (e.Factor > 1) == (c.Direction == watch.Slower)
+	begin := hourOf(c.Begin)
+	from := p.begin(e)
 	if c.Release != "" && c.Release != e.Release || begin < from-48 || begin > from+24*(e.Growing+3) {
 		return false
 	}

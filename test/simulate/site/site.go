@@ -221,17 +221,17 @@ type side struct {
 	views     []float64
 	time      []compare.Amount
 	features  [][]compare.Amount // by script and stratum
-	functions [][]compare.Amount // by function, and by stratum if split
+	functions [][]compare.Amount // by function and stratum
 	vitals    [3]float64
 	all       float64
 }
 
-// sum sums up hours. stratum says to which stratum an hour and a device belong, functionStratum to which of functions.
-func (s *Site) sum(release, from, until, strata, functionStrata int, stratum, functionStratum func(hour, device int) int) *side {
+// sum sums up hours. stratum says to which stratum an hour and a device belong.
+func (s *Site) sum(release, from, until, strata int, stratum func(hour, device int) int) *side {
 	n := len(s.plan.Page.Functions)
 	out := &side{views: make([]float64, strata), time: make([]compare.Amount, strata)}
 	for range n {
-		out.functions = append(out.functions, make([]compare.Amount, functionStrata))
+		out.functions = append(out.functions, make([]compare.Amount, strata))
 	}
 	for range s.scripts {
 		out.features = append(out.features, make([]compare.Amount, strata))
@@ -244,7 +244,7 @@ func (s *Site) sum(release, from, until, strata, functionStrata int, stratum, fu
 			}
 			f := s.factors(c.release, hour)
 			for d := range c.drawn {
-				s.addCell(out, c.drawn[d], f, stratum(hour, d), functionStratum(hour, d))
+				s.addCell(out, c.drawn[d], f, stratum(hour, d))
 			}
 			for k := range c.vitals {
 				out.vitals[k] += c.views * c.vitals[k]
@@ -255,7 +255,7 @@ func (s *Site) sum(release, from, until, strata, functionStrata int, stratum, fu
 	return out
 }
 
-func (s *Site) addCell(to *side, of []drawn, factor []float64, stratum, functions int) {
+func (s *Site) addCell(to *side, of []drawn, factor []float64, stratum int) {
 	in := make([]float64, len(s.scripts))
 	for v, x := range of {
 		if x.views == 0 {
@@ -278,7 +278,7 @@ func (s *Site) addCell(to *side, of []drawn, factor []float64, stratum, function
 		}
 		for i, f := range r.Function {
 			ms := r.Ms[i] * factor[f]
-			plus(&to.functions[f][functions], x, ms, all)
+			plus(&to.functions[f][stratum], x, ms, all)
 		}
 	}
 }
@@ -315,18 +315,14 @@ func (s *Site) Traffic(_ context.Context, since, until time.Time) ([]watch.Traff
 	return []watch.Traffic{out}, nil
 }
 
-// Compare implements [watch.Observer]. Strata are devices; if both spans are one, hours. Functions are by release, and then by
-// hour, alone.
+// Compare implements [watch.Observer]. Strata are devices; if both spans are one, hours.
 func (s *Site) Compare(_ context.Context, page string, before, after watch.Span, o compare.Options) (out query.Comparison, err error) {
-	strata, functionStrata := len(s.devices), 1
+	strata := len(s.devices)
 	stratum := func(_, device int) int { return device }
-	functionStratum := func(int, int) int { return 0 }
 	if before.Since.Equal(after.Since) && before.Until.Equal(after.Until) {
 		first := max(hourOf(after.Since), 0)
 		strata = max(min(hourOf(after.Until), len(s.hours))-first, 1)
-		functionStrata = strata
 		stratum = func(hour, _ int) int { return hour - first }
-		functionStratum = stratum
 	}
 	var sides [2]*side
 	for i, span := range []watch.Span{before, after} {
@@ -334,9 +330,9 @@ func (s *Site) Compare(_ context.Context, page string, before, after watch.Span,
 		if release < 0 {
 			return out, fmt.Errorf("no release %q", span.Release)
 		}
-		sides[i] = s.sum(release, hourOf(span.Since), hourOf(span.Until), strata, functionStrata, stratum, functionStratum)
+		sides[i] = s.sum(release, hourOf(span.Since), hourOf(span.Until), strata, stratum)
 	}
-	in := compare.Input{A: s.input(sides[0], functionStrata), B: s.input(sides[1], functionStrata)}
+	in := compare.Input{A: s.input(sides[0]), B: s.input(sides[1])}
 	for i := range strata {
 		in.Strata = append(in.Strata, trie.MakeLabels("stratum", fmt.Sprint(i)))
 	}
@@ -351,7 +347,7 @@ func (s *Site) Compare(_ context.Context, page string, before, after watch.Span,
 	return out, nil
 }
 
-func (s *Site) input(x *side, functionStrata int) (out compare.Side) {
+func (s *Site) input(x *side) (out compare.Side) {
 	out = compare.Side{Views: x.views, Time: x.time}
 	for i, f := range s.plan.Page.Functions {
 		total := 0.0
@@ -385,13 +381,17 @@ func (x *side) vital(k int) query.Estimate {
 func (s *Site) Days(_ context.Context, page string, since, until time.Time) (out []watch.Day, err error) {
 	for d := max(hourOf(since)/24, 0); d < min(hourOf(until)/24, s.plan.Days); d++ {
 		if s.days[d] == nil {
-			one := func(int, int) int { return 0 }
-			x := s.sum(-1, 24*d, 24*d+24, 1, 1, one, one)
-			of := watch.Day{Day: Begin().AddDate(0, 0, d), Views: x.all, Time: x.time[0], Features: map[string]compare.Amount{}}
-			for i, name := range s.scripts {
-				of.Features[name] = x.features[i][0]
+			x := s.sum(-1, 24*d, 24*d+24, len(s.devices), func(_, device int) int { return device })
+			of := watch.Day{Day: Begin().AddDate(0, 0, d), Views: x.all, Strata: map[string]watch.DayStratum{}}
+			for k, device := range s.devices {
+				stratum := watch.DayStratum{Views: x.views[k], Time: x.time[k], Features: map[string]compare.Amount{}}
+				for i, name := range s.scripts {
+					stratum.Features[name] = x.features[i][k]
+				}
+				of.Strata[device.Name] = stratum
+				of.Time = compare.Amount{Seen: of.Time.Seen + x.time[k].Seen, Sum: of.Time.Sum + x.time[k].Sum, Squares: of.Time.Squares + x.time[k].Squares, Product: of.Time.Product + x.time[k].Product}
 			}
-			of.Functions = s.input(x, 1).Functions
+			of.Functions = s.input(x).Functions
 			for k, v := range vitals() {
 				of.Vitals = append(of.Vitals, query.VitalReport{Name: v.name, Unit: v.unit, Views: int64(x.all), PageViews: int64(4 * x.all), P75: x.vital(k)})
 			}
