@@ -72,6 +72,9 @@ func (l Local) compareVitals(ctx context.Context, q CompareQuery, out *Compariso
 			out.Vitals = append(out.Vitals, vitalChange(x, y))
 		}
 	}
+	if q.Brief {
+		return nil
+	}
 	return l.compareSlow(ctx, q, out)
 }
 

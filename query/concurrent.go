@@ -17,9 +17,6 @@ const (
 	mostBlocks = 8
 )
 
-// keyHours is the label of strata that are hours.
-const keyHours = "hours"
-
 // stretch is a part of the time of a comparison, and the stratum that its page views are of. Zero times are
 // open ends, and without a name it is none.
 type stretch struct {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/sums"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -145,7 +146,7 @@ func (l Local) Report(ctx context.Context, sel selection.Selection) (Report, err
 
 // reporting makes a Report.
 type reporting struct {
-	facet
+	sums.Facet
 	pages  map[string]*pageSums
 	naming *naming.Naming
 }
@@ -154,7 +155,7 @@ type reporting struct {
 type pageSums struct {
 	all       rollup.Distribution
 	parts     map[trie.Label]*rollup.Distribution
-	functions *functionSums
+	functions *sums.Functions
 	rest      rollup.Rest
 	coverage  map[string]int64
 	folded    int64
@@ -168,32 +169,32 @@ func newReporting(sel selection.Selection) (*reporting, error) {
 		return nil, err
 	}
 	sel.GroupBy = nil
-	f, err := facetOf(sel)
-	return &reporting{facet: f, pages: map[string]*pageSums{}}, err
+	f, err := sums.FacetOf(sel)
+	return &reporting{Facet: f, pages: map[string]*pageSums{}}, err
 }
 
 func (r *reporting) add(x store.Rolled) error {
 	rec, stacks := x.Record, x.Stacks
 	p := r.pages[x.Page]
 	if p == nil {
-		p = &pageSums{parts: map[trie.Label]*rollup.Distribution{}, functions: newFunctionSums(), coverage: map[string]int64{}}
+		p = &pageSums{parts: map[trie.Label]*rollup.Distribution{}, functions: sums.NewFunctions(), coverage: map[string]int64{}}
 		r.pages[x.Page] = p
 	}
 	r.addTimes(p, rec)
 	for i := range rec.Distributions {
-		if d := &rec.Distributions[i]; r.takesBase(d) {
+		if d := &rec.Distributions[i]; r.TakesBase(d) {
 			r.addDistribution(p, d)
 		}
 	}
 	for i := range rec.Functions {
 		of := &rec.Functions[i]
-		if !r.takesFunctions(of.Release) {
+		if !r.TakesFunctions(of.Release) {
 			continue
 		}
 		p.rest.Add(of.Rest)
-		p.functions.add(of, stacks, r.naming.ByRelease())
+		p.functions.Add(of, stacks, r.naming.ByRelease())
 	}
-	if r.sel.OfPages() {
+	if r.Selection.OfPages() {
 		for _, o := range rec.Outcomes {
 			p.coverage[o.Reason] += o.Views
 		}
@@ -205,7 +206,7 @@ func (r *reporting) add(x store.Rolled) error {
 func (r *reporting) addTimes(p *pageSums, rec *rollup.Record) {
 	taken := make([]bool, len(rec.Cells))
 	for i, c := range rec.Cells {
-		if taken[i] = r.sel.TakesCell(c.Labels); taken[i] {
+		if taken[i] = r.Selection.TakesCell(c.Labels); taken[i] {
 			p.silence.Stackless += c.Stackless
 			p.silence.Unsampled += c.Unsampled
 		}
@@ -221,10 +222,10 @@ func (r *reporting) addDistribution(p *pageSums, d *rollup.Distribution) {
 	if d.Labels.Value(trie.FrameOther) != "" {
 		p.folded += d.Time.Count
 	}
-	part := partOf(d)
-	if r.takesPart(part) {
+	part := sums.PartOf(d)
+	if r.TakesPart(part) {
 		p.all.AddAll(d)
-	} else if r.part == "" {
+	} else if r.Part == "" {
 		if p.parts[part] == nil {
 			p.parts[part] = &rollup.Distribution{}
 		}
@@ -238,7 +239,7 @@ func (r *reporting) names() *naming.Names {
 		return nil
 	}
 	for _, p := range r.pages {
-		p.functions.see(r.naming, false)
+		p.functions.See(r.naming, false)
 	}
 	return r.naming.Names()
 }
@@ -269,14 +270,14 @@ func (r *reporting) reports(names *naming.Names) []PageReport {
 		}
 		slices.SortFunc(x.Features, byTime)
 		slices.SortFunc(x.Phases, byTime)
-		p.reportFunctions(&x, p.functions.named(names))
+		p.reportFunctions(&x, p.functions.Named(names))
 		out = append(out, x)
 	}
 	slices.SortFunc(out, func(a, b PageReport) int { return cmp.Or(cmp.Compare(b.Views, a.Views), cmp.Compare(a.Page, b.Page)) })
 	return out
 }
 
-func (p *pageSums) reportFunctions(x *PageReport, functions spreads) {
+func (p *pageSums) reportFunctions(x *PageReport, functions sums.Spreads) {
 	frames := slices.SortedFunc(maps.Keys(functions), func(a, b trie.Frame) int {
 		return cmp.Or(cmp.Compare(functions[b].Self.Sum, functions[a].Self.Sum), cmp.Compare(a.Name, b.Name),
 			cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

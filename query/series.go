@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/sums"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -129,7 +130,7 @@ func (l Local) series(ctx context.Context, q SeriesQuery) (Series, error) {
 	}
 	q.Since = since
 	out := Series{Step: step.Seconds(), Groups: []SeriesGroup{}}
-	facet, err := facetOf(q.Selection)
+	facet, err := sums.FacetOf(q.Selection)
 	if err != nil {
 		out.Spreads = err.Error()
 	}
@@ -237,7 +238,7 @@ func (l Local) eachStep(ctx context.Context, q SeriesQuery, want store.Wanted, s
 // seriesSums adds up records.
 type seriesSums struct {
 	q      SeriesQuery
-	facet  facet
+	facet  sums.Facet
 	spread bool // facet says which distributions
 	groups map[string]*groupSums
 	days   float64 // of data; 0 if points are steps
@@ -351,8 +352,8 @@ func (s *seriesSums) addSpreads(x step) {
 	if s.spread {
 		for i := range x.distributions {
 			d := &x.distributions[i]
-			if s.facet.takesBase(d) && s.facet.takesPart(partOf(d)) {
-				s.at(s.facet.group(x.page, d).Sort(), x.at).spread.AddAll(d)
+			if s.facet.TakesBase(d) && s.facet.TakesPart(sums.PartOf(d)) {
+				s.at(s.facet.Group(x.page, d).Sort(), x.at).spread.AddAll(d)
 			}
 		}
 	}

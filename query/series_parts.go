@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/sums"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
@@ -65,7 +66,7 @@ func (l Local) partSeries(ctx context.Context, q SeriesQuery) (Series, error) {
 }
 
 // codeSums are self times and samples by function.
-type codeSums map[releasedFrame]trie.Weight
+type codeSums map[sums.ReleasedFrame]trie.Weight
 
 // codeSize is about how many bytes a function takes in codeSums.
 const codeSize = 160
@@ -105,9 +106,9 @@ func (s *partSums) add(at time.Time, x store.Rolled) error {
 		}
 	}
 	for k, w := range flat {
-		f := releasedFrame{Frame: x.Stacks.FrameOf(k.frame)}
+		f := sums.ReleasedFrame{Frame: x.Stacks.FrameOf(k.frame)}
 		if s.naming.ByRelease() {
-			f.release = x.Record.Cells[k.cell].Labels.Value(rollup.KeyRelease)
+			f.Release = x.Record.Cells[k.cell].Labels.Value(rollup.KeyRelease)
 		}
 		for _, code := range to[k.cell] {
 			old, known := code[f]
@@ -134,7 +135,7 @@ func (s *partSums) names() *naming.Names {
 	}
 	for _, code := range s.code {
 		for f, w := range code {
-			s.naming.See(f.release, f.Frame, w.Self)
+			s.naming.See(f.Release, f.Frame, w.Self)
 		}
 	}
 	return s.naming.Names()
@@ -144,11 +145,11 @@ func (s *partSums) names() *naming.Names {
 func (s *partSums) series(of *owner.Finder, names *naming.Names) ([]SeriesGroup, error) {
 	q := s.all.q
 	by := q.Renamer(of)
-	parts := map[releasedFrame]string{}
-	partOf := func(f releasedFrame) string {
+	parts := map[sums.ReleasedFrame]string{}
+	partOf := func(f sums.ReleasedFrame) string {
 		text, known := parts[f]
 		if !known {
-			frame := names.Of(f.release, f.Frame)
+			frame := names.Of(f.Release, f.Frame)
 			if by != nil {
 				frame = by(frame)
 			}

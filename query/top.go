@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/sums"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -82,8 +83,8 @@ func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 }
 
 func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
-	facet, err := facetOf(q.Selection)
-	if err != nil || !facet.takesAnyFunctions() || q.Parts.Given() {
+	facet, err := sums.FacetOf(q.Selection)
+	if err != nil || !facet.TakesAnyFunctions() || q.Parts.Given() {
 		result, profileErr := l.namedProfile(ctx, q.Selection, nil)
 		if profileErr != nil {
 			return Top{}, profileErr
@@ -98,12 +99,12 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 	}
 	room := l.room()
 	defer room.release()
-	functions := newFunctionSums()
+	functions := sums.NewFunctions()
 	page := ""
 	n := l.naming(q.Selection)
 	sel := forNaming(q.Selection, n)
 	sum := rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return sel.CellLabels(page, cell), sel.TakesCell(cell) })
-	sum.Bound(func(size int) error { return room.fits(size + functions.size()) })
+	sum.Bound(func(size int) error { return room.fits(size + functions.Size()) })
 	want := q.Wanted()
 	want.Details = true
 	stats, err := l.eachRecord(ctx, q.Selection, want, func(x store.Rolled) error {
@@ -112,18 +113,18 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 			return err
 		}
 		for i := range x.Record.Functions {
-			if of := &x.Record.Functions[i]; facet.takesFunctions(of.Release) {
-				functions.add(of, x.Stacks, n.ByRelease())
+			if of := &x.Record.Functions[i]; facet.TakesFunctions(of.Release) {
+				functions.Add(of, x.Stacks, n.ByRelease())
 			}
 		}
-		return room.fits(sum.Size() + functions.size())
+		return room.fits(sum.Size() + functions.Size())
 	})
 	if err != nil {
 		return Top{}, err
 	}
-	functions.see(n, true)
+	functions.See(n, true)
 	result := named(q.Selection, Result{Profile: sum.Profile(), Stats: stats}, n)
-	top := topOf(result.Profile, functions.named(result.names), q)
+	top := topOf(result.Profile, functions.Named(result.names), q)
 	top.link(l.Links, result.names)
 	top.Stats = result.Stats
 	return top, nil
@@ -142,7 +143,7 @@ func TopOf(p *trie.Profile, q TopQuery) Top { return topOf(p, nil, q) }
 
 // topOf lists the functions of a profile. What is known of how they spread, by frame, is
 // added.
-func topOf(p *trie.Profile, spread spreads, q TopQuery) Top {
+func topOf(p *trie.Profile, spread sums.Spreads, q TopQuery) Top {
 	all := p.Functions()
 	for i, f := range all {
 		if s := spread[f.Frame]; s != nil {

@@ -61,13 +61,6 @@ func TestScaledNothing(t *testing.T) {
 
 // A comparison warns where one side has gaps and the other has none: the difference may be time that nobody saw.
 func TestUnsampledSides(t *testing.T) {
-	side := func(gap int64) *sideSums {
-		p := trie.NewProfile()
-		group := p.Group(nil)
-		group.Coverage = trie.Coverage{Views: 1, Traces: 1, Stackless: 500, Unsampled: gap}
-		group.Weights.Add(p.Insert(trie.Frame{Name: "f"}), trie.Weight{Self: 500, Samples: 1})
-		return &sideSums{raw: p}
-	}
 	for _, c := range []struct {
 		a, b int64
 		want string
@@ -75,7 +68,7 @@ func TestUnsampledSides(t *testing.T) {
 		{0, 0, ""}, {250, 250, ""}, {0, 19, ""},
 		{250, 0, "20 % of the time of A and 0 % of that of B was not sampled, and is in no mean: as much of a change may be missing time"},
 	} {
-		if got := unsampledOf(side(c.a), side(c.b)); got != c.want {
+		if got := unsampledOf(trie.Coverage{Stackless: 500, Unsampled: c.a}.UnsampledShare(500), trie.Coverage{Stackless: 500, Unsampled: c.b}.UnsampledShare(500)); got != c.want {
 			t.Errorf("%d and %d: %q", c.a, c.b, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package query
+package sums
 
 import (
 	"slices"
@@ -8,26 +8,26 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// facet says which distributions answer a Selection. They are kept for all of a page view,
+// Facet says which distributions answer a Selection. They are kept for all of a page view,
 // for each feature and for each phase, by the labels that do not change during a view.
-type facet struct {
-	sel  selection.Selection
-	part string // what distributions are confined to: KeyFeature, KeyPhase, or "" for neither
+type Facet struct {
+	Selection selection.Selection
+	Part      string // what distributions are confined to: KeyFeature, KeyPhase, or "" for neither
 }
 
-// facetOf returns the facet of sel, or an error if distributions are not kept for what it
+// FacetOf returns the facet of sel, or an error if distributions are not kept for what it
 // asks.
-func facetOf(sel selection.Selection) (facet, error) {
-	f := facet{sel: sel}
+func FacetOf(sel selection.Selection) (Facet, error) {
+	f := Facet{Selection: sel}
 	confine := func(key string) error {
-		if f.part != "" && f.part != key {
+		if f.Part != "" && f.Part != key {
 			return selection.Refuse("distributions are kept for features and for phases, and not for a feature in a phase: ask for one of them")
 		}
-		f.part = key
+		f.Part = key
 		return nil
 	}
 	if sel.Feature != "" {
-		f.part = rollup.KeyFeature
+		f.Part = rollup.KeyFeature
 	}
 	need := func(key string) error {
 		switch {
@@ -55,13 +55,13 @@ func facetOf(sel selection.Selection) (facet, error) {
 // checkPart refuses conditions on the feature or phase that sums keep to and distributions
 // can not: these are of all the time of one feature or phase, also of what is that of
 // another feature, too.
-func (f facet) checkPart() error {
-	grouped, conditions := slices.Contains(f.sel.GroupBy, f.part), 0
-	if f.sel.Feature != "" {
+func (f Facet) checkPart() error {
+	grouped, conditions := slices.Contains(f.Selection.GroupBy, f.Part), 0
+	if f.Selection.Feature != "" {
 		conditions++
 	}
-	for _, m := range f.sel.Where {
-		if f.part == "" || m.Key != f.part {
+	for _, m := range f.Selection.Where {
+		if f.Part == "" || m.Key != f.Part {
 			continue
 		}
 		conditions++
@@ -77,8 +77,8 @@ func (f facet) checkPart() error {
 	return nil
 }
 
-// partOf returns the feature or phase that a distribution is confined to.
-func partOf(d *rollup.Distribution) (part trie.Label) {
+// PartOf returns the feature or phase that a distribution is confined to.
+func PartOf(d *rollup.Distribution) (part trie.Label) {
 	for _, l := range d.Labels {
 		if l.Key == rollup.KeyFeature || l.Key == rollup.KeyPhase {
 			part = l
@@ -87,10 +87,10 @@ func partOf(d *rollup.Distribution) (part trie.Label) {
 	return part
 }
 
-// takesBase reports whether the labels of a distribution, beside a feature or phase, are
+// TakesBase reports whether the labels of a distribution, beside a feature or phase, are
 // those that are asked for.
-func (f facet) takesBase(d *rollup.Distribution) bool {
-	for _, m := range f.sel.Where {
+func (f Facet) TakesBase(d *rollup.Distribution) bool {
+	for _, m := range f.Selection.Where {
 		if m.Key != selection.KeyPage && m.Key != rollup.KeyFeature && m.Key != rollup.KeyPhase && !m.Takes(d.Labels.Value(m.Key)) {
 			return false
 		}
@@ -98,40 +98,40 @@ func (f facet) takesBase(d *rollup.Distribution) bool {
 	return true
 }
 
-// takesPart reports whether a feature, a phase, or, as the zero label, all of a page view is
+// TakesPart reports whether a feature, a phase, or, as the zero label, all of a page view is
 // what is asked for.
-func (f facet) takesPart(part trie.Label) bool {
-	if part.Key != f.part || f.sel.Feature != "" && part.Value != f.sel.Feature {
+func (f Facet) TakesPart(part trie.Label) bool {
+	if part.Key != f.Part || f.Selection.Feature != "" && part.Value != f.Selection.Feature {
 		return false
 	}
-	for _, m := range f.sel.Where {
-		if m.Key == f.part && !m.Takes(part.Value) {
+	for _, m := range f.Selection.Where {
+		if m.Key == f.Part && !m.Takes(part.Value) {
 			return false
 		}
 	}
 	return true
 }
 
-// takesFunctions reports whether the functions of a release are those of what is asked for.
+// TakesFunctions reports whether the functions of a release are those of what is asked for.
 // They are kept for all of the page, by release alone.
-func (f facet) takesFunctions(release string) bool {
-	for _, m := range f.sel.Where {
+func (f Facet) TakesFunctions(release string) bool {
+	for _, m := range f.Selection.Where {
 		if m.Key != selection.KeyPage && (m.Key != rollup.KeyRelease || !m.Takes(release)) {
 			return false
 		}
 	}
-	return f.part == ""
+	return f.Part == ""
 }
 
-// takesAnyFunctions reports whether those of some release can be.
-func (f facet) takesAnyFunctions() bool {
-	onlyReleases := !slices.ContainsFunc(f.sel.Where, func(m selection.Matcher) bool { return m.Key != selection.KeyPage && m.Key != rollup.KeyRelease })
-	return f.part == "" && onlyReleases
+// TakesAnyFunctions reports whether those of some release can be.
+func (f Facet) TakesAnyFunctions() bool {
+	onlyReleases := !slices.ContainsFunc(f.Selection.Where, func(m selection.Matcher) bool { return m.Key != selection.KeyPage && m.Key != rollup.KeyRelease })
+	return f.Part == "" && onlyReleases
 }
 
-// group returns the labels of the group that a distribution of a page goes to.
-func (f facet) group(page string, d *rollup.Distribution) (l trie.Labels) {
-	for _, key := range f.sel.GroupBy {
+// Group returns the labels of the group that a distribution of a page goes to.
+func (f Facet) Group(page string, d *rollup.Distribution) (l trie.Labels) {
+	for _, key := range f.Selection.GroupBy {
 		value := page
 		if key != selection.KeyPage {
 			value = d.Labels.Value(key)
