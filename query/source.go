@@ -32,6 +32,8 @@ type Source interface {
 	Top(ctx context.Context, q TopQuery) (Top, error)
 	// Compare says what changed from one selection to another.
 	Compare(ctx context.Context, q CompareQuery) (Comparison, error)
+	// Edits says which functions were edited between two releases.
+	Edits(ctx context.Context, q EditsQuery) (Edits, error)
 	// Labels says which labels the time has that sel asks for.
 	Labels(ctx context.Context, sel selection.Selection) (Labels, error)
 	// Values lists the values of a label that the time has that sel asks for, sorted.

@@ -14,10 +14,10 @@ import (
 // The format of a table, as described in docs/symbols.md.
 const (
 	magic   = "FTSY"
-	version = 1
+	version = 2
 	// MaxTable bounds an encoded table, in bytes.
 	MaxTable = 16 << 20
-	// maxBody bounds the uncompressed content of a table, in bytes. A function takes 42 of them.
+	// maxBody bounds the uncompressed content of a table, in bytes. A function takes 47 of them.
 	maxBody      = 32 << 20
 	maxFunctions = 1_000_000
 	maxSources   = 100_000
@@ -37,7 +37,10 @@ const (
 	columnKey
 	columnText
 	columnWay
+	columnOrdinal // since version 2
+	columnOwn     // since version 2
 	columns
+	columnsOf1 = columnOrdinal // the number of columns of version 1
 )
 
 // Encode writes t. Equal tables are equal bytes. Texts over 8 KiB are cut, and bytes that are not
@@ -173,6 +176,8 @@ func appendTable(b []byte, t *Table) []byte {
 		e.columns[columnKey] = binary.LittleEndian.AppendUint64(e.columns[columnKey], f.Key)
 		e.columns[columnText] = binary.LittleEndian.AppendUint32(e.columns[columnText], f.Text)
 		e.columns[columnWay] = append(e.columns[columnWay], byte(f.Way))
+		e.uint(columnOrdinal, uint64(f.Ordinal))
+		e.columns[columnOwn] = binary.LittleEndian.AppendUint32(e.columns[columnOwn], f.Own)
 	}
 	b = binary.AppendUvarint(b, uint64(len(t.Functions)))
 	b = binary.AppendUvarint(b, uint64(len(e.number)))

@@ -33,7 +33,7 @@ func randomTable(r *rand.Rand) *Table {
 		column += uint32(1 + r.IntN(1<<r.IntN(20)))
 		t.Functions = append(t.Functions, Function{Line: line, Column: column, Minified: texts[r.IntN(len(texts))], Name: texts[r.IntN(len(texts))],
 			Source: int32(r.IntN(len(t.Sources)+1)) - 1, SourceLine: r.Uint32() >> r.IntN(32), SourceColumn: r.Uint32() >> r.IntN(32),
-			Key: r.Uint64(), Text: r.Uint32(), Way: Way(r.IntN(int(EndWays)))})
+			Key: r.Uint64(), Ordinal: r.Uint32() >> r.IntN(32), Text: r.Uint32(), Own: r.Uint32(), Way: Way(r.IntN(int(EndWays)))})
 	}
 	return t
 }
@@ -194,12 +194,12 @@ func FuzzBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		d := newTableReader(body)
-		table := d.table()
+		table := d.table(version)
 		if d.Err() != nil {
 			return
 		}
 		again := newTableReader(appendTable(nil, table))
-		if got := again.table(); again.Err() != nil || !reflect.DeepEqual(got, table) {
+		if got := again.table(version); again.Err() != nil || !reflect.DeepEqual(got, table) {
 			t.Fatalf("%v: %+v is not %+v", again.Err(), got, table)
 		}
 	})

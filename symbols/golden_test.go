@@ -25,33 +25,39 @@ func goldenTable() *Table {
 	}
 	t.Functions = []Function{
 		{Line: 1, Column: 1, Minified: "", Name: "(top level)", Source: -1, Way: Kept},
-		{Line: 1, Column: 300, Minified: "a", Name: "renderRow", Source: 0, SourceLine: 44, SourceColumn: 12, Key: 0x0102030405060708, Text: 0x0a0b0c0d, Way: Start},
-		{Line: 1, Column: 512, Minified: "b", Name: "renderRow/useEffect()", Source: 0, SourceLine: 46, SourceColumn: 13, Key: 0xfedcba9876543210, Text: 7, Way: Body},
+		{Line: 1, Column: 300, Minified: "a", Name: "renderRow", Source: 0, SourceLine: 44, SourceColumn: 12, Key: 0x0102030405060708, Text: 0x0a0b0c0d, Own: 0x0e0f1011, Way: Start},
+		{Line: 1, Column: 512, Minified: "b", Name: "renderRow/useEffect()", Source: 0, SourceLine: 46, SourceColumn: 13, Key: 0xfedcba9876543210, Ordinal: 300, Text: 7, Own: 8, Way: Body},
 		{Line: 3, Column: 20, Minified: "a", Name: "commitRoot", Source: 1, SourceLine: 12906, SourceColumn: 22, Key: 3, Text: 4, Way: Moved},
 		{Line: 3, Column: 900, Minified: "é", Name: "Row.é", Source: 0, SourceLine: 5, SourceColumn: 2, Key: 5, Text: 6, Way: Named},
 	}
 	return t
 }
 
-// The bytes of version 1 are read for ever, and their content is what is written. A compressor may
-// write others some time.
+// The bytes of all versions are read for ever, and the content of the newest is what is written. A
+// compressor may write others some time.
 func TestGolden(t *testing.T) {
 	want := goldenTable()
-	v1, text := filepath.Join("testdata", "v1.table"), filepath.Join("testdata", "table.txt")
+	v2, text := filepath.Join("testdata", "v2.table"), filepath.Join("testdata", "table.txt")
 	body := appendTable(nil, want)
 	if *update {
-		if _, err := os.Stat(v1); errors.Is(err, fs.ErrNotExist) {
-			writeGolden(t, v1, encoded(t, want))
+		if _, err := os.Stat(v2); errors.Is(err, fs.ErrNotExist) {
+			writeGolden(t, v2, encoded(t, want))
 		}
 		writeGolden(t, text, []byte(dump(body)))
 	}
-	data, err := os.ReadFile(v1)
-	if err != nil {
-		t.Fatal(err)
+	v1 := goldenTable()
+	for i := range v1.Functions {
+		v1.Functions[i].Ordinal, v1.Functions[i].Own = 0, 0
 	}
-	got, err := Decode(bytes.NewReader(data))
-	if err != nil || !reflect.DeepEqual(bare(got), bare(want)) {
-		t.Errorf("%v: got %+v\nnot %+v", err, got, want)
+	for path, want := range map[string]*Table{v2: want, filepath.Join("testdata", "v1.table"): v1} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Decode(bytes.NewReader(data))
+		if err != nil || !reflect.DeepEqual(bare(got), bare(want)) {
+			t.Errorf("%s: %v: got %+v\nnot %+v", path, err, got, want)
+		}
 	}
 	golden, err := os.ReadFile(text)
 	if err != nil {
@@ -100,11 +106,11 @@ func dump(data []byte) string {
 	for range d.number("%d texts") {
 		d.text("text")
 	}
-	for i, name := range [columns]string{"line", "column", "minified name", "name", "source", "line in the source", "column in the source", "key", "hash of the text", "way"} {
+	for i, name := range [columns]string{"line", "column", "minified name", "name", "source", "line in the source", "column in the source", "key", "hash of the text", "way", "ordinal", "hash of the own text"} {
 		fmt.Fprintf(d, "# %s\n", name)
 		n := d.number("%d bytes")
 		switch i {
-		case columnKey, columnText, columnWay:
+		case columnKey, columnText, columnWay, columnOwn:
 			for range functions {
 				d.take(int(n)/functions, "")
 			}

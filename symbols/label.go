@@ -112,46 +112,13 @@ func keyOf(source, path string, ordinal uint32) uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// textHashes returns for each function a hash of its text without white space. It is a
-// polynomial, so the text of nested functions is read once: the hash of a part is the
-// difference of the hashes up to its end and up to its beginning.
-func (o *original) textHashes() []uint32 {
-	const factor = 0x9E3779B97F4A7C15 | 1
-	type prefix struct{ hash, power uint64 }
-	at := make(map[int]prefix, 2*len(o.functions))
-	bounds := make([]int, 0, 2*len(o.functions))
-	for i := range o.functions {
-		bounds = append(bounds, o.functions[i].Start, o.functions[i].End)
+// PathKey returns a hash of the function's source, its name and those around it: the key without the
+// number. It undoes the last steps of [keyOf], so tables need no column for it.
+func (f *Function) PathKey() uint64 {
+	const prime = 1099511628211 // of FNV
+	h := f.Key
+	for _, b := range slices.Backward(binary.AppendUvarint([]byte{0}, uint64(f.Ordinal))) {
+		h = h*inverse(prime) ^ uint64(b)
 	}
-	slices.Sort(bounds)
-	bounds = slices.Compact(bounds)
-	p, next := prefix{0, 1}, 0
-	for i := 0; i <= len(o.text) && next < len(bounds); i++ {
-		if i == bounds[next] {
-			at[i] = p
-			next++
-		}
-		if i < len(o.text) && o.text[i] > ' ' {
-			p.hash = p.hash*factor + uint64(o.text[i])
-			p.power *= factor
-		}
-	}
-	out := make([]uint32, len(o.functions))
-	for i := range o.functions {
-		from, to := at[o.functions[i].Start], at[o.functions[i].End]
-		// power is odd, so it has an inverse; to.power/from.power is that of the part.
-		h := to.hash - from.hash*to.power*inverse(from.power)
-		out[i] = max(uint32(h>>32), 1)
-	}
-	return out
-}
-
-// inverse returns the inverse of an odd number modulo 2^64, by Newton's iteration: each step
-// doubles the number of correct bits.
-func inverse(x uint64) uint64 {
-	y := x // right in 3 bits
-	for range 5 {
-		y *= 2 - x*y
-	}
-	return y
+	return h
 }

@@ -121,7 +121,7 @@ func (x *matching) misplaced() (bad int) {
 
 // list writes the matches into a table.
 func (x *matching) list(t *Table) {
-	w := tableWriter{matching: x, table: t, sources: make([]int32, len(x.m.Sources)), hashes: make([][]uint32, len(x.m.Sources)),
+	w := tableWriter{matching: x, table: t, sources: make([]int32, len(x.m.Sources)), hashes: make([][]hashes, len(x.m.Sources)),
 		seen: map[string]uint32{}}
 	for i := range w.sources {
 		w.sources[i] = -1
@@ -142,7 +142,7 @@ type tableWriter struct {
 	*matching
 	table   *Table
 	sources []int32           // by source of the map: that of the table, -1 if none yet
-	hashes  [][]uint32        // by source of the map and function: of the texts
+	hashes  [][]hashes        // by source of the map and function: of the texts
 	seen    map[string]uint32 // by source and name: how many functions without an original have it
 }
 
@@ -193,8 +193,9 @@ func (w *tableWriter) matched(f *Function, x match) {
 	line, column := o.positions.Place(o.functions[x.function].Place)
 	f.Source, f.SourceLine, f.SourceColumn = w.source(x.source), uint32(line)+1, uint32(column)+1
 	f.Name, f.Way = o.label(x.function), x.way
-	f.Key = keyOf(keySource(w.m.Sources[x.source].Name), o.paths[x.function], o.ordinals[x.function])
-	f.Text = w.hashes[x.source][x.function]
+	f.Ordinal = o.ordinals[x.function]
+	f.Key = keyOf(keySource(w.m.Sources[x.source].Name), o.paths[x.function], f.Ordinal)
+	f.Text, f.Own = w.hashes[x.source][x.function].whole, w.hashes[x.source][x.function].own
 }
 
 // numbered gives a function without an original a key: functions with one name in one source are
@@ -204,7 +205,8 @@ func (w *tableWriter) numbered(f *Function, source int32, name string) {
 		return
 	}
 	at := keySource(w.m.Sources[source].Name)
-	f.Key = keyOf(at, "\x00"+name, w.seen[at+"\x00"+name])
+	f.Ordinal = w.seen[at+"\x00"+name]
+	f.Key = keyOf(at, "\x00"+name, f.Ordinal)
 	w.seen[at+"\x00"+name]++
 }
 

@@ -47,10 +47,17 @@ type Function struct {
 	// Key is equal for one function in all builds in which its file, its name and those
 	// around it are the same; 0 if the function is unknown.
 	Key uint64
-	// Text is a hash of the original's text without white space. It tells apart functions
-	// that exchanged keys. 0 if the original is unknown.
+	// Ordinal numbers the functions of one source with one name and the same names around,
+	// from 0. It is part of Key.
+	Ordinal uint32
+	// Text is a hash of the original's text without comments and white space. It tells apart
+	// functions that exchanged keys. 0 if the original is unknown.
 	Text uint32
-	Way  Way
+	// Own is the hash of that text without the functions within it and without its name: an
+	// edit within does not change it. 0 if the original is unknown, or the table is one of
+	// version 1.
+	Own uint32
+	Way Way
 }
 
 // Way is the rule by which a function was found.

@@ -127,3 +127,8 @@ func (s Merged) Series(context.Context, query.SeriesQuery) (query.Series, error)
 func (s Merged) Compare(context.Context, query.CompareQuery) (query.Comparison, error) {
 	return query.Comparison{}, notOfFiles("comparisons with intervals")
 }
+
+// Edits implements [query.Source].
+func (s Merged) Edits(context.Context, query.EditsQuery) (query.Edits, error) {
+	return query.Edits{}, notOfFiles("releases")
+}

@@ -33,12 +33,20 @@ func (l Links) Of(n *Names, named trie.Frame) string {
 		return ""
 	}
 	o, ok := n.Origin(named)
-	if !ok || o.Function == nil || o.Source.Name == "" || strings.Contains(o.Source.Name, "node_modules/") || strings.Contains(o.Source.Name, ":") {
+	if !ok || o.Function == nil {
+		return ""
+	}
+	return l.url(o.Repository, o.Release, o.Source.Name, o.Function.SourceLine)
+}
+
+// url returns the URL of a place in the sources, or "" if these are unknown or outside the repository.
+func (l Links) url(repository, release, file string, line uint32) string {
+	if l.template == "" || file == "" || strings.Contains(file, "node_modules/") || strings.Contains(file, ":") {
 		return ""
 	}
 	return strings.NewReplacer(
-		"{repo}", escapePath(o.Repository), "{release}", url.PathEscape(o.Release),
-		"{file}", escapePath(o.Source.Name), "{line}", strconv.FormatUint(uint64(o.Function.SourceLine), 10),
+		"{repo}", escapePath(repository), "{release}", url.PathEscape(release),
+		"{file}", escapePath(file), "{line}", strconv.FormatUint(uint64(line), 10),
 	).Replace(l.template)
 }
 

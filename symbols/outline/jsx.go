@@ -85,7 +85,9 @@ func (p *parser) jsxValue(name value) {
 		if length < 0 {
 			length = len(p.text)
 		}
-		p.resume(start + 1 + length + 1)
+		end := min(start+1+length+1, len(p.text))
+		p.noteLiteral(start, end)
+		p.resume(end)
 		return
 	}
 	p.next()
@@ -134,7 +136,12 @@ func (p *parser) jsxChildren(i int) (end int) {
 // jsxContainer reads an expression among the children of an element and returns the end of
 // its braces.
 func (p *parser) jsxContainer(start int) (end int) {
+	comments := len(p.comments)
 	p.resume(start + 1)
+	if p.token.kind == braceClose { // a comment is all that can be in it
+		p.comments = append(p.comments[:comments], Span{start, p.token.end})
+		return p.token.end
+	}
 	p.eat(ellipsis)
 	if p.token.kind != braceClose {
 		p.expression()

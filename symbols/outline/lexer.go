@@ -23,6 +23,8 @@ type lexer struct {
 	budget       int // tokens that may still be read
 	htmlComments bool
 	err          error // why it stopped; the rest of the text is then taken for read
+	comments     []Span
+	literals     []Span
 }
 
 // stop ends the text here, so that all loops over tokens end.
@@ -62,6 +64,7 @@ func (l *lexer) next() {
 	start, newline := l.position, false
 	if start < len(text) && byteClasses[text[start]]&mayBeBlank != 0 {
 		start, newline = l.skipBlanks(start)
+		l.noteComment(l.position, start)
 	}
 	if start >= len(text) {
 		l.position = len(text)
@@ -89,6 +92,7 @@ func (l *lexer) next() {
 		kind, end = number, l.numberEnd(start)
 	case quote:
 		kind, end = quoted, l.stringEnd(start)
+		l.noteLiteral(start, end)
 	case operates:
 		kind, end = l.operator(start)
 	default:
@@ -101,6 +105,20 @@ func (l *lexer) next() {
 	}
 	l.position = end
 	l.token = token{kind: kind, newline: newline, start: start, end: end}
+}
+
+// noteComment records what was skipped, if a comment is in it.
+func (l *lexer) noteComment(start, end int) {
+	if end-start > 1 && strings.ContainsAny(l.text[start:end], "/<-") {
+		l.comments = append(l.comments, Span{start, end})
+	}
+}
+
+// noteLiteral records a literal, if it has white space.
+func (l *lexer) noteLiteral(start, end int) {
+	if strings.ContainsAny(l.text[start:end], " \t\n\r") {
+		l.literals = append(l.literals, Span{start, end})
+	}
 }
 
 // ahead returns the start of the token after the current one, its first byte, which is 0 at

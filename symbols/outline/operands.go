@@ -27,7 +27,9 @@ func (p *parser) primary() value {
 	case braceOpen:
 		p.object()
 	case slash, assignSlash:
-		p.resume(p.regexEnd(start))
+		end := p.regexEnd(start)
+		p.noteLiteral(start, end)
+		p.resume(end)
 	case at:
 		p.decorators()
 		if p.token.kind == wordClass {
@@ -193,7 +195,9 @@ const (
 func (p *parser) template(content within) {
 	outer := p.enclose()
 	for {
-		end, open := p.templatePart(p.token.end)
+		start := p.token.end
+		end, open := p.templatePart(start)
+		p.noteLiteral(start, end)
 		p.resume(end)
 		if !open {
 			break

@@ -113,10 +113,24 @@ const (
 	leastTokens   = 1000
 )
 
-// Functions returns the functions of a text sorted by Start, an outer one before nested
-// ones, and the number of places that it did not understand. With [ErrNested] or [ErrWork]
-// it returns the functions found so far; open functions end with the text.
-func Functions(text []byte, language Language) (functions []Function, unclear int, err error) {
+// Span is a range of a text, in bytes from its start.
+type Span struct{ Start, End int }
+
+// Outline is what [Read] finds in a text.
+type Outline struct {
+	// Functions are sorted by Start, an outer one before nested ones.
+	Functions []Function
+	// Comments are the spans with nothing but comments and white space that have a comment, and
+	// Literals the strings, regular expressions and parts of templates that have white space.
+	// Both are sorted. White space elsewhere means nothing, but for the text of JSX, where it
+	// means little.
+	Comments, Literals []Span
+	Unclear            int // places that were not understood
+}
+
+// Read reads a text. With [ErrNested] or [ErrWork] the outline is that of what was read so
+// far; open functions end with the text.
+func Read(text []byte, language Language) (Outline, error) {
 	p := parser{
 		lexer: lexer{
 			text:         string(text),
@@ -136,5 +150,11 @@ func Functions(text []byte, language Language) (functions []Function, unclear in
 	}
 	p.fillClasses()
 	p.order()
-	return p.functions, p.unclear, p.err
+	return Outline{p.functions, p.comments, p.literals, p.unclear}, p.err
+}
+
+// Functions returns the functions of [Read], and the number of places that were not understood.
+func Functions(text []byte, language Language) (functions []Function, unclear int, err error) {
+	o, err := Read(text, language)
+	return o.Functions, o.Unclear, err
 }

@@ -78,10 +78,17 @@ type entry struct {
 type Counts struct {
 	Functions int
 	Named     int // of the functions
+	Compared  int // of the functions: those with a hash of their own text, so that edits are found
 }
 
 func countsOf(t *symbols.Table) Counts {
-	return Counts{len(t.Functions), len(t.Functions) - t.Found()[symbols.Kept]}
+	out := Counts{Functions: len(t.Functions), Named: len(t.Functions) - t.Found()[symbols.Kept]}
+	for i := range t.Functions {
+		if t.Functions[i].Own != 0 {
+			out.Compared++
+		}
+	}
+	return out
 }
 
 // The names of folders, and suffixes of files that do not belong to the store.

@@ -318,7 +318,7 @@ func checkStore(t *testing.T, s *Store, m *model) {
 		want, ok := m.tables[hash]
 		ok = ok && want.named >= 0
 		counts, err := s.Counts(hash)
-		if (err == nil) != ok || ok && counts != (Counts{10, want.named}) {
+		if (err == nil) != ok || ok && counts != (Counts{Functions: 10, Named: want.named}) {
 			t.Fatalf("table %d: %+v, %v, not %+v", n, counts, err, want)
 		}
 		got, err := s.Table(hash)

@@ -33,7 +33,7 @@ func (e *FullError) Error() string {
 }
 
 // Put stores the table of a script, and reports whether it did: an existing table stays if it is
-// readable and names as many functions. An invalid table, or that of another script, is an
+// readable, and names and compares as many functions. An invalid table, or that of another script, is an
 // [InvalidError]. If all tables exceed their limit, the oldest uploads are deleted.
 func (s *Store) Put(sha256 string, body []byte) (stored bool, err error) {
 	if err := CheckHash(sha256); err != nil {
@@ -46,7 +46,7 @@ func (s *Store) Put(sha256 string, body []byte) (stored bool, err error) {
 		return false, &InvalidError{err}
 	}
 	counts := countsOf(t)
-	if old, err := s.Counts(sha256); err == nil && old.Named >= counts.Named {
+	if old, err := s.Counts(sha256); err == nil && old.covers(counts) {
 		return false, nil
 	}
 	n := int64(len(body))
@@ -61,6 +61,11 @@ func (s *Store) Put(sha256 string, body []byte) (stored bool, err error) {
 	s.setTable(&entry{hash: sha256, bytes: n, written: s.options.Now(), counts: &counts})
 	s.decoded.Drop(sha256)
 	return true, nil
+}
+
+// covers reports whether a table with these counts may stay where one with others would take its place.
+func (c Counts) covers(o Counts) bool {
+	return c.Named > o.Named || c.Named == o.Named && c.Compared >= o.Compared
 }
 
 // AddUpload stores the upload of a build, and returns its ID. It replaces an existing upload with

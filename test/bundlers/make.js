@@ -3,45 +3,19 @@
 // Builds the apps with all bundlers, from sources with markers, into a folder each: scripts, maps, truth.json and
 // trace.json, and same.json of a next release. README.md says what is in them.
 
-import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import { build, copyApp, modulesOf, scriptsOf } from './build.js';
+import { writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { build, copyApp, modulesOf } from './build.js';
 import { builds, packages, releases } from './builds.js';
 import { drives } from './drive.js';
 import { traceOf } from './trace.js';
 import { Numbers, markApp } from './truth/marked.js';
 import { sameFunctions } from './truth/same.js';
-import { strangers, truthOf } from './truth/truth.js';
+import { strangers } from './truth/truth.js';
+import { copyScripts, table, writeTruth } from './written.js';
 
 /** @import { Build } from './builds.js' */
 /** @import { Original } from './truth/marked.js' */
-
-const table = (rows) => `[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}]`;
-
-/** Copies scripts and their maps into one folder. A map gets the name of its script: Turbopack gives it another. */
-async function copyScripts(dist, out) {
-  await rm(out, { recursive: true, force: true });
-  await mkdir(out, { recursive: true });
-  for (const path of await scriptsOf(dist)) {
-    const script = join(dist, path);
-    const url = /^\/\/# sourceMappingURL=(.+)$/m.exec(await readFile(script, 'utf8'));
-    const map = url ? join(dirname(script), url[1]) : `${script}.map`;
-    await copyFile(script, join(out, basename(path)));
-    if (existsSync(map)) await copyFile(map, join(out, `${basename(path)}.map`));
-  }
-}
-
-/** Writes the truth about the scripts, by their names. */
-async function writeTruth(dist, out, originals) {
-  const truth = {};
-  for (const path of await scriptsOf(dist)) {
-    truth[basename(path)] = truthOf(await readFile(join(dist, path), 'utf8'), path, originals);
-  }
-  const scripts = Object.entries(truth).map(([name, rows]) => `${JSON.stringify(name)}:${table(rows)}`);
-  await writeFile(join(out, 'truth.json'), `{\n${scripts.join(',\n')}}\n`);
-  return truth;
-}
 
 /**
  * Builds an app that has markers, and writes all that is known about the build.

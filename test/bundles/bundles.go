@@ -8,6 +8,8 @@
 //	trace.json            a trace of the JS Self-Profiling API of the running program (optional)
 //	same.json             rows [script, line, column, script, line, column]: a function of an
 //	                      older build, and the same, unchanged, in this one (optional)
+//	edits.json            in NAME-editN: what became of each function of the sources of NAME, see
+//	                      [Edit] (optional)
 package bundles
 
 import (
@@ -20,6 +22,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,6 +35,7 @@ type Build struct {
 	Scripts []Script // sorted by name
 	Trace   []byte   // nil if there is none
 	Same    []Pair
+	Edits   []Edit
 }
 
 // Script is a script of a build.
@@ -61,6 +65,19 @@ type Place struct {
 
 // Pair is a function of an older build and the same function in a newer one.
 type Pair struct{ Old, New Place }
+
+// Edit is what became of a function of the sources, by a parser and by what was done to it. Before
+// and After are its places, zero if it is not there.
+type Edit struct {
+	Kind          string // unchanged, moved, around, edited, replaced (edited and moved), added, removed
+	Before, After SourcePlace
+}
+
+// SourcePlace identifies a function of the sources.
+type SourcePlace struct {
+	File         string
+	Line, Column uint32
+}
 
 // Read reads the builds in a folder and in its archives *.tar.zst, sorted by name.
 func Read(dir string) ([]Build, error) {
@@ -122,7 +139,7 @@ func Files(dir string) (map[string][]byte, error) {
 }
 
 func wanted(name string) bool {
-	return strings.HasSuffix(name, ".js") || strings.HasSuffix(name, ".js.map") || slices.Contains([]string{"truth.json", "trace.json", "same.json"}, path.Base(name))
+	return strings.HasSuffix(name, ".js") || strings.HasSuffix(name, ".js.map") || slices.Contains([]string{"truth.json", "trace.json", "same.json", "edits.json"}, path.Base(name))
 }
 
 func readArchive(name string, files map[string][]byte) error {
@@ -168,6 +185,11 @@ func newBuild(name string, files map[string][]byte) (Build, error) {
 			return b, fmt.Errorf("read same.json: %w", err)
 		}
 	}
+	if text := files["edits.json"]; text != nil {
+		if err := json.Unmarshal(text, &b.Edits); err != nil {
+			return b, fmt.Errorf("read edits.json: %w", err)
+		}
+	}
 	if len(truth) == 0 && len(b.Same) == 0 {
 		return b, nil
 	}
@@ -207,6 +229,24 @@ func (p *Pair) UnmarshalJSON(text []byte) error {
 	return unmarshalCells(cells, to)
 }
 
+// MarshalJSON writes a row of edits.json.
+func (e Edit) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{e.Kind, e.Before.File, e.Before.Line, e.Before.Column, e.After.File, e.After.Line, e.After.Column})
+}
+
+// UnmarshalJSON reads a row of edits.json.
+func (e *Edit) UnmarshalJSON(text []byte) error {
+	var cells []json.RawMessage
+	if err := json.Unmarshal(text, &cells); err != nil {
+		return err
+	}
+	to := []any{&e.Kind, &e.Before.File, &e.Before.Line, &e.Before.Column, &e.After.File, &e.After.Line, &e.After.Column}
+	if len(cells) != len(to) {
+		return fmt.Errorf("an edit of %d cells", len(cells))
+	}
+	return unmarshalCells(cells, to)
+}
+
 func unmarshalCells(cells []json.RawMessage, to []any) error {
 	for i, c := range cells {
 		if err := json.Unmarshal(c, to[i]); err != nil {
@@ -214,4 +254,14 @@ func unmarshalCells(cells []json.RawMessage, to []any) error {
 		}
 	}
 	return nil
+}
+
+var editedName = regexp.MustCompile(`-edit\d+$`)
+
+// Original returns the name of the build that a build with edits is made from, "" if it has none.
+func (b *Build) Original() string {
+	if len(b.Edits) == 0 || !editedName.MatchString(b.Name) {
+		return ""
+	}
+	return editedName.ReplaceAllString(b.Name, "")
 }

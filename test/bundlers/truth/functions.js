@@ -34,7 +34,7 @@ function parseSource(text, name) {
 }
 
 /** A component of Vue with all but its scripts blanked, so that these are at their places. */
-function scriptsOf(text) {
+export function scriptsOf(text) {
   const blank = (other) => other.replace(/[^\n\r]/g, ' ');
   const scripts = /(<script[^>]*>)([^]*?)(?=<\/script>)/g;
   let code = '';

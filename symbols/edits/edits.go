@@ -1,0 +1,167 @@
+// Package edits finds the functions that were edited from one build to another. It reads nothing but
+// their tables of symbols: a table has, for each function, a hash of its text and one of its own text,
+// without the functions within it.
+//
+// A function that the bundler dropped or inlined is in no script, so it is in no table either: one
+// that is inlined from now on is removed. Comments and white space are no edits.
+package edits
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Kind says what became of a function.
+type Kind string
+
+// The kinds.
+const (
+	Unchanged Kind = "unchanged"
+	Edited    Kind = "edited"
+	Around    Kind = "around" // it is itself unchanged, but there is an edit in a function within it
+	Added     Kind = "added"
+	Removed   Kind = "removed"
+	Moved     Kind = "moved" // to another file, or renamed, but else unchanged
+)
+
+// Edit is what became of a function.
+type Edit struct {
+	Kind   Kind
+	Before *Function // nil if it was added
+	After  *Function // nil if it was removed
+}
+
+// Function is a function of a build.
+type Function struct {
+	*symbols.Function
+	Source symbols.Source
+}
+
+// Frame returns the function as profiles of its build have it.
+func (f *Function) Frame() trie.Frame {
+	return trie.Frame{Name: f.Name, Resource: f.Source.Name, Line: f.SourceLine, Column: f.SourceColumn}
+}
+
+// Newest returns the function after the change, or before it if it is gone.
+func (e *Edit) Newest() *Function { return cmp.Or(e.After, e.Before) }
+
+// Result is what became of all functions of a build.
+type Result struct {
+	// Edits has each function of both builds, sorted by file and place, those that are gone by the
+	// place that they had.
+	Edits []Edit
+	// Unknown is how many functions of the new build have no known text. They may be edited.
+	Unknown int
+}
+
+// Known reports whether a table has what edits are found by. Tables of version 1 have not.
+func Known(t *symbols.Table) bool {
+	for i := range t.Functions {
+		if f := &t.Functions[i]; f.Text != 0 {
+			return f.Own != 0
+		}
+	}
+	return true
+}
+
+// Between returns what became of the functions of a build, which are those of all its scripts.
+func Between(before, after []*symbols.Table) Result {
+	a, _ := functions(before)
+	b, unknown := functions(after)
+	out := Result{Unknown: unknown}
+	var gone, fresh []*Function
+	for path, old := range a {
+		pairs := pair(old, b[path])
+		for _, p := range pairs {
+			out.Edits = append(out.Edits, Edit{kindOf(p.Before, p.After), p.Before, p.After})
+		}
+		gone = append(gone, left(old, pairs, Edit.before)...)
+		fresh = append(fresh, left(b[path], pairs, Edit.after)...)
+	}
+	for path, young := range b {
+		if a[path] == nil {
+			fresh = append(fresh, young...)
+		}
+	}
+	sortFunctions(gone)
+	sortFunctions(fresh)
+	moved := findMoved(gone, fresh)
+	out.Edits = append(out.Edits, moved...)
+	for _, f := range left(gone, moved, Edit.before) {
+		out.Edits = append(out.Edits, Edit{Removed, f, nil})
+	}
+	for _, f := range left(fresh, moved, Edit.after) {
+		out.Edits = append(out.Edits, Edit{Added, nil, f})
+	}
+	slices.SortFunc(out.Edits, func(x, y Edit) int {
+		return cmp.Or(compareFunctions(x.Newest(), y.Newest()), strings.Compare(string(x.Kind), string(y.Kind)))
+	})
+	return out
+}
+
+func (e Edit) before() *Function { return e.Before }
+func (e Edit) after() *Function  { return e.After }
+
+// kindOf returns what became of a function that is there before and after.
+func kindOf(a, b *Function) Kind {
+	switch {
+	case a.Own != b.Own:
+		return Edited
+	case a.Text != b.Text:
+		return Around
+	}
+	return Unchanged
+}
+
+// functions returns the functions with a known text by their path, in the order of their source. One
+// that several scripts have is there once.
+func functions(tables []*symbols.Table) (byPath map[uint64][]*Function, unknown int) {
+	byPath = map[uint64][]*Function{}
+	type identity struct {
+		key       uint64
+		own, text uint32
+	}
+	seen := map[identity]bool{}
+	for _, t := range tables {
+		for i := range t.Functions {
+			f := &t.Functions[i]
+			if f.Own == 0 || f.Source < 0 {
+				unknown++
+				continue
+			}
+			if id := (identity{f.Key, f.Own, f.Text}); !seen[id] {
+				seen[id] = true
+				byPath[f.PathKey()] = append(byPath[f.PathKey()], &Function{f, t.Sources[f.Source]})
+			}
+		}
+	}
+	for _, of := range byPath {
+		sortFunctions(of)
+	}
+	return byPath, unknown
+}
+
+func sortFunctions(of []*Function) { slices.SortFunc(of, compareFunctions) }
+
+func compareFunctions(a, b *Function) int {
+	return cmp.Or(strings.Compare(a.Source.Name, b.Source.Name), cmp.Compare(a.SourceLine, b.SourceLine),
+		cmp.Compare(a.SourceColumn, b.SourceColumn), strings.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Own, b.Own))
+}
+
+// left returns the functions that are in no pair.
+func left(of []*Function, pairs []Edit, side func(Edit) *Function) (out []*Function) {
+	paired := make(map[*Function]bool, len(pairs))
+	for _, p := range pairs {
+		paired[side(p)] = true
+	}
+	for _, f := range of {
+		if !paired[f] {
+			out = append(out, f)
+		}
+	}
+	return out
+}

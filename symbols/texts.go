@@ -1,0 +1,162 @@
+package symbols
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/symbols/outline"
+)
+
+// hashes are those of a function's text, without comments, and without white space outside of
+// literals.
+type hashes struct {
+	whole uint32
+	own   uint32 // without functions within it, and without its name
+}
+
+// What stands for parts that are left out. No text outside of literals has these bytes.
+const (
+	inPlaceOfFunction = 1
+	inPlaceOfName     = 2
+)
+
+// polynomial is a hash of a text, with the power of the factor that moves what comes before it.
+type polynomial struct{ hash, power uint64 }
+
+const factor = 0x9E3779B97F4A7C15 | 1
+
+func (p *polynomial) add(c byte) {
+	p.hash, p.power = p.hash*factor+uint64(c), p.power*factor
+}
+
+func (p *polynomial) append(q polynomial) {
+	p.hash, p.power = p.hash*q.power+q.hash, p.power*q.power
+}
+
+// after returns the part of p after its beginning q. Powers are odd, so they have an inverse.
+func (p polynomial) after(q polynomial) polynomial {
+	power := p.power * inverse(q.power)
+	return polynomial{p.hash - q.hash*power, power}
+}
+
+// sum returns the hash; it is never 0. The last bytes of the text are in the low bits alone, so these
+// are mixed with the high ones first.
+func (p polynomial) sum() uint32 {
+	h := p.hash ^ p.hash>>32
+	h *= 0xD6E8FEB86659FD93
+	return max(uint32((h^h>>32)*0xD6E8FEB86659FD93>>32), 1)
+}
+
+// inverse returns the inverse of an odd number modulo 2^64, by Newton's iteration: each step
+// doubles the number of correct bits.
+func inverse(x uint64) uint64 {
+	y := x // right in 3 bits
+	for range 5 {
+		y *= 2 - x*y
+	}
+	return y
+}
+
+// textHashes returns the hashes of each function. The text is read once: the hash of a part is
+// the difference of those up to its end and up to its beginning.
+func (o *original) textHashes() []hashes {
+	bounds := make([]int, 0, 4*len(o.functions))
+	for i := range o.functions {
+		f := &o.functions[i]
+		bounds = append(bounds, f.Start, f.End)
+		if f.BindStart >= 0 {
+			bounds = append(bounds, f.BindStart, f.BindEnd)
+		}
+	}
+	slices.Sort(bounds)
+	at := o.prefixes(slices.Compact(bounds))
+	within := o.members()
+	out := make([]hashes, len(o.functions))
+	for i := range o.functions {
+		f := &o.functions[i]
+		out[i].whole = at[f.End].after(at[f.Start]).sum()
+		out[i].own = o.ownHash(f, within(i), at)
+	}
+	return out
+}
+
+// prefixes returns the hashes of the text up to some offsets, which are sorted.
+func (o *original) prefixes(bounds []int) map[int]polynomial {
+	out := make(map[int]polynomial, len(bounds))
+	p, next, comment, literal := polynomial{0, 1}, 0, 0, 0
+	for i := 0; i <= len(o.code) && next < len(bounds); i++ {
+		if i == bounds[next] {
+			out[i] = p
+			next++
+		}
+		if i == len(o.code) {
+			break
+		}
+		for comment < len(o.comments) && o.comments[comment].End <= i {
+			comment++
+		}
+		for literal < len(o.literals) && o.literals[literal].End <= i {
+			literal++
+		}
+		switch {
+		case comment < len(o.comments) && o.comments[comment].Start <= i:
+		case o.code[i] > ' ' || literal < len(o.literals) && o.literals[literal].Start <= i:
+			p.add(o.code[i])
+		}
+	}
+	return out
+}
+
+// ownHash returns the hash of a function's text without those of the functions within. Of what a
+// class has implicitly, other members leave no trace: it does not change with them.
+func (o *original) ownHash(f *outline.Function, within []int32, at map[int]polynomial) uint32 {
+	p, from := polynomial{0, 1}, f.Start
+	omit := func(start, end int, inPlace byte) {
+		if start < from || end > f.End {
+			return
+		}
+		p.append(at[start].after(at[from]))
+		if f.Kind.Written() || inPlace == inPlaceOfName {
+			p.add(inPlace)
+		}
+		from = end
+	}
+	named := f.BindStart < 0
+	for _, i := range within {
+		g := &o.functions[i]
+		if !named && f.BindStart <= g.Start {
+			named = true
+			omit(f.BindStart, f.BindEnd, inPlaceOfName)
+		}
+		omit(g.Start, g.End, inPlaceOfFunction)
+	}
+	if !named {
+		omit(f.BindStart, f.BindEnd, inPlaceOfName)
+	}
+	p.append(at[f.End].after(at[from]))
+	return p.sum()
+}
+
+// members returns a function that returns the outermost written functions within a function.
+func (o *original) members() func(i int) []int32 {
+	children := make(map[int][]int32, len(o.functions)) // by the written function around, -1 for none
+	for i := range o.functions {
+		if f := &o.functions[i]; f.Kind.Written() {
+			children[f.Parent] = append(children[f.Parent], int32(i))
+		}
+	}
+	return func(i int) []int32 {
+		f := &o.functions[i]
+		if f.Kind.Written() {
+			return children[i]
+		}
+		all := children[f.Parent]
+		first := func(offset int) int {
+			k, _ := slices.BinarySearchFunc(all, offset, func(g int32, offset int) int {
+				return cmp.Compare(o.functions[g].Start, offset)
+			})
+			return k
+		}
+		return all[first(f.Start):first(f.End)]
+	}
+}
