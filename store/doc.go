@@ -27,6 +27,7 @@
 // # Files
 //
 //	store.go      the interfaces: Writer, Reader, Scanner and Store
+//	document.go   one object that nodes replace as a whole
 //	record.go     a trace on its way in or out, and its limits
 //	append.go     what became of traces that were to be stored
 //	counts.go     page views without a trace, and Web Vitals, until they are stored

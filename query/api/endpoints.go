@@ -56,6 +56,7 @@ func endpoints() map[string]endpoint {
 		"/api/v1/coverage": {parameters: with("limit"), respond: respondBy(selection.KeyPage, true)},
 		"/api/v1/tree":     {parameters: with(append(compareParameters(), "names", "by", "only", "max_nodes", "root")...), respond: respondTree},
 		"/api/v1/compare":  {parameters: with(append(compareParameters(), "names", "by", "only", "method", "min_views", "limit", "mix", "concurrent")...), respond: respondCompare},
+		"/api/v1/edits":    {parameters: []string{"release", "compare_release", "page", "since", "until", "limit"}, respond: respondEdits},
 		"/api/v1/top":      {parameters: with("names", "by", "only", "limit", "sort"), respond: respondTop},
 		"/api/v1/callers":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), respond: respondAround(query.Callers)},
 		"/api/v1/callees":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), respond: respondAround(query.Callees)},
@@ -268,6 +269,23 @@ func respondCompare(ctx context.Context, h *handler, p *parameters) (response, e
 	}
 	comparison, err := h.src.Compare(ctx, q)
 	return response{json: comparison, behind: max(comparison.StatsA.Behind, comparison.StatsB.Behind)}, err
+}
+
+func respondEdits(ctx context.Context, h *handler, p *parameters) (response, error) {
+	q := query.EditsQuery{A: p.Get("compare_release"), B: p.Get("release"), Page: p.Get("page"), Lag: p.lag, Limit: p.number("limit", 1000, 1, mostRows)}
+	for _, name := range []string{"release", "compare_release"} {
+		if p.Get(name) == "" {
+			p.fail(selection.Refuse("parameter %s: it is missing; edits are those from compare_release to release", name))
+		}
+	}
+	p.fail(selection.CheckPage(q.Page))
+	var err error
+	q.Since, q.Until, err = parseTimes(p.Values, "", p.now)
+	if p.fail(err); p.err != nil {
+		return response{}, p.err
+	}
+	edits, err := h.src.Edits(ctx, q)
+	return response{json: edits, behind: edits.Behind}, err
 }
 
 func respondTree(ctx context.Context, h *handler, p *parameters) (response, error) {

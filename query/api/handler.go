@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/changes"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -240,6 +241,9 @@ func statusOf(err error) int {
 	}
 	if _, absent := errors.AsType[*query.NotFoundError](err); absent {
 		return http.StatusNotFound
+	}
+	if _, forbidden := errors.AsType[*changes.ForbiddenError](err); forbidden {
+		return http.StatusForbidden
 	}
 	if _, large := errors.AsType[*query.TooLargeError](err); large {
 		return http.StatusUnprocessableEntity

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -22,6 +23,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/internal/authorities"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/changes"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
@@ -124,13 +126,21 @@ func (r *Remote) Alive() bool {
 }
 
 func (r *Remote) get(ctx context.Context, path string, v url.Values) ([]byte, http.Header, error) {
+	return r.send(ctx, http.MethodGet, path, v, nil)
+}
+
+// send sends a request, with a body of JSON unless that is nil.
+func (r *Remote) send(ctx context.Context, method, path string, v url.Values, send []byte) ([]byte, http.Header, error) {
 	if r.site != "" {
 		v = maps.Clone(v)
 		v.Set(SiteParameter, r.site)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+path+"?"+v.Encode(), nil)
+	req, err := http.NewRequestWithContext(ctx, method, r.base+path+"?"+v.Encode(), bytes.NewReader(send))
 	if err != nil {
 		return nil, nil, err
+	}
+	if send != nil {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	req.Header.Set("Cache-Control", "no-cache") // a response of now
 	res, err := r.client.Do(req)
@@ -271,6 +281,17 @@ func explicit(a, b selection.Selection) selection.Selection {
 	return a
 }
 
+// Edits implements [query.Source].
+func (r *Remote) Edits(ctx context.Context, q query.EditsQuery) (query.Edits, error) {
+	v := url.Values{"release": {q.B}, "compare_release": {q.A}}
+	if q.Page != "" {
+		v.Set("page", q.Page)
+		setTimes(v, "", q.Since, q.Until)
+	}
+	v.Set("limit", strconv.Itoa(cmp.Or(q.Limit, mostRows)))
+	return ask[query.Edits](ctx, r, "/api/v1/edits", v)
+}
+
 // Labels implements [query.Source].
 func (r *Remote) Labels(ctx context.Context, sel selection.Selection) (query.Labels, error) {
 	sel.GroupBy = nil
@@ -310,4 +331,42 @@ func (r *Remote) Catalog(ctx context.Context, since, until time.Time, _ time.Dur
 	v := url.Values{}
 	setTimes(v, "", since, until)
 	return ask[query.Catalog](ctx, r, "/api/v1/catalog", v)
+}
+
+// Changes implements [changes.Source].
+func (r *Remote) Changes(ctx context.Context, q changes.Query) (changes.List, error) {
+	v := url.Values{}
+	setTimes(v, "", q.Since, time.Time{})
+	var states []string
+	for _, s := range q.States {
+		states = append(states, string(s))
+	}
+	for key, text := range map[string]string{"page": q.Page, "owner": q.Owner, "state": strings.Join(states, ",")} {
+		if text != "" {
+			v.Set(key, text)
+		}
+	}
+	v.Set("limit", strconv.Itoa(cmp.Or(q.Limit, mostChanges)))
+	return ask[changes.List](ctx, r, changesPath, v)
+}
+
+// Change implements [changes.Source].
+func (r *Remote) Change(ctx context.Context, id string) (changes.Report, error) {
+	return ask[changes.Report](ctx, r, changesPath+"/"+url.PathEscape(id), url.Values{})
+}
+
+// Handle implements [changes.Source]. The daemon knows who asks it.
+func (r *Remote) Handle(ctx context.Context, id string, h changes.Handling, _ string) (out changes.Item, err error) {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return out, err
+	}
+	body, _, err := r.send(ctx, http.MethodPost, changesPath+"/"+url.PathEscape(id), url.Values{}, text)
+	if err != nil {
+		return out, err
+	}
+	if err := json.Unmarshal(body, &out); err != nil {
+		return out, fmt.Errorf("daemon's answer: %w", err)
+	}
+	return out, nil
 }

@@ -115,6 +115,9 @@ func (s source) Top(context.Context, query.TopQuery) (query.Top, error) { return
 func (s source) Compare(context.Context, query.CompareQuery) (query.Comparison, error) {
 	return query.Comparison{}, s.err
 }
+func (s source) Edits(context.Context, query.EditsQuery) (query.Edits, error) {
+	return query.Edits{}, s.err
+}
 func (s source) Labels(context.Context, selection.Selection) (query.Labels, error) {
 	return query.Labels{}, s.err
 }

@@ -22,6 +22,7 @@
 //	place.go    where objects are: a bucket, or a directory
 //	health.go   what a node has done, and how it is
 //	symbols.go  where symbols are
+//	changes.go  what is known of changes
 //
 //	layout  the objects of a bucket, and what is known of them
 //	write   what comes in becomes segments

@@ -81,6 +81,9 @@ func (x *backup) run(ctx context.Context) error {
 			return fmt.Errorf("shard %d: %w", shard, err)
 		}
 	}
+	if err := x.all(ctx, layout.Changes); err != nil {
+		return err
+	}
 	// What names others is listed first, and sent last.
 	uploads, err := x.list(ctx, layout.SymbolUploads)
 	if err != nil {

@@ -45,6 +45,8 @@ const (
 	doPutLast = "put its newest version back, from a replica or an older version of the object; nothing of its pages is answered or deleted until then"
 	doRestore = "--repair brings it back from what is kept of it, and adds the traces that came since; or put its newest version back, from a replica or an older version of the object"
 	doAdopt   = "--repair adds them"
+	doChanges = "put it back from an older version of the bucket, or from a replica; else a machine sets it aside, and what people said of changes is forgotten"
+	doOld     = "put a sound copy in the place of STATE beside it, if there is one, and delete this one"
 	doUnnamed = "put it back from an older version of the bucket, or leave it: it is deleted when its time is over"
 )
 
@@ -60,7 +62,36 @@ func Verify(ctx context.Context, b *layout.Bucket, moving Moving) (Verified, err
 			return v.out, fmt.Errorf("verify shard %d: %w", shard, err)
 		}
 	}
-	return v.out, v.segments(ctx)
+	if err := v.segments(ctx); err != nil {
+		return v.out, err
+	}
+	return v.out, v.changes(ctx)
+}
+
+// changes checks what is known of changes.
+func (v *verifier) changes(ctx context.Context) error {
+	for e, err := range v.b.List(ctx, layout.Changes, "") {
+		if err != nil {
+			return fmt.Errorf("list changes: %w", err)
+		}
+		if e.Key != layout.ChangesKey {
+			v.find(Finding{Object: e.Key, What: "it was set aside, since it could not be read", Do: doOld})
+			continue
+		}
+		v.out.Objects++
+		got, err := v.b.Get(ctx, e.Key, layout.MaxChanges, "")
+		if err == nil {
+			_, err = v.b.DecodeChanges(got.Body)
+		}
+		switch {
+		case errors.Is(err, objects.ErrNotFound): // it was there a moment ago, and is not deleted by anybody: the next look tells
+		case layout.IsWrong(err):
+			v.find(Finding{Object: e.Key, What: said(err), Do: doChanges})
+		case err != nil:
+			return err
+		}
+	}
+	return nil
 }
 
 type verifier struct {

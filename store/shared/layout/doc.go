@@ -11,6 +11,7 @@
 //	raw/NNN/HOUR/ID.run                    traces of an hour, by page, view and chunk; none twice
 //	hours/NNN/HOUR/ID.sums                 what a run adds to the rollups of its hour, or all of them
 //	days/NNN/DAY/ID.sums                   the rollups of a day
+//	changes/STATE                          what is known of changes; BAD-SUM beside it could not be read
 //	symbols/                               what package tables has in a folder
 //
 // An instance is one life of a node. All but manifests are put once and never changed. A manifest is replaced under the condition
@@ -25,6 +26,7 @@
 //	names.go     keys of objects of a shard
 //	whole.go     any object, as a backup copies it
 //	times.go     names of hours and days
+//	changes.go   what is known of changes
 //	manifest.go  manifests
 //	extra.go     what later releases add to manifests
 //	lost.go      manifests that are lost

@@ -27,6 +27,7 @@ const (
 	_                       //
 	kindCatalog             // of rollups: how many traces of a page have which tag
 	kindManifest            // the only one of a manifest
+	kindChanges             // the only one of what is known of changes
 )
 
 // Count is what page views of a page say that have no trace.

@@ -33,6 +33,7 @@ var keyForm = regexp.MustCompile(`^(?:(?:seg|bad)/\d{8}T\d{2}/[0-9A-Za-z]{1,64}-
 	`|raw/(\d{3})/\d{8}T\d{2}/[0-9A-Za-z]{1,64}\.run` +
 	`|hours/(\d{3})/\d{8}T\d{2}/[0-9A-Za-z]{1,64}\.sums` +
 	`|days/(\d{3})/\d{8}/[0-9A-Za-z]{1,64}\.sums` +
+	`|changes/(?:STATE|BAD-[0-9a-f]{16})` +
 	`|symbols/tables/[0-9a-f]{2}/[0-9a-f]{64}` +
 	`|symbols/uploads/[0-9A-Za-z.-]{1,80}\.json)$`)
 
@@ -68,6 +69,8 @@ func (b *Bucket) Place(key string) (shard int, most int64, ok bool) {
 		most = MaxSegment
 	case "shard":
 		most = MaxManifest
+	case "changes":
+		most = MaxChanges
 	case "symbols":
 		most = maxSymbols
 	default:
@@ -82,6 +85,12 @@ func (b *Bucket) Check(key string, body []byte) error {
 	switch kind, _, _ := strings.Cut(key, "/"); kind {
 	case "bad", "symbols":
 		return nil
+	case "changes":
+		if key != ChangesKey {
+			return nil
+		}
+		_, err := b.DecodeChanges(body)
+		return err
 	case "shard":
 		_, err := b.DecodeManifest(shard, body)
 		return err

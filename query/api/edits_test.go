@@ -1,0 +1,60 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"reflect"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
+)
+
+// Edits are the same here and over HTTP: one function was edited, and one renamed.
+func TestEdits(t *testing.T) {
+	l := localOf(fixture.New(t))
+	l.Symbols = naming.New(newUploaded())
+	l.Links, _ = naming.ParseLinks("https://git.example/{release}/{file}#L{line}")
+	server := httptest.NewServer(Handler(l, Options{Now: fixture.Now}))
+	defer server.Close()
+	r, err := NewRemote(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []query.EditsQuery{{A: "r0", B: "r1"}, {A: "r0", B: "r1", Page: "/a"}, {A: "r1", B: "r0", Limit: 1}, {A: "r0", B: "r2"}, {A: "r0", B: "r1", Page: "/nowhere"}} {
+		got, err := l.Edits(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		over, err := r.Edits(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, errA := json.Marshal(got)
+		b, errB := json.Marshal(over)
+		if errA != nil || errB != nil || string(a) != string(b) {
+			t.Errorf("%+v: over HTTP it is\n%s\nnot\n%s", q, b, a)
+		}
+		var changed []string
+		for _, f := range got.Functions {
+			changed = append(changed, string(f.Change)+" "+f.Place.Name)
+		}
+		want := map[string][]string{"r0 r1 ": {"moved renderCell", "edited load"}, "r0 r1 /a": {"moved renderCell", "edited load"}, "r1 r0 ": {"moved renderRow"}}[q.A+" "+q.B+" "+q.Page]
+		if !reflect.DeepEqual(changed, want) {
+			t.Errorf("%+v: %v, not %v", q, changed, want)
+		}
+		if missing := len(got.Missing) > 0; missing != (q.B == "r2") {
+			t.Errorf("%+v: missing %+v", q, got.Missing)
+		}
+		if len(want) == 2 && got.Functions[1].Link != "https://git.example/r1/src/table.ts#L41" {
+			t.Errorf("%+v: link %s", q, got.Functions[1].Link)
+		}
+	}
+	_, err = l.Only(query.OfSite("x")).Edits(t.Context(), query.EditsQuery{A: "r0", B: "r1"})
+	if _, ok := errors.AsType[*selection.RefusedError](err); !ok {
+		t.Errorf("who sees one site sees the functions of all: %v", err)
+	}
+}

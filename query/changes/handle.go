@@ -1,0 +1,182 @@
+package changes
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/watch"
+)
+
+// Handling is what a person does about a change.
+type Handling struct {
+	// State is [watch.Acknowledged]; [watch.Expected], until a time; [watch.Resolved], by hand; or [watch.Open], which takes the others back.
+	State watch.State `json:"state"`
+	Note  string      `json:"note,omitempty"`
+	Until time.Time   `json:"until,omitzero"`
+}
+
+// longestExpected is how long a change may be expected.
+const longestExpected = 400 * 24 * time.Hour
+
+// check refuses what can not be done.
+func (h *Handling) check(now time.Time) error {
+	switch h.State {
+	case watch.Expected:
+		if h.Until.IsZero() {
+			return selection.Refuse("until: say until when it is expected")
+		}
+		if !h.Until.After(now) || h.Until.Sub(now) > longestExpected {
+			return selection.Refuse("until: %s is not a time in the next 400 days", h.Until.UTC().Format(time.RFC3339))
+		}
+	case watch.Open, watch.Acknowledged, watch.Resolved:
+		if !h.Until.IsZero() {
+			return selection.Refuse("until: it is that of the state expected alone")
+		}
+	default:
+		return selection.Refuse("state: %.40q is none of open, acknowledged, expected, resolved", h.State)
+	}
+	unfit := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }
+	if len(h.Note) > maxText || !utf8.ValidString(h.Note) || strings.ContainsFunc(h.Note, unfit) {
+		return selection.Refuse("note: give it a text of up to %d bytes, without control characters", maxText)
+	}
+	return nil
+}
+
+// Handle notes what somebody did about a change. One that is resolved by hand, or opened after it was resolved, is told.
+func (r *Register) Handle(id string, h Handling, by string, now time.Time) (watch.Change, error) {
+	if err := h.check(now); err != nil {
+		return watch.Change{}, err
+	}
+	c := r.find(id)
+	if c == nil {
+		return watch.Change{}, &query.NotFoundError{What: "change " + id}
+	}
+	was := c.State
+	if was == watch.Resolved && (h.State == watch.Acknowledged || h.State == watch.Expected) {
+		return watch.Change{}, selection.Refuse("state: the change is resolved; open it first")
+	}
+	handled := watch.Handled{By: by, At: now.UTC(), Note: h.Note}
+	if h.State == watch.Expected {
+		handled.Until = h.Until.UTC()
+	}
+	if again := h.State == was && was == watch.Resolved; again && c.Handled != nil {
+		handled.Until = c.Handled.Until // it may have ended in that time
+	}
+	c.Handled = &handled
+	switch {
+	case h.State == watch.Resolved && was == watch.Resolved: // the note is new, and how it ended is not
+	case h.State == watch.Resolved:
+		end(c, now, watch.ByHand)
+		r.tell(c, EventResolved, now)
+	default:
+		c.State, c.Resolved, c.Resolution = h.State, time.Time{}, ""
+		if was == watch.Resolved {
+			c.Found = now.UTC()
+			r.tell(c, EventFound, now)
+		}
+	}
+	trim(c)
+	return *c, nil
+}
+
+// end ends a change.
+func end(c *watch.Change, now time.Time, how watch.Resolution) {
+	c.State, c.Resolved, c.Resolution = watch.Resolved, now.UTC(), how
+}
+
+// open opens a change again, which nobody has handled since.
+func open(c *watch.Change, now time.Time) {
+	c.State, c.Resolved, c.Resolution, c.Handled = watch.Open, time.Time{}, "", nil
+	c.Found = now.UTC()
+}
+
+// Apply takes what an evaluation found of the changes that were given to it, up to an hour. People may have handled some meanwhile,
+// which stays as it is.
+func (r *Register) Apply(e watch.Evaluation, hour, now time.Time) {
+	r.Memory, r.Hour, r.Evaluated = e.Memory, hour.UTC(), now.UTC()
+	for _, k := range e.Known {
+		r.again(k, now)
+	}
+	r.expire(now)
+	for _, f := range e.Found {
+		r.add(f, now)
+	}
+	// Without a channel nobody takes them.
+	r.Outbox = slices.DeleteFunc(r.Outbox, func(n Notification) bool { return now.Sub(n.Since) > 2*giveUpAfter })
+}
+
+// Known are the changes that an evaluation at a time is to know of.
+func (r *Register) Known(now time.Time) (known []watch.Change) {
+	for _, c := range r.Changes {
+		if c.State != watch.Resolved || now.Sub(c.Resolved) < knownFor { // whose lists may be added to
+			c.Pages, c.Consequences, c.Moved = slices.Clone(c.Pages), slices.Clone(c.Consequences), slices.Clone(c.Moved)
+			known = append(known, c)
+		}
+	}
+	return known
+}
+
+// knownFor is how long the detectors know of a change that was resolved.
+const knownFor = 42 * 24 * time.Hour
+
+// again takes what is known now of a change that was known. One that ends while it is expected is not told, and does not become normal before it
+// is no more expected.
+func (r *Register) again(k watch.Change, now time.Time) {
+	c := r.find(k.ID)
+	if c == nil || c.State == watch.Resolved {
+		return
+	}
+	how := k.Resolution
+	expected := c.State == watch.Expected && now.Before(c.Handled.Until)
+	take(c, k)
+	switch {
+	case k.State != watch.Resolved || how == watch.NewNormal && expected:
+	case expected:
+		end(c, now, how)
+	default:
+		end(c, now, how)
+		r.tell(c, EventResolved, now)
+	}
+}
+
+// take takes the newest numbers of a change.
+func take(c *watch.Change, from watch.Change) {
+	from.State, from.Found, from.Resolved, from.Resolution, from.Handled = c.State, c.Found, c.Resolved, c.Resolution, c.Handled
+	*c = from
+}
+
+// add takes a change that was found. One that ended by itself and is known opens again; one that a person ended does not, since it is the
+// same that they mean.
+func (r *Register) add(found watch.Change, now time.Time) {
+	c := r.find(found.ID)
+	switch {
+	case c == nil:
+		found.State, found.Resolved, found.Resolution, found.Handled = watch.Open, time.Time{}, "", nil
+		found.Found = now.UTC()
+		r.Changes = append(r.Changes, found)
+		r.tell(&r.Changes[len(r.Changes)-1], EventFound, now)
+	case c.State == watch.Resolved && c.Resolution == watch.ByHand:
+	case c.State == watch.Resolved:
+		take(c, found)
+		open(c, now)
+		r.tell(c, EventFound, now)
+	default:
+		take(c, found)
+	}
+}
+
+// expire opens the changes that were expected until now and are still there.
+func (r *Register) expire(now time.Time) {
+	for i := range r.Changes {
+		if c := &r.Changes[i]; c.State == watch.Expected && !now.Before(c.Handled.Until) {
+			note := c.Handled
+			open(c, now)
+			c.Handled = note // that it was expected, and until when
+			r.tell(c, EventFound, now)
+		}
+	}
+}

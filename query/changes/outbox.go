@@ -1,0 +1,153 @@
+package changes
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query/watch"
+)
+
+// Event is what is told of a change.
+type Event string
+
+// The events.
+const (
+	EventFound    Event = "found"
+	EventResolved Event = "resolved"
+)
+
+// Notification is something that is to be told of a change, to all channels.
+type Notification struct {
+	ID     string    `json:"id"` // 16 hexadecimal digits, the same for each attempt
+	Event  Event     `json:"event"`
+	Change string    `json:"change"`
+	Since  time.Time `json:"since"` // when it was to be told first
+	// Channels are those that have it, will never take it, or were tried.
+	Channels map[string]Delivery `json:"channels,omitempty"`
+}
+
+// Delivery is how far a notification is with a channel.
+type Delivery struct {
+	Attempts int       `json:"attempts"`
+	Next     time.Time `json:"next,omitzero"`    // of the next attempt, zero if it is over
+	Failed   string    `json:"failed,omitempty"` // why the last attempt failed, empty if the channel has it
+}
+
+// Bounds of notifications.
+const (
+	maxChannels = 100
+	// giveUpAfter is how long a channel is tried that does not take a notification.
+	giveUpAfter = 3 * 24 * time.Hour
+)
+
+func (n *Notification) check() error {
+	switch {
+	case !isID(n.ID) || !isID(n.Change):
+		return errors.New("an id has 16 hexadecimal digits")
+	case n.Event != EventFound && n.Event != EventResolved:
+		return fmt.Errorf("event %.40q", n.Event)
+	case len(n.Channels) > maxChannels:
+		return fmt.Errorf("%d channels, the most are %d", len(n.Channels), maxChannels)
+	}
+	return nil
+}
+
+// tell puts a notification into the outbox. Time that moved between functions is not told.
+func (r *Register) tell(c *watch.Change, e Event, now time.Time) {
+	if c.Direction == watch.Moved {
+		return
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d", c.ID, e, now.UnixNano(), r.Saves))
+	r.Outbox = append(r.Outbox, Notification{ID: fmt.Sprintf("%x", sum[:8]), Event: e, Change: c.ID, Since: now.UTC()})
+}
+
+// Attempt is an attempt to tell a channel of a notification.
+type Attempt struct{ Notification, Channel string }
+
+// Outcome is what became of an attempt.
+type Outcome struct {
+	Attempt
+	// Failed says why it failed, nil if the channel has it. Next is when to try again; zero: never.
+	Failed error
+	Next   time.Time
+}
+
+// underWay is how long nobody else tries what a node tries. If that node ends, it is tried again after that.
+const underWay = 2 * time.Minute
+
+// Due returns the notifications that are to be sent to a channel at a time, the oldest first. What is told of a change later waits until
+// the channel has what was told before.
+func (r *Register) Due(channel string, now time.Time) (due []Notification) {
+	waits := map[string]bool{}
+	for _, n := range r.Outbox {
+		d, tried := n.Channels[channel]
+		if tried && d.Next.IsZero() {
+			continue
+		}
+		if !waits[n.Change] && (!tried || !now.Before(d.Next)) {
+			due = append(due, n)
+		}
+		waits[n.Change] = true
+	}
+	return due
+}
+
+// Take notes that attempts are made now, so that no other node makes them, too. It returns those that are due, still.
+func (r *Register) Take(attempts []Attempt, now time.Time) (taken []Attempt) {
+	for _, a := range attempts {
+		due := slices.ContainsFunc(r.Due(a.Channel, now), func(n Notification) bool { return n.ID == a.Notification })
+		if n := r.notification(a.Notification); due && n != nil && (len(n.Channels) < maxChannels || n.Channels[a.Channel] != Delivery{}) {
+			n.set(a.Channel, Delivery{Attempts: n.Channels[a.Channel].Attempts + 1, Next: now.Add(underWay).UTC(), Failed: "it is under way"})
+			taken = append(taken, a)
+		}
+	}
+	return taken
+}
+
+func (r *Register) notification(id string) *Notification {
+	if i := slices.IndexFunc(r.Outbox, func(n Notification) bool { return n.ID == id }); i >= 0 {
+		return &r.Outbox[i]
+	}
+	return nil
+}
+
+func (n *Notification) set(channel string, d Delivery) {
+	if n.Channels == nil {
+		n.Channels = map[string]Delivery{}
+	}
+	n.Channels[channel] = d
+}
+
+// Note notes what became of attempts, and takes out what is done with by all of the channels that there are.
+func (r *Register) Note(outcomes []Outcome, channels []string, now time.Time) {
+	for _, o := range outcomes {
+		n := r.notification(o.Notification)
+		if n == nil {
+			continue
+		}
+		d := Delivery{Attempts: max(n.Channels[o.Channel].Attempts, 1)}
+		if o.Failed != nil {
+			if d.Failed = o.Failed.Error(); d.Failed == "" {
+				d.Failed = "it failed"
+			}
+			clip(&d.Failed)
+			if d.Next = o.Next.UTC(); o.Next.IsZero() || now.Sub(n.Since) > giveUpAfter {
+				d.Next = time.Time{}
+				r.Dropped++
+			}
+		}
+		n.set(o.Channel, d)
+	}
+	r.Outbox = slices.DeleteFunc(r.Outbox, func(n Notification) bool { return n.done(channels) })
+}
+
+// done reports whether none of the channels waits for n.
+func (n *Notification) done(channels []string) bool {
+	return !slices.ContainsFunc(channels, func(c string) bool {
+		d, tried := n.Channels[c]
+		return !tried || !d.Next.IsZero()
+	})
+}

@@ -1,0 +1,128 @@
+package changes
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/query/watch"
+)
+
+// Series is what changed over time, on one page.
+type Series struct {
+	Page string `json:"page"`
+	Unit string `json:"unit"` // of the values: "ms" of a page view, or "" for a score
+	// Points are days, by time, without those on which there was nothing.
+	Points   []Point   `json:"points"`
+	Releases []Release `json:"releases"` // that began on these days, by time
+}
+
+// Point is a day: a mean of the page views, or the 75th percentile of a Web Vital. Intervals are those of 95 %.
+type Point struct {
+	Time  time.Time        `json:"time"`
+	Views float64          `json:"views"` // profiled ones; of a Web Vital those that reported it
+	Value compare.Estimate `json:"value"`
+}
+
+// Release is when the first page view of a release came.
+type Release struct {
+	Release string    `json:"release"`
+	Begin   time.Time `json:"begin"`
+}
+
+// A series begins so long before its change, and ends so long after.
+const (
+	seriesBefore = 21 * 24 * time.Hour
+	seriesAfter  = 21 * 24 * time.Hour
+	day          = 24 * time.Hour
+)
+
+// series returns the series of a change on its first page.
+func (b *Board) series(ctx context.Context, c *watch.Change) (*Series, error) {
+	page := c.Pages[0].Page
+	now := b.o.Now()
+	since, until := c.Begin.Add(-seriesBefore).Truncate(day), c.Begin.Add(seriesAfter).Truncate(day)
+	if until.After(now) {
+		until = now
+	}
+	days, err := b.observer.Days(ctx, page, since, until)
+	if err != nil || len(days) == 0 {
+		return nil, err
+	}
+	out := &Series{Page: page, Unit: Unit(c.What), Points: []Point{}, Releases: []Release{}}
+	for i := range days {
+		if p, ok := pointOf(&days[i], &c.What); ok {
+			out.Points = append(out.Points, p)
+		}
+	}
+	if b.o.Releases != nil {
+		out.Releases, err = b.o.Releases(ctx, page, since, until)
+	}
+	return out, err
+}
+
+// pointOf returns the value of a series on a day, if there is one.
+func pointOf(d *watch.Day, w *watch.What) (p Point, ok bool) {
+	p = Point{Time: d.Day, Views: d.Views}
+	switch w.Kind {
+	case watch.OfPage:
+		p.Value, ok = mean(d.Time, d.Views), d.Views > 0
+	case watch.OfFeature:
+		var sum compare.Amount
+		for _, s := range d.Strata {
+			a, there := s.Features[w.Feature]
+			ok = ok || there
+			sum = plus(sum, []compare.Amount{a})
+		}
+		p.Value, ok = mean(sum, d.Views), ok && d.Views > 0
+	case watch.OfVital:
+		for _, v := range d.Vitals {
+			if v.Name == w.Metric {
+				p.Views, ok = float64(v.Views), true
+				p.Value.Value = v.P75.Value
+				if v.P75.High != 0 {
+					p.Value.Low, p.Value.High = new(v.P75.Low), new(v.P75.High)
+				}
+			}
+		}
+	case watch.OfFunction:
+		// A day on which it was not seen is one with no time in it.
+		var sum compare.Amount
+		for i := range d.Functions {
+			if f := &d.Functions[i]; isFunction(f, w.Function) {
+				sum = plus(sum, f.Self)
+			}
+		}
+		p.Value, ok = mean(sum, d.Views), d.Views > 0
+	}
+	return p, ok
+}
+
+// isFunction reports whether f is the function of a place, as far as names and files tell.
+func isFunction(f *compare.Function, p *compare.Place) bool {
+	return f.Frame.Name == p.Name && compare.Stable(f.Frame.Resource) == compare.Stable(p.Resource)
+}
+
+// plus adds the amounts of strata.
+func plus(a compare.Amount, list []compare.Amount) compare.Amount {
+	for _, x := range list {
+		a.Seen, a.Sum, a.Squares = a.Seen+x.Seen, a.Sum+x.Sum, a.Squares+x.Squares
+	}
+	return a
+}
+
+// mean returns the mean over page views, with its interval if that is known.
+func mean(a compare.Amount, views float64) (e compare.Estimate) {
+	if views == 0 {
+		return e
+	}
+	e.Value = a.Sum / views
+	if views < 2 || a.Sum > 0 && a.Squares == 0 {
+		return e
+	}
+	const z = 1.959963984540054
+	half := z * math.Sqrt(max(a.Squares/views-e.Value*e.Value, 0)/(views-1))
+	e.Low, e.High = new(max(e.Value-half, 0)), new(e.Value+half)
+	return e
+}

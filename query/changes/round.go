@@ -1,0 +1,195 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query/watch"
+)
+
+// errDone says that somebody else has evaluated an hour.
+var errDone = errors.New("another node has evaluated the hour")
+
+// Evaluate evaluates the pages up to the last hour that is closed, if nobody has. What it finds, and what is to be told of it, is saved
+// at once, or not at all; if another node was first, nothing of it is.
+func (b *Board) Evaluate(ctx context.Context) error {
+	err := b.evaluate(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case errors.Is(err, errDone):
+		b.health.Lost++
+		b.health.Err = nil
+		return nil
+	case ctx.Err() != nil && err != nil:
+		return err
+	case err != nil:
+		b.health.Failed++
+	}
+	b.health.Err = err
+	return err
+}
+
+func (b *Board) evaluate(ctx context.Context) error {
+	hour := b.o.Now().Add(-b.o.After).Truncate(time.Hour)
+	r, _, err := b.load(ctx)
+	if _, newer := errors.AsType[*VersionError](err); newer {
+		return err
+	}
+	if err != nil { // it is set aside before anything is evaluated, which may take long
+		if r, err = b.change(ctx, func(*Register) error { return nil }); err != nil {
+			return err
+		}
+	}
+	if !r.Hour.Before(hour) {
+		return nil
+	}
+	b.mu.Lock()
+	s := b.settings
+	b.mu.Unlock()
+	before := r.Hour
+	var found []hourly
+	for at := b.first(r, hour); !at.After(hour); at = at.Add(time.Hour) {
+		e, err := b.detect(ctx, b.observer, at, s, r.Memory, r.Known(at))
+		if err != nil {
+			return err
+		}
+		b.notePages(e)
+		if err := b.explain(ctx, e.Found); err != nil {
+			return err
+		}
+		now := at
+		if at.Equal(hour) {
+			now = b.o.Now()
+		}
+		found = append(found, hourly{e, at, now})
+		r.Apply(e, at, now)
+	}
+	return b.commit(ctx, found, before, hour)
+}
+
+// hourly is what was found up to an hour.
+type hourly struct {
+	watch.Evaluation
+	hour, now time.Time
+}
+
+// first returns the hour that is evaluated first.
+func (b *Board) first(r *Register, hour time.Time) time.Time {
+	if from := b.o.From.Truncate(time.Hour); r.Hour.IsZero() && !from.IsZero() && from.Before(hour) {
+		return from
+	}
+	return hour
+}
+
+// commit saves what was found up to an hour. People may have changed the register meanwhile; if another node has evaluated it, this
+// one worked in vain.
+func (b *Board) commit(ctx context.Context, found []hourly, before, hour time.Time) error {
+	_, err := b.change(ctx, func(r *Register) error {
+		if !r.Hour.Before(hour) {
+			return errDone
+		}
+		if !r.Hour.Equal(before) {
+			return fmt.Errorf("pages were evaluated up to %s meanwhile", r.Hour.Format(time.RFC3339))
+		}
+		for _, x := range found {
+			r.Apply(x.Evaluation, x.hour, x.now)
+		}
+		return nil
+	})
+	if err == nil {
+		b.mu.Lock()
+		b.health.Evaluations++
+		b.mu.Unlock()
+	}
+	return err
+}
+
+// notePages remembers which pages could not be looked at.
+func (b *Board) notePages(e watch.Evaluation) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.health.Pages, b.health.Example = len(e.Failed), ""
+	for page, err := range e.Failed {
+		if text := page + ": " + err.Error(); b.health.Example == "" || text < b.health.Example {
+			b.health.Example = text
+		}
+	}
+}
+
+// explain looks for causes of changes. One that can not be looked for is no reason not to say that there is a change.
+func (b *Board) explain(ctx context.Context, found []watch.Change) error {
+	if b.o.Explain == nil {
+		return nil
+	}
+	for i := range found {
+		c := &found[i]
+		causes, note, err := b.o.Explain(ctx, *c)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			note = "causes could not be looked for: " + err.Error()
+		}
+		c.Causes, c.CausesNote = causes, note
+	}
+	return nil
+}
+
+// Run evaluates after each hour until ctx is done, and calls done after each attempt. What fails is tried again, less and less often.
+func (b *Board) Run(ctx context.Context, first time.Duration, done func(error)) {
+	const soon, seldom = time.Minute, 15 * time.Minute
+	for wait, again := first, soon; pause(ctx, wait) == nil; {
+		err := b.Evaluate(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		done(err)
+		if err != nil {
+			wait, again = again, min(2*again, seldom)
+			continue
+		}
+		now := b.o.Now()
+		wait, again = now.Add(-b.o.After).Truncate(time.Hour).Add(time.Hour+b.o.After+b.jitter).Sub(now), soon
+	}
+}
+
+// Handle notes what somebody did about a change.
+func (b *Board) Handle(ctx context.Context, id string, h Handling, by string) (c watch.Change, err error) {
+	_, err = b.change(ctx, func(r *Register) error {
+		c, err = r.Handle(id, h, by, b.o.Now())
+		return err
+	})
+	return c, err
+}
+
+// Take has plan say which attempts to make, notes that they are made, and returns them. It saves nothing if there are none.
+func (b *Board) Take(ctx context.Context, plan func(r *Register, now time.Time) []Attempt) (taken []Attempt, r *Register, err error) {
+	r, err = b.change(ctx, func(r *Register) error {
+		now := b.o.Now()
+		if taken = r.Take(plan(r, now), now); len(taken) == 0 {
+			return errNothing
+		}
+		return nil
+	})
+	if errors.Is(err, errNothing) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return taken, r, nil
+}
+
+var errNothing = errors.New("there is nothing to be done")
+
+// Note notes what became of attempts. Notifications that are done with by all of the channels are no more in the outbox.
+func (b *Board) Note(ctx context.Context, outcomes []Outcome, channels []string) error {
+	_, err := b.change(ctx, func(r *Register) error {
+		r.Note(outcomes, channels, b.o.Now())
+		return nil
+	})
+	return err
+}

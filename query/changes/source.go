@@ -1,0 +1,191 @@
+package changes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/query/watch"
+)
+
+// Source answers queries about changes.
+type Source interface {
+	// Changes lists changes, the newest first.
+	Changes(ctx context.Context, q Query) (List, error)
+	// Change returns a change with its series. One that is not there is a [query.NotFoundError].
+	Change(ctx context.Context, id string) (Report, error)
+	// Handle notes what somebody did about a change, and returns it. A [ForbiddenError] says that they may not.
+	Handle(ctx context.Context, id string, h Handling, by string) (Item, error)
+}
+
+// Query says which changes are asked for.
+type Query struct {
+	Page   string        // that it is on; "": any
+	Since  time.Time     // when it was found, or opened again
+	States []watch.State // none: all
+	Owner  string        // the team or owner of the function; "": any
+	Limit  int           // 0: all
+}
+
+// Item is a change as it is shown.
+type Item struct {
+	Title string `json:"title"` // one line that says what changed, with names as browsers said them
+	watch.Change
+	// Owner and Team say whose code the function is, by the rules of owners as they are now.
+	Owner string `json:"owner,omitempty"`
+	Team  string `json:"team,omitempty"`
+}
+
+// ParseStates reads states of changes with commas between; none of an empty text.
+func ParseStates(text string) (states []watch.State, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	known := []watch.State{watch.Open, watch.Acknowledged, watch.Expected, watch.Resolved}
+	for word := range strings.SplitSeq(text, ",") {
+		s := watch.State(strings.TrimSpace(word))
+		if !slices.Contains(known, s) {
+			return nil, fmt.Errorf("%.40q is none of open, acknowledged, expected, resolved", word)
+		}
+		states = append(states, s)
+	}
+	return states, nil
+}
+
+// List is a response to a [Query].
+type List struct {
+	Changes []Item `json:"changes"`
+	// Evaluated is when pages were evaluated last. It is absent if they never were.
+	Evaluated time.Time `json:"evaluated,omitzero"`
+	More      int       `json:"more"` // that are left out
+}
+
+// Report is a change and its series.
+type Report struct {
+	Item
+	Series *Series `json:"series"` // null if nothing is kept of it any more
+}
+
+// ForbiddenError says that somebody may not do something about a change.
+type ForbiddenError struct{ Why string }
+
+func (e *ForbiddenError) Error() string { return e.Why }
+
+// View is a board for some pages: who asks it knows of no others.
+type View struct {
+	Board *Board
+	Pages query.Pages
+	// Owner returns whose code a function is; nil: nobody knows.
+	Owner func(compare.Place) (owner, team string)
+}
+
+// Changes implements [Source].
+func (v View) Changes(ctx context.Context, q Query) (List, error) {
+	r, err := v.Board.Register(ctx)
+	if err != nil {
+		return List{}, err
+	}
+	out := List{Changes: []Item{}, Evaluated: r.Evaluated}
+	for _, c := range r.Changes {
+		x, ok := v.seen(c)
+		if !ok || !q.takes(&x) {
+			continue
+		}
+		if q.Limit > 0 && len(out.Changes) == q.Limit {
+			out.More++
+			continue
+		}
+		out.Changes = append(out.Changes, x)
+	}
+	return out, nil
+}
+
+// takes reports whether a change is asked for.
+func (q *Query) takes(c *Item) bool {
+	switch {
+	case c.Found.Before(q.Since):
+	case len(q.States) > 0 && !slices.Contains(q.States, c.State):
+	case q.Owner != "" && q.Owner != c.Owner && q.Owner != c.Team:
+	case q.Page != "" && !slices.ContainsFunc(c.Pages, func(p watch.PageChange) bool { return p.Page == q.Page }):
+	default:
+		return true
+	}
+	return false
+}
+
+// seen returns what is to be known of a change, if anything is. Causes are about the first page, so who does not know that one is told none.
+func (v View) seen(c watch.Change) (x Item, ok bool) {
+	takes := v.Pages.Takes
+	if takes != nil {
+		first := c.Pages[0].Page
+		c.Pages = slices.DeleteFunc(slices.Clone(c.Pages), func(p watch.PageChange) bool { return !takes(p.Page) })
+		if len(c.Pages) == 0 {
+			return x, false
+		}
+		other := func(x watch.Consequence) bool { return !takes(x.Page) }
+		c.Consequences = slices.DeleteFunc(slices.Clone(c.Consequences), other)
+		c.Moved = slices.DeleteFunc(slices.Clone(c.Moved), other)
+		if !takes(first) {
+			c.Causes, c.CausesNote = nil, "causes were looked for on another page"
+		}
+	}
+	x = Item{Title: Headline(&c), Change: c}
+	if v.Owner != nil && c.What.Function != nil {
+		x.Owner, x.Team = v.Owner(*c.What.Function)
+	}
+	return x, true
+}
+
+// find returns the change with an id, as it is in the register and as it is to be known.
+func (v View) find(ctx context.Context, id string) (whole watch.Change, seen Item, err error) {
+	r, err := v.Board.Register(ctx)
+	if err != nil {
+		return whole, seen, err
+	}
+	if c := r.find(id); c != nil {
+		if seen, ok := v.seen(*c); ok {
+			return *c, seen, nil
+		}
+	}
+	return whole, seen, &query.NotFoundError{What: "change " + id}
+}
+
+// Item returns a change of a register as it is to be known, if it is there and anything is.
+func (v View) Item(r *Register, id string) (x Item, ok bool) {
+	c := r.find(id)
+	if c == nil {
+		return x, false
+	}
+	return v.seen(*c)
+}
+
+// Change implements [Source].
+func (v View) Change(ctx context.Context, id string) (Report, error) {
+	_, c, err := v.find(ctx, id)
+	if err != nil {
+		return Report{}, err
+	}
+	s, err := v.Board.series(ctx, &c.Change)
+	return Report{c, s}, err
+}
+
+// Handle implements [Source].
+func (v View) Handle(ctx context.Context, id string, h Handling, by string) (Item, error) {
+	whole, seen, err := v.find(ctx, id)
+	if err != nil {
+		return Item{}, err
+	}
+	if len(seen.Pages) < len(whole.Pages) {
+		return Item{}, &ForbiddenError{"the change is on pages, too, that you may not ask about: somebody who may is to handle it"}
+	}
+	c, err := v.Board.Handle(ctx, id, h, by)
+	if err != nil {
+		return Item{}, err
+	}
+	out, _ := v.seen(c)
+	return out, nil
+}

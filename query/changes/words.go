@@ -1,0 +1,125 @@
+package changes
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/query/watch"
+)
+
+// Text returns what changed, without the page: the name of a function, "feature search", "JavaScript" or "INP".
+func Text(w watch.What) string {
+	switch w.Kind {
+	case watch.OfFunction:
+		if w.Function != nil {
+			return cmp.Or(w.Function.Name, "(anonymous)")
+		}
+		return "a function"
+	case watch.OfFeature:
+		return "feature " + w.Feature
+	case watch.OfVital:
+		return strings.ToUpper(w.Metric)
+	}
+	return "JavaScript"
+}
+
+// Unit is the unit of the values: ms, or "" for a score.
+func Unit(w watch.What) string {
+	if w.Metric == "cls" {
+		return ""
+	}
+	return "ms"
+}
+
+// Shown returns the change that is named first, and whether it is that at an equal rest of the page view: the plain one, unless its interval
+// holds 0, or there is none.
+func Shown(p *watch.PageChange) (e compare.Estimate, beside bool) {
+	if p.Beside != nil && !excludesZero(p.Change) && excludesZero(*p.Beside) {
+		return *p.Beside, true
+	}
+	return p.Change, false
+}
+
+func excludesZero(e compare.Estimate) bool {
+	return e.Low != nil && e.High != nil && (*e.Low > 0 || *e.High < 0)
+}
+
+// Number returns a value with as many digits as it is worth, with its sign if signed.
+func Number(v float64, signed bool) string {
+	digits := 0
+	switch a := math.Abs(v); {
+	case a < 1:
+		digits = 3
+	case a < 10:
+		digits = 2
+	case a < 100:
+		digits = 1
+	}
+	if signed {
+		return fmt.Sprintf("%+.*f", digits, v)
+	}
+	return fmt.Sprintf("%.*f", digits, v)
+}
+
+// amount returns a change with its unit and interval, as in "160 ms (+112 to +208)".
+func amount(e compare.Estimate, unit string) string {
+	text := Number(math.Abs(e.Value), false)
+	if unit != "" {
+		text += " " + unit
+	}
+	return text + interval(e)
+}
+
+// interval returns " (+112 to +208)", empty if it is not known.
+func interval(e compare.Estimate) string {
+	if e.Low == nil || e.High == nil {
+		return ""
+	}
+	return " (" + Number(*e.Low, true) + " to " + Number(*e.High, true) + ")"
+}
+
+// Headline returns one line that says what changed: "formatPrice became slower by 160 ms (+112 to +208) on /products". Names in it are as
+// browsers said them.
+func Headline(c *watch.Change) string {
+	if len(c.Pages) == 0 {
+		return Text(c.What) + " changed"
+	}
+	p := &c.Pages[0]
+	where := p.Page
+	if more := len(c.Pages) - 1; more == 1 {
+		where += " and 1 more page"
+	} else if more > 1 {
+		where += fmt.Sprintf(" and %d more pages", more)
+	}
+	e, beside := Shown(p)
+	by := amount(e, Unit(c.What))
+	if beside {
+		by += " at an equal rest of the page view"
+	}
+	if c.Direction == watch.Moved {
+		return fmt.Sprintf("time moved %s %s, %s, on %s", toOrFrom(e), Text(c.What), by, where)
+	}
+	became := string(c.Direction)
+	if c.What.Metric == "cls" {
+		became = map[watch.Direction]string{watch.Slower: "worse", watch.Faster: "better"}[c.Direction]
+	}
+	return fmt.Sprintf("%s became %s by %s on %s", Text(c.What), became, by, where)
+}
+
+func toOrFrom(e compare.Estimate) string {
+	if e.Value < 0 {
+		return "from"
+	}
+	return "to"
+}
+
+// Since says with what it began: "with release 3.2 (before: 3.1)" or "around 2026-11-20".
+func Since(c *watch.Change) string {
+	if c.Release != "" {
+		return fmt.Sprintf("with release %s (before: %s), since %s", c.Release, c.CompareRelease, c.Begin.UTC().Format("2006-01-02 15:04"))
+	}
+	return "around " + c.Begin.UTC().Format("2006-01-02") + ", with no release that explains it"
+}
