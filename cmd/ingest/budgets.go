@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/demo"
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/watching"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/budget"
 )
@@ -76,6 +78,48 @@ func evaluate(ctx context.Context, b *budget.Board, first time.Duration, log *sl
 			log.Error("budgets that can not be answered", "number", len(failed), "first", failed[0])
 		}
 	})
+}
+
+// Times of looks for changes. The first waits for what was not rolled up before the start.
+const (
+	firstWatch  = 20 * time.Second
+	watchJitter = 5 * time.Minute // so that one of several nodes is first
+)
+
+// watching returns how changes are found and told of.
+func (c *config) watching(s *serving, of query.Local) watching.Options {
+	of.Links = s.links
+	o := watching.Options{Document: s.kept.node.Changes(), Source: of, Settings: s.budgets.Watch, First: firstWatch, Jitter: watchJitter, Notify: s.notify,
+		Metrics: s.registry, Log: s.log}
+	if c.demo.shop() { // the hours since the newest release could be looked at
+		o.From, o.First, o.Jitter = time.Now().Add(-12*time.Hour), 5*time.Second, 0
+	}
+	return o
+}
+
+// watch looks for changes until ctx is done.
+func (s *serving) watch(ctx context.Context) {
+	if s.watcher != nil {
+		s.watcher.Run(ctx)
+	}
+}
+
+// addChanges serves what is known of changes.
+func (s *serving) addChanges(private *http.ServeMux) {
+	h := newForPages(func(p query.Pages) http.Handler {
+		if s.watcher == nil {
+			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusNotFound)
+				fmt.Fprintln(w, `{"error": "nobody looks for changes here: ingest was started with --watch=false"}`)
+			})
+		}
+		return s.watcher.Handler(p, whoIs, s.gate)
+	})
+	for _, pattern := range []string{"GET /api/v1/changes", "GET /api/v1/changes/{id}"} {
+		private.Handle(pattern, h)
+	}
+	private.Handle("POST /api/v1/changes/{id}", s.audit.of("changes", h))
 }
 
 // budgetMetrics shows what the last evaluation of budgets found.

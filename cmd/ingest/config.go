@@ -39,6 +39,7 @@ type config struct {
 	sampling    string
 	budgets     string
 	notify      string
+	watch       bool
 	demo        demoOptions
 	owners      string
 	sourceLink  string

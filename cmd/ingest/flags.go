@@ -89,6 +89,7 @@ func (c *config) storageFlags(fs *pflag.FlagSet) {
 
 func (c *config) meaningFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.budgets, "budgets", "", "YAML `FILE` with budgets, which are evaluated every minute, and with rules that name features of the traces that come. SIGHUP reads it again")
+	fs.BoolVar(&c.watch, "watch", true, "look for changes of pages, features, functions and Web Vitals after each hour; see docs/changes.md")
 	fs.StringVar(&c.notify, "notify", "", "YAML `FILE` with the channels that are told of changes: webhooks, Slack, Alertmanager, e-mail, Grafana, GitHub; see docs/notifications.md")
 	fs.StringVar(&c.owners, "owners", "", "YAML `FILE` that says whose code is whose, for questions by owner, team and package; see docs/owners.md")
 	fs.StringVar(&c.sourceLink, "source-link", "", "`TEMPLATE` of URLs of sources, such as https://git.example.com/{repo}/blob/{release}/{file}#L{line}: answers as JSON have them")

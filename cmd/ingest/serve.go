@@ -14,6 +14,8 @@ import (
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/connections"
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/watching"
+	"github.com/fieldtrie/fieldtrie/notify"
 
 	"github.com/fieldtrie/fieldtrie/query/api"
 	"github.com/fieldtrie/fieldtrie/query/budget"
@@ -80,6 +82,7 @@ type serving struct {
 
 	options    collect.Options
 	budgets    *budget.File
+	notify     *notify.File
 	owners     *owner.Rules
 	links      naming.Links
 	audit      *audit
@@ -94,6 +97,7 @@ type serving struct {
 	ownOrigin  string // of the demo, which may always send; empty without one
 	source     query.Local
 	board      *budget.Board
+	watcher    *watching.Watcher // nil with --watch=false
 	gate       *api.Gate
 }
 
@@ -113,6 +117,9 @@ func (s *serving) readFiles(context.Context) (err error) {
 		return err
 	}
 	s.options.Features = s.budgets.Features
+	if s.notify, err = c.readNotify(); err != nil {
+		return err
+	}
 	if s.owners, err = c.readOwners(); err != nil {
 		return err
 	}
@@ -185,6 +192,9 @@ func (s *serving) receive(ctx context.Context) {
 func (s *serving) answer(ctx context.Context) {
 	named := query.Local{Reader: s.kept.node, Symbols: naming.New(s.kept.symbols.tables), Owners: s.owners}
 	s.board = s.config.board(named, s.budgets, s.registry)
+	if s.config.watch {
+		s.watcher = watching.New(s.config.watching(s, named))
+	}
 	s.source = named
 	s.source.Memory, s.source.Links = query.NewMemory(memoryForAnswers), s.links
 	s.source.Responses, s.source.Steps = query.NewResponseCache(ctx), query.NewStepCache()
@@ -215,6 +225,7 @@ func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeM
 		s.log.Info("demo", "url", s.private.url()+"/demo/")
 	}
 	inner.Handle("/api/v1/budgets", s.gate.Measure("/api/v1/budgets", newForPages(func(p query.Pages) http.Handler { return s.board.Only(p.Takes) })))
+	s.addChanges(inner)
 	inner.Handle("GET /api/v1/arrivals", s.serveArrivals(loads))
 	inner.Handle("GET /api/v1/answers", api.Together(inner))
 	return cleanPaths(outer), inner
@@ -223,7 +234,7 @@ func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeM
 // work has go on what a daemon does beside its servers.
 func (s *serving) work(ctx context.Context, d *daemon) {
 	d.work(ctx, s.kept.Run, s.kept.symbols.sweep, s.kept.symbols.follow, func(ctx context.Context) { evaluate(ctx, s.board, s.config.firstBudgets(), s.log) },
-		func(ctx context.Context) { s.config.keepSiteBytes(ctx, s.collector, s.log) })
+		func(ctx context.Context) { s.config.keepSiteBytes(ctx, s.collector, s.log) }, s.watch)
 }
 
 // kept is where everything is kept, and what comes with it.

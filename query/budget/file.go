@@ -12,6 +12,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/watch"
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -20,6 +21,7 @@ import (
 type File struct {
 	Budgets  []Budget
 	Features feature.Rules
+	Watch    watch.Settings // which changes are looked for
 }
 
 // Metric is the limited quantity.
@@ -100,7 +102,7 @@ func Parse(r io.Reader) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	top, err := v.Fields("budgets", "features")
+	top, err := v.Fields("budgets", "features", "watch")
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +128,11 @@ func Parse(r io.Reader) (*File, error) {
 	if f.Features, err = parseFeatures(top["features"]); err != nil {
 		return nil, err
 	}
-	if len(items) == 0 && top["features"] == (strictyaml.Value{}) {
-		return nil, errors.New("neither budgets nor features in it")
+	if f.Watch, err = parseWatch(top["watch"]); err != nil {
+		return nil, err
+	}
+	if none := (strictyaml.Value{}); len(items) == 0 && top["features"] == none && top["watch"] == none {
+		return nil, errors.New("neither budgets, features nor watch in it")
 	}
 	return &f, nil
 }
@@ -276,7 +281,7 @@ func (b *Budget) setMetric(metric, of, limit string) error {
 		if b.Of != "" {
 			return errors.New("reach is of no kind of time: leave out of")
 		}
-		percent, err := parsePercent(limit)
+		percent, err := ParsePercent(limit)
 		if err != nil || percent == 0 {
 			return fmt.Errorf("limit %.40q: that of reach is a percentage such as 12%%", limit)
 		}
@@ -366,7 +371,7 @@ func (b *Budget) setBounds(fields map[string]strictyaml.Value) error {
 		if err != nil {
 			return err
 		}
-		percent, err := parsePercent(text)
+		percent, err := ParsePercent(text)
 		if err != nil || percent == 100 {
 			return v.Errorf("hysteresis: %.40q is not a percentage such as 10%%, below 100%%", text)
 		}
@@ -375,8 +380,8 @@ func (b *Budget) setBounds(fields map[string]strictyaml.Value) error {
 	return nil
 }
 
-// parsePercent reads a percentage from 0% to 100%.
-func parsePercent(text string) (float64, error) {
+// ParsePercent reads a percentage from 0% to 100%.
+func ParsePercent(text string) (float64, error) {
 	number, ok := strings.CutSuffix(text, "%")
 	f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if !ok || err != nil || !(f >= 0 && f <= 100) || math.Signbit(f) {

@@ -69,7 +69,7 @@ func TestParse(t *testing.T) {
 
 // brokenFiles are files that are refused, and what their errors say.
 var brokenFiles = []struct{ name, file, want string }{
-	{"empty", "", "neither budgets nor features"},
+	{"empty", "", "neither budgets, features nor watch"},
 	{"no list", "budgets: 1", "line 1: budgets is no list"},
 	{"an empty list", "budgets: []", "no list with something in it"},
 	{"unknown key", "budgets:\n  - name: a\n    limt: 1ms", `line 3: unknown key "limt"`},

@@ -80,7 +80,8 @@ func From(ctx context.Context) *Identity {
 // scopeOf returns the scope required by a pattern of a mux, "" if none. Unknown patterns, and paths
 // without a pattern, require one.
 func scopeOf(pattern string) Scope {
-	if _, path, ok := strings.Cut(pattern, " "); ok {
+	method, path, ok := strings.Cut(pattern, " ")
+	if ok {
 		pattern = path
 	}
 	switch pattern {
@@ -96,6 +97,10 @@ func scopeOf(pattern string) Scope {
 		return ScopeSymbols
 	case "/api/v1/views", "/api/v1/view":
 		return ScopeViews
+	case "/api/v1/changes/{id}":
+		if method == "POST" {
+			return ScopeChanges
+		}
 	}
 	return ScopeQuery
 }

@@ -26,6 +26,7 @@ const (
 	ScopeMetrics Scope = "metrics" // /metrics
 	ScopeBackup  Scope = "backup"  // /v1/backup: all data
 	ScopeSymbols Scope = "symbols" // /v1/symbols/: to send the symbols of a build, not to read them
+	ScopeChanges Scope = "changes" // POST /api/v1/changes/{id}: to say what is done about a change
 	ScopeViews   Scope = "views"   // /api/v1/views, /api/v1/view: the timeline of single visits
 )
 
@@ -33,7 +34,7 @@ const (
 const scopeAdmin Scope = "admin"
 
 func allScopes() []Scope {
-	return []Scope{ScopeQuery, ScopeMetrics, ScopeBackup, ScopeSymbols, ScopeViews}
+	return []Scope{ScopeQuery, ScopeMetrics, ScopeBackup, ScopeSymbols, ScopeViews, ScopeChanges}
 }
 
 // Rules hold the permissions of tokens and users. They do not change.

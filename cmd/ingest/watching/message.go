@@ -1,0 +1,86 @@
+package watching
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/notify"
+	"github.com/fieldtrie/fieldtrie/query/changes"
+	"github.com/fieldtrie/fieldtrie/query/watch"
+)
+
+// mostTold bounds the pages that a message names.
+const mostTold = 5
+
+// messageOf returns what is told of a change: that it was found, or that it ended.
+func messageOf(n changes.Notification, c *changes.Item, dashboard string) notify.Message {
+	m := notify.Message{ID: n.ID, Time: n.Since, Event: notify.Event(n.Event), Change: c.ID, Title: c.Title, Begin: c.Begin, End: c.Resolved,
+		Labels: map[string]string{"page": c.Pages[0].Page, "direction": string(c.Direction), "metric": c.What.Metric, "kind": string(c.What.Kind)}}
+	for label, text := range map[string]string{"release": c.Release, "owner": c.Owner, "team": c.Team, "feature": c.What.Feature} {
+		if text != "" {
+			m.Labels[label] = text
+		}
+	}
+	if f := c.What.Function; f != nil {
+		m.Labels["function"] = f.Name
+	}
+	for _, p := range c.Pages {
+		m.Pages = append(m.Pages, p.Page)
+	}
+	e, _ := changes.Shown(&c.Pages[0])
+	if changes.Unit(c.What) == "ms" {
+		m.Milliseconds = new(math.Abs(e.Value))
+	}
+	if n.Event == changes.EventResolved {
+		m.Title = "Resolved: " + c.Title
+		m.Lines = append(m.Lines, ended(c))
+	}
+	m.Lines = append(m.Lines, linesOf(c)...)
+	if dashboard != "" {
+		m.Link = strings.TrimSuffix(dashboard, "/") + "/changes?" + url.Values{"id": {c.ID}}.Encode()
+	}
+	return m
+}
+
+// ended says how a change ended.
+func ended(c *changes.Item) string {
+	switch c.Resolution {
+	case watch.Back:
+		return "It is back to what was before."
+	case watch.NewNormal:
+		return "It is still there after 14 days, which is the new normal."
+	case watch.ByHand:
+		if c.Handled != nil && c.Handled.By != "" {
+			return c.Handled.By + " resolved it."
+		}
+	}
+	return "It was resolved by hand."
+}
+
+// linesOf says where and since when, and why as far as that is known.
+func linesOf(c *changes.Item) (lines []string) {
+	lines = append(lines, "Since: "+changes.Since(&c.Change))
+	if f := c.What.Function; f != nil && f.Resource != "" {
+		lines = append(lines, fmt.Sprintf("Function: %s:%d:%d", f.Resource, f.Line, f.Column))
+	}
+	if len(c.Pages) > 1 {
+		var names []string
+		for _, p := range c.Pages[:min(len(c.Pages), mostTold)] {
+			names = append(names, p.Page)
+		}
+		text := "Pages: " + strings.Join(names, ", ")
+		if more := len(c.Pages) - len(names); more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		lines = append(lines, text)
+	}
+	for _, cause := range c.Causes {
+		lines = append(lines, "Cause, likely: "+cause.Text)
+	}
+	if len(c.Causes) == 0 && c.CausesNote != "" {
+		lines = append(lines, "Cause: "+c.CausesNote)
+	}
+	return lines
+}

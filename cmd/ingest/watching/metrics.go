@@ -1,0 +1,62 @@
+package watching
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fieldtrie/fieldtrie/query/changes"
+	"github.com/fieldtrie/fieldtrie/query/watch"
+)
+
+// metrics show what is known of changes, and how often it was told.
+type metrics struct {
+	board *changes.Board
+	told  *prometheus.CounterVec
+}
+
+func newMetrics(b *changes.Board) *metrics {
+	return &metrics{b, prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "fieldtrie_notifications_total", Help: "Sendings to a channel, by outcome: accepted, retry (it is sent again), refused (for good).",
+	}, []string{"channel", "outcome"})}
+}
+
+// Describe implements [prometheus.Collector]. It sends nothing, as that of a node.
+func (m *metrics) Describe(chan<- *prometheus.Desc) {}
+
+// readTime bounds how long metrics wait for what is known.
+const readTime = 5 * time.Second
+
+// Collect implements [prometheus.Collector]. What is not known has no series.
+func (m *metrics) Collect(out chan<- prometheus.Metric) {
+	m.told.Collect(out)
+	health := m.board.Health()
+	count := func(name, help string, n int64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, []string{"result"}, nil), prometheus.CounterValue, float64(n), labels...)
+	}
+	const evaluations = "fieldtrie_changes_evaluations_total"
+	const help = "Evaluations of this node, by result: saved, lost (another node was first), failed."
+	count(evaluations, help, health.Evaluations, "saved")
+	count(evaluations, help, health.Lost, "lost")
+	count(evaluations, help, health.Failed, "failed")
+	ctx, cancel := context.WithTimeout(context.Background(), readTime)
+	defer cancel()
+	r, err := m.board.Register(ctx)
+	if err != nil {
+		return
+	}
+	states := map[watch.State]int{watch.Open: 0, watch.Acknowledged: 0, watch.Expected: 0, watch.Resolved: 0}
+	for i := range r.Changes {
+		states[r.Changes[i].State]++
+	}
+	state := prometheus.NewDesc("fieldtrie_changes", "Changes that are known, by state: open, acknowledged, expected, resolved.", []string{"state"}, nil)
+	for s, n := range states {
+		out <- prometheus.MustNewConstMetric(state, prometheus.GaugeValue, float64(n), string(s))
+	}
+	if !r.Evaluated.IsZero() {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_changes_evaluated_timestamp_seconds", "When pages were looked at for changes last, by whichever node.", nil, nil),
+			prometheus.GaugeValue, float64(r.Evaluated.Unix()))
+	}
+	out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_notifications_waiting", "Notifications that a channel has not got yet.", nil, nil), prometheus.GaugeValue, float64(len(r.Outbox)))
+}
