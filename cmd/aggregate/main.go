@@ -21,7 +21,9 @@ import (
 const usage = `Usage: aggregate [--page PAGE] [--since TIME] [flags]
        aggregate [flags] FILE...
        aggregate report [flags]              what a release changed, on one page
+       aggregate changes [ID] [flags]        what changed, found unasked
        aggregate verdict [flags]             may a release go on to more users?
+       aggregate edits [flags]               the functions edited between two releases
        aggregate capture [flags] URL         record visits with a browser of this machine
        aggregate mcp [flags]                 for coding agents; each has a --help
 
@@ -135,8 +137,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			return runMCP(ctx, args[1:], stdin, stdout, stderr)
 		case reportCommand:
 			return runReport(ctx, args[1:], stdout, stderr)
+		case changesCommand:
+			return runChanges(ctx, args[1:], stdout, stderr)
 		case verdictCommand:
 			return runVerdict(ctx, args[1:], stdout, stderr)
+		case editsCommand:
+			return runEdits(ctx, args[1:], stdout, stderr)
 		case captureCommand:
 			return runCapture(ctx, args[1:], stdout, stderr)
 		}
@@ -150,7 +156,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return usageError{err}
 	}
 	if asked.Any() {
-		return asked.Answer(stdout, p, reportProgram(), verdictProgram(), captureProgram(), mcpProgram())
+		return asked.Answer(stdout, p, reportProgram(), verdictProgram(), changesProgram(), editsProgram(), captureProgram(), mcpProgram())
 	}
 	c.files = fs.Args()
 	if err := meant(c.files); err != nil {

@@ -47,7 +47,7 @@ func meantBy(name string) string {
 			typed[f.Name] = "--format " + f.Name
 		}
 	}
-	for _, sub := range []string{mcpCommand, reportCommand, verdictCommand, captureCommand} {
+	for _, sub := range []string{mcpCommand, reportCommand, verdictCommand, changesCommand, editsCommand, captureCommand} {
 		typed[sub] = "aggregate " + sub + " …, with that first"
 	}
 	if strings.ContainsAny(name, "./\\") {

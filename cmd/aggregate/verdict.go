@@ -5,16 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/budget"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/query/verdict"
@@ -99,16 +96,6 @@ func runVerdict(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	return c.verdict(ctx, &d)
 }
 
-// parseShare reads a percentage as a share.
-func parseShare(text string) (float64, error) {
-	number, ok := strings.CutSuffix(text, "%")
-	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if !ok || err != nil || !(share > 0 && share <= 1000) {
-		return 0, fmt.Errorf("%.40q is not a percentage above 0 such as 5%%", text)
-	}
-	return share / 100, nil
-}
-
 func (c *command) checkVerdict(fs *pflag.FlagSet, d *deciding) error {
 	if fs.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q; see aggregate verdict --help", fs.Arg(0))
@@ -120,11 +107,11 @@ func (c *command) checkVerdict(fs *pflag.FlagSet, d *deciding) error {
 		flag, text string
 		to         *float64
 	}{{"limit", d.limit, &d.limits.Page}, {"vital-limit", d.vitals, &d.limits.Vital}, {"function-limit", d.function, &d.limits.Function}} {
-		share, err := parseShare(x.text)
-		if err != nil {
-			return fmt.Errorf("--%s %w", x.flag, err)
+		percent, err := budget.ParsePercent(x.text)
+		if err != nil || percent == 0 {
+			return fmt.Errorf("--%s %.40q is not a percentage above 0 such as 5%%", x.flag, x.text)
 		}
-		*x.to = share
+		*x.to = percent / 100
 	}
 	c.sinceGiven = fs.Changed("since")
 	if err := c.checkStore(fs, nil); err != nil {
@@ -175,7 +162,7 @@ func (c *command) verdict(ctx context.Context, d *deciding) (err error) {
 		if c.formatName == "json" {
 			return writeJSON(w, out)
 		}
-		return writeVerdict(w, &out)
+		return out.WriteText(w, &out.Comparison, recentHours)
 	})
 	if err != nil || out.Word == verdict.Pass {
 		return err
@@ -202,44 +189,4 @@ func (c *command) anHour(ctx context.Context, src query.Source, s selection.Sele
 		views += float64(p.Views)
 	}
 	return views / recentHours, nil
-}
-
-func writeVerdict(w io.Writer, v *decided) error {
-	c := &v.Comparison
-	fmt.Fprintf(w, "%s: %s\n", v.Word, output.Printable(v.Reasons[0]))
-	for _, reason := range v.Reasons[1:] {
-		fmt.Fprintf(w, "  %s\n", output.Printable(reason))
-	}
-	fmt.Fprintf(w, "  page views: A %.0f, B %.0f\n", c.Views.A, c.Views.B)
-	if m := v.Missing; m != nil {
-		fmt.Fprintf(w, "  missing: about %.0f of A, %.0f of B", m.A, m.B)
-		switch {
-		case v.Wait != nil:
-			fmt.Fprintf(w, "; at the pace of the last %d hours that takes %s", recentHours, duration(*v.Wait))
-		case m.A > 0 || m.B > 0:
-			fmt.Fprintf(w, "; in the last %d hours a side that needs them got none", recentHours)
-		}
-		fmt.Fprintln(w)
-	}
-	said := map[string]bool{}
-	for _, r := range v.Reasons {
-		said[r] = true
-	}
-	for _, warning := range c.Warnings {
-		if !said[warning] {
-			fmt.Fprintf(w, "  %s\n", output.Printable(warning))
-		}
-	}
-	return nil
-}
-
-// duration formats hours.
-func duration(hours float64) string {
-	switch {
-	case hours < 1:
-		return fmt.Sprintf("%.0f minutes", math.Ceil(60*hours))
-	case hours < 48:
-		return fmt.Sprintf("%.0f hours", math.Ceil(hours))
-	}
-	return fmt.Sprintf("%.0f days", math.Ceil(hours/24))
 }

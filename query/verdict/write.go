@@ -1,0 +1,50 @@
+package verdict
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/query"
+)
+
+// WriteText writes the verdict on a comparison for people. hours is of how many hours the pace of page views is known.
+func (v *Verdict) WriteText(w io.Writer, c *query.Comparison, hours int) error {
+	fmt.Fprintf(w, "%s: %s\n", v.Word, output.Printable(v.Reasons[0]))
+	for _, reason := range v.Reasons[1:] {
+		fmt.Fprintf(w, "  %s\n", output.Printable(reason))
+	}
+	fmt.Fprintf(w, "  page views: A %.0f, B %.0f\n", c.Views.A, c.Views.B)
+	if m := v.Missing; m != nil {
+		fmt.Fprintf(w, "  missing: about %.0f of A, %.0f of B", m.A, m.B)
+		switch {
+		case v.Wait != nil:
+			fmt.Fprintf(w, "; at the pace of the last %d hours that takes %s", hours, duration(*v.Wait))
+		case m.A > 0 || m.B > 0:
+			fmt.Fprintf(w, "; in the last %d hours a side that needs them got none", hours)
+		}
+		fmt.Fprintln(w)
+	}
+	said := map[string]bool{}
+	for _, r := range v.Reasons {
+		said[r] = true
+	}
+	for _, warning := range c.Warnings {
+		if !said[warning] {
+			fmt.Fprintf(w, "  %s\n", output.Printable(warning))
+		}
+	}
+	return nil
+}
+
+// duration formats hours.
+func duration(hours float64) string {
+	switch {
+	case hours < 1:
+		return fmt.Sprintf("%.0f minutes", math.Ceil(60*hours))
+	case hours < 48:
+		return fmt.Sprintf("%.0f hours", math.Ceil(hours))
+	}
+	return fmt.Sprintf("%.0f days", math.Ceil(hours/24))
+}
