@@ -15,6 +15,7 @@ import { linkTo, type Place } from './state/url.ts';
 import { useView } from './state/view.ts';
 import { cut } from './widgets/numbers.ts';
 
+const ChangesPage = later((drawn) => drawn.ChangesPage);
 const Health = later((drawn) => drawn.Health);
 const Views = later((drawn) => drawn.Views);
 const ViewPage = later((drawn) => drawn.ViewPage);
@@ -63,6 +64,8 @@ export function routeOf({ route, params }: Place): Route {
       return { Page: ViewPage, title: 'A page view', subject: [], filters: [] };
     case 'file':
       return { Page: File, title: name('title') || 'Profile', subject: [], filters: [] };
+    case 'changes':
+      return { Page: ChangesPage, title: 'Changes', subject: ['id', 'state'], filters: [] };
     case 'budgets':
       return { Page: BudgetsPage, title: 'Budgets', subject: [], filters: [] };
     case 'health':

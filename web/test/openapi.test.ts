@@ -48,6 +48,7 @@ test(`the API returns what its description says (SEED=${seed} ROUNDS=${rounds})`
     until: ['0s', '1m', ''], label: ['device=mobile-low', 'browser=~Chrome.*', 'device!=x'], group_by: ['release', 'device', 'page'],
     key: ['device', 'browser'], step: ['1h', '24h', '1m'], quantiles: ['0.5', '0,0.25,1'], id: list.map(({ id }) => id), name: ['draw', 'none'],
     resource: ['https://shop.example/app.js'], root: ['0123456789abcdef'], ask: ['pages?since=24h', 'series?since=1h'], seconds: ['30'],
+    state: ['open', 'open,resolved', 'none'], owner: ['app', 'none'],
   };
   const chance = randomOf(seed);
   const pick = <T>(all: readonly T[]): T => all[Math.floor(chance() * all.length)]!;
@@ -85,6 +86,7 @@ test(`the API returns what its description says (SEED=${seed} ROUNDS=${rounds})`
     }
   assert.deepEqual([...new Set(unknown)], [], 'parameters of which nobody knows what to ask');
   assert.deepEqual(faults, []);
-  const silent = api.getOperations().filter(({ operationId }) => !answered[operationId!]).map(({ operationId }) => operationId);
+  // A change is there after days: those of one are asked in query/api.
+  const silent = api.getOperations().filter(({ operationId, path }) => !path.includes('{') && !answered[operationId!]).map(({ operationId }) => operationId);
   assert.deepEqual(silent, [], 'operations that returned nothing');
 });

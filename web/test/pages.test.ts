@@ -37,6 +37,7 @@ const places = {
   who: 'who',
   owners: 'code',
   budgets: 'budgets',
+  changes: 'changes',
   health: 'health',
   nowhere: 'nowhere',
 };

@@ -138,6 +138,8 @@ test('the two releases with traffic are compared, whatever a tab sends that was 
   const [one, two] = [group('1.0', [[47, 19]]), group('1.1', [[47, 17]])];
   assert.deepEqual(pairOf(series(one, two), '', end, ['1.0', '1.1']), { before: '1.0', after: '1.1' }, 'of one hour');
   assert.deepEqual(pairOf(series(one, two), '1.1', end, ['1.0', '1.1']), { before: '1.0', after: '1.1' });
+  const [half, other] = [group('1.0', [[30, 40], [47, 60]]), group('1.1', [[30, 60], [47, 40]])];
+  assert.deepEqual(pairOf(series(half, other), '', end, ['1.0', '1.1']), { before: '1.0', after: '1.1' }, 'both all the time');
 });
 
 test('markers have a text where there is room, which counts those that have none', () => {

@@ -35,6 +35,7 @@ const asAggregate: Record<string, { words: string[]; flags?: Flags }> = {
   tree: { words: ['--format', 'tree'] },
   callers: { words: ['--format', 'tree'] },
   callees: { words: ['--format', 'tree'] },
+  changes: { words: ['changes'], flags: { state: '--state' } },
   compare: { words: ['--rows', '-1'], flags: comparing },
 };
 

@@ -2,7 +2,7 @@
 
 import type { TreeResponse } from '../tree/tree.ts';
 import { fineStep, paramsOf, type OtherSide, type Selection } from './selection.ts';
-import type { Arrivals, Budgets, Catalog, Comparison, Labels, List, Place, Series, Top, ViewResponse, Views, Vitals } from './types.ts';
+import type { Arrivals, Budgets, Catalog, ChangeReport, FoundChanges, Comparison, Labels, List, Place, Series, Top, ViewResponse, Views, Vitals } from './types.ts';
 
 /** A query with a response of type T. */
 export interface Query<T> {
@@ -58,6 +58,16 @@ export function vitals(selection: Selection): Query<Vitals> {
 /** Functions, or parts of the code, that take the most time. */
 export function top(selection: Selection, more: { by?: string; limit?: number; sort?: string } = {}): Query<Top> {
   return query('top', paramsOf(selection), more);
+}
+
+/** Changes that were found unasked, the newest first. */
+export function changes(state: string, page = ''): Query<FoundChanges> {
+  return query('changes', new URLSearchParams(), { state: state || undefined, page: page || undefined });
+}
+
+/** A change that was found unasked, with its series. */
+export function change(id: string): Query<ChangeReport> {
+  return query(`changes/${encodeURIComponent(id)}`, new URLSearchParams());
 }
 
 /** A call tree, of two sides if there is another one. */

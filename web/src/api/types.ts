@@ -211,6 +211,73 @@ export interface Comparison {
   names?: Names;
 }
 
+/** What is done about a change that was found. */
+export type ChangeState = 'open' | 'acknowledged' | 'expected' | 'resolved';
+
+/** The series that changed, without the page. */
+export interface What {
+  kind: 'page' | 'feature' | 'function' | 'vital';
+  metric: string;
+  function?: Place;
+  feature?: string;
+}
+
+/** A change on one page: ms of a page view, or a score for cls. */
+export interface PageChange {
+  page: string;
+  views: Pair;
+  value: Pair;
+  change: Estimate;
+  /** At an equal rest of the page view. */
+  beside?: Estimate;
+  level: number;
+  relative?: number;
+}
+
+/** A change that was found unasked. */
+export interface FoundChange {
+  title: string;
+  id: string;
+  state: ChangeState;
+  direction: 'slower' | 'faster' | 'moved';
+  what: What;
+  detector: 'release' | 'time';
+  release?: string;
+  compare_release?: string;
+  begin: string;
+  found: string;
+  checked: string;
+  resolved?: string;
+  resolution?: string;
+  /** The first one has the most of it. */
+  pages: PageChange[];
+  consequences?: { page: string; what: What; change: Estimate }[];
+  moved?: { page: string; what: What; change: Estimate }[];
+  causes?: { kind: string; text: string; function?: Place; source_url?: string }[];
+  causes_note?: string;
+  handled?: { by?: string; at: string; note?: string; until?: string };
+  owner?: string;
+  team?: string;
+}
+
+/** What /api/v1/changes returns. */
+export interface FoundChanges {
+  changes: FoundChange[];
+  /** Absent if nobody has looked yet. */
+  evaluated?: string;
+  more: number;
+}
+
+/** What /api/v1/changes/{id} returns. */
+export interface ChangeReport extends FoundChange {
+  series: {
+    page: string;
+    unit: 'ms' | '';
+    points: { time: string; views: number; value: Estimate }[];
+    releases: { release: string; begin: string }[];
+  } | null;
+}
+
 /** What /api/v1/labels returns. */
 export interface Labels {
   labels: { key: string; values: { value: string; views: number }[]; more?: number }[];

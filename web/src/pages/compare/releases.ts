@@ -32,8 +32,8 @@ function trafficOf(series: Series, to: number): Traffic[] {
 
 /**
  * Returns the two releases to compare: what is selected and what came before it, or those two that have the most page views
- * of the last hours. The newer one is that whose page views came later on average: a tab that was open for days does not
- * make an old release new. seen are all releases in the order in which they were first seen.
+ * of the last hours. The newer one is that which was first seen later: seen are the releases in that order. Of others it is
+ * that whose page views came later on average: a tab that was open for days does not make an old release new.
  */
 export function pairOf(
   series: Series | undefined,
@@ -42,11 +42,9 @@ export function pairOf(
   seen: readonly string[] = [],
 ): { before: string; after: string } | undefined {
   const all = series ? trafficOf(series, to) : [];
-  // Times within a step are those of the step: then the one that was seen first is the older one.
-  const later = (a: Traffic, b: Traffic) => {
-    const ms = a.mean - b.mean;
-    return Math.abs(ms) >= (series?.step_seconds ?? 0) * 500 ? ms > 0 : seen.indexOf(a.name) > seen.indexOf(b.name);
-  };
+  // Two that both have page views in all of the time have them later by chance alone.
+  const later = (a: Traffic, b: Traffic) =>
+    seen.includes(a.name) && seen.includes(b.name) ? seen.indexOf(a.name) > seen.indexOf(b.name) : a.mean > b.mean;
   if (selected) {
     const after = all.find(({ name }) => name == selected);
     const before = after && all.filter((one) => one != after && later(after, one)).sort((a, b) => b.views - a.views)[0];

@@ -23,6 +23,7 @@ const destinations = [
   ['', 'Overview'],
   ['pages', 'Pages'],
   ['features', 'Features'],
+  ['changes', 'Changes'],
   ['compare', 'Compare'],
   ['who', 'Audience'],
   ['code', 'Ownership'],

@@ -2,6 +2,7 @@
 // that the first page is small and takes few requests.
 
 export { FlameGraph } from '../../flame/FlameGraph.tsx';
+export { ChangesPage } from '../changes/ChangesPage.tsx';
 export { FirstTrace } from '../first/FirstTrace.tsx';
 export { Health } from '../health/Health.tsx';
 export { FileTime } from './FileTime.tsx';

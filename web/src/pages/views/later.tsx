@@ -2,6 +2,7 @@
 
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import '../changes/changes.css';
 import '../first/first.css';
 import '../health/health.css';
 import './views.css';

@@ -1,0 +1,41 @@
+// What is said of a change that was found. It is what aggregate changes says, too.
+
+import type { Estimate, FoundChange, PageChange, What } from '../../api/types.ts';
+import { number, signed } from '../../widgets/numbers.ts';
+import { apart } from '../compare/verdict.ts';
+
+/** What changed, without the page. */
+export function textOf({ kind, metric, function: place, feature }: What): string {
+  if (kind == 'function') return place?.name || '(anonymous)';
+  if (kind == 'feature') return `feature ${feature}`;
+  return kind == 'vital' ? metric.toUpperCase() : 'JavaScript';
+}
+
+/** The change that is named first, and whether it is at an equal rest of the page view: the plain one, unless that is noise. */
+export function shownOf({ change, beside }: PageChange): { estimate: Estimate; atRest: boolean } {
+  return beside && !apart(change) && apart(beside) ? { estimate: beside, atRest: true } : { estimate: change, atRest: false };
+}
+
+/** A value in its unit. */
+export function valueOf(what: What, value: number): string {
+  return what.metric == 'cls' ? number(value) : `${number(value)}\u00a0ms`;
+}
+
+/** A change in its unit, with its interval as far as that is known. */
+export function amountOf(what: What, { value, low, high }: Estimate): string {
+  const unit = what.metric == 'cls' ? '' : '\u00a0ms';
+  const between = low == undefined || high == undefined ? '' : ` (${signed(low)} to ${signed(high)})`;
+  return `${signed(value)}${unit}${between}`;
+}
+
+/** With what it began. */
+export function sinceOf({ release, compare_release: before }: FoundChange): string {
+  return release ? `with release ${release} (before: ${before})` : 'with no release that explains it';
+}
+
+/** How it ended. */
+export function endOf({ resolution }: FoundChange): string {
+  if (resolution == 'back') return 'It is back to what was before.';
+  if (resolution == 'new normal') return 'It was still there after 14 days, which is the new normal.';
+  return 'Somebody resolved it.';
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { FoundChange, PageChange } from '../src/api/types.ts';
+import { amountOf, endOf, shownOf, sinceOf, textOf, valueOf } from '../src/pages/changes/words.ts';
+
+const plain = (text: string) => text.replaceAll('\u00a0', ' ');
+
+test('a change is said by what decided: the plain one, unless only an equal rest tells it from noise', () => {
+  const of = (change: [number, number], beside?: [number, number]): PageChange => {
+    const estimate = ([low, high]: [number, number]) => ({ value: (low + high) / 2, low, high });
+    const rest = beside && estimate(beside);
+    return { page: '/a', views: { a: 1, b: 1 }, value: { a: 1, b: 2 }, change: estimate(change), beside: rest, level: 0.95 };
+  };
+  assert.deepEqual(shownOf(of([1, 3])), { estimate: { value: 2, low: 1, high: 3 }, atRest: false });
+  assert.equal(shownOf(of([1, 3], [2, 3])).atRest, false);
+  assert.equal(shownOf(of([-1, 3], [2, 3])).atRest, true);
+  assert.equal(shownOf(of([-1, 3], [-2, 3])).atRest, false);
+});
+
+test('numbers have their unit, and what is not known is not said', () => {
+  const fn = { kind: 'function', metric: 'self', function: { name: 'formatPrice', resource: 'a.ts', line: 1, column: 1 } } as const;
+  const cls = { kind: 'vital', metric: 'cls' } as const;
+  assert.equal(plain(amountOf(fn, { value: 160.2, low: 112, high: 208 })), '+160 ms (+112 to +208)');
+  assert.equal(plain(amountOf(fn, { value: -2 })), '−2.00 ms');
+  assert.equal(plain(valueOf(fn, 18.7)), '18.7 ms');
+  assert.equal(valueOf(cls, 0.1), '0.10');
+  assert.equal(textOf(fn), 'formatPrice');
+  assert.equal(textOf(cls), 'CLS');
+  assert.equal(textOf({ kind: 'feature', metric: 'js', feature: 'search' }), 'feature search');
+  assert.equal(textOf({ kind: 'page', metric: 'js' }), 'JavaScript');
+  assert.equal(textOf({ kind: 'function', metric: 'self', function: { name: '', resource: '', line: 0, column: 0 } }), '(anonymous)');
+});
+
+test('a release is named only if the change began with it', () => {
+  const change = { release: 'b', compare_release: 'a', resolution: 'back' } as FoundChange;
+  assert.equal(sinceOf(change), 'with release b (before: a)');
+  assert.equal(sinceOf({} as FoundChange), 'with no release that explains it');
+  assert.equal(endOf(change), 'It is back to what was before.');
+  assert.equal(endOf({ resolution: 'new normal' } as FoundChange), 'It was still there after 14 days, which is the new normal.');
+  assert.equal(endOf({ resolution: 'by hand' } as FoundChange), 'Somebody resolved it.');
+});
