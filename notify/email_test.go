@@ -52,11 +52,10 @@ func readMail(t *testing.T, data []byte) (l letter) {
 }
 
 func TestMail(t *testing.T) {
-	from, to, err := (&Channel{From: "Fieldtrie ü <f@example.com>", To: []string{"a@example.com", "B, C <b@example.com>"}}).addresses()
-	if err == nil {
+	if _, _, err := (&Channel{From: "Fieldtrie ü <f@example.com>", To: []string{"a@example.com", "B, C <b@example.com>"}}).addresses(); err == nil {
 		t.Fatal("an unquoted comma is no name")
 	}
-	from, to, err = (&Channel{From: "Fieldtrie ü <f@example.com>", To: []string{"a@example.com", `"B, C" <b@example.com>`}}).addresses()
+	from, to, err := (&Channel{From: "Fieldtrie ü <f@example.com>", To: []string{"a@example.com", `"B, C" <b@example.com>`}}).addresses()
 	if err != nil {
 		t.Fatal(err)
 	}
