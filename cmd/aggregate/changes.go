@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/user"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -197,8 +196,11 @@ func (c *command) listChanges(ctx context.Context, l *listing) (err error) {
 		}
 		return c.emitChanges(ctx, list, func(w io.Writer) error { return list.WriteText(w, c.now) })
 	}
+	if _, remote := src.(*api.Remote); l.do.State != "" && !remote {
+		return errors.New("what is done about a change is noted by a daemon, and none has this data directory open: start ingest, or name another one with --addr")
+	}
 	if l.do.State != "" {
-		item, err := src.Handle(ctx, l.id, l.do, whoami())
+		item, err := src.Handle(ctx, l.id, l.do, "")
 		if err != nil {
 			return err
 		}
@@ -212,14 +214,6 @@ func (c *command) listChanges(ctx context.Context, l *listing) (err error) {
 		return err
 	}
 	return c.emitChanges(ctx, report, func(w io.Writer) error { return report.WriteText(w) })
-}
-
-// whoami names who uses a data directory without a daemon.
-func whoami() string {
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return ""
 }
 
 // emitChanges writes a response to the output of the command line.

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/watching"
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/query/budget"
 	"github.com/fieldtrie/fieldtrie/rules/access"
@@ -31,8 +32,9 @@ type reload struct {
 	config    *config
 	ownOrigin string // of the demo, which may always send; empty without one
 	collector *collect.Collector
-	guard     *access.Guard // nil without --access
-	board     *budget.Board // nil without --budgets
+	guard     *access.Guard     // nil without --access
+	board     *budget.Board     // nil without --budgets
+	watcher   *watching.Watcher // nil with --watch=false
 	audit     *audit
 	reads     *prometheus.CounterVec
 	log       *slog.Logger
@@ -49,6 +51,9 @@ func (r reload) all() {
 	again(r, "budgets", c.budgets, c.readBudgets, func(f *budget.File) {
 		r.collector.SetFeatures(f.Features)
 		r.board.SetFile(f)
+		if r.watcher != nil {
+			r.watcher.SetSettings(f.Watch)
+		}
 	})
 	if r.guard != nil {
 		again(r, "access", c.access, c.readAccess, r.guard.SetRules)

@@ -204,7 +204,7 @@ func (s *serving) answer(ctx context.Context) {
 // daemon returns the daemon, which serves nothing yet.
 func (s *serving) daemon() *daemon {
 	c := s.config
-	settings := reload{c, s.ownOrigin, s.collector, s.private.guard, s.board, s.audit, s.reads, s.log}
+	settings := reload{c, s.ownOrigin, s.collector, s.private.guard, s.board, s.watcher, s.audit, s.reads, s.log}
 	return &daemon{
 		log: s.log, data: c.data, store: s.kept.node, heap: c.heap, supervisor: s.supervisor, exitWhenStuck: c.exitWhenStuck, surplus: s.surplus,
 		failed: make(chan error, 3), hangUp: s.hangUp, reread: settings.all,

@@ -70,6 +70,12 @@ func TestParse(t *testing.T) {
 // brokenFiles are files that are refused, and what their errors say.
 var brokenFiles = []struct{ name, file, want string }{
 	{"empty", "", "neither budgets, features nor watch"},
+	{"watched kind", "watch: {of: [pages]}", `watch: of: "pages" is none of page, feature, function, vital`},
+	{"watched page", "watch: {pages: [feed]}", "watch: page"},
+	{"watched time", "watch: {min: 3}", `watch: min: "3" is no time such as 2ms`},
+	{"watched share", "watch: {min_share: 3}", `watch: min_share: "3" is not a percentage`},
+	{"watched views", "watch: {min_views: 3}", "watch: min_views: it is no number from 100 on"},
+	{"watched field", "watch: {every: 3h}", "every"},
 	{"no list", "budgets: 1", "line 1: budgets is no list"},
 	{"an empty list", "budgets: []", "no list with something in it"},
 	{"unknown key", "budgets:\n  - name: a\n    limt: 1ms", `line 3: unknown key "limt"`},

@@ -303,3 +303,24 @@ func TestConcurrent(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// Saying what is done about a change needs a scope of its own, reading it the one of queries; another spelling of the path needs no less.
+func TestChangesScope(t *testing.T) {
+	mux := privateMux()
+	for _, pattern := range []string{"GET /api/v1/changes/{id}", "POST /api/v1/changes/{id}"} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, pattern) })
+	}
+	const id = "/api/v1/changes/94b7ca47cc2dee8a"
+	for _, x := range []struct {
+		method, path string
+		want         Scope
+	}{{"GET", id, ScopeQuery}, {"HEAD", id, ScopeQuery}, {"POST", id, ScopeChanges}, {"POST", "/api/v1//changes/94b7ca47cc2dee8a", ScopeChanges}, {"POST", id + "/", ScopeQuery}} {
+		_, pattern := mux.Handler(httptest.NewRequest(x.method, x.path, nil))
+		if got := scopeOf(pattern); got != x.want {
+			t.Errorf("%s %s, %q: %q, want %q", x.method, x.path, pattern, got, x.want)
+		}
+		if pattern == "POST /api/v1/changes/{id}" && x.want != ScopeChanges {
+			t.Errorf("%s reaches it", x.path)
+		}
+	}
+}

@@ -60,6 +60,12 @@ func New(o Options) *Watcher {
 	return w
 }
 
+// SetSettings replaces what is looked for.
+func (w *Watcher) SetSettings(s watch.Settings) {
+	s.Edited = w.edited
+	w.board.SetSettings(s)
+}
+
 // releases returns the releases that began on a page in a time: those that it does not have before.
 func (w *Watcher) releases(ctx context.Context, page string, since, until time.Time) (out []changes.Release, err error) {
 	series, err := w.o.Source.Series(ctx, query.SeriesQuery{Selection: selection.Selection{Page: page, Since: since, Until: until, GroupBy: []string{"release"}}, Step: 24 * time.Hour})
