@@ -94,7 +94,7 @@ var mayImport = map[string][]string{
 	"notify": {"encode/output", "internal/authorities", "internal/strictyaml", "rules/feature"},
 
 	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/compare", "query/selection", "query/sums", "rules/site", "store", "symbols", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
-	"query/agent":     {"encode/output", "internal/spelling", "query", "query/budget", "query/compare", "query/selection", "trie"},
+	"query/agent":     {"encode/output", "internal/spelling", "query", "query/budget", "query/changes", "query/compare", "query/selection", "query/watch", "trie"},
 	"query/api":       {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/fair", "query", "query/changes", "query/compare", "query/selection", "trie", "trie/rollup"},
 	"query/budget":    {"internal/strictyaml", "query", "query/selection", "query/watch", "rules/feature", "trie/rollup"},
 	"query/budget/ci": {"encode/output", "query/budget"},
@@ -112,7 +112,7 @@ var mayImport = map[string][]string{
 	"cmd/aggregate/capture":  {},
 	"cmd/demo":               {},
 	"cmd/fieldtrie":          {"encode/output", "internal/commandline", "internal/spelling"},
-	"cmd/ingest":             {"cmd/ingest/connections", "cmd/ingest/demo", "cmd/ingest/watching", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/lru", "internal/spelling", "internal/strictyaml", "internal/fair", "notify", "query", "query/agent", "query/api", "query/budget", "query/pyroscope", "query/selection", "rules/access", "rules/feature", "rules/site", "sdk", "store", "store/objects", "store/shared", "store/shared/backup", "store/upgrade", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
+	"cmd/ingest":             {"cmd/ingest/connections", "cmd/ingest/demo", "cmd/ingest/watching", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/lru", "internal/spelling", "internal/strictyaml", "internal/fair", "notify", "query", "query/agent", "query/api", "query/budget", "query/changes", "query/pyroscope", "query/selection", "rules/access", "rules/feature", "rules/site", "sdk", "store", "store/objects", "store/shared", "store/shared/backup", "store/upgrade", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
 	"cmd/ingest/connections": {"collect"},
 	"cmd/ingest/watching":    {"notify", "query", "query/api", "query/changes", "query/compare", "query/selection", "query/watch", "store", "symbols/edits", "symbols/naming", "trie"},
 	"cmd/ingest/demo":        {"collect", "encode", "query", "query/budget", "query/compare", "query/selection", "store/shared", "symbols", "symbols/owner", "symbols/sourcemap", "symbols/tables", "trie", "trie/rollup"},

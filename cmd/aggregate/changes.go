@@ -163,32 +163,32 @@ func (l *listing) checkHandling(now time.Time) error {
 	return nil
 }
 
-// changesSource returns what knows of changes, and a function to close it.
-func (c *command) changesSource() (changes.Source, func() error, error) {
-	src, done, err := c.source()
-	if err != nil {
-		return nil, done, err
-	}
+// changesSource returns what knows of the changes of a source.
+func changesSource(src query.Source) (changes.Source, error) {
 	if remote, ok := src.(*api.Remote); ok {
-		return remote, done, nil
+		return remote, nil
 	}
 	local, ok := src.(query.Local)
 	if !ok {
-		return nil, done, errors.New("changes are known of what is stored alone, and not of files")
+		return nil, errors.New("changes are known of what is stored alone, and not of files")
 	}
 	reader, ok := local.Reader.(*shared.Reader)
 	if !ok {
-		return nil, done, errors.New("--site: changes of one site are known by its daemon: name that with --addr")
+		return nil, errors.New("--site: changes of one site are known by its daemon: name that with --addr")
 	}
-	return changes.View{Board: changes.NewBoard(reader.Changes(), watch.Read(local), watch.Settings{}, changes.BoardOptions{})}, done, nil
+	return changes.View{Board: changes.NewBoard(reader.Changes(), watch.Read(local), watch.Settings{}, changes.BoardOptions{})}, nil
 }
 
 func (c *command) listChanges(ctx context.Context, l *listing) (err error) {
-	src, done, err := c.changesSource()
+	of, done, err := c.source()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
+	src, err := changesSource(of)
+	if err != nil {
+		return err
+	}
 	if l.id == "" {
 		list, err := src.Changes(ctx, l.query)
 		if err != nil {

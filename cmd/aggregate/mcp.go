@@ -82,7 +82,7 @@ func runMCP(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	if err := c.readOwners(); err != nil {
 		return err
 	}
-	o := agent.Options{Version: commandline.ReadVersion().Version, Open: c.source}
+	o := agent.Options{Version: commandline.ReadVersion().Version, Open: c.source, Changes: changesSource}
 	if c.budgets != "" {
 		file, err := c.readBudgets()
 		if err != nil {

@@ -17,11 +17,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/watching"
 	"github.com/fieldtrie/fieldtrie/docs"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/agent"
 	"github.com/fieldtrie/fieldtrie/query/budget"
+	"github.com/fieldtrie/fieldtrie/query/changes"
 	"github.com/fieldtrie/fieldtrie/query/pyroscope"
 	"github.com/fieldtrie/fieldtrie/rules/access"
 	"github.com/fieldtrie/fieldtrie/sdk"
@@ -106,8 +108,9 @@ type answers struct {
 	heap   *heap
 	site   string // what Pyroscope's clients know as the name of the service
 	audit  *audit
-	board  *budget.Board // nil without --budgets
-	demo   string        // what a demo has; empty without --demo
+	board  *budget.Board     // nil without --budgets
+	found  *watching.Watcher // nil with --watch=false
+	demo   string            // what a demo has; empty without --demo
 }
 
 // budgets returns what tells of the budgets of some pages, nil if there are none.
@@ -124,6 +127,14 @@ func (a answers) budgets(of query.Pages) func(context.Context, query.Source) ([]
 	}
 }
 
+// changes returns what knows of the changes of some pages, nil if nobody looks.
+func (a answers) changes(of query.Pages) func(query.Source) (changes.Source, error) {
+	if a.found == nil {
+		return nil
+	}
+	return func(query.Source) (changes.Source, error) { return a.found.View(of), nil }
+}
+
 // add adds the API, and what Pyroscope's clients, such as Grafana, ask for.
 func (a answers) add(private *http.ServeMux) {
 	api := a.heap.forAnswers(newForPages(func(p query.Pages) http.Handler {
@@ -136,7 +147,7 @@ func (a answers) add(private *http.ServeMux) {
 	}
 	agents := a.gate.Measure("/mcp", a.heap.forAnswers(newForPages(func(p query.Pages) http.Handler {
 		return agent.Handler(agent.Options{Open: agent.Fixed(a.source.Only(p)), Version: commandline.ReadVersion().Version, Lag: answersLag, Turn: a.gate.Do,
-			Budgets: a.budgets(p)})
+			Budgets: a.budgets(p), Changes: a.changes(p)})
 	})))
 	for _, method := range []string{"GET", "POST", "DELETE"} { // beside the pages of the dashboard, which are for GET
 		private.Handle(method+" /mcp", agents)

@@ -40,7 +40,7 @@ func TestAnswersLag(t *testing.T) {
 	s.RollUp(t.Context())
 	private := http.NewServeMux()
 	var asked time.Duration
-	answers{query.Local{Reader: lagReader{s.Reader, &asked}}, api.NewGate(api.GateOptions{}), nil, "shop", &audit{slog.New(slog.DiscardHandler)}, nil, ""}.add(private)
+	answers{query.Local{Reader: lagReader{s.Reader, &asked}}, api.NewGate(api.GateOptions{}), nil, "shop", &audit{slog.New(slog.DiscardHandler)}, nil, nil, ""}.add(private)
 	const samples = "wall:samples:count:wall:nanoseconds"
 	for _, c := range []struct {
 		name, path, header string

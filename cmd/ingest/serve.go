@@ -217,7 +217,7 @@ func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeM
 	outer := publicHandler(s.collector, loads)
 	inner := privateHandler(s.kept.node, s.registry, &d.draining)
 	s.kept.add(inner, s.audit, s.log)
-	answers{s.source, s.gate, s.config.heap, s.config.site, s.audit, s.board, s.config.demo.says()}.add(inner)
+	answers{s.source, s.gate, s.config.heap, s.config.site, s.audit, s.board, s.watcher, s.config.demo.says()}.add(inner)
 	addDashboard(inner, s.private.guard)
 	addDocs(inner)
 	if s.config.demo.on {

@@ -137,7 +137,7 @@ func TestTools(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"budgets", "callers", "compare", "pages", "top_functions", "trend"}; !reflect.DeepEqual(names, want) {
+	if want := []string{"budgets", "callers", "changes", "compare", "pages", "top_functions", "trend"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("got %v, want %v", names, want)
 	}
 }
@@ -248,6 +248,7 @@ func TestMistakes(t *testing.T) {
 		{"trend", map[string]any{"since": "400d", "step": "1h"}, "the most are 200"},
 		{"trend", map[string]any{"function": "nope"}, "is not among the 1000 with the most time"},
 		{"budgets", nil, "give a file with --budgets"},
+		{"changes", nil, "nobody looks for changes here"},
 	} {
 		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: c.tool, Arguments: c.args})
 		said := fmt.Sprint(err)
