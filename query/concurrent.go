@@ -77,8 +77,12 @@ func within(all []stretch, s selection.Selection) (out []stretch) {
 // viewsByHour returns the last hours that have enough page views, and how many page views all have.
 func (l Local) viewsByHour(ctx context.Context, s selection.Selection) (hours []Point, all int64, err error) {
 	s.GroupBy = nil
-	if s.Since.IsZero() {
-		s.Since = l.Reader.Now().Add(-mostShared * time.Hour).Truncate(time.Hour)
+	now := l.Reader.Now()
+	if s.Until.After(now) { // who asks by HTTP writes open ends as the first and the last time
+		s.Until = time.Time{}
+	}
+	if s.Since.Unix() <= 0 {
+		s.Since = now.Add(-mostShared * time.Hour).Truncate(time.Hour)
 	}
 	series, err := l.Series(ctx, SeriesQuery{Selection: s, Step: time.Hour})
 	if err != nil || len(series.Groups) == 0 {

@@ -30,7 +30,8 @@ Says whether a release may go on to more users, for tools that roll it out in st
   not yet   there are too few page views: how many are missing, and about how long that takes
 
 With --concurrent only hours in which both releases ran are compared, so that neither the
-time of the day nor what happened on a day is taken for a change.
+time of the day nor what happened on a day is taken for a change. Without --since they are
+those of the last 14 days.
 
 Examples:
 

@@ -92,7 +92,7 @@ func TestCompareRemote(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := releases("r1", "r2")
-	for _, q := range []query.CompareQuery{{A: a, B: a}, {A: a, B: b}, {A: selection.Selection{}, B: b}, {A: a, B: selection.Selection{Feature: "search"}}, {A: selection.Selection{Until: fixture.Noon}, B: selection.Selection{Since: fixture.Noon}}} {
+	for _, q := range []query.CompareQuery{{A: a, B: a}, {A: a, B: b}, {A: a, B: b, Concurrent: true}, {A: selection.Selection{}, B: b}, {A: a, B: selection.Selection{Feature: "search"}}, {A: selection.Selection{Until: fixture.Noon}, B: selection.Selection{Since: fixture.Noon}}} {
 		want, err := l.Compare(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
