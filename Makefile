@@ -216,6 +216,7 @@ ROLLUP_DAYS ?= 30
 COMPARE_RUNS ?= 500
 # Simulated months of each page for each figure.
 WATCH_SEEDS ?= 10
+CAUSE_SEEDS ?= 100
 # Tabs that are closed to count the traces that arrive.
 CLOSES ?= 200
 # Traces of the day whose answers are named, and more folders of builds.
@@ -236,7 +237,7 @@ screenshots: setup build web/node_modules ## take the pictures in docs/images, o
 bench: setup build sdk/node_modules test/bench/peers/node_modules test/viewers/node_modules ## measure beside the peers: make bench TRACES=DIR [ONLY=PART]
 	cd web && node build.js --tests
 	$(GO) run ./test/bench --import-mb $(IMPORT_MB) --disk-traces $(DISK_TRACES) --rollup-traces $(ROLLUP_TRACES) \
-	  --rollup-days $(ROLLUP_DAYS) --compare-runs $(COMPARE_RUNS) --watch-seeds $(WATCH_SEEDS) --closes $(CLOSES) --names-traces $(NAMES_TRACES) --cluster-traces $(CLUSTER_TRACES) --ingest-time $(INGEST_TIME) --web-rounds $(WEB_ROUNDS) \
+	  --rollup-days $(ROLLUP_DAYS) --compare-runs $(COMPARE_RUNS) --watch-seeds $(WATCH_SEEDS) --cause-seeds $(CAUSE_SEEDS) --closes $(CLOSES) --names-traces $(NAMES_TRACES) --cluster-traces $(CLUSTER_TRACES) --ingest-time $(INGEST_TIME) --web-rounds $(WEB_ROUNDS) \
 	  $(foreach dir,$(SOURCEMAPS) $(BUILDS),--builds $(dir)) --only "$(ONLY)" $(if $(JUDGE),--judge) $(TRACES)
 
 RATE ?= 1000

@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/budget"
+	"github.com/fieldtrie/fieldtrie/query/cause"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/watch"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
@@ -58,6 +61,24 @@ func TestPlanted(t *testing.T) {
 			c := changes(t, src, p.page, now)
 			if f := largest(c); !c.Enough || f.Name != Function {
 				t.Errorf("page %s: %v page views, enough %v, most by %s %s", p.page, c.Views, c.Enough, f.Status, f.Name)
+			}
+		}
+	})
+	t.Run("the cause is the edit of the planted function", func(t *testing.T) {
+		c := changes(t, src, Page, now)
+		f := largest(c)
+		for _, x := range []struct {
+			what   watch.What
+			change compare.Change
+		}{{watch.What{Kind: watch.OfPage, Metric: "js"}, c.Total}, {watch.What{Kind: watch.OfFunction, Metric: "self", Function: &f.Place}, f.Change}} {
+			found := watch.Change{What: x.what, Detector: watch.ByRelease, Release: "2.5.0", CompareRelease: "2.4.0", Begin: now.Add(-24 * time.Hour),
+				Pages: []watch.PageChange{{Page: Page, Views: c.Views, Change: *x.change.Adjusted, Level: x.change.Level}}}
+			causes, note, err := cause.Find(t.Context(), src, &found, now)
+			if err != nil || len(causes) == 0 || causes[0].Function == nil || causes[0].Function.Name != Function || !strings.HasPrefix(causes[0].Text, Function+" was edited in release 2.5.0: src/lib/money.ts:7") {
+				t.Errorf("%s: %+v, %q, %v", x.what.Kind, causes, note, err)
+			}
+			for _, c := range causes {
+				t.Log(c.Text)
 			}
 		}
 	})

@@ -1,0 +1,174 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/query/watch"
+	"github.com/fieldtrie/fieldtrie/symbols/edits"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
+	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+// Evidence is what the causes of a change are found in.
+type Evidence struct {
+	// Before and After are the profiles of the page on which the change is largest, and of the feature if it is one that changed,
+	// from before and after it, grouped by [Keys].
+	Before, After *trie.Profile
+	// Edits are those between the releases; nil: no release explains the change, or there are no symbols at all.
+	Edits *query.Edits
+	// Compared is the comparison of both, for how many page views a function ran in; nil: not known.
+	Compared *query.Comparison
+	// Owners say which scripts are those of others.
+	Owners *owner.Rules
+}
+
+// Keys returns the labels that a change may be confined to.
+func Keys() []string { return []string{rollup.KeyBrowser, rollup.KeyConnection, rollup.KeyDevice} }
+
+const (
+	// most is how many causes there are at most.
+	most = 3
+	// least is the least share of a change that a cause has beyond its share of the time, and mostShare the most: what has
+	// more is not the change, but moved.
+	least, mostShare = 0.5, 1.5
+	// alike is how far the profiles may be from the change as it was found, which has the mix of visitors taken out: by a factor.
+	alike = 2
+	// only is the share of the time of a function in calls from the only one that calls it.
+	only = 0.98
+)
+
+// Of returns the likeliest causes of a change, at most three, or says why there are none.
+func Of(c *watch.Change, e *Evidence) (causes []watch.Cause, note string) {
+	if c.What.Kind == watch.OfVital {
+		return nil, ""
+	}
+	d := delta{change: c, before: treeOf(e.Before), after: treeOf(e.After), compared: e.Compared}
+	d.is[0], d.is[1] = d.targets(e.Edits)
+	whole := d.after.time(d.is[1]) - d.before.time(d.is[0])
+	if reported := c.Pages[0].Change.Value; whole*reported <= 0 || math.Abs(whole) > alike*math.Abs(reported) || math.Abs(whole)*alike < math.Abs(reported) {
+		return d.edited(e.Edits), "the profiles of both times differ by something else than the change, so causes of which a part of it would be known are not looked for"
+	}
+	d.whole = whole
+	causes = d.edited(e.Edits)
+	parts := d.parts(e)
+	if len(causes) == 0 {
+		causes = d.scored(parts)
+	}
+	for _, more := range []func() (watch.Cause, bool){d.label, d.calls} {
+		if x, ok := more(); ok && len(causes) < most {
+			causes = append(causes, x)
+		}
+	}
+	if len(causes) > 0 {
+		return causes, ""
+	}
+	return nil, d.note(e.Edits, parts)
+}
+
+// delta is a change in two profiles.
+type delta struct {
+	change        *watch.Change
+	before, after *tree
+	is            [2]func(trie.Frame) bool // the function that changed; of a page all
+	compared      *query.Comparison
+	whole         float64 // what the profiles differ by, in ms of a page view
+}
+
+// targets returns what tells the function that changed, before and after. One that is elsewhere in another release is
+// known by its symbols, or by its name and file.
+func (d *delta) targets(e *query.Edits) (before, after func(trie.Frame) bool) {
+	f := d.change.What.Function
+	if f == nil {
+		all := func(trie.Frame) bool { return true }
+		return all, all
+	}
+	was := *f
+	if e != nil {
+		for _, x := range e.All() {
+			if x.Before != nil && x.After != nil && placeOf(x.After.Frame()) == *f {
+				was = placeOf(x.Before.Frame())
+			}
+		}
+	}
+	return d.before.named(was), d.after.named(*f)
+}
+
+// edited returns that the function that changed was edited, or added: all of its time is its own.
+func (d *delta) edited(e *query.Edits) []watch.Cause {
+	f := d.change.What.Function
+	if e == nil || f == nil {
+		return nil
+	}
+	for i := range e.Functions {
+		x := &e.Functions[i]
+		if x.Place == *f && (x.Change == edits.Edited || x.Change == edits.Added) {
+			at := slices.IndexFunc(e.Packages, func(p edits.PackageChange) bool { return p.Name == x.Package })
+			if at >= 0 {
+				cause := d.cause(&part{pack: &e.Packages[at], share: 1})
+				cause.Function, cause.Link = &x.Place, x.Link
+				return []watch.Cause{cause}
+			}
+			return []watch.Cause{d.ofFunction(x, 1, fmt.Sprintf("%s was %s in release %s: %s", name(x.Place), x.Change, d.change.Release, where(x.Place)))}
+		}
+	}
+	return nil
+}
+
+func (d *delta) ofFunction(x *query.EditedFunction, share float64, text string) watch.Cause {
+	kind := watch.CauseEdited
+	if x.Change == edits.Added {
+		kind = watch.CauseAdded
+	}
+	place := x.Place
+	return watch.Cause{Kind: kind, Text: text, Function: &place, Link: x.Link, Share: &compare.Estimate{Value: min(share, 1)}}
+}
+
+// note says why there is no cause.
+func (d *delta) note(e *query.Edits, parts []part) string {
+	f := d.change.What.Function
+	switch {
+	case e == nil:
+		return "no label of page views has the change alone"
+	case f != nil && !isIn(e, f):
+		return "whether the function was edited is not known: there are no symbols of it"
+	}
+	edited := 0
+	for i := range e.Functions {
+		if isEdit(e.Functions[i].Change) {
+			edited++
+		}
+	}
+	note := "no function was edited"
+	if edited > 0 {
+		note = fmt.Sprintf("none of the functions that were edited (%d) explains it: in less than half of the change, or in no more of it than of all time, one of them runs", edited)
+	}
+	if f != nil && edited > 0 {
+		note = "the function was not edited; " + note
+	}
+	if e.Unknown > 0 {
+		note += fmt.Sprintf("; of %d functions it is not known whether they were edited", e.Unknown)
+	}
+	return note
+}
+
+func isEdit(k edits.Kind) bool { return k == edits.Edited || k == edits.Added || k == edits.Removed }
+
+// isIn reports whether the symbols of both releases have a function. A list of edits from elsewhere does not say.
+func isIn(e *query.Edits, f *compare.Place) bool {
+	all := e.All()
+	return all == nil || slices.ContainsFunc(all, func(x edits.Edit) bool { return x.After != nil && placeOf(x.After.Frame()) == *f })
+}
+
+func placeOf(f trie.Frame) compare.Place {
+	return compare.Place{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column}
+}
+
+func name(p compare.Place) string { return cmp.Or(p.Name, "(anonymous)") }
+
+func where(p compare.Place) string { return fmt.Sprintf("%s:%d", p.Resource, p.Line) }

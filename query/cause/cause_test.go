@@ -1,0 +1,42 @@
+package cause_test
+
+import (
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/query/cause"
+	"github.com/fieldtrie/fieldtrie/test/simulate/releases"
+)
+
+// Of nearly all changes with a planted cause it is the first one that is said, and nothing is said of those without one.
+func TestCauses(t *testing.T) {
+	const runs, views = 5, 1500
+	wrong := 0
+	for _, kind := range releases.Kinds() {
+		found := 0
+		for seed := uint64(0); found < runs && seed < 400; seed++ {
+			x, ok := releases.Draw(kind, seed, views)
+			if !ok {
+				continue
+			}
+			found++
+			causes, note := cause.Of(&x.Change, &x.Evidence)
+			if (len(causes) == 0) != (note != "") || len(causes) > 3 {
+				t.Errorf("%s, seed %d: %d causes and the note %q", kind, seed, len(causes), note)
+			}
+			silent := kind == releases.None || kind == releases.All
+			if silent != (len(causes) == 0) || !silent && !x.Right(&causes[0]) {
+				wrong++
+				t.Logf("%s, seed %d: %s", kind, seed, note)
+				for _, c := range causes {
+					t.Logf("   %s", c.Text)
+				}
+			}
+		}
+		if found < runs {
+			t.Errorf("%s: drawn %d times", kind, found)
+		}
+	}
+	if wrong > 4 {
+		t.Errorf("wrong about %d of %d", wrong, runs*len(releases.Kinds()))
+	}
+}

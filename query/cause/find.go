@@ -1,0 +1,100 @@
+package cause
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/watch"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+// history is how long before a change without a release is what it is compared with.
+const history = 14 * 24 * time.Hour
+
+// Find looks for the causes of a change in what is stored. The profiles of both times and, of a change by a release, the edits are
+// read: that takes as long as a comparison of both.
+func Find(ctx context.Context, source query.Local, c *watch.Change, now time.Time) (causes []watch.Cause, note string, err error) {
+	if c.What.Kind == watch.OfVital || len(c.Pages) == 0 {
+		return nil, "", nil
+	}
+	e := Evidence{Owners: source.Owners}
+	if c.Release != "" && source.Symbols != nil {
+		x, err := source.Edits(ctx, query.EditsQuery{A: c.CompareRelease, B: c.Release})
+		if err != nil {
+			return nil, "", fmt.Errorf("read edits: %w", err)
+		}
+		if e.Edits = &x; len(x.Missing) > 0 {
+			e.Edits, note = nil, fmt.Sprintf("which functions were edited is not known: release %s: %s", x.Missing[0].Release, x.Missing[0].Problem)
+		}
+	}
+	q, err := sides(ctx, source, c, now)
+	if err != nil {
+		return nil, "", err
+	}
+	before, err := source.Profile(ctx, q.A, nil)
+	if err != nil {
+		return nil, "", fmt.Errorf("before: %w", err)
+	}
+	after, err := source.Profile(ctx, q.B, nil)
+	if err != nil {
+		return nil, "", fmt.Errorf("after: %w", err)
+	}
+	e.Before, e.After = before.Profile, after.Profile
+	if c.What.Kind == watch.OfFunction {
+		q.A.GroupBy, q.B.GroupBy = nil, nil
+		x, err := source.Compare(ctx, query.CompareQuery{A: q.A, B: q.B, Method: query.MethodSums, Brief: true})
+		if err != nil {
+			return nil, "", fmt.Errorf("compare: %w", err)
+		}
+		e.Compared = &x
+	}
+	causes, why := Of(c, &e)
+	if note == "" || len(causes) > 0 {
+		note = why
+	}
+	return causes, note, nil
+}
+
+// sides returns what is from before a change, and what is from after it, at the same hours of the day. Releases that ran at once
+// are compared at one time.
+func sides(ctx context.Context, source query.Local, c *watch.Change, now time.Time) (q query.CompareQuery, err error) {
+	q.B = selection.Selection{Page: c.Pages[0].Page, Feature: c.What.Feature, Since: c.Begin, Until: now, GroupBy: Keys()}
+	q.A = q.B
+	q.A.Since, q.A.Until = c.Begin.Add(-history), c.Begin
+	if c.Release == "" {
+		return q, nil
+	}
+	if q.A.Where, err = of(c.CompareRelease); err != nil {
+		return q, err
+	}
+	if q.B.Where, err = of(c.Release); err != nil {
+		return q, err
+	}
+	const day = 24 * time.Hour
+	back := (now.Sub(c.Begin) + day - 1).Truncate(day)
+	q.A.Since, q.A.Until = q.B.Since.Add(-back), q.B.Until.Add(-back)
+	at := q.A
+	at.Since, at.Until, at.GroupBy = q.B.Since, q.B.Until, nil
+	beside, err := source.Series(ctx, query.SeriesQuery{Selection: at, Step: max(day, (at.Until.Sub(at.Since) / 1000).Truncate(day))})
+	if err != nil {
+		return q, fmt.Errorf("find when release %s ran: %w", c.CompareRelease, err)
+	}
+	views := int64(0)
+	for _, g := range beside.Groups {
+		for _, p := range g.Points {
+			views += p.Views
+		}
+	}
+	if float64(views) >= c.Pages[0].Views.A/2 {
+		q.A.Since, q.A.Until = q.B.Since, q.B.Until
+	}
+	return q, nil
+}
+
+func of(release string) ([]selection.Matcher, error) {
+	m, err := selection.NewMatcher(rollup.KeyRelease, selection.Equal, release)
+	return []selection.Matcher{m}, err
+}
