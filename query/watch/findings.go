@@ -155,7 +155,7 @@ func (r *reader) explainMoved(ctx context.Context, s shift, c *query.Comparison,
 		if f.What.Kind != OfFunction {
 			continue
 		}
-		with, ok := moved(c.Functions, indexOf(c.Functions, f.What.Function), edited, atOnce)
+		with, ok := moved(&c.Result, indexOf(c.Functions, f.What.Function), edited, atOnce)
 		f.Moved = ok
 		for _, k := range with {
 			g := &c.Functions[k]

@@ -48,9 +48,10 @@ func packageOf(file string) string {
 	return parts[0]
 }
 
-// moved reports whether the time of function i moved from or to others of one of its domains, and to which that changed by more
-// than noise. edited are functions of one domain more, by key; it may be nil.
-func moved(functions []compare.FunctionChange, i int, edited map[function]bool, atOnce bool) (with []int, ok bool) {
+// moved reports whether the time of function i of a comparison moved from or to others of one of its domains, and to which that
+// changed by more than noise. edited are functions of one domain more, by key; it may be nil.
+func moved(c *compare.Result, i int, edited map[function]bool, atOnce bool) (with []int, ok bool) {
+	functions := c.Functions
 	f := &functions[i]
 	of := domains(&f.Place)
 	if edited[functionOf(&f.Place)] {
@@ -65,30 +66,41 @@ func moved(functions []compare.FunctionChange, i int, edited map[function]bool, 
 			}
 		}
 		changed := slices.DeleteFunc(slices.Clone(members), func(k int) bool { return !functions[k].Status.Alarm() })
-		if stayed(functions, members, f, atOnce) || stayed(functions, changed, f, atOnce) {
+		if stayed(c, members, f, atOnce) || stayed(c, changed, f, atOnce) {
 			return others(functions, changed, f), true
 		}
 	}
 	return nil, false
 }
 
-// stayed reports whether the time of all these functions together stayed the same beside the change of f.
-func stayed(functions []compare.FunctionChange, of []int, f *compare.FunctionChange, atOnce bool) bool {
-	var change, variance, before float64
+// stayed reports whether the time of all these functions together stayed the same beside the change of f. On different days it
+// may also have changed as the rest of the page did: what the functions have at an equal rest is the least that each may be, and
+// does not add up to 0.
+func stayed(c *compare.Result, of []int, f *compare.FunctionChange, atOnce bool) bool {
+	var change, variance float64
+	var sum compare.Pair
 	for _, k := range of {
-		e := decisiveOf(&functions[k])
-		before += functions[k].Mean.A
+		x := &c.Functions[k]
+		e := decisiveOf(x)
+		sum.A, sum.B = sum.A+x.Mean.A, sum.B+x.Mean.B
 		change += e.Value
-		variance += square(errorOf(e, functions[k].Level))
+		variance += square(errorOf(e, x.Level))
 	}
 	size, half := math.Abs(decisiveOf(f).Value), normal95*math.Sqrt(variance)
-	if half > movedNoise*size || before < size || math.Abs(change) > movedShare*size {
+	if half > movedNoise*size || sum.A < size {
 		return false
 	}
 	if !atOnce { // days differ by more than chance
-		half = math.Hypot(half, normal95*usual(OfFunction)*before)
+		half = math.Hypot(half, normal95*usual(OfFunction)*sum.A)
 	}
-	return math.Abs(change) <= half
+	if rest := c.Total.Mean.A - sum.A; !atOnce && rest > 0 {
+		scaled := (c.Total.Mean.B - sum.B) / rest
+		like := sum.B - scaled*sum.A
+		if math.Abs(like) <= min(half, movedShare*math.Abs(f.Mean.B-scaled*f.Mean.A)) {
+			return true
+		}
+	}
+	return math.Abs(change) <= min(half, movedShare*size)
 }
 
 // others returns those of the functions that changed in the other direction than f, those that changed most first.
