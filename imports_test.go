@@ -94,7 +94,7 @@ var mayImport = map[string][]string{
 	"notify": {"encode/output", "internal/authorities", "internal/strictyaml", "rules/feature"},
 
 	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/compare", "query/selection", "query/sums", "rules/site", "store", "symbols", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
-	"query/agent":     {"encode/output", "internal/spelling", "query", "query/budget", "query/changes", "query/compare", "query/selection", "query/watch", "trie"},
+	"query/agent":     {"encode/output", "internal/spelling", "query", "query/budget", "query/changes", "query/compare", "query/selection", "query/verdict", "query/watch", "trie", "trie/rollup"},
 	"query/api":       {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/fair", "query", "query/changes", "query/compare", "query/selection", "trie", "trie/rollup"},
 	"query/budget":    {"internal/strictyaml", "query", "query/selection", "query/watch", "rules/feature", "trie/rollup"},
 	"query/budget/ci": {"encode/output", "query/budget"},
@@ -107,7 +107,7 @@ var mayImport = map[string][]string{
 	"query/changes":   {"encode/output", "query", "query/compare", "query/selection", "query/watch", "store"},
 	"query/watch":     {"query", "query/compare", "query/selection"},
 	"query/summary":   {"encode/output", "query", "query/budget", "query/compare"},
-	"query/verdict":   {"encode/output", "query", "query/compare"},
+	"query/verdict":   {"encode/output", "query", "query/changes", "query/compare", "query/selection", "query/watch"},
 
 	"cmd/aggregate":          {"cmd/aggregate/capture", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "query", "query/agent", "query/api", "query/budget", "query/budget/ci", "query/changes", "query/compare", "query/file", "query/selection", "query/summary", "query/verdict", "query/watch", "rules/access", "rules/site", "sdk", "store/shared", "symbols", "symbols/build", "symbols/edits", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},
 	"cmd/aggregate/capture":  {},

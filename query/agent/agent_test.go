@@ -137,7 +137,7 @@ func TestTools(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"budgets", "callers", "changes", "compare", "pages", "top_functions", "trend"}; !reflect.DeepEqual(names, want) {
+	if want := []string{"budgets", "callers", "changes", "compare", "explain", "in_files", "pages", "top_functions", "trend", "verify"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("got %v, want %v", names, want)
 	}
 }
@@ -249,6 +249,14 @@ func TestMistakes(t *testing.T) {
 		{"trend", map[string]any{"function": "nope"}, "is not among the 1000 with the most time"},
 		{"budgets", nil, "give a file with --budgets"},
 		{"changes", nil, "nobody looks for changes here"},
+		{"verify", map[string]any{"change": "00"}, "nobody looks for changes here"},
+		{"explain", nil, "change or name: say what to explain"},
+		{"explain", map[string]any{"page": "/feed", "name": "nope"}, "no function nope for /feed was seen; take name, file and line from top_functions"},
+		{"in_files", nil, "paths or diff: say which files"},
+		{"in_files", map[string]any{"paths": []string{"a"}, "diff": "b"}, "one of both"},
+		{"in_files", map[string]any{"diff": "@@ -1 +1 @@\n-a\n+b\n"}, "before the name of a file"},
+		{"in_files", map[string]any{"diff": "--- a/x\n+++ b/x\n@@ -x +1 @@\n"}, "is no head of a hunk"},
+		{"in_files", map[string]any{"diff": "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n"}, "it edits no file that users have"},
 	} {
 		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: c.tool, Arguments: c.args})
 		said := fmt.Sprint(err)

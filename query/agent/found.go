@@ -80,7 +80,7 @@ func foundOf(c *watch.Change) foundOut {
 	p := &c.Pages[0]
 	e, _ := changes.Shown(p)
 	x := foundOut{ID: c.ID, State: string(c.State), Direction: string(c.Direction), What: name(changes.Text(c.What)), Before: rounded(p.Value.A), After: rounded(p.Value.B),
-		Change: roundedEstimate(e), Since: name(changes.Since(c)), Note: name(c.CausesNote)}
+		Change: roundedEstimate(e), Since: name(changes.Since(c)), Note: sentence(c.CausesNote)}
 	if f := c.What.Function; f != nil {
 		x.File, x.Line, x.Column = name(f.Resource), f.Line, f.Column
 	}
@@ -88,7 +88,7 @@ func foundOf(c *watch.Change) foundOut {
 		x.Pages = append(x.Pages, name(p.Page))
 	}
 	for _, cause := range c.Causes {
-		x.Causes = append(x.Causes, name(cause.Text))
+		x.Causes = append(x.Causes, sentence(cause.Text))
 	}
 	return x
 }

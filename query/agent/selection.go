@@ -102,13 +102,21 @@ func (t tools) nothing(ctx context.Context, sel selection.Selection) error {
 // maxName bounds a name in a result, in bytes.
 const maxName = 200
 
+// maxSentence bounds a sentence with names in it.
+const maxSentence = 3 * maxName
+
 // name makes a name from a browser printable: on one line and of bounded length.
-func name(s string) string {
+func name(s string) string { return printable(s, maxName) }
+
+// sentence makes a sentence of ours, with names in it, printable.
+func sentence(s string) string { return printable(s, maxSentence) }
+
+func printable(s string, most int) string {
 	s = output.Printable(s)
-	if len(s) <= maxName {
+	if len(s) <= most {
 		return s
 	}
-	return strings.ToValidUTF8(s[:maxName], "") + "…"
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 // function formats a function with its place.

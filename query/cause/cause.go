@@ -146,7 +146,7 @@ func (d *delta) note(e *query.Edits, parts []part) string {
 	}
 	note := "no function was edited"
 	if edited > 0 {
-		note = fmt.Sprintf("none of the functions that were edited (%d) explains it: in less than half of the change, or in no more of it than of all time, one of them runs", edited)
+		note = fmt.Sprintf("none of the functions that were edited (%d) explains it: each runs in less than half of the change, or in about as much of all time", edited)
 	}
 	if f != nil && edited > 0 {
 		note = "the function was not edited; " + note

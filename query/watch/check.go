@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
@@ -66,6 +67,20 @@ func (r *reader) backByRelease(ctx context.Context, c *Change) (back, tested boo
 	e, level, ok := estimateIn(c.What, &x)
 	return ok && isBack(e.Value, errorOf(e, level), c.Pages[0].decisive().Value), ok, nil
 }
+
+// Left returns what is left of a change in a comparison of what was before it with something later, with an interval of 95 %. ok is
+// false if nothing can be said.
+func Left(c *Change, x *query.Comparison) (left compare.Estimate, ok bool) {
+	e, level, ok := estimateIn(c.What, x)
+	half := normal95 * errorOf(e, level)
+	if !ok || math.IsInf(half, 0) || math.IsNaN(half) {
+		return e, false
+	}
+	return compare.Estimate{Value: e.Value, Low: new(e.Value - half), High: new(e.Value + half)}, true
+}
+
+// Size returns the change on its first page that has decided: of functions, that at an equal rest of the page view if it is known.
+func (c *Change) Size() compare.Estimate { return c.Pages[0].decisive() }
 
 // backByTime compares the last days with those before the change.
 func (r *reader) backByTime(ctx context.Context, c *Change) (back, tested bool, err error) {

@@ -1,0 +1,88 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/changes"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/watch"
+)
+
+// Repair is whether a change is undone.
+type Repair string
+
+// The repairs. Half of a change is where they part, as where a change is taken to be back by itself.
+const (
+	Mended     Repair = "mended"      // it is ruled out that half of the change is left
+	NotMended  Repair = "not mended"  // half of it or more is left for sure
+	HalfMended Repair = "half mended" // about half of it is left
+	NotKnown   Repair = "not yet"     // there are too few page views to say
+)
+
+// Mending is whether a change is undone in a release, or by now.
+type Mending struct {
+	Repair Repair `json:"verdict"`
+	Reason string `json:"reason"` // a sentence
+	// Missing is how many more page views are needed, about, if Repair is NotKnown.
+	Missing float64 `json:"missing_views,omitempty"`
+}
+
+// enoughOfIt is the part of a change that half of the interval of what is left may have, so that it is known whether half is left.
+const enoughOfIt = 0.25
+
+// OfMending says whether a change is undone on side B of a comparison, of which side A is what was before the change.
+func OfMending(c *watch.Change, x *query.Comparison) Mending {
+	if !x.Enough {
+		return Mending{NotKnown, fmt.Sprintf("%.0f page views of it and %.0f from before the change: %d of each are needed", x.Views.B, x.Views.A, x.MinViews), max(float64(x.MinViews)-x.Views.B, 0)}
+	}
+	size, left := c.Size().Value, 0.0
+	e, ok := watch.Left(c, x)
+	if !ok || size == 0 {
+		return Mending{NotKnown, changes.Text(c.What) + " was not seen often enough to say what is left", 0}
+	}
+	half := (*e.High - *e.Low) / 2
+	left = e.Value / size
+	low, high := left-half/math.Abs(size), left+half/math.Abs(size)
+	unit := changes.Unit(c.What)
+	if unit != "" {
+		unit = " " + unit
+	}
+	said := fmt.Sprintf("%s%s (%s to %s) of %s%s are left", changes.Number(e.Value, true), unit, changes.Number(*e.Low, true), changes.Number(*e.High, true), changes.Number(size, true), unit)
+	switch {
+	case high <= 0.5:
+		return Mending{Mended, said + ", which is less than half", 0}
+	case low >= 0.5:
+		return Mending{NotMended, said, 0}
+	case half <= enoughOfIt*math.Abs(size):
+		return Mending{HalfMended, said, 0}
+	}
+	more := x.Views.B * (math.Pow(half/(enoughOfIt*math.Abs(size)), 2) - 1)
+	return Mending{NotKnown, said + ": that may be half of it, more or less", math.Ceil(more)}
+}
+
+// Before returns the comparison that OfMending takes: what was on the first page of a change before it, with a release of the last day,
+// or with all of them for "".
+func Before(c *watch.Change, release string, now time.Time) (q query.CompareQuery, err error) {
+	const day = 24 * time.Hour
+	q = query.CompareQuery{Method: query.MethodSums, Brief: true}
+	q.B = selection.Selection{Page: c.Pages[0].Page, Since: now.Add(-day).Truncate(time.Hour), Until: now}
+	q.A = q.B
+	q.A.Since, q.A.Until = c.Begin.Add(-day), c.Begin
+	if c.Release == "" {
+		q.A.Since = c.Begin.Add(-7 * day)
+	}
+	for side, name := range map[*selection.Selection]string{&q.A: c.CompareRelease, &q.B: release} {
+		if name == "" {
+			continue
+		}
+		m, err := selection.NewMatcher("release", selection.Equal, name)
+		if err != nil {
+			return q, err
+		}
+		side.Where = []selection.Matcher{m}
+	}
+	return q, nil
+}
