@@ -103,7 +103,7 @@ var mayImport = map[string][]string{
 	"query/pyroscope": {"encode/columns", "encode/output", "encode/pprof", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "query", "query/api", "query/selection", "trie"},
 	"query/selection": {"store", "symbols/owner", "trie", "trie/rollup"},
 	"query/sums":      {"encode/output", "query/compare", "query/selection", "store", "symbols/naming", "trie", "trie/rollup"},
-	"query/cause":     {"query", "query/changes", "query/compare", "query/selection", "query/watch", "symbols/edits", "symbols/owner", "trie", "trie/rollup"},
+	"query/cause":     {"query", "query/changes", "query/compare", "query/selection", "query/watch", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
 	"query/changes":   {"encode/output", "query", "query/compare", "query/selection", "query/watch", "store"},
 	"query/watch":     {"query", "query/compare", "query/selection"},
 	"query/summary":   {"encode/output", "query", "query/budget", "query/compare"},

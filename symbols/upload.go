@@ -12,6 +12,21 @@ type Upload struct {
 	// Repository is the repository that links to the sources use, such as
 	// example/shop; "" if unknown.
 	Repository string `json:"repository,omitempty"`
+	// Commit is the hash of the commit that was built, and RepositoryURL the address of its repository in the web,
+	// such as https://github.com/example/shop. Commits are those since the release before, the newest first. All
+	// are empty if unknown.
+	Commit        string   `json:"commit,omitempty"`
+	RepositoryURL string   `json:"repository_url,omitempty"`
+	Commits       []Commit `json:"commits,omitempty"`
+}
+
+// Commit is a commit of a release, with the files that it edits.
+type Commit struct {
+	SHA    string    `json:"sha"`
+	Author string    `json:"author,omitempty"` // the name
+	Title  string    `json:"title,omitempty"`
+	Time   time.Time `json:"time,omitzero"` // of the author
+	Files  []string  `json:"files"`         // paths in the repository
 }
 
 // Script is a script of a build.

@@ -15,6 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/authorities"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
+	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/symbols/build"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
 )
@@ -29,6 +30,8 @@ type command struct {
 	release, repository string
 	urlPrefix           string
 	codeowners          string
+	commit, repo        string
+	gitRange            string
 	sources             string
 	deleteMaps          bool
 	force, dryRun       bool
@@ -39,6 +42,7 @@ type command struct {
 	progress *progress
 	daemon   *client  // nil without --addr
 	owners   string   // content of the CODEOWNERS file
+	commits  []symbols.Commit
 	project  *os.Root // of --sources, nil without
 	folders  []*folder
 	scripts  []*script
@@ -67,6 +71,9 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.release, "release", "", "`RELEASE` of the build, as in its pages: it distinguishes scripts of the same name")
 	fs.StringVar(&c.urlPrefix, "url-prefix", "", "`URL` under which the folders are served, if other builds have scripts with the same paths")
 	fs.StringVar(&c.repository, "repository", "", "`NAME` of the repository with the sources, such as example/shop")
+	fs.StringVar(&c.commit, "commit", "", "hash `SHA` of the commit that was built, for notifications that comment on it")
+	fs.StringVar(&c.repo, "repo", "", "`URL` of the repository, such as https://github.com/example/shop, for links to commits")
+	fs.StringVar(&c.gitRange, "git-range", "", "commits `A..B` since the release before: their authors, titles and files are sent, so that a change says who edited it")
 	fs.StringVar(&c.codeowners, "codeowners", "", "CODEOWNERS `FILE` of the project, for owners of code")
 	fs.StringVar(&c.sources, "sources", "", "folder `DIR` of the project, for sources without content in the maps")
 	fs.BoolVar(&c.deleteMaps, "delete-maps", false, "delete the maps of the scripts after the upload; scripts stay as they are")
@@ -89,6 +96,12 @@ func (c *command) check() error {
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 			return fmt.Errorf("--url-prefix: %q is not a URL such as https://cdn.example.com/shop/", c.urlPrefix)
 		}
+	}
+	if u, err := url.Parse(c.repo); c.repo != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil) {
+		return fmt.Errorf("--repo: %q is not a URL such as https://github.com/example/shop", c.repo)
+	}
+	if c.commit != "" && (len(c.commit) < 7 || len(c.commit) > 64 || strings.Trim(c.commit, "0123456789abcdef") != "") {
+		return fmt.Errorf("--commit: %q is not the hash of a commit, in hexadecimal", c.commit)
 	}
 	return c.checkDaemon()
 }
@@ -124,6 +137,9 @@ func (c *command) upload(ctx context.Context) error {
 	c.tables, c.sent = map[string][]byte{}, map[string]bool{}
 	defer c.close()
 	if err := c.prepare(); err != nil {
+		return err
+	}
+	if err := c.readHistory(ctx); err != nil {
 		return err
 	}
 	if err := c.open(); err != nil {

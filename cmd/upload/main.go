@@ -38,7 +38,9 @@ Examples:
   upload --addr https://profiles.example.com:8419 --release 2026.11.3 dist/
   upload --addr 127.0.0.1:8419 --release 2026.11.3 --delete-maps dist/
   upload --addr 127.0.0.1:8419 --url-prefix https://cdn.example.com/shop/ dist/assets/
-  upload --addr 127.0.0.1:8419 --codeowners .github/CODEOWNERS --repository example/shop dist/`
+  upload --addr 127.0.0.1:8419 --codeowners .github/CODEOWNERS --repository example/shop dist/
+  upload --addr 127.0.0.1:8419 --release 2026.11.4 --repo https://github.com/example/shop \
+    --git-range 2026.11.3..HEAD dist/                     who edited what, for changes`
 
 const notes = `Standard output has a line for each script. Problems are on standard error, each with what
 to do; docs/upload.md says more of each.

@@ -118,7 +118,7 @@ func (c *command) sendMissing(ctx context.Context, missing []string) error {
 
 // describe returns the upload: the scripts whose tables the daemon has.
 func (c *command) describe() symbols.Upload {
-	u := symbols.Upload{Release: c.release, Owners: c.owners, Repository: c.repository}
+	u := symbols.Upload{Release: c.release, Owners: c.owners, Repository: c.repository, Commit: c.commit, RepositoryURL: c.repo, Commits: c.commits}
 	for _, s := range c.scripts {
 		if !s.known && !c.sent[s.hash] {
 			continue

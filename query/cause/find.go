@@ -8,6 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/query/watch"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
@@ -52,10 +53,31 @@ func Find(ctx context.Context, source query.Local, c *watch.Change, now time.Tim
 		e.Compared = &x
 	}
 	causes, why := Of(c, &e)
+	if c.Release != "" {
+		history := source.Symbols.History(c.Release)
+		for i := range causes {
+			causes[i].Commits = commitsOf(&causes[i], &history)
+		}
+	}
 	if note == "" || len(causes) > 0 {
 		note = why
 	}
 	return causes, note, nil
+}
+
+// mostCommits is how many commits a cause names.
+const mostCommits = 3
+
+// commitsOf returns the newest commits that edit the file of a cause.
+func commitsOf(c *watch.Cause, h *naming.History) (out []watch.Commit) {
+	if c.Function == nil || c.Kind != watch.CauseEdited && c.Kind != watch.CauseAdded {
+		return nil
+	}
+	all := h.Of(c.Function.Resource)
+	for _, x := range all[:min(len(all), mostCommits)] {
+		out = append(out, watch.Commit{SHA: x.SHA, Author: x.Author, Title: x.Title, URL: h.URL(x.SHA)})
+	}
+	return out
 }
 
 // sides returns what is from before a change, and what is from after it, at the same hours of the day. Releases that ran at once

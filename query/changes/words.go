@@ -123,3 +123,12 @@ func Since(c *watch.Change) string {
 	}
 	return "around " + c.Begin.UTC().Format("2006-01-02") + ", with no release that explains it"
 }
+
+// CommitText returns a commit as a line: "1a2b3c4 format prices once (Ann)".
+func CommitText(c watch.Commit) string {
+	text := c.SHA[:min(len(c.SHA), 7)] + " " + c.Title
+	if c.Author != "" {
+		text += " (" + c.Author + ")"
+	}
+	return text
+}

@@ -68,6 +68,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	line("team", r.Team)
 	for i, cause := range r.Causes {
 		line(map[bool]string{true: "causes", false: ""}[i == 0], cause.Text)
+		for _, x := range cause.Commits {
+			line("", "  "+CommitText(x)+" "+x.URL)
+		}
 	}
 	if len(r.Causes) == 0 {
 		line("causes", r.CausesNote)

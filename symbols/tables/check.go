@@ -3,6 +3,7 @@ package tables
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -19,6 +20,9 @@ const (
 	maxPrefix  = 2048
 	maxRelease = 256
 	maxOwners  = 3_000_000
+	maxCommits = 1_000   // of an upload
+	maxHistory = 1 << 20 // of the texts of all of them
+	maxTitle   = 256
 	// maxListed bounds the files of all uploads, which are held in memory.
 	maxListed = 128 << 20
 )
@@ -37,6 +41,9 @@ func check(u *symbols.Upload) error {
 		return err
 	}
 	if err := checkText("repository", u.Repository, maxPrefix); err != nil {
+		return err
+	}
+	if err := checkCommits(u); err != nil {
 		return err
 	}
 	u.Scripts = slices.Clone(u.Scripts)
@@ -65,6 +72,48 @@ func checkScript(x symbols.Script) error {
 		return err
 	}
 	return checkText("prefix", x.Prefix, maxPrefix)
+}
+
+// checkCommits rejects commits over a bound, and an address that no link may lead to.
+func checkCommits(u *symbols.Upload) error {
+	if err := checkHash("commit", u.Commit); u.Commit != "" && err != nil {
+		return err
+	}
+	if u.RepositoryURL != "" {
+		if err := checkText("repository_url", u.RepositoryURL, maxPrefix); err != nil {
+			return err
+		}
+		if x, err := url.Parse(u.RepositoryURL); err != nil || x.Host == "" || x.Scheme != "https" && x.Scheme != "http" || x.User != nil {
+			return fmt.Errorf("repository_url: %.100q is not an address such as https://github.com/example/shop", u.RepositoryURL)
+		}
+	}
+	if len(u.Commits) > maxCommits {
+		return fmt.Errorf("commits: %d, the most is %d", len(u.Commits), maxCommits)
+	}
+	size := 0
+	for i, c := range u.Commits {
+		err := errors.Join(checkHash("sha", c.SHA), checkText("author", c.Author, maxTitle), checkText("title", c.Title, maxTitle))
+		size += len(c.SHA) + len(c.Author) + len(c.Title)
+		for _, f := range c.Files {
+			err = errors.Join(err, checkText("files", f, maxPath))
+			size += len(f)
+		}
+		if err != nil {
+			return fmt.Errorf("commits[%d]: %w", i, err)
+		}
+	}
+	if size > maxHistory {
+		return fmt.Errorf("commits: %d bytes of names, titles and files, the most is %d", size, maxHistory)
+	}
+	return nil
+}
+
+// checkHash rejects what is no hash of a commit: 7 to 64 hexadecimal digits.
+func checkHash(what, text string) error {
+	if len(text) < 7 || len(text) > 64 || strings.Trim(text, "0123456789abcdef") != "" {
+		return fmt.Errorf("%s: %.100q is no hash of a commit", what, text)
+	}
+	return nil
 }
 
 func checkText(what, text string, most int) error {

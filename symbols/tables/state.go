@@ -77,6 +77,13 @@ func fingerprint(of ...any) uint64 {
 // must not be shared.
 func intern(u *symbols.Upload) {
 	u.Owners, u.Repository = share(u.Owners), share(u.Repository)
+	for i := range u.Commits {
+		c := &u.Commits[i]
+		c.Author = share(c.Author)
+		for k := range c.Files {
+			c.Files[k] = share(c.Files[k])
+		}
+	}
 	for i, script := range u.Scripts {
 		u.Scripts[i] = symbols.Script{Path: share(script.Path), Prefix: share(script.Prefix), DebugID: share(script.DebugID), SHA256: share(script.SHA256)}
 	}
@@ -116,5 +123,8 @@ func hashesOf(u symbols.Upload) map[string]bool {
 
 // sameBuild reports whether two uploads have the same content.
 func sameBuild(a, b symbols.Upload) bool {
-	return a.Release == b.Release && a.Repository == b.Repository && a.Owners == b.Owners && slices.Equal(a.Scripts, b.Scripts)
+	return a.Release == b.Release && a.Repository == b.Repository && a.Owners == b.Owners && slices.Equal(a.Scripts, b.Scripts) &&
+		a.Commit == b.Commit && a.RepositoryURL == b.RepositoryURL && slices.EqualFunc(a.Commits, b.Commits, func(x, y symbols.Commit) bool {
+		return x.SHA == y.SHA && x.Author == y.Author && x.Title == y.Title && x.Time.Equal(y.Time) && slices.Equal(x.Files, y.Files)
+	})
 }

@@ -491,6 +491,22 @@ func TestRefused(t *testing.T) {
 		"path: 2000 bytes":          func() error { _, _, err := s.AddUpload(of(strings.Repeat("a", 2000), hash)); return err },
 		"control characters":        func() error { _, _, err := s.AddUpload(of("a\x00b", hash)); return err },
 		"scripts[0]: sha256":        func() error { _, _, err := s.AddUpload(of("a.js", "x")); return err },
+		"is no hash of a commit": func() error {
+			return add(s, hash, func(u *symbols.Upload) { u.Commit = "main" })
+		},
+		"is not an address such as": func() error {
+			return add(s, hash, func(u *symbols.Upload) { u.RepositoryURL = "javascript:alert(1)" })
+		},
+		"commits: 1001, the most": func() error {
+			return add(s, hash, func(u *symbols.Upload) { u.Commits = make([]symbols.Commit, 1001) })
+		},
+		"commits[0]: title": func() error {
+			return add(s, hash, func(u *symbols.Upload) { u.Commits = []symbols.Commit{{SHA: "0123abc", Title: "a\nb"}} })
+		},
+		"bytes of names, titles and files": func() error {
+			files := slices.Repeat([]string{strings.Repeat("f", 1000)}, 1100)
+			return add(s, hash, func(u *symbols.Upload) { u.Commits = []symbols.Commit{{SHA: "0123abc", Files: files}} })
+		},
 	} {
 		err := put()
 		if _, invalid := errors.AsType[*InvalidError](err); !invalid || !strings.Contains(err.Error(), what) {
@@ -500,6 +516,14 @@ func TestRefused(t *testing.T) {
 	if s.Stats() != (Stats{}) {
 		t.Errorf("%+v", s.Stats())
 	}
+}
+
+// add adds an upload of one script that was edited.
+func add(s *Store, hash string, edit func(*symbols.Upload)) error {
+	u := of("a.js", hash)
+	edit(&u)
+	_, _, err := s.AddUpload(u)
+	return err
 }
 
 func of(path, hash string) symbols.Upload {

@@ -9,14 +9,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/notify"
 	"github.com/fieldtrie/fieldtrie/query/changes"
 	"github.com/fieldtrie/fieldtrie/query/watch"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 )
 
 // mostTold bounds the pages that a message names.
 const mostTold = 5
 
 // messageOf returns what is told of a change: that it was found, or that it ended.
-func messageOf(n changes.Notification, c *changes.Item, dashboard string) notify.Message {
-	m := notify.Message{ID: n.ID, Time: n.Since, Event: notify.Event(n.Event), Change: c.ID, Title: c.Title, Begin: c.Begin, End: c.Resolved,
+func messageOf(n changes.Notification, c *changes.Item, h naming.History, dashboard string) notify.Message {
+	m := notify.Message{ID: n.ID, Time: n.Since, Event: notify.Event(n.Event), Change: c.ID, Title: c.Title, Begin: c.Begin, End: c.Resolved, Commit: h.Commit, Repository: h.RepositoryURL,
 		Labels: map[string]string{"page": c.Pages[0].Page, "direction": string(c.Direction), "metric": c.What.Metric, "kind": string(c.What.Kind)}}
 	for label, text := range map[string]string{"release": c.Release, "owner": c.Owner, "team": c.Team, "feature": c.What.Feature} {
 		if text != "" {
@@ -78,6 +79,9 @@ func linesOf(c *changes.Item) (lines []string) {
 	}
 	for _, cause := range c.Causes {
 		lines = append(lines, "Cause, likely: "+cause.Text)
+		for _, x := range cause.Commits {
+			lines = append(lines, "Commit: "+changes.CommitText(x))
+		}
 	}
 	if len(c.Causes) == 0 && c.CausesNote != "" {
 		lines = append(lines, "Cause: "+c.CausesNote)

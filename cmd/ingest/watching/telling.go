@@ -75,7 +75,7 @@ func (w *Watcher) due(r *changes.Register, now time.Time) (due []notify.Due, unw
 				unwanted = append(unwanted, changes.Attempt{Notification: n.ID, Channel: c.Name})
 				continue
 			}
-			m := messageOf(n, &item, w.o.Notify.Dashboard)
+			m := messageOf(n, &item, w.o.Source.Symbols.History(item.Release), w.o.Notify.Dashboard)
 			if !c.Wants(m) {
 				unwanted = append(unwanted, changes.Attempt{Notification: n.ID, Channel: c.Name})
 				continue
@@ -157,7 +157,7 @@ func (w *Watcher) repeat(ctx context.Context, r *changes.Register, now time.Time
 			continue
 		}
 		if item, ok := view.Item(r, c.ID); ok {
-			open = append(open, messageOf(changes.Notification{ID: c.ID, Event: changes.EventFound, Since: c.Found}, &item, w.o.Notify.Dashboard))
+			open = append(open, messageOf(changes.Notification{ID: c.ID, Event: changes.EventFound, Since: c.Found}, &item, w.o.Source.Symbols.History(item.Release), w.o.Notify.Dashboard))
 		}
 	}
 	for _, b := range w.o.Notify.Repeats(open, w.repeated, now) {

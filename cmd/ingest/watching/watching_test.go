@@ -22,6 +22,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/watch"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
@@ -170,9 +171,9 @@ func TestMessage(t *testing.T) {
 	if !ok {
 		t.Fatal("the change is not there")
 	}
-	m := messageOf(r.Outbox[0], &item, "https://d.example/")
+	m := messageOf(r.Outbox[0], &item, naming.History{Commit: "0123abc", RepositoryURL: "https://git.example/shop"}, "https://d.example/")
 	if m.Link != "https://d.example/changes?id=94b7ca47cc2dee8a" || m.Labels["function"] != "formatPrice" || m.Labels["direction"] != "slower" || m.Labels["release"] != "b" ||
-		*m.Milliseconds != 160 || m.Event != notify.Found || len(m.Pages) != 1 || !strings.HasPrefix(m.Lines[0], "Since: with release b (before: a), since ") {
+		*m.Milliseconds != 160 || m.Commit != "0123abc" || m.Repository != "https://git.example/shop" || m.Event != notify.Found || len(m.Pages) != 1 || !strings.HasPrefix(m.Lines[0], "Since: with release b (before: a), since ") {
 		t.Errorf("%+v", m)
 	}
 	if _, ok := w.View(query.Pages{Key: "none", Takes: func(string) bool { return false }}).Item(r, "94b7ca47cc2dee8a"); ok {

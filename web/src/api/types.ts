@@ -234,6 +234,14 @@ export interface PageChange {
   relative?: number;
 }
 
+/** A commit of a release, with its address if the upload said where. */
+export interface Commit {
+  sha: string;
+  author?: string;
+  title?: string;
+  url?: string;
+}
+
 /** A change that was found unasked. */
 export interface FoundChange {
   title: string;
@@ -253,7 +261,7 @@ export interface FoundChange {
   pages: PageChange[];
   consequences?: { page: string; what: What; change: Estimate }[];
   moved?: { page: string; what: What; change: Estimate }[];
-  causes?: { kind: string; text: string; function?: Place; source_url?: string }[];
+  causes?: { kind: string; text: string; function?: Place; source_url?: string; commits?: Commit[] }[];
   causes_note?: string;
   handled?: { by?: string; at: string; note?: string; until?: string };
   owner?: string;

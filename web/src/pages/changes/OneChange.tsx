@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { change } from '../../api/queries.ts';
-import type { ChangeReport, ChangeState } from '../../api/types.ts';
+import type { ChangeReport, ChangeState, Commit } from '../../api/types.ts';
 import { mayAsk } from '../../state/login.ts';
 import { useQuery } from '../../state/responses.ts';
 import { linkTo } from '../../state/url.ts';
@@ -13,6 +13,23 @@ import { Table } from '../../widgets/Table.tsx';
 import { Trend } from '../../widgets/Trend.tsx';
 import { FunctionLink, PlaceLink, Text } from '../parts/names.tsx';
 import { amountOf, endOf, shownOf, sinceOf, textOf, valueOf } from './words.ts';
+
+/** A commit that edited the file of a cause. */
+function CommitLine({ of: { sha, author, title, url } }: { of: Commit }) {
+  const short = sha.slice(0, 7);
+  return (
+    <div>
+      <small class="quiet">
+        {url ? <a href={url}>{short}</a> : short} <Text length={120}>{title ?? ''}</Text>
+        {author && (
+          <>
+            , <Text length={60}>{author}</Text>
+          </>
+        )}
+      </small>
+    </div>
+  );
+}
 
 /** A change in full. */
 export function OneChange({ id }: { id: string }) {
@@ -81,9 +98,12 @@ function Facts({ of }: { of: ChangeReport }) {
       <dt>why</dt>
       <dd>
         {causes.map((cause) => (
-          <span key={cause.text}>
-            <Text length={300}>{cause.text}</Text>{' '}
-          </span>
+          <div key={cause.text}>
+            <Text length={300}>{cause.text}</Text>
+            {cause.commits?.map((commit) => (
+              <CommitLine key={commit.sha} of={commit} />
+            ))}
+          </div>
         ))}
         {!causes.length && <Text length={300}>{causes_note || 'No cause is known.'}</Text>}
       </dd>

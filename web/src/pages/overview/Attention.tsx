@@ -1,8 +1,8 @@
-// What needs somebody now: budgets that are blown, and changes that are more than noise.
+// What needs somebody now: budgets that are blown, changes that were found unasked, and what the newest release changed.
 
-import { budgets, byRelease, catalog, compare, list } from '../../api/queries.ts';
+import { budgets, byRelease, catalog, changes, compare, list } from '../../api/queries.ts';
 import type { OtherSide, Selection } from '../../api/selection.ts';
-import type { Budget, Comparison } from '../../api/types.ts';
+import type { Budget, Comparison, FoundChange } from '../../api/types.ts';
 import { useQuery } from '../../state/responses.ts';
 import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
@@ -10,6 +10,7 @@ import { releasesOf } from '../../widgets/lines.ts';
 import { State } from '../../widgets/Notice.tsx';
 import { signed } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
+import { amountOf, shownOf as shownChange, textOf } from '../changes/words.ts';
 import { pairOf } from '../compare/releases.ts';
 import { beginning, changedFunctions, shown as shownOf, sure, verdictOf } from '../compare/verdict.ts';
 import { FunctionLink, PlaceLink, Text } from '../parts/names.tsx';
@@ -23,11 +24,69 @@ const mostPages = 8;
 
 /** What needs somebody now. */
 export function Attention() {
+  const { selection } = useView();
+  const found = useQuery(changes('open', selection.page));
+  const unwatched = found.problem?.status == 404;
   return (
     <Panel title="What needs attention" class="attention">
       <Blown />
-      <SinceRelease />
+      {found.response && <Found all={found.response.changes} evaluated={found.response.evaluated} />}
+      {!unwatched && <State of={found} />}
+      <SinceRelease pageByPage={unwatched} />
     </Panel>
+  );
+}
+
+/** What was found unasked: time that only moved needs nobody. */
+function Found({ all, evaluated }: { all: FoundChange[]; evaluated?: string }) {
+  const { place } = useView();
+  const open = all.filter(({ direction }) => direction != 'moved').sort((a, b) => timeOf(b) - timeOf(a));
+  if (!evaluated) return null;
+  if (!open.length) {
+    return (
+      <p class="item">
+        No <a href={linkTo(place, 'changes')}>change</a> is open.
+      </p>
+    );
+  }
+  return (
+    <>
+      <ul class="items">
+        {open.slice(0, mostChanges).map((change) => (
+          <FoundItem key={change.id} change={change} />
+        ))}
+      </ul>
+      {open.length > mostChanges && <a href={linkTo(place, 'changes')}>{open.length - mostChanges} more changes</a>}
+    </>
+  );
+}
+
+/** The time that a change is on its first page, of all page views that it was found in. */
+function timeOf({ pages: [page] }: FoundChange): number {
+  return page ? Math.abs(shownChange(page).estimate.value) * page.views.b : 0;
+}
+
+function FoundItem({ change }: { change: FoundChange }) {
+  const { place } = useView();
+  const page = change.pages[0]!;
+  const cause = change.causes?.[0];
+  return (
+    <li class="item">
+      <span class={`status ${change.direction}`}>{change.direction}</span>{' '}
+      <a href={linkTo(place, 'changes', { id: change.id })}>
+        <Text>{textOf(change.what)}</Text>
+      </a>{' '}
+      <span class={change.direction}>{amountOf(change.what, shownChange(page).estimate)}</span> on{' '}
+      <PlaceLink kind="page" name={page.page} />
+      {change.pages.length > 1 && <small class="quiet"> and {change.pages.length - 1} more</small>}
+      {cause && (
+        <div class="quiet">
+          <small>
+            <Text length={120}>{cause.text}</Text>
+          </small>
+        </div>
+      )}
+    </li>
   );
 }
 
@@ -69,7 +128,8 @@ function BlownBudget({ budget }: { budget: Budget }) {
   );
 }
 
-function SinceRelease() {
+/** What the newest release changed, and if pageByPage on each page: of no use where somebody looks at each page already. */
+function SinceRelease({ pageByPage }: { pageByPage: boolean }) {
   const { place, selection, to } = useView();
   const releases = useQuery(byRelease(selection));
   const { response: stored } = useQuery(catalog());
@@ -78,7 +138,7 @@ function SinceRelease() {
   const other = pair && { release: pair.before };
   const after = pair && { ...selection, release: pair.after };
   const shown = useQuery(after && other && compare(after, other, { limit: 50, method: 'sums' }));
-  const pages = useQuery(after && !selection.page ? list('pages', after, mostPages) : undefined);
+  const pages = useQuery(after && pageByPage && !selection.page ? list('pages', after, mostPages) : undefined);
   if (!releases.response || !stored) return null;
   if (!pair || !after || !other) return <p class="item quiet">Changes are shown as soon as two releases have page views.</p>;
   const href = linkTo(place, 'compare', { release: pair.after, compare_release: pair.before });
