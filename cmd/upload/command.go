@@ -40,8 +40,8 @@ type command struct {
 	dirs                []string
 
 	progress *progress
-	daemon   *client  // nil without --addr
-	owners   string   // content of the CODEOWNERS file
+	daemon   *client // nil without --addr
+	owners   string  // content of the CODEOWNERS file
 	commits  []symbols.Commit
 	project  *os.Root // of --sources, nil without
 	folders  []*folder
