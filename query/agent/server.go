@@ -77,8 +77,8 @@ func Fixed(s query.Source) func() (query.Source, func() error, error) {
 // Handler serves the tools over HTTP without sessions: each request stands alone.
 func Handler(o Options) http.Handler {
 	server := New(o)
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
-		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxRequest})
+	return boundBatches(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
+		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxRequest}))
 }
 
 // add adds a tool. Its results are a text for the model, and the same as values.
