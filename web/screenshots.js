@@ -41,7 +41,7 @@ try {
     const page = await browser.newPage({ viewport: { width: 1280, height }, colorScheme: theme, locale: 'en-GB', timezoneId: 'UTC' });
     await page.goto(`${url}/${path}`);
     await page.waitForLoadState('networkidle');
-    if (!path) await page.locator('.attention .status.blown').waitFor();
+    if (!path) await page.locator('.attention', { hasText: 'budget blown' }).filter({ hasText: 'was edited in' }).waitFor();
     await page.waitForTimeout(1000); // what is drawn last
     await page.screenshot({ path: join(images, `${name}.png`) });
     console.log(`docs/images/${name}.png`);

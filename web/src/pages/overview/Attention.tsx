@@ -1,5 +1,6 @@
 // What needs somebody now: budgets that are blown, changes that were found unasked, and what the newest release changed.
 
+import { useEffect, useState } from 'preact/hooks';
 import { budgets, byRelease, catalog, changes, compare, list } from '../../api/queries.ts';
 import type { OtherSide, Selection } from '../../api/selection.ts';
 import type { Budget, Comparison, FoundChange } from '../../api/types.ts';
@@ -19,13 +20,20 @@ import { budgetLimit, budgetValue } from './Budgets.tsx';
 /** How many changes are listed. */
 const mostChanges = 4;
 
+/** How often changes are asked for until they are of the last hours, and how old they are then at most: ms. */
+const lookAgain = 5_000;
+const upToDate = 2 * 3_600_000;
+
 /** How many pages are compared one by one: those with the most time. */
 const mostPages = 8;
 
 /** What needs somebody now. */
 export function Attention() {
   const { selection } = useView();
-  const found = useQuery(changes('open', selection.page));
+  const [soon, setSoon] = useState(true); // pages are being looked at, as after a start
+  const found = useQuery(changes('open', selection.page), soon ? lookAgain : undefined);
+  const evaluated = Date.parse(found.response?.evaluated ?? '');
+  useEffect(() => setSoon(!(Date.now() - evaluated < upToDate)), [evaluated]);
   const unwatched = found.problem?.status == 404;
   return (
     <Panel title="What needs attention" class="attention">
