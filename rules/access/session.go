@@ -17,8 +17,8 @@ const (
 	sessionCookie = "fieldtrie-session"
 	// sessionFor is the duration of a login.
 	sessionFor = 12 * time.Hour
-	// mostSessions bounds the current logins: another login ends the oldest.
-	mostSessions = 10_000
+	// mostSessions bounds the current logins of one user or token: another login ends the oldest of these, and none of others.
+	mostSessions = 200
 	// maxLogin bounds the body of a login, in bytes.
 	maxLogin = 4 << 10
 )
@@ -29,7 +29,7 @@ type sessions struct {
 
 	mu  sync.Mutex
 	of  map[[sha256.Size]byte]*list.Element // by hash of the cookie, so that looking one up tells nothing of others
-	old *list.List                          // of *session, the oldest first
+	old map[*Identity]*list.List            // of *session, the oldest first
 }
 
 type session struct {
@@ -39,7 +39,7 @@ type session struct {
 }
 
 func newSessions(now func() time.Time) *sessions {
-	return &sessions{now: now, of: map[[sha256.Size]byte]*list.Element{}, old: list.New()}
+	return &sessions{now: now, of: map[[sha256.Size]byte]*list.Element{}, old: map[*Identity]*list.List{}}
 }
 
 // begin returns the text of a new cookie.
@@ -48,9 +48,14 @@ func (s *sessions) begin(who *Identity) string {
 	x := &session{sha256.Sum256([]byte(text)), who, s.now().Add(sessionFor)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.of[x.key] = s.old.PushBack(x)
-	for s.old.Len() > mostSessions {
-		s.drop(s.old.Front())
+	old := s.old[who]
+	if old == nil {
+		old = list.New()
+		s.old[who] = old
+	}
+	s.of[x.key] = old.PushBack(x)
+	for old.Len() > mostSessions {
+		s.drop(old.Front())
 	}
 	return text
 }
@@ -81,8 +86,11 @@ func (s *sessions) end(text string) {
 }
 
 func (s *sessions) drop(e *list.Element) {
-	delete(s.of, e.Value.(*session).key)
-	s.old.Remove(e)
+	x := e.Value.(*session)
+	delete(s.of, x.key)
+	if s.old[x.who].Remove(e); s.old[x.who].Len() == 0 {
+		delete(s.old, x.who)
+	}
 }
 
 // cookieOf returns the login cookie of a request, or "".

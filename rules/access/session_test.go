@@ -134,14 +134,18 @@ func TestSessionsEnd(t *testing.T) {
 		t.Errorf("got %v", who)
 	}
 	now = now.Add(sessionFor)
-	if who := s.whose(first); who != nil || len(s.of) != 0 || s.old.Len() != 0 {
+	if who := s.whose(first); who != nil || len(s.of) != 0 || len(s.old) != 0 {
 		t.Error("it holds after its time")
 	}
+	others := s.begin(ann)
 	oldest := s.begin(bob)
 	for range mostSessions {
 		s.begin(bob)
 	}
-	if who := s.whose(oldest); who != nil || len(s.of) != mostSessions || s.old.Len() != mostSessions {
-		t.Errorf("%d logins hold, the oldest: %v", len(s.of), who)
+	if who := s.whose(oldest); who != nil || s.old[bob].Len() != mostSessions {
+		t.Errorf("%d logins hold, the oldest: %v", s.old[bob].Len(), who)
+	}
+	if who := s.whose(others); who != ann {
+		t.Errorf("logins of one have ended that of another: %v", who)
 	}
 }

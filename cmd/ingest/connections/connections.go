@@ -22,7 +22,6 @@ type Bound struct {
 
 	mu    sync.Mutex
 	open  map[net.Conn]*connection
-	quiet *list.List // of net.Conn: those that no request comes in by, the longest quiet first
 	peers map[netip.Addr]*peer
 }
 
@@ -30,29 +29,34 @@ type Bound struct {
 type connection struct {
 	peer  netip.Addr
 	since time.Time     // when it became quiet or busy
-	place *list.Element // in the list of those that are quiet, or that are busy for its peer
+	place *list.Element // in the list of its peer, of those that are quiet or of those that are busy
 	quiet bool
 }
 
 // peer is who has connections.
 type peer struct {
-	open int
-	busy *list.List // of net.Conn, the longest busy first
+	open  int
+	quiet *list.List // of net.Conn: those that no request comes in by, the longest quiet first
+	busy  *list.List // the others, the longest busy first
 }
 
 // longBusy is from when on a request keeps a connection busy for long.
 const longBusy = time.Second
 
+// farMore is how many times as many connections a peer has as another one if those of its requests that came just now give way, too.
+const farMore = 8
+
 // New returns a bound of so many connections, two at least. closed counts those that are closed.
 func New(most int, closed prometheus.Counter) *Bound {
 	return &Bound{most: max(most, 2), closed: closed,
-		open: map[net.Conn]*connection{}, quiet: list.New(), peers: map[netip.Addr]*peer{}}
+		open: map[net.Conn]*connection{}, peers: map[netip.Addr]*peer{}}
 }
 
-// Changed is the [http.Server.ConnState] of a server. If there are too many connections, it
-// closes the one that was quiet for the longest time. If none is, it closes the one that has been
-// busy for the longest time, and for long, of the peer that has the most, if that are more than
-// the new one's has; or else the new one. Requests have some seconds, and end by themselves then.
+// Changed is the [http.Server.ConnState] of a server. If there are too many connections, it closes
+// one of the peer that has the most: the one that was quiet for the longest time or, if none is,
+// the one that has been busy for the longest time, and for long or if the peer has far more than the
+// new one's. Peers that have fewer than that one lose none: then the new one goes. Requests have some
+// seconds, and end by themselves then.
 func (c *Bound) Changed(conn net.Conn, state http.ConnState) {
 	if surplus := c.note(conn, state, time.Now()); surplus != nil {
 		c.closed.Inc()
@@ -69,7 +73,7 @@ func (c *Bound) note(conn net.Conn, state http.ConnState, now time.Time) (surplu
 		x := &connection{peer: collect.ClientAddr(conn.RemoteAddr().String())}
 		c.open[conn] = x
 		if c.peers[x.peer] == nil {
-			c.peers[x.peer] = &peer{busy: list.New()}
+			c.peers[x.peer] = &peer{quiet: list.New(), busy: list.New()}
 		}
 		c.peers[x.peer].open++
 		if len(c.open) > c.most {
@@ -99,23 +103,26 @@ func (c *Bound) note(conn net.Conn, state http.ConnState, now time.Time) (surplu
 
 // surplus returns the connection to close for a new one, which may be that itself.
 func (c *Bound) surplus(conn net.Conn, of netip.Addr, now time.Time) net.Conn {
-	if longest := c.quiet.Front(); longest != nil {
-		return longest.Value.(net.Conn)
-	}
-	greediest := c.peers[of]
-	for _, p := range c.peers {
-		if p.open > greediest.open {
-			greediest = p
+	least := c.peers[of].open
+	best, most, quiet, since := conn, 0, false, now
+	for addr, p := range c.peers {
+		isQuiet, from := true, p.quiet
+		if from.Len() == 0 {
+			isQuiet, from = false, p.busy
+		}
+		if from.Len() == 0 || p.open < least || !isQuiet && (addr == of || p.open == least) {
+			continue
+		}
+		longest := from.Front().Value.(net.Conn)
+		x := c.open[longest]
+		if !isQuiet && now.Sub(x.since) < longBusy && p.open <= farMore*least {
+			continue
+		}
+		if p.open > most || p.open == most && (isQuiet && !quiet || isQuiet == quiet && x.since.Before(since)) {
+			best, most, quiet, since = longest, p.open, isQuiet, x.since
 		}
 	}
-	if greediest == c.peers[of] || greediest.busy.Len() == 0 {
-		return conn
-	}
-	longest := greediest.busy.Front().Value.(net.Conn)
-	if now.Sub(c.open[longest].since) < longBusy {
-		return conn
-	}
-	return longest
+	return best
 }
 
 // list puts a connection at the end of the list of those that are quiet, or that are busy for
@@ -128,7 +135,7 @@ func (c *Bound) list(conn net.Conn, quiet bool, now time.Time) {
 	c.forget(conn)
 	x.since, x.quiet = now, quiet
 	if quiet {
-		x.place = c.quiet.PushBack(conn)
+		x.place = c.peers[x.peer].quiet.PushBack(conn)
 	} else {
 		x.place = c.peers[x.peer].busy.PushBack(conn)
 	}
@@ -141,7 +148,7 @@ func (c *Bound) forget(conn net.Conn) {
 		return
 	}
 	if x.quiet {
-		c.quiet.Remove(x.place)
+		c.peers[x.peer].quiet.Remove(x.place)
 	} else {
 		c.peers[x.peer].busy.Remove(x.place)
 	}

@@ -162,7 +162,7 @@ func TestBusyConnectionsAreShared(t *testing.T) {
 	for conn := range c.open {
 		c.note(conn, http.StateClosed, now)
 	}
-	if len(c.open) != 0 || len(c.peers) != 0 || c.quiet.Len() != 0 {
+	if len(c.open) != 0 || len(c.peers) != 0 {
 		t.Errorf("%d connections of %d are left", len(c.open), len(c.peers))
 	}
 }
@@ -174,5 +174,54 @@ func TestShareOf(t *testing.T) {
 		if got := shareOf(tt.asked, tt.descriptors, tt.share); got != tt.want {
 			t.Errorf("%+v: got %d", tt, got)
 		}
+	}
+}
+
+// Who opens connections without end has none of others' closed: not those that wait for their first request, not those that are kept
+// for the next one, and nobody who has as few as others is refused for it.
+func TestFloodHitsItself(t *testing.T) {
+	c := New(20, prometheus.NewCounter(prometheus.CounterOpts{Name: "closed"}))
+	now := time.Now()
+	dial := func(addr string) (conn, surplus net.Conn) {
+		conn = &addressed{addr: net.TCPAddrFromAddrPort(netip.MustParseAddrPort(addr))}
+		surplus = c.note(conn, http.StateNew, now)
+		if surplus != nil {
+			c.note(surplus, http.StateClosed, now)
+		}
+		return conn, surplus
+	}
+	var honest []net.Conn
+	for i, state := range []http.ConnState{http.StateNew, http.StateActive, http.StateIdle} {
+		conn, _ := dial(netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(10 + i)}), 1).String())
+		if state != http.StateNew {
+			c.note(conn, state, now)
+		}
+		honest = append(honest, conn)
+	}
+	flood := func(n int, busy bool) {
+		for range n {
+			now = now.Add(time.Millisecond)
+			conn, surplus := dial("192.0.2.1:1")
+			for i, h := range honest {
+				if surplus == h {
+					t.Fatalf("a flood has closed connection %d of others", i)
+				}
+			}
+			if busy && surplus != conn {
+				c.note(conn, http.StateActive, now)
+			}
+		}
+	}
+	flood(200, true)
+	flood(200, false)
+	flood(200, true)
+	now = now.Add(longBusy)
+	for i := range 10 {
+		conn, surplus := dial(netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(100 + i)}), 1).String())
+		if surplus == nil || surplus == conn || surplus.RemoteAddr().String() != "192.0.2.1:1" {
+			t.Fatalf("connection %d of others: %v is closed for it, and not one of the flood", i, surplus)
+		}
+		c.note(conn, http.StateActive, now)
+		flood(20, true)
 	}
 }
