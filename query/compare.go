@@ -87,7 +87,11 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 	if err != nil {
 		return out, err
 	}
-	n := l.naming(q.B) // one for both, so that a function has one name
+	both := q.B // one naming for both, so that a function has one name
+	if siteOf(q.A.Page) != siteOf(q.B.Page) {
+		both.Page = ""
+	}
+	n := l.naming(both)
 	a, err := l.side(ctx, q.A, timeA, q.Plain, out.Method, n, &out.StatsA)
 	if err != nil {
 		return out, fmt.Errorf("side A: %w", err)

@@ -23,7 +23,7 @@ func (l Local) PageDays(ctx context.Context, page string, since, until time.Time
 	if now := l.Reader.Now(); now.Before(until) {
 		until = now
 	}
-	n := l.naming(selection.Selection{})
+	n := l.naming(selection.Selection{Page: page})
 	type dayOf struct {
 		*sums.DaySums
 		vitals vitalGroup

@@ -38,7 +38,7 @@ type Edits struct {
 	Counts    map[edits.Kind]int    `json:"counts"`                   // of all kinds
 	Packages  []edits.PackageChange `json:"packages"`                 // whose version changed, by name
 	// Scripts are those of others that one release alone has. It is null without a page.
-	Scripts []ScriptChange `json:"scripts"`
+	Scripts []compare.ScriptChange `json:"scripts"`
 	// Unknown is how many functions of the new release have no known text, so that they may be edited.
 	Unknown int `json:"unknown_functions,omitempty"`
 	// Missing says which symbols are missing. Without those of a release there are no functions.
@@ -56,12 +56,6 @@ type EditedFunction struct {
 	Owner   string         `json:"owner"`            // such as "app" or "package lodash"
 	Package string         `json:"package,omitempty"`
 	Link    string         `json:"source_url,omitempty"`
-}
-
-// ScriptChange is a script of others with another URL.
-type ScriptChange struct {
-	Before string `json:"before,omitempty"`
-	After  string `json:"after,omitempty"`
 }
 
 // size returns about how many bytes e takes.
@@ -88,6 +82,7 @@ func (l Local) Edits(ctx context.Context, q EditsQuery) (Edits, error) {
 	case l.only != "" && q.Page == "":
 		return out, selection.Refuse("edits: a page is needed")
 	}
+	l = l.OfPage(q.Page)
 	before, after := l.releaseTables(q.A, &out), l.releaseTables(q.B, &out)
 	takes := func(*edits.Function, bool) bool { return true }
 	if q.Page != "" {
@@ -99,7 +94,7 @@ func (l Local) Edits(ctx context.Context, q EditsQuery) (Edits, error) {
 		if err != nil {
 			return out, err
 		}
-		out.Scripts = scriptChanges(a.others, b.others)
+		out.Scripts = compare.Scripts(a.others, b.others)
 		takes = func(f *edits.Function, old bool) bool { return old && a.keys[f.Key] || !old && b.keys[f.Key] }
 	}
 	if len(before) > 0 && len(after) > 0 {
@@ -194,34 +189,4 @@ func (l Local) listEdits(out *Edits, q EditsQuery, takes func(f *edits.Function,
 
 func editPlace(f *edits.Function) compare.Place {
 	return compare.Place{Name: f.Name, Resource: f.Source.Name, Line: f.SourceLine, Column: f.SourceColumn}
-}
-
-// scriptChanges pairs the scripts that one side alone has by what of their URLs does not change.
-func scriptChanges(before, after []string) []ScriptChange {
-	out := []ScriptChange{}
-	gone := map[string][]string{}
-	for _, url := range before {
-		if !slices.Contains(after, url) {
-			gone[compare.StableURL(url)] = append(gone[compare.StableURL(url)], url)
-		}
-	}
-	for _, url := range after {
-		if slices.Contains(before, url) {
-			continue
-		}
-		x := ScriptChange{After: url}
-		if old := gone[compare.StableURL(url)]; len(old) > 0 {
-			x.Before, gone[compare.StableURL(url)] = old[0], old[1:]
-		}
-		out = append(out, x)
-	}
-	for _, urls := range gone {
-		for _, url := range urls {
-			out = append(out, ScriptChange{Before: url})
-		}
-	}
-	slices.SortFunc(out, func(a, b ScriptChange) int {
-		return cmp.Or(strings.Compare(a.After, b.After), strings.Compare(a.Before, b.Before))
-	})
-	return out
 }

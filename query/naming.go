@@ -13,7 +13,7 @@ func (l Local) naming(sel selection.Selection) *naming.Naming {
 	if sel.Minified {
 		return nil
 	}
-	return l.Symbols.Begin()
+	return l.OfPage(sel.Page).Symbols.Begin()
 }
 
 // forNaming returns a selection with releases kept apart if names depend on them.

@@ -13,11 +13,32 @@ import (
 type Pages struct {
 	Key   string                 // tells them from others
 	Takes func(page string) bool // nil: all
+	Sites []string               // that they are of; nil: of any
 }
 
 // OfSite returns the pages of a site.
 func OfSite(name string) Pages {
-	return Pages{"site " + name, func(page string) bool { is, _ := site.Cut(page); return is == name }}
+	return OfSites("site "+name, name)
+}
+
+// OfSites returns the pages of some sites.
+func OfSites(key string, names ...string) Pages {
+	return Pages{key, func(page string) bool { is, _ := site.Cut(page); return slices.Contains(names, is) }, names}
+}
+
+// siteOf returns the site of a page, "" if it has none.
+func siteOf(page string) string {
+	of, _ := site.Cut(page)
+	return of
+}
+
+// OfPage returns a source that names functions by the symbols of the page's site, and by those that all sites share: two sites may have
+// scripts and releases of one name. For all pages, "", those of all sites name functions.
+func (l Local) OfPage(page string) Local {
+	if page != "" {
+		l.Symbols = l.Symbols.OfSites(siteOf(page))
+	}
+	return l
 }
 
 // Both returns the pages that are in p and in q.
@@ -28,14 +49,24 @@ func (p Pages) Both(q Pages) Pages {
 	case q.Takes == nil:
 		return p
 	}
-	return Pages{p.Key + " " + q.Key, func(page string) bool { return p.Takes(page) && q.Takes(page) }}
+	both := Pages{p.Key + " " + q.Key, func(page string) bool { return p.Takes(page) && q.Takes(page) }, p.Sites}
+	switch {
+	case p.Sites == nil:
+		both.Sites = q.Sites
+	case q.Sites != nil:
+		both.Sites = slices.DeleteFunc(slices.Clone(p.Sites), func(name string) bool { return !slices.Contains(q.Sites, name) })
+	}
+	return both
 }
 
 // Only returns a source that knows of some pages alone: all others might as well not be there. A page
-// view that went through several pages is one of each of them.
+// view that went through several pages is one of each of them. Nor does it know the symbols of other sites.
 func (l Local) Only(p Pages) Local {
 	if p.Takes != nil {
 		l.Reader, l.only = onlyReader{l.Reader, p.Takes}, p.Key
+	}
+	if p.Sites != nil {
+		l.Symbols = l.Symbols.OfSites(p.Sites...)
 	}
 	return l
 }
@@ -67,7 +98,11 @@ func (r onlyReader) Catalog(ctx context.Context, since, until time.Time, lag tim
 	return entries, stats, err
 }
 
-// Version returns a text that changes whenever the responses about [since, until) do.
+// Version returns a text that changes whenever the responses about [since, until) do. It is "" for some of the pages: it
+// would change with others, too, and so tell when these have visitors.
 func (l Local) Version(since, until time.Time) string {
+	if l.only != "" {
+		return ""
+	}
 	return l.key(l.Reader.Version(since, until) + l.Symbols.Generation())
 }

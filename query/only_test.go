@@ -50,7 +50,7 @@ func TestOnly(t *testing.T) {
 	alone.Store.CountViews("shop:/a", "unsampled", 100) // as the second of both
 	l := localOf(both)
 	l.Responses, l.Steps = NewResponseCache(t.Context()), NewStepCache()
-	only := Pages{"shop", func(page string) bool { return strings.HasPrefix(page, "shop:") }}
+	only := Pages{"shop", func(page string) bool { return strings.HasPrefix(page, "shop:") }, nil}
 	shop, want := l.Only(only), localOf(alone)
 	ctx := t.Context()
 	sel := selection.Selection{Since: fixture.Noon.Add(-time.Hour), Lag: time.Minute}
@@ -131,8 +131,8 @@ func plainJSON(t *testing.T, answer any) any {
 }
 
 func TestBothPages(t *testing.T) {
-	site := Pages{"site", func(page string) bool { return strings.HasPrefix(page, "shop:") }}
-	path := Pages{"path", func(page string) bool { return strings.HasSuffix(page, "/a") }}
+	site := Pages{"site", func(page string) bool { return strings.HasPrefix(page, "shop:") }, nil}
+	path := Pages{"path", func(page string) bool { return strings.HasSuffix(page, "/a") }, nil}
 	for _, p := range []Pages{site.Both(path), path.Both(site), site.Both(Pages{}).Both(path)} {
 		if !p.Takes("shop:/a") || p.Takes("shop:/b") || p.Takes("blog:/a") || p.Key == site.Key || p.Key == path.Key {
 			t.Errorf("%s: takes the wrong pages", p.Key)

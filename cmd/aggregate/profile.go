@@ -62,8 +62,11 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := tables.OpenFilesReader(r.Symbols())
-	return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners, Symbols: naming.New(t)}, nothing, err
+	sites, err := tables.OpenSitesReader(r.Symbols())
+	if err != nil {
+		return nil, nil, err
+	}
+	return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners, Symbols: naming.NewOfSites(sites.All())}, nothing, nil
 }
 
 // openWait bounds the wait for a bucket.

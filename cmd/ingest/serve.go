@@ -190,7 +190,7 @@ func (s *serving) receive(ctx context.Context) {
 
 // answer makes what answers queries.
 func (s *serving) answer(ctx context.Context) {
-	named := query.Local{Reader: s.kept.node, Symbols: naming.New(s.kept.symbols.tables), Owners: s.owners}
+	named := query.Local{Reader: s.kept.node, Symbols: s.kept.symbols.names, Owners: s.owners}
 	s.board = s.config.board(named, s.budgets, s.registry)
 	if s.config.watch {
 		s.watcher = watching.New(s.config.watching(s, named))

@@ -134,10 +134,7 @@ func allowedPages(who *access.Identity) (pages query.Pages) {
 		return pages
 	}
 	if len(who.Sites) > 0 {
-		pages = query.Pages{Key: fmt.Sprintf("sites %q", who.Sites), Takes: func(page string) bool {
-			is, _ := site.Cut(page)
-			return slices.Contains(who.Sites, is)
-		}}
+		pages = query.OfSites(fmt.Sprintf("sites %q", who.Sites), who.Sites...)
 	}
 	if len(who.Pages) > 0 {
 		pages = pages.Both(query.Pages{Key: fmt.Sprintf("pages %q", who.Pages), Takes: func(page string) bool {

@@ -31,6 +31,7 @@ const (
 type client struct {
 	http          *http.Client
 	base          string // URL, without a slash at its end
+	site          string // whose symbols they are; "": the daemon decides
 	authorization string // header, "" for nobody
 	wait          time.Duration
 	retrying      func(why error, wait time.Duration) // nil: tell nobody
@@ -110,6 +111,9 @@ func (c *client) do(ctx context.Context, method, path string, body []byte) (*res
 
 // once sends a request once.
 func (c *client) once(ctx context.Context, method, path string, body []byte) (*response, error) {
+	if c.site != "" {
+		path += "?" + url.Values{"site": {c.site}}.Encode()
+	}
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err

@@ -27,6 +27,7 @@ type command struct {
 	wait           time.Duration // before a request is sent again for the first time
 
 	addr, tokenFile, ca string
+	site                string
 	release, repository string
 	urlPrefix           string
 	codeowners          string
@@ -67,6 +68,7 @@ func (c *command) program() (*commandline.Program, *commandline.Asked) {
 func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.addr, "addr", "", "private `ADDR` of ingest, such as 127.0.0.1:8419 or https://host:8419")
 	fs.StringVar(&c.tokenFile, "token-file", "", "`FILE` with a token with the scope symbols; - is standard input (default $FIELDTRIE_TOKEN)")
+	fs.StringVar(&c.site, "site", "", "`SITE` whose symbols they are, of a daemon with several (default that of the token, or all sites share them)")
 	fs.StringVar(&c.ca, "ca", "", "PEM `FILE` with the certificate authorities for ingest (default those of the system)")
 	fs.StringVar(&c.release, "release", "", "`RELEASE` of the build, as in its pages: it distinguishes scripts of the same name")
 	fs.StringVar(&c.urlPrefix, "url-prefix", "", "`URL` under which the folders are served, if other builds have scripts with the same paths")
@@ -128,6 +130,7 @@ func (c *command) checkDaemon() error {
 		return fmt.Errorf("--addr: %w", err)
 	}
 	c.daemon = newClient(base, c.wait)
+	c.daemon.site = c.site
 	return nil
 }
 

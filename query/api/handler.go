@@ -132,7 +132,7 @@ type handler struct {
 
 // versioned is a source that can say whether its responses have changed.
 type versioned interface {
-	Version(since, until time.Time) string
+	Version(since, until time.Time) string // "": nobody can say
 }
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
@@ -207,7 +207,11 @@ func (h *handler) tag(path string, p *parameters) string {
 		meant.Del(prefix + "until")
 		setTimes(meant.Values, prefix, since, until)
 		if prefix == "" || since != until {
-			fmt.Fprintln(hash, src.Version(since, until))
+			version := src.Version(since, until)
+			if version == "" {
+				return ""
+			}
+			fmt.Fprintln(hash, version)
 		}
 	}
 	fmt.Fprintln(hash, path, meant.Encode())

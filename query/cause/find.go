@@ -21,6 +21,7 @@ func Find(ctx context.Context, source query.Local, c *watch.Change, now time.Tim
 	if c.What.Kind == watch.OfVital || len(c.Pages) == 0 {
 		return nil, "", nil
 	}
+	source = source.OfPage(c.Pages[0].Page)
 	e := Evidence{Owners: source.Owners}
 	if c.Release != "" && source.Symbols != nil {
 		x, err := source.Edits(ctx, query.EditsQuery{A: c.CompareRelease, B: c.Release})

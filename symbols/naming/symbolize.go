@@ -11,6 +11,7 @@ package naming
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -29,17 +30,36 @@ type Library interface {
 	Generation() string
 }
 
-// Symbolizer names frames with a Library. It is safe for concurrent use; nil names nothing.
+// Symbolizer names frames with one Library, or with several. It is safe for concurrent use; nil names nothing.
 type Symbolizer struct {
+	*indexed
+	next *Symbolizer // see [Symbolizer.Before]
+}
+
+// indexed is a Library with what was found in it.
+type indexed struct {
 	library Library
-	next    *Symbolizer // see [Symbolizer.Before]
+	site    string // whose symbols they are; "" if all sites share them
 	mu      sync.Mutex
 	index   *index
 	texts   *sync.Map // of tables of the index: *symbols.Table to *texts
 }
 
-// New returns a Symbolizer.
-func New(library Library) *Symbolizer { return &Symbolizer{library: library} }
+// New returns a Symbolizer for all sites.
+func New(library Library) *Symbolizer { return NewOfSite(library, "") }
+
+// NewOfSite returns a Symbolizer for pages of a site.
+func NewOfSite(library Library, site string) *Symbolizer {
+	return &Symbolizer{indexed: &indexed{library: library, site: site}}
+}
+
+// NewOfSites returns a Symbolizer with the symbols of sites, by name, and with those that all sites share, by "": they come last.
+func NewOfSites[L Library](of map[string]L) (all *Symbolizer) {
+	for _, name := range slices.Sorted(maps.Keys(of)) { // "" is first, and so the last one
+		all = NewOfSite(of[name], name).Before(all)
+	}
+	return all
+}
 
 // Before returns a Symbolizer that names scripts like s, and those without names in s like next.
 // Either may be nil.
@@ -47,7 +67,18 @@ func (s *Symbolizer) Before(next *Symbolizer) *Symbolizer {
 	if s == nil {
 		return next
 	}
-	return &Symbolizer{library: s.library, next: s.next.Before(next)}
+	return &Symbolizer{s.indexed, s.next.Before(next)}
+}
+
+// OfSites returns a Symbolizer that knows the symbols of these sites alone, and those that all sites share.
+func (s *Symbolizer) OfSites(names ...string) *Symbolizer {
+	switch {
+	case s == nil:
+		return nil
+	case s.site != "" && !slices.Contains(names, s.site):
+		return s.next.OfSites(names...)
+	}
+	return &Symbolizer{s.indexed, s.next.OfSites(names...)}
 }
 
 // Generation changes whenever names may; it is "" for nil.
@@ -78,7 +109,7 @@ func (s *Symbolizer) Begin() *Naming {
 }
 
 // current returns the index of the current uploads.
-func (s *Symbolizer) current() (*index, *sync.Map) {
+func (s *indexed) current() (*index, *sync.Map) {
 	generation := s.library.Generation() // read before the uploads, so that the index is never too old
 	s.mu.Lock()
 	defer s.mu.Unlock()

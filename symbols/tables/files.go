@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"time"
 
@@ -100,8 +99,13 @@ func (f folder) Read(name string, most int64) ([]byte, error) {
 }
 
 func (f folder) Write(name string, body []byte) error {
-	if err := makeFolder(f.Path(path.Dir(name))); err != nil {
-		return err
+	for i, c := range name { // each folder on the way
+		if c != '/' {
+			continue
+		}
+		if err := makeFolder(f.Path(name[:i])); err != nil {
+			return err
+		}
 	}
 	return disk.WriteFile(f.Path(name), body)
 }

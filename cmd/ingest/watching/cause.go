@@ -15,12 +15,13 @@ func (w *Watcher) explain(ctx context.Context, c watch.Change) ([]watch.Cause, s
 	return cause.Find(ctx, w.o.Source, &c, w.o.Now())
 }
 
-// edited returns the functions that were edited between two releases, which time may move between; nil if nobody knows.
-func (w *Watcher) edited(ctx context.Context, _, before, after string) (out []compare.Place, err error) {
-	if w.o.Source.Symbols == nil {
+// edited returns the functions of a page that were edited between two releases, which time may move between; nil if nobody knows.
+func (w *Watcher) edited(ctx context.Context, page, before, after string) (out []compare.Place, err error) {
+	source := w.o.Source.OfPage(page)
+	if source.Symbols == nil {
 		return nil, nil
 	}
-	e, err := w.o.Source.Edits(ctx, query.EditsQuery{A: before, B: after})
+	e, err := source.Edits(ctx, query.EditsQuery{A: before, B: after})
 	if err != nil || len(e.Missing) > 0 {
 		return nil, err
 	}

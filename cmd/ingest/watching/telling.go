@@ -9,6 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/changes"
 	"github.com/fieldtrie/fieldtrie/query/watch"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 )
 
 // tellEvery is how often it is looked what is due.
@@ -75,7 +76,7 @@ func (w *Watcher) due(r *changes.Register, now time.Time) (due []notify.Due, unw
 				unwanted = append(unwanted, changes.Attempt{Notification: n.ID, Channel: c.Name})
 				continue
 			}
-			m := messageOf(n, &item, w.o.Source.Symbols.History(item.Release), w.o.Notify.Dashboard)
+			m := messageOf(n, &item, w.history(&item), w.o.Notify.Dashboard)
 			if !c.Wants(m) {
 				unwanted = append(unwanted, changes.Attempt{Notification: n.ID, Channel: c.Name})
 				continue
@@ -157,7 +158,7 @@ func (w *Watcher) repeat(ctx context.Context, r *changes.Register, now time.Time
 			continue
 		}
 		if item, ok := view.Item(r, c.ID); ok {
-			open = append(open, messageOf(changes.Notification{ID: c.ID, Event: changes.EventFound, Since: c.Found}, &item, w.o.Source.Symbols.History(item.Release), w.o.Notify.Dashboard))
+			open = append(open, messageOf(changes.Notification{ID: c.ID, Event: changes.EventFound, Since: c.Found}, &item, w.history(&item), w.o.Notify.Dashboard))
 		}
 	}
 	for _, b := range w.o.Notify.Repeats(open, w.repeated, now) {
@@ -166,4 +167,9 @@ func (w *Watcher) repeat(ctx context.Context, r *changes.Register, now time.Time
 			w.o.Log.Warn("a channel could not be told again of what is open", "channel", b.Channel.Name, "answer", result.Answer)
 		}
 	}
+}
+
+// history returns what is known of the commits of the release of a change.
+func (w *Watcher) history(c *changes.Item) naming.History {
+	return w.o.Source.OfPage(c.Pages[0].Page).Symbols.History(c.Release)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/objects"
@@ -89,7 +90,19 @@ func (x *backup) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	sites, err := x.list(ctx, layout.SymbolSites)
+	if err != nil {
+		return err
+	}
+	isTable := func(key string) bool { return strings.Contains(key, "/tables/") }
+	uploads = append(uploads, slices.DeleteFunc(sites, isTable)...)
 	if err := x.all(ctx, layout.SymbolTables); err != nil {
+		return err
+	}
+	if sites, err = x.list(ctx, layout.SymbolSites); err != nil {
+		return err
+	}
+	if err := x.each(ctx, slices.DeleteFunc(sites, func(key string) bool { return !isTable(key) })); err != nil {
 		return err
 	}
 	if err := x.each(ctx, uploads); err != nil {

@@ -106,10 +106,12 @@ func source(t testing.TB) []byte {
 	m["bad/20261120T10/abc-00000002"] = []byte("damaged")
 	m["symbols/tables/ab/"+strings.Repeat("ab", 32)] = []byte("table")
 	m["symbols/uploads/1-2.json"] = []byte("{}")
+	m["symbols/sites/shop/tables/ab/"+strings.Repeat("ab", 32)] = []byte("table of a site")
+	m["symbols/sites/shop/uploads/1-2.json"] = []byte("{ }")
 	m["theirs"] = []byte("which is not ours")
 	var out bytes.Buffer
 	stats, err := Backup(t.Context(), &out, b)
-	if err != nil || stats.Objects != 5 || len(stats.Wrong) > 0 {
+	if err != nil || stats.Objects != 7 || len(stats.Wrong) > 0 {
 		t.Fatalf("got %+v, %v", stats, err)
 	}
 	return out.Bytes()
@@ -145,7 +147,7 @@ func FuzzEntries(f *testing.F) {
 // hostile are keys that no place has.
 func hostile() []string {
 	return []string{"../x", "/etc/passwd", "seg/../../x", "raw/000/20261120T10/../../../x.run", "raw/002/20261120T10/A.run", "shard/999/MANIFEST", "LOCK", "FORMAT", "RESTORING",
-		"probe/x", "symbols/tables/ab/../../x", "symbols/uploads/../x.json", "seg/20261120T10/abc-00000001.tmp", "seg/20261120T10/abc-1", "", "x.sock"}
+		"probe/x", "symbols/tables/ab/../../x", "symbols/uploads/../x.json", "symbols/sites/../uploads/1-2.json", "symbols/sites/SHOP/uploads/1-2.json", "symbols/sites//uploads/1-2.json", "seg/20261120T10/abc-00000001.tmp", "seg/20261120T10/abc-1", "", "x.sock"}
 }
 
 func TestHostile(t *testing.T) {

@@ -11,10 +11,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// SymbolTables and SymbolUploads are where symbols are. Uploads name tables.
+// SymbolTables and SymbolUploads are where symbols are that all sites share, and SymbolSites where those of sites are, each with the
+// same below its name. Uploads name tables.
 const (
 	SymbolTables  = "symbols/tables/"
 	SymbolUploads = "symbols/uploads/"
+	SymbolSites   = "symbols/sites/"
 )
 
 // Restoring is the key of an object that is there while a place is made of a backup, before all others. The format comes last.
@@ -34,8 +36,7 @@ var keyForm = regexp.MustCompile(`^(?:(?:seg|bad)/\d{8}T\d{2}/[0-9A-Za-z]{1,64}-
 	`|hours/(\d{3})/\d{8}T\d{2}/[0-9A-Za-z]{1,64}\.sums` +
 	`|days/(\d{3})/\d{8}/[0-9A-Za-z]{1,64}\.sums` +
 	`|changes/(?:STATE|BAD-[0-9a-f]{16})` +
-	`|symbols/tables/[0-9a-f]{2}/[0-9a-f]{64}` +
-	`|symbols/uploads/[0-9A-Za-z.-]{1,80}\.json)$`)
+	`|symbols/(?:sites/[0-9a-z_-]{1,32}/)?(?:tables/[0-9a-f]{2}/[0-9a-f]{64}|uploads/[0-9A-Za-z.-]{1,80}\.json))$`)
 
 // ListNamed lists the objects of a shard that its manifest may name.
 func (b *Bucket) ListNamed(ctx context.Context, shard int) iter.Seq2[objects.Entry, error] {
