@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -71,6 +72,18 @@ func Handler() http.Handler {
 	})
 }
 
+// routes returns the paths of the pages, as src/routes.tsx has them.
+func routes() []string {
+	return []string{"", "pages", "features", "page", "feature", "function", "compare", "who", "code", "views", "view", "file", "changes", "budgets", "health"}
+}
+
+// isPage reports whether a path is that of a page. Browsers get one for any path, which says that there is no such page; others get those
+// that there are, unless they ask for something else, as a program does that mistyped a path.
+func isPage(name, accept string) bool {
+	return !strings.ContainsAny(name, "/.") && (strings.Contains(accept, "text/html") ||
+		slices.Contains(routes(), name) && (accept == "" || strings.Contains(accept, "*/*")))
+}
+
 func serve(w http.ResponseWriter, r *http.Request, all map[string]file) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	caching := "no-cache"
@@ -79,7 +92,7 @@ func serve(w http.ResponseWriter, r *http.Request, all map[string]file) {
 		caching = "public, max-age=31536000, immutable"
 	case name == "licenses":
 		name = "licenses.txt"
-	case !strings.ContainsAny(name, "/.") && strings.Contains(r.Header.Get("Accept"), "text/html"):
+	case isPage(name, r.Header.Get("Accept")):
 		name = "index.html"
 	default:
 		name = ""

@@ -6,6 +6,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -43,7 +46,10 @@ func TestServe(t *testing.T) {
 		{"/assets/main.ABC.css", "*/*", 200, "text/css", "a{}", "immutable"},
 		{"/assets/main.OLD.js", "text/html", 404, "", "", ""},
 		{"/assets/", "text/html", 404, "", "", ""},
-		{"/pages", "application/json", 404, "", "", ""}, // a script that mistyped a path gets no page
+		{"/pages", "application/json", 404, "", "", ""},                   // a script that mistyped a path gets no page
+		{"/", "*/*", 200, "text/html", "<!doctype html>page", "no-cache"}, // as curl asks
+		{"/changes?id=1", "", 200, "text/html", "<!doctype html>page", "no-cache"},
+		{"/nope", "*/*", 404, "", "", ""},
 		{"/a/b", "text/html", 404, "", "", ""},
 		{"/favicon.ico", "text/html", 404, "", "", ""},
 		{"/.gitkeep", "text/html", 404, "", "", ""},
@@ -79,6 +85,21 @@ func TestServe(t *testing.T) {
 				t.Errorf("%s: policy %q", test.path, p)
 			}
 		}
+	}
+}
+
+// The paths that are served are those that the dashboard knows.
+func TestRoutes(t *testing.T) {
+	source, err := os.ReadFile("src/routes.tsx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known []string
+	for _, found := range regexp.MustCompile(`(?m)^    case '(.*)':$`).FindAllStringSubmatch(string(source), -1) {
+		known = append(known, found[1])
+	}
+	if len(known) < 10 || !slices.Equal(known, routes()) {
+		t.Errorf("src/routes.tsx has %q, and %q are served", known, routes())
 	}
 }
 

@@ -158,6 +158,9 @@ func isBlankOrComment(line []byte) bool {
 	return len(bytes.TrimSpace(line)) == 0 || line[0] == '#'
 }
 
+// longestEscape is the length of the longest escape, \u{10ffff}.
+const longestEscape = 10
+
 // escapeLength returns the length of the escape of [escape] at the beginning of s, and
 // its character; 0 if there is none.
 func escapeLength(s string) (length int, r rune) {
@@ -173,6 +176,11 @@ func escapeLength(s string) (length int, r rune) {
 		if n, err := strconv.ParseUint(s[2:4], 16, 8); err == nil && (n == ';' || output.IsControl(rune(n))) {
 			return 4, rune(n)
 		}
+	case strings.HasPrefix(s, `\u{`):
+		digits, _, ok := strings.Cut(s[3:min(len(s), longestEscape)], "}")
+		if n, err := strconv.ParseUint(digits, 16, 32); ok && err == nil && output.IsInvisible(rune(n)) {
+			return len(digits) + 4, rune(n)
+		}
 	}
 	return 0, 0
 }
@@ -184,7 +192,7 @@ func onlyOurEscapes(data []byte) bool {
 		if i < 0 {
 			return true
 		}
-		length, _ := escapeLength(string(data[i:min(i+4, len(data))]))
+		length, _ := escapeLength(string(data[i:min(i+longestEscape, len(data))]))
 		if length == 0 {
 			return false
 		}

@@ -209,7 +209,7 @@ func FuzzDecodeFolded(f *testing.F) {
 }
 
 func TestUnescapeFolded(t *testing.T) {
-	for _, s := range []string{"", "a", `\`, `\\`, "\n\r;\x1b", "\u0085", `\x3b`, `a\nb`, "ж;\\"} {
+	for _, s := range []string{"", "a", `\`, `\\`, "\n\r;\x1b", "\u0085", "a\u202eb\u200b\U000e0041", `\u{202e}`, `\u{41}`, `\u{`, `\x3b`, `a\nb`, "ж;\\"} {
 		if got := unescapeFolded(escape(s)); got != s {
 			t.Errorf("%q became %q", s, got)
 		}

@@ -16,8 +16,9 @@ import (
 // Encode writes p as folded stacks, the input of flamegraph.pl, inferno and
 // speedscope: a line for each stack with self time, its frames root first and joined by
 // ";", a space, and the self time in microseconds. Groups are summed. A frame is
-// "name (url:line:column)"; in it \, ; and control characters are escaped as in
-// JavaScript strings, ";" as \x3b. Lines come in preorder.
+// "name (url:line:column)"; in it \, ;, control characters and those that are invisible or
+// change the direction of the text are escaped as in JavaScript strings, ";" as \x3b, U+202E as
+// \u{202e}. Lines come in preorder.
 //
 // With o.Base each line has two numbers, the self time in the base and in p, as
 // difffolded.pl writes them and flamegraph.pl reads them; a line stands for each stack
@@ -65,6 +66,8 @@ func escape(s string) string {
 			b.WriteString(`\r`)
 		case r == ';' || output.IsControl(r):
 			fmt.Fprintf(&b, `\x%02x`, r)
+		case output.IsInvisible(r):
+			fmt.Fprintf(&b, `\u{%x}`, r)
 		default:
 			b.WriteRune(r)
 		}

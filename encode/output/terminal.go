@@ -48,6 +48,12 @@ func printable(s, kept string) string {
 	return b.String()
 }
 
+// IsInvisible reports whether a character, which is no control character, is one that Printable replaces: it is invisible, or changes the
+// direction of the text.
+func IsInvisible(r rune) bool {
+	return r != utf8.RuneError && utf8.ValidRune(r) && !IsControl(r) && !unicode.Is(unicode.Zs, r) && (!unicode.IsPrint(r) || isBlank(r))
+}
+
 // isPlain reports whether s is printable ASCII, like nearly all names.
 func isPlain(s string) bool {
 	for i := range len(s) {

@@ -47,8 +47,10 @@ func csvRow(f trie.Function) []string {
 	}
 }
 
-// csvText returns s escaped so that no spreadsheet takes it for a formula.
+// csvText returns s printable, as the table goes to terminals by way of head and grep, and escaped so that no spreadsheet takes it for a
+// formula.
 func csvText(s string) string {
+	s = output.Printable(s)
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s
 	}

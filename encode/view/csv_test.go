@@ -38,7 +38,7 @@ func TestCSV(t *testing.T) {
 }
 
 func TestCSVText(t *testing.T) {
-	for s, want := range map[string]string{"": "", "a": "a", "=1+1": "'=1+1", "@f": "'@f", "-": "'-", "\tx": "'\tx", "a=b": "a=b"} {
+	for s, want := range map[string]string{"": "", "a": "a", "=1+1": "'=1+1", "@f": "'@f", "-": "'-", "\tx": "\ufffdx", "a\x1b[2J\u202e": "a\ufffd[2J\ufffd", "a=b": "a=b"} {
 		if got := csvText(s); got != want {
 			t.Errorf("%q: got %q, want %q", s, got, want)
 		}
