@@ -1,10 +1,14 @@
 package redact
 
 import (
+	"net/netip"
 	"regexp"
 	"strings"
 	"unicode"
 )
+
+// hardware is the address of a network card.
+var hardware = regexp.MustCompile(`^[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}$`)
 
 var uuid = regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
 
@@ -12,8 +16,11 @@ var uuid = regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12
 // many. A page that is called so by mistake shares its numbers with others; one that is
 // overlooked fills the list of pages, and may name a person.
 func (r *Redactor) Identifier(s string) bool {
-	if strings.Contains(s, "@") || strings.HasPrefix(s, "~") || strings.HasPrefix(s, "eyJ") || uuid.MatchString(s) {
-		return true // an e-mail address or a name on a network, somebody's home, a JSON web token
+	if strings.ContainsAny(s, "@=") || hardware.MatchString(s) || strings.HasPrefix(s, "~") || strings.HasPrefix(s, "eyJ") || uuid.MatchString(s) {
+		return true // an e-mail address, a name or value of something, a card of a network, somebody's home, a JSON web token
+	}
+	if _, err := netip.ParseAddr(s); err == nil {
+		return true
 	}
 	if r.Text(s) != s {
 		return true // what else is taken out of texts, as a whole

@@ -39,7 +39,7 @@ func withoutCards(s string) string {
 // inCard marks the bytes that a number may have: digits and what stands between groups of
 // them. It is read-only.
 var inCard = func() (is [256]bool) {
-	for _, b := range []byte("0123456789 -+" + string(encodedSpace)) {
+	for _, b := range []byte("0123456789 -+." + string(encodedSpace)) {
 		is[b] = true
 	}
 	return is
@@ -63,6 +63,8 @@ func cardAt(s string) (length int) {
 			if (i+1 == len(s) || !digit(rune(s[i+1]))) && isCard(digits[:n]) {
 				length = i + 1
 			}
+		case group == 4 && s[i] == '.': // numbers of versions are shorter, or longer
+			group = 0
 		case group >= 3 && (s[i] == ' ' || s[i] == '-' || s[i] == '+'):
 			group = 0
 		case group >= 3 && strings.HasPrefix(s[i:], string(encodedSpace)):

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A pair is a name with = and a value, or of JSON. Names of features have colons, as in
-// "password: forgotten", so a colon counts after a quote alone.
+// A pair is a name with = and a value, or of JSON or JavaScript. Names of features have colons, as
+// in "password: forgotten", so a colon counts after a quote alone.
 var (
-	pairName  = regexp.MustCompile(`([\w.-]+)(?:( ?= ?)|\\?"\s*:\s*)`)
+	pairName  = regexp.MustCompile(`([\w.-]+)(?:( ?= ?)|\\?["']\s*:\s*)`)
 	pairValue = regexp.MustCompile(`^(?:"[^"]*"?|'[^']*'?|[^\s"'&;=>][^\s"'&;]*)`) // of => and == there is none
-	jsonValue = regexp.MustCompile(`^(?:\\?"[^"]*"?|[^\s"',{}\[\]]+)`)
+	jsonValue = regexp.MustCompile(`^(?:\\?"[^"]*"?|'[^']*'?|[^\s"',{}\[\]]+)`)
 	pathValue = regexp.MustCompile(`^[^/;?#\s]*`)
 )
 
@@ -34,6 +34,9 @@ func withoutSecretValues(s string) string {
 			value = pairValue
 		}
 		to := m[1] + len(value.FindString(s[m[1]:]))
+		if m[4] < 0 {
+			to = max(to, m[1]+nested(s[m[1]:]))
+		}
 		if to == m[1] && instead != "" {
 			continue
 		}
@@ -45,10 +48,38 @@ func withoutSecretValues(s string) string {
 	return b.String()
 }
 
+// nested returns the length of the object or list at the front of s, up to its last bracket or, without that, to the end; 0 if
+// there is none.
+func nested(s string) int {
+	if s == "" || s[0] != '{' && s[0] != '[' {
+		return 0
+	}
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(s)
+}
+
 // What ends in key is often none: sortKey, data-key. These are read-only.
 var (
 	secretNames   = []string{"key", "sid", "sess", "session", "auth", "authorization", "bearer"}
-	secretEndings = []string{"token", "secret", "password", "passwd", "pwd", "passphrase", "credential", "credentials", "jwt", "sessionid", "sessid", ".sid",
+	secretEndings = []string{"token", "secret", "secrets", "password", "passwords", "passwd", "pwd", "passphrase", "credential", "credentials", "jwt", "sessionid", "sessid", ".sid",
 		"apikey", "accesskey", "accountkey", "authkey", "clientkey", "licensekey", "privatekey", "secretkey", "signingkey"}
 	joints = strings.NewReplacer("_", "", "-", "")
 )

@@ -30,8 +30,10 @@ var (
 		{needs: setOf("#"), redact: putting("$1", fragment)},
 		{needs: setOf("="), redact: withoutSecretValues},
 		{needs: setOf(`":`), redact: withoutSecretValues},
+		{needs: setOf(`':`), redact: withoutSecretValues},
 		{needs: setOf("@"), redact: withoutEmails},
 		{needs: setOf("bear "), redact: putting("(token)", bearer)},
+		{needs: setOf("bear+"), redact: putting("(token)", bearer)},
 		{needs: setOf(": "), redact: putting("$1$2(secret)", header)},
 		{needs: setOf("a/0"), pieces: pieces("Mozilla/", "Opera/"), redact: putting("(user agent)", userAgent)},
 		{needs: setOf("+0"), redact: withoutPhones},
@@ -50,7 +52,7 @@ var (
 const shortest = len("eyJ") + 8
 
 var (
-	marks   = setOf("@%?#;=+/\" ")
+	marks   = setOf("@%?#;=+/\"' ")
 	percent = setOf("%")
 )
 
@@ -175,7 +177,7 @@ type byteSet uint64
 // bitOf is read-only.
 var bitOf = func() (bits [256]byteSet) {
 	bit := byteSet(1)
-	for _, same := range []string{"0123456789", " \t\n\v\f\r\xa0", "@", "%", "?", "#", ";", "=", "+", "/", "_", "-", ":", `"`} {
+	for _, same := range []string{"0123456789", " \t\n\v\f\r\xa0", "@", "%", "?", "#", ";", "=", "+", "/", "_", "-", ":", `"`, "'"} {
 		for _, b := range []byte(same) { // \xa0 is in what stands for an encoded space
 			bits[b] = bit
 		}

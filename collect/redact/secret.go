@@ -22,13 +22,13 @@ var (
 // they are found. A name such as surveyJsonModel has no token.
 var (
 	webToken = regexp.MustCompile(`(^|[^A-Za-z0-9])eyJ[A-Za-z0-9_.-]{8,}`)
-	bearer   = regexp.MustCompile(`(?i)\b(?:bearer[\s\x{a0}]+[^\w\s]*)+\S+`)
+	bearer   = regexp.MustCompile(`(?i)\b(?:bearer[\s\x{a0}+]+[^\w\s]*)+\S+`)
 	apiKey   = regexp.MustCompile(`(^|[^A-Za-z0-9])(?:` +
 		`A[KS]IA[A-Z0-9]{16,}|AIza[\w-]{30,}|` + // AWS, Google
 		`gh[oprsu]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|npm_[A-Za-z0-9]{30,}|` +
 		`[prs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9]{16,}|` + // Stripe
 		`xox[a-z]-[\w-]{8,}|xapp-[\w-]{8,}|` + // Slack
-		`sk-(?:ant|proj)-[\w-]{16,})`)
+		`sk-(?:ant|proj)-[\w-]{16,}|sk-[A-Za-z0-9]{32,})`) // Anthropic, OpenAI
 )
 
 // header is a line of HTTP. In "cookie: banner" there is no secret, nor in "auth: login".
