@@ -10,6 +10,23 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/access"
 )
 
+// logLevels returns the words of --log-level.
+func logLevels() map[string]slog.Level {
+	return map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+}
+
+// logger returns the log of the daemon, from a level on unless --log-level says another one.
+func (c *config) logger(stderr io.Writer, usual slog.Level) *slog.Logger {
+	o := slog.HandlerOptions{Level: usual}
+	if c.origin["log-level"] != "" {
+		o.Level = logLevels()[c.logLevel]
+	}
+	if c.logFormat == "json" {
+		return slog.New(slog.NewJSONHandler(stderr, &o))
+	}
+	return slog.New(slog.NewTextHandler(stderr, &o))
+}
+
 // audit notes who asked for what one visitor's visit went through, for all data, and who changed
 // something.
 type audit struct{ log *slog.Logger }

@@ -31,6 +31,8 @@ type config struct {
 	sites       string
 	apart       []site.Site // of the file of --sites, as they were at the start
 	auditLog    string
+	logFormat   string
+	logLevel    string
 	access      string
 	tlsCert     string
 	tlsKey      string
@@ -89,6 +91,9 @@ func (c *config) refused() (wrong []error) {
 	} {
 		refuse(limit.n <= 0, "--%s must be above 0", limit.flag)
 	}
+	refuse(c.logFormat != "text" && c.logFormat != "json", "--log-format %q: known are text, json", c.logFormat)
+	_, known := logLevels()[c.logLevel]
+	refuse(!known, "--log-level %q: known are debug, info, warn, error", c.logLevel)
 	refuse(!(l.Rate >= 0), "--rate must not be negative")
 	refuse(!(l.PageRate >= 0), "--page-rate must not be negative")
 	refuse(!(l.KeyRate >= 0), "--key-rate must not be negative")

@@ -68,7 +68,7 @@ func (c *config) serveDemo(ctx context.Context, stdout, stderr io.Writer) (err e
 	if isTerminal(stderr) { // people read what the demo says
 		level = slog.LevelWarn
 	}
-	return c.serve(ctx, slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})), stdout)
+	return c.serve(ctx, c.logger(stderr, level), stdout)
 }
 
 // localAddr returns an address of this machine alone with the port of another, or with a free one if that is taken.

@@ -64,21 +64,21 @@ func (c *config) errand(ctx context.Context, stdin io.Reader, stdout, stderr io.
 // Objects of an errand are large, and nobody waits for it.
 const errandGiveUp = 2 * time.Minute
 
-// warnings returns a log of what goes wrong while an errand is run.
-func warnings(stderr io.Writer) *slog.Logger {
-	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+// errandLog returns a log of what goes wrong while an errand is run.
+func (c *config) errandLog(stderr io.Writer) *slog.Logger {
+	return c.logger(stderr, slog.LevelWarn)
 }
 
 // nodeOf opens a store for an errand.
-func nodeOf(ctx context.Context, b objects.Store, stderr io.Writer) (*shared.Node, error) {
+func (c *config) nodeOf(ctx context.Context, b objects.Store, stderr io.Writer) (*shared.Node, error) {
 	ctx, cancel := context.WithTimeout(ctx, openWait)
 	defer cancel()
-	return shared.Open(ctx, b, shared.Options{GiveUp: errandGiveUp, Logger: warnings(stderr)})
+	return shared.Open(ctx, b, shared.Options{GiveUp: errandGiveUp, Logger: c.errandLog(stderr)})
 }
 
 // verifyData checks the data, and repairs what can be.
 func (c *config) verifyData(ctx context.Context, stdout, stderr io.Writer) error {
-	b, err := c.openPlace(ctx, !c.repair, warnings(stderr))
+	b, err := c.openPlace(ctx, !c.repair, c.errandLog(stderr))
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (c *config) verifyData(ctx context.Context, stdout, stderr io.Writer) error
 	}
 	mended := 0
 	if c.repair && len(v.Findings) > 0 {
-		n, err := nodeOf(ctx, b, stderr)
+		n, err := c.nodeOf(ctx, b, stderr)
 		if err != nil {
 			return err
 		}

@@ -53,6 +53,8 @@ func (c *config) placeFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.site, "site", "fieldtrie", "`NAME` of the site, which Grafana shows as the service")
 	fs.StringVar(&c.access, "access", "", "YAML `FILE` with the tokens and users that the private address asks for, and what each may have (default all may have all). SIGHUP reads it again")
 	fs.StringVar(&c.auditLog, "audit-log", "", "`FILE` for who asked for single views and backups, uploaded symbols or changed settings, as lines of JSON (default the log)")
+	fs.StringVar(&c.logFormat, "log-format", "text", "`FORMAT` of the log on standard error: text or json, an object a line")
+	fs.StringVar(&c.logLevel, "log-level", "info", "`LEVEL` from which on it has lines: debug, info, warn or error")
 	fs.StringVar(&c.tlsCert, "tls-cert", "", "serve HTTPS on the private address, with the certificate in this PEM `FILE`; read again when it changes")
 	fs.StringVar(&c.tlsKey, "tls-key", "", "PEM `FILE` with the private key of --tls-cert")
 	fs.BoolVar(&c.demo.on, "demo", false, "try things out: store a week of visits of a small shop first, in a temporary directory or a new --data, and serve a page that profiles itself at /demo/ on the private address; see docs/demo.md")

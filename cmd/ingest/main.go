@@ -102,7 +102,7 @@ func (c *config) run(ctx context.Context, args []string, stdin io.Reader, stdout
 	if c.demo.on {
 		return c.serveDemo(ctx, stdout, stderr)
 	}
-	return c.serve(ctx, slog.New(slog.NewTextHandler(stderr, nil)), stdout)
+	return c.serve(ctx, c.logger(stderr, slog.LevelInfo), stdout)
 }
 
 // answer answers what the program is asked of itself.

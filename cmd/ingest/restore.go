@@ -47,7 +47,7 @@ func (c *config) restoreFrom(ctx context.Context, in io.Reader, stderr io.Writer
 	if err != nil {
 		return backup.Stats{}, fmt.Errorf("restore into %s: %w", c.data, err)
 	}
-	to, err := c.openPlace(ctx, false, warnings(stderr))
+	to, err := c.openPlace(ctx, false, c.errandLog(stderr))
 	if err != nil {
 		return backup.Stats{}, err
 	}
