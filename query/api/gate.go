@@ -20,8 +20,9 @@ type GateOptions struct {
 }
 
 // Gate bounds how many responses are in the making at once, over all handlers that share it,
-// and measures them. One client has three quarters of them at the most, and who has the fewest
-// comes first, see [fair.WithClient]. It may be used by several goroutines.
+// and measures them. One client has a quarter of them at the most, also while nobody else asks:
+// a turn that is taken is not given back for who comes next. Who has the fewest comes first, see
+// [fair.WithClient]. It may be used by several goroutines.
 type Gate struct {
 	turns    *fair.Semaphore
 	most     int // turns
@@ -39,7 +40,7 @@ func NewGate(o GateOptions) *Gate {
 		o.Wait = 10 * time.Second
 	}
 	g := &Gate{
-		turns: fair.New(fair.Options{Turns: o.Concurrent, Each: max(1, o.Concurrent*3/4)}),
+		turns: fair.New(fair.Options{Turns: o.Concurrent, Each: max(1, o.Concurrent/4)}),
 		most:  o.Concurrent,
 		wait:  o.Wait,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -63,13 +64,13 @@ func NewGate(o GateOptions) *Gate {
 
 // BusyError says that no turn came in time. Asking again later may help.
 type BusyError struct {
-	Concurrent int           // answers that were in the making
+	Concurrent int           // queries that are answered at once
 	Wait       time.Duration // for which the query waited
 }
 
 // Error implements error.
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%d questions are being answered, and none was done within %s: try again", e.Concurrent, e.Wait)
+	return fmt.Sprintf("no turn came within %s: %d queries are answered at once, a quarter of them for one client: try again", e.Wait, e.Concurrent)
 }
 
 // Do calls f once few enough responses are in the making. Its own errors are a [BusyError],

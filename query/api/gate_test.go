@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/fair"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -73,6 +74,31 @@ func TestGateTurns(t *testing.T) {
 		t.Error(err)
 	}
 	waitFor(t, r, inFlight, 0)
+}
+
+// A client that asks for a lot keeps nobody else waiting: it has a quarter of the turns.
+func TestGateOneClient(t *testing.T) {
+	r := prometheus.NewRegistry()
+	g := NewGate(GateOptions{Concurrent: 8, Metrics: r})
+	release, done := make(chan struct{}), make(chan error, 20)
+	greedy := fair.WithClient(t.Context(), "greedy")
+	for range cap(done) {
+		go func() { done <- g.Do(greedy, func() error { <-release; return nil }) }()
+	}
+	waitFor(t, r, "fieldtrie_queries_waiting", float64(cap(done)-2))
+	for _, other := range []string{"a", "b", "c"} {
+		answered := false
+		if err := g.Do(fair.WithClient(t.Context(), other), func() error { answered = true; return nil }); err != nil || !answered {
+			t.Errorf("%s beside a client that asks for 20: answered %t, %v", other, answered, err)
+		}
+	}
+	waitFor(t, r, "fieldtrie_queries_in_flight", 2)
+	close(release)
+	for range cap(done) {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // A turn is given back whatever happens while it is held.

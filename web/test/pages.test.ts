@@ -191,7 +191,7 @@ test('a daemon with too many queries is asked again, and that is said', { skip }
   let refused = 0;
   await tab.page.route('**/api/v1/**', (route) => {
     if (refused++ >= 3) return route.continue();
-    const body = JSON.stringify({ error: '32 queries are being answered, and none was done within 10s: try again' });
+    const body = JSON.stringify({ error: 'no turn came within 10s: 32 queries are answered at once, a quarter of them for one client: try again' });
     return route.fulfill({ status: 503, headers: { 'Retry-After': '2' }, contentType: 'application/json', body });
   });
   await tab.page.goto(`${shop.url}/who`);
