@@ -20,7 +20,8 @@ test('the first page names what was planted, and says that it is a demo', { skip
   const change = panel.locator('.item', { hasText: 'formatPrice was edited in release 2.5.0' });
   await change.waitFor(); // changes and budgets are evaluated some seconds after the start
   await panel.getByText('budget blown').waitFor();
-  assert.match(await change.innerText(), /^slower formatPrice \+\d+.* on \/products and \d more/);
+  // The page that costs all visitors the most comes first: which it is depends on the time of day at which the demo begins.
+  assert.match(await change.innerText(), /^slower formatPrice \+\d+.* on \/\w* and \d more/);
   await axeFindsNothing(page);
   await isNotWide(page);
   const more = await page.getByRole('link', { name: 'What else is in it' }).getAttribute('href');
