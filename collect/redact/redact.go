@@ -30,7 +30,6 @@ var (
 		{needs: setOf("#"), redact: putting("$1", fragment)},
 		{needs: setOf("="), redact: withoutSecretValues},
 		{needs: setOf(`":`), redact: withoutSecretValues},
-		{needs: setOf(`':`), redact: withoutSecretValues},
 		{needs: setOf("@"), redact: withoutEmails},
 		{needs: setOf("bear "), redact: putting("(token)", bearer)},
 		{needs: setOf("bear+"), redact: putting("(token)", bearer)},
@@ -171,13 +170,13 @@ func putting(instead string, x *regexp.Regexp) func(string) string {
 }
 
 // A byteSet tells which bytes a text has. Letters are without case, digits are one, and so
-// are all kinds of space; of other bytes there are those that rules need.
+// are all kinds of space and of quotes; of other bytes there are those that rules need.
 type byteSet uint64
 
 // bitOf is read-only.
 var bitOf = func() (bits [256]byteSet) {
 	bit := byteSet(1)
-	for _, same := range []string{"0123456789", " \t\n\v\f\r\xa0", "@", "%", "?", "#", ";", "=", "+", "/", "_", "-", ":", `"`, "'"} {
+	for _, same := range []string{"0123456789", " \t\n\v\f\r\xa0", "@", "%", "?", "#", ";", "=", "+", "/", "_", "-", ":", `"'`} {
 		for _, b := range []byte(same) { // \xa0 is in what stands for an encoded space
 			bits[b] = bit
 		}
