@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/objects"
@@ -85,30 +84,26 @@ func (x *backup) run(ctx context.Context) error {
 	if err := x.all(ctx, layout.Changes); err != nil {
 		return err
 	}
-	// What names others is listed first, and sent last.
-	uploads, err := x.list(ctx, layout.SymbolUploads)
-	if err != nil {
-		return err
-	}
-	sites, err := x.list(ctx, layout.SymbolSites)
-	if err != nil {
-		return err
-	}
-	isTable := func(key string) bool { return strings.Contains(key, "/tables/") }
-	uploads = append(uploads, slices.DeleteFunc(sites, isTable)...)
-	if err := x.all(ctx, layout.SymbolTables); err != nil {
-		return err
-	}
-	if sites, err = x.list(ctx, layout.SymbolSites); err != nil {
-		return err
-	}
-	if err := x.each(ctx, slices.DeleteFunc(sites, func(key string) bool { return !isTable(key) })); err != nil {
-		return err
-	}
-	if err := x.each(ctx, uploads); err != nil {
+	if err := x.symbols(ctx); err != nil {
 		return err
 	}
 	return x.out.close(end{Traces: x.traces, Wrong: x.wrong})
+}
+
+// symbols copies the symbols. What names others is listed first, and sent last.
+func (x *backup) symbols(ctx context.Context) error {
+	uploads, err := x.list(ctx, layout.Symbols)
+	if err != nil {
+		return err
+	}
+	tables, err := x.list(ctx, layout.Symbols)
+	if err != nil {
+		return err
+	}
+	if err := x.each(ctx, slices.DeleteFunc(tables, layout.NamesTables)); err != nil {
+		return err
+	}
+	return x.each(ctx, slices.DeleteFunc(uploads, func(key string) bool { return !layout.NamesTables(key) }))
 }
 
 // waiting copies the segments that wait, and those that were set aside.

@@ -11,13 +11,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// SymbolTables and SymbolUploads are where symbols are that all sites share, and SymbolSites where those of sites are, each with the
-// same below its name. Uploads name tables.
-const (
-	SymbolTables  = "symbols/tables/"
-	SymbolUploads = "symbols/uploads/"
-	SymbolSites   = "symbols/sites/"
-)
+// Symbols is where symbols are: tables/ and uploads/ of those that all sites share, and sites/ with the same below the name of each
+// site.
+const Symbols = "symbols/"
+
+// NamesTables reports whether a key of Symbols is that of an upload, which names tables.
+func NamesTables(key string) bool { return strings.HasSuffix(key, ".json") }
 
 // Restoring is the key of an object that is there while a place is made of a backup, before all others. The format comes last.
 const Restoring = "RESTORING"
