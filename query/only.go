@@ -23,7 +23,7 @@ func OfSite(name string) Pages {
 
 // OfSites returns the pages of some sites.
 func OfSites(key string, names ...string) Pages {
-	return Pages{key, func(page string) bool { is, _ := site.Cut(page); return slices.Contains(names, is) }, names}
+	return Pages{key, func(page string) bool { return slices.Contains(names, siteOf(page)) }, names}
 }
 
 // siteOf returns the site of a page, "" if it has none.

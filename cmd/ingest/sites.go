@@ -15,14 +15,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/query/api"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/internal/lru"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/api"
 	"github.com/fieldtrie/fieldtrie/rules/access"
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 	"github.com/fieldtrie/fieldtrie/rules/site"
@@ -96,9 +95,7 @@ func (h *forPages) of(pages query.Pages) http.Handler {
 func (h *forPages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r, pages, err := pagesOf(r)
 	if err != nil {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusBadRequest)
-		_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()}) // the client may have gone
+		api.WriteError(w, http.StatusBadRequest, err)
 		return
 	}
 	h.of(pages).ServeHTTP(w, r)

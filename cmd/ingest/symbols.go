@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -76,9 +75,7 @@ func (s *symbolStore) add(private *http.ServeMux, audit *audit) {
 	answers := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, status, err := s.handlerFor(access.From(r.Context()), r.URL.Query())
 		if err != nil {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(status)
-			_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()}) // the client may have gone
+			api.WriteError(w, status, err)
 			return
 		}
 		h.ServeHTTP(w, r)

@@ -57,7 +57,7 @@ func (h *changesHandler) of(path string, methods map[string]changesAnswer) http.
 				allowed += ", POST"
 			}
 			w.Header().Set("Allow", allowed)
-			writeError(w, http.StatusMethodNotAllowed, fmt.Errorf("%s answers %s", r.URL.Path, allowed))
+			WriteError(w, http.StatusMethodNotAllowed, fmt.Errorf("%s answers %s", r.URL.Path, allowed))
 			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), h.o.Timeout)

@@ -99,10 +99,10 @@ func unknownPath(w http.ResponseWriter, r *http.Request) {
 	}
 	if _, known := endpoints()[path]; known {
 		w.Header().Set("Allow", "GET, HEAD")
-		writeError(w, http.StatusMethodNotAllowed, fmt.Errorf("%s answers GET", r.URL.Path))
+		WriteError(w, http.StatusMethodNotAllowed, fmt.Errorf("%s answers GET", r.URL.Path))
 		return
 	}
-	writeError(w, http.StatusNotFound, fmt.Errorf("no such path: %s; /api/v1/openapi.yaml describes those that there are", r.URL.Path))
+	WriteError(w, http.StatusNotFound, fmt.Errorf("no such path: %s; /api/v1/openapi.yaml describes those that there are", r.URL.Path))
 }
 
 // endpoint answers one kind of query.
@@ -138,7 +138,7 @@ type versioned interface {
 func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 	p, err := parametersOf(r, e.parameters, h.opts.Now())
 	if err != nil {
-		writeError(w, statusOf(err), err)
+		WriteError(w, statusOf(err), err)
 		return
 	}
 	if e.resolve != nil {
@@ -186,7 +186,7 @@ func (h *handler) refuse(w http.ResponseWriter, err error) {
 	case http.StatusGatewayTimeout:
 		err = fmt.Errorf("it took longer than %s and was given up: ask for less time, one page, or fewer labels", h.opts.Timeout)
 	}
-	writeError(w, status, err)
+	WriteError(w, status, err)
 }
 
 // tag returns the ETag of a response, or "" if nobody can say whether it changes. It is made
@@ -288,7 +288,8 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client may have gone
 }
 
-func writeError(w http.ResponseWriter, status int, err error) {
+// WriteError answers with an error as a Handler does: an object with the key error.
+func WriteError(w http.ResponseWriter, status int, err error) {
 	writeJSON(w, status, map[string]string{"error": err.Error()})
 }
 

@@ -36,7 +36,7 @@ func Together(h http.Handler) http.Handler {
 	return compressed()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		queries, err := queriesOf(r)
 		if err != nil {
-			writeError(w, http.StatusBadRequest, err)
+			WriteError(w, http.StatusBadRequest, err)
 			return
 		}
 		out := lines{w: w, c: http.NewResponseController(w)}
