@@ -3,12 +3,9 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
@@ -27,101 +23,6 @@ import (
 var disks = map[string]func(testing.TB, int64) *scratchdisk.Disk{"tmpfs": scratchdisk.Tmpfs, "ext4": scratchdisk.Ext4}
 
 const diskSize = 1 << 30
-
-// running is a daemon that a test started.
-type running struct {
-	t               *testing.T
-	cmd             *exec.Cmd
-	public, private string
-	log             lines
-	ended           chan error
-}
-
-// lines is what a program has written.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-// launch starts the daemon and waits until it answers.
-func launch(t *testing.T, bin, dir string, flags ...string) *running {
-	t.Helper()
-	return launchIn(t, nil, bin, dir, flags...)
-}
-
-// launchIn does so with more variables in the environment.
-func launchIn(t *testing.T, env []string, bin, dir string, flags ...string) *running {
-	t.Helper()
-	d := &running{t: t, public: "http://" + freeaddr.Of(t), private: "http://" + freeaddr.Of(t), ended: make(chan error, 1)}
-	d.cmd = exec.Command(bin, append([]string{"--data", dir, "--listen", d.public[7:], "--query-listen", d.private[7:]}, flags...)...)
-	d.cmd.Stderr = &d.log
-	d.cmd.Env = append(os.Environ(), env...)
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { d.ended <- d.cmd.Wait() }()
-	t.Cleanup(func() { _ = d.cmd.Process.Kill() })
-	for range 400 {
-		if d.get("/healthz") == "ok\n" { // on a full disk it is not ready
-			return d
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	_ = d.cmd.Process.Kill()
-	t.Fatalf("the daemon does not get ready: %v\n%s", <-d.ended, d.log.String())
-	return nil
-}
-
-// get returns what the private address answers with status 200, else "".
-func (d *running) get(path string) string {
-	if got := d.ask(path); got.status == http.StatusOK {
-		return got.body
-	}
-	return ""
-}
-
-// stop sends a signal and returns how the daemon ended.
-func (d *running) stop(s os.Signal) error {
-	d.t.Helper()
-	_ = d.cmd.Process.Signal(s)
-	return d.wait()
-}
-
-// wait returns how the daemon ended.
-func (d *running) wait() error {
-	d.t.Helper()
-	select {
-	case err := <-d.ended:
-		return err
-	case <-time.After(30 * time.Second):
-		_ = d.cmd.Process.Signal(syscall.SIGQUIT) // which has it write what all goroutines do
-		<-d.ended
-		d.t.Fatalf("the daemon does not end\n%s", d.log.String())
-		return nil
-	}
-}
-
-// until waits for a condition.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for: %s", what)
-		}
-	}
-}
 
 // senders send traces, each once, until they are stopped.
 type senders struct {

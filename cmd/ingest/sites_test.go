@@ -7,16 +7,13 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
@@ -27,14 +24,11 @@ func siteTrace(n int64) string {
 		`"samples":[{"timestamp":0,"stackId":0},{"timestamp":10,"stackId":0}]}}`, 'a'+rune(n%5), n, n%500, n%1000+1)
 }
 
-// TestSitesUnderLoad has one site send and ask as much as it can, and another one a little. The other
-// one's traces are all taken and counted, and all its questions answered.
-func TestSitesUnderLoad(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes the whole machine for itself")
-	}
+// launchSites starts a daemon with sites, of which each has a key that is its first letter, and with tokens: what the access file
+// says of each, by name. The text of one is its name and "-token".
+func launchSites(t *testing.T, tokens map[string]string, names ...string) *running {
+	t.Helper()
 	dir := t.TempDir()
-	bin := programs.Path(t, "ingest")
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -42,30 +36,26 @@ func TestSitesUnderLoad(t *testing.T) {
 		}
 		return path
 	}
-	token := func(site string) string {
-		return fmt.Sprintf("  - {name: %s, sha256: %x, sites: [%s]}\n", site, sha256.Sum256([]byte(site+"-token")), site)
+	sites, keys, access := "", "", "tokens:\n"
+	for _, name := range names {
+		sites += fmt.Sprintf("- name: %s\n", name)
+		keys += fmt.Sprintf("- {key: %c, site: %s}\n", name[0], name)
 	}
-	public, private := freeaddr.Of(t), freeaddr.Of(t)
-	cmd := exec.Command(bin, "--data", filepath.Join(dir, "data"), "--listen", public, "--query-listen", private,
-		"--sites", write("sites.yaml", "- name: loud\n- name: quiet\n"),
-		"--keys", write("keys.yaml", "- {key: l, site: loud}\n- {key: q, site: quiet}\n"),
-		"--access", write("access.yaml", "tokens:\n"+token("loud")+token("quiet")))
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	for name, may := range tokens {
+		access += fmt.Sprintf("  - {name: %s, sha256: %x, %s}\n", name, sha256.Sum256([]byte(name+"-token")), may)
 	}
-	defer func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
-		}
-	}()
-	for end := time.Now().Add(30 * time.Second); exec.Command(bin, "--healthy", "--query-listen", private).Run() != nil; {
-		if time.Now().After(end) {
-			t.Fatal("the daemon does not get ready")
-		}
-	}
+	return launch(t, programs.Path(t, "ingest"), filepath.Join(dir, "data"),
+		"--sites", write("sites.yaml", sites), "--keys", write("keys.yaml", keys), "--access", write("access.yaml", access))
+}
 
+// TestSitesUnderLoad has one site send and ask as much as it can, and another one a little. The other
+// one's traces are all taken and counted, and all its questions answered.
+func TestSitesUnderLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes the whole machine for itself")
+	}
+	d := launchSites(t, map[string]string{"loud": "sites: [loud]", "quiet": "sites: [quiet]"}, "loud", "quiet")
+	defer d.end()
 	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
 	do := func(req *http.Request) (status int, body []byte) {
 		res, err := client.Do(req)
@@ -77,7 +67,7 @@ func TestSitesUnderLoad(t *testing.T) {
 		return res.StatusCode, body
 	}
 	send := func(key, body string) (int, []byte) {
-		req, err := http.NewRequest(http.MethodPost, "http://"+public+"/v1/traces?key="+key, strings.NewReader(body))
+		req, err := http.NewRequest(http.MethodPost, d.public+"/v1/traces?key="+key, strings.NewReader(body))
 		if err != nil {
 			return 0, []byte(err.Error())
 		}
@@ -85,7 +75,7 @@ func TestSitesUnderLoad(t *testing.T) {
 		return do(req)
 	}
 	ask := func(site, path string) (int, []byte) {
-		req, err := http.NewRequest(http.MethodGet, "http://"+private+path, nil)
+		req, err := http.NewRequest(http.MethodGet, d.private+path, nil)
 		if err != nil {
 			return 0, []byte(err.Error())
 		}

@@ -4,15 +4,12 @@ package main
 
 import (
 	"errors"
-	"io"
 	"net/http"
-
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
@@ -34,35 +31,9 @@ func freezing(t *testing.T) (d *scratchdisk.Disk, dir string) {
 	return d, filepath.Join(d.Dir, "data")
 }
 
-// answered is an answer of a daemon.
-type answered struct {
-	status int
-	after  string // Retry-After
-	body   string
-	err    error // there was none
-}
-
-// patient waits for longer than a daemon may take.
-var patient = &http.Client{Timeout: 30 * time.Second}
-
 // sendTrace sends the trace with number n.
 func (d *running) sendTrace(n int) answered {
 	return answerOf(patient.Post(d.public+"/v1/traces", "application/json", strings.NewReader(crashTrace(n))))
-}
-
-// ask asks the private address.
-func (d *running) ask(path string) answered { return answerOf(patient.Get(d.private + path)) }
-
-func answerOf(res *http.Response, err error) answered {
-	if err != nil {
-		return answered{err: err}
-	}
-	defer func() { _ = res.Body.Close() }()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		return answered{err: err}
-	}
-	return answered{res.StatusCode, res.Header.Get("Retry-After"), string(b), nil}
 }
 
 // wantAccepted checks that the daemon takes a trace.
