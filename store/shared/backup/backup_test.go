@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -239,6 +240,42 @@ func TestUnreadable(t *testing.T) {
 	if err != nil || stats.Objects != 2 || len(stats.Wrong) != 1 || stats.Wrong[0].Object != "symbols/uploads/1-1.json" {
 		t.Errorf("got %+v, %v", stats, err)
 	}
+}
+
+// Uploads name tables, so all tables are copied first, whatever a site is called.
+func TestUploadsLast(t *testing.T) {
+	m := reads{memory{}, new([]string)}
+	b, err := layout.Create(t.Context(), m, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []string{"", "sites/shop/", "sites/tables/", "sites/uploads/"} {
+		m.memory["symbols/"+of+"tables/ab/"+strings.Repeat("ab", 32)] = []byte("table")
+		m.memory["symbols/"+of+"uploads/1-2.json"] = []byte("{}")
+	}
+	*m.keys = nil
+	if stats, err := Backup(t.Context(), io.Discard, b); err != nil || len(stats.Wrong) > 0 {
+		t.Fatalf("got %+v, %v", stats, err)
+	}
+	var symbols []string
+	for _, key := range *m.keys {
+		if strings.HasPrefix(key, "symbols/") {
+			symbols = append(symbols, path.Ext(key))
+		}
+	}
+	if want := []string{"", "", "", "", ".json", ".json", ".json", ".json"}; !slices.Equal(symbols, want) {
+		t.Errorf("copied %q", *m.keys)
+	}
+}
+
+type reads struct {
+	memory
+	keys *[]string
+}
+
+func (m reads) Get(ctx context.Context, key string, most int64, known objects.Tag) (*objects.Object, error) {
+	*m.keys = append(*m.keys, key)
+	return m.memory.Get(ctx, key, most, known)
 }
 
 type unreadable struct{ memory }
