@@ -95,7 +95,7 @@ var mayImport = map[string][]string{
 
 	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/compare", "query/selection", "query/sums", "rules/site", "store", "symbols", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
 	"query/agent":     {"encode/output", "internal/spelling", "query", "query/budget", "query/changes", "query/compare", "query/selection", "query/verdict", "query/watch", "trie", "trie/rollup"},
-	"query/api":       {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/fair", "query", "query/changes", "query/compare", "query/selection", "trie", "trie/rollup"},
+	"query/api":       {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/fair", "internal/fresh", "query", "query/changes", "query/compare", "query/selection", "trie", "trie/rollup"},
 	"query/budget":    {"internal/strictyaml", "query", "query/selection", "query/watch", "rules/feature", "trie/rollup"},
 	"query/budget/ci": {"encode/output", "query/budget"},
 	"query/compare":   {"encode/output", "trie"},

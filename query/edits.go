@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/fresh"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/symbols"
@@ -43,7 +44,7 @@ type Edits struct {
 	Unknown int `json:"unknown_functions,omitempty"`
 	// Missing says which symbols are missing. Without those of a release there are no functions.
 	Missing []naming.Missing `json:"missing,omitempty"`
-	Behind  time.Duration    `json:"-"`
+	Age     fresh.Age        `json:"-"`
 
 	result *edits.Result
 }
@@ -135,7 +136,7 @@ func (l Local) pageScripts(ctx context.Context, q EditsQuery, release string, ou
 	if err != nil || n == nil {
 		return x, err
 	}
-	out.Behind = max(out.Behind, result.Stats.Behind)
+	out.Age = out.Age.With(result.Stats.Age)
 	n.SeeProfile(result.Profile)
 	names := n.Names()
 	for _, t := range names.Tables() {

@@ -84,8 +84,8 @@ func refuseLabels(what string) error {
 func (l Local) Labels(ctx context.Context, sel selection.Selection) (Labels, error) {
 	sel.GroupBy = nil
 	sel, key := recently(sel)
-	got, age, err := cached(ctx, l, "labels "+key, sel.Lag, func(ctx context.Context) (Labels, error) { return l.labels(ctx, sel) })
-	got.Stats.Behind += age
+	got, kept, err := cached(ctx, l, "labels "+key, sel.Lag, func(ctx context.Context) (Labels, error) { return l.labels(ctx, sel) })
+	got.Stats.Age = got.Stats.Age.After(kept)
 	return got, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/internal/fresh"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
@@ -31,9 +32,8 @@ type Stats struct {
 	Bytes    uint64 `json:"bytes"` // stored size of what was read
 	// Folded is how many of the page views had labels that the sums did not keep apart: an
 	// answer about these labels may lack them, as they are under (other).
-	Folded int64 `json:"folded_views,omitempty"`
-	// Behind is how long ago what came in last was looked at, see [selection.Selection.Lag].
-	Behind time.Duration `json:"-"`
+	Folded int64     `json:"folded_views,omitempty"`
+	Age    fresh.Age `json:"-"` // how old it is, see [selection.Selection.Lag]
 	// Names says how much of the time has readable names; nil if there are no symbols, or if
 	// names as browsers said them were asked for.
 	Names *naming.Coverage `json:"names,omitempty"`
@@ -73,7 +73,7 @@ func (s *Stats) add(o Stats) {
 	s.Days, s.Hours, s.RolledUp = s.Days+o.Days, s.Hours+o.Hours, s.RolledUp+o.RolledUp
 	s.Partitions, s.Traces, s.Profiles, s.Bytes = s.Partitions+o.Partitions, s.Traces+o.Traces, s.Profiles+o.Profiles, s.Bytes+o.Bytes
 	s.Folded += o.Folded
-	s.Behind = max(s.Behind, o.Behind)
+	s.Age = s.Age.With(o.Age)
 	for _, w := range o.Warnings {
 		if len(s.Warnings) < maxWarnings && !slices.Contains(s.Warnings, w) {
 			s.Warnings = append(s.Warnings, w)
@@ -119,7 +119,7 @@ func (r *reading) stats(s store.ScanStats) Stats {
 		w = append(w, fmt.Sprintf("%d page views had more labels than sums keep apart, and are counted under (other)", r.folded))
 	}
 	return Stats{Folded: r.folded, Partitions: s.Partitions, Days: s.Days, Hours: s.Hours, RolledUp: s.RolledUp,
-		Traces: s.Traces, Bytes: s.Bytes, Behind: s.Behind, Warnings: w}
+		Traces: s.Traces, Bytes: s.Bytes, Age: fresh.Age{Behind: s.Behind}, Warnings: w}
 }
 
 // recording reads a store as records alone: rollups as they are, and traces that are in

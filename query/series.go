@@ -109,8 +109,8 @@ func (l Local) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 	if q.byParts() {
 		key += l.Symbols.Generation()
 	}
-	got, age, err := cached(ctx, l, key, sel.Lag, func(ctx context.Context) (Series, error) { return l.series(ctx, q) })
-	got.Stats.Behind += age
+	got, kept, err := cached(ctx, l, key, sel.Lag, func(ctx context.Context) (Series, error) { return l.series(ctx, q) })
+	got.Stats.Age = got.Stats.Age.After(kept)
 	return got, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/fresh"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
@@ -72,8 +73,7 @@ type Catalog struct {
 	Warnings []string `json:"warnings,omitempty"`
 	Demo     string   `json:"demo,omitempty"` // of a demo: what is in it
 
-	// Behind is how long ago what came in last was looked at, see [selection.Selection.Lag].
-	Behind time.Duration `json:"-"`
+	Age fresh.Age `json:"-"` // how old it is, see [selection.Selection.Lag]
 }
 
 // size returns about how many bytes c takes.
@@ -110,8 +110,7 @@ type Reader interface {
 // Local reads where traces are kept itself.
 type Local struct {
 	Reader Reader
-	// MaxSize bounds the memory that the merge for one response takes, in bytes: a larger one
-	// is a [TooLargeError]. 0 is 256 MiB.
+	// MaxSize bounds the bytes of memory that one merge takes: a larger one is a [TooLargeError]. 0 is 256 MiB.
 	MaxSize int
 	// Memory bounds what the merges for all responses take, of all that share it.
 	Memory *Memory
@@ -121,11 +120,9 @@ type Local struct {
 	Owners *owner.Rules
 	// Links lead from functions to their sources.
 	Links naming.Links
-	// Responses are shared among those who ask the same within [selection.Selection.Lag], so nobody may
-	// change them; nil does not.
+	// Responses are shared among those who ask the same within [selection.Selection.Lag]; nil does not.
 	Responses *ResponseCache
-	// Steps keeps the rollups of steps shorter than an hour for those who ask again, with a
-	// [selection.Selection.Lag]; nil does not.
+	// Steps keeps the rollups of steps shorter than an hour for those who ask again within it; nil does not.
 	Steps *StepCache
 
 	only string // [Pages.Key] of those that the reader knows
@@ -148,8 +145,8 @@ func (l Local) Profile(ctx context.Context, sel selection.Selection, progress fu
 	}
 	sel, key := recently(sel)
 	key = fmt.Sprint("profile ", key, l.Symbols.Generation())
-	got, age, err := cached(ctx, l, key, sel.Lag, func(ctx context.Context) (Result, error) { return l.profile(ctx, sel, nil) })
-	got.Stats.Behind += age
+	got, kept, err := cached(ctx, l, key, sel.Lag, func(ctx context.Context) (Result, error) { return l.profile(ctx, sel, nil) })
+	got.Stats.Age = got.Stats.Age.After(kept)
 	return got, err
 }
 
@@ -249,7 +246,7 @@ func (l Local) Catalog(ctx context.Context, since, until time.Time, lag time.Dur
 	if err != nil {
 		return Catalog{}, fmt.Errorf("read catalogue: %w", err)
 	}
-	out := Catalog{Entries: []Entry{}, Warnings: warnings(stats), Behind: stats.Behind}
+	out := Catalog{Entries: []Entry{}, Warnings: warnings(stats), Age: fresh.Age{Behind: stats.Behind}}
 	for _, e := range entries {
 		x := Entry{Page: e.Page, Kind: e.Tag.Key, Name: e.Tag.Value, Traces: e.Traces, First: e.First.UTC(), Last: e.Last.UTC()}
 		if e.Tag == (store.Tag{}) {

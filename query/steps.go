@@ -83,7 +83,9 @@ func (l Local) stepSeries(ctx context.Context, sel selection.Selection, length t
 	if f.since.IsZero() || sel.Since.Before(f.since) || sel.Since.After(f.upTo) || now.Before(f.upTo) || now.Sub(f.begun) > rereadAfter {
 		f.begun, f.since, f.upTo, f.steps, f.open = now, sel.Since, sel.Since, nil, openSteps{}
 	}
-	if begin := time.Now(); !begin.Before(f.open.until) {
+	begin := time.Now()
+	kept := begin.Before(f.open.until)
+	if !kept {
 		rest := sel
 		rest.Since = f.upTo
 		steps, stats, err := l.readSteps(ctx, rest, length)
@@ -94,7 +96,7 @@ func (l Local) stepSeries(ctx context.Context, sel selection.Selection, length t
 		f.settle(now.Add(-settled).Truncate(length))
 	}
 	stats := f.open.stats
-	stats.Behind = time.Since(f.open.at)
+	stats.Age = fresh.Age{Behind: time.Since(f.open.at), Kept: kept}
 	for _, s := range f.steps {
 		if !s.at.Before(sel.Since) {
 			take(s)

@@ -77,8 +77,8 @@ func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 	sel, key := recently(q.Selection)
 	q.Selection = sel
 	key = fmt.Sprint("top ", key, q.Limit, q.Sort, l.Symbols.Generation())
-	got, age, err := cached(ctx, l, key, sel.Lag, func(ctx context.Context) (Top, error) { return l.top(ctx, q) })
-	got.Stats.Behind += age
+	got, kept, err := cached(ctx, l, key, sel.Lag, func(ctx context.Context) (Top, error) { return l.top(ctx, q) })
+	got.Stats.Age = got.Stats.Age.After(kept)
 	return got, err
 }
 

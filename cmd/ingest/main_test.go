@@ -211,3 +211,42 @@ func request(ts *testscript.TestScript, method, url string, body []byte, headers
 	_, err = ts.Stdout().Write(text)
 	ts.Check(err)
 }
+
+// TestUnchanged asks a daemon again with the ETag of its response: nothing has changed until a trace comes in.
+func TestUnchanged(t *testing.T) {
+	t.Parallel()
+	d := launch(t, programs.Path(t, "ingest"), t.TempDir())
+	defer d.end()
+	ask := func(tag string) (int, string) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.private+"/api/v1/top?since=2020-01-01T00:00:00Z", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("If-None-Match", tag)
+		res, err := patient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		if _, err := io.Copy(io.Discard, res.Body); err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, res.Header.Get("ETag")
+	}
+	var last string
+	for n := range 3 {
+		var tag string
+		until(t, "a response has a tag of its own", func() bool { // one that was made for somebody else has none
+			status, got := ask(last)
+			tag = got
+			return status == http.StatusOK && tag != "" && tag != last
+		})
+		if status, got := ask(tag); status != http.StatusNotModified || got != tag {
+			t.Errorf("%d traces: asked with the tag %q: got %d with %q, want 304", n, tag, status, got)
+		}
+		last = tag
+		if got := d.sendTrace(n); got.status != http.StatusAccepted {
+			t.Fatalf("trace %d: got %+v, want status 202", n, got)
+		}
+	}
+}

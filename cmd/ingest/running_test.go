@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -123,6 +124,11 @@ var patient = &http.Client{Timeout: 30 * time.Second}
 
 // ask asks the private address.
 func (d *running) ask(path string) answered { return answerOf(patient.Get(d.private + path)) }
+
+// sendTrace sends the trace with number n.
+func (d *running) sendTrace(n int) answered {
+	return answerOf(patient.Post(d.public+"/v1/traces", "application/json", strings.NewReader(crashTrace(n))))
+}
 
 func answerOf(res *http.Response, err error) answered {
 	if err != nil {

@@ -31,11 +31,6 @@ func freezing(t *testing.T) (d *scratchdisk.Disk, dir string) {
 	return d, filepath.Join(d.Dir, "data")
 }
 
-// sendTrace sends the trace with number n.
-func (d *running) sendTrace(n int) answered {
-	return answerOf(patient.Post(d.public+"/v1/traces", "application/json", strings.NewReader(crashTrace(n))))
-}
-
 // wantAccepted checks that the daemon takes a trace.
 func (d *running) wantAccepted(n int) {
 	d.t.Helper()

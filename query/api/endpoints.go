@@ -113,7 +113,7 @@ func profileResponse(ctx context.Context, h *handler, sel selection.Selection, f
 		return response{}, err
 	}
 	header := map[string]string{statsHeader: string(stats)}
-	return response{media: contentType(format), header: header, behind: result.Stats.Behind, write: func(w http.ResponseWriter) error {
+	return response{media: contentType(format), header: header, age: result.Stats.Age, write: func(w http.ResponseWriter) error {
 		return format.Encode(w, result.Profile, o)
 	}}, nil
 }
@@ -140,7 +140,7 @@ func respondStats(ctx context.Context, h *handler, p *parameters) (response, err
 		return response{}, p.err
 	}
 	report, err := h.src.Report(ctx, sel)
-	return response{json: report, behind: report.Stats.Behind}, err
+	return response{json: report, age: report.Stats.Age}, err
 }
 
 func respondVitals(ctx context.Context, h *handler, p *parameters) (response, error) {
@@ -149,7 +149,7 @@ func respondVitals(ctx context.Context, h *handler, p *parameters) (response, er
 		return response{}, p.err
 	}
 	vitals, err := h.src.Vitals(ctx, sel)
-	return response{json: vitals, behind: vitals.Stats.Behind}, err
+	return response{json: vitals, age: vitals.Stats.Age}, err
 }
 
 func respondCatalog(ctx context.Context, h *handler, p *parameters) (response, error) {
@@ -159,7 +159,7 @@ func respondCatalog(ctx context.Context, h *handler, p *parameters) (response, e
 	}
 	catalog, err := h.src.Catalog(ctx, since, until, p.lag)
 	catalog.Demo = h.opts.Demo
-	return response{json: catalog, behind: catalog.Behind}, err
+	return response{json: catalog, age: catalog.Age}, err
 }
 
 // respondBy answers with the page views of each value of a label, and those without a profile
@@ -176,7 +176,7 @@ func respondBy(key string, coverage bool) func(context.Context, *handler, *param
 		if err != nil {
 			return response{}, err
 		}
-		return response{json: query.ListOf(key, series, limit, coverage), behind: series.Stats.Behind}, nil
+		return response{json: query.ListOf(key, series, limit, coverage), age: series.Stats.Age}, nil
 	}
 }
 
@@ -189,7 +189,7 @@ func respondLabels(ctx context.Context, h *handler, p *parameters) (response, er
 	if key := p.Get("key"); key != "" && err == nil {
 		labels.Labels = slices.DeleteFunc(slices.Clone(labels.Labels), func(x query.LabelValues) bool { return x.Key != key })
 	}
-	return response{json: labels, behind: labels.Stats.Behind}, err
+	return response{json: labels, age: labels.Stats.Age}, err
 }
 
 // resolveSeries writes down what a query for a series means that leaves it open: how far
@@ -218,7 +218,7 @@ func respondSeries(ctx context.Context, h *handler, p *parameters) (response, er
 		return response{}, p.err
 	}
 	series, err := h.src.Series(ctx, q)
-	return response{json: series, behind: series.Stats.Behind}, err
+	return response{json: series, age: series.Stats.Age}, err
 }
 
 // stepAll asks for one point of all the time.
@@ -230,7 +230,7 @@ func respondTop(ctx context.Context, h *handler, p *parameters) (response, error
 		return response{}, p.err
 	}
 	top, err := h.src.Top(ctx, q)
-	return response{json: top, behind: top.Stats.Behind}, err
+	return response{json: top, age: top.Stats.Age}, err
 }
 
 // compareParameters are those of a second selection.
@@ -268,7 +268,7 @@ func respondCompare(ctx context.Context, h *handler, p *parameters) (response, e
 		return response{}, p.err
 	}
 	comparison, err := h.src.Compare(ctx, q)
-	return response{json: comparison, behind: max(comparison.StatsA.Behind, comparison.StatsB.Behind)}, err
+	return response{json: comparison, age: comparison.StatsA.Age.With(comparison.StatsB.Age)}, err
 }
 
 func respondEdits(ctx context.Context, h *handler, p *parameters) (response, error) {
@@ -285,7 +285,7 @@ func respondEdits(ctx context.Context, h *handler, p *parameters) (response, err
 		return response{}, p.err
 	}
 	edits, err := h.src.Edits(ctx, q)
-	return response{json: edits, behind: edits.Behind}, err
+	return response{json: edits, age: edits.Age}, err
 }
 
 func respondTree(ctx context.Context, h *handler, p *parameters) (response, error) {
@@ -310,7 +310,7 @@ func respondTree(ctx context.Context, h *handler, p *parameters) (response, erro
 	if err != nil {
 		return response{}, err
 	}
-	return response{json: tree, behind: max(result.Stats.Behind, other.Stats.Behind)}, nil
+	return response{json: tree, age: result.Stats.Age.With(other.Stats.Age)}, nil
 }
 
 func respondViews(ctx context.Context, h *handler, p *parameters) (response, error) {
@@ -319,7 +319,7 @@ func respondViews(ctx context.Context, h *handler, p *parameters) (response, err
 		return response{}, p.err
 	}
 	views, err := h.src.Views(ctx, q)
-	return response{json: views, behind: views.Stats.Behind}, err
+	return response{json: views, age: views.Stats.Age}, err
 }
 
 func respondView(ctx context.Context, h *handler, p *parameters) (response, error) {
@@ -328,7 +328,7 @@ func respondView(ctx context.Context, h *handler, p *parameters) (response, erro
 		return response{}, p.err
 	}
 	view, err := h.src.View(ctx, q)
-	return response{json: view, behind: view.Stats.Behind}, err
+	return response{json: view, age: view.Stats.Age}, err
 }
 
 // respondAround answers with who calls a function, or what it calls.
@@ -352,6 +352,6 @@ func respondAround(around func(*trie.Profile, func(trie.Frame) bool) *trie.Profi
 				(line == 0 || f.Line == uint32(line)) && (column == 0 || f.Column == uint32(column))
 		})
 		tree, err := treeOf(result, query.Result{}, "", nodes)
-		return response{json: tree, behind: result.Stats.Behind}, err
+		return response{json: tree, age: result.Stats.Age}, err
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/fresh"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/changes"
 	"github.com/fieldtrie/fieldtrie/query/selection"
@@ -121,7 +122,7 @@ type response struct {
 	json   any                               // unless write is set
 	media  string                            // of what write writes
 	header map[string]string                 // more headers
-	behind time.Duration                     // [query.Stats.Behind]
+	age    fresh.Age                         // [query.Stats.Age]
 	write  func(w http.ResponseWriter) error // writes the body piece by piece
 }
 
@@ -144,19 +145,15 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 	if e.resolve != nil {
 		e.resolve(p)
 	}
-	if tag := h.tag(r.URL.Path, p); tag != "" {
-		w.Header().Set("ETag", tag)
-		w.Header().Set("Cache-Control", "private, no-cache") // ask whether it is still so
-		if hasTag(r.Header.Get("If-None-Match"), tag) {
+	if !strings.Contains(r.Header.Get("Cache-Control"), "no-cache") {
+		p.lag = h.opts.Lag
+		if h.unchanged(w, r, p) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), h.opts.Timeout)
 	defer cancel()
-	if !strings.Contains(r.Header.Get("Cache-Control"), "no-cache") {
-		p.lag = h.opts.Lag
-	}
 	var a response
 	err = h.opts.Gate.Do(ctx, func() (err error) {
 		a, err = e.respond(ctx, h, p)
@@ -170,11 +167,25 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 		h.refuse(w, err)
 		return
 	}
-	if a.behind > 0 {
-		w.Header().Del("ETag") // which is that of a response of now
-		w.Header().Set("Age", strconv.Itoa(int(a.behind.Round(time.Second).Seconds())))
+	if a.age.Kept {
+		w.Header().Del("ETag") // of what is stored now, which it may lack
+	}
+	if seconds := int(a.age.Behind.Round(time.Second).Seconds()); seconds > 0 {
+		w.Header().Set("Age", strconv.Itoa(seconds))
 	}
 	a.writeTo(w)
+}
+
+// unchanged reports whether the client has the response that it asks for, and sets the headers by which it can ask that. Those who
+// want all that was acknowledged have it waited for, and a tag does not tell of what is to come.
+func (h *handler) unchanged(w http.ResponseWriter, r *http.Request, p *parameters) bool {
+	tag := h.tag(r.URL.Path, p)
+	if tag == "" {
+		return false
+	}
+	w.Header().Set("ETag", tag)
+	w.Header().Set("Cache-Control", "private, no-cache") // ask whether it is still so
+	return hasTag(r.Header.Get("If-None-Match"), tag)
 }
 
 // refuse answers with an error of making a response.

@@ -67,7 +67,7 @@ func respondPprofIndex(ctx context.Context, h *handler, p *parameters) (response
 		setTimes(v, "", since, until)
 		rows = append(rows, row{e, template.URL("profile?" + v.Encode())})
 	}
-	return response{media: "text/html; charset=utf-8", behind: catalog.Behind, write: func(w http.ResponseWriter) error {
+	return response{media: "text/html; charset=utf-8", age: catalog.Age, write: func(w http.ResponseWriter) error {
 		if err := pprofIndex.Execute(w, map[string]any{"Base": "http://HOST/pprof/", "Pages": rows}); err != nil {
 			return fmt.Errorf("write index: %w", err)
 		}
