@@ -113,7 +113,7 @@ func (c *command) nothingFound(ctx context.Context, src query.Source) error {
 			last := slices.MaxFunc(all.Pages(), func(a, b query.Entry) int { return a.Last.Compare(b.Last) })
 			return fmt.Errorf("%s; the last trace was received %s, so try an earlier --since", what, last.Last.UTC().Format(time.RFC3339))
 		}
-		return fmt.Errorf("%s; %s has no traces at all", what, cmp.Or(c.addr, c.data))
+		return fmt.Errorf("%s; %s has no traces at all", what, cmp.Or(c.daemon.Addr, c.data))
 	}
 	for _, e := range pages {
 		if e.Page == c.page && c.selection.Feature == "" && len(c.selection.Where) == 0 {

@@ -130,13 +130,13 @@ func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 
 // checkStore rejects two stores, or none.
 func (c *command) checkStore(fs *pflag.FlagSet, _ refusing) error {
-	if c.data == "" && c.addr == "" {
+	if c.data == "" && c.daemon.Addr == "" {
 		return errors.New("--data: the name of the directory is empty")
 	}
 	if fs.Changed("data") && fs.Changed("addr") {
 		return errors.New("--data and --addr: use one of them")
 	}
-	return c.checkRemote()
+	return c.daemon.Check()
 }
 
 // checkComparing rejects flags that do not go with a comparison of selections.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fieldtrie/fieldtrie/cmd/aggregate/daemon"
 	"github.com/fieldtrie/fieldtrie/encode/formats"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query/file"
@@ -28,8 +29,8 @@ type command struct {
 	formatName             string
 	output                 string
 	rows                   int
-	data, addr             string
-	tokenFile, ca          string
+	data                   string
+	daemon                 daemon.Address
 	list                   string
 	stats, vitals          bool
 	series, total          bool
@@ -95,9 +96,7 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&c.rows, "rows", 40, "functions that --format top, --stats and comparisons show; -1 shows all")
 	fs.BoolVar(&c.total, "total", false, "of --format top and tree: times of all page views together, and not of one")
 	fs.StringVar(&c.data, "data", "fieldtrie-data", "data `DIR` of ingest, or s3://BUCKET/PREFIX, or file:///DIR")
-	fs.StringVar(&c.addr, "addr", "", "private `ADDR` of a daemon to ask instead, such as 127.0.0.1:8419 or https://USER:PASSWORD@host:8419")
-	fs.StringVar(&c.tokenFile, "token-file", "", "`FILE` with the token for the daemon at --addr (default $FIELDTRIE_TOKEN)")
-	fs.StringVar(&c.ca, "ca", "", "PEM `FILE` with the certificate authorities for the daemon at --addr (default those of the system)")
+	c.daemon.Flags(fs)
 	fs.StringVar(&c.list, "list", "", "print the `pages`, features or releases with their page views and times, the coverage of pages, or the threads of files")
 	fs.StringVar(&c.callers, "callers", "", "who calls `FUNCTION`: its name, or with its place as --format top prints it")
 	fs.StringVar(&c.callees, "callees", "", "what `FUNCTION` calls")

@@ -45,8 +45,8 @@ func (c *command) source() (query.Source, func() error, error) {
 // queried; otherwise the directory is read here.
 func (c *command) wholeSource() (query.Source, func() error, error) {
 	nothing := func() error { return nil }
-	if c.addr != "" {
-		r, err := c.remote()
+	if c.daemon.Addr != "" {
+		r, err := c.daemon.Remote()
 		return r, nothing, errors.Join(err, c.withoutOwners())
 	}
 	dir, isDir := shared.Folder(c.data)

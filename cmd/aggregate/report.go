@@ -218,7 +218,7 @@ func sideTitle(s selection.Selection, release string) string {
 func (c *command) dashboardOf(r *reporting) string {
 	at := r.dashboard
 	if at == "" {
-		if at = c.addr; at != "" && !strings.Contains(at, "://") {
+		if at = c.daemon.Addr; at != "" && !strings.Contains(at, "://") {
 			at = "http://" + at
 		}
 	}
