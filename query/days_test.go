@@ -7,12 +7,13 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // tomorrow is a reader a day later, of what was stored until now.
-type tomorrow struct{ Reader }
+type tomorrow struct{ store.Reader }
 
 func (r tomorrow) Now() time.Time { return r.Reader.Now().Add(24 * time.Hour) }
 

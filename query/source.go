@@ -91,25 +91,9 @@ func (c Catalog) Pages() []Entry {
 	return pages
 }
 
-// Reader is what responses need of where traces are kept: a [store.Reader] of a directory, or one of a bucket.
-type Reader interface {
-	// Select hands over what q asks for by the shortest way, see [store.Reader.Select].
-	Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error)
-	// Catalog says what is stored for which page and tag, see [store.Reader.Catalog].
-	Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error)
-	// Version returns a text that changes whenever what is stored of a time changes.
-	Version(since, until time.Time) string
-	// HasTraces reports whether the traces of a time are there, and not only what they sum up to.
-	HasTraces(since, until time.Time) bool
-	// HasHours reports whether a time can be told apart by the hour.
-	HasHours(since, until time.Time) bool
-	// Now returns the time by the clock that traces were received by.
-	Now() time.Time
-}
-
 // Local reads where traces are kept itself.
 type Local struct {
-	Reader Reader
+	Reader store.Reader
 	// MaxSize bounds the bytes of memory that one merge takes: a larger one is a [TooLargeError]. 0 is 256 MiB.
 	MaxSize int
 	// Memory bounds what the merges for all responses take, of all that share it.

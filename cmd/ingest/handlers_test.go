@@ -21,7 +21,7 @@ import (
 
 // lagReader records the largest lag that the reader was asked with.
 type lagReader struct {
-	query.Reader
+	store.Reader
 	asked *time.Duration
 }
 
