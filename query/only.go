@@ -71,8 +71,8 @@ func (l Local) Only(p Pages) Local {
 	return l
 }
 
-// key returns what tells a response to a query from others, and from that of who knows other pages.
-func (l Local) key(query string) string { return l.only + "\x00" + query }
+// key returns what tells a response to a query from others, from that of who knows other pages, and from that before a deletion.
+func (l Local) key(query string) string { return l.only + "\x00" + l.Reader.Deleted() + query }
 
 // onlyReader reads what is stored of some pages. All that is answered comes through it, so nothing
 // that reads can forget whom it is for.

@@ -39,6 +39,8 @@ type Reader interface {
 	// or can no more be read. Of a time that is over it stays the same, until its traces
 	// expire.
 	Version(since, until time.Time) string
+	// Deleted returns a text that changes whenever something was deleted on request.
+	Deleted() string
 	// HasTraces reports whether the traces of all that was received in [since, until) are
 	// there, and not only rollups of them.
 	HasTraces(since, until time.Time) bool

@@ -93,6 +93,8 @@ func scopeOf(pattern string) Scope {
 		return ScopeMetrics
 	case "/v1/backup":
 		return ScopeBackup
+	case "/v1/deletions", "/v1/deletions/{id}":
+		return ScopeDelete
 	case "/v1/symbols/": // GET /v1/symbols is a question
 		return ScopeSymbols
 	case "/api/v1/views", "/api/v1/view":

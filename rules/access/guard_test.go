@@ -19,7 +19,7 @@ import (
 // privateMux answers with the pattern of what was asked for.
 func privateMux() *http.ServeMux {
 	mux := http.NewServeMux()
-	for _, pattern := range []string{"GET /metrics", "GET /v1/backup", "GET /healthz", "GET /readyz", "/v1/symbols/", "GET /v1/symbols", "/api/v1/", "/api/v1/views", "/api/v1/view", "/demo/", "/"} {
+	for _, pattern := range []string{"GET /metrics", "GET /v1/backup", "/v1/deletions", "/v1/deletions/{id}", "GET /healthz", "GET /readyz", "/v1/symbols/", "GET /v1/symbols", "/api/v1/", "/api/v1/views", "/api/v1/view", "/demo/", "/"} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, pattern) })
 	}
 	return mux
@@ -78,7 +78,7 @@ func TestGuard(t *testing.T) {
 		basic("ann", "secret") + "x": nil,
 	}
 	needs := map[string]Scope{
-		"/healthz": "", "/readyz": "", "/metrics": ScopeMetrics, "/v1/backup": ScopeBackup,
+		"/healthz": "", "/readyz": "", "/metrics": ScopeMetrics, "/v1/backup": ScopeBackup, "/v1/deletions": ScopeDelete, "/v1/deletions/7": ScopeDelete,
 		"/api/v1/profile?page=/healthz": ScopeQuery, "/demo/": ScopeQuery, "/nowhere": ScopeQuery, "/": ScopeQuery,
 		"/querier.v1.QuerierService/SelectSeries": ScopeQuery, "/metrics/": ScopeQuery, "/healthz/metrics": ScopeQuery,
 		"/api/v1/views?page=/x": ScopeViews, "/api/v1/view": ScopeViews, "/api/v1/view/": ScopeQuery,

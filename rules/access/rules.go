@@ -25,6 +25,7 @@ const (
 	ScopeQuery   Scope = "query"   // everything outside the other scopes
 	ScopeMetrics Scope = "metrics" // /metrics
 	ScopeBackup  Scope = "backup"  // /v1/backup: all data
+	ScopeDelete  Scope = "delete"  // /v1/deletions: to delete what is stored, and to see who did
 	ScopeSymbols Scope = "symbols" // /v1/symbols/: to send the symbols of a build, not to read them
 	ScopeChanges Scope = "changes" // POST /api/v1/changes/{id}: to say what is done about a change
 	ScopeViews   Scope = "views"   // /api/v1/views, /api/v1/view: the timeline of single visits
@@ -34,7 +35,7 @@ const (
 const scopeAdmin Scope = "admin"
 
 func allScopes() []Scope {
-	return []Scope{ScopeQuery, ScopeMetrics, ScopeBackup, ScopeSymbols, ScopeViews, ScopeChanges}
+	return []Scope{ScopeQuery, ScopeMetrics, ScopeBackup, ScopeDelete, ScopeSymbols, ScopeViews, ScopeChanges}
 }
 
 // Rules hold the permissions of tokens and users. They do not change.
@@ -222,7 +223,7 @@ func identityOf(kind string, item strictyaml.Value, fields map[string]strictyaml
 	if _, said := fields["scopes"]; !said {
 		who.Scopes = []Scope{ScopeQuery}
 	}
-	for _, scope := range []Scope{ScopeMetrics, ScopeBackup} {
+	for _, scope := range []Scope{ScopeMetrics, ScopeBackup, ScopeDelete} {
 		if slices.Contains(who.Scopes, scope) {
 			return who, item.Errorf("%s %s: the scope %s is about all sites and pages; leave it out, or sites and pages", kind, who.Name, scope)
 		}

@@ -90,7 +90,7 @@ func TestParseLimited(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"sites: [Shop]": `line 2: "Shop" is not the name of a site`, "pages: [feed]": `line 2: page "feed" is not a page`, "sites: shop": "sites is no list",
-		"sites: [shop], scopes: [metrics]": "token x: the scope metrics is about all sites and pages", "pages: [/a], scopes: [admin]": "the scope metrics is about all",
+		"sites: [shop], scopes: [delete]": "token x: the scope delete is about all sites and pages", "sites: [shop], scopes: [metrics]": "token x: the scope metrics is about all sites and pages", "pages: [/a], scopes: [admin]": "the scope metrics is about all",
 	} {
 		_, err := Parse(strings.NewReader("tokens:\n  - {name: x, sha256: " + hash + "1, " + text + "}\n"))
 		if err == nil || !strings.Contains(err.Error(), want) {

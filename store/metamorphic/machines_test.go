@@ -104,6 +104,7 @@ func (s *machines) Version(since, until time.Time) string {
 
 func (s *machines) HasTraces(since, until time.Time) bool { return s.nodes[0].HasTraces(since, until) }
 func (s *machines) HasHours(since, until time.Time) bool  { return s.nodes[0].HasHours(since, until) }
+func (s *machines) Deleted() string                       { return s.nodes[0].Deleted() }
 func (s *machines) Now() time.Time                        { return s.nodes[0].Now() }
 
 // Roll has one node roll up, and tidy up; Maintain all of them.

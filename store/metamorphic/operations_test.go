@@ -47,6 +47,7 @@ var operations = []operation{
 	{name: "backup", weight: 1, do: (*run).backup},
 	{name: "reopen", weight: 2, do: (*run).reopen},
 	{name: "crash", weight: 2, do: (*run).crash},
+	{name: "delete", weight: 3, do: (*run).delete},
 	{name: "full disk", weight: 1, do: (*run).fullDisk, directory: true},
 	{name: "read only", weight: 1, do: (*run).readOnly},
 	{name: "together", weight: 24, do: (*run).manyAtOnce, in: together, always: true},

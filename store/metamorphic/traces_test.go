@@ -103,14 +103,15 @@ func (m *maker) trace(page string, view [16]byte) *trace {
 	}
 	m.next++
 	doc := m.document(page, id)
+	if m.r.IntN(3) == 0 {
+		doc.Context.Spans = append(doc.Context.Spans, trie.Span{Kind: trie.SpanFeature, Name: "search", Start: doc.Samples[0].Time, Length: 1})
+		trie.SortSpans(doc.Context.Spans)
+	}
 	payload, err := encode.EncodeTrace(doc)
 	if err != nil {
 		panic(err) // it is not a trace
 	}
-	tags := []store.Tag{{Key: "release", Value: doc.Context.Release}}
-	if m.r.IntN(3) == 0 {
-		tags = append(tags, store.Tag{Key: "feature", Value: "search"})
-	}
+	tags, _ := store.TagsOf(doc)
 	t := &trace{Record: store.Record{ID: id, Pages: doc.Pages(), Tags: tags, Payload: payload}, doc: doc, totals: map[string]totals{}}
 	for _, page := range t.Pages {
 		t.totals[page] = totalsOf(merged(page, nil, slices.Values([]*instance{{trace: t}})))

@@ -17,17 +17,19 @@
 //
 // # Files
 //
-//	node.go     a node, and a reader
-//	options.go  how a bucket is used
-//	place.go    where objects are: a bucket, or a directory
-//	health.go   what a node has done, and how it is
-//	symbols.go  where symbols are
-//	changes.go  what is known of changes
+//	node.go       a node, and a reader
+//	options.go    how a bucket is used
+//	place.go      where objects are: a bucket, or a directory
+//	health.go     what a node has done, and how it is
+//	symbols.go    where symbols are
+//	changes.go    what is known of changes
+//	deletions.go  what is deleted on request
 //
-//	layout  the objects of a bucket, and what is known of them
-//	write   what comes in becomes segments
-//	roll    segments become runs and rollups
-//	read    queries
-//	backup  all of it as one stream, and back
-//	check   what is wrong with all of it, and what can be made again
+//	layout    the objects of a bucket, and what is known of them
+//	write     what comes in becomes segments
+//	roll      segments become runs and rollups
+//	read      queries
+//	deletion  what a request to delete is of
+//	backup    all of it as one stream, and back
+//	check     what is wrong with all of it, and what can be made again
 package shared

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
@@ -80,6 +81,7 @@ type Node struct {
 	roller *roll.Roller
 	opts   Options
 	want   chan struct{} // has one when somebody waits until all is rolled up
+	hurry  atomic.Bool   // there is something to delete
 }
 
 // Open opens a bucket to write to it. It refuses stores that do not keep their promises, see
@@ -152,7 +154,7 @@ func (n *Node) Run(ctx context.Context) {
 	var closed, swept time.Time
 	for {
 		began := time.Now()
-		w := roll.Work{Close: time.Since(closed) >= closeEvery, Sweep: time.Since(swept) >= sweepEvery}
+		w := roll.Work{Close: n.hurry.Swap(false) || time.Since(closed) >= closeEvery, Sweep: time.Since(swept) >= sweepEvery}
 		n.round(ctx, w)
 		if w.Close {
 			closed = time.Now()

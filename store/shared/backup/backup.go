@@ -81,8 +81,10 @@ func (x *backup) run(ctx context.Context) error {
 			return fmt.Errorf("shard %d: %w", shard, err)
 		}
 	}
-	if err := x.all(ctx, layout.Changes); err != nil {
-		return err
+	for _, prefix := range []string{layout.Changes, layout.Deletions} {
+		if err := x.all(ctx, prefix); err != nil {
+			return err
+		}
 	}
 	if err := x.symbols(ctx); err != nil {
 		return err

@@ -28,7 +28,7 @@ func (r mender) unnamed(ctx context.Context, m *layout.Manifest, last time.Durat
 	for _, x := range m.Removed {
 		named[x.Key] = true
 	}
-	for e, err := range r.Bucket.List(ctx, "raw/"+layout.ShardName(r.Number)+"/", "") {
+	for e, err := range r.Bucket.List(ctx, layout.RunsOf(r.Number), "") {
 		if err != nil {
 			return nil, fmt.Errorf("list runs: %w", err)
 		}

@@ -66,14 +66,7 @@ func (r mender) salvage(ctx context.Context, k string, pages map[string]*layout.
 			if p == nil {
 				p = r.Bucket.NewPage(page)
 			}
-			for _, rec := range x.Records {
-				for _, out := range rec.Outcomes {
-					p.AddOutcome(out.Reason, out.Views)
-				}
-				for i := range rec.Vitals {
-					p.AddVital(&rec.Vitals[i])
-				}
-			}
+			x.AddReports(p, func(*rollup.Vital) bool { return true })
 			if !p.Empty() {
 				pages[page] = p
 			}

@@ -12,6 +12,7 @@
 //	hours/NNN/HOUR/ID.sums                 what a run adds to the rollups of its hour, or all of them
 //	days/NNN/DAY/ID.sums                   the rollups of a day
 //	changes/STATE                          what is known of changes; BAD-SUM beside it could not be read
+//	deletions/open/ID, deletions/done/ID   requests to delete, and records of those that were carried out
 //	symbols/                               what package tables has in a folder
 //
 // An instance is one life of a node. All but manifests are put once and never changed. A manifest is replaced under the condition
@@ -20,27 +21,28 @@
 //
 // # Files
 //
-//	bucket.go    a bucket, and the manifests that are known of it
-//	put.go       how objects are put and deleted
-//	format.go    the format of a bucket
-//	names.go     keys of objects of a shard
-//	whole.go     any object, as a backup copies it
-//	times.go     names of hours and days
-//	changes.go   what is known of changes
-//	manifest.go  manifests
-//	extra.go     what later releases add to manifests
-//	lost.go      manifests that are lost
-//	old.go       copies of manifests
-//	row.go       a trace under one of its pages
-//	segment.go   segments
-//	listing.go   which segments there are
-//	run.go       runs
-//	settled.go   runs of closed hours, whose traces share their tables
-//	keys.go      which traces are in a run
-//	rollups.go   rollups of pages
-//	object.go    objects of which parts are read
-//	forward.go   objects that are read from front to back
-//	merge.go     rows of several runs, in order
-//	pages.go     what objects have of pages
-//	traces.go    rollups that are made of traces
+//	bucket.go     a bucket, and the manifests that are known of it
+//	put.go        how objects are put and deleted
+//	format.go     the format of a bucket
+//	names.go      keys of objects of a shard
+//	whole.go      any object, as a backup copies it
+//	times.go      names of hours and days
+//	changes.go    what is known of changes
+//	deletions.go  requests to delete
+//	manifest.go   manifests
+//	extra.go      what later releases add to manifests
+//	lost.go       manifests that are lost
+//	old.go        copies of manifests
+//	row.go        a trace under one of its pages
+//	segment.go    segments
+//	listing.go    which segments there are
+//	run.go        runs
+//	settled.go    runs of closed hours, whose traces share their tables
+//	keys.go       which traces are in a run
+//	rollups.go    rollups of pages
+//	object.go     objects of which parts are read
+//	forward.go    objects that are read from front to back
+//	merge.go      rows of several runs, in order
+//	pages.go      what objects have of pages
+//	traces.go     rollups that are made of traces
 package layout

@@ -27,6 +27,8 @@ type Manifest struct {
 	Removed []Removed `json:"removed,omitempty"`
 	// Kept is how long the shard keeps what it has.
 	Kept *Retention `json:"kept,omitempty"`
+	// Deletions says how far requests to delete are, by their ids.
+	Deletions map[string]Deleting `json:"deletions,omitempty"`
 
 	extra extra
 }
@@ -139,7 +141,7 @@ func (m *Manifest) Clone() *Manifest {
 		out.Hours[k] = &x
 	}
 	out.Days = maps.Clone(m.Days) // which are replaced as a whole
-	out.Removed = slices.Clone(m.Removed)
+	out.Removed, out.Deletions = slices.Clone(m.Removed), maps.Clone(m.Deletions)
 	return &out
 }
 

@@ -5,9 +5,12 @@ import "crypto/rand"
 // ManifestKey returns the key of the manifest of a shard.
 func ManifestKey(shard int) string { return "shard/" + ShardName(shard) + "/MANIFEST" }
 
+// RunsOf returns how the keys of the runs of a shard begin.
+func RunsOf(shard int) string { return "raw/" + ShardName(shard) + "/" }
+
 // RunKey returns the key of a run.
 func RunKey(shard int, hour string, id string) string {
-	return "raw/" + ShardName(shard) + "/" + hour + "/" + id + ".run"
+	return RunsOf(shard) + hour + "/" + id + ".run"
 }
 
 // HourKey returns the key of rollups of an hour.

@@ -176,3 +176,17 @@ func (x *PageRecords) addTo(p *Page) {
 		p.AddRecord(rec, x.Stacks)
 	}
 }
+
+// AddReports adds what is not in traces to a page: page views without one, and those Web Vitals that are kept.
+func (x *PageRecords) AddReports(p *Page, keep func(*rollup.Vital) bool) {
+	for _, rec := range x.Records {
+		for _, out := range rec.Outcomes {
+			p.AddOutcome(out.Reason, out.Views)
+		}
+		for i := range rec.Vitals {
+			if keep(&rec.Vitals[i]) {
+				p.AddVital(&rec.Vitals[i])
+			}
+		}
+	}
+}

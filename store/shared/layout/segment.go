@@ -28,6 +28,7 @@ const (
 	kindCatalog             // of rollups: how many traces of a page have which tag
 	kindManifest            // the only one of a manifest
 	kindChanges             // the only one of what is known of changes
+	kindDeletion            // the only one of a request to delete
 )
 
 // Count is what page views of a page say that have no trace.

@@ -35,6 +35,7 @@ var keyForm = regexp.MustCompile(`^(?:(?:seg|bad)/\d{8}T\d{2}/[0-9A-Za-z]{1,64}-
 	`|hours/(\d{3})/\d{8}T\d{2}/[0-9A-Za-z]{1,64}\.sums` +
 	`|days/(\d{3})/\d{8}/[0-9A-Za-z]{1,64}\.sums` +
 	`|changes/(?:STATE|BAD-[0-9a-f]{16})` +
+	`|deletions/(?:open|done)/[0-9A-Za-z]{1,64}` +
 	`|symbols/(?:sites/[0-9a-z_-]{1,32}/)?(?:tables/[0-9a-f]{2}/[0-9a-f]{64}|uploads/[0-9A-Za-z.-]{1,80}\.json))$`)
 
 // ListNamed lists the objects of a shard that its manifest may name.
@@ -71,6 +72,8 @@ func (b *Bucket) Place(key string) (shard int, most int64, ok bool) {
 		most = MaxManifest
 	case "changes":
 		most = MaxChanges
+	case "deletions":
+		most = MaxDeletion
 	case "symbols":
 		most = maxSymbols
 	default:
@@ -90,6 +93,9 @@ func (b *Bucket) Check(key string, body []byte) error {
 			return nil
 		}
 		_, err := b.DecodeChanges(body)
+		return err
+	case "deletions":
+		_, err := b.DecodeDeletion(body)
 		return err
 	case "shard":
 		_, err := b.DecodeManifest(shard, body)

@@ -139,6 +139,22 @@ func (r *Reader) Version(since, until time.Time) string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
+// Deleted returns a text that changes whenever something was deleted on request, as far as that is known.
+func (r *Reader) Deleted() string {
+	h := fnv.New128a()
+	for shard := range r.b.Shards {
+		m, _ := r.b.NewestKnown(shard)
+		if m == nil {
+			continue
+		}
+		for _, id := range slices.Sorted(maps.Keys(m.Deletions)) {
+			at := m.Deletions[id]
+			_, _ = fmt.Fprintln(h, shard, id, at.Pages, at.Parts) // a hash takes everything
+		}
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
 // HasTraces reports whether the traces of all that was received in [since, until) are there, and not only what they
 // sum up to.
 func (r *Reader) HasTraces(since, until time.Time) bool { return r.canTell(since, until, false) }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/objects"
+	"github.com/fieldtrie/fieldtrie/store/shared/deletion"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
@@ -84,20 +86,32 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 	n.Bucket.KeepListing(l)
 	n.failing.begin()
 	defer func() { n.failing.end(n.opts.Logger) }()
+	var open []*deletion.Request
+	if w.Close || n.Bucket.Alone() {
+		if open, err = n.openDeletions(ctx); err != nil {
+			n.warn(ctx, "nothing is deleted", -1, err)
+			w.Close = false // what is known of deletions that are done stays
+		}
+	}
 	var group sync.WaitGroup
 	slots := make(chan struct{}, n.together(l))
-	for shard, r := range n.Shards {
+	for _, r := range n.Shards {
 		group.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			if ctx.Err() == nil {
-				n.shardRound(ctx, r, shard, l, w)
+				n.shardRound(ctx, r, l, w, open)
 			}
 		})
 	}
 	group.Wait()
 	n.setAside(ctx, l)
 	l.LetGo()
+	if len(open) > 0 && n.leads(0) {
+		if err := n.recordDeletions(ctx, open); err != nil {
+			n.warn(ctx, "no record is made of deletions", -1, err)
+		}
+	}
 	n.leave(ctx, l)
 	// Where room may be scarce, what is rolled up makes room for what is not.
 	if (w.Close || n.Bucket.Alone()) && ctx.Err() == nil && n.leads(0) {
@@ -140,8 +154,9 @@ func (n *Roller) warn(ctx context.Context, what string, shard int, err error) {
 }
 
 // shardRound rolls up a shard, if it is for this node to do.
-func (n *Roller) shardRound(ctx context.Context, r *Shard, shard int, l *layout.Listing, w Work) {
-	mine, err := r.mine(ctx, l)
+func (n *Roller) shardRound(ctx context.Context, r *Shard, l *layout.Listing, w Work, open []*deletion.Request) {
+	shard := r.Number
+	mine, err := r.mine(ctx, l, open)
 	if err != nil {
 		n.warn(ctx, "manifest can not be read", shard, err)
 		return
@@ -156,6 +171,11 @@ func (n *Roller) shardRound(ctx context.Context, r *Shard, shard int, l *layout.
 			}
 			n.warn(ctx, "shard is not rolled up", shard, err)
 			return
+		}
+	}
+	if len(open) > 0 || w.Close {
+		if err := r.carryOut(ctx, open, l); err != nil {
+			n.warn(ctx, "a deletion is not carried out yet", shard, err)
 		}
 	}
 	if doubt := n.Bucket.Clock().Doubt(); doubt != nil && (w.Close || w.Sweep) {
@@ -175,8 +195,8 @@ func (n *Roller) shardRound(ctx context.Context, r *Shard, shard int, l *layout.
 }
 
 // mine reports whether this node should roll up the shard: it owns it, nobody does, or the owner made no progress for TakeOver
-// although segments wait. Shards without an owner go first to nodes that have less than their share.
-func (r *Shard) mine(ctx context.Context, l *layout.Listing) (bool, error) {
+// although segments or deletions wait. Shards without an owner go first to nodes that have less than their share.
+func (r *Shard) mine(ctx context.Context, l *layout.Listing, open []*deletion.Request) (bool, error) {
 	m, tag, err := r.Bucket.Manifest(ctx, r.Number, 0)
 	if err != nil {
 		return false, err
@@ -194,12 +214,9 @@ func (r *Shard) mine(ctx context.Context, l *layout.Listing) (bool, error) {
 	if m.Owner == "" {
 		return time.Since(r.seen.since) >= time.Duration(r.roller.led())*r.roller.opts.perShard(), nil
 	}
-	for _, s := range l.List {
-		if !m.Has(s.Segment) {
-			return time.Since(r.seen.since) >= r.roller.opts.TakeOver+time.Duration(r.roller.led())*r.roller.opts.perShard(), nil
-		}
-	}
-	return false, nil
+	waits := slices.ContainsFunc(l.List, func(s layout.Listed) bool { return !m.Has(s.Segment) }) ||
+		slices.ContainsFunc(open, func(req *deletion.Request) bool { return m.Deletions[req.ID].Done == 0 })
+	return waits && time.Since(r.seen.since) >= r.roller.opts.TakeOver+time.Duration(r.roller.led())*r.roller.opts.perShard(), nil
 }
 
 // aliveFor is for how long a node is taken for alive after it has stored a segment.

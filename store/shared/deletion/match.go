@@ -1,0 +1,122 @@
+package deletion
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/rules/site"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+// Matcher tells what a request is of.
+type Matcher struct {
+	request *Request
+	view    [16]byte
+	since   int64 // µs
+	until   int64
+	decoder encode.BinaryDecoder
+}
+
+// Matcher returns what tells what r is of.
+func (r *Request) Matcher() *Matcher {
+	m := &Matcher{request: r, until: math.MaxInt64}
+	_, _ = hex.Decode(m.view[:], []byte(r.Selection.View)) // it is checked
+	if t := r.Selection.Since; !t.IsZero() {
+		m.since = t.UnixMicro()
+	}
+	if t := r.Selection.Until; !t.IsZero() {
+		m.until = t.UnixMicro()
+	}
+	return m
+}
+
+// View returns the id of the page view that it is of alone.
+func (m *Matcher) View() (id [16]byte, ok bool) { return m.view, m.request.Selection.View != "" }
+
+// Page reports whether it is of traces of a page.
+func (m *Matcher) Page(page string) bool {
+	s := &m.request.Selection
+	switch {
+	case s.Page != "":
+		return page == s.Page
+	case s.Site != "":
+		of, _ := site.Cut(page)
+		return of == s.Site
+	}
+	return true
+}
+
+// Overlaps reports whether it is of a part of the time from first to last, µs.
+func (m *Matcher) Overlaps(first, last int64) bool { return last >= m.since && first < m.until }
+
+// Covers reports whether it is of all traces of its pages that were received from first to last, µs, and of page views without a trace and
+// Web Vitals as well.
+func (m *Matcher) Covers(first, last int64) bool {
+	return !m.request.Selection.OfTraces() && m.since <= first && last < m.until
+}
+
+// OfVitals reports whether it is of Web Vitals of page views from first to last, µs, with some labels: they have no id and no time.
+func (m *Matcher) OfVitals(first, last int64) bool {
+	s := &m.request.Selection
+	return s.View == "" && len(s.Labels) > 0 && m.since <= first && last < m.until
+}
+
+// Row reports what of a row it is of: all of it, or the time on some of its other pages.
+func (m *Matcher) Row(r *layout.Row) (all, part bool, err error) {
+	if r.Received < m.since || r.Received >= m.until {
+		return false, false, nil
+	}
+	all, part = m.Page(r.Page), slices.ContainsFunc(r.Others, m.Page)
+	if !all && !part || m.request.Selection.View != "" && r.ID.View != m.view {
+		return false, false, nil
+	}
+	if len(m.request.Selection.Labels) > 0 {
+		t, err := r.Decode(&m.decoder)
+		if err != nil {
+			return false, false, fmt.Errorf("trace %s of %q, received %s: %w", r.ID, r.Page, time.UnixMicro(r.Received).UTC().Format(time.RFC3339), err)
+		}
+		if !m.labels(t) {
+			return false, false, nil
+		}
+	}
+	return all, part && !all, nil
+}
+
+// labels reports whether a trace has all the labels.
+func (m *Matcher) labels(t *trie.Trace) bool {
+	for key, value := range m.request.Selection.Labels {
+		of := t.Context.Labels.Value(key)
+		switch key {
+		case rollup.KeyRelease:
+			of = t.Context.Release
+		case rollup.KeyEnvironment:
+			of = t.Context.Environment
+		}
+		isLabel := func(s trie.Span) bool {
+			return s.Kind == trie.SpanLabel && s.Label() == trie.Label{Key: key, Value: value}
+		}
+		if of != value && !slices.ContainsFunc(t.Context.Spans, isLabel) {
+			return false
+		}
+	}
+	return true
+}
+
+// Vital reports whether it is of Web Vitals with these labels, of page views of one of its pages in a time that it covers.
+func (m *Matcher) Vital(l trie.Labels) bool {
+	if m.request.Selection.View != "" {
+		return false // they do not have it
+	}
+	for key, value := range m.request.Selection.Labels {
+		if l.Value(key) != value {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,127 @@
+package deletion
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/objects"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+)
+
+// maxOpen bounds how many requests are carried out at once, by how many there are that no record was made of.
+const maxOpen = 1000
+
+// ErrTooMany says that there are too many requests.
+var ErrTooMany = fmt.Errorf("%d deletions are under way or were done in the last day: try again later", maxOpen)
+
+// Put stores a request to delete what a selection is of. It is carried out from then on, whatever becomes of this process.
+func Put(ctx context.Context, b *layout.Bucket, s Selection, by string, dryRun bool) (*Request, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	n := 0
+	for _, err := range b.List(ctx, layout.OpenDeletions, "") {
+		if err != nil {
+			return nil, fmt.Errorf("list deletions: %w", err)
+		}
+		if n++; n >= maxOpen {
+			return nil, ErrTooMany
+		}
+	}
+	r := &Request{Version: Version, ID: rand.Text(), At: b.Now().UTC().Truncate(time.Microsecond), By: by, DryRun: dryRun, Selection: s}
+	return r, put(ctx, b, layout.OpenDeletions, r)
+}
+
+func put(ctx context.Context, b *layout.Bucket, folder string, r *Request) error {
+	text, err := r.Encode()
+	if err != nil {
+		return err
+	}
+	body, err := b.EncodeDeletion(text)
+	if err != nil {
+		return err
+	}
+	if err := b.PutObject(ctx, folder+r.ID, body); err != nil {
+		return fmt.Errorf("store a deletion: %w", err)
+	}
+	return nil
+}
+
+// Get reads the request, or the record of one, under a key.
+func Get(ctx context.Context, b *layout.Bucket, key string) (*Request, error) {
+	got, err := b.Get(ctx, key, layout.MaxDeletion, "")
+	if err != nil {
+		return nil, err
+	}
+	text, err := b.DecodeDeletion(got.Body)
+	if err != nil {
+		return nil, err
+	}
+	return Decode(text)
+}
+
+// Progress returns a request with what is done of it: it is Done when all shards are.
+func Progress(ctx context.Context, b *layout.Bucket, r *Request) (*Request, error) {
+	out, last, all := *r, int64(0), true
+	out.Counts = Counts{}
+	for shard := range b.Shards {
+		m, _, err := b.Manifest(ctx, shard, 0)
+		if err != nil {
+			return nil, err
+		}
+		at := m.Deletions[r.ID]
+		out.Counts.Add(Counts{at.Traces, at.Parts, at.Pages, at.Left})
+		last, all = max(last, at.Done), all && at.Done > 0
+	}
+	if all {
+		out.Done = time.UnixMicro(last).UTC()
+	}
+	return &out, nil
+}
+
+// Record makes a record of a request that is done.
+func Record(ctx context.Context, b *layout.Bucket, r *Request) error {
+	if err := put(ctx, b, layout.DoneDeletions, r); err != nil {
+		return err
+	}
+	if err := b.Delete(ctx, layout.OpenDeletions+r.ID); err != nil {
+		return fmt.Errorf("close a deletion: %w", err)
+	}
+	return nil
+}
+
+// List returns the requests and their records, the newest first, at most so many.
+func List(ctx context.Context, b *layout.Bucket, most int) (out []*Request, err error) {
+	known := map[string]bool{}
+	for _, folder := range []string{layout.OpenDeletions, layout.DoneDeletions} {
+		for e, err := range b.List(ctx, folder, "") {
+			if err != nil {
+				return nil, fmt.Errorf("list deletions: %w", err)
+			}
+			r, err := Get(ctx, b, e.Key)
+			if errors.Is(err, objects.ErrNotFound) {
+				continue // there is a record of it by now
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s%s: %w", b.Name(), e.Key, err)
+			}
+			if known[r.ID] {
+				continue
+			}
+			known[r.ID] = true
+			if folder == layout.OpenDeletions {
+				if r, err = Progress(ctx, b, r); err != nil {
+					return nil, err
+				}
+			}
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Request) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
+	return out[:min(len(out), most)], nil
+}

@@ -1,0 +1,91 @@
+package layout
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fieldtrie/fieldtrie/store/block"
+)
+
+// Where requests to delete are, see package deletion: those that are carried out, and those that were.
+const (
+	Deletions     = "deletions/"
+	OpenDeletions = Deletions + "open/"
+	DoneDeletions = Deletions + "done/"
+)
+
+// MaxDeletion bounds a request, packed or not.
+const MaxDeletion = 64 << 10
+
+// Deleting is how far a request is carried out in a shard. It changes with what is deleted.
+type Deleting struct {
+	Through string `json:"through,omitempty"` // the last hour that was looked at; they are in order
+	// Strays are runs that this manifest does not name, and so no later one, which are looked at after all hours.
+	Strays []string `json:"strays,omitempty"`
+	Passes int      `json:"passes,omitempty"` // how often there were some
+	Done   int64    `json:"done,omitempty"`   // when all was looked at (µs), 0 before
+	// What was found so far, see [deletion.Counts].
+	Traces uint64 `json:"traces,omitempty"`
+	Parts  uint64 `json:"parts,omitempty"`
+	Pages  uint64 `json:"pages,omitempty"`
+	Left   uint64 `json:"left,omitempty"`
+}
+
+// EncodeDeletion returns the object with a content.
+func (b *Bucket) EncodeDeletion(content []byte) ([]byte, error) {
+	if len(content) > MaxDeletion {
+		return nil, fmt.Errorf("encode a deletion: %d bytes, the most are %d", len(content), MaxDeletion)
+	}
+	w := block.NewWriter(b.Codec)
+	if err := w.Add(kindDeletion, "", 1, content); err != nil {
+		return nil, fmt.Errorf("encode a deletion: %w", err)
+	}
+	return w.Finish(), nil
+}
+
+// DecodeDeletion returns the content of the object.
+func (b *Bucket) DecodeDeletion(body []byte) ([]byte, error) {
+	x, err := b.Codec.ParseIndex(body, int64(len(body)))
+	if err != nil {
+		return nil, fmt.Errorf("read a deletion: %w", err)
+	}
+	list := x.Find(kindDeletion, "")
+	if len(list) != 1 || list[0].Size > MaxDeletion {
+		return nil, fmt.Errorf("read a deletion: %w: it has none", block.ErrDamaged)
+	}
+	content, err := x.Data(list[0], body[list[0].Offset:][:list[0].Length])
+	if err != nil {
+		return nil, fmt.Errorf("read a deletion: %w", err)
+	}
+	return content, nil
+}
+
+// HasView reports whether a run has a trace of a page view, of whichever page.
+func (x *RunKeys) HasView(view [16]byte) bool {
+	for _, p := range x.pages {
+		if from, to := p.blocksOf(view); from < to {
+			return true
+		}
+	}
+	return false
+}
+
+// EachRow calls f with the rows of a run, in order. f may keep what a row has, but not where it is.
+func (o *Object) EachRow(ctx context.Context, f func(*Row) error) error {
+	return Merge(ctx, []*Cursor{o.Rows(1)}, f)
+}
+
+// PageFromTraces returns what the traces of a page in runs sum up to.
+func (b *Bucket) PageFromTraces(ctx context.Context, runs []*Object, page string) (*Page, error) {
+	out := b.NewPage(page)
+	x := &traceRollup{b: b, f: func(_ string, p *Page) error { out = p; return nil }}
+	var list []*Cursor
+	for _, o := range runs {
+		list = append(list, o.RowsOfPage(page, len(runs)))
+	}
+	if err := Merge(ctx, list, x.add); err != nil {
+		return nil, err
+	}
+	err := x.endPage()
+	return out, err
+}

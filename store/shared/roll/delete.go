@@ -1,0 +1,230 @@
+package roll
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/objects"
+	"github.com/fieldtrie/fieldtrie/store/shared/deletion"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+)
+
+const (
+	// deleteFor is for how long a shard is deleted from before what came in is rolled up, and deleteBytes about how many bytes are looked at
+	// before it is noted how far that is.
+	deleteFor   = 10 * time.Second
+	deleteBytes = 64 << 20
+	// rememberDeletions is how long manifests know of a deletion that is done: an older manifest that takes the place of one, see [Shard.PutBack],
+	// does not know of it, and it is carried out again.
+	rememberDeletions = 24 * time.Hour
+	// maxStrays bounds the runs that no manifest names of a pass, and maxPasses the passes: nodes may put more of them.
+	maxStrays, maxPasses = 100, 4
+)
+
+// openDeletions returns the requests to delete that are carried out, the oldest first.
+func (n *Roller) openDeletions(ctx context.Context) (out []*deletion.Request, err error) {
+	for e, err := range n.Bucket.List(ctx, layout.OpenDeletions, "") {
+		if err != nil {
+			return nil, fmt.Errorf("list deletions: %w", err)
+		}
+		req, err := deletion.Get(ctx, n.Bucket, e.Key)
+		switch {
+		case errors.Is(err, objects.ErrNotFound):
+			continue // it is done by now
+		case err != nil:
+			n.warn(ctx, "a deletion is not carried out", -1, fmt.Errorf("%s: %w", e.Key, err))
+			continue
+		}
+		out = append(out, req)
+	}
+	slices.SortFunc(out, func(a, b *deletion.Request) int { return a.At.Compare(b.At) })
+	return out, nil
+}
+
+// carryOut deletes what requests are of in a shard, for some time. All that a listing has is rolled up.
+func (r *Shard) carryOut(ctx context.Context, open []*deletion.Request, l *layout.Listing) (err error) {
+	defer func() {
+		if err != nil {
+			r.Forget()
+		}
+	}()
+	if err := r.Begin(ctx); err != nil {
+		return err
+	}
+	if next := r.Manifest.Clone(); forgetDeletions(next, open, l.At) {
+		if err := r.commit(ctx, next); err != nil {
+			return err
+		}
+	}
+	for began := time.Now(); time.Since(began) < deleteFor && ctx.Err() == nil; {
+		req := r.toDelete(open, l)
+		if req == nil {
+			return nil
+		}
+		if err := r.deleteNext(ctx, req); err != nil {
+			r.discard(ctx, r.Manifest)
+			return fmt.Errorf("delete %s: %w", req.Name(), err)
+		}
+		if err := r.Begin(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toDelete returns the oldest request that is not done. One that came after a listing waits for the next.
+func (r *Shard) toDelete(open []*deletion.Request, l *layout.Listing) *deletion.Request {
+	for _, req := range open {
+		if r.Manifest.Deletions[req.ID].Done == 0 && !l.At.Before(req.At) {
+			return req
+		}
+	}
+	return nil
+}
+
+// stays notes that something that can not be read is not deleted from, and keeps nothing else from being deleted. It fails if that is not why.
+func (d *deleting) stays(ctx context.Context, err error) error {
+	if !layout.IsWrong(err) {
+		return err
+	}
+	m, _, merr := d.Bucket.Manifest(ctx, d.Number, 0)
+	if merr != nil || m.Nonce != d.Manifest.Nonce {
+		return errors.Join(ErrLost, merr) // another node has replaced what is missing
+	}
+	d.roller.warn(ctx, "what can not be read is not deleted from", d.Number, err)
+	d.counts.Left++
+	return nil
+}
+
+// deleteNext deletes what a request is of in the next hours, of which one has something of it, or in what is left after the last hour.
+func (r *Shard) deleteNext(ctx context.Context, req *deletion.Request) (err error) {
+	next := r.Manifest.Clone()
+	at := next.Deletions[req.ID]
+	d := &deleting{Shard: r, matcher: req.Matcher(), dryRun: req.DryRun}
+	var over bool
+	if at.Passes == 0 {
+		over, err = d.next(ctx, next, &at)
+	} else {
+		over, err = d.strays(ctx, at.Strays)
+	}
+	if err != nil {
+		return err
+	}
+	if over {
+		if at.Strays = nil; at.Passes < maxPasses && !d.dryRun {
+			if at.Strays, err = d.findStrays(ctx, next); err != nil {
+				return err
+			}
+		}
+		if at.Passes++; len(at.Strays) == 0 {
+			at.Done = r.Bucket.Now().UnixMicro()
+		}
+	}
+	at.Traces, at.Parts, at.Pages, at.Left = at.Traces+d.counts.Traces, at.Parts+d.counts.Parts, at.Pages+d.counts.Pages, at.Left+d.counts.Left
+	if next.Deletions == nil {
+		next.Deletions = map[string]layout.Deleting{}
+	}
+	next.Deletions[req.ID] = at
+	return r.commit(ctx, next)
+}
+
+// next deletes from the next hours, and from the days that have no hours after the last one. It reports whether that was all.
+func (d *deleting) next(ctx context.Context, next *layout.Manifest, at *layout.Deleting) (over bool, err error) {
+	names := slices.Sorted(maps.Keys(next.Hours))
+	for _, name := range names {
+		if name <= at.Through {
+			continue
+		}
+		changed, err := d.hour(ctx, next, name)
+		if err != nil {
+			if err = d.stays(ctx, err); err != nil {
+				return false, fmt.Errorf("hour %s: %w", name, err)
+			}
+			d.discard(ctx, d.Manifest)
+		}
+		at.Through = name
+		if changed || d.read > deleteBytes {
+			break
+		}
+	}
+	if len(names) > 0 && at.Through < names[len(names)-1] {
+		return false, nil
+	}
+	return true, d.days(ctx, next)
+}
+
+// findStrays returns the runs that a manifest does not name and that have something of the deletion, such as a node leaves that stops: a repair
+// would add their traces again. Once the manifest is written, none of them can be named by a later one: who has put it for an older manifest
+// finds that replaced.
+func (d *deleting) findStrays(ctx context.Context, next *layout.Manifest) (keys []string, err error) {
+	named := next.Names(d.Number)
+	for _, x := range next.Removed {
+		named[x.Key] = true // it is deleted soon
+	}
+	before := d.counts
+	defer func() { d.counts = before }() // of what is in responses
+	for e, err := range d.Bucket.List(ctx, layout.RunsOf(d.Number), "") {
+		if err != nil {
+			return nil, fmt.Errorf("list runs: %w", err)
+		}
+		if named[e.Key] || len(keys) == maxStrays {
+			continue
+		}
+		found, err := d.find(ctx, e.Key, layout.File{}, map[string]bool{})
+		if err != nil && !layout.IsWrong(err) { // what can not be read can not be added, either
+			return nil, fmt.Errorf("%s: %w", e.Key, err)
+		}
+		if found {
+			keys = append(keys, e.Key)
+		}
+	}
+	return keys, nil
+}
+
+// strays replaces runs that no manifest names by ones without what is deleted.
+func (d *deleting) strays(ctx context.Context, keys []string) (over bool, err error) {
+	for _, k := range keys {
+		o, err := d.Bucket.Open(ctx, k)
+		if err == nil {
+			_, err = d.filter(ctx, o, d.Runs(layout.HourOfKey(k), 0))
+		}
+		if err == nil {
+			err = d.Bucket.Delete(ctx, k)
+		}
+		if err != nil && !layout.IsWrong(err) {
+			return false, fmt.Errorf("%s: %w", k, err)
+		}
+	}
+	return true, nil
+}
+
+// forgetDeletions takes the deletions out of a manifest that have a record by now. It reports whether there was one.
+func forgetDeletions(next *layout.Manifest, open []*deletion.Request, now time.Time) bool {
+	before := len(next.Deletions)
+	maps.DeleteFunc(next.Deletions, func(id string, at layout.Deleting) bool {
+		isOpen := slices.ContainsFunc(open, func(r *deletion.Request) bool { return r.ID == id })
+		return !isOpen && at.Done > 0 && now.Sub(time.UnixMicro(at.Done)) > rememberDeletions
+	})
+	return len(next.Deletions) < before
+}
+
+// recordDeletions makes records of the deletions that all shards have done a while ago.
+func (n *Roller) recordDeletions(ctx context.Context, open []*deletion.Request) error {
+	for _, req := range open {
+		done, err := deletion.Progress(ctx, n.Bucket, req)
+		if err != nil {
+			return err
+		}
+		if done.Done.IsZero() || n.Bucket.Now().Sub(done.Done) < rememberDeletions {
+			continue
+		}
+		if err := deletion.Record(ctx, n.Bucket, done); err != nil {
+			return err
+		}
+	}
+	return nil
+}
