@@ -193,3 +193,17 @@ func (b *Board) Note(ctx context.Context, outcomes []Outcome, channels []string)
 	})
 	return err
 }
+
+// Forget takes pages out of all that is known of changes: those of them alone, and what others say of them.
+func (b *Board) Forget(ctx context.Context, gone func(page string) bool) error {
+	_, err := b.change(ctx, func(r *Register) error {
+		if !r.forget(gone) {
+			return errNothing
+		}
+		return nil
+	})
+	if errors.Is(err, errNothing) {
+		return nil
+	}
+	return err
+}

@@ -262,3 +262,33 @@ func (r *Register) find(id string) *watch.Change {
 	}
 	return nil
 }
+
+// forget takes pages out of r. It reports whether there was something of them.
+func (r *Register) forget(gone func(page string) bool) (changed bool) {
+	of := func(p watch.PageChange) bool { return gone(p.Page) }
+	forgotten := map[string]bool{}
+	r.Changes = slices.DeleteFunc(r.Changes, func(c watch.Change) bool {
+		alone := !slices.ContainsFunc(c.Pages, func(p watch.PageChange) bool { return !of(p) })
+		if alone {
+			forgotten[c.ID], changed = true, true
+		}
+		return alone
+	})
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		n := len(c.Pages) + len(c.Consequences)
+		c.Pages = slices.DeleteFunc(slices.Clone(c.Pages), of)
+		c.Consequences = slices.DeleteFunc(slices.Clone(c.Consequences), func(x watch.Consequence) bool { return gone(x.Page) })
+		changed = changed || len(c.Pages)+len(c.Consequences) < n
+	}
+	for page := range r.Memory.Pages {
+		if gone(page) {
+			r.Memory.Pages = maps.Clone(r.Memory.Pages)
+			maps.DeleteFunc(r.Memory.Pages, func(page string, _ watch.PageMemory) bool { return gone(page) })
+			changed = true
+			break
+		}
+	}
+	r.Outbox = slices.DeleteFunc(slices.Clone(r.Outbox), func(n Notification) bool { return forgotten[n.Change] })
+	return changed
+}

@@ -107,6 +107,11 @@ func (w *Watcher) Run(ctx context.Context) {
 	<-told
 }
 
+// Forget forgets what was found about pages, see [changes.Board.Forget].
+func (w *Watcher) Forget(ctx context.Context, gone func(page string) bool) error {
+	return w.board.Forget(ctx, gone)
+}
+
 // View returns what is known of changes of some pages.
 func (w *Watcher) View(p query.Pages) changes.View {
 	find := naming.Finder(w.o.Source.Owners, nil)
