@@ -170,6 +170,12 @@ func (r *Remote) send(ctx context.Context, method, path string, v url.Values, se
 	return body, res.Header, nil
 }
 
+// Do sends a request for something that is no query, with a body of JSON unless that is nil, and returns the response.
+func (r *Remote) Do(ctx context.Context, method, path string, v url.Values, send []byte) ([]byte, error) {
+	body, _, err := r.send(ctx, method, path, v, send)
+	return body, err
+}
+
 // Profile implements [query.Source]; it does not call progress.
 func (r *Remote) Profile(ctx context.Context, sel selection.Selection, _ func(uint64)) (query.Result, error) {
 	v := queryOf(sel)
