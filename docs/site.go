@@ -32,7 +32,7 @@ func sections() []section {
 	return []section{
 		{"Tutorial", []string{"demo", "tutorial"}},
 		{"How to", []string{"install", "sdk", "upload", "bundlers", "dashboard", "ci", "mcp", "grafana", "teams", "operations", "running-storage"}},
-		{"Reference", []string{"api", "changes", "notifications", "budgets", "owners", "formats", "format", "storage", "security", "benchmarks"}},
+		{"Reference", []string{"api", "changes", "notifications", "budgets", "owners", "formats", "format", "storage", "security", "privacy", "benchmarks"}},
 		{"Explanation", []string{"symbols", "design", "diary"}},
 	}
 }

@@ -25,6 +25,7 @@ const usage = `Usage: aggregate [--page PAGE] [--since TIME] [flags]
        aggregate verdict [flags]             may a release go on to more users?
        aggregate edits [flags]               the functions edited between two releases
        aggregate capture [flags] URL         record visits with a browser of this machine
+       aggregate delete [flags]              delete what is stored, on request
        aggregate mcp [flags]                 for coding agents; each has a --help
 
 Merges the traces of a page into one profile and writes it as pprof. The traces come
@@ -145,6 +146,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			return runEdits(ctx, args[1:], stdout, stderr)
 		case captureCommand:
 			return runCapture(ctx, args[1:], stdout, stderr)
+		case deleteCommand:
+			return runDelete(ctx, args[1:], stdout, stderr)
 		}
 	}
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now()}
@@ -156,7 +159,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return usageError{err}
 	}
 	if asked.Any() {
-		return asked.Answer(stdout, p, reportProgram(), verdictProgram(), changesProgram(), editsProgram(), captureProgram(), mcpProgram())
+		return asked.Answer(stdout, p, reportProgram(), verdictProgram(), changesProgram(), editsProgram(), captureProgram(), deleteProgram(), mcpProgram())
 	}
 	c.files = fs.Args()
 	if err := meant(c.files); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/deletions"
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/demo"
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/watching"
 	"github.com/fieldtrie/fieldtrie/query"
@@ -120,6 +121,15 @@ func (s *serving) addChanges(private *http.ServeMux) {
 		private.Handle(pattern, h)
 	}
 	private.Handle("POST /api/v1/changes/{id}", s.audit.of("changes", h))
+}
+
+// addDeletions serves requests to delete.
+func (s *serving) addDeletions(private *http.ServeMux) {
+	o := deletions.Options{Who: whoIs, Note: s.audit.deletes}
+	if s.watcher != nil {
+		o.Forget = s.watcher.Forget
+	}
+	deletions.Add(private, s.kept.node, o)
 }
 
 // budgetMetrics shows what the last evaluation of budgets found.

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/fieldtrie/fieldtrie/rules/access"
+	"github.com/fieldtrie/fieldtrie/store/shared/deletion"
 )
 
 // logLevels returns the words of --log-level.
@@ -54,6 +55,11 @@ func (a *audit) of(what string, h http.Handler) http.Handler {
 		}()
 		h.ServeHTTP(&answered, r)
 	})
+}
+
+// deletes notes a request to delete something.
+func (a *audit) deletes(r *http.Request, d *deletion.Request) {
+	a.log.Info("audit", "what", "deletion", "who", whoIs(r), "from", r.RemoteAddr, "id", d.ID, "of", d.Name(), "dry_run", d.DryRun)
 }
 
 // changed notes settings that a signal had read again.

@@ -130,6 +130,14 @@ func (d *running) sendTrace(n int) answered {
 	return answerOf(patient.Post(d.public+"/v1/traces", "application/json", strings.NewReader(crashTrace(n))))
 }
 
+// wantAccepted checks that the daemon takes a trace.
+func (d *running) wantAccepted(n int) {
+	d.t.Helper()
+	if got := d.sendTrace(n); got.status != http.StatusAccepted {
+		d.t.Fatalf("trace %d: got %+v, want status 202", n, got)
+	}
+}
+
 func answerOf(res *http.Response, err error) answered {
 	if err != nil {
 		return answered{err: err}

@@ -226,6 +226,7 @@ func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeM
 	}
 	inner.Handle("/api/v1/budgets", s.gate.Measure("/api/v1/budgets", newForPages(func(p query.Pages) http.Handler { return s.board.Only(p.Takes) })))
 	s.addChanges(inner)
+	s.addDeletions(inner)
 	inner.Handle("GET /api/v1/arrivals", s.serveArrivals(loads))
 	inner.Handle("GET /api/v1/answers", api.Together(inner))
 	return cleanPaths(outer), inner

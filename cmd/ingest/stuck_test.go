@@ -31,14 +31,6 @@ func freezing(t *testing.T) (d *scratchdisk.Disk, dir string) {
 	return d, filepath.Join(d.Dir, "data")
 }
 
-// wantAccepted checks that the daemon takes a trace.
-func (d *running) wantAccepted(n int) {
-	d.t.Helper()
-	if got := d.sendTrace(n); got.status != http.StatusAccepted {
-		d.t.Fatalf("trace %d: got %+v, want status 202", n, got)
-	}
-}
-
 // wantRefused checks that an answer sends a client away for now, and says why if it is known that the store is stuck.
 func wantRefused(t *testing.T, what string, got answered, known bool) {
 	t.Helper()

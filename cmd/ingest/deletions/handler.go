@@ -1,0 +1,145 @@
+// Package deletions serves requests to delete what is stored.
+package deletions
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/fieldtrie/fieldtrie/query/api"
+	"github.com/fieldtrie/fieldtrie/rules/site"
+	"github.com/fieldtrie/fieldtrie/store/shared/deletion"
+)
+
+// Store deletes what it has. It is a node.
+type Store interface {
+	Delete(ctx context.Context, s deletion.Selection, by string, dryRun bool) (*deletion.Request, error)
+	Deletions(ctx context.Context, most int) ([]*deletion.Request, error)
+}
+
+const (
+	// maxBody bounds a request, in bytes.
+	maxBody = 16 << 10
+	// mostListed bounds a list, and how many requests are looked through for one.
+	mostListed = 10_000
+)
+
+// request is the body of a POST.
+type request struct {
+	deletion.Selection
+	DryRun bool `json:"dry_run"`
+}
+
+// list is the response to a GET.
+type list struct {
+	Deletions []*deletion.Request `json:"deletions"` // the newest first
+}
+
+// Options say what else is to be done about a request.
+type Options struct {
+	Who    func(*http.Request) string                                   // names who sent it
+	Note   func(*http.Request, *deletion.Request)                       // notes one that is carried out
+	Forget func(ctx context.Context, gone func(page string) bool) error // forgets what was found about pages; may be nil
+}
+
+// Add serves the deletions of a store, /v1/deletions.
+func Add(mux *http.ServeMux, s Store, o Options) {
+	mux.HandleFunc("POST /v1/deletions", func(w http.ResponseWriter, r *http.Request) {
+		req, err := read(http.MaxBytesReader(w, r.Body, maxBody))
+		if err != nil {
+			api.WriteError(w, http.StatusBadRequest, err)
+			return
+		}
+		if of := req.Selection; !req.DryRun && o.Forget != nil && of.OfPages() {
+			if err := o.Forget(r.Context(), (&deletion.Request{Selection: of}).Matcher().Page); err != nil {
+				respond(w, nil, fmt.Errorf("forget changes of the pages: %w", err))
+				return
+			}
+		}
+		out, err := s.Delete(r.Context(), req.Selection, o.Who(r), req.DryRun)
+		if err == nil {
+			o.Note(r, out)
+		}
+		respond(w, out, err)
+	})
+	mux.HandleFunc("GET /v1/deletions", func(w http.ResponseWriter, r *http.Request) {
+		most := 100
+		if text := r.URL.Query().Get("limit"); text != "" {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 1 || n > mostListed {
+				api.WriteError(w, http.StatusBadRequest, fmt.Errorf("parameter limit: %.40q is no number from 1 to %d", text, mostListed))
+				return
+			}
+			most = n
+		}
+		all, err := s.Deletions(r.Context(), most)
+		respond(w, list{append([]*deletion.Request{}, all...)}, err)
+	})
+	mux.HandleFunc("GET /v1/deletions/{id}", func(w http.ResponseWriter, r *http.Request) {
+		all, err := s.Deletions(r.Context(), mostListed)
+		for _, x := range all {
+			if x.ID == r.PathValue("id") {
+				respond(w, x, nil)
+				return
+			}
+		}
+		if err == nil {
+			api.WriteError(w, http.StatusNotFound, fmt.Errorf("there is no deletion %.40q", r.PathValue("id")))
+			return
+		}
+		respond(w, nil, err)
+	})
+}
+
+// read reads what is to be deleted. A field that is not known is an error: without it, more would be.
+func read(body io.Reader) (*request, error) {
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return nil, fmt.Errorf("read the request: %w", err)
+	}
+	req := new(request)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(req); err != nil {
+		return nil, fmt.Errorf("read the request: %w", err)
+	}
+	if d.More() {
+		return nil, errors.New("read the request: there is something behind the object")
+	}
+	if req.Site != "" && req.Page != "" {
+		if of, _ := site.Cut(req.Page); of != "" && of != req.Site {
+			return nil, fmt.Errorf("page %q is not one of site %q", req.Page, req.Site)
+		}
+		req.Site, req.Page = "", site.Page(req.Site, req.Page)
+	}
+	if err := req.Check(); err != nil {
+		return nil, fmt.Errorf("what to delete: %w", err)
+	}
+	return req, nil
+}
+
+func respond(w http.ResponseWriter, v any, err error) {
+	switch {
+	case errors.Is(err, deletion.ErrTooMany):
+		w.Header().Set("Retry-After", "3600")
+		api.WriteError(w, http.StatusTooManyRequests, err)
+		return
+	case err != nil:
+		w.Header().Set("Retry-After", "5")
+		api.WriteError(w, http.StatusServiceUnavailable, err)
+		return
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		api.WriteError(w, http.StatusInternalServerError, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(append(text, '\n')) // who went away needs none
+}
