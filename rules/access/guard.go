@@ -6,16 +6,20 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/rules/access/provider"
 )
 
 // Guard lets through the requests that the rules allow.
 type Guard struct {
 	now     atomic.Pointer[guarding]
-	work    *workload
+	work    *workload // on passwords
+	logins  *workload // by the provider
 	refused func(*http.Request, Reason)
 }
 
@@ -28,6 +32,7 @@ const (
 	ReasonUnknown   Reason = "unknown"   // no known token or password
 	ReasonScope     Reason = "scope"     // the sender lacks a scope
 	ReasonBusy      Reason = "busy"      // too many passwords are being checked
+	ReasonProvider  Reason = "provider"  // the OpenID provider does not answer, or not rightly
 )
 
 // guarding is the current state of a Guard.
@@ -35,12 +40,13 @@ type guarding struct {
 	rules     *Rules
 	passwords *passwords
 	sessions  *sessions
+	provider  *provider.Provider // nil: there is none
 }
 
 // NewGuard returns a Guard with some rules. It calls refused for each refused request, from several
 // goroutines.
 func NewGuard(r *Rules, refused func(*http.Request, Reason)) *Guard {
-	g := &Guard{work: newWorkload(), refused: refused}
+	g := &Guard{work: newWorkload(), logins: newProviderWork(), refused: refused}
 	g.SetRules(r)
 	return g
 }
@@ -48,7 +54,11 @@ func NewGuard(r *Rules, refused func(*http.Request, Reason)) *Guard {
 // SetRules replaces the rules. It is safe during requests. Cached passwords are forgotten, and
 // logins end.
 func (g *Guard) SetRules(r *Rules) {
-	g.now.Store(&guarding{r, newPasswords(r.users), newSessions(time.Now)})
+	now := &guarding{r, newPasswords(r.users), newSessions(time.Now), nil}
+	if r.provider != nil {
+		now.provider = provider.New(*r.provider)
+	}
+	g.now.Store(now)
 }
 
 // Handler returns a handler that passes allowed requests to mux. The required scope depends on the
@@ -87,7 +97,7 @@ func scopeOf(pattern string) Scope {
 	switch pattern {
 	case "/healthz", "/readyz":
 		return ""
-	case "/{$}", "/{page}", "/assets/", "/login", "/logout", "/docs", "/docs/": // the dashboard, which has nothing to tell but by the API
+	case "/{$}", "/{page}", "/assets/", "/login", StartPath, provider.CallbackPath, "/logout", "/docs", "/docs/": // the dashboard, which has nothing to tell but by the API
 		return ""
 	case "/metrics":
 		return ScopeMetrics
@@ -134,6 +144,9 @@ func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope, patte
 			reason = ReasonAnonymous
 		}
 		g.refused(r, reason)
+		if p := g.now.Load().provider; p != nil {
+			w.Header().Set(providerHeader, url.PathEscape(p.Name()))
+		}
 		w.Header().Add("WWW-Authenticate", `Bearer realm="fieldtrie"`)
 		if r.Header.Get("Sec-Fetch-Dest") != "empty" { // the dashboard has a form, and the browser would show its own
 			w.Header().Add("WWW-Authenticate", `Basic realm="fieldtrie", charset="UTF-8"`)
@@ -158,6 +171,9 @@ func aboutAll(pattern string) bool { return strings.HasSuffix(pattern, "/v1/symb
 // identify returns the sender of a request, or nil if it is unknown.
 func (g *Guard) identify(r *http.Request) (*Identity, error) {
 	now := g.now.Load()
+	if who, ok := now.rules.proxied(r); ok && len(r.Header["Authorization"]) == 0 {
+		return who, nil
+	}
 	switch cookie := cookieOf(r); {
 	case len(r.Header["Authorization"]) == 0 && cookie != "":
 		return now.sessions.whose(cookie), nil

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
+	"github.com/fieldtrie/fieldtrie/rules/access/provider"
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 	"github.com/fieldtrie/fieldtrie/rules/site"
 )
@@ -40,14 +41,18 @@ func allScopes() []Scope {
 
 // Rules hold the permissions of tokens and users. They do not change.
 type Rules struct {
-	tokens []token
-	users  []user
+	tokens     []token
+	users      []user
+	groups     []group
+	provider   *provider.Settings // nil: there is none
+	secretFile string             // with the secret for it; "": there is none
+	proxy      *proxy             // nil: no proxy says who sends a request
 }
 
 // Identity is a token or user with its permissions.
 type Identity struct {
 	Name   string // of the token or user; tokens and users may have the same
-	Kind   string // "token" or "user"
+	Kind   string // "token", "user" or "person"
 	Scopes []Scope
 	Sites  []string // that they may query; none: all
 	Pages  []string // patterns of pages, see [feature.CheckPage]; none: all
@@ -81,7 +86,7 @@ func Parse(r io.Reader) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	top, err := file.Fields("tokens", "users")
+	top, err := file.Fields("tokens", "users", "groups", "oidc", "proxy")
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +97,20 @@ func Parse(r io.Reader) (*Rules, error) {
 	if err := each(top["users"], rules.addUser); err != nil {
 		return nil, err
 	}
-	if len(rules.tokens)+len(rules.users) == 0 {
+	if err := each(top["groups"], rules.addGroup); err != nil {
+		return nil, err
+	}
+	for key, read := range map[string]func(strictyaml.Value) error{"oidc": rules.readProvider, "proxy": rules.readProxy} {
+		if v, ok := top[key]; ok {
+			if err := read(v); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := rules.checkPeople(); err != nil {
+		return nil, err
+	}
+	if len(rules.tokens)+len(rules.users)+len(rules.groups) == 0 {
 		return nil, errors.New("no token and no user, so nobody could get in; add one to the list tokens or users")
 	}
 	return &rules, nil
@@ -202,11 +220,17 @@ func nameOf(item strictyaml.Value, fields map[string]strictyaml.Value) (string, 
 }
 
 // identityOf returns the identity in an item of the file.
-func identityOf(kind string, item strictyaml.Value, fields map[string]strictyaml.Value) (who Identity, err error) {
-	who.Kind = kind
-	if who.Name, err = nameOf(item, fields); err != nil {
-		return who, err
+func identityOf(kind string, item strictyaml.Value, fields map[string]strictyaml.Value) (Identity, error) {
+	name, err := nameOf(item, fields)
+	if err != nil {
+		return Identity{}, err
 	}
+	return allowedOf(kind, name, item, fields)
+}
+
+// allowedOf returns an identity with what an item of the file allows.
+func allowedOf(kind, name string, item strictyaml.Value, fields map[string]strictyaml.Value) (who Identity, err error) {
+	who.Kind, who.Name = kind, name
 	if who.Scopes, err = scopesOf(fields["scopes"]); err != nil {
 		return who, err
 	}
@@ -284,6 +308,9 @@ func (r *Rules) Sites() (sites []string) {
 	}
 	for _, u := range r.users {
 		sites = append(sites, u.Sites...)
+	}
+	for _, g := range r.groups {
+		sites = append(sites, g.Sites...)
 	}
 	slices.Sort(sites)
 	return slices.Compact(sites)

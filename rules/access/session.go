@@ -29,7 +29,7 @@ type sessions struct {
 
 	mu  sync.Mutex
 	of  map[[sha256.Size]byte]*list.Element // by hash of the cookie, so that looking one up tells nothing of others
-	old map[*Identity]*list.List            // of *session, the oldest first
+	old map[string]*list.List               // of *session, the oldest first, by kind and name of whose they are
 }
 
 type session struct {
@@ -39,19 +39,22 @@ type session struct {
 }
 
 func newSessions(now func() time.Time) *sessions {
-	return &sessions{now: now, of: map[[sha256.Size]byte]*list.Element{}, old: map[*Identity]*list.List{}}
+	return &sessions{now: now, of: map[[sha256.Size]byte]*list.Element{}, old: map[string]*list.List{}}
 }
 
-// begin returns the text of a new cookie.
-func (s *sessions) begin(who *Identity) string {
+// owner names whose login it is.
+func (x *session) owner() string { return x.who.Kind + " " + x.who.Name }
+
+// begin returns the text of a new cookie, for a login of some time.
+func (s *sessions) begin(who *Identity, lasts time.Duration) string {
 	text := rand.Text()
-	x := &session{sha256.Sum256([]byte(text)), who, s.now().Add(sessionFor)}
+	x := &session{sha256.Sum256([]byte(text)), who, s.now().Add(lasts)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old := s.old[who]
+	old := s.old[x.owner()]
 	if old == nil {
 		old = list.New()
-		s.old[who] = old
+		s.old[x.owner()] = old
 	}
 	s.of[x.key] = old.PushBack(x)
 	for old.Len() > mostSessions {
@@ -88,8 +91,8 @@ func (s *sessions) end(text string) {
 func (s *sessions) drop(e *list.Element) {
 	x := e.Value.(*session)
 	delete(s.of, x.key)
-	if s.old[x.who].Remove(e); s.old[x.who].Len() == 0 {
-		delete(s.old, x.who)
+	if old := s.old[x.owner()]; old.Remove(e) != nil && old.Len() == 0 {
+		delete(s.old, x.owner())
 	}
 }
 
@@ -147,7 +150,7 @@ func (g *Guard) Login() http.Handler {
 			g.refused(r, ReasonUnknown)
 			writeError(w, http.StatusUnauthorized, "there is no such user, or the password or token is another one")
 		default:
-			setCookie(w, r, now.sessions.begin(who), int(sessionFor/time.Second))
+			setCookie(w, r, "", now.sessions.begin(who, sessionFor), sessionFor)
 			w.WriteHeader(http.StatusNoContent)
 		}
 	})
@@ -157,14 +160,16 @@ func (g *Guard) Login() http.Handler {
 func (g *Guard) Logout() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.now.Load().sessions.end(cookieOf(r))
-		setCookie(w, r, "", -1)
+		setCookie(w, r, "", "", -time.Second)
+		w.Header().Set("Clear-Site-Data", `"cache"`) // what was answered stays in no cache of the browser
 		w.WriteHeader(http.StatusNoContent)
 	})
 }
 
-func setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
+// setCookie gives a browser the cookie of a login for all below a path; without one, for all beside what was asked for.
+func setCookie(w http.ResponseWriter, r *http.Request, path, value string, age time.Duration) {
 	http.SetCookie(w, &http.Cookie{
-		Name: sessionCookie, Value: value, MaxAge: age,
+		Name: sessionCookie, Path: path, Value: value, MaxAge: int(age / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: isSecure(r),
 	})
 }

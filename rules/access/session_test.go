@@ -129,7 +129,7 @@ func TestSessionsEnd(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	s := newSessions(func() time.Time { return now })
 	ann, bob := &Identity{Name: "ann"}, &Identity{Name: "bob"}
-	first := s.begin(ann)
+	first := s.begin(ann, sessionFor)
 	if who := s.whose(first); who != ann {
 		t.Errorf("got %v", who)
 	}
@@ -137,13 +137,13 @@ func TestSessionsEnd(t *testing.T) {
 	if who := s.whose(first); who != nil || len(s.of) != 0 || len(s.old) != 0 {
 		t.Error("it holds after its time")
 	}
-	others := s.begin(ann)
-	oldest := s.begin(bob)
+	others := s.begin(ann, sessionFor)
+	oldest := s.begin(bob, sessionFor)
 	for range mostSessions {
-		s.begin(bob)
+		s.begin(bob, sessionFor)
 	}
-	if who := s.whose(oldest); who != nil || s.old[bob].Len() != mostSessions {
-		t.Errorf("%d logins hold, the oldest: %v", s.old[bob].Len(), who)
+	if who := s.whose(oldest); who != nil || s.old[" bob"].Len() != mostSessions {
+		t.Errorf("%d logins hold, the oldest: %v", s.old[" bob"].Len(), who)
 	}
 	if who := s.whose(others); who != ann {
 		t.Errorf("logins of one have ended that of another: %v", who)

@@ -1,0 +1,202 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
+	"github.com/fieldtrie/fieldtrie/rules/access/provider"
+)
+
+// group is what the people of a group may, who an OpenID provider or a proxy says that they are of it.
+type group struct {
+	Identity // its name is that of the group
+}
+
+// proxy is a proxy that says who sends a request, such as oauth2-proxy.
+type proxy struct {
+	user, groups string         // headers; groups may be empty
+	networks     []netip.Prefix // from which it comes
+}
+
+// kindPerson is the kind of those who are known by a provider or a proxy.
+const kindPerson = "person"
+
+// maxHeader bounds what is read of a header of a proxy, in bytes.
+const maxHeader = 16 << 10
+
+// person returns the identity of somebody in groups: the first one in the file decides. It is nil if none is in it.
+func (r *Rules) person(name string, groups []string) *Identity {
+	for i := range r.groups {
+		if slices.Contains(groups, r.groups[i].Name) {
+			who := r.groups[i].Identity
+			who.Name, who.Kind = name, kindPerson
+			return &who
+		}
+	}
+	return nil
+}
+
+// proxied returns who a proxy says that a request is from. It is not ok if the request is not of a proxy, or has no such header.
+func (r *Rules) proxied(req *http.Request) (who *Identity, ok bool) {
+	if r.proxy == nil || len(req.Header.Values(r.proxy.user)) == 0 {
+		return nil, false
+	}
+	addr, err := netip.ParseAddr(AddressOf(req))
+	if err != nil || !slices.ContainsFunc(r.proxy.networks, func(n netip.Prefix) bool { return n.Contains(addr.Unmap()) }) {
+		return nil, false
+	}
+	name := req.Header.Get(r.proxy.user)
+	if len(req.Header.Values(r.proxy.user)) > 1 || name == "" || len(name) > maxHeader || strings.ContainsFunc(name, unicode.IsControl) {
+		return nil, true
+	}
+	groups := []string{name} // without groups, the people in the file are named by themselves
+	if r.proxy.groups != "" {
+		groups = nil
+		text := strings.Join(req.Header.Values(r.proxy.groups), ",")
+		for of := range strings.SplitSeq(text[:min(len(text), maxHeader)], ",") {
+			groups = append(groups, strings.TrimSpace(of))
+		}
+	}
+	return r.person(name, groups), true
+}
+
+// addGroup reads a group.
+func (r *Rules) addGroup(item strictyaml.Value) error {
+	fields, err := item.Fields("name", "scopes", "sites", "pages")
+	if err != nil {
+		return err
+	}
+	name, err := fields["name"].Text()
+	if err != nil {
+		return err
+	}
+	if name == "" || len(name) > 4*maxName || strings.ContainsFunc(name, unicode.IsControl) || strings.Contains(name, ",") {
+		return item.Errorf("name %.70q: give it the name of a group, of up to %d bytes, without commas", name, 4*maxName)
+	}
+	if slices.ContainsFunc(r.groups, func(g group) bool { return g.Name == name }) {
+		return item.Errorf("a second group with the name %s", name)
+	}
+	var g group
+	if g.Identity, err = allowedOf("group", name, item, fields); err != nil {
+		return err
+	}
+	r.groups = append(r.groups, g)
+	return nil
+}
+
+// readProvider reads which OpenID provider there is.
+func (r *Rules) readProvider(v strictyaml.Value) error {
+	fields, err := v.Fields("issuer", "client_id", "client_secret_file", "client_secret", "url", "name", "scopes", "groups_claim")
+	if err != nil {
+		return err
+	}
+	if plain, ok := fields["client_secret"]; ok {
+		return plain.Errorf("a secret does not stand here in the clear; write client_secret_file: and the name of a file with it")
+	}
+	s := &provider.Settings{Scopes: []string{"profile", "email"}, GroupsClaim: "groups"}
+	for key, to := range map[string]*string{"issuer": &s.Issuer, "client_id": &s.ClientID, "client_secret_file": &r.secretFile, "url": &s.URL, "name": &s.Name, "groups_claim": &s.GroupsClaim} {
+		if field, ok := fields[key]; ok {
+			if *to, err = field.Text(); err != nil {
+				return err
+			}
+		}
+	}
+	for _, key := range []string{"issuer", "url"} {
+		text := map[string]string{"issuer": s.Issuer, "url": s.URL}[key]
+		if err := provider.CheckURL(text); err != nil {
+			return v.Errorf("oidc: %s: %w", key, err)
+		}
+	}
+	if s.ClientID == "" || s.GroupsClaim == "" {
+		return v.Errorf("oidc: client_id: it is missing; it is the name of this daemon at the provider")
+	}
+	if s.Name == "" {
+		s.Name = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(s.Issuer, "/"), "https://"), "http://")
+	}
+	if len(s.Name) > maxName || strings.ContainsFunc(s.Name, unicode.IsControl) {
+		return v.Errorf("oidc: name: up to %d bytes", maxName)
+	}
+	if list, ok := fields["scopes"]; ok {
+		if s.Scopes, err = textsOf(list, func(text string) error {
+			if text == "" || strings.ContainsAny(text, " \"\\") {
+				return fmt.Errorf("scope %q is none", text)
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	r.provider = s
+	return nil
+}
+
+// readProxy reads which proxy says who somebody is.
+func (r *Rules) readProxy(v strictyaml.Value) error {
+	fields, err := v.Fields("user_header", "groups_header", "networks")
+	if err != nil {
+		return err
+	}
+	p := &proxy{}
+	for key, to := range map[string]*string{"user_header": &p.user, "groups_header": &p.groups} {
+		if *to, err = fields[key].Text(); err != nil {
+			return err
+		}
+		if strings.EqualFold(*to, "Authorization") || strings.EqualFold(*to, "Cookie") || strings.ContainsFunc(*to, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == ':' }) {
+			return v.Errorf("proxy: %s: %.40q is not a header for that", key, *to)
+		}
+	}
+	if p.user == "" {
+		return v.Errorf("proxy: user_header: it is missing; it is the header with the name of the person, such as X-Forwarded-User")
+	}
+	_, err = textsOf(fields["networks"], func(text string) error {
+		n, err := netip.ParsePrefix(text)
+		if addr, one := netip.ParseAddr(text); err != nil && one == nil {
+			n, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
+		if err != nil || n.Bits() == 0 {
+			return fmt.Errorf("%.60q is not the address or network of a proxy, such as 10.1.2.3 or 10.1.2.0/24: who comes from there may be anybody", text)
+		}
+		p.networks = append(p.networks, n.Masked())
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(p.networks) == 0 {
+		return v.Errorf("proxy: networks: they are missing; the header counts from these addresses alone, such as [10.1.2.3]")
+	}
+	r.proxy = p
+	return nil
+}
+
+// checkPeople returns what does not go together.
+func (r *Rules) checkPeople() error {
+	switch known := r.provider != nil || r.proxy != nil; {
+	case len(r.groups) > 0 && !known:
+		return errors.New("groups: nobody says who is in them; add oidc or proxy")
+	case len(r.groups) == 0 && known:
+		return errors.New("oidc, proxy: there are no groups, so nobody could get in by them; add some to the list groups")
+	}
+	return nil
+}
+
+// ReadSecret reads the secret for the OpenID provider, if it is in a file.
+func (r *Rules) ReadSecret(readFile func(name string) ([]byte, error)) error {
+	if r.secretFile == "" {
+		return nil
+	}
+	text, err := readFile(r.secretFile)
+	if err != nil {
+		return fmt.Errorf("oidc: client_secret_file: %w", err)
+	}
+	if r.provider.Secret = strings.TrimSpace(string(text)); r.provider.Secret == "" {
+		return fmt.Errorf("oidc: client_secret_file: %s is empty", r.secretFile)
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package access
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/rules/access/provider"
+)
+
+const people = `
+groups:
+  - {name: web-perf, scopes: [query, views], sites: [shop]}
+  - {name: /admins of all, scopes: [admin]}
+`
+
+// The first group in the file decides, and nobody else gets in.
+func TestGroups(t *testing.T) {
+	r := parse(t, people+"oidc: {issuer: https://login.example, client_id: fieldtrie, url: https://d.example}\n")
+	for _, c := range []struct {
+		groups []string
+		scopes []Scope
+		sites  []string
+	}{
+		{[]string{"web-perf"}, []Scope{ScopeQuery, ScopeViews}, []string{"shop"}},
+		{[]string{"/admins of all", "web-perf"}, []Scope{ScopeQuery, ScopeViews}, []string{"shop"}},
+		{[]string{"/admins of all"}, allScopes(), nil},
+		{[]string{"web-perf2", "Web-Perf", ""}, nil, nil},
+		{nil, nil, nil},
+	} {
+		who := r.person("ann", c.groups)
+		if c.scopes == nil {
+			if who != nil {
+				t.Errorf("%v: got %+v, want nobody", c.groups, who)
+			}
+			continue
+		}
+		if who == nil || who.Name != "ann" || who.Kind != "person" || !slices.Equal(who.Scopes, c.scopes) || !slices.Equal(who.Sites, c.sites) {
+			t.Errorf("%v: got %+v, want scopes %v of sites %v", c.groups, who, c.scopes, c.sites)
+		}
+	}
+	if got := r.Sites(); !slices.Equal(got, []string{"shop"}) {
+		t.Errorf("the sites are %v", got)
+	}
+}
+
+// What a file says wrong of people is an error that names the line and what to do.
+func TestPeopleErrors(t *testing.T) {
+	const oidc = "oidc: {issuer: https://login.example, client_id: fieldtrie, url: https://d.example}\n"
+	for text, want := range map[string]string{
+		people: "nobody says who is in them; add oidc or proxy",
+		oidc:   "there are no groups",
+		people + "oidc: {issuer: http://login.example, client_id: f, url: https://d.example}":                    "does not begin with https://",
+		people + "oidc: {issuer: https://login.example, client_id: f, url: http://d.example}":                    "does not begin with https://",
+		people + "oidc: {issuer: https://login.example, url: https://d.example}":                                 "client_id: it is missing",
+		people + "oidc: {issuer: https://login.example, client_id: f, client_secret: x, url: https://d.example}": "does not stand here in the clear",
+		people + "oidc: {issuer: https://login.example, client_id: f, url: https://d.example, scopes: ['a b']}":  "is none",
+		people + "oidc: {isuer: https://login.example}":                                                          "isuer",
+		people + "proxy: {user_header: X-User}":                                                                  "networks: they are missing",
+		people + "proxy: {user_header: X-User, networks: [0.0.0.0/0]}":                                           "may be anybody",
+		people + "proxy: {user_header: X-User, networks: [proxy.example]}":                                       "is not the address or network of a proxy",
+		people + "proxy: {networks: [10.0.0.1]}":                                                                 "user_header: it is missing",
+		people + "proxy: {user_header: Authorization, networks: [10.0.0.1]}":                                     "is not a header for that",
+		people + "proxy: {user_header: 'X User', networks: [10.0.0.1]}":                                          "is not a header for that",
+		"groups: [{name: a}, {name: a}]\n" + oidc:                                                                "a second group",
+		"groups: [{name: 'a,b'}]\n" + oidc:                                                                       "without commas",
+		"groups: [{scopes: [query]}]\n" + oidc:                                                                   "name",
+		"groups: [{name: a, sites: [shop], scopes: [backup]}]\n" + oidc:                                          "group a: the scope backup is about all sites",
+	} {
+		if _, err := Parse(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\ngot %v, want %q", text, err, want)
+		}
+	}
+	r := parse(t, people+"oidc: {issuer: https://login.example, client_id: f, client_secret_file: secret, url: https://d.example}\n")
+	for text, want := range map[string]string{" \n": "secret is empty", "": "secret is empty", "abc\n": ""} {
+		err := r.ReadSecret(func(string) ([]byte, error) { return []byte(text), nil })
+		if want == "" && (err != nil || r.provider.Secret != "abc") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: got %v, the secret is %q", text, err, r.provider.Secret)
+		}
+	}
+}
+
+// A header counts from the addresses of the proxy alone.
+func TestProxy(t *testing.T) {
+	g := NewGuard(parse(t, people+"tokens: [{name: t, sha256: ba5005a40cf5212e4ac0190104cc127edab013294bb71279a975b27a80982d45}]\n"+
+		"proxy: {user_header: X-User, groups_header: X-Groups, networks: [10.1.2.0/24, '::1']}\n"), ignore)
+	h := g.Handler(privateMux())
+	for _, c := range []struct {
+		from    string
+		headers map[string][]string
+		want    int
+	}{
+		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"all, web-perf"}}, 200},
+		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"all", "web-perf"}}, 200},
+		{"[::1]:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"web-perf"}}, 200},
+		{"[::ffff:10.1.2.3]:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"web-perf"}}, 200},
+		{"10.1.3.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"web-perf"}}, 401},
+		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"all"}}, 401},
+		{"10.1.2.3:9", map[string][]string{"X-User": {"web-perf"}}, 401}, // which is no group of it
+		{"10.1.2.3:9", map[string][]string{"X-Groups": {"web-perf"}}, 401},
+		{"10.1.2.3:9", map[string][]string{"X-User": {""}, "X-Groups": {"web-perf"}}, 401},
+		{"10.1.2.3:9", map[string][]string{"X-User": {"ann", "bob"}, "X-Groups": {"web-perf"}}, 401},
+		{"10.1.2.3:9", nil, 401},
+		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"x"}, "Authorization": {"Bearer reader-token"}}, 200},
+		{"10.1.3.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"x"}, "Authorization": {"Bearer reader-token"}}, 200},
+		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"web-perf"}, "Authorization": {"Bearer other"}}, 401},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/api/v1/profile", nil)
+		r.RemoteAddr = c.from
+		for k, v := range c.headers {
+			r.Header[k] = v
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != c.want {
+			t.Errorf("%s %v: %d %s, want %d", c.from, c.headers, w.Code, w.Body, c.want)
+		}
+	}
+}
+
+// After a login a browser goes to a page of this address, whatever the link to the login says.
+func TestNext(t *testing.T) {
+	for text, want := range map[string]string{
+		"/feed?page=%2Fx": "/feed?page=%2Fx", "/": "/", "": "/", "feed": "/", "//evil.example": "/", "/\\evil.example": "/", "\\\\evil.example": "/", "https://evil.example": "/",
+		"/\t/evil.example": "/", "/\r\nSet-Cookie: a=b": "/", "javascript:alert(1)": "/", " /feed": "/", "/" + strings.Repeat("a", 2000): "/", "/x\\y": "/",
+	} {
+		if got := localPath(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Without a provider there is no login by one, and with one refusals name it.
+func TestStart(t *testing.T) {
+	for text, want := range map[string]int{sampleText(t): http.StatusNotFound, people + "oidc: {issuer: http://127.0.0.1:1, client_id: f, name: 'Ex ample', url: https://d.example}\n": http.StatusBadGateway} {
+		refused := map[Reason]int{}
+		g := NewGuard(parse(t, text), func(_ *http.Request, why Reason) { refused[why]++ })
+		mux := privateMux()
+		mux.Handle("GET "+StartPath, g.Start())
+		mux.Handle("GET "+provider.CallbackPath, g.Callback())
+		h := g.Handler(mux)
+		if w := browse(h, http.MethodGet, StartPath+"?next=/feed", "", nil); w.Code != want || len(w.Result().Cookies()) > 0 || strings.Contains(w.Body.String(), "<script") {
+			t.Errorf("start: %d %s", w.Code, w.Body)
+		}
+		w := browse(h, http.MethodGet, provider.CallbackPath+"?state=&code=x&error=%3Cscript%3E", "", nil)
+		if want == http.StatusBadGateway {
+			want = http.StatusForbidden // no login was begun
+		}
+		if w.Code != want || strings.Contains(w.Body.String(), "<script") || fmt.Sprint(w.Header()["Cache-Control"]) != "[no-store]" {
+			t.Errorf("callback: %d %s %v", w.Code, w.Body, w.Header())
+		}
+		named := browse(h, http.MethodGet, "/api/v1/profile", "", nil).Header().Get("Fieldtrie-Login")
+		if (want == http.StatusForbidden) != (named == "Ex%20ample") {
+			t.Errorf("the refusal names %q", named)
+		}
+	}
+}
