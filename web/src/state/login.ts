@@ -24,6 +24,20 @@ export async function logOut(): Promise<void> {
   await fetch('logout', { method: 'POST' }).catch(() => undefined); // the login ends by itself, too
 }
 
+/** The name of the OpenID provider by which somebody can log in, as the daemon said last; undefined if there is none. */
+let provider: string | undefined;
+
+/** Returns that name, and where a login by it begins, which returns to this page. */
+export function providerLogin(): { name: string; href: string } | undefined {
+  const here = location.pathname + location.search + location.hash;
+  return provider == undefined ? undefined : { name: provider, href: `login/start?next=${encodeURIComponent(here)}` };
+}
+
+/** Notes that somebody logs in by the provider: the page is left for that. */
+export function goToProvider(): void {
+  remember(true);
+}
+
 /** Whether somebody logged in with this browser. */
 export function isLoggedIn(): boolean {
   try {
@@ -45,8 +59,10 @@ function remember(yes: boolean): void {
 /** What may be asked, as the daemon said last; undefined if it lets all ask everything. */
 let scopes: string[] | undefined;
 
-/** Takes from a response what may be asked by who asked it, and returns the response. */
+/** Takes from a response what may be asked by who asked it, or how to log in, and returns the response. */
 export function noteScopes(response: Response): Response {
+  const by = response.headers.get('Fieldtrie-Login');
+  if (by != undefined) provider = decodeURIComponent(by);
   const said = response.headers.get('Fieldtrie-Scopes');
   if (said != undefined) scopes = said.split(' ');
   return response;

@@ -81,6 +81,7 @@ export function useOverall(): Overall {
   const [state, setState] = useState<Overall>({});
   useEffect(() => {
     let waits = false;
+    setState(overall()); // which may have come before anybody listened
     return queries.listen(() => {
       if (waits) return;
       waits = true;

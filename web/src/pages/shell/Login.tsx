@@ -1,13 +1,14 @@
 // Asks who somebody is, where the daemon wants to know. The browser gets a cookie that no script reads.
 
 import { useState } from 'preact/hooks';
-import { logIn } from '../../state/login.ts';
+import { goToProvider, logIn, providerLogin } from '../../state/login.ts';
 import { refreshAll } from '../../state/responses.ts';
 import { Notice } from '../../widgets/Notice.tsx';
 
 /** A form for a user and a password, or a token. */
 export function Login() {
   const [problem, setProblem] = useState('');
+  const by = providerLogin();
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
@@ -20,7 +21,12 @@ export function Login() {
   return (
     <form class="login stack" onSubmit={(event) => void submit(event)}>
       <h1>Log in</h1>
-      <p>Only users and tokens in the <code>--access</code> file of this daemon have access.</p>
+      <p>Only groups, users and tokens in the <code>--access</code> file of this daemon have access.</p>
+      {by && (
+        <a class="button" href={by.href} onClick={goToProvider}>
+          Log in with {by.name}
+        </a>
+      )}
       {problem && (
         <Notice kind="bad">
           <p>{problem}</p>
