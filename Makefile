@@ -120,6 +120,7 @@ test-race:
 test-sdk: build
 	cd sdk && $(BIN) npm test
 test-web: build
+	$(GO) build -o bin/test/ ./test/provider
 	cd web && npx tsc && npm test
 # Next is for ALL: its packages are as large as all others.
 test-bundlers: build test/bundlers/node_modules $(if $(ALL),test/bundlers/next/node_modules) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]

@@ -26,6 +26,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/changes"
 	"github.com/fieldtrie/fieldtrie/query/pyroscope"
 	"github.com/fieldtrie/fieldtrie/rules/access"
+	"github.com/fieldtrie/fieldtrie/rules/access/provider"
 	"github.com/fieldtrie/fieldtrie/sdk"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/web"
@@ -66,6 +67,8 @@ func addDashboard(private *http.ServeMux, guard *access.Guard) {
 	}
 	if guard != nil {
 		private.Handle("POST /login", guard.Login())
+		private.Handle("GET "+access.StartPath, guard.Start())
+		private.Handle("GET "+provider.CallbackPath, guard.Callback())
 		private.Handle("POST /logout", guard.Logout())
 	}
 }

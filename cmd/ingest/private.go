@@ -53,7 +53,7 @@ func (c *config) private(registry prometheus.Registerer, log *slog.Logger) (*pri
 // passwords there by mistake.
 func newRefusals(registry prometheus.Registerer, log *slog.Logger) func(*http.Request, access.Reason) {
 	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "fieldtrie_access_refused_total", Help: "Requests to the private address that were refused, by reason: anonymous, unknown, scope, busy, foreign.",
+		Name: "fieldtrie_access_refused_total", Help: "Requests to the private address that were refused, by reason: anonymous, unknown, scope, busy, provider, foreign.",
 	}, []string{"reason"})
 	registry.MustRegister(refused)
 	some := rate.Sometimes{First: 10, Interval: 10 * time.Second}

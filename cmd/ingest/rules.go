@@ -61,6 +61,9 @@ func (c *config) readAccess() (*access.Rules, error) {
 	if rules == nil {
 		return nil, nil
 	}
+	if err := rules.ReadSecret(os.ReadFile); err != nil {
+		return nil, fmt.Errorf("access rules: %s: %w", c.access, err)
+	}
 	named := rules.Sites()
 	if len(named) > 0 && c.sites == "" {
 		return nil, fmt.Errorf("access rules: %s: site %s: without --sites there are none", c.access, named[0])
