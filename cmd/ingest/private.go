@@ -91,15 +91,18 @@ func (p *privateAddress) handler(mux *http.ServeMux) http.Handler {
 	case loopback(p.Addr()):
 		h = access.LocalHosts(mux)
 	}
-	return access.SameOrigin(mux, asClients(h), p.refused)
+	return access.SameOrigin(mux, p.asClients(h), p.refused)
 }
 
 // asClients has requests say for whom they are, since answers are shared out between clients: the
 // address that a request came from, and the credentials, which the guard looks at before anything
-// is answered.
-func asClients(next http.Handler) http.Handler {
+// is answered; or the person that a proxy names.
+func (p *privateAddress) asClients(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		client := access.AddressOf(r) + " " + access.Credentials(r)
+		if p.guard != nil {
+			client += " " + p.guard.Proxied(r)
+		}
 		next.ServeHTTP(w, r.WithContext(fair.WithClient(r.Context(), client)))
 	})
 }

@@ -66,6 +66,14 @@ func (r *Rules) proxied(req *http.Request) (who *Identity, ok bool) {
 	return r.person(name, groups), true
 }
 
+// Proxied returns the name of whom a proxy says that a request is from, "" if none does.
+func (g *Guard) Proxied(r *http.Request) string {
+	if who, _ := g.now.Load().rules.proxied(r); who != nil {
+		return who.Name
+	}
+	return ""
+}
+
 // addGroup reads a group.
 func (r *Rules) addGroup(item strictyaml.Value) error {
 	fields, err := item.Fields("name", "scopes", "sites", "pages")
