@@ -37,6 +37,17 @@ func NewMemory(most int) *Memory { return &Memory{most: int64(most)} }
 // Used returns how many bytes are in use.
 func (m *Memory) Used() int64 { return m.used.Load() }
 
+// Hold takes n bytes for a response that is being written, until it is released.
+func (m *Memory) Hold(n int) (release func(), err error) {
+	if m == nil {
+		return func() {}, nil
+	}
+	if err := m.take(int64(n), int64(n)); err != nil {
+		return nil, err
+	}
+	return func() { _ = m.take(-int64(n), 0) }, nil
+}
+
 // smallResponse is the size up to which a response may use the last quarter of the memory, so that
 // queries that take a lot keep nobody else from asking.
 const smallResponse = 16 << 20

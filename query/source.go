@@ -172,6 +172,9 @@ func (l Local) merged(ctx context.Context, sel selection.Selection, progress fun
 		return Result{}, err
 	}
 	summed := m.sum.Profile()
+	if m.read == 0 { // there is nothing to add it to
+		return Result{Profile: summed, Stats: m.stats(stats)}, room.fits(summed.Size())
+	}
 	if err := room.fits(summed.Size() + m.merger.Profile().Size()); err != nil {
 		return Result{}, err
 	}

@@ -6,7 +6,7 @@ const (
 	nodeSize   = 32
 	frameSize  = 40
 	stringSize = 40 // and its text
-	cellSize   = 25 // a weight, and its part of a block
+	cellSize   = 28 // a weight, and its part of a block, as much as is allocated
 )
 
 // Size returns about how many bytes p takes. It visits groups, not nodes, so it can be
@@ -14,7 +14,7 @@ const (
 func (p *Profile) Size() int {
 	size := p.Trie.Size()
 	for i := range p.Groups {
-		size += p.Groups[i].Weights.Cells() * cellSize
+		size += p.Groups[i].Weights.Cells()*cellSize + 8*cap(p.Groups[i].Weights.blocks)
 	}
 	return size
 }

@@ -113,7 +113,7 @@ func profileResponse(ctx context.Context, h *handler, sel selection.Selection, f
 		return response{}, err
 	}
 	header := map[string]string{statsHeader: string(stats)}
-	return response{media: contentType(format), header: header, age: result.Stats.Age, write: func(w http.ResponseWriter) error {
+	return response{media: contentType(format), header: header, age: result.Stats.Age, size: writtenSize(result), write: func(w http.ResponseWriter) error {
 		return format.Encode(w, result.Profile, o)
 	}}, nil
 }
@@ -355,3 +355,6 @@ func respondAround(around func(*trie.Profile, func(trie.Frame) bool) *trie.Profi
 		return response{json: tree, age: result.Stats.Age}, err
 	}
 }
+
+// writtenSize returns about how many bytes a profile takes until it is written: formats make a canonical copy of it.
+func writtenSize(r query.Result) int { return 2 * r.Profile.Size() }

@@ -24,6 +24,8 @@ type Options struct {
 	Now     func() time.Time // time.Now
 	Timeout time.Duration    // 30 s: for one response, waiting for its turn included
 	Gate    *Gate            // one of its own
+	// Memory bounds what responses take that are being written; nil does not.
+	Memory *query.Memory
 	// Lag is [selection.Selection.Lag], unless the query has Cache-Control: no-cache.
 	Lag time.Duration
 	// ProfileFile returns the template of profiles as HTML; without it they are refused.
@@ -123,6 +125,7 @@ type response struct {
 	media  string                            // of what write writes
 	header map[string]string                 // more headers
 	age    fresh.Age                         // [query.Stats.Age]
+	size   int                               // bytes that it takes until it is written, if that is much
 	write  func(w http.ResponseWriter) error // writes the body piece by piece
 }
 
@@ -155,10 +158,16 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 	ctx, cancel := context.WithTimeout(r.Context(), h.opts.Timeout)
 	defer cancel()
 	var a response
+	release := func() {}
 	err = h.opts.Gate.Do(ctx, func() (err error) {
-		a, err = e.respond(ctx, h, p)
+		if a, err = e.respond(ctx, h, p); err == nil {
+			release, err = h.opts.Memory.Hold(a.size)
+		}
 		return err
 	})
+	if err == nil {
+		defer release()
+	}
 	if err == nil {
 		err = ctx.Err()
 	}
