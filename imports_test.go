@@ -169,6 +169,7 @@ var onlyIn = map[string]struct {
 	"github.com/ianlancetaylor":       {[]string{"symbols/wasm"}, "only compiled code has mangled names"},
 	"go.opentelemetry.io/proto":       {[]string{"encode/otlp"}, "OTLP is one format among several"},
 	"github.com/goccy/go-yaml":        {[]string{"internal/strictyaml"}, "files of settings are read strictly, and all in one way"},
+	"github.com/KimMachineGun":        {[]string{"cmd/ingest"}, "only a daemon bounds its memory"},
 	"github.com/coreos/go-oidc":       {[]string{"rules/access/provider"}, "one package asks a provider who somebody is"},
 	"golang.org/x/oauth2":             {[]string{"rules/access/provider"}, "one package asks a provider who somebody is"},
 	"github.com/zitadel/oidc":         {[]string{"test/provider"}, "it is for tests"},

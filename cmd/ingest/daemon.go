@@ -45,12 +45,18 @@ type daemon struct {
 
 	background sync.WaitGroup
 	stop       context.CancelFunc // ends what is in the background
+	asked      context.Context    // of all requests
+	giveUp     context.CancelFunc // ends their work
 }
 
 // start answers requests on ln, by so many connections at once.
 func (d *daemon) start(ln net.Listener, h http.Handler, most int) {
+	if d.asked == nil {
+		d.asked, d.giveUp = context.WithCancel(context.Background())
+	}
 	srv := &http.Server{
 		Handler:           h,
+		BaseContext:       func(net.Listener) context.Context { return d.asked },
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		IdleTimeout:       60 * time.Second,
@@ -143,7 +149,7 @@ func abandoned(err error) error {
 }
 
 // drain finishes what is in flight, for at most grace, and then cuts off the rest: the
-// store is closed next. It does not wait for a server that can not even be closed: one removes
+// store is closed next. Half of that is for work to end by itself; then queries are given up. It does not wait for a server that can not even be closed: one removes
 // its socket from the data directory, and the disk may not answer.
 func (d *daemon) drain(ctx context.Context) error {
 	left := grace
@@ -152,6 +158,10 @@ func (d *daemon) drain(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
+	if d.giveUp != nil {
+		defer d.giveUp()
+		defer time.AfterFunc(left/2, d.giveUp).Stop()
+	}
 	ended := make(chan error, len(d.servers))
 	for _, srv := range d.servers {
 		go func() {

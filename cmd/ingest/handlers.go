@@ -141,7 +141,7 @@ func (a answers) changes(of query.Pages) func(query.Source) (changes.Source, err
 // add adds the API, and what Pyroscope's clients, such as Grafana, ask for.
 func (a answers) add(private *http.ServeMux) {
 	api := a.heap.forAnswers(newForPages(func(p query.Pages) http.Handler {
-		return api.Handler(a.source.Only(p), api.Options{Lag: answersLag, Gate: a.gate, ProfileFile: web.ProfileFile, Demo: a.demo})
+		return api.Handler(a.source.Only(p), api.Options{Lag: answersLag, Gate: a.gate, Memory: a.source.Memory, ProfileFile: web.ProfileFile, Demo: a.demo})
 	}))
 	private.Handle("/api/", api)
 	private.Handle("/pprof/", api)

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"math"
 	"net/http"
 	"os"
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// What the heap should stay below, unless GOMEMLIMIT says otherwise: the store writes
+// What the heap should stay below, unless GOMEMLIMIT says otherwise or there is less memory: the store writes
 // through memory-mapped files, so the default, no limit, lets garbage pile up to gigabytes.
 // Receiving traces needs the first. While questions are asked, what was read for them is
 // kept for the next ones; without more room the collector would run all the time.
@@ -20,6 +23,8 @@ const (
 
 // heap is the limit of the heap.
 type heap struct {
+	base, more int64 // bytes, and how many more while questions are asked
+
 	mu    sync.Mutex
 	set   func(limit int64) int64 // debug.SetMemoryLimit
 	until time.Time               // more is allowed; zero if it is not
@@ -30,9 +35,33 @@ func newHeap() *heap {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return nil
 	}
+	bound, err := memlimit.FromCgroup()
+	if err != nil {
+		bound = 0 // there is none, or nobody says
+	}
 	h := &heap{set: debug.SetMemoryLimit}
-	h.set(memoryLimit)
+	h.base, h.more = heapLimits(bound)
+	h.set(h.base)
 	return h
+}
+
+// heapLimits returns the limits of the heap for a bound of the memory of this process, such as that of a container; 0 is none. A quarter is
+// for what is not on the heap: files that are mapped, stacks, and the program.
+func heapLimits(bound uint64) (base, more int64) {
+	room := int64(min(bound, math.MaxInt64) / 4 * 3)
+	if bound == 0 || room >= memoryLimit+memoryForAnswers {
+		return memoryLimit, memoryForAnswers
+	}
+	base = min(memoryLimit, room/5*3)
+	return base, room - base
+}
+
+// forQueries returns how many bytes all queries may take.
+func (h *heap) forQueries() int {
+	if h == nil {
+		return memoryForAnswers
+	}
+	return int(h.more)
 }
 
 // forAnswers returns next, for whose work the heap may grow.
@@ -50,7 +79,7 @@ func (h *heap) grow(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.until.IsZero() {
-		h.set(memoryLimit + memoryForAnswers)
+		h.set(h.base + h.more)
 	}
 	h.until = now.Add(answersLinger)
 }
@@ -64,6 +93,6 @@ func (h *heap) shrink(now time.Time) {
 	defer h.mu.Unlock()
 	if !h.until.IsZero() && now.After(h.until) {
 		h.until = time.Time{}
-		h.set(memoryLimit)
+		h.set(h.base)
 	}
 }

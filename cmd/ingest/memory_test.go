@@ -11,7 +11,7 @@ import (
 // The heap may grow while questions are asked, and some time after.
 func TestHeap(t *testing.T) {
 	var limits []int64
-	h := &heap{set: func(limit int64) int64 { limits = append(limits, limit); return 0 }}
+	h := &heap{base: memoryLimit, more: memoryForAnswers, set: func(limit int64) int64 { limits = append(limits, limit); return 0 }}
 	asked := 0
 	handler := h.forAnswers(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
 	now := time.Now()
@@ -30,5 +30,18 @@ func TestHeap(t *testing.T) {
 	none.forAnswers(handler).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 	if asked != 4 {
 		t.Errorf("%d questions", asked)
+	}
+}
+
+// The heap leaves a quarter of the memory that there is, and queries have a part of it.
+func TestHeapLimits(t *testing.T) {
+	for _, c := range []struct{ bound, base, more uint64 }{
+		{0, memoryLimit, memoryForAnswers}, {1 << 63, memoryLimit, memoryForAnswers}, {2 << 30, memoryLimit, memoryForAnswers},
+		{1_000_000_000, 450_000_000, 300_000_000}, {400_000_000, 180_000_000, 120_000_000}, {1, 0, 0},
+	} {
+		base, more := heapLimits(c.bound)
+		if uint64(base) != c.base || uint64(more) != c.more {
+			t.Errorf("%d bytes: got %d and %d, want %d and %d", c.bound, base, more, c.base, c.more)
+		}
 	}
 }

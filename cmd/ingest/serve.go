@@ -196,7 +196,7 @@ func (s *serving) answer(ctx context.Context) {
 		s.watcher = watching.New(s.config.watching(s, named))
 	}
 	s.source = named
-	s.source.Memory, s.source.Links = query.NewMemory(memoryForAnswers), s.links
+	s.source.Memory, s.source.Links = query.NewMemory(s.config.heap.forQueries()), s.links
 	s.source.Responses, s.source.Steps = query.NewResponseCache(ctx), query.NewStepCache()
 	s.gate = api.NewGate(api.GateOptions{Metrics: s.registry})
 }
