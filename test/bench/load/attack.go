@@ -147,6 +147,9 @@ func attackModes() (names []string) {
 	for name := range hostileConnections {
 		names = append(names, name)
 	}
+	for name := range hostileQuestions {
+		names = append(names, name)
+	}
 	slices.Sort(names)
 	return names
 }
@@ -171,16 +174,21 @@ type attacked struct {
 	Accepted int64    `json:"accepted_requests"`
 	Bytes    int64    `json:"body_bytes"`
 	Opened   int64    `json:"held_connections"` // and opened again
+
+	Questions int64 `json:"questions"`
+	Answered  int64 `json:"answered_questions"`
+	Read      int64 `json:"answer_bytes"`
 }
 
 // attacker is the state of an attack.
 type attacker struct {
 	addr, forwarded                   string
 	requests, accepted, bytes, opened atomic.Int64
+	questions, answered, read         atomic.Int64
 }
 
-// start attacks addr until the returned function is called, which returns the result.
-func (a attack) start(ctx context.Context, addr string, networks bool) func() *attacked {
+// start attacks a daemon at its public and its private address until the returned function is called, which returns the result.
+func (a attack) start(ctx context.Context, addr, private string, networks bool) func() *attacked {
 	ctx, stop := context.WithCancel(ctx)
 	x := &attacker{addr: addr}
 	if networks {
@@ -193,6 +201,13 @@ func (a attack) start(ctx context.Context, addr string, networks bool) func() *a
 			all.Go(func() { x.send(ctx, of, time.Duration(float64(time.Second)/a.rate)) })
 			continue
 		}
+		if _, ok := hostileQuestions[mode]; ok {
+			numbers := new(atomic.Int64)
+			for range askers {
+				all.Go(func() { x.ask(ctx, private, mode, numbers) })
+			}
+			continue
+		}
 		for range a.slow {
 			all.Go(func() { x.hold(ctx, mode) })
 		}
@@ -203,7 +218,8 @@ func (a attack) start(ctx context.Context, addr string, networks bool) func() *a
 		if len(a.modes) == 0 {
 			return nil
 		}
-		return &attacked{a.modes, x.requests.Load(), x.accepted.Load(), x.bytes.Load(), x.opened.Load()}
+		return &attacked{a.modes, x.requests.Load(), x.accepted.Load(), x.bytes.Load(), x.opened.Load(),
+			x.questions.Load(), x.answered.Load(), x.read.Load()}
 	}
 }
 
@@ -327,5 +343,6 @@ func (x *attacker) hold(ctx context.Context, mode string) {
 
 // print adds the result of the attack to a table.
 func (a *attacked) print(row func(name, format string, args ...any)) {
-	row("attack", "%s: %d requests, %d accepted, %.1f MiB; %d connections held", strings.Join(a.Modes, ", "), a.Requests, a.Accepted, mebi(a.Bytes), a.Opened)
+	row("attack", "%s: %d requests, %d accepted, %.1f MiB; %d connections held; %d questions, %d answered, %.1f MiB", strings.Join(a.Modes, ", "),
+		a.Requests, a.Accepted, mebi(a.Bytes), a.Opened, a.Questions, a.Answered, mebi(a.Read))
 }

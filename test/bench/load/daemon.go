@@ -116,6 +116,13 @@ func (c *config) newDaemon(program string, number int, dir string, x *cluster) (
 	if c.spool {
 		d.args = append(d.args, "--spool", filepath.Join(dir, fmt.Sprint("spool-", number+1)))
 	}
+	if c.asks() {
+		file, err := writeAccess(dir)
+		if err != nil {
+			return nil, err
+		}
+		d.args = append(d.args, "--access", file)
+	}
 	d.args = append(d.args, c.ingestFlags...)
 	if x.store != nil {
 		d.env = x.store.env

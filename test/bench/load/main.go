@@ -96,6 +96,7 @@ type config struct {
 	dashboards  dashboards
 	stall       time.Duration
 	attack      attack
+	cheap       bool
 	memory      int64 // bytes that a daemon that is started may take; 0: no bound
 }
 
@@ -131,6 +132,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.dashboards.every, "poll", 10*time.Second, "`DURATION` between two polls of a dashboard")
 	fs.IntVar(&o.Networks, "networks", 0, "let requests come from this number of networks, by proxy headers, which started daemons trust")
 	fs.StringSliceVar(&c.attack.modes, "attack", nil, "attack the daemon during the load, in these `MODES`: "+strings.Join(attackModes(), ", ")+", or all. The traces of the load must stay right")
+	fs.BoolVar(&c.cheap, "cheap", false, "ask a started daemon cheap questions beside the load, with a token, as is done under attack")
 	fs.Float64Var(&c.attack.rate, "attack-rate", 1, "requests a second of each mode, of 4 MiB when decompressed")
 	fs.IntVar(&c.attack.slow, "attack-connections", 500, "connections of each mode that holds them")
 	fs.Int64Var(&c.memory, "memory", 0, "limit of the daemon's memory in `BYTES`: a daemon that exceeds it is killed. It needs root and Linux")

@@ -63,9 +63,13 @@ func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err 
 	}
 	r.DiskLiveBytes = diskUse(x.disk) - diskBefore
 	if len(x.nodes) > 0 {
+		calm := c.attackAgain(ctx, x)
+		began := time.Now()
 		if err := x.stop(); err != nil {
 			return nil, err
 		}
+		r.StopSeconds = round(time.Since(began).Seconds())
+		calm()
 		r.DiskBytes = diskUse(x.disk) - diskBefore
 	}
 	if x.group != nil {
@@ -126,7 +130,11 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, x *cluster, r *
 		g.Run(polling)
 		close(over)
 	}()
-	attacked := c.attack.start(polling, x.public[0], c.options.Networks > 0)
+	attacked := c.attack.start(polling, x.public[0], x.private[0], c.options.Networks > 0)
+	asked := func() *cheap { return nil }
+	if c.asks() {
+		asked = startCheap(polling, x.private[0])
+	}
 	polled := c.dashboards.start(polling, x.private[0], c.options.Pages, c.options.Zipf)
 	h := startHealth(polling, x, g)
 	did, calm := c.trouble.start(x, g, h)
@@ -157,7 +165,7 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, x *cluster, r *
 		w.look()
 	}
 	stop()
-	r.Dashboards, r.Attack = polled(), attacked()
+	r.Dashboards, r.Attack, r.Cheap = polled(), attacked(), asked()
 	err := calm() // before the watches are read: who starts a daemon again looks at it
 	r.addLoad(g, x.watches, own)
 	r.UsualP99MS = median(p.p99s)

@@ -48,6 +48,8 @@ type report struct {
 	MemoryBytes    int64     `json:"memory_bytes,omitempty"`           // limit of the daemon
 	PeakGroupBytes int64     `json:"peak_memory_with_files,omitempty"` // peak, with mapped files; these are evicted under pressure
 	Attack         *attacked `json:"attack,omitempty"`
+	Cheap          *cheap    `json:"cheap,omitempty"`
+	StopSeconds    float64   `json:"stop_s,omitempty"` // from SIGTERM to its end, under the attack
 	Dashboards     *polled   `json:"dashboards,omitempty"`
 
 	CPUSeconds     float64    `json:"daemon_cpu_s"` // until all is rolled up
@@ -182,6 +184,13 @@ func (r *report) print(w io.Writer) error {
 	}
 	if a := r.Attack; a != nil {
 		a.print(row)
+	}
+	if x := r.Cheap; x != nil {
+		for name, of := range map[string]responses{"questions": x.Questions, "health": x.Health} {
+			l := of.LatencyMS
+			row("cheap "+name, "%d answers: p50 %.1f ms, p90 %.1f, p99 %.1f, max %.1f; %d failed", of.Answers, l["p50"], l["p90"], l["p99"], l["max"], of.Failed)
+		}
+		row("stop", "%.1f s from SIGTERM to the end", r.StopSeconds)
 	}
 	if r.PeakRSSBytes > 0 {
 		row("daemon", "%.1f s of processor time, %.3f ms a trace; peak memory %.0f MiB resident, %.0f MiB anonymous",
