@@ -158,3 +158,19 @@ func TestStart(t *testing.T) {
 		}
 	}
 }
+
+// A login that is begun is a cookie for TLS alone where browsers use that, of a name that no other host can set.
+func TestAttemptCookie(t *testing.T) {
+	for url, want := range map[string]string{"https://d.example/x": "__Host-fieldtrie-attempt", "http://127.0.0.1:8419": "fieldtrie-attempt"} {
+		p := provider.New(provider.Settings{URL: url})
+		c := attemptOf((&guarding{provider: p}).secure(httptest.NewRequest(http.MethodGet, "/login/start", nil)), "x", attemptFor)
+		if c.Name != want || c.Secure != p.Secure() || !c.HttpOnly || c.Path != "/" || c.Domain != "" || c.SameSite != http.SameSiteLaxMode || p.Secure() != strings.HasPrefix(want, "__Host-") {
+			t.Errorf("%s: %+v", url, c)
+		}
+	}
+	for url, want := range map[string]string{"https://d.example/x": "/x", "https://d.example/x/": "/x", "https://d.example": "/", "https://d.example/": "/"} {
+		if got := provider.New(provider.Settings{URL: url}).Root(); got != want {
+			t.Errorf("%s: got %q, want %q", url, got, want)
+		}
+	}
+}

@@ -150,7 +150,7 @@ func (g *Guard) Login() http.Handler {
 			g.refused(r, ReasonUnknown)
 			writeError(w, http.StatusUnauthorized, "there is no such user, or the password or token is another one")
 		default:
-			setCookie(w, r, "", now.sessions.begin(who, sessionFor), sessionFor)
+			setCookie(w, isSecure(r), "", now.sessions.begin(who, sessionFor), sessionFor)
 			w.WriteHeader(http.StatusNoContent)
 		}
 	})
@@ -160,17 +160,17 @@ func (g *Guard) Login() http.Handler {
 func (g *Guard) Logout() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.now.Load().sessions.end(cookieOf(r))
-		setCookie(w, r, "", "", -time.Second)
+		setCookie(w, isSecure(r), "", "", -time.Second)
 		w.Header().Set("Clear-Site-Data", `"cache"`) // what was answered stays in no cache of the browser
 		w.WriteHeader(http.StatusNoContent)
 	})
 }
 
 // setCookie gives a browser the cookie of a login for all below a path; without one, for all beside what was asked for.
-func setCookie(w http.ResponseWriter, r *http.Request, path, value string, age time.Duration) {
+func setCookie(w http.ResponseWriter, secure bool, path, value string, age time.Duration) {
 	http.SetCookie(w, &http.Cookie{
 		Name: sessionCookie, Path: path, Value: value, MaxAge: int(age / time.Second),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: isSecure(r),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure,
 	})
 }
 

@@ -55,7 +55,7 @@ func (g *Guard) Start() http.Handler {
 			writeError(w, http.StatusInternalServerError, err.Error())
 			return
 		}
-		http.SetCookie(w, attemptOf(r, base64.RawURLEncoding.EncodeToString(text), attemptFor))
+		http.SetCookie(w, attemptOf(now.secure(r), base64.RawURLEncoding.EncodeToString(text), attemptFor))
 		http.Redirect(w, r, to, http.StatusFound)
 	})
 }
@@ -69,8 +69,8 @@ func (g *Guard) Callback() http.Handler {
 			writeError(w, http.StatusNotFound, "nobody logs in by a provider here: the file of --access has no oidc")
 			return
 		}
-		a := attemptIn(r)
-		http.SetCookie(w, attemptOf(r, "", -time.Second)) // an attempt is good for one login
+		a := attemptIn(r, now.secure(r))
+		http.SetCookie(w, attemptOf(now.secure(r), "", -time.Second)) // an attempt is good for one login
 		done, err := g.logins.begin(r.Context(), AddressOf(r))
 		if err != nil {
 			g.failed(w, r, err)
@@ -87,7 +87,7 @@ func (g *Guard) Callback() http.Handler {
 			g.failed(w, r, &provider.RefusedError{Why: fmt.Sprintf("%.100q is in no group that may in. Whoever runs the daemon can add one to the file of --access.", person.Name)})
 			return
 		}
-		setCookie(w, r, now.provider.Root(), now.sessions.begin(who, personFor), personFor)
+		setCookie(w, now.secure(r), now.provider.Root(), now.sessions.begin(who, personFor), personFor)
 		http.Redirect(w, r, localPath(a.Next), http.StatusFound)
 	})
 }
@@ -117,9 +117,12 @@ func localPath(text string) string {
 	return text
 }
 
+// secure reports whether the cookies of a login by the provider are for TLS alone: also if a proxy does not say that it has it.
+func (g *guarding) secure(r *http.Request) bool { return isSecure(r) || g.provider.Secure() }
+
 // attemptName returns the name of the cookie of an attempt.
-func attemptName(r *http.Request) string {
-	if isSecure(r) {
+func attemptName(secure bool) string {
+	if secure {
 		return hostPrefix + attemptCookie
 	}
 	return attemptCookie
@@ -127,13 +130,13 @@ func attemptName(r *http.Request) string {
 
 // attemptOf returns the cookie of an attempt. It is sent along when the provider sends the browser back, so it is not for requests of this
 // address alone.
-func attemptOf(r *http.Request, value string, age time.Duration) *http.Cookie {
-	return &http.Cookie{Name: attemptName(r), Value: value, Path: "/", MaxAge: int(age / time.Second), HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: isSecure(r)}
+func attemptOf(secure bool, value string, age time.Duration) *http.Cookie {
+	return &http.Cookie{Name: attemptName(secure), Value: value, Path: "/", MaxAge: int(age / time.Second), HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}
 }
 
 // attemptIn returns the attempt of a browser, the zero one if it has begun none.
-func attemptIn(r *http.Request) (a provider.Attempt) {
-	c, err := r.Cookie(attemptName(r))
+func attemptIn(r *http.Request, secure bool) (a provider.Attempt) {
+	c, err := r.Cookie(attemptName(secure))
 	if err != nil || len(c.Value) > maxAttempt {
 		return a
 	}

@@ -81,13 +81,16 @@ func New(s Settings) *Provider {
 // Name returns the name of the provider for people.
 func (p *Provider) Name() string { return p.s.Name }
 
-// Root returns the path of the daemon's URL, which is / or begins and ends with it.
+// Secure reports whether browsers reach the daemon by TLS.
+func (p *Provider) Secure() bool { return strings.HasPrefix(p.s.URL, "https://") }
+
+// Root returns the path of the daemon's URL without a slash at its end, or /: that which browsers take for a cookie of what is right below.
 func (p *Provider) Root() string {
 	u, err := url.Parse(p.s.URL)
-	if err != nil || !strings.HasPrefix(u.Path, "/") {
+	if err != nil {
 		return "/"
 	}
-	return strings.TrimSuffix(u.Path, "/") + "/"
+	return "/" + strings.Trim(u.Path, "/")
 }
 
 // bounded bounds responses.
