@@ -17,11 +17,11 @@ type cgroup struct{ dir string }
 func newCgroup(bytes int64) (*cgroup, error) {
 	name := fmt.Sprintf("fieldtrie-load-%d", os.Getpid())
 	var errs error
-	for root, limit := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"} {
-		c := &cgroup{filepath.Join(root, name)}
+	for _, of := range []struct{ root, limit string }{{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"}, {"/sys/fs/cgroup", "memory.max"}} {
+		c := &cgroup{filepath.Join(of.root, name)}
 		err := os.Mkdir(c.dir, 0o755)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(c.dir, limit), strconv.AppendInt(nil, bytes, 10), 0o644)
+			err = c.set(of.limit, bytes)
 		}
 		if err == nil {
 			return c, nil
@@ -32,9 +32,19 @@ func newCgroup(bytes int64) (*cgroup, error) {
 	return nil, fmt.Errorf("make a control group for memory, which takes root; without --memory the table says how much was taken: %w", errs)
 }
 
-// add puts a process into the group.
-func (c *cgroup) add(pid int) error {
-	return os.WriteFile(filepath.Join(c.dir, "cgroup.procs"), strconv.AppendInt(nil, int64(pid), 10), 0o644)
+// set sets a value of the group. It makes no file: where there is none, the folder is not that of a group.
+func (c *cgroup) set(name string, value int64) error {
+	f, err := os.OpenFile(filepath.Join(c.dir, name), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(strconv.AppendInt(nil, value, 10))
+	return errors.Join(err, f.Close())
+}
+
+// command returns a command line that puts itself into the group and becomes a program: which so finds its bound from its first moment.
+func (c *cgroup) command(program string, args []string) (string, []string) {
+	return "/bin/sh", append([]string{"-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(c.dir, "cgroup.procs"), program}, args...)
 }
 
 // peak returns the peak memory of the group, 0 if unknown.
@@ -49,4 +59,4 @@ func (c *cgroup) peak() int64 {
 }
 
 // remove removes the group once its processes have ended.
-func (c *cgroup) remove() { _ = os.Remove(c.dir) }
+func (c *cgroup) remove() { _ = os.Remove(c.dir) } // which has no files of its own

@@ -128,12 +128,7 @@ func (c *config) newDaemon(program string, number int, dir string, x *cluster) (
 		d.env = x.store.env
 	}
 	if x.group != nil {
-		d.begun = func(pid int) error {
-			if err := x.group.add(pid); err != nil {
-				return fmt.Errorf("bound the memory of ingest: %w", err)
-			}
-			return nil
-		}
+		d.program, d.args = x.group.command(d.program, d.args)
 	}
 	return d, nil
 }

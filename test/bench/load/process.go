@@ -19,10 +19,9 @@ type process struct {
 	name    string // in what is said
 	program string
 	args    []string
-	env     []string        // beside that of this program
-	dir     string          // where it runs; "" is here
-	ready   string          // URL that it answers with less than 500 when it can be used
-	begun   func(int) error // told its id; may be nil
+	env     []string // beside that of this program
+	dir     string   // where it runs; "" is here
+	ready   string   // URL that it answers with less than 500 when it can be used
 
 	mu    sync.Mutex
 	cmd   *exec.Cmd
@@ -56,11 +55,6 @@ func (p *process) start() error {
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", p.name, err)
-	}
-	if p.begun != nil {
-		if err := p.begun(p.cmd.Process.Pid); err != nil {
-			return err
-		}
 	}
 	cmd, ended := p.cmd, make(chan error, 1)
 	p.ended = ended
