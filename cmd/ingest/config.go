@@ -160,8 +160,10 @@ func (c *config) collectOptions() (collect.Options, error) {
 		return collect.Options{}, fmt.Errorf("--trusted-proxies: %w", err)
 	}
 	proxies.Header = c.proxyHeader
+	limits := c.limits
+	limits.InFlight = c.heap.bodies()
 	return collect.Options{
-		Proxies: proxies, Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty, Keys: keys, Limits: c.limits,
+		Proxies: proxies, Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty, Keys: keys, Limits: limits,
 		Sites: c.apart, Keep: c.retention,
 	}, nil
 }

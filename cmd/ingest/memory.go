@@ -64,6 +64,22 @@ func (h *heap) forQueries() int {
 	return int(h.more)
 }
 
+// bodies returns how many bytes the bodies of all requests may take, and turns how many queries are answered at once; 0 is as many as usual.
+// What a query or a body takes beside what is counted grows with their number, so where there is less memory there are fewer.
+func (h *heap) bodies() int64 {
+	if h == nil || h.more >= memoryForAnswers {
+		return 0
+	}
+	return h.more / 3
+}
+
+func (h *heap) turns() int {
+	if h == nil || h.more >= memoryForAnswers {
+		return 0
+	}
+	return int(max(4, h.more>>25))
+}
+
 // forAnswers returns next, for whose work the heap may grow.
 func (h *heap) forAnswers(next http.Handler) http.Handler {
 	if h == nil {

@@ -45,3 +45,16 @@ func TestHeapLimits(t *testing.T) {
 		}
 	}
 }
+
+// Where there is less memory, fewer bodies and queries take of it at once.
+func TestHeapShares(t *testing.T) {
+	for _, c := range []struct {
+		of     *heap
+		bodies int64
+		turns  int
+	}{{nil, 0, 0}, {&heap{more: memoryForAnswers}, 0, 0}, {&heap{more: 300_000_000}, 100_000_000, 8}, {&heap{more: 30_000_000}, 10_000_000, 4}} {
+		if bodies, turns := c.of.bodies(), c.of.turns(); bodies != c.bodies || turns != c.turns {
+			t.Errorf("%+v: got %d bytes and %d turns, want %d and %d", c.of, bodies, turns, c.bodies, c.turns)
+		}
+	}
+}

@@ -198,7 +198,7 @@ func (s *serving) answer(ctx context.Context) {
 	s.source = named
 	s.source.Memory, s.source.Links = query.NewMemory(s.config.heap.forQueries()), s.links
 	s.source.Responses, s.source.Steps = query.NewResponseCache(ctx), query.NewStepCache()
-	s.gate = api.NewGate(api.GateOptions{Metrics: s.registry})
+	s.gate = api.NewGate(api.GateOptions{Metrics: s.registry, Concurrent: s.config.heap.turns()})
 }
 
 // daemon returns the daemon, which serves nothing yet.
