@@ -119,7 +119,7 @@ var mayImport = map[string][]string{
 	"cmd/fieldtrie":          {"encode/output", "internal/commandline", "internal/spelling"},
 	"cmd/ingest":             {"cmd/ingest/connections", "cmd/ingest/deletions", "cmd/ingest/demo", "cmd/ingest/watching", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/fair", "internal/lru", "internal/spelling", "internal/strictyaml", "notify", "query", "query/agent", "query/api", "query/budget", "query/changes", "query/pyroscope", "query/selection", "rules/access", "rules/access/provider", "rules/feature", "rules/site", "sdk", "store", "store/objects", "store/shared", "store/shared/backup", "store/shared/deletion", "store/upgrade", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
 	"cmd/ingest/connections": {"collect"},
-	"cmd/ingest/deletions":   {"query/api", "rules/site", "store/shared/deletion"},
+	"cmd/ingest/deletions":   {"query/api", "rules/site", "store/objects", "store/shared/deletion"},
 	"cmd/ingest/watching":    {"notify", "query", "query/api", "query/cause", "query/changes", "query/compare", "query/selection", "query/watch", "store", "symbols/edits", "symbols/naming", "trie"},
 	"cmd/ingest/demo":        {"collect", "encode", "query", "query/budget", "query/compare", "query/selection", "store/shared", "symbols", "symbols/owner", "symbols/sourcemap", "symbols/tables", "trie", "trie/rollup"},
 	"cmd/upload":             {"encode/output", "internal/authorities", "internal/commandline", "symbols", "symbols/build", "symbols/owner"},

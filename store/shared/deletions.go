@@ -23,3 +23,8 @@ func (n *Node) Delete(ctx context.Context, s deletion.Selection, by string, dryR
 func (r *Reader) Deletions(ctx context.Context, most int) ([]*deletion.Request, error) {
 	return deletion.List(ctx, r.b, most)
 }
+
+// Deletion returns the deletion with an id, or its record. It fails with [objects.ErrNotFound] if there is none.
+func (r *Reader) Deletion(ctx context.Context, id string) (*deletion.Request, error) {
+	return deletion.Find(ctx, r.b, id)
+}

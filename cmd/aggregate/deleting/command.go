@@ -101,13 +101,12 @@ func (c *Command) Check(fs *pflag.FlagSet, now time.Time) (err error) {
 	if s.Labels, err = c.labelMap(); err != nil {
 		return err
 	}
-	said := s.Page != "" || s.Site != "" || s.View != "" || len(s.Labels) > 0 || !s.Since.IsZero() || !s.Until.IsZero()
 	switch {
-	case c.list && (said || c.dryRun || c.yes || c.noWait):
+	case c.list && (!s.All() || c.dryRun || c.yes || c.noWait):
 		return errors.New("--list lists the deletions that there were, and goes with no other flag about them")
 	case c.list:
 		return nil
-	case !said:
+	case s.All():
 		return errors.New("say what to delete: --page, --site, --view, --release, --label, --since or --until")
 	case c.dryRun == c.yes:
 		return errors.New("say either --dry-run, to see how much that is, or --yes, to delete it: nothing brings it back but a backup")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query/api"
 	"github.com/fieldtrie/fieldtrie/rules/site"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/deletion"
 )
 
@@ -20,12 +21,13 @@ import (
 type Store interface {
 	Delete(ctx context.Context, s deletion.Selection, by string, dryRun bool) (*deletion.Request, error)
 	Deletions(ctx context.Context, most int) ([]*deletion.Request, error)
+	Deletion(ctx context.Context, id string) (*deletion.Request, error)
 }
 
 const (
 	// maxBody bounds a request, in bytes.
 	maxBody = 16 << 10
-	// mostListed bounds a list, and how many requests are looked through for one.
+	// mostListed bounds a list.
 	mostListed = 10_000
 )
 
@@ -81,18 +83,17 @@ func Add(mux *http.ServeMux, s Store, o Options) {
 		respond(w, list{append([]*deletion.Request{}, all...)}, err)
 	})
 	mux.HandleFunc("GET /v1/deletions/{id}", func(w http.ResponseWriter, r *http.Request) {
-		all, err := s.Deletions(r.Context(), mostListed)
-		for _, x := range all {
-			if x.ID == r.PathValue("id") {
-				respond(w, x, nil)
-				return
-			}
+		id := r.PathValue("id")
+		var x *deletion.Request
+		err := objects.ErrNotFound
+		if deletion.IsID(id) {
+			x, err = s.Deletion(r.Context(), id)
 		}
-		if err == nil {
-			api.WriteError(w, http.StatusNotFound, fmt.Errorf("there is no deletion %.40q", r.PathValue("id")))
+		if errors.Is(err, objects.ErrNotFound) {
+			api.WriteError(w, http.StatusNotFound, fmt.Errorf("there is no deletion %.40q", id))
 			return
 		}
-		respond(w, nil, err)
+		respond(w, x, err)
 	})
 }
 

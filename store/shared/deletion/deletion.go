@@ -31,10 +31,15 @@ type Selection struct {
 // maxLabels bounds the labels of a selection.
 const maxLabels = 16
 
+// All reports whether s says nothing, and so is of everything.
+func (s *Selection) All() bool {
+	return s.Page == "" && s.Site == "" && s.View == "" && len(s.Labels) == 0 && s.Since.IsZero() && s.Until.IsZero()
+}
+
 // Check returns what is wrong with a selection, and where.
 func (s *Selection) Check() error {
 	switch {
-	case s.Page == "" && s.Site == "" && s.View == "" && len(s.Labels) == 0 && s.Since.IsZero() && s.Until.IsZero():
+	case s.All():
 		return errors.New("it selects everything: give a page, a site, a view, labels, or a time")
 	case s.Page != "" && s.Site != "":
 		return errors.New("page and site: give one of them; a page is one of its site already")
@@ -100,6 +105,11 @@ type Request struct {
 	// Done is when the last shard was; zero before. Then there are counts.
 	Done   time.Time `json:"done,omitzero"`
 	Counts Counts    `json:"counts"`
+}
+
+// IsID reports whether a text may be the id of a request.
+func IsID(text string) bool {
+	return len(text) <= 64 && text != "" && !strings.ContainsFunc(text, func(c rune) bool { return (c < '0' || c > '9') && (c < 'A' || c > 'Z') })
 }
 
 // Name says in one line what is deleted.

@@ -65,15 +65,24 @@ func Get(ctx context.Context, b *layout.Bucket, key string) (*Request, error) {
 	return Decode(text)
 }
 
-// Progress returns a request with what is done of it: it is Done when all shards are.
-func Progress(ctx context.Context, b *layout.Bucket, r *Request) (*Request, error) {
-	out, last, all := *r, int64(0), true
-	out.Counts = Counts{}
-	for shard := range b.Shards {
+// Manifests returns the manifests of all shards, for [Request.Progress].
+func Manifests(ctx context.Context, b *layout.Bucket) ([]*layout.Manifest, error) {
+	out := make([]*layout.Manifest, b.Shards)
+	for shard := range out {
 		m, _, err := b.Manifest(ctx, shard, 0)
 		if err != nil {
 			return nil, err
 		}
+		out[shard] = m
+	}
+	return out, nil
+}
+
+// Progress returns a request with what is done of it, as the manifests of all shards say: it is Done when all shards are.
+func (r *Request) Progress(manifests []*layout.Manifest) *Request {
+	out, last, all := *r, int64(0), true
+	out.Counts = Counts{}
+	for _, m := range manifests {
 		at := m.Deletions[r.ID]
 		out.Counts.Add(Counts{at.Traces, at.Parts, at.Pages, at.Left})
 		last, all = max(last, at.Done), all && at.Done > 0
@@ -81,7 +90,23 @@ func Progress(ctx context.Context, b *layout.Bucket, r *Request) (*Request, erro
 	if all {
 		out.Done = time.UnixMicro(last).UTC()
 	}
-	return &out, nil
+	return &out
+}
+
+// Find returns the request with an id, with what is done of it, or the record of it. Without one the error is [objects.ErrNotFound].
+func Find(ctx context.Context, b *layout.Bucket, id string) (*Request, error) {
+	r, err := Get(ctx, b, layout.OpenDeletions+id)
+	if errors.Is(err, objects.ErrNotFound) {
+		return Get(ctx, b, layout.DoneDeletions+id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	manifests, err := Manifests(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	return r.Progress(manifests), nil
 }
 
 // Record makes a record of a request that is done.
@@ -97,6 +122,10 @@ func Record(ctx context.Context, b *layout.Bucket, r *Request) error {
 
 // List returns the requests and their records, the newest first, at most so many.
 func List(ctx context.Context, b *layout.Bucket, most int) (out []*Request, err error) {
+	manifests, err := Manifests(ctx, b)
+	if err != nil {
+		return nil, err
+	}
 	known := map[string]bool{}
 	for _, folder := range []string{layout.OpenDeletions, layout.DoneDeletions} {
 		for e, err := range b.List(ctx, folder, "") {
@@ -115,9 +144,7 @@ func List(ctx context.Context, b *layout.Bucket, most int) (out []*Request, err 
 			}
 			known[r.ID] = true
 			if folder == layout.OpenDeletions {
-				if r, err = Progress(ctx, b, r); err != nil {
-					return nil, err
-				}
+				r = r.Progress(manifests)
 			}
 			out = append(out, r)
 		}

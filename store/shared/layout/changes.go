@@ -24,29 +24,39 @@ func ChangesAsideKey(body []byte) string {
 
 // EncodeChanges returns the object with a content.
 func (b *Bucket) EncodeChanges(content []byte) ([]byte, error) {
-	if len(content) > MaxChanges {
-		return nil, fmt.Errorf("encode changes: %d bytes, the most are %d", len(content), MaxChanges)
-	}
-	w := block.NewWriter(b.Codec)
-	if err := w.Add(kindChanges, "", 1, content); err != nil {
-		return nil, fmt.Errorf("encode changes: %w", err)
-	}
-	return w.Finish(), nil
+	return b.encodeOne(kindChanges, "changes", content, MaxChanges)
 }
 
 // DecodeChanges returns the content of the object.
 func (b *Bucket) DecodeChanges(body []byte) ([]byte, error) {
+	return b.decodeOne(kindChanges, "changes", body, MaxChanges)
+}
+
+// encodeOne returns an object with one block, of at most so many bytes.
+func (b *Bucket) encodeOne(kind byte, what string, content []byte, most int) ([]byte, error) {
+	if len(content) > most {
+		return nil, fmt.Errorf("encode %s: %d bytes, the most are %d", what, len(content), most)
+	}
+	w := block.NewWriter(b.Codec)
+	if err := w.Add(kind, "", 1, content); err != nil {
+		return nil, fmt.Errorf("encode %s: %w", what, err)
+	}
+	return w.Finish(), nil
+}
+
+// decodeOne returns the content of such an object.
+func (b *Bucket) decodeOne(kind byte, what string, body []byte, most int) ([]byte, error) {
 	x, err := b.Codec.ParseIndex(body, int64(len(body)))
 	if err != nil {
-		return nil, fmt.Errorf("read changes: %w", err)
+		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
-	list := x.Find(kindChanges, "")
-	if len(list) != 1 {
-		return nil, fmt.Errorf("read changes: %w: it has none", block.ErrDamaged)
+	list := x.Find(kind, "")
+	if len(list) != 1 || list[0].Size > most {
+		return nil, fmt.Errorf("read %s: %w: it has none", what, block.ErrDamaged)
 	}
 	content, err := x.Data(list[0], body[list[0].Offset:][:list[0].Length])
 	if err != nil {
-		return nil, fmt.Errorf("read changes: %w", err)
+		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
 	return content, nil
 }

@@ -1,11 +1,6 @@
 package layout
 
-import (
-	"context"
-	"fmt"
-
-	"github.com/fieldtrie/fieldtrie/store/block"
-)
+import "context"
 
 // Where requests to delete are, see package deletion: those that are carried out, and those that were.
 const (
@@ -33,31 +28,12 @@ type Deleting struct {
 
 // EncodeDeletion returns the object with a content.
 func (b *Bucket) EncodeDeletion(content []byte) ([]byte, error) {
-	if len(content) > MaxDeletion {
-		return nil, fmt.Errorf("encode a deletion: %d bytes, the most are %d", len(content), MaxDeletion)
-	}
-	w := block.NewWriter(b.Codec)
-	if err := w.Add(kindDeletion, "", 1, content); err != nil {
-		return nil, fmt.Errorf("encode a deletion: %w", err)
-	}
-	return w.Finish(), nil
+	return b.encodeOne(kindDeletion, "a deletion", content, MaxDeletion)
 }
 
 // DecodeDeletion returns the content of the object.
 func (b *Bucket) DecodeDeletion(body []byte) ([]byte, error) {
-	x, err := b.Codec.ParseIndex(body, int64(len(body)))
-	if err != nil {
-		return nil, fmt.Errorf("read a deletion: %w", err)
-	}
-	list := x.Find(kindDeletion, "")
-	if len(list) != 1 || list[0].Size > MaxDeletion {
-		return nil, fmt.Errorf("read a deletion: %w: it has none", block.ErrDamaged)
-	}
-	content, err := x.Data(list[0], body[list[0].Offset:][:list[0].Length])
-	if err != nil {
-		return nil, fmt.Errorf("read a deletion: %w", err)
-	}
-	return content, nil
+	return b.decodeOne(kindDeletion, "a deletion", body, MaxDeletion)
 }
 
 // HasView reports whether a run has a trace of a page view, of whichever page.

@@ -214,11 +214,12 @@ func forgetDeletions(next *layout.Manifest, open []*deletion.Request, now time.T
 
 // recordDeletions makes records of the deletions that all shards have done a while ago.
 func (n *Roller) recordDeletions(ctx context.Context, open []*deletion.Request) error {
+	manifests, err := deletion.Manifests(ctx, n.Bucket)
+	if err != nil {
+		return err
+	}
 	for _, req := range open {
-		done, err := deletion.Progress(ctx, n.Bucket, req)
-		if err != nil {
-			return err
-		}
+		done := req.Progress(manifests)
 		if done.Done.IsZero() || n.Bucket.Now().Sub(done.Done) < rememberDeletions {
 			continue
 		}
