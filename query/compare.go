@@ -168,9 +168,9 @@ func (l Local) side(ctx context.Context, sel selection.Selection, times []stretc
 	if err != nil {
 		return nil, err
 	}
-	room := l.room()
-	defer room.release()
-	s := sums.NewSide(facet, n, plain, room.fits)
+	room := l.Memory.Room(l.MaxSize)
+	defer room.Release()
+	s := sums.NewSide(facet, n, plain, room.Fits)
 	want := store.Wanted{Level: rollup.Wide, Details: true}
 	var split func(t *trie.Trace) string
 	switch method {

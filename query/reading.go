@@ -164,6 +164,9 @@ func (l Local) readRecords(ctx context.Context, want store.Wanted, r *recording)
 	}
 	stats, err := l.selectFrom(ctx, r.sel, want, r.trace, func(x store.Rolled) error {
 		r.countFolded(x.Record)
+		if err := l.Memory.Check(); err != nil {
+			return err
+		}
 		runtime.Gosched() // requests with traces come first: they would wait for a time slice of 10 ms at each of their steps
 		return r.take(time.Time{}, x)
 	})

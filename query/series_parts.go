@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/memory"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/query/sums"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -47,8 +48,8 @@ func (l Local) partSeries(ctx context.Context, q SeriesQuery) (Series, error) {
 		return Series{}, err
 	}
 	q.Since = since
-	room := l.room()
-	defer room.release()
+	room := l.Memory.Room(l.MaxSize)
+	defer room.Release()
 	n := l.naming(q.Selection)
 	days, err := l.daysOfAll(ctx, q)
 	if err != nil {
@@ -76,7 +77,7 @@ type partSums struct {
 	all    *seriesSums // of all code
 	code   map[*pointSums]codeSums
 	naming *naming.Naming
-	room   *room
+	room   *memory.Room
 	size   int // bytes
 }
 
@@ -118,7 +119,7 @@ func (s *partSums) add(at time.Time, x store.Rolled) error {
 			code[f] = trie.Weight{Self: old.Self + w.Self, Samples: old.Samples + w.Samples}
 		}
 	}
-	return s.room.fits(s.size)
+	return s.room.Fits(s.size)
 }
 
 func (s *partSums) codeOf(p *pointSums) codeSums {

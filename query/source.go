@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/fresh"
+	"github.com/fieldtrie/fieldtrie/query/memory"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
@@ -94,10 +95,10 @@ func (c Catalog) Pages() []Entry {
 // Local reads where traces are kept itself.
 type Local struct {
 	Reader store.Reader
-	// MaxSize bounds the bytes of memory that one merge takes: a larger one is a [TooLargeError]. 0 is 256 MiB.
+	// MaxSize bounds the bytes of memory that one merge takes: a larger one is a [memory.TooLargeError]. 0 is 256 MiB.
 	MaxSize int
 	// Memory bounds what the merges for all responses take, of all that share it.
-	Memory *Memory
+	Memory *memory.Bound
 	// Symbols name the functions of minified scripts; nil does not.
 	Symbols *naming.Symbolizer
 	// Owners say whose code is whose; nil is [owner.Default].
@@ -162,20 +163,20 @@ func (l Local) merged(ctx context.Context, sel selection.Selection, progress fun
 	if err := selection.CheckTimes(sel.Since, sel.Until); err != nil {
 		return Result{}, err
 	}
-	room := l.room()
-	defer room.release()
+	room := l.Memory.Room(l.MaxSize)
+	defer room.Release()
 	m := merging{reading: reading{sel: sel}, room: room, merger: trie.NewMerger(), progress: progress}
 	m.sum = rollup.NewSum(m.group)
-	m.sum.Bound(room.fits)
+	m.sum.Bound(room.Fits)
 	stats, err := l.selectFrom(ctx, sel, sel.Wanted(), m.trace, m.rolled)
 	if err != nil {
 		return Result{}, err
 	}
 	summed := m.sum.Profile()
 	if m.read == 0 { // there is nothing to add it to
-		return Result{Profile: summed, Stats: m.stats(stats)}, room.fits(summed.Size())
+		return Result{Profile: summed, Stats: m.stats(stats)}, room.Fits(summed.Size())
 	}
-	if err := room.fits(summed.Size() + m.merger.Profile().Size()); err != nil {
+	if err := room.Fits(summed.Size() + m.merger.Profile().Size()); err != nil {
 		return Result{}, err
 	}
 	m.merger.AddProfile(summed)
@@ -185,7 +186,7 @@ func (l Local) merged(ctx context.Context, sel selection.Selection, progress fun
 // merging answers a Selection.
 type merging struct {
 	reading
-	room     *room
+	room     *memory.Room
 	merger   *trie.Merger // of traces
 	sum      *rollup.Sum  // of rollups
 	progress func(uint64)
@@ -219,7 +220,7 @@ func (m *merging) trace(rec store.Record) error {
 	}
 	m.sel.Merge(m.merger, t, rec.Page)
 	if m.read%sizedEvery == 0 {
-		return m.room.fits(m.merger.Profile().Size())
+		return m.room.Fits(m.merger.Profile().Size())
 	}
 	return nil
 }

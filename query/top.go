@@ -97,14 +97,14 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 		}
 		return top, nil
 	}
-	room := l.room()
-	defer room.release()
+	room := l.Memory.Room(l.MaxSize)
+	defer room.Release()
 	functions := sums.NewFunctions()
 	page := ""
 	n := l.naming(q.Selection)
 	sel := forNaming(q.Selection, n)
 	sum := rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return sel.CellLabels(page, cell), sel.TakesCell(cell) })
-	sum.Bound(func(size int) error { return room.fits(size + functions.Size()) })
+	sum.Bound(func(size int) error { return room.Fits(size + functions.Size()) })
 	want := q.Wanted()
 	want.Details = true
 	stats, err := l.eachRecord(ctx, q.Selection, want, func(x store.Rolled) error {
@@ -117,7 +117,7 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 				functions.Add(of, x.Stacks, n.ByRelease())
 			}
 		}
-		return room.fits(sum.Size() + functions.Size())
+		return room.Fits(sum.Size() + functions.Size())
 	})
 	if err != nil {
 		return Top{}, err

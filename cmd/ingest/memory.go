@@ -5,10 +5,13 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"runtime/metrics"
 	"sync"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	"github.com/fieldtrie/fieldtrie/query/memory"
 )
 
 // What the heap should stay below, unless GOMEMLIMIT says otherwise or there is less memory: the store writes
@@ -56,12 +59,23 @@ func heapLimits(bound uint64) (base, more int64) {
 	return base, room - base
 }
 
-// forQueries returns how many bytes all queries may take.
-func (h *heap) forQueries() int {
-	if h == nil {
-		return memoryForAnswers
+// forQueries returns the bound of what all queries take.
+func (h *heap) forQueries() *memory.Bound {
+	most := memoryForAnswers
+	if h != nil {
+		most = int(h.more)
 	}
-	return int(h.more)
+	b := memory.NewBound(most)
+	b.Watch(live)
+	return b
+}
+
+// live returns how many bytes of the heap were in use when the collector looked last, and its limit, which
+// the environment may have set. The closer the two are, the more often it looks.
+func live() (live, limit int64) {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/gomemlimit:bytes"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64()), int64(min(sample[1].Value.Uint64(), math.MaxInt64))
 }
 
 // bodies returns how many bytes the bodies of all requests may take, and turns how many queries are answered at once; 0 is as many as usual.

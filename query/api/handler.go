@@ -14,6 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/fresh"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/changes"
+	"github.com/fieldtrie/fieldtrie/query/memory"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -25,7 +26,7 @@ type Options struct {
 	Timeout time.Duration    // 30 s: for one response, waiting for its turn included
 	Gate    *Gate            // one of its own
 	// Memory bounds what responses take that are being written; nil does not.
-	Memory *query.Memory
+	Memory *memory.Bound
 	// Lag is [selection.Selection.Lag], unless the query has Cache-Control: no-cache.
 	Lag time.Duration
 	// ProfileFile returns the template of profiles as HTML; without it they are refused.
@@ -269,13 +270,13 @@ func statusOf(err error) int {
 	if _, forbidden := errors.AsType[*changes.ForbiddenError](err); forbidden {
 		return http.StatusForbidden
 	}
-	if _, large := errors.AsType[*query.TooLargeError](err); large {
+	if _, large := errors.AsType[*memory.TooLargeError](err); large {
 		return http.StatusUnprocessableEntity
 	}
 	if _, busy := errors.AsType[*BusyError](err); busy {
 		return http.StatusServiceUnavailable
 	}
-	if _, crowded := errors.AsType[*query.CrowdedError](err); crowded {
+	if _, crowded := errors.AsType[*memory.CrowdedError](err); crowded {
 		return http.StatusServiceUnavailable
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

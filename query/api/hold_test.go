@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/memory"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 )
@@ -35,7 +35,7 @@ func TestHeldUntilWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Memory = query.NewMemory(5 * all.Profile.Size())
+	l.Memory = memory.NewBound(5 * all.Profile.Size())
 	h := Handler(l, Options{Memory: l.Memory})
 	slow := &blocked{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
 	done := make(chan struct{})
@@ -52,7 +52,7 @@ func TestHeldUntilWritten(t *testing.T) {
 	if used := l.Memory.Used(); used != 0 || slow.Code != http.StatusOK {
 		t.Errorf("%d bytes are held after a response with status %d", used, slow.Code)
 	}
-	l.Memory = query.NewMemory(all.Profile.Size()) // too little to write it
+	l.Memory = memory.NewBound(all.Profile.Size()) // too little to write it
 	w := httptest.NewRecorder()
 	Handler(l, Options{Memory: l.Memory}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 	if used := l.Memory.Used(); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || used != 0 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/memory"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 )
@@ -15,7 +16,7 @@ import (
 // A query that finds no memory is answered 503, and gives back what it took.
 func TestCrowded(t *testing.T) {
 	l := localOf(fixture.New(t))
-	l.Memory = query.NewMemory(1000)
+	l.Memory = memory.NewBound(1000)
 	w := httptest.NewRecorder()
 	Handler(l, Options{Now: fixture.Now}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/profile?", nil))
 	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "try again") {
@@ -49,7 +50,7 @@ func TestAnswerSize(t *testing.T) {
 			}
 		}
 		_, err = l.Profile(t.Context(), selection.Selection{}, nil)
-		if x, ok := errors.AsType[*query.TooLargeError](err); !ok || x.Most != l.MaxSize {
+		if x, ok := errors.AsType[*memory.TooLargeError](err); !ok || x.Most != l.MaxSize {
 			t.Errorf("%s: got %v, want a TooLargeError of %d", name, err, l.MaxSize)
 		}
 		if _, err := l.Labels(t.Context(), selection.Selection{}); err != nil {

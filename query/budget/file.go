@@ -107,55 +107,52 @@ func Parse(r io.Reader) (*File, error) {
 		return nil, err
 	}
 	var f File
-	items, err := top["budgets"].Items()
-	if err != nil {
-		return nil, err
-	}
-	if len(items) > MaxBudgets {
+	if items, _ := top["budgets"].Items(); len(items) > MaxBudgets {
 		return nil, top["budgets"].Errorf("%d budgets, the most is %d", len(items), MaxBudgets)
 	}
-	for _, item := range items {
+	wrong := []error{top["budgets"].Each(func(item strictyaml.Value) error {
 		b, err := parseBudget(item)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if slices.ContainsFunc(f.Budgets, func(other Budget) bool { return other.Name == b.Name }) {
-			return nil, item.Errorf("a second budget with the name %.100q", b.Name)
+			return item.Errorf("a second budget with the name %.100q", b.Name)
 		}
 		b.Line = item.Line()
 		f.Budgets = append(f.Budgets, b)
-	}
-	if f.Features, err = parseFeatures(top["features"]); err != nil {
+		return nil
+	})}
+	f.Features, err = parseFeatures(top["features"])
+	wrong = append(wrong, err)
+	f.Watch, err = parseWatch(top["watch"])
+	if err := errors.Join(append(wrong, err)...); err != nil {
 		return nil, err
 	}
-	if f.Watch, err = parseWatch(top["watch"]); err != nil {
-		return nil, err
-	}
-	if none := (strictyaml.Value{}); len(items) == 0 && top["features"] == none && top["watch"] == none {
+	if none := (strictyaml.Value{}); len(f.Budgets) == 0 && top["features"] == none && top["watch"] == none {
 		return nil, errors.New("neither budgets, features nor watch in it")
 	}
 	return &f, nil
 }
 
 func parseFeatures(list strictyaml.Value) (feature.Rules, error) {
-	items, err := list.Items()
-	if err != nil {
-		return feature.Rules{}, err
-	}
 	var rules []feature.Rule
-	for _, item := range items {
+	err := list.Each(func(item strictyaml.Value) error {
 		fields, err := item.Fields("name", "page", "package", "function", "resource")
 		if err != nil {
-			return feature.Rules{}, err
+			return err
 		}
 		var r feature.Rule
 		if err := texts(fields, map[string]*string{"name": &r.Name, "page": &r.Page, "package": &r.Package, "function": &r.Function, "resource": &r.Resource}); err != nil {
-			return feature.Rules{}, err
+			return err
 		}
 		if err := r.Check(); err != nil {
-			return feature.Rules{}, item.Errorf("feature %.100q: %w", r.Name, err)
+			return item.Errorf("feature %.100q: %w", r.Name, err)
 		}
 		rules = append(rules, r)
+		return nil
+	})
+	if err != nil {
+		return feature.Rules{}, err
 	}
 	all, err := feature.NewRules(rules)
 	if err != nil { // there are too many
@@ -240,28 +237,25 @@ func parseFunction(v strictyaml.Value) (*Function, error) {
 }
 
 func parseLabels(list strictyaml.Value) (where []selection.Matcher, err error) {
-	items, err := list.Items()
-	if err != nil {
-		return nil, err
-	}
-	if len(items) > maxLabels {
-		return nil, list.Errorf("%d labels, the most is %d", len(items), maxLabels)
-	}
-	for _, item := range items {
+	err = list.Each(func(item strictyaml.Value) error {
 		text, err := item.Text()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		m, err := selection.ParseMatcher(text)
 		if err == nil && (m.Key == "page" || m.Key == "feature") {
 			err = fmt.Errorf("label %s: a budget has a field %s of its own", text, m.Key)
 		}
 		if err != nil {
-			return nil, item.Errorf("%w", err)
+			return item.Errorf("%w", err)
 		}
 		where = append(where, m)
+		return nil
+	})
+	if err == nil && len(where) > maxLabels {
+		err = list.Errorf("%d labels, the most is %d", len(where), maxLabels)
 	}
-	return where, nil
+	return where, err
 }
 
 // setMetric reads the limited quantity and the limit.

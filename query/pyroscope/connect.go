@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/memory"
 )
 
 // maxRequest bounds the body of a request in bytes, both as sent and decompressed.
@@ -76,7 +76,7 @@ func asFailure(err error) *failed {
 	if _, ok := errors.AsType[*selection.RefusedError](err); ok {
 		return &failed{invalidArgument, err}
 	}
-	if _, ok := errors.AsType[*query.TooLargeError](err); ok {
+	if _, ok := errors.AsType[*memory.TooLargeError](err); ok {
 		return &failed{resourceExhausted, err}
 	}
 	return &failed{internalError, err}

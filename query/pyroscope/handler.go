@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/memory"
 )
 
 // Options configure a [Handler]. A zero field means the default beside it.
@@ -93,7 +94,7 @@ func (a *backend) inTurn(ctx context.Context, timeout time.Duration, f func(cont
 	if _, busy := errors.AsType[*api.BusyError](err); busy {
 		return &failed{unavailable, err}
 	}
-	if _, crowded := errors.AsType[*query.CrowdedError](err); crowded {
+	if _, crowded := errors.AsType[*memory.CrowdedError](err); crowded {
 		return &failed{unavailable, err}
 	}
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
