@@ -24,6 +24,8 @@ type pool struct {
 	held     int64
 	networks map[netip.Prefix]int64 // what each holds; those that are not known are one
 	arriving *list.List             // of *memory, the oldest first
+
+	buffers [32]sync.Pool // of *[]byte, by size
 }
 
 // longArriving is from when on a body has been arriving for long. All of a body of a browser
@@ -146,27 +148,54 @@ func (m *memory) release() {
 // errTooLong is returned by readAll.
 var errTooLong = errors.New("too long")
 
+// smallestBuffer is the size of the smallest buffer; each has twice the size of the one before.
+const smallestBuffer = 4 << 10
+
 // readAll reads r to its end, or returns errTooLong if that is after more than most
-// bytes.
+// bytes. Who sends many bodies slowly has as many buffers grow, so these are used again.
 func (m *memory) readAll(r io.Reader, most int64) ([]byte, error) {
 	var buf []byte
+	class := -1
+	defer func() { m.of.giveBack(class, buf) }()
 	for {
-		if len(buf) == cap(buf) {
-			size := min(max(2*int64(cap(buf)), 4<<10), most+1)
-			if err := m.take(size - int64(cap(buf))); err != nil {
+		if len(buf) == cap(buf) && int64(len(buf)) < most {
+			if err := m.take(max(smallestBuffer, int64(cap(buf)))); err != nil {
 				return nil, err
 			}
-			buf = append(make([]byte, 0, size), buf...)
+			larger := append(m.of.buffer(class+1), buf...)
+			m.of.giveBack(class, buf)
+			buf, class = larger, class+1
 		}
-		n, err := r.Read(buf[len(buf):cap(buf)])
+		var more [1]byte // is one too many
+		into := buf[len(buf):min(int64(cap(buf)), max(most, int64(len(buf))))]
+		if len(into) == 0 {
+			into = more[:]
+		}
+		n, err := r.Read(into)
+		if int64(len(buf)+n) > most {
+			return nil, errTooLong
+		}
 		buf = buf[:len(buf)+n]
 		switch {
-		case int64(len(buf)) > most:
-			return nil, errTooLong
 		case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-			return buf, nil
+			return append(make([]byte, 0, len(buf)), buf...), nil
 		case err != nil:
 			return nil, err
 		}
+	}
+}
+
+// buffer returns an empty buffer of a size.
+func (p *pool) buffer(class int) []byte {
+	if b, ok := p.buffers[class].Get().(*[]byte); ok {
+		return (*b)[:0]
+	}
+	return make([]byte, 0, smallestBuffer<<class)
+}
+
+// giveBack takes a buffer that nobody uses any more.
+func (p *pool) giveBack(class int, b []byte) {
+	if class >= 0 {
+		p.buffers[class].Put(&b)
 	}
 }

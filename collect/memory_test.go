@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 )
@@ -130,5 +131,69 @@ func checkPool(t *testing.T, p *pool, all []*memory) {
 	}
 	if held != p.held || p.held > p.most {
 		t.Fatalf("%d bytes are held, %d counted, the most is %d", held, p.held, p.most)
+	}
+}
+
+// What is read is what the standard library reads, whoever reads before and after; and what is taken is at most
+// twice as much.
+func TestReadAll(t *testing.T) {
+	p := newPool(1 << 30)
+	r := rand.New(rand.NewPCG(4, 13))
+	type kept struct{ got, want []byte }
+	var all []kept
+	for range 3000 {
+		n, most := r.IntN(40<<10), int64(r.IntN(40<<10))
+		switch r.IntN(4) {
+		case 0:
+			most = int64(n + r.IntN(3) - 1)
+		case 1:
+			n = smallestBuffer<<r.IntN(4) + r.IntN(3) - 1
+		}
+		want := make([]byte, n)
+		for i := range want {
+			want[i] = byte(r.IntN(256))
+		}
+		var in io.Reader = bytes.NewReader(want)
+		switch r.IntN(4) {
+		case 0:
+			in = iotest.HalfReader(in)
+		case 1:
+			in = iotest.DataErrReader(in)
+		case 2:
+			in = iotest.OneByteReader(in)
+		}
+		broken := r.IntN(8) == 0
+		if broken {
+			in = io.MultiReader(in, iotest.ErrReader(io.ErrUnexpectedEOF))
+		}
+		m := &memory{of: p}
+		got, err := m.readAll(in, most)
+		switch {
+		case int64(n) > most:
+			if !errors.Is(err, errTooLong) {
+				t.Fatalf("%d bytes where %d are the most: %v", n, most, err)
+			}
+		case broken:
+			if !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Fatalf("a reader that fails: %v", err)
+			}
+		case err != nil || !bytes.Equal(got, want):
+			t.Fatalf("%d bytes of %d, most %d: %v", len(got), n, most, err)
+		}
+		if m.held > max(2*int64(n), smallestBuffer) {
+			t.Fatalf("%d bytes are taken for %d", m.held, n)
+		}
+		m.release()
+		if err == nil {
+			all = append(all, kept{got, want})
+		}
+	}
+	for _, x := range all {
+		if !bytes.Equal(x.got, x.want) {
+			t.Fatal("what was read before is not what it was")
+		}
+	}
+	if p.bytes() != 0 {
+		t.Errorf("%d bytes are taken by nobody", p.bytes())
 	}
 }

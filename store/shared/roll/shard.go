@@ -83,6 +83,10 @@ func (r *Shard) Begin(ctx context.Context) error {
 	return r.Load(ctx)
 }
 
+// rollBytes is how many bytes of traces of a shard are rolled up at once, about: most hosts send some 3 KB in each, and who
+// sends a hundred times as much should not fill the memory.
+const rollBytes = 32 << 20
+
 // Cycle rolls up what came in, as far as it is in a listing and not too much at once. It reports whether there
 // is more. [ErrLost] says that another node has done something meanwhile.
 func (r *Shard) Cycle(ctx context.Context, l *layout.Listing) (more bool, err error) {
@@ -97,13 +101,13 @@ func (r *Shard) Cycle(ctx context.Context, l *layout.Listing) (more bool, err er
 	next := r.Manifest.Clone()
 	next.AsOf = max(next.AsOf, l.At.UnixMicro())
 	work := map[string]*arrived{}
-	rows, taken := 0, 0
+	rows, size, taken := 0, 0, 0
 	r.Bucket.FetchAhead(ctx, l, next)
 	for _, s := range l.List {
 		if next.Has(s.Segment) {
 			continue
 		}
-		if rows >= r.roller.opts.Rows {
+		if rows >= r.roller.opts.Rows || size >= rollBytes {
 			more = true
 			next.AsOf = max(r.Manifest.AsOf, min(next.AsOf, s.Modified.UnixMicro()))
 			continue
@@ -123,6 +127,9 @@ func (r *Shard) Cycle(ctx context.Context, l *layout.Listing) (more bool, err er
 		a.rows = append(a.rows, b.Rows...)
 		a.counts = append(a.counts, b.Counts...)
 		rows += len(b.Rows)
+		for i := range b.Rows {
+			size += len(b.Rows[i].Payload)
+		}
 		taken++
 		next.Take(s.Segment, l.At)
 	}
