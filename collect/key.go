@@ -115,22 +115,19 @@ func ParseKeys(r io.Reader) ([]Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, err := file.Items()
-	if err != nil {
-		return nil, err
-	}
 	var keys []Key
 	seen := map[string]bool{}
-	for _, item := range items {
+	err = file.Each(func(item strictyaml.Value) error {
 		k, err := parseKey(item)
-		if err != nil {
-			return nil, err
-		}
-		if seen[k.Value] {
-			return nil, item.Errorf("key %s stands in the list twice", k.Value)
+		if seen[k.Value] && k.Value != "" {
+			err = errors.Join(err, item.Errorf("key %s stands in the list twice", k.Value))
 		}
 		seen[k.Value] = true
 		keys = append(keys, k)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(keys) == 0 {
 		return nil, errors.New("no key, so that all could send; add one, as - key: KEY with site: NAME below it")
@@ -138,43 +135,36 @@ func ParseKeys(r io.Reader) ([]Key, error) {
 	return keys, nil
 }
 
+// parseKey returns all that is wrong with a key.
 func parseKey(item strictyaml.Value) (k Key, err error) {
 	fields, err := item.Fields("key", "site", "rate", "origins")
-	if err != nil {
-		return k, err
+	wrong := []error{err}
+	fail := func(err error) { wrong = append(wrong, err) }
+	k.Value, err = fields["key"].Text()
+	if fail(err); err == nil {
+		if err := CheckKey(k.Value); err != nil {
+			fail(item.Errorf("key: %w", err))
+		}
 	}
-	if k.Value, err = fields["key"].Text(); err != nil {
-		return k, err
-	}
-	if err := CheckKey(k.Value); err != nil {
-		return k, item.Errorf("key: %w", err)
-	}
-	if k.Site, err = fields["site"].Text(); err != nil {
-		return k, err
-	}
+	k.Site, err = fields["site"].Text()
 	control := func(r rune) bool { return r < ' ' || r == 0x7f }
-	if k.Site == "" || len(k.Site) > maxKey || !utf8.ValidString(k.Site) || strings.ContainsFunc(k.Site, control) {
-		return k, item.Errorf("site %.80q: give the key %s a name of up to %d bytes, for the metrics", k.Site, k.Value, maxKey)
+	if fail(err); err == nil && (k.Site == "" || len(k.Site) > maxKey || !utf8.ValidString(k.Site) || strings.ContainsFunc(k.Site, control)) {
+		fail(item.Errorf("site %.80q: give the key %s a name of up to %d bytes, for the metrics", k.Site, k.Value, maxKey))
 	}
-	if k.Rate, err = fields["rate"].Float(); err != nil {
-		return k, err
+	k.Rate, err = fields["rate"].Float()
+	if fail(err); k.Rate < 0 {
+		fail(item.Errorf("rate: %g is negative; use requests a second, or leave it out", k.Rate))
 	}
-	if k.Rate < 0 {
-		return k, item.Errorf("rate: %g is negative; use requests a second, or leave it out", k.Rate)
-	}
-	origins, err := fields["origins"].Items()
-	if err != nil {
-		return k, err
-	}
-	for _, o := range origins {
+	fail(fields["origins"].Each(func(o strictyaml.Value) error {
 		text, err := o.Text()
 		if err != nil {
-			return k, err
+			return err
 		}
 		if err := CheckOrigin(text); err != nil {
-			return k, o.Errorf("origins: %w", err)
+			return o.Errorf("origins: %w", err)
 		}
 		k.Origins = append(k.Origins, text)
-	}
-	return k, nil
+		return nil
+	}))
+	return k, errors.Join(wrong...)
 }

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -49,9 +50,13 @@ func ParsePageRules(r io.Reader) (PageRules, error) {
 	return rules, nil
 }
 
-// readRules calls rule with each line of r that has one.
+// maxMistakes is how many mistakes are said of a file of rules.
+const maxMistakes = 50
+
+// readRules calls rule with each line of r that has one, and returns all errors, joined.
 func readRules(r io.Reader, rule func(line string) error) error {
 	lines := bufio.NewScanner(r)
+	var wrong []error
 	n := 1
 	for ; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
@@ -59,13 +64,16 @@ func readRules(r io.Reader, rule func(line string) error) error {
 			continue
 		}
 		if err := rule(line); err != nil {
-			return fmt.Errorf("line %d: %q %w", n, line, err)
+			wrong = append(wrong, fmt.Errorf("line %d: %.200q %w", n, line, err))
+		}
+		if len(wrong) == maxMistakes {
+			return errors.Join(append(wrong, errors.New("more mistakes follow"))...)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return fmt.Errorf("line %d: %w", n, err)
+		wrong = append(wrong, fmt.Errorf("line %d: %w", n, err))
 	}
-	return nil
+	return errors.Join(wrong...)
 }
 
 func parsePageRule(line string) ([]string, error) {

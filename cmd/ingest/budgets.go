@@ -29,7 +29,7 @@ func (c *config) readBudgets() (*budget.File, error) {
 	}
 	f, err := readRules(c.budgets, budget.Parse)
 	if err != nil {
-		return nil, fmt.Errorf("budgets: %w", err)
+		return nil, within("budgets", err)
 	}
 	if f == nil {
 		f = &budget.File{}

@@ -24,7 +24,7 @@ func readRules[T any](name string, parse func(io.Reader) (T, error)) (rules T, e
 	defer func() { _ = f.Close() }()
 	rules, err = parse(f)
 	if err != nil {
-		return rules, fmt.Errorf("%s: %w", name, err)
+		return rules, within(name, err)
 	}
 	return rules, nil
 }
@@ -32,7 +32,7 @@ func readRules[T any](name string, parse func(io.Reader) (T, error)) (rules T, e
 func (c *config) readSampling() (collect.SamplingRules, error) {
 	rules, err := readRules(c.sampling, collect.ParseSamplingRules)
 	if err != nil {
-		return rules, fmt.Errorf("sampling rules: %w", err)
+		return rules, within("sampling rules", err)
 	}
 	return rules, nil
 }
@@ -41,7 +41,7 @@ func (c *config) readSampling() (collect.SamplingRules, error) {
 func (c *config) readKeys() ([]collect.Key, error) {
 	keys, err := readRules(c.keysFile, collect.ParseKeys)
 	if err != nil {
-		return nil, fmt.Errorf("keys: %w", err)
+		return nil, within("keys", err)
 	}
 	for _, value := range c.keys {
 		if slices.ContainsFunc(keys, func(k collect.Key) bool { return k.Value == value }) {
@@ -56,7 +56,7 @@ func (c *config) readKeys() ([]collect.Key, error) {
 func (c *config) readAccess() (*access.Rules, error) {
 	rules, err := readRules(c.access, access.Parse)
 	if err != nil {
-		return nil, fmt.Errorf("access rules: %w", err)
+		return nil, within("access rules", err)
 	}
 	if rules == nil {
 		return nil, nil
@@ -84,11 +84,11 @@ func (c *config) readNotify() (*notify.File, error) {
 	f, err := readRules(c.notify, notify.Parse)
 	if f != nil {
 		if err = f.ReadSecrets(os.ReadFile, os.Getenv); err != nil {
-			err = fmt.Errorf("%s: %w", c.notify, err)
+			err = within(c.notify, err)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("notify: %w", err)
+		return nil, within("notify", err)
 	}
 	return f, nil
 }

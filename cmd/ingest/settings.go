@@ -117,10 +117,7 @@ func (c *config) readFile() error {
 		}
 	})
 	fields, err := values.Fields(known...)
-	var wrong []error
-	for _, err := range each(err) {
-		wrong = append(wrong, fmt.Errorf("config: %s: %w", c.file, err))
-	}
+	wrong := []error{within("config: "+c.file, err)}
 	for _, flag := range slices.SortedFunc(maps.Keys(fields), func(a, b string) int { return cmp.Compare(fields[a].Line(), fields[b].Line()) }) {
 		if c.origin[flag] != "" {
 			continue
@@ -141,14 +138,27 @@ func (c *config) readFile() error {
 }
 
 // each returns the errors that an error was joined of.
-func each(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
-	}
+func each(err error) (all []error) {
 	if err == nil {
 		return nil
 	}
-	return []error{err}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	for _, err := range joined.Unwrap() {
+		all = append(all, each(err)...)
+	}
+	return all
+}
+
+// within says of each error that err was joined of what it is about.
+func within(about string, err error) error {
+	var all []error
+	for _, err := range each(err) {
+		all = append(all, fmt.Errorf("%s: %w", about, err))
+	}
+	return errors.Join(all...)
 }
 
 // flagInError matches the names of flags in what is said of them.

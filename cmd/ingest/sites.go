@@ -32,7 +32,7 @@ import (
 func (c *config) readSites() ([]site.Site, error) {
 	sites, err := readRules(c.sites, site.Parse)
 	if err != nil {
-		return nil, fmt.Errorf("sites: %w", err)
+		return nil, within("sites", err)
 	}
 	_, onDisk := shared.Folder(c.data)
 	for _, s := range sites {
@@ -44,17 +44,18 @@ func (c *config) readSites() ([]site.Site, error) {
 }
 
 // checkSites refuses names that are none of the sites, where there are some: what comes with the key of
-// another one would be kept as if there were none.
+// another one would be kept as if there were none. Of sites that can not be read nobody knows the names.
 func (c *config) checkSites(sites []site.Site, file string, named ...string) error {
-	if c.sites == "" {
+	if c.sites == "" || sites == nil {
 		return nil
 	}
+	var wrong []error
 	for _, name := range named {
 		if !slices.ContainsFunc(sites, func(s site.Site) bool { return s.Name == name }) {
-			return fmt.Errorf("%s: site %s is not in the file of --sites", file, name)
+			wrong = append(wrong, fmt.Errorf("%s: site %s is not in the file of --sites", file, name))
 		}
 	}
-	return nil
+	return errors.Join(wrong...)
 }
 
 // sitesOf returns the sites of keys.

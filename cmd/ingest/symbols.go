@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -175,14 +174,6 @@ func (c *config) readOwners() (*owner.Rules, error) {
 	if c.owners == "" {
 		return nil, nil
 	}
-	f, err := os.Open(c.owners)
-	if err != nil {
-		return nil, fmt.Errorf("owners: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	rules, err := owner.Parse(f)
-	if err != nil {
-		return nil, fmt.Errorf("owners %s: %w", c.owners, err)
-	}
-	return rules, nil
+	rules, err := readRules(c.owners, owner.Parse)
+	return rules, within("owners", err)
 }

@@ -209,6 +209,26 @@ func (v Value) Items() ([]Value, error) {
 	return items, nil
 }
 
+// maxMistakes is how many mistakes are said of a file.
+const maxMistakes = 50
+
+// Each calls read for each item of a list, which must not be empty, and returns all errors, joined: who mends a file
+// wants to know all of them.
+func (v Value) Each(read func(Value) error) error {
+	items, err := v.Items()
+	wrong := []error{err}
+	for _, item := range items {
+		if err := read(item); err != nil {
+			wrong = append(wrong, err)
+		}
+		if len(wrong) > maxMistakes {
+			wrong = append(wrong, errors.New("more mistakes follow"))
+			break
+		}
+	}
+	return errors.Join(wrong...)
+}
+
 // Text returns a scalar as written, without quotation marks.
 func (v Value) Text() (string, error) {
 	switch n := v.node.(type) {

@@ -91,21 +91,17 @@ func Parse(r io.Reader) (*Rules, error) {
 		return nil, err
 	}
 	var rules Rules
-	if err := each(top["tokens"], rules.addToken); err != nil {
-		return nil, err
-	}
-	if err := each(top["users"], rules.addUser); err != nil {
-		return nil, err
-	}
-	if err := each(top["groups"], rules.addGroup); err != nil {
-		return nil, err
-	}
-	for key, read := range map[string]func(strictyaml.Value) error{"oidc": rules.readProvider, "proxy": rules.readProxy} {
-		if v, ok := top[key]; ok {
-			if err := read(v); err != nil {
-				return nil, err
-			}
+	wrong := []error{top["tokens"].Each(rules.addToken), top["users"].Each(rules.addUser), top["groups"].Each(rules.addGroup)}
+	for _, part := range []struct {
+		key  string
+		read func(strictyaml.Value) error
+	}{{"oidc", rules.readProvider}, {"proxy", rules.readProxy}} {
+		if v, ok := top[part.key]; ok {
+			wrong = append(wrong, part.read(v))
 		}
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, err
 	}
 	if err := rules.checkPeople(); err != nil {
 		return nil, err
@@ -114,19 +110,6 @@ func Parse(r io.Reader) (*Rules, error) {
 		return nil, errors.New("no token and no user, so nobody could get in; add one to the list tokens or users")
 	}
 	return &rules, nil
-}
-
-func each(list strictyaml.Value, add func(strictyaml.Value) error) error {
-	items, err := list.Items()
-	if err != nil {
-		return err
-	}
-	for _, item := range items {
-		if err := add(item); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (r *Rules) addToken(item strictyaml.Value) error {
@@ -231,13 +214,11 @@ func identityOf(kind string, item strictyaml.Value, fields map[string]strictyaml
 // allowedOf returns an identity with what an item of the file allows.
 func allowedOf(kind, name string, item strictyaml.Value, fields map[string]strictyaml.Value) (who Identity, err error) {
 	who.Kind, who.Name = kind, name
-	if who.Scopes, err = scopesOf(fields["scopes"]); err != nil {
-		return who, err
-	}
-	if who.Sites, err = textsOf(fields["sites"], site.CheckName); err != nil {
-		return who, err
-	}
-	if who.Pages, err = textsOf(fields["pages"], feature.CheckPage); err != nil {
+	var wrong [3]error
+	who.Scopes, wrong[0] = scopesOf(fields["scopes"])
+	who.Sites, wrong[1] = textsOf(fields["sites"], site.CheckName)
+	who.Pages, wrong[2] = textsOf(fields["pages"], feature.CheckPage)
+	if err := errors.Join(wrong[:]...); err != nil {
 		return who, err
 	}
 	if !who.Limited() {
@@ -257,43 +238,37 @@ func allowedOf(kind, name string, item strictyaml.Value, fields map[string]stric
 
 // textsOf returns the texts of a list. Each must pass check.
 func textsOf(list strictyaml.Value, check func(string) error) (texts []string, err error) {
-	items, err := list.Items()
-	if err != nil {
-		return nil, err
-	}
-	for _, item := range items {
+	err = list.Each(func(item strictyaml.Value) error {
 		text, err := item.Text()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := check(text); err != nil {
-			return nil, item.Errorf("%w", err)
+			return item.Errorf("%w", err)
 		}
 		texts = append(texts, text)
-	}
-	return texts, nil
+		return nil
+	})
+	return texts, err
 }
 
 func scopesOf(list strictyaml.Value) ([]Scope, error) {
-	items, err := list.Items()
-	if err != nil {
+	texts, err := textsOf(list, func(text string) error {
+		if Scope(text) != scopeAdmin && !slices.Contains(allScopes(), Scope(text)) {
+			return fmt.Errorf("scopes: %.40q is none of %s, %s", text, strings.Join(names(allScopes()), ", "), scopeAdmin)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if len(items) == 0 {
+	case len(texts) == 0:
 		return []Scope{ScopeQuery, ScopeMetrics}, nil
+	case slices.Contains(texts, string(scopeAdmin)):
+		return allScopes(), nil
 	}
 	var out []Scope
-	for _, item := range items {
-		text, err := item.Text()
-		if err != nil {
-			return nil, err
-		}
-		if Scope(text) == scopeAdmin {
-			return allScopes(), nil
-		}
-		if !slices.Contains(allScopes(), Scope(text)) {
-			return nil, item.Errorf("scopes: %.40q is none of %s, %s", text, strings.Join(names(allScopes()), ", "), scopeAdmin)
-		}
+	for _, text := range texts {
 		if !slices.Contains(out, Scope(text)) {
 			out = append(out, Scope(text))
 		}

@@ -67,22 +67,19 @@ func Parse(r io.Reader) ([]Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, err := file.Items()
-	if err != nil {
-		return nil, err
-	}
 	var sites []Site
 	seen := map[string]bool{}
-	for _, item := range items {
+	err = file.Each(func(item strictyaml.Value) error {
 		s, err := parseSite(item)
-		if err != nil {
-			return nil, err
-		}
-		if seen[s.Name] {
-			return nil, item.Errorf("site %s stands in the list twice", s.Name)
+		if seen[s.Name] && s.Name != "" {
+			err = errors.Join(err, item.Errorf("site %s stands in the list twice", s.Name))
 		}
 		seen[s.Name] = true
 		sites = append(sites, s)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case len(sites) == 0:
@@ -93,31 +90,28 @@ func Parse(r io.Reader) ([]Site, error) {
 	return sites, nil
 }
 
+// parseSite returns all that is wrong with a site.
 func parseSite(item strictyaml.Value) (s Site, err error) {
 	fields, err := item.Fields("name", "rate", "disk")
-	if err != nil {
-		return s, err
+	wrong := []error{err}
+	fail := func(err error) { wrong = append(wrong, err) }
+	s.Name, err = fields["name"].Text()
+	if fail(err); err == nil {
+		if err := CheckName(s.Name); err != nil {
+			fail(item.Errorf("name: %w", err))
+		}
 	}
-	if s.Name, err = fields["name"].Text(); err != nil {
-		return s, err
-	}
-	if err := CheckName(s.Name); err != nil {
-		return s, item.Errorf("name: %w", err)
-	}
-	if s.Rate, err = fields["rate"].Float(); err != nil {
-		return s, err
-	}
-	if s.Rate < 0 {
-		return s, fields["rate"].Errorf("rate: %g is negative; use requests a second, or leave it out", s.Rate)
+	s.Rate, err = fields["rate"].Float()
+	if fail(err); s.Rate < 0 {
+		fail(fields["rate"].Errorf("rate: %g is negative; use requests a second, or leave it out", s.Rate))
 	}
 	text, err := fields["disk"].Text()
-	if err != nil || text == "" {
-		return s, err
+	if fail(err); text != "" {
+		n, err := humanize.ParseBytes(text)
+		if err != nil || n == 0 || n > 1<<60 {
+			fail(fields["disk"].Errorf("disk: %.40q is not a size such as 20GiB", text))
+		}
+		s.Disk = int64(n)
 	}
-	n, err := humanize.ParseBytes(text)
-	if err != nil || n == 0 || n > 1<<60 {
-		return s, fields["disk"].Errorf("disk: %.40q is not a size such as 20GiB", text)
-	}
-	s.Disk = int64(n)
-	return s, nil
+	return s, errors.Join(wrong...)
 }

@@ -41,8 +41,8 @@ func Parse(r io.Reader) (*Rules, error) {
 	f.each(top["frameworks"], f.packageName(&f.rules.frameworks))
 	f.each(top["packages"], pathOf(&f.rules.packages, "name"))
 	f.each(top["teams"], pathOf(&f.rules.teams, "team"))
-	if f.err != nil {
-		return nil, f.err
+	if err := errors.Join(f.wrong...); err != nil {
+		return nil, err
 	}
 	return f.rules, nil
 }
@@ -51,27 +51,20 @@ func Parse(r io.Reader) (*Rules, error) {
 type file struct {
 	rules   *Rules
 	entries int
-	err     error // the first
+	wrong   []error
 }
 
 // each reads all entries of a list.
 func (f *file) each(list strictyaml.Value, read func(strictyaml.Value) error) {
-	if f.err != nil {
-		return
-	}
-	var items []strictyaml.Value
-	if items, f.err = list.Items(); f.err != nil {
-		return
-	}
-	if f.entries += len(items); f.entries > MaxRules {
-		f.err = list.Errorf("over %d entries in the file", MaxRules)
-		return
-	}
-	for _, item := range items {
-		if f.err = read(item); f.err != nil {
-			return
+	f.wrong = append(f.wrong, list.Each(func(item strictyaml.Value) error {
+		switch f.entries++; {
+		case f.entries == MaxRules+1:
+			return list.Errorf("over %d entries in the file", MaxRules)
+		case f.entries > MaxRules:
+			return nil
 		}
-	}
+		return read(item)
+	}))
 }
 
 // packageName reads entries with names of packages.
