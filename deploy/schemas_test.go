@@ -37,6 +37,14 @@ func TestSchemas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for name, values := range map[string]string{"volume": "image: {tag: 1.2.3}", "bucket": bucketValues} {
+		_, text, refused := rendered(t, "web", values)
+		file := filepath.Join(t.TempDir(), name+".yaml")
+		if err := os.WriteFile(file, text, 0o600); err != nil || refused != "" {
+			t.Fatal(err, refused)
+		}
+		files = append(files, file)
+	}
 	files = slices.DeleteFunc(files, func(f string) bool { return filepath.Base(f) == "kustomization.yaml" }) // no object of a cluster
 	out, err := exec.CommandContext(t.Context(), "go", append(args, files...)...).CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte(`"skipped": 0`)) {
