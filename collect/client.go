@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -18,7 +19,7 @@ import (
 // proxies: all that comes may have come through one, so clients are not told apart.
 type Proxies struct {
 	// Trusted are the addresses of the proxies before the daemon. Each adds whom it got a
-	// request from to Header. What anybody else says there is not believed.
+	// request from to Header. What anybody else says there is not believed, but for who sends by a socket of this machine.
 	Trusted []netip.Prefix
 	// Header is where they say so, X-Forwarded-For or Forwarded (RFC 7239); "" is the first.
 	// A proxy passes on what it does not know, so reading both would let clients choose.
@@ -71,12 +72,13 @@ func (p *Proxies) trusts(a netip.Addr) bool {
 // is false if it may be that of a proxy.
 func (p *Proxies) sender(r *http.Request) (from netip.Addr, known bool) {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
+	if err == nil {
+		from = peer.Addr().Unmap().WithZone("")
+		if !p.trusts(from) {
+			return from, p.Direct
+		}
+	} else if !bySocket(r) {
 		return netip.Addr{}, false
-	}
-	from = peer.Addr().Unmap().WithZone("")
-	if !p.trusts(from) {
-		return from, p.Direct
 	}
 	hops := p.hops(r.Header)
 	for _, hop := range slices.Backward(hops) {
@@ -90,6 +92,12 @@ func (p *Proxies) sender(r *http.Request) (from netip.Addr, known bool) {
 		}
 	}
 	return from, len(hops) > 0 // a client within the network of the proxies
+}
+
+// bySocket reports whether a request came by a socket of this machine: from a proxy.
+func bySocket(r *http.Request) bool {
+	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return ok && addr.Network() == "unix"
 }
 
 // maxHops bounds the proxies that a request came through.

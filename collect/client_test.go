@@ -1,6 +1,8 @@
 package collect
 
 import (
+	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -17,6 +19,10 @@ func TestSender(t *testing.T) {
 		{"", "", "192.0.2.1:80", "", "192.0.2.1?"},
 		{"", "", "192.0.2.1:80", "203.0.113.9", "192.0.2.1?"},
 		{"", "", "@", "", "invalid IP?"},
+		{"", "", "socket", "203.0.113.9", "203.0.113.9"},
+		{proxies, "", "socket", "203.0.113.9, 10.0.0.2", "203.0.113.9"},
+		{direct, "", "socket", "", "invalid IP?"},
+		{"", "", "socket", "unknown", "invalid IP?"},
 		{direct, "", "192.0.2.1:80", "203.0.113.9", "192.0.2.1"},
 		{direct, "", "[2001:db8::1%eth0]:80", "", "2001:db8::1"},
 		{proxies, "", "192.0.2.1:80", "203.0.113.9", "192.0.2.1"}, // no proxy: it says what it likes
@@ -48,6 +54,10 @@ func TestSender(t *testing.T) {
 		p.Header = c.header
 		r := httptest.NewRequest(http.MethodPost, "/v1/traces", nil)
 		r.RemoteAddr = c.peer
+		if c.peer == "socket" {
+			r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.UnixAddr{Name: "public.sock", Net: "unix"}))
+			r.RemoteAddr = "@"
+		}
 		name, other := "X-Forwarded-For", "Forwarded"
 		if strings.EqualFold(c.header, other) {
 			name, other = other, name

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"runtime"
 	"strconv"
 	"sync"
@@ -65,8 +66,8 @@ type Options struct {
 	Logger  *slog.Logger          // none
 }
 
-// Collector receives traces. It is an [http.Handler] for POST /v1/traces and POST
-// /v1/views.
+// Collector receives traces. It is an [http.Handler] for POST /v1/traces?key=KEY and POST
+// /v1/views?key=KEY, which are also /t/KEY and /v/KEY.
 type Collector struct {
 	opts      Options
 	limits    Limits
@@ -129,13 +130,36 @@ func New(o Options) *Collector {
 	c.pageRates = newSharedLimiter[string](c.limits.PageRate, time.Minute)
 	c.decoders.New = func() any { return new(encode.BinaryDecoder) }
 	c.decoding = fair.New(fair.Options{Turns: 2 * runtime.GOMAXPROCS(0), Each: max(1, runtime.GOMAXPROCS(0)/2)})
-	c.mux.HandleFunc("POST /v1/traces", c.post)
-	c.mux.HandleFunc("OPTIONS /v1/traces", c.preflight)
-	c.mux.HandleFunc("POST /v1/views", c.postView)
-	c.mux.HandleFunc("OPTIONS /v1/views", c.preflight)
+	for short, post := range map[string]http.HandlerFunc{"t": c.post, "v": c.postView} {
+		path := longPaths()[short]
+		c.mux.HandleFunc("POST "+path, post)
+		c.mux.HandleFunc("OPTIONS "+path, c.preflight)
+		c.mux.HandleFunc("POST /"+short+"/{key...}", lengthened(path, post))
+		c.mux.HandleFunc("OPTIONS /"+short+"/{key...}", lengthened(path, c.preflight))
+	}
 	return c
 }
 
+// longPaths are the paths of the API by those that the script uses, which end in the key. Filter lists of ad blockers
+// know words such as traces and key, so the script says neither, and a site may put any path before.
+func longPaths() map[string]string { return map[string]string{"t": "/v1/traces", "v": "/v1/views"} }
+
+// Patterns returns the patterns of the paths that a [Collector] serves, as [http.ServeMux] has them.
+func Patterns() []string { return []string{"/v1/", "/t/", "/v/"} }
+
+// lengthened has next see a request to a short path as one to the long one.
+func lengthened(path string, next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		long := *r
+		long.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
+		if key := r.PathValue("key"); key != "" {
+			long.URL.RawQuery = url.Values{"key": {key}}.Encode()
+		}
+		next(w, &long)
+	}
+}
+
+// ServeHTTP implements [http.Handler].
 func (c *Collector) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.mux.ServeHTTP(w, r) }
 
 func (c *Collector) post(w http.ResponseWriter, r *http.Request) {

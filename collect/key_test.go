@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -235,4 +236,32 @@ func FuzzParseKeys(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What is sent to the short paths is what is sent to the long ones.
+func TestShortPaths(t *testing.T) {
+	for _, c := range []struct{ method, long, short, body string }{
+		{"POST", "/v1/traces?key=one", "/t/one", traceJSON("f", "")},
+		{"POST", "/v1/traces?key=three", "/t/three", traceJSON("f", "")},
+		{"POST", "/v1/traces?key=", "/t/", traceJSON("f", "")},
+		{"POST", "/v1/traces?key=a%2Fb", "/t/a/b", traceJSON("f", "")},
+		{"POST", "/v1/views?key=two", "/v/two", `{"outcome":"error"}`},
+		{"POST", "/v1/views?key=x", "/v/x", `{"outcome":"error"}`},
+		{"OPTIONS", "/v1/traces?key=one", "/t/one", ""},
+		{"OPTIONS", "/v1/views?key=two", "/v/two", ""},
+		{"GET", "/v1/traces?key=one", "/t/one", ""},
+	} {
+		ask := func(path string) (int, http.Header, string, int) {
+			col, s := newCollector(Options{Keys: keysOf("one", "two")})
+			w := httptest.NewRecorder()
+			r := httptest.NewRequest(c.method, path, strings.NewReader(c.body))
+			r.Header.Set("Origin", "https://www.example.com")
+			col.ServeHTTP(w, r)
+			return w.Code, w.Header(), regexp.MustCompile(`"[0-9a-f]{32}[^"]*"`).ReplaceAllString(w.Body.String(), "ID"), len(s.records) + len(s.views(t))
+		}
+		code, header, body, stored := ask(c.long)
+		if gotCode, gotHeader, gotBody, gotStored := ask(c.short); gotCode != code || !reflect.DeepEqual(gotHeader, header) || gotBody != body || gotStored != stored {
+			t.Errorf("%s %s: %d %v %s, %d stored; %s: %d %v %s, %d stored", c.method, c.short, gotCode, gotHeader, gotBody, gotStored, c.long, code, header, body, stored)
+		}
+	}
 }

@@ -53,6 +53,12 @@ func (s *script) path() string {
 	return "/" + strings.TrimSuffix(s.file, ext) + "." + s.hash + ext
 }
 
+// plain returns the other path of a script, which filter lists of ad blockers can not know: /all.js for
+// /sdk-all.js, and /load.js for /sdk.js. The loader asks for parts by these.
+func plain(path string) string {
+	return strings.Replace(strings.Replace(path, "/sdk-", "/", 1), "/sdk.", "/load.", 1)
+}
+
 // latest returns the path of the current version.
 func (s *script) latest() string { return "/" + s.file }
 
@@ -123,6 +129,7 @@ func newScripts(scripts []script) *scriptHandler {
 		forEver := *f
 		forEver.cache = "public, max-age=31536000, immutable" // a year
 		h.files[s.latest()], h.files[s.path()] = f, &forEver
+		h.files[plain(s.latest())], h.files[plain(s.path())] = f, &forEver
 		places[s.key] = place{s.path(), s.integrity}
 	}
 	list, err := json.MarshalIndent(places, "", "  ")

@@ -63,6 +63,11 @@ func TestScripts(t *testing.T) {
 		{"GET /sdk-rest.mjs", 200, rest, ask},
 		{"GET /sdk-rest.mjs?" + Integrity([]byte(rest)), 200, rest, year},
 		{"GET /sdk-rest.mjs?" + Integrity([]byte(core)), 404, "is not the current version; that is /sdk-rest.mjs?" + Integrity([]byte(rest)), ask},
+		{"GET /load.js", 200, classic, ask},
+		{"GET " + plain(classicPath), 200, classic, year},
+		{"GET /core.js", 200, core, ask},
+		{"GET /rest.mjs", 200, rest, ask},
+		{"GET /rest.mjs?" + Integrity([]byte(rest)), 200, rest, year},
 		{"GET /sdk.json", 200, `"path": "` + classicPath + `"`, ask},
 
 		{"GET /sdk.0123456789ab.js", 404, "/sdk.0123456789ab.js is not the current version; that is " + classicPath + ", also at /sdk.js", ask},

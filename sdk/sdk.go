@@ -14,7 +14,7 @@
 //	/sdk.json      where the present versions are, and their integrity
 //
 // and the parts that the loader loads if a page view is profiled, each with its
-// integrity after the name: /sdk-rest.mjs?sha256-…
+// integrity after the name: /rest.mjs?sha256-…, which is /sdk-rest.mjs, too
 //
 // Each script is also served with a part of its hash in its name, such as
 // /sdk.0123456789ab.js. The content of such a URL never changes, so browsers cache it

@@ -31,7 +31,7 @@ const unknownKey = "YOUR-KEY"
 func (s *serving) serveArrivals(loads *scriptCounter) http.Handler {
 	where := arrivals{URL: s.config.publicURL, Configured: s.config.publicURL != ""}
 	if !where.Configured {
-		where.URL = urlOf(s.public.Addr())
+		where.URL = urlOf(s.public.Addr(), s.certificate)
 	}
 	switch {
 	case len(s.config.keys) > 0:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/address"
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
 	"github.com/fieldtrie/fieldtrie/store/shared"
@@ -110,16 +111,16 @@ func (c *config) checkFiles() (found []string, err error) {
 	check("", "", err)
 	_, err = c.readAccess()
 	check(c.access, "who may ask", err)
-	if c.tlsCert != "" {
-		pair, err := tls.LoadX509KeyPair(c.tlsCert, c.tlsKey)
+	for _, pair := range c.certificates() {
+		read, err := tls.LoadX509KeyPair(pair.cert, pair.key)
 		if err != nil {
-			err = fmt.Errorf("--tls-cert and --tls-key: %w", err)
+			err = fmt.Errorf("--%[1]stls-cert and --%[1]stls-key: %[2]w", pair.of, err)
 		}
-		check(c.tlsCert, "a certificate until "+expiry(pair).Format(time.DateOnly), err)
+		check(pair.cert, "a certificate until "+expiry(read).Format(time.DateOnly), err)
 	}
-	for flag, addr := range map[string]string{"listen": c.listen, "query-listen": c.queryListen} {
-		if _, err := net.ResolveTCPAddr("tcp", addr); err != nil {
-			check("", "", fmt.Errorf("--%s: %w; use HOST:PORT, or :PORT for all addresses", flag, err))
+	for _, where := range [][2]string{{"listen", c.listen}, {"query-listen", c.queryListen}} {
+		if err := address.Check(where[1]); err != nil {
+			check("", "", fmt.Errorf("--%s: %w", where[0], err))
 		}
 	}
 	if dir, ok := shared.Folder(c.data); ok {
@@ -127,7 +128,20 @@ func (c *config) checkFiles() (found []string, err error) {
 			check("", "", fmt.Errorf("--data: %s is no directory", dir))
 		}
 	}
-	return found, errors.Join(wrong...)
+	return found, onceEach(wrong)
+}
+
+// onceEach joins errors, each of which stands there once: some files are read for others, too.
+func onceEach(wrong []error) error {
+	var all []error
+	seen := map[string]bool{}
+	for _, err := range each(errors.Join(wrong...)) {
+		if text := err.Error(); !seen[text] {
+			seen[text] = true
+			all = append(all, err)
+		}
+	}
+	return errors.Join(all...)
 }
 
 func keysFound(keys []collect.Key) string {
@@ -136,6 +150,15 @@ func keysFound(keys []collect.Key) string {
 		sites[k.Site] = true
 	}
 	return fmt.Sprintf("%d keys of %d sites", len(keys), len(sites))
+}
+
+// certificate is that of an address, in two files.
+type certificate struct{ of, cert, key string } // of: what stands before the names of its flags
+
+// certificates returns those that there are.
+func (c *config) certificates() []certificate {
+	all := []certificate{{"public-", c.publicCert, c.publicKey}, {"", c.tlsCert, c.tlsKey}}
+	return slices.DeleteFunc(all, func(x certificate) bool { return x.cert == "" })
 }
 
 // expiry returns when a certificate ends, the zero Time without one.
@@ -151,14 +174,15 @@ func (c *config) warnings(now time.Time) (out []string) {
 	for _, name := range c.unknown {
 		out = append(out, name+" in the environment is no setting")
 	}
+	_, socket := address.Path(c.queryListen)
 	host, _, _ := net.SplitHostPort(c.queryListen)
 	addr, err := netip.ParseAddr(host)
-	if local := host == "localhost" || err == nil && addr.IsLoopback(); !local && c.access == "" {
+	if local := socket || host == "localhost" || err == nil && addr.IsLoopback(); !local && c.access == "" {
 		out = append(out, "query-listen: the private address is open to other machines and asks nobody who they are; give it access, or an address of this machine alone")
 	}
-	if c.tlsCert != "" {
-		if pair, err := tls.LoadX509KeyPair(c.tlsCert, c.tlsKey); err == nil && expiry(pair).Before(now.Add(14*24*time.Hour)) {
-			out = append(out, "tls-cert: the certificate ends "+expiry(pair).Format(time.DateTime))
+	for _, pair := range c.certificates() {
+		if read, err := tls.LoadX509KeyPair(pair.cert, pair.key); err == nil && expiry(read).Before(now.Add(14*24*time.Hour)) {
+			out = append(out, pair.of+"tls-cert: the certificate ends "+expiry(read).Format(time.DateTime))
 		}
 	}
 	if len(c.origins) == 0 && len(c.keys) == 0 && c.keysFile == "" {

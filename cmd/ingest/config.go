@@ -36,6 +36,8 @@ type config struct {
 	access      string
 	tlsCert     string
 	tlsKey      string
+	publicCert  string
+	publicKey   string
 	firstParty  []string
 	pageRules   string
 	sampling    string
@@ -102,6 +104,7 @@ func (c *config) refused() (wrong []error) {
 	refuse(c.demo.on && keyed, "--demo does not go with --key and --keys: the page of the demo has none")
 	refuse(c.demo.views < 0, "--demo-views must not be negative")
 	refuse((c.tlsCert == "") != (c.tlsKey == ""), "--tls-cert and --tls-key go together: a certificate and its private key")
+	refuse((c.publicCert == "") != (c.publicKey == ""), "--public-tls-cert and --public-tls-key go together: a certificate and its private key")
 	if err := collect.CheckProxyHeader(c.proxyHeader); err != nil {
 		refuse(true, "--proxy-header: %w", err)
 	}
@@ -140,24 +143,19 @@ func (c *config) checkPlace() (wrong []error) {
 // collectOptions returns what the command line and its files say about the receiving
 // side.
 func (c *config) collectOptions() (collect.Options, error) {
+	var wrong []error
+	fail := func(err error) { wrong = append(wrong, err) }
 	pages, err := readRules(c.pageRules, collect.ParsePageRules)
-	if err != nil {
-		return collect.Options{}, fmt.Errorf("page rules: %w", err)
-	}
+	fail(within("page rules", err))
 	sampling, err := c.readSampling()
-	if err != nil {
-		return collect.Options{}, err
-	}
-	if c.apart, err = c.readSites(); err != nil {
-		return collect.Options{}, err
-	}
+	fail(err)
+	c.apart, err = c.readSites()
+	fail(err)
 	keys, err := c.readKeys()
-	if err != nil {
-		return collect.Options{}, err
-	}
+	fail(err)
 	proxies, err := collect.ParseProxies(c.proxies)
 	if err != nil {
-		return collect.Options{}, fmt.Errorf("--trusted-proxies: %w", err)
+		fail(fmt.Errorf("--trusted-proxies: %w", err))
 	}
 	proxies.Header = c.proxyHeader
 	limits := c.limits
@@ -165,5 +163,5 @@ func (c *config) collectOptions() (collect.Options, error) {
 	return collect.Options{
 		Proxies: proxies, Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty, Keys: keys, Limits: limits,
 		Sites: c.apart, Keep: c.retention,
-	}, nil
+	}, errors.Join(wrong...)
 }

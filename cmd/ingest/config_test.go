@@ -1,29 +1,9 @@
 package main
 
 import (
-	"net"
 	"strings"
 	"testing"
 )
-
-func TestURLOf(t *testing.T) {
-	for addr, want := range map[string]string{
-		"127.0.0.1:8418":  "http://127.0.0.1:8418",
-		"0.0.0.0:8418":    "http://127.0.0.1:8418",
-		"[::]:8418":       "http://127.0.0.1:8418",
-		"[::1]:8418":      "http://[::1]:8418",
-		"192.0.2.7:80":    "http://192.0.2.7:80",
-		"[2001:db8::1]:1": "http://[2001:db8::1]:1",
-	} {
-		a, err := net.ResolveTCPAddr("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := urlOf(a); got != want {
-			t.Errorf("%s: got %s, want %s", addr, got, want)
-		}
-	}
-}
 
 func TestKeysValue(t *testing.T) {
 	var got []string

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
 
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/address"
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/spelling"
 	"github.com/fieldtrie/fieldtrie/notify"
@@ -177,13 +177,13 @@ const healthyWait = 5 * time.Second
 // askHealth asks the daemon that runs with these settings on this machine how it is, for
 // supervisors that can only start programs, as those of containers.
 func (c *config) askHealth(ctx context.Context) error {
-	addr, err := net.ResolveTCPAddr("tcp", c.queryListen)
+	dial, host, err := address.Dialer(c.queryListen)
 	if err != nil {
 		return fmt.Errorf("--query-listen: %w", err)
 	}
-	url := urlOf(addr) + "/healthz"
+	url := "http://" + host + "/healthz"
 	// It asks itself, by an address that no certificate is for.
-	client := http.Client{Timeout: healthyWait, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	client := http.Client{Timeout: healthyWait, Transport: &http.Transport{DialContext: dial, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	if c.tlsCert != "" {
 		url = "https" + url[len("http"):]
 	}

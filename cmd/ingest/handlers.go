@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -18,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/watching"
+	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/docs"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
@@ -35,18 +35,32 @@ import (
 // publicHandler serves what is for browsers, and counts how often they load the script.
 func publicHandler(collector http.Handler, loads *scriptCounter) *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", collector)
+	for _, pattern := range collect.Patterns() {
+		mux.Handle(pattern, collector)
+	}
 	mux.Handle("/", loads.of(sdk.Scripts()))
 	mux.Handle("GET /sdk.tgz", sdk.Package(commandline.ReadVersion().Version))
 	return mux
 }
 
 // cleanPaths answers //sdk.js as /sdk.js: a site that gives the URL of the collector with a slash at its end asks so, and scripts
-// and traces of other origins do not follow redirects.
-func cleanPaths(h http.Handler) http.Handler {
+// and traces of other origins do not follow redirects. Below the path of --public-url, /sdk.js is what it is without: a proxy
+// of the site may pass on both.
+func cleanPaths(publicURL string, h http.Handler) http.Handler {
+	below := "/"
+	if u, err := url.Parse(publicURL); err == nil && u.Path != "" {
+		below = u.Path + "/"
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "//") {
-			r.URL.Path, r.URL.RawPath = "/"+strings.TrimLeft(r.URL.Path, "/"), ""
+		path := r.URL.Path
+		if rest, ok := strings.CutPrefix(path, below); ok {
+			path = "/" + rest
+		}
+		if strings.HasPrefix(path, "//") {
+			path = "/" + strings.TrimLeft(path, "/")
+		}
+		if path != r.URL.Path {
+			r.URL.Path, r.URL.RawPath = path, ""
 		}
 		h.ServeHTTP(w, r)
 	})
@@ -184,16 +198,4 @@ func storedNames(ctx context.Context, s store.Reader) (pages []string, establish
 		}
 	}
 	return pages, established
-}
-
-// urlOf returns the URL at which a browser on this machine finds a server.
-func urlOf(addr net.Addr) string {
-	a, err := netip.ParseAddrPort(addr.String())
-	if err != nil {
-		return "http://" + addr.String()
-	}
-	if a.Addr().IsUnspecified() { // all addresses
-		a = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), a.Port())
-	}
-	return "http://" + a.String()
 }

@@ -5,13 +5,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/address"
 	"github.com/fieldtrie/fieldtrie/internal/fair"
 	"github.com/fieldtrie/fieldtrie/rules/access"
 )
@@ -35,17 +35,31 @@ func (c *config) private(registry prometheus.Registerer, log *slog.Logger) (*pri
 	if rules != nil {
 		p.guard = access.NewGuard(rules, p.refused)
 	}
-	if c.tlsCert == "" {
-		return &p, nil
+	p.certificate, err = loadCertificate(c.tlsCert, c.tlsKey, log)
+	return &p, err
+}
+
+// loadCertificate reads the certificate of an address, nil if it has none.
+func loadCertificate(cert, key string, log *slog.Logger) (*access.Certificate, error) {
+	if cert == "" {
+		return nil, nil
 	}
-	p.certificate, err = access.LoadCertificate(c.tlsCert, c.tlsKey, func(err error) {
+	return access.LoadCertificate(cert, key, func(err error) {
 		if err != nil {
 			log.Error("the certificate stays as it was", "err", err)
 			return
 		}
-		log.Info("certificate read", "file", c.tlsCert)
+		log.Info("certificate read", "file", cert)
 	})
-	return &p, err
+}
+
+// listen listens on addr, with TLS if there is a certificate.
+func listen(addr string, certificate *access.Certificate) (net.Listener, error) {
+	ln, err := address.Listen(addr)
+	if err != nil || certificate == nil {
+		return ln, err
+	}
+	return tls.NewListener(ln, certificate.Config()), nil
 }
 
 // newRefusals returns what counts and logs the requests that are refused. The log tells
@@ -67,28 +81,26 @@ func newRefusals(registry prometheus.Registerer, log *slog.Logger) func(*http.Re
 
 // listen begins to listen on addr.
 func (p *privateAddress) listen(addr string, log *slog.Logger) error {
-	ln, err := net.Listen("tcp", addr)
+	ln, err := listen(addr, p.certificate)
 	if err != nil {
 		return err
 	}
-	if p.guard == nil && !loopback(ln.Addr()) {
+	if p.guard == nil && !address.Local(ln.Addr()) {
 		log.Warn("the private address is open to other machines and asks nobody who they are; give it --access FILE, or a --query-listen of this machine alone such as 127.0.0.1:8419", "private", ln.Addr().String())
-	}
-	if p.certificate != nil {
-		ln = tls.NewListener(ln, p.certificate.Config())
 	}
 	p.Listener = ln
 	return nil
 }
 
-// handler returns what the private address serves of mux. The socket in the data
-// directory serves all of it: who may open it may read the data anyway.
+// handler returns what the private address serves of mux. Of a socket that is all of it, as of that in the data
+// directory: who may open it is said by its file.
 func (p *privateAddress) handler(mux *http.ServeMux) http.Handler {
 	var h http.Handler = mux
 	switch {
 	case p.guard != nil:
 		h = p.guard.Handler(mux)
-	case loopback(p.Addr()):
+	case p.Addr().Network() == "unix":
+	case address.Local(p.Addr()):
 		h = access.LocalHosts(mux)
 	}
 	return access.SameOrigin(mux, p.asClients(h), p.refused)
@@ -109,15 +121,14 @@ func (p *privateAddress) asClients(next http.Handler) http.Handler {
 
 // url returns the URL at which a browser on this machine finds it.
 func (p *privateAddress) url() string {
-	u := urlOf(p.Addr())
-	if p.certificate != nil {
-		u = "https" + strings.TrimPrefix(u, "http")
-	}
-	return u
+	return urlOf(p.Addr(), p.certificate)
 }
 
-// loopback reports whether only this machine can reach an address.
-func loopback(addr net.Addr) bool {
-	a, err := netip.ParseAddrPort(addr.String())
-	return err == nil && a.Addr().Unmap().IsLoopback()
+// urlOf returns the URL of an address.
+func urlOf(addr net.Addr, certificate *access.Certificate) string {
+	u := address.URL(addr)
+	if rest, ok := strings.CutPrefix(u, "http:"); ok && certificate != nil {
+		u = "https:" + rest
+	}
+	return u
 }

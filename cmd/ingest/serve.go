@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/address"
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/connections"
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/watching"
 	"github.com/fieldtrie/fieldtrie/notify"
@@ -27,6 +28,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/rules/access"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
@@ -80,25 +82,26 @@ type serving struct {
 	registry *prometheus.Registry
 	ends     []func() // what is done at the end, the last one first
 
-	options    collect.Options
-	budgets    *budget.File
-	notify     *notify.File
-	owners     *owner.Rules
-	links      naming.Links
-	audit      *audit
-	private    *privateAddress
-	supervisor *supervisor
-	hangUp     chan os.Signal
-	public     net.Listener
-	kept       kept
-	reads      *prometheus.CounterVec
-	surplus    prometheus.Counter
-	collector  *collect.Collector
-	ownOrigin  string // of the demo, which may always send; empty without one
-	source     query.Local
-	board      *budget.Board
-	watcher    *watching.Watcher // nil with --watch=false
-	gate       *api.Gate
+	options     collect.Options
+	budgets     *budget.File
+	notify      *notify.File
+	owners      *owner.Rules
+	links       naming.Links
+	audit       *audit
+	private     *privateAddress
+	supervisor  *supervisor
+	hangUp      chan os.Signal
+	public      net.Listener
+	certificate *access.Certificate // of the public address; nil: no TLS
+	kept        kept
+	reads       *prometheus.CounterVec
+	surplus     prometheus.Counter
+	collector   *collect.Collector
+	ownOrigin   string // of the demo, which may always send; empty without one
+	source      query.Local
+	board       *budget.Board
+	watcher     *watching.Watcher // nil with --watch=false
+	gate        *api.Gate
 }
 
 func (s *serving) end() {
@@ -137,6 +140,9 @@ func (s *serving) guard(context.Context) (err error) {
 	if s.private, err = s.config.private(s.registry, s.log); err != nil {
 		return err
 	}
+	if s.certificate, err = loadCertificate(s.config.publicCert, s.config.publicKey, s.log); err != nil {
+		return err
+	}
 	if s.supervisor, err = findSupervisor(os.Getenv, s.log); err != nil {
 		s.log.Warn("the service manager is not told how the daemon is", "err", err)
 	}
@@ -147,7 +153,7 @@ func (s *serving) guard(context.Context) (err error) {
 
 // listen opens both addresses. Nobody is answered yet.
 func (s *serving) listen(context.Context) (err error) {
-	if s.public, err = net.Listen("tcp", s.config.listen); err != nil {
+	if s.public, err = listen(s.config.listen, s.certificate); err != nil {
 		return err
 	}
 	s.ends = append(s.ends, func() { _ = s.public.Close() })
@@ -196,7 +202,7 @@ func (s *serving) answer(ctx context.Context) {
 		s.watcher = watching.New(s.config.watching(s, named))
 	}
 	s.source = named
-	s.source.Memory, s.source.Links = query.NewMemory(s.config.heap.forQueries()), s.links
+	s.source.Memory, s.source.Links = s.config.heap.forQueries(), s.links
 	s.source.Responses, s.source.Steps = query.NewResponseCache(ctx), query.NewStepCache()
 	s.gate = api.NewGate(api.GateOptions{Metrics: s.registry, Concurrent: s.config.heap.turns()})
 }
@@ -213,6 +219,7 @@ func (s *serving) daemon() *daemon {
 
 // handlers returns what the public and the private address serve.
 func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeMux) {
+	c := s.config
 	loads := &scriptCounter{}
 	outer := publicHandler(s.collector, loads)
 	inner := privateHandler(s.kept.node, s.registry, &d.draining)
@@ -221,7 +228,7 @@ func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeM
 	addDashboard(inner, s.private.guard)
 	addDocs(inner)
 	if s.config.demo.on {
-		addDemo(outer, inner, urlOf(s.public.Addr()))
+		addDemo(outer, inner, urlOf(s.public.Addr(), s.certificate))
 		s.log.Info("demo", "url", s.private.url()+"/demo/")
 	}
 	inner.Handle("/api/v1/budgets", s.gate.Measure("/api/v1/budgets", newForPages(func(p query.Pages) http.Handler { return s.board.Only(p.Takes) })))
@@ -229,7 +236,7 @@ func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeM
 	s.addDeletions(inner)
 	inner.Handle("GET /api/v1/arrivals", s.serveArrivals(loads))
 	inner.Handle("GET /api/v1/answers", api.Together(inner))
-	return cleanPaths(outer), inner
+	return cleanPaths(c.publicURL, outer), inner
 }
 
 // work has go on what a daemon does beside its servers.
@@ -264,7 +271,7 @@ func (c *config) open(ctx context.Context, log *slog.Logger) (k kept, err error)
 // listen has aggregate find the daemon by its directory.
 func (k *kept) listen(dir string, log *slog.Logger) {
 	var err error
-	if k.socket, err = listenSocket(dir); err != nil {
+	if k.socket, err = address.Socket(filepath.Join(dir, api.SocketName)); err != nil {
 		log.Warn("no socket, so aggregate --data can not ask this daemon; use aggregate --addr", "err", err)
 	}
 }
@@ -281,21 +288,4 @@ func hinted(err error) error {
 		return fmt.Errorf("%w; one daemon serves a directory, so stop that one or use another --data", x)
 	}
 	return err
-}
-
-// listenSocket listens on the socket through which aggregate finds the daemon. One that
-// is there is a leftover: who opened the store holds its lock.
-func listenSocket(dir string) (net.Listener, error) {
-	path := filepath.Join(dir, api.SocketName)
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	ln, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(path, 0o660); err != nil {
-		return nil, errors.Join(err, ln.Close())
-	}
-	return ln, nil
 }

@@ -122,7 +122,7 @@ export function profile(visit, parts, vitals) {
     let status = 500;
     try {
       // What else is on its way may leave no room for keepalive, so it is not asked for again.
-      const answer = await post(visit, 'traces', body, { keepalive: !tries });
+      const answer = await post(visit, 't', body, { keepalive: !tries });
       status = answer.status;
       steer(page, (await answer.json()).rate);
     } catch {} // the network is down, or somebody else has answered

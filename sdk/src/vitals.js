@@ -74,10 +74,10 @@ export function vitals(visit) {
     later?.abort();
     if (!over && self.fetchLater) {
       later = new AbortController();
-      post(visit, 'views', body, { signal: later.signal }, self.fetchLater).catch(() => {});
+      post(visit, 'v', body, { signal: later.signal }, self.fetchLater).catch(() => {});
     } else if (!sent) {
       sent = true;
-      post(visit, 'views', body).catch(() => {});
+      post(visit, 'v', body).catch(() => {});
     }
   };
 

@@ -59,7 +59,7 @@ for (const [name, outcome, document, init] of refusals)
 check('profiled: what the server has chosen, whatever the page would draw', async ({ daemon, site, open }) => {
   const page = await open(site.page('/chosen', { headers: timing('0.25'), start: { sampleRate: 0 } }));
   await page.evaluate(() => globalThis.spin(100));
-  const sent = page.waitForRequest(/v1\/traces/);
+  const sent = page.waitForRequest(/\/t\//);
   await stop(page);
   await until('a trace', () => daemon.traces());
   // The share stands in the trace, as field 6 of the context, a double.

@@ -66,8 +66,8 @@ class Hosts {
     const type = types[pathname.split('.')[1] ? pathname.split('.').at(-1) : ''];
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
-    if (pathname == '/v1/traces') this.#traces.push(Buffer.concat(chunks));
-    if (pathname == '/v1/views') this.#reports.push(JSON.parse(Buffer.concat(chunks).toString()));
+    if (pathname.startsWith('/t/')) this.#traces.push(Buffer.concat(chunks));
+    if (pathname.startsWith('/v/')) this.#reports.push(JSON.parse(Buffer.concat(chunks).toString()));
     await new Promise((resolve) => setTimeout(resolve, delay[host] * (0.7 + Math.random())));
     const headers = { 'Content-Type': type ?? 'text/html; charset=utf-8' };
     if (host == 'profiles.example') headers['Access-Control-Allow-Origin'] = '*';
@@ -76,8 +76,8 @@ class Hosts {
   }
 
   async #body(host, path) {
-    if (path.startsWith('/v1/')) return '{}';
-    if (host == 'profiles.example') return readFile(new URL(`.${path}`, dist));
+    if (/^\/[tv]\//.test(path)) return '{}';
+    if (host == 'profiles.example') return readFile(new URL(`.${path.replace(/^\/(?!sdk)/, '/sdk-')}`, dist));
     if (host == 'tag.example') return readFile(new URL('tag.js', import.meta.url));
     if (path == '/hero.svg') return hero;
     if (path == '/offer.json') return JSON.stringify({ text: 'Free delivery until Sunday for all that pours, grinds or whisks' });

@@ -32,8 +32,8 @@ async function site(html: () => string, withHeader: boolean): Promise<string> {
 /** Opens a page and has it say what it knows. A page that is closed at once may not get so far. */
 async function visit(origin: string): Promise<void> {
   const page = await (await launch()).newPage();
-  const rest = page.waitForResponse(/sdk-rest/);
-  const sent = page.waitForRequest(/\/v1\//);
+  const rest = page.waitForResponse(/\/rest\.mjs/);
+  const sent = page.waitForRequest(/\/[tv]\//);
   await page.goto(origin);
   await rest;
   await page.waitForLoadState('networkidle');

@@ -2,9 +2,9 @@
 import type { Visit } from './loader.js';
 /**
  * Sends to the collector. Without a content type and cookies, which a beacon would have, it takes no
- * preflight.
+ * preflight. Ad blockers know words such as traces and key, so there is none in the URL.
  * @param {Visit} visit
- * @param {string} path
+ * @param {string} path t for traces, v for page views
  * @param {BodyInit} body
  * @param {RequestInit} [more]
  */

@@ -13,7 +13,7 @@ export { feature, page } from '../spans.js';
  * @type {NonNullable<import('../loader.js').Visit['$part']>}
  */
 const part = (name, integrity, then) => {
-  const href = `${visit.$options.url}/sdk-${name}.mjs?${integrity}`;
+  const href = `${visit.$options.url}/${name}.mjs?${integrity}`;
   const onload = () => import(href).then(then);
   document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href, integrity, onload }));
 };

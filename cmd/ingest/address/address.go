@@ -1,0 +1,135 @@
+// Package address listens on what --listen and --query-listen name: a port, or a socket of this machine.
+package address
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// unix is the prefix of a socket, as in unix:/run/fieldtrie/public.sock.
+const unix = "unix:"
+
+// maxPath is how long the path of a socket may be on all systems, in bytes.
+const maxPath = 103
+
+// InUseError says that somebody else listens on an address.
+type InUseError struct{ Path string }
+
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("somebody else listens on %s: stop them, or use another path", e.Path)
+}
+
+// Path returns the path of a socket; ok is false for a port.
+func Path(addr string) (path string, ok bool) { return strings.CutPrefix(addr, unix) }
+
+// Check returns an error if nobody can listen on addr, whatever the machine has.
+func Check(addr string) error {
+	path, ok := Path(addr)
+	if !ok {
+		if _, err := net.ResolveTCPAddr("tcp", addr); err != nil {
+			return fmt.Errorf("%w; use HOST:PORT, :PORT for all addresses, or unix:PATH", err)
+		}
+		return nil
+	}
+	if path == "" || len(path) > maxPath {
+		return fmt.Errorf("%.120q is no socket: use unix:PATH, of up to %d bytes", addr, maxPath)
+	}
+	return nil
+}
+
+// Listen listens on addr. Of a socket, a leftover is replaced; who is in the group of the daemon may use it,
+// such as a proxy.
+func Listen(addr string) (net.Listener, error) {
+	if err := Check(addr); err != nil {
+		return nil, err
+	}
+	path, ok := Path(addr)
+	if !ok {
+		return net.Listen("tcp", addr)
+	}
+	if conn, err := net.DialTimeout("unix", path, time.Second); err == nil {
+		_ = conn.Close()
+		return nil, &InUseError{path}
+	}
+	return Socket(path)
+}
+
+// Socket listens on a socket. What is there is a leftover.
+func Socket(path string) (net.Listener, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case info.Mode().Type() != fs.ModeSocket:
+		return nil, fmt.Errorf("%s is there and is no socket: remove it, or use another path", path)
+	default:
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o660); err != nil {
+		return nil, errors.Join(err, ln.Close())
+	}
+	return ln, nil
+}
+
+// Dialer returns what connects to addr, and the host to ask for: a daemon that asks itself whether it is well.
+func Dialer(addr string) (dial func(ctx context.Context, network, _ string) (net.Conn, error), host string, err error) {
+	var d net.Dialer
+	if path, ok := Path(addr); ok {
+		return func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", path) }, "localhost", nil
+	}
+	resolved, err := net.ResolveTCPAddr("tcp", addr)
+	if err != nil {
+		return nil, "", err
+	}
+	host = hostOf(resolved)
+	return func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return d.DialContext(ctx, network, host)
+	}, host, nil
+}
+
+// URL returns the URL at which a browser on this machine finds a server; of a socket that is its path.
+func URL(addr net.Addr) string {
+	if addr.Network() == "unix" {
+		path, err := filepath.Abs(addr.String())
+		if err != nil {
+			path = addr.String()
+		}
+		return unix + path
+	}
+	return "http://" + hostOf(addr)
+}
+
+func hostOf(addr net.Addr) string {
+	a, err := netip.ParseAddrPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	if a.Addr().IsUnspecified() { // all addresses
+		a = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), a.Port())
+	}
+	return a.String()
+}
+
+// Local reports whether only this machine can reach an address.
+func Local(addr net.Addr) bool {
+	if addr.Network() == "unix" {
+		return true
+	}
+	a, err := netip.ParseAddrPort(addr.String())
+	return err == nil && a.Addr().Unmap().IsLoopback()
+}
