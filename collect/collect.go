@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"runtime"
 	"strconv"
@@ -70,7 +69,7 @@ type Options struct {
 // /v1/views?key=KEY, which are also /t/KEY and /v/KEY.
 type Collector struct {
 	opts      Options
-	limits    Limits
+	bounds    atomic.Pointer[bounds]
 	mux       *http.ServeMux
 	metrics   *metrics
 	arrivals  arrivals
@@ -83,10 +82,8 @@ type Collector struct {
 	labels    *quota.Budget // values, by key
 	viewPages *quota.Budget // since the start
 	viewTimes viewTimes
-	clients   limiter[netip.Addr]
 	keys      atomic.Pointer[keyring]
 	sites     *sites
-	pageRates *sharedLimiter[string]
 	inFlight  *pool // of the memory that bodies take
 	decoders  sync.Pool
 	// decoding has a place for each body that may be decoded at once. A decoded trace
@@ -103,14 +100,16 @@ func New(o Options) *Collector {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Collector{opts: o, limits: o.Limits.WithDefaults(), mux: http.NewServeMux()}
-	c.inFlight = newPool(c.limits.InFlight)
+	c := &Collector{opts: o, mux: http.NewServeMux()}
+	c.bounds.Store(newBounds(o.Limits.WithDefaults(), nil))
+	c.inFlight = newPool(c.bounds.Load().InFlight)
 	c.metrics = newMetrics(o.Metrics, c.inFlight.bytes)
 	c.SetOrigins(o.Origins)
 	c.SetFirstParty(o.FirstParty)
 	now := o.Now()
 	c.arrivals.now.Since = now.UTC()
-	c.pages, c.tags, c.labels, c.viewPages = quota.New(c.limits.Pages), quota.New(c.limits.Tags), quota.New(c.limits.Labels), quota.New(c.limits.Pages)
+	lim := c.bounds.Load()
+	c.pages, c.tags, c.labels, c.viewPages = quota.New(lim.Pages), quota.New(lim.Tags), quota.New(lim.Labels), quota.New(lim.Pages)
 	for kind, names := range o.Established {
 		if kind == kindPage {
 			c.pages.Establish(kind, names)
@@ -124,10 +123,8 @@ func New(o Options) *Collector {
 	c.viewPages.Start(time.Time{}, "", nil)
 	c.SetSampling(o.Sampling)
 	c.SetFeatures(o.Features)
-	c.clients.rate, c.clients.burst = c.limits.Rate, 2*time.Second
 	c.SetKeys(o.Keys)
 	c.sites = newSites(o.Sites, o.Keep, o.SiteBytes)
-	c.pageRates = newSharedLimiter[string](c.limits.PageRate, time.Minute)
 	c.decoders.New = func() any { return new(encode.BinaryDecoder) }
 	c.decoding = fair.New(fair.Options{Turns: 2 * runtime.GOMAXPROCS(0), Each: max(1, runtime.GOMAXPROCS(0)/2)})
 	for short, post := range map[string]http.HandlerFunc{"t": c.post, "v": c.postView} {
@@ -193,7 +190,7 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request, reply *answe
 	}
 	mem := memory{of: c.inFlight, from: who.Network}
 	defer mem.release()
-	sent, err := readBody(w, r, c.limits, &mem)
+	sent, err := readBody(w, r, c.bounds.Load().Limits, &mem)
 	if err != nil {
 		return err
 	}
@@ -231,8 +228,8 @@ func (c *Collector) admit(w http.ResponseWriter, r *http.Request) (who client, e
 	}
 	now := c.opts.Now()
 	who = c.opts.Proxies.clientOf(r, key)
-	if !c.clients.allow(who.addr, now) {
-		return who, refuse(http.StatusTooManyRequests, "rate", "over %g requests a second from this address", c.limits.Rate)
+	if !c.bounds.Load().clients.allow(who.addr, now) {
+		return who, refuse(http.StatusTooManyRequests, "rate", "over %g requests a second from this address", c.bounds.Load().Rate)
 	}
 	// Without keys of the site a key is what anybody likes.
 	if key != nil && !key.requests.allow(struct{}{}, who.Network, now) {
@@ -248,12 +245,12 @@ func (c *Collector) decode(sent []byte, f form, who client, mem *memory) (*batch
 		return nil, err
 	}
 	defer done()
-	body, err := inflate(sent, f.encoding, c.limits, mem)
+	body, err := inflate(sent, f.encoding, c.bounds.Load().Limits, mem)
 	if err != nil {
 		return nil, err
 	}
 	c.metrics.bytes.Add(float64(len(body)))
-	parts, binary, err := split(body, f, c.limits)
+	parts, binary, err := split(body, f, c.bounds.Load().Limits)
 	if err != nil {
 		return nil, err
 	}
@@ -273,8 +270,8 @@ func (c *Collector) decode(sent []byte, f form, who client, mem *memory) (*batch
 // decodeTrace reads a trace. It may be a part of d.
 func (c *Collector) decodeTrace(d *encode.BinaryDecoder, data []byte, binary bool) (doc encode.Document, err error) {
 	if binary {
-		return d.Decode(data, c.limits.Trace)
+		return d.Decode(data, c.bounds.Load().Trace)
 	}
-	doc.Trace, err = encode.DecodeTraceJSON(data, c.limits.Trace)
+	doc.Trace, err = encode.DecodeTraceJSON(data, c.bounds.Load().Trace)
 	return doc, err
 }

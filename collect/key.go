@@ -51,7 +51,7 @@ func (c *Collector) SetKeys(keys []Key) {
 	for _, k := range keys {
 		x := &siteKey{Key: k, origins: parseOrigins(k.Origins)}
 		if x.Rate == 0 {
-			x.Rate = c.limits.KeyRate
+			x.Rate = c.bounds.Load().KeyRate
 		}
 		x.requests = newSharedLimiter[struct{}](x.Rate, time.Minute)
 		if before != nil {

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
@@ -23,6 +24,41 @@ type Limits struct {
 	Rate     float64       // requests a second from one address; 0: no limit
 	PageRate float64       // traces a second of one page; 0: no limit
 	KeyRate  float64       // requests a second with one key; 0: no limit
+}
+
+// bounds are limits with what they are counted by. They do not change.
+type bounds struct {
+	Limits
+	clients   *limiter[netip.Addr]
+	pageRates *sharedLimiter[string]
+}
+
+// newBounds returns the bounds of some limits. A rate that is as it was goes on with the rest of what may come.
+func newBounds(l Limits, before *bounds) *bounds {
+	b := &bounds{Limits: l}
+	if before != nil && before.Rate == l.Rate {
+		b.clients = before.clients
+	} else {
+		b.clients = &limiter[netip.Addr]{rate: l.Rate, burst: 2 * time.Second}
+	}
+	if before != nil && before.PageRate == l.PageRate {
+		b.pageRates = before.pageRates
+	} else {
+		b.pageRates = newSharedLimiter[string](l.PageRate, time.Minute)
+	}
+	return b
+}
+
+// SetLimits replaces the limits. It may be called while traces are received, and before [Collector.SetKeys], for the
+// rates of keys. Names that have a place in this hour keep it.
+func (c *Collector) SetLimits(l Limits) {
+	b := newBounds(l.WithDefaults(), c.bounds.Load())
+	c.inFlight.setMost(b.InFlight)
+	c.pages.SetMost(b.Pages)
+	c.tags.SetMost(b.Tags)
+	c.labels.SetMost(b.Labels)
+	c.viewPages.SetMost(b.Pages)
+	c.bounds.Store(b)
 }
 
 // WithDefaults returns l with every zero replaced by its default.

@@ -36,6 +36,13 @@ func newPool(most int64) *pool {
 	return &pool{most: most, networks: map[netip.Prefix]int64{}, arriving: list.New()}
 }
 
+// setMost says how much there is from now on. What is taken stays taken.
+func (p *pool) setMost(n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.most = n
+}
+
 // bytes returns how much is taken.
 func (p *pool) bytes() int64 {
 	p.mu.Lock()

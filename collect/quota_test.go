@@ -201,7 +201,7 @@ func TestExplosion(t *testing.T) {
 	if s.n != total || !slices.Equal(early, late) {
 		t.Errorf("%d traces; pages, tags, labels, keys, spans, releases, series: %v, then %v", s.n, early, late)
 	}
-	lim := col.limits
+	lim := col.bounds.Load().Limits
 	const maxKinds = 64 // of a budget
 	for i, most := range []int{lim.Pages + 2, 3 * (lim.Tags + 1), (lim.Labels + 1) * (maxKinds + 1), maxKinds + 1,
 		lim.Tags + lim.Pages + lim.Labels*(maxKinds+1) + maxKinds, lim.Tags + 1, lim.Pages + 100} {

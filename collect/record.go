@@ -52,7 +52,7 @@ var recordSteps = []recordStep{
 		return nil
 	}},
 	{"label browser", func(c *Collector, in *incoming) error { // which is folded as other labels are
-		addBrowser(&in.trace.Context, in.who.browser, c.limits.Trace.Labels)
+		addBrowser(&in.trace.Context, in.who.browser, c.bounds.Load().Trace.Labels)
 		return nil
 	}},
 	{"tally", (*Collector).tallyIncoming}, // by the page that it began on, whether or not there is room for that
@@ -141,8 +141,8 @@ func (c *Collector) tallyIncoming(in *incoming) error {
 }
 
 func (c *Collector) limitPageRate(in *incoming) error {
-	if page := in.trace.Context.Page; !c.pageRates.allow(page, in.who.Network, in.now) {
-		return refuse(http.StatusTooManyRequests, "page_rate", "over %g traces a second of page %.80s; send this again later", c.limits.PageRate, page)
+	if page := in.trace.Context.Page; !c.bounds.Load().pageRates.allow(page, in.who.Network, in.now) {
+		return refuse(http.StatusTooManyRequests, "page_rate", "over %g traces a second of page %.80s; send this again later", c.bounds.Load().PageRate, page)
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, who client, now time.T
 	if n := len(t.Samples); n > 0 {
 		last += t.Samples[n-1].Time
 	}
-	if x.TimeOrigin != 0 && now.Sub(time.UnixMicro(last)).Abs() > c.limits.Skew {
+	if x.TimeOrigin != 0 && now.Sub(time.UnixMicro(last)).Abs() > c.bounds.Load().Skew {
 		x.TimeOrigin = 0
 		c.metrics.skewed.Inc()
 	}
@@ -284,6 +284,6 @@ func (c *Collector) SetFeatures(r feature.Rules) { c.features.Store(&r) }
 // as they are stored, and their features are as few as the file has, so they need no room
 // among those that pages name.
 func (c *Collector) addFeatures(t *trie.Trace) {
-	skipped := c.features.Load().Apply(t, feature.Bounds{Spans: c.limits.Trace.Spans, AtOnce: maxAtOnce})
+	skipped := c.features.Load().Apply(t, feature.Bounds{Spans: c.bounds.Load().Trace.Spans, AtOnce: maxAtOnce})
 	c.metrics.unruled.Add(float64(skipped))
 }

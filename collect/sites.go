@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/rules/site"
@@ -13,8 +14,8 @@ import (
 // sites are the sites that are kept apart, by name. Without any there is none to keep apart.
 type sites struct {
 	of    map[string]*siteState
-	share int // of the traces that wait for the store, which no site takes from another
-	keep  time.Duration
+	share int          // of the traces that wait for the store, which no site takes from another
+	keep  atomic.Int64 // ns
 }
 
 // siteState is what a site has of what all have together.
@@ -34,7 +35,8 @@ const storeQueue = 8192
 const leastShare = 64
 
 func newSites(all []site.Site, keep time.Duration, stored map[string]map[int64]int64) *sites {
-	s := &sites{of: map[string]*siteState{}, share: max(leastShare, storeQueue/(len(all)+1)), keep: keep}
+	s := &sites{of: map[string]*siteState{}, share: max(leastShare, storeQueue/(len(all)+1))}
+	s.keep.Store(int64(keep))
 	for _, x := range all {
 		hours := maps.Clone(stored[x.Name])
 		if hours == nil {
@@ -44,6 +46,9 @@ func newSites(all []site.Site, keep time.Duration, stored map[string]map[int64]i
 	}
 	return s
 }
+
+// SetRetention says for how long the bytes of a site's traces count; see [Options]. It may be called while traces are received.
+func (c *Collector) SetRetention(d time.Duration) { c.sites.keep.Store(int64(d)) }
 
 // page returns the name of a page of who sends.
 func (s *sites) page(who client, page string) string {
@@ -77,7 +82,7 @@ func (s *sites) admit(who client, now time.Time) error {
 	if !x.requests.allow(struct{}{}, who.Network, now) {
 		return refuse(http.StatusTooManyRequests, "site_rate", "over %g requests a second of this site; send this again later", x.Rate)
 	}
-	if x.Disk > 0 && x.stored(now, s.keep) >= x.Disk {
+	if x.Disk > 0 && x.stored(now, time.Duration(s.keep.Load())) >= x.Disk {
 		return refuse(http.StatusTooManyRequests, "site_disk", "the traces of this site take what they may; send this again later")
 	}
 	return nil
@@ -131,7 +136,7 @@ func (s *sites) add(who client, bytes int64, now time.Time) {
 func (c *Collector) SiteBytes() map[string]map[int64]int64 {
 	all := map[string]map[int64]int64{}
 	for name, x := range c.sites.of {
-		x.stored(c.opts.Now(), c.sites.keep)
+		x.stored(c.opts.Now(), time.Duration(c.sites.keep.Load()))
 		x.mu.Lock()
 		all[name] = maps.Clone(x.hours)
 		x.mu.Unlock()

@@ -247,9 +247,9 @@ func TestRate(t *testing.T) {
 		t.Errorf("a second later: got %d", got.status)
 	}
 	for i := range maxLimiters + 10 {
-		col.clients.allow(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now)
+		col.bounds.Load().clients.allow(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now)
 	}
-	if n := len(col.clients.of); n > maxLimiters {
+	if n := len(col.bounds.Load().clients.of); n > maxLimiters {
 		t.Errorf("%d clients are remembered", n)
 	}
 }

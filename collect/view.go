@@ -72,7 +72,7 @@ func (c *Collector) receiveView(w http.ResponseWriter, r *http.Request) (v view,
 	}
 	mem := memory{of: c.inFlight, from: who.Network}
 	defer mem.release()
-	lim := c.limits
+	lim := c.bounds.Load().Limits
 	lim.Body = min(lim.Body, maxView)
 	body, err := readBody(w, r, lim, &mem)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *Collector) viewPage(page string, who client) string {
 	}
 	ok, news := c.viewPages.Take(kindPage, page, who.Sender, time.Time{})
 	if news {
-		c.opts.Logger.Warn("too many distinct pages since the start, the page views of further ones are counted as "+PageOther, "most", c.limits.Pages, "page", page, "from", who)
+		c.opts.Logger.Warn("too many distinct pages since the start, the page views of further ones are counted as "+PageOther, "most", c.bounds.Load().Pages, "page", page, "from", who)
 	}
 	if !ok {
 		return c.sites.page(who, PageOther)

@@ -44,7 +44,7 @@ func (c *Collector) countVitals(page string, v *view, who client) {
 	}
 	now := c.opts.Now()
 	c.normalize(t, store.ID{}, who, now)
-	addBrowser(&t.Context, who.browser, c.limits.Trace.Labels)
+	addBrowser(&t.Context, who.browser, c.bounds.Load().Trace.Labels)
 	c.foldNames(t, who, now)
 	labels := rollup.BaseLabels(&t.Context)
 	if v.Labels[rollup.KeyNavigation] == rollup.NavigationSoft {

@@ -107,7 +107,7 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 		names = n.Names()
 		out.Names = names.Coverage()
 	}
-	in := sums.Input(a, b, names, q.B.Parts.Renamer(naming.Finder(l.Owners, names)))
+	in := sums.Input(a, b, names, q.B.Parts.Renamer(naming.Finder(l.Rules(), names)))
 	out.Result = compare.Compare(in, q.Options)
 	out.Note = noteOf(out.Method, a, b)
 	for _, w := range []string{warning, unsampledOf(a.Unsampled(), b.Unsampled()), lengthsOf(a, b)} {

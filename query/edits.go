@@ -154,7 +154,7 @@ func (l Local) pageScripts(ctx context.Context, q EditsQuery, release string, ou
 
 // listEdits lists the functions that are not unchanged.
 func (l Local) listEdits(out *Edits, q EditsQuery, takes func(f *edits.Function, old bool) bool) {
-	rules := l.Owners
+	rules := l.Rules()
 	if rules == nil {
 		rules = owner.Default()
 	}
@@ -171,7 +171,7 @@ func (l Local) listEdits(out *Edits, q EditsQuery, takes func(f *edits.Function,
 			release = q.A
 		}
 		of := rules.Of(f.Frame(), owner.Origin{Source: f.Source.Name, Version: f.Source.Version, Ignored: f.Source.Ignored})
-		x := EditedFunction{Change: e.Kind, Place: editPlace(f), Owner: of.String(), Link: l.Symbols.Link(l.Links, release, f.Source.Name, f.SourceLine)}
+		x := EditedFunction{Change: e.Kind, Place: editPlace(f), Owner: of.String(), Link: l.Symbols.Link(l.links(), release, f.Source.Name, f.SourceLine)}
 		if of.Kind == owner.Package || of.Kind == owner.Framework {
 			x.Package = of.Name
 		}

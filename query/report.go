@@ -138,7 +138,7 @@ func (l Local) Report(ctx context.Context, sel selection.Selection) (Report, err
 	for i := range reports {
 		for k := range reports[i].Functions {
 			f := &reports[i].Functions[k]
-			f.Link = l.Links.Of(names, trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column})
+			f.Link = l.links().Of(names, trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column})
 		}
 	}
 	return Report{reports, stats}, nil

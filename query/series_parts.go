@@ -62,7 +62,7 @@ func (l Local) partSeries(ctx context.Context, q SeriesQuery) (Series, error) {
 	}
 	names := s.names()
 	out.Stats.Names = names.Coverage()
-	out.Groups, err = s.series(naming.Finder(l.Owners, names), names)
+	out.Groups, err = s.series(naming.Finder(l.Rules(), names), names)
 	return out, err
 }
 

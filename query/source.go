@@ -101,10 +101,10 @@ type Local struct {
 	Memory *memory.Bound
 	// Symbols name the functions of minified scripts; nil does not.
 	Symbols *naming.Symbolizer
-	// Owners say whose code is whose; nil is [owner.Default].
-	Owners *owner.Rules
-	// Links lead from functions to their sources.
-	Links naming.Links
+	// Owners returns the rules that say whose code is whose; nil is [owner.Default]. A daemon may get others as it runs.
+	Owners func() *owner.Rules
+	// Links returns what leads from functions to their sources; nil is nothing.
+	Links func() naming.Links
 	// Responses are shared among those who ask the same within [selection.Selection.Lag]; nil does not.
 	Responses *ResponseCache
 	// Steps keeps the rollups of steps shorter than an hour for those who ask again within it; nil does not.
@@ -119,6 +119,22 @@ const (
 	// sizedEvery is how many traces are merged between two looks at the size of the merge.
 	sizedEvery = 16
 )
+
+// Rules returns what says whose code is whose at present, nil for [owner.Default].
+func (l Local) Rules() *owner.Rules {
+	if l.Owners == nil {
+		return nil
+	}
+	return l.Owners()
+}
+
+// links returns what leads to sources at present.
+func (l Local) links() naming.Links {
+	if l.Links == nil {
+		return naming.Links{}
+	}
+	return l.Links()
+}
 
 // size returns about how many bytes r takes.
 func (r Result) size() int { return r.Profile.Size() }
@@ -150,7 +166,7 @@ func (l Local) namedProfile(ctx context.Context, sel selection.Selection, progre
 		return result, err
 	}
 	result = named(sel, result, n)
-	of := naming.Finder(l.Owners, result.names)
+	of := naming.Finder(l.Rules(), result.names)
 	if byOwner {
 		result.Profile = owner.Split(result.Profile, selection.KeyOwner, of.Of)
 	}

@@ -90,7 +90,7 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 			return Top{}, profileErr
 		}
 		top := TopOf(result.Profile, q)
-		top.link(l.Links, result.names)
+		top.link(l.links(), result.names)
 		top.Stats, top.Spreads = result.Stats, "distributions of functions are kept by page and release alone"
 		if q.Parts.Given() {
 			top.Spreads = "distributions are kept of functions, and not of what they are parts of"
@@ -125,7 +125,7 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 	functions.See(n, true)
 	result := named(q.Selection, Result{Profile: sum.Profile(), Stats: stats}, n)
 	top := topOf(result.Profile, functions.Named(result.names), q)
-	top.link(l.Links, result.names)
+	top.link(l.links(), result.names)
 	top.Stats = result.Stats
 	return top, nil
 }

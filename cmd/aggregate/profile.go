@@ -21,6 +21,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -66,7 +67,7 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners, Symbols: naming.NewOfSites(sites.All())}, nothing, nil
+	return query.Local{Reader: r, MaxSize: maxSize, Owners: func() *owner.Rules { return c.pick.Owners }, Symbols: naming.NewOfSites(sites.All())}, nothing, nil
 }
 
 // openWait bounds the wait for a bucket.

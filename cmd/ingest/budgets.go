@@ -89,7 +89,6 @@ const (
 
 // watching returns how changes are found and told of.
 func (c *config) watching(s *serving, of query.Local) watching.Options {
-	of.Links = s.links
 	o := watching.Options{Document: s.kept.node.Changes(), Source: of, Settings: s.budgets.Watch, First: firstWatch, Jitter: watchJitter, Notify: s.notify,
 		Metrics: s.registry, Log: s.log}
 	if c.demo.shop() { // the hours since the newest release could be looked at

@@ -158,10 +158,15 @@ func (c *config) collectOptions() (collect.Options, error) {
 		fail(fmt.Errorf("--trusted-proxies: %w", err))
 	}
 	proxies.Header = c.proxyHeader
-	limits := c.limits
-	limits.InFlight = c.heap.bodies()
 	return collect.Options{
-		Proxies: proxies, Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty, Keys: keys, Limits: limits,
+		Proxies: proxies, Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty, Keys: keys, Limits: c.receivingLimits(),
 		Sites: c.apart, Keep: c.retention,
 	}, errors.Join(wrong...)
+}
+
+// receivingLimits returns the limits of what is received, with what the machine allows.
+func (c *config) receivingLimits() collect.Limits {
+	l := c.limits
+	l.InFlight = c.heap.bodies()
+	return l
 }

@@ -1,44 +1,29 @@
 package main
 
 import (
-	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
 	"syscall"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
-	"github.com/fieldtrie/fieldtrie/cmd/ingest/watching"
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/query/budget"
-	"github.com/fieldtrie/fieldtrie/rules/access"
 )
 
 // hangUps returns a channel of the signals on which to read settings again. Without any file
 // there is nothing to read, and SIGHUP ends the daemon.
 func (c *config) hangUps() chan os.Signal {
 	signals := make(chan os.Signal, 1)
-	if c.file+c.sampling+c.keysFile+c.access+c.budgets != "" {
+	if c.file+c.sampling+c.keysFile+c.access+c.budgets+c.owners != "" {
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	return signals
 }
 
-// reload is what reads the settings and their files again. What can not be used stays as it
-// was.
-type reload struct {
-	config    *config
-	ownOrigin string // of the demo, which may always send; empty without one
-	collector *collect.Collector
-	guard     *access.Guard     // nil without --access
-	board     *budget.Board     // nil without --budgets
-	watcher   *watching.Watcher // nil with --watch=false
-	audit     *audit
-	reads     *prometheus.CounterVec
-	log       *slog.Logger
-}
+// reload reads the settings and their files again. What can not be used stays as it was.
+type reload struct{ *serving }
 
 func (r reload) all() {
 	r.settings()
@@ -55,8 +40,9 @@ func (r reload) all() {
 			r.watcher.SetSettings(f.Watch)
 		}
 	})
-	if r.guard != nil {
-		again(r, "access", c.access, c.readAccess, r.guard.SetRules)
+	again(r, "owners", c.owners, c.readOwners, r.owners.Store)
+	if r.private.guard != nil {
+		again(r, "access", c.access, c.readAccess, r.private.guard.SetRules)
 	}
 }
 
@@ -78,10 +64,10 @@ func (r reload) settings() {
 		r.log.Error("all settings stay as they were", "err", err)
 		return
 	}
-	r.read("config", nil)
 	changed := r.config.differing(now)
 	taken := slices.DeleteFunc(slices.Clone(changed), func(flag string) bool { return !r.takes(flag, now) })
 	r.take(now)
+	r.read("config", nil)
 	r.audit.changed(taken)
 	left := slices.DeleteFunc(changed, func(flag string) bool { return slices.Contains(taken, flag) })
 	r.log.Info("settings read", "file", r.config.file, "changed", taken)
@@ -105,10 +91,13 @@ func (c *config) differing(from *config) []string {
 // takes reports whether a running daemon can go on with another value of a flag.
 func (r reload) takes(flag string, now *config) bool {
 	switch flag {
-	case "allow-origin", "first-party", "key", "keys", "sampling":
+	case "allow-origin", "first-party", "key", "keys", "sampling", "owners", "source-link",
+		"retention", "hourly-retention", "daily-retention", "max-disk",
+		"max-body", "max-inflated", "max-samples", "max-stacks", "max-frames", "max-string", "max-pages", "max-tags", "max-label-values", "max-skew",
+		"rate", "page-rate", "key-rate":
 		return true
 	case "access": // a guard is there from the start, or not at all
-		return r.guard != nil && now.access != ""
+		return r.private.guard != nil && now.access != ""
 	case "budgets":
 		return r.board != nil && now.budgets != ""
 	}
@@ -119,11 +108,22 @@ func (r reload) takes(flag string, now *config) bool {
 func (r reload) take(now *config) {
 	c := r.config
 	c.origins, c.firstParty, c.keys, c.keysFile, c.sampling = now.origins, now.firstParty, now.keys, now.keysFile, now.sampling
+	c.limits, c.owners, c.sourceLink = now.limits, now.owners, now.sourceLink
+	c.retention, c.hourly, c.daily, c.maxDisk = now.retention, now.hourly, now.daily, now.maxDisk
 	if r.takes("access", now) {
 		c.access = now.access
 	}
 	if r.takes("budgets", now) {
 		c.budgets = now.budgets
+	}
+	r.keep()
+	r.collector.SetLimits(c.receivingLimits())
+	if links, err := c.links(); err == nil {
+		r.links.Store(&links)
+	}
+	if c.owners == "" { // else the file is read next
+		owners, _ := c.readOwners() // which fails for a file alone
+		r.owners.Store(owners)
 	}
 	r.collector.SetOrigins(withOwn(c.origins, r.ownOrigin))
 	r.collector.SetFirstParty(c.firstParty)
@@ -134,6 +134,15 @@ func (r reload) take(now *config) {
 	if c.sampling == "" {
 		r.collector.SetSampling(collect.SamplingRules{})
 	}
+}
+
+// keep has what is stored be kept for as long as the settings say.
+func (r reload) keep() {
+	if err := r.kept.node.SetRetention(r.config.storeOptions()); err != nil {
+		r.log.Error("what is kept stays as it was", "err", err)
+		return
+	}
+	r.collector.SetRetention(r.config.retention)
 }
 
 // withOwn adds the daemon's own origin to those that may send; if there are none, all may.

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/address"
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/connections"
@@ -85,8 +86,8 @@ type serving struct {
 	options     collect.Options
 	budgets     *budget.File
 	notify      *notify.File
-	owners      *owner.Rules
-	links       naming.Links
+	owners      atomic.Pointer[owner.Rules]  // nil: the default ones
+	links       atomic.Pointer[naming.Links] // to sources
 	audit       *audit
 	private     *privateAddress
 	supervisor  *supervisor
@@ -123,10 +124,13 @@ func (s *serving) readFiles(context.Context) (err error) {
 	if s.notify, err = c.readNotify(); err != nil {
 		return err
 	}
-	if s.owners, err = c.readOwners(); err != nil {
+	owners, err := c.readOwners()
+	if err != nil {
 		return err
 	}
-	s.links, err = c.links()
+	s.owners.Store(owners)
+	links, err := c.links()
+	s.links.Store(&links)
 	return err
 }
 
@@ -196,13 +200,13 @@ func (s *serving) receive(ctx context.Context) {
 
 // answer makes what answers queries.
 func (s *serving) answer(ctx context.Context) {
-	named := query.Local{Reader: s.kept.node, Symbols: s.kept.symbols.names, Owners: s.owners}
+	named := query.Local{Reader: s.kept.node, Symbols: s.kept.symbols.names, Owners: s.owners.Load, Links: func() naming.Links { return *s.links.Load() }}
 	s.board = s.config.board(named, s.budgets, s.registry)
 	if s.config.watch {
 		s.watcher = watching.New(s.config.watching(s, named))
 	}
 	s.source = named
-	s.source.Memory, s.source.Links = s.config.heap.forQueries(), s.links
+	s.source.Memory = s.config.heap.forQueries()
 	s.source.Responses, s.source.Steps = query.NewResponseCache(ctx), query.NewStepCache()
 	s.gate = api.NewGate(api.GateOptions{Metrics: s.registry, Concurrent: s.config.heap.turns()})
 }
@@ -210,7 +214,7 @@ func (s *serving) answer(ctx context.Context) {
 // daemon returns the daemon, which serves nothing yet.
 func (s *serving) daemon() *daemon {
 	c := s.config
-	settings := reload{c, s.ownOrigin, s.collector, s.private.guard, s.board, s.watcher, s.audit, s.reads, s.log}
+	settings := reload{s}
 	return &daemon{
 		log: s.log, data: c.data, store: s.kept.node, heap: c.heap, supervisor: s.supervisor, exitWhenStuck: c.exitWhenStuck, surplus: s.surplus,
 		failed: make(chan error, 3), hangUp: s.hangUp, reread: settings.all,

@@ -41,7 +41,21 @@ func hashesOf(names []string) (out []uint64) {
 func New(most int) *Budget { return &Budget{most: most} }
 
 // Most returns how many names of each kind there may be.
-func (b *Budget) Most() int { return b.most }
+func (b *Budget) Most() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.most
+}
+
+// SetMost says how many names of each kind there may be from now on. Those that have a place keep it until the hour ends.
+func (b *Budget) SetMost(n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.most = n
+	for _, p := range b.names {
+		p.most = n
+	}
+}
 
 // Establish says that names of a kind were there in earlier hours. It is called before start.
 func (b *Budget) Establish(kind string, names []string) {

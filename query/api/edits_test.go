@@ -17,7 +17,11 @@ import (
 func TestEdits(t *testing.T) {
 	l := localOf(fixture.New(t))
 	l.Symbols = naming.New(newUploaded())
-	l.Links, _ = naming.ParseLinks("https://git.example/{release}/{file}#L{line}")
+	links, err := naming.ParseLinks("https://git.example/{release}/{file}#L{line}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Links = func() naming.Links { return links }
 	server := httptest.NewServer(Handler(l, Options{Now: fixture.Now}))
 	defer server.Close()
 	r, err := NewRemote(server.URL)

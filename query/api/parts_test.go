@@ -26,7 +26,7 @@ func TestParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Owners = rules
+	l.Owners = func() *owner.Rules { return rules }
 	sel := selection.Selection{Page: "/a", Where: fixture.Having(trie.MakeLabels("release", "r1"))}
 	whole, err := l.Top(t.Context(), query.TopQuery{Selection: sel})
 	if err != nil {

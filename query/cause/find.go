@@ -22,7 +22,7 @@ func Find(ctx context.Context, source query.Local, c *watch.Change, now time.Tim
 		return nil, "", nil
 	}
 	source = source.OfPage(c.Pages[0].Page)
-	e := Evidence{Owners: source.Owners}
+	e := Evidence{Owners: source.Rules()}
 	if c.Release != "" && source.Symbols != nil {
 		x, err := source.Edits(ctx, query.EditsQuery{A: c.CompareRelease, B: c.Release})
 		if err != nil {

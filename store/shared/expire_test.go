@@ -33,3 +33,60 @@ func TestPartOfDayThatExpires(t *testing.T) {
 		}
 	}
 }
+
+// What is kept for how long may change as a node runs.
+func TestSetRetention(t *testing.T) {
+	at := time.Date(2026, 11, 20, 0, 10, 0, 0, time.UTC)
+	for _, shorten := range []bool{false, true} {
+		s := fakebucket.New(1)
+		now := at
+		s.Now = func() time.Time { return now }
+		o := Options{Shards: 1, Flush: time.Millisecond, Retention: 30 * time.Hour, HourRetention: 1000 * time.Hour, DayRetention: 1000 * time.Hour, Shorten: shorten}
+		n, err := Open(t.Context(), s.Client().Bucket(s.Now), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		appendTo(t, n, 1)
+		n.RollUp(t.Context())
+		count := func() (traces int) {
+			if _, err := n.Scan(t.Context(), store.Query{Since: at.Add(-time.Hour), Until: now}, func(store.Record) error { traces++; return nil }); err != nil {
+				t.Fatal(err)
+			}
+			return traces
+		}
+		for range 6 {
+			now = now.Add(time.Hour)
+			n.RollUp(t.Context())
+		}
+		all := count()
+		if all == 0 {
+			t.Fatal("nothing is there")
+		}
+		set := func(d time.Duration) {
+			o.Retention = d
+			if err := n.SetRetention(o); err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				n.RollUp(t.Context())
+			}
+		}
+		if set(3 * time.Hour); count() != 0 {
+			t.Error("traces that are too old now are answered")
+		}
+		// A bucket keeps what some node wants for longer, unless it is told to shorten that.
+		want := all
+		if shorten {
+			want = 0
+		}
+		if set(30 * time.Hour); count() != want {
+			t.Errorf("shorten %v: %d traces are there, want %d", shorten, count(), want)
+		}
+		if o.Retention = time.Hour; n.SetRetention(o) == nil {
+			t.Error("a retention of an hour is taken")
+		}
+		if count() != want {
+			t.Error("what is refused changes something")
+		}
+	}
+}

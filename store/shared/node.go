@@ -112,6 +112,17 @@ func Open(ctx context.Context, b objects.Store, o Options) (*Node, error) {
 	return n, nil
 }
 
+// SetRetention has the node keep what it has as o says, its Retention, HourRetention, DayRetention and MaxDisk.
+func (n *Node) SetRetention(o Options) error {
+	o, err := o.withDefaults(n.b.Alone())
+	if err != nil {
+		return err
+	}
+	n.Reader.SetRetention(o.Retention)
+	n.roller.SetKeeping(o.keeping())
+	return nil
+}
+
 // newInstance names one life of a node.
 func newInstance() string {
 	var b [6]byte

@@ -16,6 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
 
@@ -41,7 +42,7 @@ func TestPlanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src := query.Local{Reader: n, Symbols: naming.New(library), Owners: owners}
+	src := query.Local{Reader: n, Symbols: naming.New(library), Owners: func() *owner.Rules { return owners }}
 	t.Run("the store is as it should be", func(t *testing.T) {
 		v, err := n.Verify(t.Context(), func(int, int, uint64) {})
 		if err != nil || len(v.Findings) > 0 || v.Traces < Views {

@@ -114,7 +114,7 @@ func (w *Watcher) Forget(ctx context.Context, gone func(page string) bool) error
 
 // View returns what is known of changes of some pages.
 func (w *Watcher) View(p query.Pages) changes.View {
-	find := naming.Finder(w.o.Source.Owners, nil)
+	find := naming.Finder(w.o.Source.Rules(), nil)
 	return changes.View{Board: w.board, Pages: p, Owner: func(place compare.Place) (of, team string) {
 		o := find.Of(trie.Frame{Name: place.Name, Resource: place.Resource, Line: place.Line, Column: place.Column})
 		return o.String(), o.Team

@@ -97,8 +97,8 @@ func (r *Reader) shardsOf(page string) []int {
 
 // clip moves the start of a query to where retention begins.
 func (r *Reader) clip(since time.Time) time.Time {
-	if r.opts.Retention > 0 {
-		if oldest := r.b.Now().Add(-r.opts.Retention); oldest.After(since) {
+	if keep := time.Duration(r.retention.Load()); keep > 0 {
+		if oldest := r.b.Now().Add(-keep); oldest.After(since) {
 			return oldest
 		}
 	}

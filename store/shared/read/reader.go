@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
@@ -15,10 +16,10 @@ import (
 
 // Reader answers queries about a bucket. It is safe for concurrent use.
 type Reader struct {
-	b      *layout.Bucket
-	cache  *cache
-	opts   Options
-	wanted func() // is told that somebody waits until all is rolled up
+	b         *layout.Bucket
+	cache     *cache
+	retention atomic.Int64 // ns, see [Options]
+	wanted    func()       // is told that somebody waits until all is rolled up
 }
 
 // Options say how queries are answered.
@@ -35,8 +36,13 @@ func New(b *layout.Bucket, o Options, wanted func()) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{b: b, cache: c, opts: o, wanted: wanted}, nil
+	r := &Reader{b: b, cache: c, wanted: wanted}
+	r.SetRetention(o.Retention)
+	return r, nil
 }
+
+// SetRetention says from which age on traces are not answered any more, see [Options]. It may be called while queries are.
+func (r *Reader) SetRetention(d time.Duration) { r.retention.Store(int64(d)) }
 
 // Now returns the time by the clock of the store.
 func (r *Reader) Now() time.Time { return r.b.Now() }

@@ -48,7 +48,7 @@ func (r *Shard) isOpen(m *layout.Manifest, hour string, now time.Time) bool {
 	if h := m.Hours[hour]; h != nil && h.Sealed {
 		return false
 	}
-	return m.Days[layout.DayOf(hour)] == nil && !layout.Expired(hour, time.Duration(r.roller.opts.Retention.Traces), now)
+	return m.Days[layout.DayOf(hour)] == nil && !layout.Expired(hour, time.Duration(r.roller.keeps.Load().Retention.Traces), now)
 }
 
 // AddRows adds those traces of an hour that are not there, as if they came now.

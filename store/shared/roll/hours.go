@@ -151,11 +151,10 @@ func (r *Shard) CloseDay(ctx context.Context, next *layout.Manifest, name string
 
 // expire takes out what is too old. It reports whether there was something.
 func (r *Shard) expire(next *layout.Manifest, l *layout.Listing) (changed bool) {
-	o, now := &r.roller.opts, l.At
-	kept := o.kept(next)
-	if kept != o.Retention {
+	now, kept := l.At, r.roller.kept(next)
+	if kept != r.roller.keeps.Load().Retention {
 		r.roller.told.Do(func() {
-			o.Logger.Warn("the bucket keeps what it has for longer than this machine was told; --shorten-retention changes that", "traces", time.Duration(kept.Traces), "hours", time.Duration(kept.Hours), "days", time.Duration(kept.Days))
+			r.roller.opts.Logger.Warn("the bucket keeps what it has for longer than this machine was told; --shorten-retention changes that", "traces", time.Duration(kept.Traces), "hours", time.Duration(kept.Hours), "days", time.Duration(kept.Days))
 		})
 	}
 	if next.Kept == nil || *next.Kept != kept {
@@ -252,7 +251,7 @@ func (r *Shard) deletable(m *layout.Manifest, key string, now time.Time) bool {
 	kind, rest, _ := strings.Cut(key, "/")
 	_, rest, _ = strings.Cut(rest, "/")
 	name, _, _ := strings.Cut(rest, "/")
-	kept := r.roller.opts.kept(m)
+	kept := r.roller.kept(m)
 	switch kind {
 	case "raw":
 		return layout.Expired(name, time.Duration(kept.Traces), now)

@@ -22,6 +22,7 @@ type Roller struct {
 	instance string
 	Shards   []*Shard
 	told     sync.Once // that the bucket keeps what it has for longer
+	keeps    atomic.Pointer[Keeping]
 	bad      badSegments
 	failing  failing
 
@@ -32,29 +33,39 @@ type Roller struct {
 
 // Options say how shards are rolled up.
 type Options struct {
-	TakeOver  time.Duration    // how long a shard is left to another instance that has stopped
-	Rows      int              // how many traces of a shard are rolled up at once
-	Retention layout.Retention // how long it is kept
-	Shorten   bool             // although another instance was told to keep it for longer
-	MaxDisk   int64            // bytes that all takes, 0 for no bound; only where this process is alone
-	Logger    *slog.Logger
+	TakeOver time.Duration // how long a shard is left to another instance that has stopped
+	Rows     int           // how many traces of a shard are rolled up at once
+	Keeping                // at the start
+	Shorten  bool          // although another instance was told to keep it for longer
+	Logger   *slog.Logger
 }
+
+// Keeping says what is kept.
+type Keeping struct {
+	Retention layout.Retention // how long
+	MaxDisk   int64            // bytes that all takes, 0 for no bound; only where this process is alone
+}
+
+// SetKeeping says what is kept from now on.
+func (n *Roller) SetKeeping(k Keeping) { n.keeps.Store(&k) }
 
 // perShard is how much longer a node leaves a shard alone for each one that it rolls up already, so that they are
 // spread over nodes: 5 s.
 func (o *Options) perShard() time.Duration { return o.TakeOver / 6 }
 
 // kept returns how long a shard keeps what it has.
-func (o *Options) kept(m *layout.Manifest) layout.Retention {
-	if o.Shorten {
-		return o.Retention
+func (n *Roller) kept(m *layout.Manifest) layout.Retention {
+	own := n.keeps.Load().Retention
+	if n.opts.Shorten {
+		return own
 	}
-	return m.Longest(o.Retention)
+	return m.Longest(own)
 }
 
 // New returns who rolls up the shards of a bucket. An instance is named once and never again.
 func New(b *layout.Bucket, instance string, o Options) *Roller {
 	n := &Roller{Bucket: b, opts: o, instance: instance}
+	n.SetKeeping(o.Keeping)
 	for shard := range b.Shards {
 		n.Shards = append(n.Shards, &Shard{roller: n, Bucket: b, Number: shard})
 	}
@@ -119,8 +130,8 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 			n.warn(ctx, "segments are not deleted", -1, err)
 		}
 	}
-	if w.Close && n.opts.MaxDisk > 0 && ctx.Err() == nil && n.Bucket.Clock().Doubt() == nil {
-		if err := n.keepWithin(ctx, n.opts.MaxDisk); err != nil {
+	if most := n.keeps.Load().MaxDisk; w.Close && most > 0 && ctx.Err() == nil && n.Bucket.Clock().Doubt() == nil {
+		if err := n.keepWithin(ctx, most); err != nil {
 			n.warn(ctx, "more than --max-disk may be taken", -1, err)
 		}
 	}
