@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -303,7 +304,7 @@ func (s *session) post(to string, headers network.Headers, body []byte) (status 
 		return 0, nil, fmt.Errorf("the daemon at %s answers %s: %s", s.o.Collector, res.Status, bytes.TrimSpace(said))
 	}
 	var answer struct{ Accepted int }
-	if u, err := url.Parse(to); err == nil && u.Path == "/v1/traces" && json.Unmarshal(said, &answer) == nil {
+	if u, err := url.Parse(to); err == nil && takesTraces.MatchString(u.Path) && json.Unmarshal(said, &answer) == nil {
 		s.mu.Lock()
 		s.traces += answer.Accepted
 		s.mu.Unlock()
@@ -365,3 +366,6 @@ func (s *session) finish() (int, error) {
 
 // sendTime bounds how long the script may take to send its data.
 const sendTime = 10 * time.Second
+
+// takesTraces matches the paths of a collector that traces are sent to: that of the script ends in the key.
+var takesTraces = regexp.MustCompile(`/(v1/traces|t/[^/]*)$`)

@@ -39,13 +39,14 @@ type collector struct {
 
 func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
-	if err != nil || r.URL.Path != "/v1/traces" {
+	key, sent := strings.CutPrefix(r.URL.Path, "/t/")
+	if err != nil || !sent {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.keys = append(c.keys, r.URL.Query().Get("key"))
+	c.keys = append(c.keys, key)
 	if c.status != 0 {
 		http.Error(w, `{"error":"parameter key: it is missing"}`, c.status)
 		return
