@@ -127,19 +127,20 @@ func New(o Options) *Collector {
 	c.sites = newSites(o.Sites, o.Keep, o.SiteBytes)
 	c.decoders.New = func() any { return new(encode.BinaryDecoder) }
 	c.decoding = fair.New(fair.Options{Turns: 2 * runtime.GOMAXPROCS(0), Each: max(1, runtime.GOMAXPROCS(0)/2)})
-	for short, post := range map[string]http.HandlerFunc{"t": c.post, "v": c.postView} {
-		path := longPaths()[short]
-		c.mux.HandleFunc("POST "+path, post)
-		c.mux.HandleFunc("OPTIONS "+path, c.preflight)
-		c.mux.HandleFunc("POST /"+short+"/{key...}", lengthened(path, post))
-		c.mux.HandleFunc("OPTIONS /"+short+"/{key...}", lengthened(path, c.preflight))
-	}
+	c.serve("/v1/traces", "/t/", c.post)
+	c.serve("/v1/views", "/v/", c.postView)
 	return c
 }
 
-// longPaths are the paths of the API by those that the script uses, which end in the key. Filter lists of ad blockers
-// know words such as traces and key, so the script says neither, and a site may put any path before.
-func longPaths() map[string]string { return map[string]string{"t": "/v1/traces", "v": "/v1/views"} }
+// serve has post answer requests to a path of the API, and to the one that the script uses for it, which ends in the key.
+// Filter lists of ad blockers know words such as traces and key, so the script says neither, and a site may put any path
+// before.
+func (c *Collector) serve(path, short string, post http.HandlerFunc) {
+	c.mux.HandleFunc("POST "+path, post)
+	c.mux.HandleFunc("OPTIONS "+path, c.preflight)
+	c.mux.HandleFunc("POST "+short+"{key...}", lengthened(path, post))
+	c.mux.HandleFunc("OPTIONS "+short+"{key...}", lengthened(path, c.preflight))
+}
 
 // Patterns returns the patterns of the paths that a [Collector] serves, as [http.ServeMux] has them.
 func Patterns() []string { return []string{"/v1/", "/t/", "/v/"} }

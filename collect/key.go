@@ -155,16 +155,12 @@ func parseKey(item strictyaml.Value) (k Key, err error) {
 	if fail(err); k.Rate < 0 {
 		fail(item.Errorf("rate: %g is negative; use requests a second, or leave it out", k.Rate))
 	}
-	fail(fields["origins"].Each(func(o strictyaml.Value) error {
-		text, err := o.Text()
-		if err != nil {
-			return err
-		}
+	k.Origins, err = fields["origins"].Texts(func(text string) error {
 		if err := CheckOrigin(text); err != nil {
-			return o.Errorf("origins: %w", err)
+			return fmt.Errorf("origins: %w", err)
 		}
-		k.Origins = append(k.Origins, text)
 		return nil
-	}))
+	})
+	fail(err)
 	return k, errors.Join(wrong...)
 }

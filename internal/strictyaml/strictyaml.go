@@ -229,6 +229,22 @@ func (v Value) Each(read func(Value) error) error {
 	return errors.Join(wrong...)
 }
 
+// Texts returns the texts of a list. Each must pass check, whose errors get its line.
+func (v Value) Texts(check func(string) error) (texts []string, err error) {
+	err = v.Each(func(item Value) error {
+		text, err := item.Text()
+		if err != nil {
+			return err
+		}
+		if err := check(text); err != nil {
+			return item.Errorf("%w", err)
+		}
+		texts = append(texts, text)
+		return nil
+	})
+	return texts, err
+}
+
 // Text returns a scalar as written, without quotation marks.
 func (v Value) Text() (string, error) {
 	switch n := v.node.(type) {

@@ -237,20 +237,13 @@ func parseFunction(v strictyaml.Value) (*Function, error) {
 }
 
 func parseLabels(list strictyaml.Value) (where []selection.Matcher, err error) {
-	err = list.Each(func(item strictyaml.Value) error {
-		text, err := item.Text()
-		if err != nil {
-			return err
-		}
+	_, err = list.Texts(func(text string) error {
 		m, err := selection.ParseMatcher(text)
 		if err == nil && (m.Key == "page" || m.Key == "feature") {
 			err = fmt.Errorf("label %s: a budget has a field %s of its own", text, m.Key)
 		}
-		if err != nil {
-			return item.Errorf("%w", err)
-		}
 		where = append(where, m)
-		return nil
+		return err
 	})
 	if err == nil && len(where) > maxLabels {
 		err = list.Errorf("%d labels, the most is %d", len(where), maxLabels)

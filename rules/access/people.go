@@ -131,7 +131,7 @@ func (r *Rules) readProvider(v strictyaml.Value) error {
 		return v.Errorf("oidc: name: up to %d bytes", maxName)
 	}
 	if list, ok := fields["scopes"]; ok {
-		if s.Scopes, err = textsOf(list, func(text string) error {
+		if s.Scopes, err = list.Texts(func(text string) error {
 			if text == "" || strings.ContainsAny(text, " \"\\") {
 				return fmt.Errorf("scope %q is none", text)
 			}
@@ -162,7 +162,7 @@ func (r *Rules) readProxy(v strictyaml.Value) error {
 	if p.user == "" {
 		return v.Errorf("proxy: user_header: it is missing; it is the header with the name of the person, such as X-Forwarded-User")
 	}
-	_, err = textsOf(fields["networks"], func(text string) error {
+	_, err = fields["networks"].Texts(func(text string) error {
 		n, err := netip.ParsePrefix(text)
 		if addr, one := netip.ParseAddr(text); err != nil && one == nil {
 			n, err = netip.PrefixFrom(addr, addr.BitLen()), nil

@@ -216,8 +216,8 @@ func allowedOf(kind, name string, item strictyaml.Value, fields map[string]stric
 	who.Kind, who.Name = kind, name
 	var wrong [3]error
 	who.Scopes, wrong[0] = scopesOf(fields["scopes"])
-	who.Sites, wrong[1] = textsOf(fields["sites"], site.CheckName)
-	who.Pages, wrong[2] = textsOf(fields["pages"], feature.CheckPage)
+	who.Sites, wrong[1] = fields["sites"].Texts(site.CheckName)
+	who.Pages, wrong[2] = fields["pages"].Texts(feature.CheckPage)
 	if err := errors.Join(wrong[:]...); err != nil {
 		return who, err
 	}
@@ -236,24 +236,8 @@ func allowedOf(kind, name string, item strictyaml.Value, fields map[string]stric
 	return who, nil
 }
 
-// textsOf returns the texts of a list. Each must pass check.
-func textsOf(list strictyaml.Value, check func(string) error) (texts []string, err error) {
-	err = list.Each(func(item strictyaml.Value) error {
-		text, err := item.Text()
-		if err != nil {
-			return err
-		}
-		if err := check(text); err != nil {
-			return item.Errorf("%w", err)
-		}
-		texts = append(texts, text)
-		return nil
-	})
-	return texts, err
-}
-
 func scopesOf(list strictyaml.Value) ([]Scope, error) {
-	texts, err := textsOf(list, func(text string) error {
+	texts, err := list.Texts(func(text string) error {
 		if Scope(text) != scopeAdmin && !slices.Contains(allScopes(), Scope(text)) {
 			return fmt.Errorf("scopes: %.40q is none of %s, %s", text, strings.Join(names(allScopes()), ", "), scopeAdmin)
 		}

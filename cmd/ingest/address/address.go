@@ -86,20 +86,18 @@ func Socket(path string) (net.Listener, error) {
 	return ln, nil
 }
 
-// Dialer returns what connects to addr, and the host to ask for: a daemon that asks itself whether it is well.
+// Dialer returns what connects to addr, nil for what connects to any port, and the host to ask for: a daemon that asks
+// itself whether it is well.
 func Dialer(addr string) (dial func(ctx context.Context, network, _ string) (net.Conn, error), host string, err error) {
-	var d net.Dialer
 	if path, ok := Path(addr); ok {
+		var d net.Dialer
 		return func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", path) }, "localhost", nil
 	}
 	resolved, err := net.ResolveTCPAddr("tcp", addr)
 	if err != nil {
 		return nil, "", err
 	}
-	host = hostOf(resolved)
-	return func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return d.DialContext(ctx, network, host)
-	}, host, nil
+	return nil, hostOf(resolved), nil
 }
 
 // URL returns the URL at which a browser on this machine finds a server; of a socket that is its path.
