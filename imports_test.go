@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"internal/spelling":    {},
 	"internal/strictyaml":  {"internal/spelling"},
 	"internal/fair":        {},
+	"internal/requests":    {},
 	"internal/wire":        {},
 
 	"trie":        {},
@@ -89,7 +90,7 @@ var mayImport = map[string][]string{
 	"store/upgrade":         {"encode", "internal/disk", "store", "store/directory", "store/objects", "store/shared/layout", "store/shared/roll", "store/upgrade/former", "trie/rollup"},
 	"store/upgrade/former":  {"internal/disk", "internal/lru", "internal/wire", "store", "trie", "trie/rollup"},
 
-	"collect":        {"collect/quota", "collect/redact", "encode", "internal/strictyaml", "internal/fair", "rules/feature", "rules/site", "store", "trie", "trie/rollup"},
+	"collect":        {"collect/quota", "collect/redact", "encode", "internal/strictyaml", "internal/fair", "internal/requests", "rules/feature", "rules/site", "store", "trie", "trie/rollup"},
 	"collect/quota":  {},
 	"collect/redact": {"trie"},
 
@@ -118,7 +119,7 @@ var mayImport = map[string][]string{
 	"cmd/aggregate/capture":  {},
 	"cmd/demo":               {},
 	"cmd/fieldtrie":          {"encode/output", "internal/commandline", "internal/spelling"},
-	"cmd/ingest":             {"cmd/ingest/address", "cmd/ingest/connections", "cmd/ingest/deletions", "cmd/ingest/demo", "cmd/ingest/watching", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/fair", "internal/lru", "internal/spelling", "internal/strictyaml", "notify", "query", "query/agent", "query/api", "query/budget", "query/changes", "query/memory", "query/pyroscope", "query/selection", "rules/access", "rules/access/provider", "rules/feature", "rules/site", "sdk", "store", "store/objects", "store/shared", "store/shared/backup", "store/shared/deletion", "store/upgrade", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
+	"cmd/ingest":             {"cmd/ingest/address", "cmd/ingest/connections", "cmd/ingest/deletions", "cmd/ingest/demo", "cmd/ingest/watching", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/fair", "internal/lru", "internal/requests", "internal/spelling", "internal/strictyaml", "notify", "query", "query/agent", "query/api", "query/budget", "query/changes", "query/memory", "query/pyroscope", "query/selection", "rules/access", "rules/access/provider", "rules/feature", "rules/site", "sdk", "store", "store/objects", "store/shared", "store/shared/backup", "store/shared/deletion", "store/upgrade", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
 	"cmd/ingest/address":     {},
 	"cmd/ingest/connections": {"collect"},
 	"cmd/ingest/deletions":   {"query/api", "rules/site", "store/objects", "store/shared/deletion"},
@@ -159,8 +160,8 @@ var onlyIn = map[string]struct {
 	"github.com/go-sourcemap":         {[]string{"test/bench"}, "it is what ours is compared with"},
 	"github.com/google/pprof":         {[]string{"encode/pprof", "test/bench"}, "pprof is one format among several"},
 	"github.com/spf13/pflag":          {[]string{"cmd/aggregate", "cmd/aggregate/daemon", "cmd/aggregate/deleting", "cmd/fieldtrie", "cmd/ingest", "cmd/upload", "internal/commandline", "test/bench", "test/bench/load"}, "libraries have no command line"},
-	"log/slog":                        {[]string{"cmd/ingest", "collect", "internal/disk", "store/shared", "store/shared/roll", "store/shared/write", "test/provider", "test/storetest", "cmd/ingest/watching"}, "logging is for the edges"},
-	"net/http":                        {[]string{"cmd/aggregate", "cmd/aggregate/capture", "cmd/aggregate/deleting", "cmd/demo", "cmd/ingest", "cmd/ingest/connections", "cmd/ingest/deletions", "cmd/ingest/demo", "cmd/upload", "collect", "docs", "internal/authorities", "notify", "query/agent", "query/api", "query/budget", "query/pyroscope", "rules/access", "rules/access/provider", "sdk", "store/bucket", "symbols/uploads", "test/bench", "test/bench/load", "test/fakebucket", "test/loadgen", "test/provider", "web", "cmd/ingest/watching"}, "the core does no I/O"},
+	"log/slog":                        {[]string{"cmd/ingest", "collect", "internal/disk", "internal/requests", "store/shared", "store/shared/roll", "store/shared/write", "test/provider", "test/storetest", "cmd/ingest/watching"}, "logging is for the edges"},
+	"net/http":                        {[]string{"cmd/aggregate", "cmd/aggregate/capture", "cmd/aggregate/deleting", "cmd/demo", "cmd/ingest", "cmd/ingest/connections", "cmd/ingest/deletions", "cmd/ingest/demo", "cmd/upload", "collect", "docs", "internal/authorities", "internal/requests", "notify", "query/agent", "query/api", "query/budget", "query/pyroscope", "rules/access", "rules/access/provider", "sdk", "store/bucket", "symbols/uploads", "test/bench", "test/bench/load", "test/fakebucket", "test/loadgen", "test/provider", "web", "cmd/ingest/watching"}, "the core does no I/O"},
 	"google.golang.org/protobuf":      {[]string{"collect", "encode", "encode/internal/fixture", "encode/otlp", "encode/pprof", "proto/fieldtrie/v1", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "query/pyroscope", "store/upgrade/former", "test/bench/load"}, "tries are values, not messages"},
 	"github.com/prometheus":           {[]string{"cmd/ingest", "cmd/ingest/connections", "collect", "query/api", "cmd/ingest/watching"}, "what is measured is what a daemon serves"},
 	"github.com/klauspost/compress":   {[]string{"collect", "query/api", "query/pyroscope", "store/block", "store/upgrade/former", "symbols", "test/bench", "test/bench/load", "test/bundles"}, "formats do not compress"},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -49,7 +50,7 @@ func refuse(status int, reason, format string, args ...any) error {
 // writeError answers with a refusal and returns its status. Clients are asked to come
 // back after a time that differs from one to the next, or they would all come back at
 // once.
-func (c *Collector) writeError(w http.ResponseWriter, err error, reply *answer) int {
+func (c *Collector) writeError(w http.ResponseWriter, r *http.Request, err error, reply *answer) int {
 	x, ok := errors.AsType[*refusal](err)
 	if !ok {
 		x = &refusal{status: http.StatusInternalServerError, reason: "internal", err: err}
@@ -63,9 +64,21 @@ func (c *Collector) writeError(w http.ResponseWriter, err error, reply *answer) 
 	}
 	c.metrics.refused.WithLabelValues(x.reason).Inc()
 	c.arrivals.refused(x, c.opts.Now().UTC())
+	c.note(r, x, 0)
 	reply.Error = err.Error()
 	writeJSON(w, x.status, reply)
 	return x.status
+}
+
+// note has the log tell why a request was refused, or some of its traces.
+func (c *Collector) note(r *http.Request, x *refusal, traces int) {
+	c.refusals.Note(r, slog.LevelWarn, x.reason, func() []any {
+		args := []any{"status", x.status, "err", x.Error(), "from", c.opts.Proxies.clientOf(r, c.keys.Load().of(r))}
+		if traces > 0 {
+			args = append(args, "traces", traces)
+		}
+		return args
+	})
 }
 
 // askBack asks a client to come back after some times 1 to 5 s.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/internal/fair"
+	"github.com/fieldtrie/fieldtrie/internal/requests"
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 	"github.com/fieldtrie/fieldtrie/rules/site"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -72,6 +73,7 @@ type Collector struct {
 	bounds    atomic.Pointer[bounds]
 	mux       *http.ServeMux
 	metrics   *metrics
+	refusals  *requests.Refusals
 	arrivals  arrivals
 	origins   atomic.Pointer[[]originRule]
 	own       atomic.Pointer[[]string] // hosts whose scripts are shown, in lower case; none: all
@@ -100,7 +102,7 @@ func New(o Options) *Collector {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Collector{opts: o, mux: http.NewServeMux()}
+	c := &Collector{opts: o, mux: http.NewServeMux(), refusals: requests.NewRefusals(o.Logger)}
 	c.bounds.Store(newBounds(o.Limits.WithDefaults(), nil))
 	c.inFlight = newPool(c.bounds.Load().InFlight)
 	c.metrics = newMetrics(o.Metrics, c.inFlight.bytes)
@@ -165,7 +167,7 @@ func (c *Collector) post(w http.ResponseWriter, r *http.Request) {
 	reply := &answer{IDs: []string{}}
 	status := http.StatusAccepted
 	if err := c.receive(w, r, reply); err != nil {
-		status = c.writeError(w, err, reply)
+		status = c.writeError(w, r, err, reply)
 	} else {
 		c.arrivals.traces(reply.Accepted)
 		w.Header().Set("Ingest-Durability", string(cmp.Or(reply.durability, store.Local)))
@@ -201,7 +203,11 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request, reply *answe
 	}
 	// A page that sends its last trace is often gone before the answer. All that was
 	// asked for is here, so it is stored.
-	return c.store(context.WithoutCancel(r.Context()), who, b, reply)
+	err = c.store(context.WithoutCancel(r.Context()), who, b, reply)
+	if err == nil && b.first != nil {
+		c.note(r, b.first, len(b.rejected))
+	}
+	return err
 }
 
 // countAnswer counts an answer, by its site too if there is one.

@@ -114,7 +114,7 @@ func (c *Collector) cors(w http.ResponseWriter, r *http.Request, key *siteKey) e
 // key of the request that it is about, since that is a part of the URL.
 func (c *Collector) preflight(w http.ResponseWriter, r *http.Request) {
 	if err := c.cors(w, r, c.keys.Load().of(r)); err != nil {
-		c.writeError(w, err, &answer{IDs: []string{}})
+		c.writeError(w, r, err, &answer{IDs: []string{}})
 		return
 	}
 	h := w.Header()

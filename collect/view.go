@@ -48,7 +48,7 @@ const (
 func (c *Collector) postView(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusNoContent
 	if v, who, err := c.receiveView(w, r); err != nil {
-		status = c.writeError(w, err, &answer{IDs: []string{}})
+		status = c.writeError(w, r, err, &answer{IDs: []string{}})
 	} else {
 		page := c.viewPage(c.sites.page(who, c.opts.Pages.Page(v.Page)), who)
 		if v.Outcome != "" {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/fieldtrie/fieldtrie/internal/requests"
 	"github.com/fieldtrie/fieldtrie/rules/access"
 	"github.com/fieldtrie/fieldtrie/store/shared/deletion"
 )
@@ -51,7 +52,7 @@ func (a *audit) of(what string, h http.Handler) http.Handler {
 		answered := statusWriter{w, http.StatusOK}
 		defer func() { // also if it panics
 			a.log.Info("audit", "what", what, "who", whoIs(r), "from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path,
-				"query", r.URL.RawQuery, "status", answered.status)
+				"query", r.URL.RawQuery, "status", answered.status, "id", requests.ID(r))
 		}()
 		h.ServeHTTP(&answered, r)
 	})

@@ -6,13 +6,12 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/time/rate"
 
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/address"
 	"github.com/fieldtrie/fieldtrie/internal/fair"
+	"github.com/fieldtrie/fieldtrie/internal/requests"
 	"github.com/fieldtrie/fieldtrie/rules/access"
 )
 
@@ -21,13 +20,15 @@ type privateAddress struct {
 	net.Listener
 	guard       *access.Guard // nil: it asks nobody who they are
 	refused     func(*http.Request, access.Reason)
+	refusals    *requests.Refusals
 	certificate *access.Certificate // nil: no TLS
 }
 
 // private returns the private address, of which it reads the files and on which nobody
 // listens yet.
 func (c *config) private(registry prometheus.Registerer, log *slog.Logger) (*privateAddress, error) {
-	p := privateAddress{refused: newRefusals(registry, log)}
+	p := privateAddress{refusals: requests.NewRefusals(log)}
+	p.refused = countRefused(registry, p.refusals)
 	rules, err := c.readAccess()
 	if err != nil {
 		return nil, err
@@ -62,19 +63,20 @@ func listen(addr string, certificate *access.Certificate) (net.Listener, error) 
 	return tls.NewListener(ln, certificate.Config()), nil
 }
 
-// newRefusals returns what counts and logs the requests that are refused. The log tells
-// where somebody tries passwords, and can not be filled by that. It has no names: people type
-// passwords there by mistake.
-func newRefusals(registry prometheus.Registerer, log *slog.Logger) func(*http.Request, access.Reason) {
+// countRefused returns what counts the requests that are refused for want of a permission, and has some of them logged. The
+// log has no names: people type passwords there by mistake.
+func countRefused(registry prometheus.Registerer, refusals *requests.Refusals) func(*http.Request, access.Reason) {
 	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "fieldtrie_access_refused_total", Help: "Requests to the private address that were refused, by reason: anonymous, unknown, scope, busy, provider, foreign.",
 	}, []string{"reason"})
 	registry.MustRegister(refused)
-	some := rate.Sometimes{First: 10, Interval: 10 * time.Second}
+	for _, reason := range access.Reasons() { // from 0 on, so that an alert sees the first
+		refused.WithLabelValues(string(reason))
+	}
 	return func(r *http.Request, reason access.Reason) {
 		refused.WithLabelValues(string(reason)).Inc()
 		if reason != access.ReasonAnonymous {
-			some.Do(func() { log.Warn("refused", "reason", string(reason), "from", r.RemoteAddr, "path", r.URL.Path) })
+			refusals.Note(r, slog.LevelWarn, string(reason), func() []any { return []any{"from", r.RemoteAddr} })
 		}
 	}
 }
@@ -103,7 +105,7 @@ func (p *privateAddress) handler(mux *http.ServeMux) http.Handler {
 	case address.Local(p.Addr()):
 		h = access.LocalHosts(mux)
 	}
-	return access.SameOrigin(mux, p.asClients(h), p.refused)
+	return requests.WithIDs(p.refusals.Of(access.SameOrigin(mux, p.asClients(h), p.refused)))
 }
 
 // asClients has requests say for whom they are, since answers are shared out between clients: the

@@ -28,6 +28,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/internal/disk"
+	"github.com/fieldtrie/fieldtrie/internal/requests"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/rules/access"
 	"github.com/fieldtrie/fieldtrie/store/shared"
@@ -64,7 +65,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, stdout io.Writer) 
 	d.start(s.public, public, connections.Share(c.maxConnections, 2))
 	d.start(s.private, s.private.handler(private), connections.Share(maxPrivateConnections, 8))
 	if s.kept.socket != nil {
-		d.start(s.kept.socket, private, connections.Share(maxPrivateConnections, 8))
+		d.start(s.kept.socket, requests.WithIDs(s.private.refusals.Of(private)), connections.Share(maxPrivateConnections, 8))
 	}
 	if len(c.unknown) > 0 {
 		log.Warn("variables of the environment that are no settings", "names", c.unknown)
@@ -240,7 +241,7 @@ func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeM
 	s.addDeletions(inner)
 	inner.Handle("GET /api/v1/arrivals", s.serveArrivals(loads))
 	inner.Handle("GET /api/v1/answers", api.Together(inner))
-	return cleanPaths(c.publicURL, outer), inner
+	return requests.WithIDs(cleanPaths(c.publicURL, outer)), inner
 }
 
 // work has go on what a daemon does beside its servers.

@@ -33,7 +33,13 @@ const (
 	ReasonScope     Reason = "scope"     // the sender lacks a scope
 	ReasonBusy      Reason = "busy"      // too many passwords are being checked
 	ReasonProvider  Reason = "provider"  // the OpenID provider does not answer, or not rightly
+	ReasonForeign   Reason = "foreign"   // a browser sent the request for a page of another origin
 )
+
+// Reasons returns all reasons.
+func Reasons() []Reason {
+	return []Reason{ReasonAnonymous, ReasonUnknown, ReasonScope, ReasonBusy, ReasonProvider, ReasonForeign}
+}
 
 // guarding is the current state of a Guard.
 type guarding struct {

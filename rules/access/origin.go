@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// ReasonForeign says that a browser sent the request for a page of another origin.
-const ReasonForeign Reason = "foreign"
-
 // SameOrigin protects next from pages of other origins. A browser that can reach a private
 // address lets any page on the web send requests there. It hides most responses from the
 // page, but runs or shows those that look like scripts or images, and the request takes
