@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -32,6 +33,10 @@ func backupHandler(n *node, log *slog.Logger) http.HandlerFunc {
 				return
 			}
 			panic(http.ErrAbortHandler) // a stream without an end must not look whole
+		}
+		n.backedUp.Store(&started)
+		if err := n.SetBackedUp(context.WithoutCancel(r.Context()), started); err != nil {
+			log.Warn("metrics forget this backup at the next start", "err", err)
 		}
 		log.Info("backup sent", "bytes", out.bytes, "seconds", took.Seconds(), "objects", has.Objects, "traces", has.Traces)
 		for _, what := range wrongIn(&has) {

@@ -70,7 +70,13 @@ func TestBackupEnds(t *testing.T) {
 		t.Errorf("a second one at the same time: got status %d, want 409", got.status)
 	}
 	_ = first.Body.Close()
+	if metric := "fieldtrie_store_backup_timestamp_seconds "; strings.Contains(d.get("/metrics"), metric) {
+		t.Errorf("metrics have the time of a backup that was not whole")
+	}
 	until(t, "the end of a backup whose client hung up", func() bool { return d.ask("/v1/backup").status == http.StatusOK })
+	if !strings.Contains(d.get("/metrics"), "\nfieldtrie_store_backup_timestamp_seconds 1") {
+		t.Errorf("metrics do not have when the backup was")
+	}
 
 	last := beginBackup(t, d)
 	if err := d.stop(syscall.SIGTERM); err == nil {
@@ -82,5 +88,8 @@ func TestBackupEnds(t *testing.T) {
 	text := d.log.String()
 	if !strings.Contains(text, "finish requests: context deadline exceeded") || !strings.Contains(text, "msg=closed") {
 		t.Errorf("the log does not have that requests were cut off and the data was closed:\n%s", text)
+	}
+	if again := launch(t, program(t), data); !strings.Contains(again.get("/metrics"), "\nfieldtrie_store_backup_timestamp_seconds 1") {
+		t.Errorf("after a restart, metrics do not have when the backup was")
 	}
 }

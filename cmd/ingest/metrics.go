@@ -20,9 +20,14 @@ func newBuildInfo(v commandline.Version) prometheus.Collector {
 
 // newReads returns what counts how often a file with rules was read again.
 func newReads() *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "fieldtrie_ingest_rules_reads_total", Help: "Times that SIGHUP had a file with rules read again, by rules: config, sampling, keys, access, budgets, and by result: ok, error.",
+	reads := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "fieldtrie_ingest_rules_reads_total", Help: "Times that SIGHUP had a file with rules read again, by rules: config, sampling, keys, access, budgets, owners, and by result: ok, error.",
 	}, []string{"rules", "result"})
+	for _, rules := range []string{"config", "sampling", "keys", "access", "budgets", "owners"} { // from 0 on, so that an alert sees the first
+		reads.WithLabelValues(rules, "ok")
+		reads.WithLabelValues(rules, "error")
+	}
+	return reads
 }
 
 // newSurplus returns what counts the connections that were closed since there were too many.
@@ -79,6 +84,9 @@ func (n *node) Collect(out chan<- prometheus.Metric) {
 		ofShard("open_hour_seconds", "How long the oldest hour that is not closed has been over.", shard, c.Open[shard].Seconds())
 	}
 	send("lost_manifests", "Shards that stand still, since their manifest is not there.", prometheus.GaugeValue, float64(c.Lost))
+	if last := n.backedUp.Load(); last != nil {
+		send("backup_timestamp_seconds", "When the last whole backup that this node knows of was begun.", prometheus.GaugeValue, float64(last.Unix()))
+	}
 	is := func(yes bool) float64 {
 		if yes {
 			return 1

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -16,7 +17,10 @@ import (
 )
 
 // node is where a daemon keeps traces: a directory of this machine, or a bucket that machines share. Its metrics are in metrics.go.
-type node struct{ *shared.Node }
+type node struct {
+	*shared.Node
+	backedUp atomic.Pointer[time.Time] // when the last whole backup that is known of was begun; nil: none
+}
 
 // openWait bounds how long the start waits for the store.
 const openWait = time.Minute
@@ -34,7 +38,14 @@ func (c *config) openNode(ctx context.Context, log *slog.Logger) (*node, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &node{n}, nil
+	out := &node{Node: n}
+	switch last, err := n.BackedUp(ctx); {
+	case err != nil:
+		log.Warn("metrics do not have the age of the last backup", "err", err)
+	case !last.IsZero():
+		out.backedUp.Store(&last)
+	}
+	return out, nil
 }
 
 // openPlace prepares to use the objects of --data.

@@ -24,6 +24,7 @@
 //	symbols.go    where symbols are
 //	changes.go    what is known of changes
 //	deletions.go  what is deleted on request
+//	backed.go     when the last backup was
 //
 //	layout    the objects of a bucket, and what is known of them
 //	write     what comes in becomes segments
