@@ -71,6 +71,10 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 	for _, reason := range scriptMistakes {
 		m.script.WithLabelValues(reason)
 	}
+	for _, reason := range []string{"busy", "no_space", "stuck"} { // from 0 on, so that an alert sees the first
+		m.refused.WithLabelValues(reason)
+	}
+	m.rejected.WithLabelValues("page_rate")
 	for _, what := range []string{kindPage, kindFeature, kindRelease, kindEnvironment, kindLabel} {
 		m.folded.WithLabelValues(what)
 	}

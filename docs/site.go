@@ -31,7 +31,7 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"Tutorial", []string{"demo", "tutorial"}},
-		{"How to", []string{"install", "sdk", "upload", "bundlers", "dashboard", "ci", "mcp", "grafana", "teams", "operations", "running-storage"}},
+		{"How to", []string{"install", "sdk", "upload", "bundlers", "dashboard", "ci", "mcp", "grafana", "teams", "operations", "alerts", "running-storage"}},
 		{"Reference", []string{"api", "changes", "notifications", "budgets", "owners", "formats", "format", "storage", "security", "privacy", "benchmarks"}},
 		{"Explanation", []string{"symbols", "design", "diary"}},
 	}

@@ -31,10 +31,12 @@ import (
 // have.
 var budgetLabels = []string{"budget", "page", "metric", "unit"}
 
-// known returns the names of all metrics that a query may have.
+// known returns the names of all metrics that a query may have: what the daemon shows, and what it shows of budgets, of
+// channels, and once it has looked for changes.
 func known(metrics string) map[string]bool {
 	names := map[string]bool{
 		"fieldtrie_budget_value": true, "fieldtrie_budget_limit": true, "fieldtrie_budget_blown": true, "fieldtrie_budget_views": true, "up": true,
+		"fieldtrie_notifications_total": true, "fieldtrie_changes_evaluated_timestamp_seconds": true,
 	}
 	for line := range strings.Lines(metrics) {
 		if name := regexp.MustCompile(`^[a-z_]+`).FindString(line); name != "" {
@@ -72,21 +74,28 @@ func startDaemon(t *testing.T, program, data string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+public+"/v1/traces", bytes.NewReader(trace))
+	send(t, "http://"+public+"/v1/traces", trace, http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}})
+	send(t, "http://"+public+"/v1/views", []byte(`{"page": "/", "outcome": "unsampled", "vitals": {"lcp": 900}}`), http.Header{"Content-Type": {"text/plain"}})
+	get(t, "http://"+private+"/v1/backup")
+	return "http://" + private
+}
+
+// send sends what the daemon has to accept.
+func send(t *testing.T, to string, body []byte, header http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Content-Encoding", "gzip")
+	r.Header = header
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = resp.Body.Close()
-	if resp.StatusCode != http.StatusAccepted {
-		t.Fatal(resp.Status)
+	if resp.StatusCode/100 != 2 {
+		t.Fatalf("%s: %s", to, resp.Status)
 	}
-	return "http://" + private
 }
 
 // dashboard is what the tests look at.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/fieldtrie/fieldtrie/notify"
 	"github.com/fieldtrie/fieldtrie/query/changes"
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
@@ -16,10 +17,19 @@ type metrics struct {
 	told  *prometheus.CounterVec
 }
 
-func newMetrics(b *changes.Board) *metrics {
-	return &metrics{b, prometheus.NewCounterVec(prometheus.CounterOpts{
+func newMetrics(b *changes.Board, to *notify.File) *metrics {
+	m := &metrics{b, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "fieldtrie_notifications_total", Help: "Sendings to a channel, by outcome: accepted, retry (it is sent again), refused (for good).",
 	}, []string{"channel", "outcome"})}
+	if to == nil {
+		return m
+	}
+	for i := range to.Channels { // from 0 on, so that an alert sees the first
+		for _, outcome := range []notify.Outcome{notify.Accepted, notify.Retry, notify.Refused} {
+			m.told.WithLabelValues(to.Channels[i].Name, string(outcome))
+		}
+	}
+	return m
 }
 
 // Describe implements [prometheus.Collector]. It sends nothing, as that of a node.

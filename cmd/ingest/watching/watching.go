@@ -55,7 +55,7 @@ func New(o Options) *Watcher {
 	w := &Watcher{o: o, sender: notify.Sender{Now: o.Now}, receipts: map[string]string{}, repeated: map[string]time.Time{}}
 	o.Settings.Edited = w.edited
 	w.board = changes.NewBoard(o.Document, watch.Read(o.Source), o.Settings, changes.BoardOptions{Now: o.Now, From: o.From, Jitter: o.Jitter, Releases: w.releases, Explain: w.explain})
-	w.metrics = newMetrics(w.board)
+	w.metrics = newMetrics(w.board, o.Notify)
 	o.Metrics.MustRegister(w.metrics)
 	return w
 }
