@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/telemetry"
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/rules/site"
 	"github.com/fieldtrie/fieldtrie/store/shared"
@@ -32,6 +33,7 @@ type config struct {
 	apart       []site.Site // of the file of --sites, as they were at the start
 	auditLog    string
 	logFormat   string
+	otlp        string // where telemetry of the daemon itself is sent; empty: nowhere
 	logLevel    string
 	access      string
 	tlsCert     string
@@ -92,6 +94,9 @@ func (c *config) refused() (wrong []error) {
 		{"max-label-values", int64(l.Labels)}, {"max-connections", int64(c.maxConnections)}, {"max-skew", int64(l.Skew)},
 	} {
 		refuse(limit.n <= 0, "--%s must be above 0", limit.flag)
+	}
+	if err := telemetry.CheckEndpoint(c.otlp); err != nil {
+		refuse(true, "--otlp: %v", err)
 	}
 	refuse(c.logFormat != "text" && c.logFormat != "json", "--log-format %q: known are text, json", c.logFormat)
 	_, known := logLevels()[c.logLevel]

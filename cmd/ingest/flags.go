@@ -53,6 +53,7 @@ func (c *config) placeFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.site, "site", "fieldtrie", "`NAME` of the site, which Grafana shows as the service")
 	fs.StringVar(&c.access, "access", "", "YAML `FILE` with the tokens and users that the private address asks for, and what each may have (default all may have all). SIGHUP reads it again")
 	fs.StringVar(&c.auditLog, "audit-log", "", "`FILE` for who asked for single views and backups, uploaded symbols or changed settings, as lines of JSON (default the log)")
+	fs.StringVar(&c.otlp, "otlp", "", "`URL` of an OpenTelemetry collector, such as http://127.0.0.1:4318, to which metrics and traces of the daemon itself are sent; headers and more by the variables OTEL_EXPORTER_OTLP_… (default none)")
 	fs.StringVar(&c.logFormat, "log-format", "text", "`FORMAT` of the log on standard error: text or json, an object a line")
 	fs.StringVar(&c.logLevel, "log-level", "info", "`LEVEL` from which on it has lines: debug, info, warn or error")
 	fs.StringVar(&c.publicCert, "public-tls-cert", "", "serve HTTPS on the public address, with the certificate in this PEM `FILE`; read again when it changes")

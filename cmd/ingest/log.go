@@ -49,12 +49,12 @@ func (c *config) newAudit(log *slog.Logger) (*audit, io.Closer, error) {
 // of has requests to a handler noted, with what came of them.
 func (a *audit) of(what string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answered := statusWriter{w, http.StatusOK}
+		answered := requests.Watch(w)
 		defer func() { // also if it panics
 			a.log.Info("audit", "what", what, "who", whoIs(r), "from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path,
-				"query", r.URL.RawQuery, "status", answered.status, "id", requests.ID(r))
+				"query", r.URL.RawQuery, "status", answered.Status(), "id", requests.ID(r))
 		}()
-		h.ServeHTTP(&answered, r)
+		h.ServeHTTP(answered, r)
 	})
 }
 
@@ -77,18 +77,3 @@ func whoIs(r *http.Request) string {
 	}
 	return "anybody"
 }
-
-// statusWriter notes the status of an answer.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-// WriteHeader implements [http.ResponseWriter].
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Unwrap lets [http.ResponseController] find what is below.
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/address"
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/telemetry"
 	"github.com/fieldtrie/fieldtrie/internal/fair"
 	"github.com/fieldtrie/fieldtrie/internal/requests"
 	"github.com/fieldtrie/fieldtrie/rules/access"
@@ -96,7 +97,7 @@ func (p *privateAddress) listen(addr string, log *slog.Logger) error {
 
 // handler returns what the private address serves of mux. Of a socket that is all of it, as of that in the data
 // directory: who may open it is said by its file.
-func (p *privateAddress) handler(mux *http.ServeMux) http.Handler {
+func (p *privateAddress) handler(mux *http.ServeMux, sender *telemetry.Sender) http.Handler {
 	var h http.Handler = mux
 	switch {
 	case p.guard != nil:
@@ -105,7 +106,7 @@ func (p *privateAddress) handler(mux *http.ServeMux) http.Handler {
 	case address.Local(p.Addr()):
 		h = access.LocalHosts(mux)
 	}
-	return requests.WithIDs(p.refusals.Of(access.SameOrigin(mux, p.asClients(h), p.refused)))
+	return requests.WithIDs(sender.Private(mux, p.refusals.Of(access.SameOrigin(mux, p.asClients(h), p.refused))))
 }
 
 // asClients has requests say for whom they are, since answers are shared out between clients: the

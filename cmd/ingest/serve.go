@@ -16,6 +16,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/address"
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/connections"
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/telemetry"
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/watching"
 	"github.com/fieldtrie/fieldtrie/notify"
 
@@ -57,15 +58,18 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, stdout io.Writer) 
 		}
 	}
 	s.register()
+	if err := s.tell(ctx); err != nil {
+		return err
+	}
 	s.receive(ctx)
 	s.answer(ctx)
 	d := s.daemon()
 	public, private := s.handlers(d)
 	s.work(ctx, d)
 	d.start(s.public, public, connections.Share(c.maxConnections, 2))
-	d.start(s.private, s.private.handler(private), connections.Share(maxPrivateConnections, 8))
+	d.start(s.private, s.private.handler(private, s.telemetry), connections.Share(maxPrivateConnections, 8))
 	if s.kept.socket != nil {
-		d.start(s.kept.socket, requests.WithIDs(s.private.refusals.Of(private)), connections.Share(maxPrivateConnections, 8))
+		d.start(s.kept.socket, requests.WithIDs(s.telemetry.Private(private, s.private.refusals.Of(private))), connections.Share(maxPrivateConnections, 8))
 	}
 	if len(c.unknown) > 0 {
 		log.Warn("variables of the environment that are no settings", "names", c.unknown)
@@ -79,10 +83,11 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, stdout io.Writer) 
 
 // serving is what a daemon is made of. Each step of [config.serve] adds to it.
 type serving struct {
-	config   *config
-	log      *slog.Logger
-	registry *prometheus.Registry
-	ends     []func() // what is done at the end, the last one first
+	config    *config
+	log       *slog.Logger
+	registry  *prometheus.Registry
+	telemetry *telemetry.Sender // nil without --otlp
+	ends      []func()          // what is done at the end, the last one first
 
 	options     collect.Options
 	budgets     *budget.File
@@ -185,6 +190,19 @@ func (s *serving) register() {
 		s.kept.node, s.reads, s.surplus, s.kept.symbols, newBuildInfo(commandline.ReadVersion()))
 }
 
+// tell begins to send metrics and traces of the daemon itself.
+func (s *serving) tell(ctx context.Context) (err error) {
+	if s.config.otlp == "" {
+		return nil
+	}
+	s.telemetry, err = telemetry.Start(ctx, telemetry.Options{Endpoint: s.config.otlp, Metrics: s.registry, Version: commandline.ReadVersion().Version, Service: "ingest", Logger: s.log})
+	if err != nil {
+		return fmt.Errorf("--otlp: %w", err)
+	}
+	s.ends = append(s.ends, s.telemetry.End)
+	return nil
+}
+
 // receive makes what receives traces.
 func (s *serving) receive(ctx context.Context) {
 	if s.config.demo.on {
@@ -241,7 +259,7 @@ func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeM
 	s.addDeletions(inner)
 	inner.Handle("GET /api/v1/arrivals", s.serveArrivals(loads))
 	inner.Handle("GET /api/v1/answers", api.Together(inner))
-	return requests.WithIDs(cleanPaths(c.publicURL, outer)), inner
+	return requests.WithIDs(s.telemetry.Public(cleanPaths(c.publicURL, outer))), inner
 }
 
 // work has go on what a daemon does beside its servers.

@@ -3,6 +3,7 @@
 package requests
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -108,9 +109,9 @@ func (f *Refusals) next(reason string) (silent int, ok bool) {
 // reason is the status; what the response says stands with it.
 func (f *Refusals) Of(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		seen := &response{ResponseWriter: w}
+		seen := Watch(w)
 		h.ServeHTTP(seen, r)
-		switch status := seen.status; {
+		switch status := seen.Status(); {
 		case status < 400, status == http.StatusUnauthorized, status == http.StatusForbidden:
 		default:
 			level := slog.LevelInfo
@@ -122,18 +123,24 @@ func (f *Refusals) Of(h http.Handler) http.Handler {
 	})
 }
 
-// response notes the status of a response and, if that is an error, how its body begins.
-type response struct {
+// Response is the writer of a response of which the status is known, and of one with an error how its body begins.
+type Response struct {
 	http.ResponseWriter
 	status int
 	start  []byte
 }
 
+// Watch returns a writer of a response.
+func Watch(w http.ResponseWriter) *Response { return &Response{ResponseWriter: w} }
+
+// Status returns the status: 200 as long as there is none.
+func (w *Response) Status() int { return cmp.Or(w.status, http.StatusOK) }
+
 // maxStart is how many bytes of a body are kept.
 const maxStart = 512
 
 // WriteHeader implements [http.ResponseWriter].
-func (w *response) WriteHeader(status int) {
+func (w *Response) WriteHeader(status int) {
 	if w.status < 200 {
 		w.status = status
 	}
@@ -141,7 +148,7 @@ func (w *response) WriteHeader(status int) {
 }
 
 // Write implements [http.ResponseWriter].
-func (w *response) Write(p []byte) (int, error) {
+func (w *Response) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
@@ -152,7 +159,7 @@ func (w *response) Write(p []byte) (int, error) {
 }
 
 // Unwrap lets [http.ResponseController] find what is below.
-func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *Response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // errorOf returns the error that a body begins with: that of its JSON, or its first line.
 func errorOf(start []byte) string {

@@ -1,0 +1,173 @@
+// Package telemetry sends metrics and traces of the daemon itself to a collector of OpenTelemetry, by OTLP over HTTP.
+// The metrics are those of /metrics. A trace is of a request: of each one to the private address, and of some to the public one.
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	bridge "go.opentelemetry.io/contrib/bridges/prometheus"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/resource"
+	"go.opentelemetry.io/otel/sdk/trace"
+	oteltrace "go.opentelemetry.io/otel/trace"
+	"golang.org/x/time/rate"
+
+	"github.com/fieldtrie/fieldtrie/internal/requests"
+)
+
+// Options say what is sent, and where.
+type Options struct {
+	// Endpoint is the URL of a collector, such as http://127.0.0.1:4318; metrics go to /v1/metrics below it, traces to
+	// /v1/traces. Headers, certificates, time-outs and the interval of metrics are what variables of the environment say, see
+	// https://opentelemetry.io/docs/specs/otel/protocol/exporter/.
+	Endpoint string
+	Metrics  prometheus.Gatherer
+	Version  string // of the daemon
+	Service  string // its name, unless OTEL_SERVICE_NAME says another one
+	Logger   *slog.Logger
+}
+
+// publicShare is the share of requests to the public address that have a trace: there are many, and alike.
+const publicShare = 0.01
+
+// Sender sends telemetry. A nil Sender sends nothing.
+type Sender struct {
+	metrics *metric.MeterProvider
+	public  *trace.TracerProvider // requests of browsers
+	private *trace.TracerProvider
+}
+
+// CheckEndpoint reports what is wrong with an [Options.Endpoint] that is not empty.
+func CheckEndpoint(endpoint string) error {
+	if endpoint == "" {
+		return nil
+	}
+	u, err := url.Parse(endpoint)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "":
+		return fmt.Errorf("%.80q is not the URL of a collector, such as http://127.0.0.1:4318", endpoint)
+	case u.User != nil:
+		return errors.New("a password does not stand in the URL, which logs have; put it into OTEL_EXPORTER_OTLP_HEADERS")
+	}
+	return nil
+}
+
+// Start begins to send. A collector that does not answer is no error: the log says so.
+func Start(ctx context.Context, o Options) (*Sender, error) {
+	of, err := resource.Merge(resource.NewSchemaless(attribute.String("service.name", o.Service), attribute.String("service.version", o.Version)), resource.Environment())
+	if err != nil {
+		return nil, fmt.Errorf("describe the daemon: %w", err)
+	}
+	base := strings.TrimRight(o.Endpoint, "/")
+	metrics, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpointURL(base+"/v1/metrics"))
+	if err != nil {
+		return nil, fmt.Errorf("send metrics: %w", err)
+	}
+	traces, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(base+"/v1/traces"))
+	if err != nil {
+		return nil, fmt.Errorf("send traces: %w", err)
+	}
+	some := rate.Sometimes{First: 3, Interval: time.Minute}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		some.Do(func() { o.Logger.Warn("telemetry is not sent", "to", o.Endpoint, "err", err) })
+	}))
+	batch := trace.NewBatchSpanProcessor(traces)
+	return &Sender{
+		metrics: metric.NewMeterProvider(metric.WithResource(of),
+			metric.WithReader(metric.NewPeriodicReader(metrics, metric.WithProducer(bridge.NewMetricProducer(bridge.WithGatherer(o.Metrics)))))),
+		public:  trace.NewTracerProvider(trace.WithResource(of), trace.WithSpanProcessor(batch), trace.WithSampler(trace.TraceIDRatioBased(publicShare))),
+		private: trace.NewTracerProvider(trace.WithResource(of), trace.WithSpanProcessor(batch), trace.WithSampler(trace.ParentBased(trace.AlwaysSample()))),
+	}, nil
+}
+
+// Close sends what there is, and ends.
+func (s *Sender) Close(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
+	return errors.Join(s.public.Shutdown(ctx), s.private.Shutdown(ctx), s.metrics.Shutdown(ctx))
+}
+
+// closeWait bounds how long the end waits for the collector.
+const closeWait = 2 * time.Second
+
+// End is Close for a daemon that ends: it does not wait for long, and what is left is lost.
+func (s *Sender) End() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	_ = s.Close(ctx) // the handler of errors has logged it
+}
+
+// Public has some of the requests to a handler traced. What they say of a trace of their own does not count.
+func (s *Sender) Public(h http.Handler) http.Handler {
+	if s == nil {
+		return h
+	}
+	return traced(s.public, h, nil, func(r *http.Request) string { return r.Pattern })
+}
+
+// Private has the requests to a handler traced, but for probes and scrapes: as a part of the trace of their client if they say
+// which one. They are named after the patterns of a mux, to which they come if nothing before it refuses them.
+func (s *Sender) Private(mux *http.ServeMux, h http.Handler) http.Handler {
+	if s == nil {
+		return h
+	}
+	all := traced(s.private, h, propagation.TraceContext{}, func(r *http.Request) string {
+		_, pattern := mux.Handler(r)
+		return pattern
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/metrics", "/healthz", "/readyz":
+			h.ServeHTTP(w, r)
+		default:
+			all.ServeHTTP(w, r)
+		}
+	})
+}
+
+// traced returns a handler whose requests are traced: by their method, route, status and id. Libraries for this also send the
+// addresses of visitors, the paths and the browsers.
+func traced(p oteltrace.TracerProvider, h http.Handler, from propagation.TextMapPropagator, route func(*http.Request) string) http.Handler {
+	tracer := p.Tracer("github.com/fieldtrie/fieldtrie")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
+		if from != nil {
+			ctx = from.Extract(ctx, propagation.HeaderCarrier(r.Header))
+		}
+		ctx, span := tracer.Start(ctx, r.Method, oteltrace.WithSpanKind(oteltrace.SpanKindServer))
+		defer span.End()
+		if !span.IsRecording() {
+			h.ServeHTTP(w, r)
+			return
+		}
+		r = r.WithContext(ctx)
+		response := requests.Watch(w)
+		defer func() { // also if it panics
+			if _, path, ok := strings.Cut(route(r), "/"); ok {
+				span.SetName(r.Method + " /" + path)
+				span.SetAttributes(attribute.String("http.route", "/"+path))
+			}
+			status := response.Status()
+			span.SetAttributes(attribute.String("http.request.method", r.Method), attribute.Int("http.response.status_code", status), attribute.String("request.id", requests.ID(r)))
+			if status >= 500 {
+				span.SetStatus(codes.Error, http.StatusText(status))
+			}
+		}()
+		h.ServeHTTP(response, r)
+	})
+}
