@@ -52,8 +52,8 @@ build: $(DASHBOARD) ## build the programs into bin/, as a release has them
 PLATFORMS ?=
 OUT ?= dist
 .PHONY: release
-release: web/dist/index.html ## make archives, packages, the image and checksums of the commit: make release [OUT=DIR] [PLATFORMS=linux/amd64]
-	cd tools/release && $(GO) run . --source $(CURDIR) --out $(abspath $(OUT)) --platforms "$(PLATFORMS)"
+release: web/dist/index.html ## make archives, packages, the image and checksums of the commit: make release [OUT=DIR] [PLATFORMS=linux/amd64] [SIGN=KEY] [MAINTAINER="NAME <MAIL>"]
+	cd tools/release && $(GO) run . --source $(CURDIR) --out $(abspath $(OUT)) --platforms "$(PLATFORMS)" $(if $(SIGN),--sign "$(abspath $(SIGN))") $(if $(MAINTAINER),--maintainer "$(MAINTAINER)")
 
 # The second one is made of a clone in another place, whose dashboard is built again.
 .PHONY: check-release

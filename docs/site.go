@@ -24,16 +24,51 @@ var sources embed.FS
 // section is a kind of documentation, see https://diataxis.fr.
 type section struct {
 	Title string
-	Pages []string // names of files without .md
+	Pages []purpose
 }
+
+// purpose is what a page is for.
+type purpose struct{ Name, For string } // the name of a file without .md
 
 // sections are all pages, in the order of the contents.
 func sections() []section {
 	return []section{
-		{"Tutorial", []string{"demo", "tutorial"}},
-		{"How to", []string{"install", "sdk", "upload", "bundlers", "dashboard", "ci", "mcp", "grafana", "teams", "operations", "alerts", "running-storage"}},
-		{"Reference", []string{"api", "changes", "notifications", "budgets", "owners", "formats", "format", "storage", "security", "privacy", "benchmarks"}},
-		{"Explanation", []string{"symbols", "design", "diary"}},
+		{"Tutorial", []purpose{
+			{"demo", "a shop with visits of two releases, to look around in"},
+			{"tutorial", "from the start of the daemon to a slow function that is found and fixed"},
+		}},
+		{"How to", []purpose{
+			{"install", "packages, archives, the image, Kubernetes"},
+			{"sdk", "the script on your pages: loading, options, features, Web Vitals"},
+			{"upload", "names for minified functions, from source maps"},
+			{"bundlers", "the options that each bundler needs for that"},
+			{"dashboard", "what its views show, and the keys"},
+			{"ci", "reports on releases and comparisons in the lab, for pull requests"},
+			{"mcp", "queries by coding agents"},
+			{"grafana", "data sources, a dashboard and Prometheus"},
+			{"teams", "several sites and teams on one daemon"},
+			{"operations", "settings, addresses, access, limits, logs, health, memory"},
+			{"alerts", "what each alert means, and what to do"},
+			{"running-storage", "size of the data, backups, repairs, many machines, upgrades"},
+		}},
+		{"Reference", []purpose{
+			{"api", "queries over HTTP"},
+			{"changes", "how changes of pages are found, and their causes"},
+			{"notifications", "who is told of changes"},
+			{"budgets", "limits for pages, features and functions"},
+			{"owners", "whose code a function is"},
+			{"formats", "the files of other tools that aggregate reads and writes"},
+			{"format", "the binary format of traces"},
+			{"storage", "objects, manifests and the protocol of nodes"},
+			{"security", "who may do what, and what is removed from traces"},
+			{"privacy", "what is stored of a visitor, erasure, consent"},
+			{"benchmarks", "measurements, with their commands"},
+		}},
+		{"Explanation", []purpose{
+			{"symbols", "how functions get their names"},
+			{"design", "decisions and their reasons"},
+			{"diary", "what was measured or tried, and not taken"},
+		}},
 	}
 }
 
@@ -51,10 +86,10 @@ func render() (map[string][]byte, error) {
 	}
 	var pages []*page
 	for _, s := range sections() {
-		for _, name := range s.Pages {
-			p, err := readPage(name)
+		for _, is := range s.Pages {
+			p, err := readPage(is.Name)
 			if err != nil {
-				return nil, fmt.Errorf("page %s: %w", name, err)
+				return nil, fmt.Errorf("page %s: %w", is.Name, err)
 			}
 			pages = append(pages, p)
 		}
@@ -109,8 +144,8 @@ func indexPage(titles map[string]string) *page {
 	b.WriteString("<h1>Fieldtrie</h1><p>JavaScript profiles from real users: what each part of this documentation is for.</p>")
 	for _, s := range sections() {
 		fmt.Fprintf(&b, "<h2>%s</h2><ul>", template.HTMLEscapeString(s.Title))
-		for _, name := range s.Pages {
-			fmt.Fprintf(&b, `<li><a href="%s.html">%s</a></li>`, name, template.HTMLEscapeString(titles[name]))
+		for _, p := range s.Pages {
+			fmt.Fprintf(&b, `<li><a href="%s.html">%s</a>: %s</li>`, p.Name, template.HTMLEscapeString(titles[p.Name]), template.HTMLEscapeString(p.For))
 		}
 		b.WriteString("</ul>")
 	}

@@ -19,7 +19,8 @@ func TestListed(t *testing.T) {
 	}
 	var listed []string
 	for _, s := range sections() {
-		for _, name := range s.Pages {
+		for _, p := range s.Pages {
+			name := p.Name
 			listed = append(listed, name+".md")
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"strings"
 )
 
 // file is a file of a system on which it is installed.
@@ -16,6 +17,9 @@ type file struct {
 	data   []byte
 	config bool // who changes it keeps the change
 }
+
+// doc is where the documentation is.
+const doc = "/usr/share/doc/fieldtrie/"
 
 // own is where completions are of which no shell finds the program by a common word as its name.
 const own = "/usr/share/fieldtrie/completions/"
@@ -39,11 +43,13 @@ func (r *release) files(p platform, said manual, licences []byte) []file {
 			file{path: at.zsh + "_" + name, mode: 0o644, data: said[name]["--completion=zsh"]},
 			file{path: at.fish + name + ".fish", mode: 0o644, data: said[name]["--completion=fish"]})
 	}
-	const doc = "/usr/share/doc/fieldtrie/"
 	files = append(files, file{path: doc + "THIRD-PARTY-LICENSES", mode: 0o644, data: licences},
 		file{path: doc + "sbom.spdx.json", mode: 0o644, source: r.name("sbom.spdx.json")})
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"} {
 		files = append(files, file{path: doc + name, mode: 0o644, source: filepath.Join(r.source, name)})
+	}
+	for _, name := range r.documents {
+		files = append(files, file{path: doc + name, mode: 0o644, source: filepath.Join(r.source, filepath.FromSlash(name))})
 	}
 	if p.os == "linux" {
 		files = append(files,
@@ -71,6 +77,9 @@ func (r *release) gzipped(data []byte) []byte {
 
 // inArchive returns where a file is in an archive, which has no directories of a system.
 func inArchive(f file) string {
+	if name, ok := strings.CutPrefix(f.path, doc); ok {
+		return name
+	}
 	switch dir := path.Dir(f.path); dir {
 	case "/usr/share/man/man1":
 		return "man/" + path.Base(f.path)

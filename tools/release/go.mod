@@ -3,6 +3,7 @@ module github.com/fieldtrie/fieldtrie/tools/release
 go 1.26.7
 
 require (
+	aead.dev/minisign v0.3.0
 	github.com/google/go-containerregistry v0.22.1
 	github.com/goreleaser/nfpm/v2 v2.45.2
 	github.com/spdx/tools-golang v0.5.7

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -29,13 +30,16 @@ func main() {
 
 // release is one release in the making.
 type release struct {
-	source   string // the checkout
-	out      string // where it is put
-	work     string // for what is on the way
-	stderr   io.Writer
-	version  string // of the module, such as v1.2.3
-	revision string
-	date     time.Time // of the commit; all files have it
+	source     string // the checkout
+	out        string // where it is put
+	work       string // for what is on the way
+	stderr     io.Writer
+	maintainer string   // of packages
+	documents  []string // files of docs and deploy, which the README and the documentation link to
+	key        string   // file of the key that signs; empty: nothing is signed
+	version    string   // of the module, such as v1.2.3
+	revision   string
+	date       time.Time // of the commit; all files have it
 }
 
 func run(ctx context.Context, args []string, stderr io.Writer) (err error) {
@@ -43,6 +47,8 @@ func run(ctx context.Context, args []string, stderr io.Writer) (err error) {
 	source := fs.String("source", ".", "the checkout, in `DIR`; the dashboard must have been built")
 	out := fs.String("out", "dist", "put it into `DIR`, which is made anew")
 	only := fs.String("platforms", "", "make only these `PLATFORMS`, such as linux/amd64,darwin/arm64 (default all)")
+	maintainer := fs.String("maintainer", "Fieldtrie authors", "who answers for the packages, `NAME <MAIL>`")
+	key := fs.String("sign", "", "sign the checksums with the minisign key in `FILE`; $MINISIGN_PASSWORD is its password, if it has one")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -50,7 +56,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	r := release{source: *source, out: *out, stderr: stderr}
+	r := release{source: *source, out: *out, stderr: stderr, maintainer: *maintainer, key: *key}
 	if err := r.look(ctx); err != nil {
 		return err
 	}
@@ -90,6 +96,16 @@ func (r *release) look(ctx context.Context) error {
 		return fmt.Errorf("date of the commit: %w", err)
 	}
 	r.date = r.date.UTC()
+	tracked, err := r.git(ctx, "ls-files", "docs/*.md", "docs/*.yaml", "docs/images", "deploy")
+	if err != nil {
+		return err
+	}
+	for name := range strings.Lines(tracked) {
+		name = strings.TrimSpace(name)
+		if !strings.HasSuffix(name, ".go") && path.Base(name) != "go.mod" && path.Base(name) != "go.sum" && !strings.HasPrefix(name, "deploy/package/") {
+			r.documents = append(r.documents, name)
+		}
+	}
 	return nil
 }
 
@@ -147,7 +163,10 @@ func (r *release) make(ctx context.Context, platforms []platform) error {
 			return err
 		}
 	}
-	return r.writeSums()
+	if err := r.writeSums(); err != nil {
+		return err
+	}
+	return r.sign()
 }
 
 func (r *release) say(format string, args ...any) { fmt.Fprintf(r.stderr, format+"\n", args...) }

@@ -17,6 +17,9 @@ Browsers run the JS Self-Profiling API; the daemon "fieldtrie ingest" stores the
 traces, "fieldtrie aggregate" merges them into profiles, "fieldtrie upload" sends
 the names of the functions.`
 
+// homepage is where the project is, which its module is named after.
+const homepage = "https://github.com/fieldtrie/fieldtrie"
+
 // writePackages writes a package for Debian and one for Red Hat, and those that are like them.
 func (r *release) writePackages(p platform, all []file) error {
 	links := file{path: "/usr/share/fieldtrie/links", mode: 0o755, source: filepath.Join(r.source, "deploy", "package", "links.sh")}
@@ -61,7 +64,7 @@ func (r *release) writePackage(p platform, kind string, contents files.Contents)
 	script := func(name string) string { return filepath.Join(r.source, "deploy", "package", name) }
 	info := nfpm.WithDefaults(&nfpm.Info{
 		Name: "fieldtrie", Arch: p.arch, Platform: "linux", Version: r.version, Section: "web", Priority: "optional",
-		Maintainer: "Fieldtrie maintainers <maintainers@fieldtrie.invalid>", Description: description,
+		Maintainer: r.maintainer, Homepage: homepage, Description: description,
 		License: "Apache-2.0", MTime: r.date, DisableGlobbing: true,
 		Overridables: nfpm.Overridables{
 			Contents: contents,

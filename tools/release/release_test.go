@@ -13,11 +13,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"aead.dev/minisign"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
@@ -324,4 +326,80 @@ func freeAddr(t *testing.T) string {
 	}
 	defer func() { _ = ln.Close() }()
 	return fmt.Sprint(ln.Addr())
+}
+
+// TestSign has the checksums signed with keys that minisign made, with a password and without, and minisign itself verifies them.
+func TestSign(t *testing.T) {
+	dir := t.TempDir()
+	sums := filepath.Join(dir, "SHA256SUMS")
+	if err := os.WriteFile(sums, []byte("0123  fieldtrie_1.2.3_oci.tar\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// It asks for a password on a terminal alone, so one key has none and the other is made here.
+	secret, public := filepath.Join(dir, "key"), filepath.Join(dir, "key.pub")
+	output(t, "minisign", "-G", "-W", "-p", public, "-s", secret)
+	made, key, err := minisign.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	locked, err := minisign.EncryptKey("word", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(secret+"-locked", locked, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := made.MarshalText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(public+"-locked", text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := release{out: dir, version: "v1.2.3"}
+	if err := r.sign(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(sums + ".minisig"); err == nil {
+		t.Error("signed without a key")
+	}
+	for _, suffix := range []string{"", "-locked"} {
+		t.Setenv("MINISIGN_PASSWORD", map[string]string{"-locked": "word"}[suffix])
+		if r.key = secret + suffix; r.sign() != nil {
+			t.Fatal(r.sign())
+		}
+		if said := output(t, "minisign", "-V", "-p", public+suffix, "-m", sums); !strings.Contains(said, "Trusted comment: fieldtrie v1.2.3") {
+			t.Errorf("minisign says %s", said)
+		}
+		if out, err := exec.Command("minisign", "-V", "-p", public+map[string]string{"": "-locked", "-locked": ""}[suffix], "-m", sums).CombinedOutput(); err == nil {
+			t.Errorf("another key verifies it: %s", out)
+		}
+	}
+	t.Setenv("MINISIGN_PASSWORD", "wrong")
+	for _, bad := range []string{secret + "-locked", public, sums, filepath.Join(dir, "none")} {
+		if r.key = bad; r.sign() == nil {
+			t.Errorf("%s signs", bad)
+		}
+	}
+}
+
+// TestDocuments has what the README of a package links to in the package.
+func TestDocuments(t *testing.T) {
+	root := filepath.Join(unpackDeb(t), doc)
+	for _, page := range []string{"README.md", "docs/install.md", "docs/grafana.md", "docs/operations.md"} {
+		text, err := os.ReadFile(filepath.Join(root, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		links := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`).FindAllSubmatch(text, -1)
+		if len(links) == 0 {
+			t.Errorf("%s has no links", page)
+		}
+		for _, link := range links {
+			to := filepath.Join(root, filepath.Dir(page), string(link[1]))
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s links to %s, which the package does not have", page, link[1])
+			}
+		}
+	}
 }
