@@ -134,8 +134,11 @@ func TestTerminateStuck(t *testing.T) {
 // wantEnd waits until the daemon has said why it ends.
 func (d *running) wantEnd() {
 	d.t.Helper()
-	until(d.t, "the end of the daemon", func() bool { return strings.Contains(d.log.String(), "store is stuck: the disk of ") })
+	until(d.t, "the end of the daemon", func() bool { return strings.Contains(d.log.String(), lastWords) })
 }
+
+// lastWords are the end of the last line of a daemon that leaves its store behind.
+const lastWords = "; what was acknowledged is on disk, and the next start goes on from there"
 
 // wantLeft checks that a daemon left its store behind, and that its last line says why.
 func wantLeft(t *testing.T, d *running, err error) {
@@ -145,7 +148,7 @@ func wantLeft(t *testing.T, d *running, err error) {
 	}
 	lines := strings.Split(strings.TrimSpace(d.log.String()), "\n")
 	last := lines[len(lines)-1]
-	if !strings.HasPrefix(strings.TrimPrefix(last, "ingest: "), "store is stuck: the disk of ") || !strings.HasSuffix(last, "; what was acknowledged is on disk, and the next start goes on from there") {
+	if !strings.HasPrefix(strings.TrimPrefix(last, "ingest: "), "store is stuck: the disk of ") || !strings.HasSuffix(last, lastWords) {
 		t.Errorf("last line of the log: got %q, want what waits for what", last)
 	}
 }

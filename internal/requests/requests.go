@@ -105,14 +105,17 @@ func (f *Refusals) next(reason string) (silent int, ok bool) {
 	return silent, true
 }
 
-// Of notes the responses of a handler that say an error, but for 401 and 403, whose reasons the handler notes itself. The
+// IsProbe reports whether a request asks how the daemon is. An answer of 503 refuses nothing, and supervisors ask all the time.
+func IsProbe(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }
+
+// Of notes the responses of a handler that say an error, but for 401 and 403, whose reasons the handler notes itself, and probes. The
 // reason is the status; what the response says stands with it.
 func (f *Refusals) Of(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen := Watch(w)
 		h.ServeHTTP(seen, r)
 		switch status := seen.Status(); {
-		case status < 400, status == http.StatusUnauthorized, status == http.StatusForbidden:
+		case status < 400, IsProbe(r), status == http.StatusUnauthorized, status == http.StatusForbidden:
 		default:
 			level := slog.LevelInfo
 			if status >= 500 || status == http.StatusTooManyRequests {

@@ -88,6 +88,19 @@ func TestManyReasons(t *testing.T) {
 	}
 }
 
+// A probe is never refused.
+func TestProbe(t *testing.T) {
+	var out bytes.Buffer
+	f := NewRefusals(slog.New(slog.NewJSONHandler(&out, nil)))
+	for _, path := range []string{"/healthz", "/readyz"} {
+		f.Of(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })).
+			ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil))
+	}
+	if out.Len() > 0 {
+		t.Errorf("the log has %s", &out)
+	}
+}
+
 // The log says what a response said, however it said it.
 func TestOf(t *testing.T) {
 	for _, c := range []struct {

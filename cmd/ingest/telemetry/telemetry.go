@@ -131,12 +131,11 @@ func (s *Sender) Private(mux *http.ServeMux, h http.Handler) http.Handler {
 		return pattern
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/metrics", "/healthz", "/readyz":
+		if requests.IsProbe(r) || r.URL.Path == "/metrics" {
 			h.ServeHTTP(w, r)
-		default:
-			all.ServeHTTP(w, r)
+			return
 		}
+		all.ServeHTTP(w, r)
 	})
 }
 
