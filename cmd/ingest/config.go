@@ -95,9 +95,8 @@ func (c *config) refused() (wrong []error) {
 	} {
 		refuse(limit.n <= 0, "--%s must be above 0", limit.flag)
 	}
-	if err := telemetry.CheckEndpoint(c.otlp); err != nil {
-		refuse(true, "--otlp: %v", err)
-	}
+	err := telemetry.CheckEndpoint(c.otlp)
+	refuse(err != nil, "--otlp: %w", err)
 	refuse(c.logFormat != "text" && c.logFormat != "json", "--log-format %q: known are text, json", c.logFormat)
 	_, known := logLevels()[c.logLevel]
 	refuse(!known, "--log-level %q: known are debug, info, warn, error", c.logLevel)

@@ -106,7 +106,12 @@ func (p *privateAddress) handler(mux *http.ServeMux, sender *telemetry.Sender) h
 	case address.Local(p.Addr()):
 		h = access.LocalHosts(mux)
 	}
-	return requests.WithIDs(sender.Private(mux, p.refusals.Of(access.SameOrigin(mux, p.asClients(h), p.refused))))
+	return p.watched(mux, access.SameOrigin(mux, p.asClients(h), p.refused), sender)
+}
+
+// watched gives the requests to h, which come to mux unless h refuses them, their ids, and has them logged and traced.
+func (p *privateAddress) watched(mux *http.ServeMux, h http.Handler, sender *telemetry.Sender) http.Handler {
+	return requests.WithIDs(sender.Private(mux, p.refusals.Of(h)))
 }
 
 // asClients has requests say for whom they are, since answers are shared out between clients: the

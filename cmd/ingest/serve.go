@@ -50,6 +50,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, stdout io.Writer) 
 	for _, step := range []func(context.Context) error{
 		s.readFiles, // what is wrong with a file is said before anything is done
 		s.guard,     // whoever may ask is known before anybody can
+		s.tell,      // what is wrong with telemetry is said while nothing is open
 		s.listen,    // a port that is taken ends the program before it touches anything
 		s.open,      // from here on something may be written
 	} {
@@ -58,9 +59,6 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, stdout io.Writer) 
 		}
 	}
 	s.register()
-	if err := s.tell(ctx); err != nil {
-		return err
-	}
 	s.receive(ctx)
 	s.answer(ctx)
 	d := s.daemon()
@@ -69,7 +67,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, stdout io.Writer) 
 	d.start(s.public, public, connections.Share(c.maxConnections, 2))
 	d.start(s.private, s.private.handler(private, s.telemetry), connections.Share(maxPrivateConnections, 8))
 	if s.kept.socket != nil {
-		d.start(s.kept.socket, requests.WithIDs(s.telemetry.Private(private, s.private.refusals.Of(private))), connections.Share(maxPrivateConnections, 8))
+		d.start(s.kept.socket, s.private.watched(private, private, s.telemetry), connections.Share(maxPrivateConnections, 8))
 	}
 	if len(c.unknown) > 0 {
 		log.Warn("variables of the environment that are no settings", "names", c.unknown)

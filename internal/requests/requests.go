@@ -69,6 +69,9 @@ func NewRefusals(log *slog.Logger) *Refusals {
 // stand the id of the request, how many refusals for this reason were not logged before it, and what more returns,
 // which is called for a line of the log only.
 func (f *Refusals) Note(r *http.Request, level slog.Level, reason string, more func() []any) {
+	if done, ok := r.Context().Value(noted{}).(*bool); ok {
+		*done = true
+	}
 	silent, ok := f.next(reason)
 	if !ok {
 		return
@@ -80,20 +83,20 @@ func (f *Refusals) Note(r *http.Request, level slog.Level, reason string, more f
 	f.log.Log(context.WithoutCancel(r.Context()), level, "refused", append(args, more()...)...)
 }
 
+// noted is the key of what says, in the context of a request, whether that was noted.
+type noted struct{}
+
 // next reports whether the next refusal for a reason is logged, and how many before it were not.
 func (f *Refusals) next(reason string) (silent int, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.reasons[reason] == nil && len(f.reasons) >= maxReasons {
+		reason = otherReasons
+	}
 	s := f.reasons[reason]
 	if s == nil {
-		if len(f.reasons) >= maxReasons && reason != otherReasons {
-			reason = otherReasons
-			s = f.reasons[reason]
-		}
-		if s == nil {
-			s = &sampled{}
-			f.reasons[reason] = s
-		}
+		s = &sampled{}
+		f.reasons[reason] = s
 	}
 	now := f.now()
 	if s.logged >= firstOfReason && now.Sub(s.last) < interval {
@@ -108,14 +111,15 @@ func (f *Refusals) next(reason string) (silent int, ok bool) {
 // IsProbe reports whether a request asks how the daemon is. An answer of 503 refuses nothing, and supervisors ask all the time.
 func IsProbe(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }
 
-// Of notes the responses of a handler that say an error, but for 401 and 403, whose reasons the handler notes itself, and probes. The
-// reason is the status; what the response says stands with it.
+// Of notes the responses of a handler that say an error, unless the handler noted the request itself. Those with 401 and 403
+// are left to it, since browsers ask without a login first, and probes are no refusals. The reason is the status; what the
+// response says stands with it.
 func (f *Refusals) Of(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		seen := Watch(w)
-		h.ServeHTTP(seen, r)
+		seen, done := Watch(w), false
+		h.ServeHTTP(seen, r.WithContext(context.WithValue(r.Context(), noted{}, &done)))
 		switch status := seen.Status(); {
-		case status < 400, IsProbe(r), status == http.StatusUnauthorized, status == http.StatusForbidden:
+		case status < 400, done, IsProbe(r), status == http.StatusUnauthorized, status == http.StatusForbidden:
 		default:
 			level := slog.LevelInfo
 			if status >= 500 || status == http.StatusTooManyRequests {

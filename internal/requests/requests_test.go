@@ -88,6 +88,19 @@ func TestManyReasons(t *testing.T) {
 	}
 }
 
+// A refusal that the handler noted, with a reason of its own, is one line of the log.
+func TestNotedOnce(t *testing.T) {
+	var out bytes.Buffer
+	f := NewRefusals(slog.New(slog.NewJSONHandler(&out, nil)))
+	f.Of(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.Note(r.Clone(r.Context()), slog.LevelWarn, "busy", func() []any { return nil })
+		w.WriteHeader(http.StatusTooManyRequests)
+	})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/login", nil))
+	if n := bytes.Count(out.Bytes(), []byte("\n")); n != 1 || !strings.Contains(out.String(), `"reason":"busy"`) {
+		t.Errorf("the log has %s", &out)
+	}
+}
+
 // A probe is never refused.
 func TestProbe(t *testing.T) {
 	var out bytes.Buffer
