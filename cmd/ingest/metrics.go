@@ -72,6 +72,7 @@ func (n *node) Collect(out chan<- prometheus.Metric) {
 	send("clock_offset_seconds", "How far the clock of the store is ahead of that of this node.", prometheus.GaugeValue, c.ClockOffset.Seconds())
 	send("cache_hits_total", "Parts of objects that queries found in the cache.", prometheus.CounterValue, float64(c.CacheHits))
 	send("cache_misses_total", "Parts of objects that queries had to get from the store.", prometheus.CounterValue, float64(c.CacheMisses))
+	send("unread_parts_total", "Parts of the store that queries should have read and could not: damaged, missing, or not delivered.", prometheus.CounterValue, float64(c.Unread))
 	for kind, count := range map[string]uint64{"put": c.Requests.Put, "get": c.Requests.Get, "list": c.Requests.List, "delete": c.Requests.Delete} {
 		metric("requests_total", "Requests to the store, by what they are billed as; each attempt counts.", prometheus.CounterValue, float64(count), "kind", kind)
 	}

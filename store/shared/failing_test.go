@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
@@ -47,6 +48,39 @@ func TestMissingRunIsSaid(t *testing.T) {
 		settleNode(t.Context(), n, 4)
 		if got := log.String(); !strings.Contains(got, "raw/000/") {
 			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// What a query can not read is in the log once, and counted each time, as its responses say.
+func TestUnread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		var log bytes.Buffer
+		o := Options{Flush: time.Millisecond, Shards: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+		n := openNode(t, s, o)
+		appendTo(t, n, 1)
+		settleNode(t.Context(), n, 1)
+		for range 2 {
+			if stats, err := n.Select(t.Context(), store.Query{}, store.Wanted{}, nil, func(store.Rolled) error { return nil }); err != nil || !stats.Complete() {
+				t.Fatalf("got %+v, %v", stats, err)
+			}
+		}
+		if n.Unread() != 0 || log.Len() > 0 {
+			t.Errorf("of a sound store: %d unread, log %q", n.Unread(), log.String())
+		}
+		key := keysUnder(t, n, "hours/")[0]
+		damage(t, n, key, true)
+		n = openNode(t, s, o) // without a cache that has it
+		log.Reset()
+		for want := uint64(1); want <= 3; want++ {
+			stats, err := n.Select(t.Context(), store.Query{}, store.Wanted{}, nil, func(store.Rolled) error { return nil })
+			if err != nil || stats.Complete() || n.Unread() != want {
+				t.Errorf("got %+v, %v, %d unread, want %d", stats, err, n.Unread(), want)
+			}
+		}
+		if got := log.String(); strings.Count(got, "incomplete") != 1 || !strings.Contains(got, key) {
+			t.Errorf("got log %s, want one line with %s", got, key)
 		}
 	})
 }

@@ -18,6 +18,7 @@ type Counters struct {
 	roll.Progress
 	Requests               objects.Requests
 	CacheHits, CacheMisses uint64 // parts of objects that queries read, from the cache and from the store
+	Unread                 uint64 // parts that queries should have read and could not
 
 	Silent      time.Duration // since the store answered last
 	ClockOffset time.Duration // how far the clock of the store is ahead of that of this node
@@ -27,6 +28,7 @@ type Counters struct {
 func (n *Node) Counters() Counters {
 	c := Counters{Load: n.Writer.Load(), Progress: n.roller.Progress(), Requests: n.b.Requests(), Silent: n.silent()}
 	c.CacheHits, c.CacheMisses = n.CacheUse()
+	c.Unread = n.Unread()
 	c.ClockOffset, _, _ = n.b.Clock().Offset()
 	return c
 }

@@ -80,7 +80,7 @@ func (o *Options) layout() layout.Options {
 }
 
 func (o *Options) read() read.Options {
-	return read.Options{Retention: o.Retention, CacheMemory: o.CacheMemory, Cache: o.Cache, CacheSize: o.CacheSize}
+	return read.Options{Retention: o.Retention, CacheMemory: o.CacheMemory, Cache: o.Cache, CacheSize: o.CacheSize, Logger: o.Logger}
 }
 
 func (o *Options) write() write.Options {

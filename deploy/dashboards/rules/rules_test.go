@@ -100,6 +100,10 @@ func cases() map[string]struct{ trouble, healthy []series } {
 			[]series{`fieldtrie_store_unreadable_traces_total{instance="a"} 1x60`},
 			[]series{`fieldtrie_store_unreadable_traces_total{instance="a"} 0x60`},
 		},
+		"FieldtrieIncomplete": {
+			[]series{`fieldtrie_store_unread_parts_total{instance="a"} 0x30 2x30`},
+			[]series{`fieldtrie_store_unread_parts_total{instance="a"} 2x60`},
+		},
 		"FieldtrieLagging": {
 			ofShards("lag_seconds", "0+60x60", "0+60x60", "15x60"),
 			// One of the machines has not looked for long.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/block"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
@@ -20,6 +20,7 @@ type Reader struct {
 	cache     *cache
 	retention atomic.Int64 // ns, see [Options]
 	wanted    func()       // is told that somebody waits until all is rolled up
+	unread    unread
 }
 
 // Options say how queries are answered.
@@ -28,6 +29,7 @@ type Options struct {
 	CacheMemory int64         // bytes of what queries read that are kept in memory
 	Cache       string        // a directory for more of it, if there is one
 	CacheSize   int64         // bytes of that
+	Logger      *slog.Logger  // is told what could not be read
 }
 
 // New returns who answers queries about a bucket. wanted is told that somebody waits until all is rolled up.
@@ -36,7 +38,7 @@ func New(b *layout.Bucket, o Options, wanted func()) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{b: b, cache: c, wanted: wanted}
+	r := &Reader{b: b, cache: c, wanted: wanted, unread: unread{logger: o.Logger}}
 	r.SetRetention(o.Retention)
 	return r, nil
 }
@@ -298,11 +300,4 @@ func (x *reading) row(f *fetched, row *layout.Row) error {
 		}
 	}
 	return x.trace(rec)
-}
-
-func (x *reading) unreadable(f *fetched, err error) {
-	x.stats.Unreadable = append(x.stats.Unreadable, store.Unreadable{Partition: f.name, Err: err})
-	if errors.Is(err, block.ErrDamaged) || errors.Is(err, objects.ErrNotFound) {
-		x.stats.Gaps = append(x.stats.Gaps, store.Gap{Partition: f.name, Page: x.q.Page, Expected: f.traces})
-	}
 }

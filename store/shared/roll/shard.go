@@ -15,8 +15,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// ErrLost says that another node has written the manifest meanwhile. All that was done for it is in vain.
-var ErrLost = errors.New("another machine was first")
+// ErrLost says that the manifest is not the one that was read: another node has written it meanwhile. All that was done for it is in vain.
+var ErrLost = errors.New("the manifest has changed meanwhile")
 
 // Shard rolls up a shard: it turns what segments have of it into runs and rollups, and has the manifest name
 // them. Any number of nodes may do that at once; one of them succeeds. It is for one goroutine.
@@ -233,10 +233,10 @@ func (r *Shard) Replace(ctx context.Context, next *layout.Manifest) error {
 	return nil
 }
 
-// Missing makes of an object that is not there what it means: the manifest that names it is old.
+// Missing makes of an object that is not there what it means: the manifest that names it is old, or the object is lost.
 func (r *Shard) Missing(err error) error {
 	if errors.Is(err, objects.ErrNotFound) {
-		return fmt.Errorf("%w: %w", ErrLost, err)
+		return fmt.Errorf("%w, or an object that it names is lost: %w", ErrLost, err)
 	}
 	return err
 }

@@ -1,0 +1,55 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/block"
+	"github.com/fieldtrie/fieldtrie/store/objects"
+)
+
+// maxSaid bounds how many of the parts that no query could read are logged, each once.
+const maxSaid = 1000
+
+// unread counts what queries should have read and could not: their responses say so, but whoever runs the daemon reads its log and metrics.
+type unread struct {
+	count  atomic.Uint64
+	logger *slog.Logger
+	mu     sync.Mutex
+	said   map[string]bool
+}
+
+// note counts one part, and logs the first failure of each.
+func (u *unread) note(partition string, err error) {
+	u.count.Add(1)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	key := partition + " " + objects.Cause(err)
+	if u.said[key] || len(u.said) == maxSaid {
+		return
+	}
+	if u.said == nil {
+		u.said = map[string]bool{}
+	}
+	u.said[key] = true
+	u.logger.Warn("a response is incomplete", "partition", partition, "err", err)
+}
+
+// Unread returns how many parts of partitions queries should have read and could not, since they are damaged, missing, or the
+// store did not answer.
+func (r *Reader) Unread() uint64 { return r.unread.count.Load() }
+
+// unreadable has the response say that a part of a partition is not in it.
+func (x *reading) unreadable(f *fetched, err error) {
+	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) { // then nobody waits for the response
+		x.r.unread.note(f.name, err)
+	}
+	x.stats.Unreadable = append(x.stats.Unreadable, store.Unreadable{Partition: f.name, Err: err})
+	if errors.Is(err, block.ErrDamaged) || errors.Is(err, objects.ErrNotFound) {
+		x.stats.Gaps = append(x.stats.Gaps, store.Gap{Partition: f.name, Page: x.q.Page, Expected: f.traces})
+	}
+}
