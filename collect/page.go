@@ -59,7 +59,7 @@ func readRules(r io.Reader, rule func(line string) error) error {
 	var wrong []error
 	n := 1
 	for ; lines.Scan(); n++ {
-		line := strings.TrimSpace(lines.Text())
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
 		if line == "" || line[0] == '#' {
 			continue
 		}
@@ -70,7 +70,10 @@ func readRules(r io.Reader, rule func(line string) error) error {
 			return errors.Join(append(wrong, errors.New("more mistakes follow"))...)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		wrong = append(wrong, fmt.Errorf("line %d: over %d bytes", n, bufio.MaxScanTokenSize))
+	case err != nil:
 		wrong = append(wrong, fmt.Errorf("line %d: %w", n, err))
 	}
 	return errors.Join(wrong...)

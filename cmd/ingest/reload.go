@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -59,14 +61,18 @@ func (r reload) settings() {
 	if err == nil {
 		_, err = now.checkFiles()
 	}
+	if err == nil && now.fields == 0 && r.config.fields > 0 { // somebody may be writing it
+		err = fmt.Errorf("config: %s: nothing is in it any more; write one setting at least, or restart", r.config.file)
+	}
 	if err != nil {
 		r.read("config", err)
-		r.log.Error("all settings stay as they were", "err", err)
+		r.log.Error("the settings stay as they were", "err", err)
 		return
 	}
 	changed := r.config.differing(now)
 	taken := slices.DeleteFunc(slices.Clone(changed), func(flag string) bool { return !r.takes(flag, now) })
 	r.take(now)
+	r.config.fields = now.fields
 	r.read("config", nil)
 	r.audit.changed(taken)
 	left := slices.DeleteFunc(changed, func(flag string) bool { return slices.Contains(taken, flag) })
@@ -91,8 +97,13 @@ func (c *config) differing(from *config) []string {
 // takes reports whether a running daemon can go on with another value of a flag.
 func (r reload) takes(flag string, now *config) bool {
 	switch flag {
-	case "allow-origin", "first-party", "key", "keys", "sampling", "owners", "source-link",
-		"retention", "hourly-retention", "daily-retention", "max-disk",
+	case "retention":
+		return now.says(flag) || !shorter(now.retention, r.config.retention)
+	case "hourly-retention":
+		return now.says(flag) || !shorter(now.hourly, r.config.hourly)
+	case "daily-retention":
+		return now.says(flag) || !shorter(now.daily, r.config.daily)
+	case "allow-origin", "first-party", "key", "keys", "sampling", "owners", "source-link", "max-disk",
 		"max-body", "max-inflated", "max-samples", "max-stacks", "max-frames", "max-string", "max-pages", "max-tags", "max-label-values", "max-skew",
 		"rate", "page-rate", "key-rate":
 		return true
@@ -104,12 +115,24 @@ func (r reload) takes(flag string, now *config) bool {
 	return false
 }
 
+// says reports whether a flag has a value that somebody wrote. A line that is gone, from a file that is half written too, deletes
+// nothing that is stored.
+func (s *settings) says(flag string) bool { return s.origin[flag] != "" }
+
+// shorter reports whether a deletes what b keeps. 0 keeps all.
+func shorter(a, b time.Duration) bool { return a != 0 && (b == 0 || a < b) }
+
 // take has the daemon go on with what it takes of now.
 func (r reload) take(now *config) {
 	c := r.config
 	c.origins, c.firstParty, c.keys, c.keysFile, c.sampling = now.origins, now.firstParty, now.keys, now.keysFile, now.sampling
 	c.limits, c.owners, c.sourceLink = now.limits, now.owners, now.sourceLink
-	c.retention, c.hourly, c.daily, c.maxDisk = now.retention, now.hourly, now.daily, now.maxDisk
+	c.maxDisk = now.maxDisk
+	for flag, of := range map[string][2]*time.Duration{"retention": {&c.retention, &now.retention}, "hourly-retention": {&c.hourly, &now.hourly}, "daily-retention": {&c.daily, &now.daily}} {
+		if r.takes(flag, now) {
+			*of[0] = *of[1]
+		}
+	}
 	if r.takes("access", now) {
 		c.access = now.access
 	}

@@ -29,6 +29,7 @@ type settings struct {
 	program       *commandline.Program
 	flags         *pflag.FlagSet    // of program
 	origin        map[string]string // of a flag that has not its default value: "the command line", "FIELDTRIE_DATA", "ingest.yaml, line 3"
+	fields        int               // in the file
 	unknown       []string          // variables of the environment that look like settings and are none
 }
 
@@ -117,6 +118,7 @@ func (c *config) readFile() error {
 		}
 	})
 	fields, err := values.Fields(known...)
+	c.fields = len(fields)
 	wrong := []error{within("config: "+c.file, err)}
 	for _, flag := range slices.SortedFunc(maps.Keys(fields), func(a, b string) int { return cmp.Compare(fields[a].Line(), fields[b].Line()) }) {
 		if c.origin[flag] != "" {

@@ -55,7 +55,7 @@ func Read(r io.Reader) (Value, error) {
 	case !utf8.Valid(data):
 		return Value{}, errors.New("not UTF-8")
 	}
-	tokens := lexer.Tokenize(string(data))
+	tokens := lexer.Tokenize(strings.TrimPrefix(string(data), "\ufeff")) // which YAML allows, and editors of Windows write
 	if err := check(tokens); err != nil {
 		return Value{}, err
 	}

@@ -67,6 +67,7 @@ var good = map[string][]entry{
 	"entries:\n  - name: \"a\\tb\"\n": {{Line: 2, Name: "a\tb"}},
 	"entries:\n  - name: 'it''s'\n":   {{Line: 2, Name: "it's"}},
 	"entries:\n\n  - rate: 1.5\n    list: [a, 1, true]\n    name: x": {{Line: 3, Name: "x", Rate: 1.5, List: []string{"a", "1", "true"}}},
+	"\ufeffentries:\n  - {name: a}\n":                                {{Line: 2, Name: "a"}}, // as Windows writes it
 	"entries:\r\n  - name: a\r\n    list:\r\n      - b\r\n":          {{Line: 2, Name: "a", List: []string{"b"}}},
 }
 

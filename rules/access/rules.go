@@ -118,7 +118,7 @@ func (r *Rules) addToken(item strictyaml.Value) error {
 		return err
 	}
 	if plain, ok := fields["token"]; ok {
-		return plain.Errorf("a token does not stand here in the clear; write sha256: and what `printf %%s TOKEN | sha256sum` prints")
+		return plain.Errorf("a token does not stand here in the clear; write `sha256: HASH` instead, with the HASH that `printf %%s TOKEN | sha256sum` prints")
 	}
 	var t token
 	if t.Identity, err = identityOf("token", item, fields); err != nil {

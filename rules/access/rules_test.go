@@ -128,7 +128,7 @@ func TestParseErrors(t *testing.T) {
 		"# empty\n": "no token and no user",
 		"tokens:\n": "line 1: tokens is no list with something in it",
 		"tokens:\n  - name: a\n    sha256: " + hash + "\nkeys: 5":                              `line 4: unknown key "keys"; known are tokens, users`,
-		"tokens:\n  - name: a\n    token: abc":                                                 "line 3: a token does not stand here in the clear; write sha256: and what `printf %s TOKEN | sha256sum` prints",
+		"tokens:\n  - name: a\n    token: abc":                                                 "line 3: a token does not stand here in the clear; write `sha256: HASH` instead, with the HASH that `printf %s TOKEN | sha256sum` prints",
 		"tokens:\n  - name: a\n    sha256: abc":                                                "line 2: token a: sha256 is not the 64 hexadecimal digits",
 		"tokens:\n  - name: a\n    sha256: x" + hash[1:]:                                       "is not the 64 hexadecimal digits",
 		"tokens:\n  - name: a\n    sha256: " + hash + "00":                                     "is not the 64 hexadecimal digits",
