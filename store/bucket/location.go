@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -54,6 +55,9 @@ func ParseLocation(s string) (Location, error) {
 	}
 	if len(l.Prefix) > maxPrefix || strings.Contains(l.Prefix, "//") {
 		return fail("the prefix is longer than %d bytes, or a part of it is empty", maxPrefix)
+	}
+	if parts := strings.Split(l.Prefix, "/"); slices.Contains(parts, ".") || slices.Contains(parts, "..") {
+		return fail("a part of the prefix is . or .., which stores understand differently")
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {

@@ -60,6 +60,7 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 	if o.Warn == nil {
 		o.Warn = func(error) {}
 	}
+	dir = filepath.Clean(dir) // as the paths of its objects are
 	d := &Directory{dir: dir, now: o.Now, clock: objects.LocalClock(o.Now), warn: o.Warn}
 	if o.ReadOnly {
 		if _, err := os.Stat(dir); err != nil {

@@ -32,6 +32,22 @@ func open(t *testing.T, dir string, o Options) *Directory {
 	return d
 }
 
+// respelled returns another spelling of the path of a directory.
+func respelled(t *testing.T, r *rand.Rand, dir string) string {
+	t.Helper()
+	if r.IntN(3) == 0 {
+		here, err := os.Getwd()
+		if err == nil {
+			dir, err = filepath.Rel(here, dir)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir = []string{"", "./", ".//"}[r.IntN(3)] + dir
+	}
+	return strings.ReplaceAll(dir, "/", []string{"/", "//", "/./"}[r.IntN(3)]) + []string{"", "/", "/.", "/x/.."}[r.IntN(4)]
+}
+
 // A directory answers as a bucket does, whatever is asked of both.
 func TestSameAsBucket(t *testing.T) {
 	fakebucket.Env(t.Setenv)
@@ -39,7 +55,7 @@ func TestSameAsBucket(t *testing.T) {
 	for round := range 30 {
 		b := fakebucket.New(uint64(round)).Client().Bucket(time.Now)
 		dir := t.TempDir()
-		d := open(t, dir, Options{})
+		d := open(t, respelled(t, r, dir), Options{})
 		tags := map[objects.Tag]objects.Tag{} // of the directory, by those of the bucket
 		var known []objects.Tag               // of the bucket
 		for step := range 400 {

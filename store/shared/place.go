@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/bucket"
@@ -23,6 +25,9 @@ func Folder(location string) (dir string, ok bool) {
 	return dir, err == nil
 }
 
+// foreign matches the beginning of a location of a kind that is not known, such as gs://; a single letter is a drive.
+var foreign = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):/`)
+
 // CheckLocation returns an error if a location can not be one.
 func CheckLocation(location string) error {
 	switch {
@@ -32,6 +37,9 @@ func CheckLocation(location string) error {
 	case directory.IsLocation(location):
 		_, err := directory.ParseLocation(location)
 		return err
+	case foreign.MatchString(location):
+		kind, _, _ := strings.Cut(location, "/") // the rest may have a password
+		return fmt.Errorf("%.40q is neither a directory nor s3://BUCKET/PREFIX; if a directory has such a name, put ./ before it", kind+"//…")
 	}
 	return nil
 }
@@ -48,6 +56,9 @@ type PlaceOptions struct {
 
 // OpenPlace prepares to use what is at a location. A bucket is not asked.
 func OpenPlace(ctx context.Context, location string, o PlaceOptions) (objects.Store, error) {
+	if err := CheckLocation(location); err != nil {
+		return nil, err
+	}
 	if bucket.IsLocation(location) {
 		at, err := bucket.ParseLocation(location)
 		if err != nil {
