@@ -226,3 +226,35 @@ func asBinary(t *testing.T, text []byte, s *secrets) string {
 	}
 	return string(b)
 }
+
+// TestPrivateVitals sends reports full of personal data, and looks for it in what is stored and in the metrics.
+func TestPrivateVitals(t *testing.T) {
+	for seed := range uint64(300) {
+		s := &secrets{r: rand.New(rand.NewPCG(seed, 2))}
+		text := func() string { return "x " + s.inside(false) }
+		body, err := json.Marshal(map[string]any{
+			"page": s.page(), "outcome": "unsampled", "release": text(), "environment": text(), "viewId": s.viewID(), "ua": text(),
+			"labels": map[string]any{"device": text(), "connection": text(), "navigation": text(), s.word(): s.word()},
+			"vitals": map[string]float64{"lcp": 1000, "inp": 8, s.word(): 1}, "unknown": s.word(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		col, st := newCollector(Options{})
+		if got := postView(t, col, string(body), "User-Agent", "Mozilla/5.0 ("+s.word()+") Chrome/156.0.0.0", "Referer", "https://www.example.com/"+s.word()); got.status != 204 {
+			t.Fatalf("seed %d: got %d %q", seed, got.status, got.Error)
+		}
+		if len(st.vitals) != 2 {
+			t.Fatalf("seed %d: got %v", seed, st.vitals)
+		}
+		stored := fmt.Sprint(st.vitals, st.views(t))
+		for _, w := range append(s.words, "Mozilla", "jsessionid", "access_token", "user=", "@www", "@example", "@mail") {
+			if strings.Contains(stored, w[:min(len(w), 8)]) {
+				t.Errorf("seed %d: %s is stored: %s\nof %s", seed, w, stored, body)
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}

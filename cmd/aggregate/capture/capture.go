@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,6 +40,7 @@ type Options struct {
 	Script    []byte        // the browser script, all in one file
 	Chromium  string        // the program; empty looks for one
 	Settle    time.Duration // how long a page goes on after it is loaded and the actions are over: 1 s
+	Limit     time.Duration // how long a visit may take; 0 is 2 minutes
 	// Done is called after each visit. Its error ends the recording.
 	Done func(Visit) error
 }
@@ -77,6 +79,7 @@ func Record(ctx context.Context, o Options) error {
 	if _, err := chromedp.CallBrowser(browser, cdpbrowser.GetVersion, cdp.Empty{}); err != nil {
 		return fmt.Errorf("start %s: %w", program, err)
 	}
+	o.Limit = cmp.Or(o.Limit, visitTime)
 	for n := range o.Runs {
 		v, err := visit(browser, o)
 		if err != nil {
@@ -114,22 +117,31 @@ const sink = "https://traces.fieldtrie.invalid"
 func visit(browser context.Context, o Options) (v Visit, err error) {
 	tab, close := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	defer close()
-	tab, cancel := context.WithTimeout(tab, visitTime)
+	tab, cancel := context.WithTimeout(tab, o.Limit)
 	defer cancel()
 	s := &session{o: o, tab: tab, sent: make(chan struct{}, 100)}
 	if err := s.prepare(); err != nil {
 		return v, err
 	}
-	if _, err := chromedp.Run(tab, chromedp.Navigate(o.URL)); err != nil {
-		return v, fmt.Errorf("open %s: %w", o.URL, err)
+	v, err = s.record()
+	if errors.Is(tab.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("it was not over after %v, so the page runs JavaScript without an end, or never finishes loading: %w", o.Limit, err)
+	}
+	return v, err
+}
+
+// record opens the page and records it.
+func (s *session) record() (v Visit, err error) {
+	if _, err := chromedp.Run(s.tab, chromedp.Navigate(s.o.URL)); err != nil {
+		return v, fmt.Errorf("open %s: %w", s.o.URL, err)
 	}
 	if err := s.act(); err != nil {
 		return v, err
 	}
-	if _, err := chromedp.Run(tab, chromedp.Sleep(o.Settle)); err != nil {
+	if _, err := chromedp.Run(s.tab, chromedp.Sleep(s.o.Settle)); err != nil {
 		return v, err
 	}
-	recorded, err := chromedp.Call(tab, profiler.Stop, cdp.Empty{})
+	recorded, err := chromedp.Call(s.tab, profiler.Stop, cdp.Empty{})
 	if err == nil {
 		v.Profile, err = json.Marshal(recorded.Profile)
 	}
@@ -210,8 +222,14 @@ type session struct {
 	err    error // the first of passing on
 }
 
-// event handles the requests that the browser pauses: documents, and traces sent by the script.
+// event handles the requests that the browser pauses: documents, and traces sent by the script. It closes dialogs, which nobody else
+// does, and until then the page stands still.
 func (s *session) event(e any) {
+	if _, ok := e.(*page.EventJavascriptDialogOpening); ok {
+		go func() { // it fails if the dialog has gone
+			_, _ = chromedp.Call(s.tab, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
+		}()
+	}
 	paused, ok := e.(*fetch.EventRequestPaused)
 	if !ok {
 		return
@@ -338,12 +356,14 @@ func thrown(e *runtime.ExceptionDetails) error {
 
 // finish makes the script send its data, and returns how many traces were accepted.
 func (s *session) finish() (int, error) {
-	supported, err := chromedp.Run(s.tab, chromedp.Evaluate[bool](`typeof Profiler == 'function' && (fieldtrie.stop(), true)`))
-	if err != nil {
+	state, err := chromedp.Run(s.tab, chromedp.Evaluate[string](`typeof fieldtrie != 'object' ? 'gone ' + location.protocol : typeof Profiler != 'function' ? 'unsupported' : (fieldtrie.stop(), 'stopped')`))
+	switch {
+	case err != nil:
 		return 0, fmt.Errorf("end the recording: %w", err)
-	}
-	if !supported {
+	case state == "unsupported":
 		return 0, errors.New("this browser has no JS Self-Profiling API; use Chromium, Chrome or Edge")
+	case strings.HasPrefix(state, "gone "):
+		return 0, fmt.Errorf("at the end the tab shows a document of %s//, and not the page: did the page leave, or the connection fail?", strings.TrimPrefix(state, "gone "))
 	}
 	wait := time.NewTimer(sendTime)
 	defer wait.Stop()

@@ -116,6 +116,32 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// A page that shows dialogs is recorded; one that leaves, or never ends, has an error that says so, and no browser stays.
+func TestHostilePages(t *testing.T) {
+	pages := map[string]string{
+		"/dialogs": `<script>alert(1); confirm(2); prompt(3); onbeforeunload = (e) => e.preventDefault()</script>` + shop,
+		"/leaves":  `<script>setTimeout(() => { location = 'http://127.0.0.1:1/' })</script>`,
+		"/endless": `<script>for (;;);</script>`,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, pages[r.URL.Path])
+	}))
+	defer server.Close()
+	var got collector
+	daemon := httptest.NewServer(&got)
+	defer daemon.Close()
+	for path, says := range map[string]string{"/dialogs": "", "/leaves": "the tab shows a document of chrome-error://", "/endless": "runs JavaScript without an end"} {
+		o := Options{URL: server.URL + path, Runs: 1, Collector: daemon.URL, Script: sdk.Source("sdk-all.js"), Settle: 300 * time.Millisecond, Done: func(Visit) error { return nil }}
+		if path == "/endless" {
+			o.Limit = 5 * time.Second
+		}
+		if err := Record(t.Context(), o); says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%s: got %v, want %q", path, err, says)
+		}
+	}
+}
+
 // TestMistakes has errors that say what to do, and no browser that stays.
 func TestMistakes(t *testing.T) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
