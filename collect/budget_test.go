@@ -22,7 +22,8 @@ func TestPageBudget(t *testing.T) {
 	now.Store(noon.UnixMicro())
 	var log bytes.Buffer
 	col, s := newCollector(Options{
-		Limits: Limits{Pages: 5}, KnownPages: []string{"/known", PageUnknown},
+		Proxies: Proxies{Direct: true}, // all from one network
+		Limits:  Limits{Pages: 5}, KnownPages: []string{"/known", PageUnknown},
 		Now:    func() time.Time { return time.UnixMicro(now.Load()).UTC() },
 		Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})

@@ -94,6 +94,11 @@ func (p *Proxies) sender(r *http.Request) (from netip.Addr, known bool) {
 	return from, len(hops) > 0 // a client within the network of the proxies
 }
 
+// unnamed reports whether a request says that a proxy passed it on, of which nothing is known.
+func (p *Proxies) unnamed(r *http.Request) bool {
+	return !p.Direct && (r.Header.Get(headerXForwardedFor) != "" || r.Header.Get(headerForwarded) != "")
+}
+
 // bySocket reports whether a request came by a socket of this machine: from a proxy.
 func bySocket(r *http.Request) bool {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
@@ -211,6 +216,7 @@ func (p *Proxies) clientOf(r *http.Request, key *siteKey) client {
 	if from.Is6() {
 		bits = networkBits6
 	}
+	c.Request = new(quota.Request)
 	if known {
 		c.Network = netip.PrefixFrom(from, bits).Masked()
 	}

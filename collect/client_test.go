@@ -1,7 +1,9 @@
 package collect
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -97,5 +99,29 @@ func TestParseProxies(t *testing.T) {
 	}
 	if CheckProxyHeader("X-Real-IP") == nil || CheckProxyHeader("forwarded") != nil {
 		t.Error("got another header, or not one of the two")
+	}
+}
+
+// A daemon that was told of no proxy asks for it once, when a request comes through one.
+func TestAsksForProxy(t *testing.T) {
+	for _, c := range []struct {
+		proxies []string
+		header  string
+		want    int
+	}{{nil, "X-Forwarded-For", 1}, {nil, "Forwarded", 1}, {nil, "X-Other", 0}, {[]string{"none"}, "X-Forwarded-For", 0}, {[]string{"10.0.0.0/8"}, "Forwarded", 0}} {
+		proxies, err := ParseProxies(c.proxies)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		col, _ := newCollector(Options{Proxies: proxies, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		for range 3 {
+			if got := postView(t, col, `{"outcome":"unsampled"}`, c.header, "for=192.0.2.1"); got.status != http.StatusNoContent {
+				t.Fatalf("got %d %s", got.status, got.Error)
+			}
+		}
+		if got := strings.Count(log.String(), "name it with --trusted-proxies"); got != c.want || strings.Contains(log.String(), "192.0.2.1") {
+			t.Errorf("%v, %s: asked %d times, want %d: %s", c.proxies, c.header, got, c.want, &log)
+		}
 	}
 }

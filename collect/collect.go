@@ -91,7 +91,8 @@ type Collector struct {
 	// decoding has a place for each body that may be decoded at once. A decoded trace
 	// takes several times the memory of its bytes, and more of them than processors
 	// would not be done any sooner. One network that is known has half of the processors.
-	decoding *fair.Semaphore
+	decoding   *fair.Semaphore
+	proxyAsked sync.Once // who runs the daemon was asked for the proxy
 }
 
 // New returns a Collector.
@@ -235,6 +236,11 @@ func (c *Collector) admit(w http.ResponseWriter, r *http.Request) (who client, e
 	}
 	now := c.opts.Now()
 	who = c.opts.Proxies.clientOf(r, key)
+	if c.opts.Proxies.unnamed(r) {
+		c.proxyAsked.Do(func() {
+			c.opts.Logger.Warn("browsers come through a proxy that is not named, so all share as one client: name it with --trusted-proxies")
+		})
+	}
 	if !c.bounds.Load().clients.allow(who.addr, now) {
 		return who, refuse(http.StatusTooManyRequests, "rate", "over %g requests a second from this address", c.bounds.Load().Rate)
 	}

@@ -99,13 +99,13 @@ func (b *Budget) Take(kind, name string, who Sender, now time.Time) (ok, news bo
 }
 
 func (b *Budget) takeHash(kind, name uint64, who Sender) (ok, news bool) {
-	ok, lost := b.kinds.take(kind, who)
+	ok, lost := b.kinds.take(kind, who, who.vote(0))
 	delete(b.names, lost)
 	if ok {
 		if b.names[kind] == nil {
 			b.names[kind] = newPlaces(b.most, b.kept[kind])
 		}
-		ok, _ = b.names[kind].take(name, who)
+		ok, _ = b.names[kind].take(name, who, who.vote(kind))
 	} else {
 		kind = 0 // all that are too many
 	}

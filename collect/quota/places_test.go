@@ -117,7 +117,7 @@ func TestPlaces(t *testing.T) {
 			if h := p.sites[who.Site]; h != nil {
 				before = len(h.networks[who.Network])
 			}
-			ok, lost := p.take(name, who)
+			ok, lost := p.take(name, who, 0)
 			if ok != (p.taken[name] != nil) {
 				t.Fatalf("seed %d: %d: got %t", seed, name, ok)
 			}
@@ -174,5 +174,54 @@ func checkPlaces(t *testing.T, p *places) {
 	}
 	if held+shared != fresh || fresh != p.fresh {
 		t.Fatalf("%d held, %d of many, %d of none that is kept, %d counted", held, shared, fresh, p.fresh)
+	}
+}
+
+// Where networks are not known, few requests with many names take no place from names that come with page views, neither before they came
+// nor after.
+func TestFewRequestsTakeNoPlaces(t *testing.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		most := 40 + r.IntN(400)
+		b := New(most)
+		invented := 0
+		flood := func() {
+			for range r.IntN(most / 16) {
+				who := Sender{Request: new(Request)}
+				for range r.IntN(2 * most) {
+					invented++
+					b.Take("page", fmt.Sprint("/flood-", invented), who, noon)
+				}
+			}
+		}
+		flood()
+		own := 1 + r.IntN(most/8)
+		for view := range 4 {
+			for i := range own {
+				who := Sender{Request: new(Request)}
+				for range r.IntN(3) { // it sees some others first
+					b.Take("page", fmt.Sprint("/own-", r.IntN(own)), who, noon)
+				}
+				b.Take("page", fmt.Sprint("/own-", i), who, noon)
+			}
+			if view == 2 {
+				flood()
+			}
+		}
+		flood()
+		for i := range own {
+			if ok, _ := b.Take("page", fmt.Sprint("/own-", i), Sender{Request: new(Request)}, noon); !ok {
+				t.Fatalf("seed %d: page %d of %d has no place of %d, after a flood of %d", seed, i, own, most, invented)
+			}
+		}
+		if n := len(b.names[hashOf("page")].waiting); n > most {
+			t.Fatalf("seed %d: %d names wait for %d places", seed, n, most)
+		}
+		// What a flood invents is in no hour to come, what has page views is.
+		b.Take("page", "/own-0", Sender{Request: new(Request)}, noon.Add(time.Hour))
+		b.Take("page", "/own-0", Sender{Request: new(Request)}, noon.Add(2*time.Hour))
+		if n := len(b.earlier[hashOf("page")]); invented > most && n > own+most/4 {
+			t.Fatalf("seed %d: %d names are known for later, of %d that are the site's and %d invented ones", seed, n, own, invented)
+		}
 	}
 }
