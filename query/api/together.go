@@ -16,8 +16,9 @@ import (
 // Bounds of the queries that are asked together.
 const (
 	mostTogether    = 16
-	longestResponse = 4 << 20 // bytes, of one of them: it is kept until it is written
-	leastAtOnce     = 4       // even on one processor: some wait for a bucket
+	longestResponse = 4 << 20  // bytes, of one of them: it is kept until it is written
+	longestTogether = 16 << 20 // bytes, of all of them: a kilobyte of queries would have sixty megabytes of responses
+	leastAtOnce     = 4        // even on one processor: some wait for a bucket
 )
 
 // together are the queries that can be asked together: those with short responses, which
@@ -48,7 +49,11 @@ func Together(h http.Handler) http.Handler {
 			turns <- struct{}{}
 			_ = out.c.SetWriteDeadline(time.Now().Add(30*time.Second + readTime))
 			all.Go(func() {
-				out.write(i, out.responseOf(h, q))
+				if out.full() { // what is not written is not worth the work
+					out.write(i, tooLong("all of them", longestTogether))
+				} else {
+					out.write(i, out.responseOf(h, q))
+				}
 				<-turns
 			})
 		}
@@ -104,10 +109,15 @@ func (l *lines) responseOf(h http.Handler, r *http.Request) (a *buffered) {
 	}()
 	h.ServeHTTP(a, r)
 	if a.long {
-		a.status = http.StatusRequestEntityTooLarge
-		a.body.Reset()
-		fmt.Fprintf(&a.body, `{"error":"the answer has more than %d bytes: ask for it alone"}`, longestResponse)
+		a = tooLong("the answer", longestResponse)
 	}
+	return a
+}
+
+// tooLong returns the response to a query that would be too long.
+func tooLong(what string, most int) *buffered {
+	a := &buffered{status: http.StatusRequestEntityTooLarge}
+	fmt.Fprintf(&a.body, `{"error":"%s would have more than %d bytes: ask for it alone"}`, what, most)
 	return a
 }
 
@@ -134,13 +144,26 @@ type lines struct {
 	mu       sync.Mutex
 	w        http.ResponseWriter
 	c        *http.ResponseController
+	written  int // bytes of responses
 	panicked any
+}
+
+// full reports whether no other response would be written.
+func (l *lines) full() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.written >= longestTogether
 }
 
 // toldHeaders are the headers of a response that are told beside it.
 var toldHeaders = []string{"ETag", "Age", "Retry-After"}
 
 func (l *lines) write(i int, a *buffered) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.written += a.body.Len(); l.written > longestTogether && a.status < http.StatusBadRequest {
+		a = tooLong("all of them", longestTogether)
+	}
 	header := map[string]string{}
 	for _, name := range toldHeaders {
 		if value := a.header.Get(name); value != "" {
@@ -159,8 +182,6 @@ func (l *lines) write(i int, a *buffered) {
 	if err != nil {
 		panic(err) // texts and numbers can always be written
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	for _, line := range [][]byte{head, body} { // the client may have gone
 		_, _ = l.w.Write(line)
 		_, _ = l.w.Write([]byte{'\n'})

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -183,4 +185,33 @@ func recorded(h http.Handler, target string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest("GET", target, nil))
 	return w
+}
+
+// All responses together are bounded, and what would not be written is not worked on.
+func TestTogetherIsBounded(t *testing.T) {
+	var asked atomic.Int64
+	large := append(append([]byte{'"'}, bytes.Repeat([]byte{'x'}, longestResponse-2)...), '"')
+	h := Together(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		_, _ = w.Write(large)
+	}))
+	questions := make([]string, mostTogether)
+	for i := range questions {
+		questions[i] = "top"
+	}
+	whole, refused := 0, 0
+	for i, got := range askTogether(t, h, questions...) {
+		switch {
+		case got.Status == http.StatusOK && len(got.Body) == len(large):
+			whole++
+		case got.Status == http.StatusRequestEntityTooLarge && strings.Contains(got.Body, "ask for it alone"):
+			refused++
+		default:
+			t.Errorf("question %d: got %d %.100s", i, got.Status, got.Body)
+		}
+	}
+	atOnce := max(leastAtOnce, runtime.GOMAXPROCS(0))
+	if whole != longestTogether/longestResponse || refused != mostTogether-whole || int(asked.Load()) > whole+2*atOnce {
+		t.Errorf("%d whole responses, %d refused, %d asked", whole, refused, asked.Load())
+	}
 }
