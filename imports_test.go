@@ -96,7 +96,8 @@ var mayImport = map[string][]string{
 
 	"notify": {"encode/output", "internal/authorities", "internal/strictyaml", "rules/feature"},
 
-	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/compare", "query/memory", "query/selection", "query/sums", "rules/site", "store", "symbols", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
+	"query/cost":      {"trie/rollup"},
+	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/compare", "query/cost", "query/memory", "query/selection", "query/sums", "rules/site", "store", "symbols", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
 	"query/agent":     {"encode/output", "internal/spelling", "query", "query/budget", "query/changes", "query/compare", "query/selection", "query/verdict", "query/watch", "trie", "trie/rollup"},
 	"query/api":       {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/fair", "internal/fresh", "query", "query/changes", "query/compare", "query/memory", "query/selection", "trie", "trie/rollup"},
 	"query/budget":    {"internal/strictyaml", "query", "query/selection", "query/watch", "rules/feature", "trie/rollup"},

@@ -47,8 +47,10 @@ func (c *Collector) countVitals(page string, v *view, who client) {
 	addBrowser(&t.Context, who.browser, c.bounds.Load().Trace.Labels)
 	c.foldNames(t, who, now)
 	labels := rollup.BaseLabels(&t.Context)
-	if v.Labels[rollup.KeyNavigation] == rollup.NavigationSoft {
-		labels = append(labels, trie.Label{Key: rollup.KeyNavigation, Value: rollup.NavigationSoft}).Sort()
+	for key, known := range map[string][]string{rollup.KeyNavigation: {rollup.NavigationSoft}, rollup.KeyArm: {rollup.ArmProfiled, rollup.ArmHeader, rollup.ArmNone}} {
+		if value, _ := v.Labels[key].(string); slices.Contains(known, value) {
+			labels = append(labels, trie.Label{Key: key, Value: value}).Sort()
+		}
 	}
 	var list []rollup.Vital
 	for _, kind := range rollup.VitalKinds() {

@@ -74,6 +74,7 @@ func TestOnly(t *testing.T) {
 		},
 		"report":  func(l Local) (any, error) { return l.Report(ctx, sel) },
 		"vitals":  func(l Local) (any, error) { return l.Vitals(ctx, sel) },
+		"cost":    func(l Local) (any, error) { return l.Cost(ctx, sel) },
 		"series":  func(l Local) (any, error) { return l.Series(ctx, SeriesQuery{Selection: sel, Coverage: true}) },
 		"minutes": func(l Local) (any, error) { return l.Series(ctx, SeriesQuery{Selection: sel, Step: time.Minute}) },
 		"top":     func(l Local) (any, error) { return l.Top(ctx, TopQuery{Selection: sel, Limit: 100}) },

@@ -28,6 +28,8 @@ type Source interface {
 	// Vitals says how page views were for visitors. Labels that Web Vitals are not kept by are
 	// an error.
 	Vitals(ctx context.Context, sel selection.Selection) (Vitals, error)
+	// Cost says what profiling costs visitors. Labels that Web Vitals are not kept by are an error.
+	Cost(ctx context.Context, sel selection.Selection) (Cost, error)
 	// Series says how many page views there were over time, and how they differ.
 	Series(ctx context.Context, q SeriesQuery) (Series, error)
 	// Top lists the functions that took the most time.

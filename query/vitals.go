@@ -55,7 +55,7 @@ func (l Local) Vitals(ctx context.Context, sel selection.Selection) (Vitals, err
 	}
 	groups := map[string]*vitalGroup{}
 	want := sel.Wanted()
-	if slices.Contains(sel.LabelKeys(), rollup.KeyNavigation) { // sums have it of vitals
+	if keys := sel.LabelKeys(); slices.Contains(keys, rollup.KeyNavigation) || slices.Contains(keys, rollup.KeyArm) { // sums have it of vitals
 		want = store.Wanted{Level: rollup.Wide}
 	}
 	want.Vitals = true
@@ -110,12 +110,12 @@ func checkVitals(sel selection.Selection) error {
 	for _, m := range sel.Where {
 		keys = append(keys, m.Key)
 		if m.Key == rollup.KeyNavigation && m.Value != rollup.NavigationSoft {
-			return selection.Refuse("web vitals are kept by page, release, environment, device, browser and connection, and of navigations by navigation=soft and navigation!=soft alone")
+			return selection.Refuse("web vitals are kept by page, release, environment, device, browser, connection and arm, and of navigations by navigation=soft and navigation!=soft alone")
 		}
 	}
 	for _, key := range keys {
-		if key != selection.KeyPage && key != rollup.KeyNavigation && (!rollup.Wide.Has(key) || key == rollup.KeyFeature || key == rollup.KeyPhase || key == rollup.KeyVisibility) {
-			return selection.Refuse("web vitals are kept by page, release, environment, device, browser and connection, and for navigation=soft, not by %s", key)
+		if key != selection.KeyPage && key != rollup.KeyNavigation && key != rollup.KeyArm && (!rollup.Wide.Has(key) || key == rollup.KeyFeature || key == rollup.KeyPhase || key == rollup.KeyVisibility) {
+			return selection.Refuse("web vitals are kept by page, release, environment, device, browser, connection and arm, and for navigation=soft, not by %s", key)
 		}
 	}
 	return nil

@@ -109,12 +109,19 @@ func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 			return errors.New("--stats: distributions are those of a store, and files have none")
 		}
 	}
-	if c.vitals {
-		if err := not("--vitals", "list", "series", "stats", "diff", "by", "only", "wasm", "feature", "rows"); err != nil {
+	for _, of := range []struct {
+		is   bool
+		flag string
+		not  []string
+	}{{c.vitals, "--vitals", []string{"cost"}}, {c.cost, "--cost", []string{"group-by"}}} {
+		if !of.is {
+			continue
+		}
+		if err := not(of.flag, append(of.not, "list", "series", "stats", "diff", "by", "only", "wasm", "feature", "rows")...); err != nil {
 			return err
 		}
 		if len(c.files) > 0 {
-			return errors.New("--vitals: web vitals are those of a store, and files have none")
+			return errors.New(of.flag + ": web vitals are those of a store, and files have none")
 		}
 	}
 	if c.timed {
@@ -149,7 +156,7 @@ func (c *command) checkComparing(fs *pflag.FlagSet, not refusing) error {
 			return fmt.Errorf("--%s compares what is stored; files are compared by --diff FILE", flag)
 		}
 		c.comparing.given = true
-		if err := not("--"+flag, "diff", "list", "series", "stats", "vitals"); err != nil {
+		if err := not("--"+flag, "diff", "list", "series", "stats", "vitals", "cost"); err != nil {
 			return err
 		}
 	}
@@ -181,7 +188,7 @@ func (c *command) checkFormat() error {
 	if c.comparesTable() || c.budgets != "" || c.http != "" {
 		return nil
 	}
-	if c.list != "" || c.series || c.stats || c.vitals {
+	if c.list != "" || c.series || c.stats || c.vitals || c.cost {
 		if c.formatName != "" && c.formatName != "json" && c.formatName != "table" {
 			what := "--list"
 			switch {
@@ -191,6 +198,8 @@ func (c *command) checkFormat() error {
 				what = "--stats"
 			case c.vitals:
 				what = "--vitals"
+			case c.cost:
+				what = "--cost"
 			}
 			return fmt.Errorf("%s writes json or a table, not %s", what, c.formatName)
 		}

@@ -32,7 +32,7 @@ type command struct {
 	data                   string
 	daemon                 daemon.Address
 	list                   string
-	stats, vitals          bool
+	stats, vitals, cost    bool
 	series, total          bool
 	stepText               string
 	groupBy                []string
@@ -91,7 +91,7 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&c.labels, "label", nil, "only the time with `KEY=VALUE`, such as phase=load; also KEY!=VALUE, and KEY=~EXPRESSION or KEY!~EXPRESSION for regular expressions; repeatable")
 	fs.StringVar(&c.since, "since", "24h", "only data received since `TIME`")
 	fs.StringVar(&c.until, "until", "", "only data received before `TIME` (default now)")
-	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list, --series, --stats, --vitals, --budgets and comparisons a table; --budgets also as github, junit and sarif)")
+	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list, --series, --stats, --vitals, --cost, --budgets and comparisons a table; --budgets also as github, junit and sarif)")
 	fs.StringVarP(&c.output, "output", "o", "", "`FILE` to write; - is standard output, even a terminal")
 	fs.IntVar(&c.rows, "rows", 40, "functions that --format top, --stats and comparisons show; -1 shows all")
 	fs.BoolVar(&c.total, "total", false, "of --format top and tree: times of all page views together, and not of one")
@@ -103,6 +103,7 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.series, "series", false, "print page views and their times over time, or by --group-by or --by")
 	fs.StringVar(&c.stepText, "step", "", "of --series: how long each row is, such as `1h` (default of some hundred rows), or all")
 	fs.StringSliceVar(&c.groupBy, "group-by", nil, "of --series: `LABEL` to keep apart, such as release or device; repeatable")
+	fs.BoolVar(&c.cost, "cost", false, "print what profiling costs visitors: Web Vitals of page views that were drawn to be profiled against those of others, with 95 % confidence intervals")
 	fs.BoolVar(&c.vitals, "vitals", false, "print Web Vitals: percentiles of LCP, INP, CLS, FCP and TTFB with 95 % confidence intervals, and the shares of good and poor page views")
 	fs.BoolVar(&c.stats, "stats", false, "print how page views differ: percentiles with 95 % confidence intervals, by feature, phase and function")
 	fs.StringVar(&c.budgets, "budgets", "", "check the budgets in this YAML `FILE`, and exit with status 3 if one is blown; --page, --release, --label and --since narrow their selection")

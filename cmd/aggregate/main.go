@@ -184,6 +184,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return c.printReport(ctx)
 	case c.vitals:
 		return c.printVitals(ctx)
+	case c.cost:
+		return c.printCost(ctx)
 	case c.list != "":
 		return c.printList(ctx)
 	case c.series:

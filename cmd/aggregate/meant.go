@@ -37,7 +37,7 @@ func meantBy(name string) string {
 	}
 	typed := map[string]string{
 		"compare": "--compare-release RELEASE, or --diff FILE for files", "diff": "--diff FILE, or --compare-release RELEASE for what is stored",
-		"list": "--list pages", "stats": "--stats", "vitals": "--vitals", "budgets": "--budgets FILE", "http": "--http :0",
+		"list": "--list pages", "stats": "--stats", "vitals": "--vitals", "cost": "--cost", "budgets": "--budgets FILE", "http": "--http :0",
 	}
 	for _, list := range lists {
 		typed[list] = "--list " + list

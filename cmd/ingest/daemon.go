@@ -21,9 +21,9 @@ import (
 
 // How long what goes on may take once the daemon is told to stop.
 const (
-	grace      = 12 * time.Second // requests: longer than a client has to send its body
-	stuckGrace = time.Second      // requests if the store is stuck: those that can be are answered at once
-	closeWait  = 70 * time.Second // the rest: longer than the store takes to give up
+	grace      = 10500 * time.Millisecond // requests: longer than a client has to send its body
+	stuckGrace = time.Second              // requests if the store is stuck: those that can be are answered at once
+	closeWait  = 70 * time.Second         // the rest: longer than the store takes to give up
 )
 
 // daemon is the running servers and what works beside them.

@@ -47,6 +47,7 @@ func endpoints() map[string]endpoint {
 		"/api/v1/profile":  {parameters: with("names", "by", "only", "group_by", "format", "rows"), respond: respondProfile},
 		"/api/v1/stats":    {parameters: with("names"), respond: respondStats},
 		"/api/v1/vitals":   {parameters: with("group_by"), respond: respondVitals},
+		"/api/v1/cost":     {parameters: with(), respond: respondCost},
 		"/api/v1/catalog":  {parameters: []string{"since", "until"}, respond: respondCatalog},
 		"/api/v1/pages":    {parameters: with("limit"), respond: respondBy(selection.KeyPage, false)},
 		"/api/v1/features": {parameters: with("limit"), respond: respondBy(rollup.KeyFeature, false)},
@@ -150,6 +151,15 @@ func respondVitals(ctx context.Context, h *handler, p *parameters) (response, er
 	}
 	vitals, err := h.src.Vitals(ctx, sel)
 	return response{json: vitals, age: vitals.Stats.Age}, err
+}
+
+func respondCost(ctx context.Context, h *handler, p *parameters) (response, error) {
+	sel := p.selection()
+	if p.err != nil {
+		return response{}, p.err
+	}
+	cost, err := h.src.Cost(ctx, sel)
+	return response{json: cost, age: cost.Stats.Age}, err
 }
 
 func respondCatalog(ctx context.Context, h *handler, p *parameters) (response, error) {

@@ -95,7 +95,7 @@ func TestOpenAPIAnswers(t *testing.T) {
 		"/api/v1/series?" + selected + "&by=owner&step=1h", "/api/v1/series?by=function&limit=0", "/api/v1/series?only=app&by=team",
 		"/api/v1/views?" + selected, "/api/v1/views?page=/nowhere", "/api/v1/views?quantiles=2", "/api/v1/view?id=x", "/api/v1/view?id=" + strings.Repeat("0", 32),
 		"/api/v1/series?" + selected + "&label=visibility=hidden", "/api/v1/series?" + selected + "&step=10m",
-		"/api/v1/stats?" + selected, "/api/v1/vitals?group_by=device&release=r1", "/api/v1/top?" + selected + "&limit=2", "/api/v1/top?sort=reach&label=device=mobile-low",
+		"/api/v1/stats?" + selected, "/api/v1/vitals?group_by=device&release=r1", "/api/v1/cost?page=/feed&since=24h", "/api/v1/top?" + selected + "&limit=2", "/api/v1/top?sort=reach&label=device=mobile-low",
 		"/api/v1/tree?" + selected, "/api/v1/tree?compare_release=r1&release=r2&max_nodes=1", "/api/v1/callers?name=render", "/api/v1/callees?name=main&line=7",
 		"/api/v1/tree?page=/nowhere", "/api/v1/tree?page=/nowhere&compare_page=/x", "/api/v1/callers?name=nobody", "/api/v1/callees?page=/nowhere&name=nobody", "/api/v1/top?page=/nowhere",
 		"/api/v1/compare?release=r2&compare_release=r1", "/api/v1/compare?release=r2&compare_release=r9&method=sums", "/api/v1/compare?page=/x&compare_page=/y",

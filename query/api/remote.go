@@ -221,6 +221,11 @@ func (r *Remote) Vitals(ctx context.Context, sel selection.Selection) (query.Vit
 	return ask[query.Vitals](ctx, r, "/api/v1/vitals", queryOf(sel))
 }
 
+// Cost implements [query.Source].
+func (r *Remote) Cost(ctx context.Context, sel selection.Selection) (query.Cost, error) {
+	return ask[query.Cost](ctx, r, "/api/v1/cost", queryOf(sel))
+}
+
 // Series implements [query.Source].
 func (r *Remote) Series(ctx context.Context, q query.SeriesQuery) (query.Series, error) {
 	v := queryOf(q.Selection)

@@ -108,6 +108,9 @@ func (s source) Report(context.Context, selection.Selection) (query.Report, erro
 func (s source) Vitals(context.Context, selection.Selection) (query.Vitals, error) {
 	return query.Vitals{Pages: []query.PageVitals{}, Stats: s.result.Stats}, s.err
 }
+func (s source) Cost(context.Context, selection.Selection) (query.Cost, error) {
+	return query.Cost{Stats: s.result.Stats}, s.err
+}
 func (s source) Series(context.Context, query.SeriesQuery) (query.Series, error) {
 	return query.Series{}, s.err
 }

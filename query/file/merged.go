@@ -118,6 +118,11 @@ func (s Merged) Vitals(context.Context, selection.Selection) (query.Vitals, erro
 	return query.Vitals{}, notOfFiles("web vitals")
 }
 
+// Cost implements [query.Source].
+func (s Merged) Cost(context.Context, selection.Selection) (query.Cost, error) {
+	return query.Cost{}, notOfFiles("web vitals")
+}
+
 // Series implements [query.Source].
 func (s Merged) Series(context.Context, query.SeriesQuery) (query.Series, error) {
 	return query.Series{}, notOfFiles("series over time")

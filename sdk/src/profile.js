@@ -311,7 +311,16 @@ export function profile(visit, parts, vitals) {
     new Uint32Array(viewId.buffer)[0] = view.$draw * 2 ** 32;
     const weight = view.$draw < view.$top ? 1 : Math.round(1 / (options.reportRate ?? 0.01));
     const shown = view.$event?.persisted ? pages.at(-1) : pages[0];
-    Object.assign(view, { $viewId: viewId, weight, $shown: shown, $chunk: 0, $known: labels(view) });
+    // Who is told that a page is not to be profiled any more is in no arm, drawn or not.
+    const arm =
+      self.Profiler && !view.$problem && told(shown[3]) != 0
+        ? view.$draw < view.$top
+          ? 'profiled'
+          : view.$top
+            ? 'header'
+            : 'none'
+        : undefined;
+    Object.assign(view, { $viewId: viewId, weight, $shown: shown, $chunk: 0, $known: labels(view), $arm: arm });
   };
 
   const begin = () => {

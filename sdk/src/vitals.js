@@ -68,7 +68,7 @@ export function vitals(visit) {
       weight: view.weight,
       release,
       environment,
-      labels: by ? { ...view.$known, navigation: 'soft' } : view.$known,
+      labels: { ...view.$known, navigation: by ? 'soft' : undefined, arm: view.$arm },
       vitals,
     });
     later?.abort();

@@ -19,6 +19,16 @@ const (
 	KeyConnection  = "connection"
 	// KeyNavigation is the label of Web Vitals alone: [NavigationSoft], or none for a document.
 	KeyNavigation = "navigation"
+	// KeyArm is the label of Web Vitals alone that says in which arm of the experiment the page view is that every draw of
+	// who is profiled is: [ArmProfiled], [ArmHeader] or [ArmNone]; page views of browsers without a profiler have none.
+	KeyArm = "arm"
+)
+
+// The arms: a page view is in one by the draw, whatever became of it.
+const (
+	ArmProfiled = "profiled" // drawn to be profiled
+	ArmHeader   = "header"   // not drawn, but the document allows a profiler
+	ArmNone     = "none"     // not drawn by the server, which sends the header to those that are
 )
 
 // NavigationSoft is the value of [KeyNavigation] for changes of route within a document, with their
@@ -74,6 +84,9 @@ func foldWide(l trie.Labels) trie.Labels {
 	}
 	return out
 }
+
+// vitalKeys are the labels that Web Vitals alone have, beside those of Wide.
+func vitalKeys() []string { return []string{KeyArm, KeyNavigation} }
 
 // cell is a cell under construction.
 type cell struct {

@@ -156,8 +156,10 @@ func (w *writer) vitals(of map[string]*Vital, level Level) {
 	byKey := map[string]*Vital{}
 	for _, v := range of {
 		l := level.project(v.Labels)
-		if soft := v.Labels.Value(KeyNavigation); soft != "" && level != Narrow {
-			l = append(l, trie.Label{Key: KeyNavigation, Value: soft}).Sort()
+		for _, own := range vitalKeys() {
+			if value := v.Labels.Value(own); value != "" && level != Narrow {
+				l = append(l, trie.Label{Key: own, Value: value}).Sort()
+			}
 		}
 		key := string(appendLabelsKey(nil, l)) + v.Name
 		if byKey[key] == nil {

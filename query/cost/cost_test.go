@@ -1,0 +1,141 @@
+package cost
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+// site are page views of a site whose arms are drawn at random. Values are those of a log-normal distribution, as they are in the field, with
+// medians that differ by page, device and time.
+type site struct {
+	r       *rand.Rand
+	views   int     // of each arm
+	effect  float64 // LCP of profiled page views is so many times as long
+	weight  int     // page views that one of the control stands for
+	control string
+	cached  float64 // share of the profiled page views that come from a cache, with a fast first byte
+	rollOut bool    // the share of profiled page views grows with time, and the site gets slower
+}
+
+func (s *site) experiment() *Experiment {
+	const hours, pages, devices = 6, 4, 3
+	type cell struct{ lcp, ttfb rollup.Vital }
+	var cells [2][hours][pages][devices]cell
+	view := func(arm, weight int) {
+		hour := s.r.IntN(hours)
+		if s.rollOut && arm == 0 {
+			hour = hours - 1 - int(hours*math.Pow(s.r.Float64(), 2)) // mostly late
+		}
+		page, device := s.r.IntN(pages), s.r.IntN(devices)
+		slow := float64(1+page) * []float64{1, 1.6, 3}[device]
+		if s.rollOut {
+			slow *= 1 + 0.3*float64(hour)
+		}
+		lcp := 400 * slow * math.Exp(0.7*s.r.NormFloat64())
+		ttfb := 120 * slow * math.Exp(0.5*s.r.NormFloat64())
+		if arm == 0 {
+			lcp *= s.effect
+			if s.r.Float64() < s.cached {
+				ttfb /= 4
+			}
+		}
+		c := &cells[arm][hour][page][device]
+		c.lcp.Add(int64(lcp*1000), int64(weight))
+		c.ttfb.Add(int64(ttfb*1000), int64(weight))
+	}
+	for range s.views {
+		view(0, 1)
+		view(1, s.weight)
+	}
+	e := new(Experiment)
+	for arm, name := range []string{rollup.ArmProfiled, s.control} {
+		for hour := range hours {
+			for page := range pages {
+				for device := range devices {
+					c := &cells[arm][hour][page][device]
+					c.lcp.Name, c.ttfb.Name = "lcp", "ttfb"
+					for _, v := range []*rollup.Vital{&c.lcp, &c.ttfb} {
+						if v.Views == 0 {
+							continue
+						}
+						v.Labels = trie.MakeLabels(rollup.KeyDevice, fmt.Sprint("device-", device), rollup.KeyBrowser, "Chrome 150", rollup.KeyArm, name)
+						e.Add(fmt.Sprint("/page-", page), fmt.Sprint(hour), v)
+					}
+				}
+			}
+		}
+	}
+	return e
+}
+
+func lcpOf(t testing.TB, r Report) Vital {
+	t.Helper()
+	i := slices.IndexFunc(r.Vitals, func(v Vital) bool { return v.Name == "lcp" })
+	if i < 0 {
+		t.Fatalf("no LCP: %+v", r)
+	}
+	return r.Vitals[i]
+}
+
+// What is planted is found, its interval holds the truth as often as it says, and arms that are alike are called so. Each row is 200 experiments.
+func TestExperiments(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		site    site
+		found   [2]float64 // share of the experiments in which p75 is called slower or faster
+		covered [2]float64 // share in which its interval holds the truth
+		fair    bool
+	}{
+		{"+5 %, 20,000 page views an arm", site{views: 20_000, effect: 1.05, weight: 1, control: rollup.ArmNone}, [2]float64{0.95, 1}, [2]float64{0.92, 0.985}, true},
+		{"alike", site{views: 20_000, effect: 1, weight: 1, control: rollup.ArmNone}, [2]float64{0, 0.08}, [2]float64{0.92, 0.985}, true},
+		{"alike, few", site{views: 1000, effect: 1, weight: 1, control: rollup.ArmNone}, [2]float64{0, 0.08}, [2]float64{0.92, 0.99}, true},
+		{"alike, rolled out while the site got slower", site{views: 5000, effect: 1, weight: 100, control: rollup.ArmHeader, rollOut: true}, [2]float64{0, 0.08}, [2]float64{0.92, 0.99}, true},
+		{"a cache keeps one arm", site{views: 20_000, effect: 0.9, weight: 1, control: rollup.ArmNone, cached: 0.1}, [2]float64{0, 0}, [2]float64{0, 0}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			const runs = 200
+			found, covered, fair := 0, 0, 0
+			for run := range uint64(runs) {
+				s := c.site
+				s.r = rand.New(rand.NewPCG(run, 1))
+				got := s.experiment().Report(6 * time.Hour)
+				if got.Fair == nil {
+					t.Fatalf("run %d: %+v", run, got)
+				}
+				if !*got.Fair {
+					if len(got.Vitals) > 0 || got.Unfair == "" {
+						t.Fatalf("run %d: it is not fair, and %+v", run, got)
+					}
+					continue
+				}
+				fair++
+				d := lcpOf(t, got).Differences[1]
+				if d.What != "p75" {
+					t.Fatalf("got %+v", d)
+				}
+				if d.Status != "noise" {
+					found++
+				}
+				if truth := c.site.effect - 1; d.Relative.Low <= truth && truth <= d.Relative.High {
+					covered++
+				}
+			}
+			share := func(n int) float64 { return float64(n) / runs }
+			t.Logf("found %.3f, covered %.3f, fair %.3f", share(found), share(covered), share(fair))
+			if c.fair && share(fair) < 0.98 || !c.fair && fair > 0 {
+				t.Errorf("called fair in %.3f", share(fair))
+			}
+			if share(found) < c.found[0] || share(found) > c.found[1] || share(covered) < c.covered[0] || share(covered) > c.covered[1] {
+				t.Errorf("found in %.3f, want %v; interval holds the truth in %.3f, want %v", share(found), c.found, share(covered), c.covered)
+			}
+		})
+	}
+}

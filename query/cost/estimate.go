@@ -1,0 +1,110 @@
+package cost
+
+import (
+	"math"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+// pair is a stratum with both arms.
+type pair struct {
+	profiled, control side
+	weight            float64
+}
+
+// side is an arm of a stratum.
+type side struct {
+	bars []rollup.Bar
+	all  float64 // the weights of its page views
+	n    float64 // how many page views of equal weight know as much (L. Kish, Survey Sampling, 1965)
+	poor float64 // share, from 0 to 1
+}
+
+func sideOf(v *rollup.Vital) side {
+	s := side{bars: slices.Collect(v.Histogram.All()), all: float64(v.Weight), poor: float64(v.Poor) / float64(v.Weight)}
+	if v.WeightSquares > 0 {
+		s.n = s.all * s.all / float64(v.WeightSquares)
+	}
+	return s
+}
+
+// below returns the share of the page views with less than x. Values lie anywhere in their bar.
+func (s *side) below(x float64) float64 {
+	sum := 0.0
+	for _, b := range s.bars {
+		switch {
+		case x >= float64(b.High):
+			sum += float64(b.Count)
+		case x > float64(b.Low):
+			sum += float64(b.Count) * (x - float64(b.Low)) / float64(b.High-b.Low)
+		}
+	}
+	return sum / s.all
+}
+
+// mixture is an arm of all strata, each with its weight.
+type mixture struct {
+	sides   []*side
+	weights []float64 // of which the sum is 1
+	bars    []part    // of all of them
+}
+
+// part is a bar with its share of the mixture.
+type part struct{ low, high, share float64 }
+
+func mixtureOf(pairs []pair, arm func(*pair) *side) *mixture {
+	m := &mixture{}
+	total := 0.0
+	for i := range pairs {
+		total += pairs[i].weight
+	}
+	shares := map[[2]int64]float64{}
+	for i := range pairs {
+		s, w := arm(&pairs[i]), pairs[i].weight/total
+		m.sides, m.weights = append(m.sides, s), append(m.weights, w)
+		for _, b := range s.bars {
+			shares[[2]int64{b.Low, b.High}] += w * float64(b.Count) / s.all
+		}
+	}
+	for at, share := range shares {
+		m.bars = append(m.bars, part{float64(at[0]), float64(at[1]), share})
+	}
+	slices.SortFunc(m.bars, func(a, b part) int { return int(math.Copysign(1, a.low-b.low)) })
+	return m
+}
+
+// quantile returns the value below which a share q is.
+func (m *mixture) quantile(q float64) float64 {
+	sum := 0.0
+	for _, b := range m.bars {
+		if sum+b.share >= q {
+			return b.low + (b.high-b.low)*max(q-sum, 0)/b.share
+		}
+		sum += b.share
+	}
+	return m.bars[len(m.bars)-1].high
+}
+
+// interval returns quantile q with the values between which it is, as far as z standard errors go. What varies is the share below it, in
+// each stratum by itself.
+func (m *mixture) interval(q, z float64) (value, low, high float64) {
+	value = m.quantile(q)
+	variance := 0.0
+	for i, s := range m.sides {
+		p := s.below(value)
+		variance += m.weights[i] * m.weights[i] * p * (1 - p) / (s.n - 1)
+	}
+	d := z * math.Sqrt(variance)
+	return value, m.quantile(max(q-d, 0)), m.quantile(min(q+d, 1))
+}
+
+// poor returns the share of poor page views, and its standard error.
+func (m *mixture) poor() (share, deviation float64) {
+	variance := 0.0
+	for i, s := range m.sides {
+		share += m.weights[i] * s.poor
+		variance += m.weights[i] * m.weights[i] * s.poor * (1 - s.poor) / (s.n - 1)
+	}
+	return share, math.Sqrt(variance)
+}

@@ -1,0 +1,102 @@
+package cost
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+// Experiment are page views by arm, in strata: both arms of a stratum have the same page, time, device, browser and connection, so
+// that a share of profiled page views that differs between these, or changes, makes no difference.
+type Experiment struct {
+	strata map[string]*stratum // by what its page views have in common
+}
+
+// stratum has the sums of its Web Vitals, by arm and name.
+type stratum map[string]map[string]*rollup.Vital
+
+// stratumKeys are the labels whose values the page views of a stratum share.
+func stratumKeys() []string {
+	return []string{rollup.KeyDevice, rollup.KeyBrowser, rollup.KeyConnection, rollup.KeyNavigation}
+}
+
+// Add adds page views of a page and a time, which is any text. Those in no arm are left out.
+func (e *Experiment) Add(page, time string, v *rollup.Vital) {
+	arm := v.Labels.Value(rollup.KeyArm)
+	if !slices.Contains([]string{rollup.ArmProfiled, rollup.ArmHeader, rollup.ArmNone}, arm) {
+		return
+	}
+	key := page + "\x00" + time
+	for _, k := range stratumKeys() {
+		key += "\x00" + v.Labels.Value(k)
+	}
+	if e.strata == nil {
+		e.strata = map[string]*stratum{}
+	}
+	if e.strata[key] == nil {
+		e.strata[key] = &stratum{}
+	}
+	s := *e.strata[key]
+	if s[arm] == nil {
+		s[arm] = map[string]*rollup.Vital{}
+	}
+	if s[arm][v.Name] == nil {
+		s[arm][v.Name] = &rollup.Vital{Name: v.Name}
+	}
+	s[arm][v.Name].AddAll(v)
+}
+
+// Arm says how many page views are in an arm.
+type Arm struct {
+	Name      string `json:"arm"`        // profiled, header or none
+	Views     int64  `json:"views"`      // page views that reported, by the Web Vital that the most reported
+	PageViews int64  `json:"page_views"` // those that these stand for
+}
+
+// arms returns those that have page views, the profiled one first.
+func (e *Experiment) arms() (out []Arm) {
+	for _, name := range []string{rollup.ArmProfiled, rollup.ArmNone, rollup.ArmHeader} {
+		sums := map[string]Arm{}
+		for _, s := range e.strata {
+			for vital, v := range (*s)[name] {
+				x := sums[vital]
+				sums[vital] = Arm{name, x.Views + v.Views, x.PageViews + v.Weight}
+			}
+		}
+		if len(sums) > 0 {
+			out = append(out, slices.MaxFunc(slices.Collect(maps.Values(sums)), func(a, b Arm) int { return int(a.Views - b.Views) }))
+		}
+	}
+	return out
+}
+
+// matched are the strata in which both arms have a Web Vital, in an order that is always the same, and the share that they have of the page views that reported it.
+func (e *Experiment) matched(vital, control string) (out []pair, share float64) {
+	all, both := 0.0, 0.0
+	for _, key := range slices.Sorted(maps.Keys(e.strata)) {
+		s := *e.strata[key]
+		a, b := s[rollup.ArmProfiled][vital], s[control][vital]
+		for _, v := range []*rollup.Vital{a, b} {
+			if v != nil {
+				all += float64(v.Views)
+			}
+		}
+		if a == nil || b == nil {
+			continue
+		}
+		if p := (pair{sideOf(a), sideOf(b), 0}); p.profiled.n >= leastInStratum && p.control.n >= leastInStratum {
+			// The weight with which the difference varies least, if it is the same everywhere.
+			p.weight = p.profiled.n * p.control.n / (p.profiled.n + p.control.n)
+			out = append(out, p)
+			both += float64(a.Views + b.Views)
+		}
+	}
+	if all > 0 {
+		share = both / all
+	}
+	return out, share
+}
+
+// leastInStratum is of how many page views of an arm it can be told how they vary.
+const leastInStratum = 2

@@ -1,0 +1,208 @@
+package cost
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+// Report says what profiling costs visitors. Unknown is nil or absent, and never zero.
+type Report struct {
+	Arms    []Arm  `json:"arms"`
+	Control string `json:"control,omitempty"` // the arm that profiled page views are compared with: none or, if nobody is in it, header
+	// Fair is false if the draw is not one: Time to First Byte, which profiling can not change, differs between the arms. Then there are no
+	// differences. It is nil if that can not be told.
+	Fair *bool `json:"fair"`
+	// Unfair says by how much it differs.
+	Unfair string `json:"unfair,omitempty"`
+	// Vitals are the differences, in the order of rollup.VitalKinds, without Time to First Byte.
+	Vitals []Vital `json:"vitals"`
+	// Missing says why something is not there.
+	Missing []string `json:"missing,omitempty"`
+}
+
+// Vital is the difference that profiling makes to a Web Vital.
+type Vital struct {
+	Name     string  `json:"name"`
+	Unit     string  `json:"unit"` // ms, or score
+	Profiled int64   `json:"profiled_views"`
+	Control  int64   `json:"control_views"`
+	Matched  float64 `json:"matched"` // share of these that have the other arm beside them: same page, time, device, browser and connection
+	// Differences are those of p50, p75, p95 and the share that is rated poor.
+	Differences []Difference `json:"differences"`
+	// ViewsForOnePercent is how many page views an arm needs until p75 is known within 1 % of itself, and Hours how long that
+	// takes at the rate of the time that was asked for, from its beginning.
+	ViewsForOnePercent int64   `json:"views_for_one_percent,omitempty"`
+	Hours              float64 `json:"hours_for_one_percent,omitempty"`
+}
+
+// Difference is profiled minus control, in the unit of the Web Vital, or as a share from 0 to 1 for "poor". Low and High are the interval of 95 %.
+type Difference struct {
+	What     string   `json:"what"` // p50, p75, p95 or poor
+	Profiled float64  `json:"profiled"`
+	Control  float64  `json:"control"`
+	Value    float64  `json:"value"`
+	Low      float64  `json:"low"`
+	High     float64  `json:"high"`
+	Relative *Between `json:"relative,omitempty"` // the same as a share of the control; absent where that is 0
+	Status   string   `json:"status"`             // slower, faster or noise
+}
+
+// Between is a value and its interval.
+type Between struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+const (
+	z95  = 1.959963984540054
+	z999 = 3.2905267314919255
+
+	// leastViews is of how many page views an arm the normal approximation holds up to p95.
+	leastViews = 200
+	// placebo is what nothing of the script can change: it is over before a document is parsed.
+	placebo = "ttfb"
+)
+
+// Report compares the arms of an experiment that took so long.
+func (e *Experiment) Report(took time.Duration) Report {
+	out := Report{Arms: e.arms(), Vitals: []Vital{}}
+	views := map[string]int64{}
+	for _, a := range out.Arms {
+		views[a.Name] = a.Views
+	}
+	out.Control = rollup.ArmNone
+	if views[rollup.ArmNone] < leastViews && views[rollup.ArmHeader] > views[rollup.ArmNone] {
+		out.Control = rollup.ArmHeader
+	}
+	for _, arm := range []string{rollup.ArmProfiled, out.Control} {
+		if views[arm] < leastViews {
+			out.Missing = append(out.Missing, fmt.Sprintf("%d page views of the arm %s have reported, %d are needed", views[arm], arm, leastViews))
+		}
+	}
+	if len(out.Missing) > 0 {
+		out.Control = ""
+		return out
+	}
+	if e.judge(&out); out.Fair != nil && !*out.Fair {
+		return out
+	}
+	for _, kind := range rollup.VitalKinds() {
+		if kind.Name == placebo {
+			continue
+		}
+		v, err := e.compare(kind, out.Control, took)
+		if err != nil {
+			out.Missing = append(out.Missing, err.Error())
+			continue
+		}
+		out.Vitals = append(out.Vitals, v)
+	}
+	return out
+}
+
+// judge says whether the draw was fair.
+func (e *Experiment) judge(out *Report) {
+	kind, _ := rollup.VitalKindOf(placebo)
+	v, pairs, err := e.sides(kind, out.Control)
+	if err != nil {
+		out.Missing = append(out.Missing, "whether the draw is fair: "+err.Error())
+		return
+	}
+	fair := true
+	out.Fair = &fair
+	for _, q := range []float64{0.5, 0.75} {
+		d := differenceAt(pairs, q, z999, 1000)
+		if d.Low > 0 || d.High < 0 {
+			fair = false
+			out.Unfair = fmt.Sprintf("%s of Time to First Byte is %.4g ms in profiled page views and %.4g ms in others (difference %.3g to %.3g, of %d and %d page views): the draw does not choose at random, so differences "+
+				"are not what profiling costs. A cache that keeps documents with their header does that", d.What, d.Profiled, d.Control, d.Low, d.High, v.Profiled, v.Control)
+			return
+		}
+	}
+}
+
+// sides returns the strata of a Web Vital that have both arms.
+func (e *Experiment) sides(kind rollup.VitalKind, control string) (Vital, []pair, error) {
+	v := Vital{Name: kind.Name, Unit: "ms", Differences: []Difference{}}
+	if kind.Score {
+		v.Unit = "score"
+	}
+	for _, s := range e.strata {
+		if x := (*s)[rollup.ArmProfiled][kind.Name]; x != nil {
+			v.Profiled += x.Views
+		}
+		if x := (*s)[control][kind.Name]; x != nil {
+			v.Control += x.Views
+		}
+	}
+	pairs, matched := e.matched(kind.Name, control)
+	v.Matched = matched
+	if v.Profiled < leastViews || v.Control < leastViews {
+		return v, nil, fmt.Errorf("%s: %d profiled page views and %d others have reported it, %d of each are needed", kind.Name, v.Profiled, v.Control, leastViews)
+	}
+	profiled, others := 0.0, 0.0
+	for _, p := range pairs {
+		profiled, others = profiled+p.profiled.n, others+p.control.n
+	}
+	if profiled < leastViews || others < leastViews {
+		return v, nil, fmt.Errorf("%s: page views of both arms have too little in common: of %d and %d, %.0f and %.0f have the other arm at the same page, time, device, browser and connection",
+			kind.Name, v.Profiled, v.Control, profiled, others)
+	}
+	return v, pairs, nil
+}
+
+func (e *Experiment) compare(kind rollup.VitalKind, control string, took time.Duration) (Vital, error) {
+	v, pairs, err := e.sides(kind, control)
+	if err != nil {
+		return v, err
+	}
+	each := 1000.0
+	if kind.Score {
+		each = 1e6
+	}
+	for _, q := range []float64{0.5, 0.75, 0.95} {
+		v.Differences = append(v.Differences, differenceAt(pairs, q, z95, each))
+	}
+	if r := v.Differences[1].Relative; r != nil {
+		half := (r.High - r.Low) / 2
+		times := half * half / (0.01 * 0.01)
+		v.ViewsForOnePercent = int64(math.Ceil(times * float64(min(v.Profiled, v.Control))))
+		v.Hours = times * took.Hours()
+	}
+	a, b := mixtureOf(pairs, profiledSide), mixtureOf(pairs, controlSide)
+	x, dx := a.poor()
+	y, dy := b.poor()
+	d := z95 * math.Hypot(dx, dy)
+	v.Differences = append(v.Differences, finish(Difference{What: "poor", Profiled: x, Control: y, Value: x - y, Low: x - y - d, High: x - y + d}))
+	return v, nil
+}
+
+func profiledSide(p *pair) *side { return &p.profiled }
+func controlSide(p *pair) *side  { return &p.control }
+
+// differenceAt returns the difference of a quantile; each is the unit of the histograms in that of the result.
+func differenceAt(pairs []pair, q, z, each float64) Difference {
+	x, xLow, xHigh := mixtureOf(pairs, profiledSide).interval(q, z)
+	y, yLow, yHigh := mixtureOf(pairs, controlSide).interval(q, z)
+	// Of independent estimates the squares of the half widths add up, on each side of the value.
+	low, high := math.Hypot(x-xLow, yHigh-y), math.Hypot(xHigh-x, y-yLow)
+	return finish(Difference{What: fmt.Sprintf("p%.0f", 100*q), Profiled: x / each, Control: y / each, Value: (x - y) / each, Low: (x - y - low) / each, High: (x - y + high) / each})
+}
+
+// finish says what a difference means.
+func finish(d Difference) Difference {
+	d.Status = "noise"
+	if d.Low > 0 {
+		d.Status = "slower"
+	} else if d.High < 0 {
+		d.Status = "faster"
+	}
+	if d.Control > 0 {
+		d.Relative = &Between{d.Value / d.Control, d.Low / d.Control, d.High / d.Control}
+	}
+	return d
+}
