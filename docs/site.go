@@ -40,6 +40,7 @@ func sections() []section {
 		{"How to", []purpose{
 			{"install", "packages, archives, the image, Kubernetes"},
 			{"sdk", "the script on your pages: loading, options, features, Web Vitals"},
+			{"cost", "what profiling costs your visitors, and a careful roll-out"},
 			{"upload", "names for minified functions, from source maps"},
 			{"bundlers", "the options that each bundler needs for that"},
 			{"dashboard", "what its views show, and the keys"},

@@ -26,7 +26,7 @@ type site struct {
 
 func (s *site) experiment() *Experiment {
 	const hours, pages, devices = 6, 4, 3
-	type cell struct{ lcp, ttfb rollup.Vital }
+	type cell struct{ lcp, ttfb, cls rollup.Vital }
 	var cells [2][hours][pages][devices]cell
 	view := func(arm, weight int) {
 		hour := s.r.IntN(hours)
@@ -49,6 +49,7 @@ func (s *site) experiment() *Experiment {
 		c := &cells[arm][hour][page][device]
 		c.lcp.Add(int64(lcp*1000), int64(weight))
 		c.ttfb.Add(int64(ttfb*1000), int64(weight))
+		c.cls.Add([]int64{0, 0, 20_000, 300_000}[s.r.IntN(4)], int64(weight)) // as many page views have none
 	}
 	for range s.views {
 		view(0, 1)
@@ -60,8 +61,8 @@ func (s *site) experiment() *Experiment {
 			for page := range pages {
 				for device := range devices {
 					c := &cells[arm][hour][page][device]
-					c.lcp.Name, c.ttfb.Name = "lcp", "ttfb"
-					for _, v := range []*rollup.Vital{&c.lcp, &c.ttfb} {
+					c.lcp.Name, c.ttfb.Name, c.cls.Name = "lcp", "ttfb", "cls"
+					for _, v := range []*rollup.Vital{&c.lcp, &c.ttfb, &c.cls} {
 						if v.Views == 0 {
 							continue
 						}
@@ -75,11 +76,11 @@ func (s *site) experiment() *Experiment {
 	return e
 }
 
-func lcpOf(t testing.TB, r Report) Vital {
+func vitalOf(t testing.TB, r Report, name string) Vital {
 	t.Helper()
-	i := slices.IndexFunc(r.Vitals, func(v Vital) bool { return v.Name == "lcp" })
+	i := slices.IndexFunc(r.Vitals, func(v Vital) bool { return v.Name == name })
 	if i < 0 {
-		t.Fatalf("no LCP: %+v", r)
+		t.Fatalf("no %s: %+v", name, r)
 	}
 	return r.Vitals[i]
 }
@@ -103,6 +104,7 @@ func TestExperiments(t *testing.T) {
 			t.Parallel()
 			const runs = 200
 			found, covered, fair := 0, 0, 0
+			alike := map[string]int{} // of the layout shift, which is alike in all of them
 			for run := range uint64(runs) {
 				s := c.site
 				s.r = rand.New(rand.NewPCG(run, 1))
@@ -117,7 +119,15 @@ func TestExperiments(t *testing.T) {
 					continue
 				}
 				fair++
-				d := lcpOf(t, got).Differences[1]
+				for _, d := range vitalOf(t, got, "cls").Differences {
+					if d.Low > d.High || d.Value < d.Low || d.Value > d.High {
+						t.Fatalf("run %d: %+v", run, d)
+					}
+					if d.Status != "noise" {
+						alike[d.What]++
+					}
+				}
+				d := vitalOf(t, got, "lcp").Differences[1]
 				if d.What != "p75" {
 					t.Fatalf("got %+v", d)
 				}
@@ -129,6 +139,12 @@ func TestExperiments(t *testing.T) {
 				}
 			}
 			share := func(n int) float64 { return float64(n) / runs }
+			for what, n := range alike {
+				if share(n) > 0.08 {
+					t.Errorf("%s of a layout shift that is alike is called a difference in %.3f", what, share(n))
+				}
+			}
+			t.Logf("cls %v", alike)
 			t.Logf("found %.3f, covered %.3f, fair %.3f", share(found), share(covered), share(fair))
 			if c.fair && share(fair) < 0.98 || !c.fair && fair > 0 {
 				t.Errorf("called fair in %.3f", share(fair))

@@ -90,21 +90,31 @@ func (m *mixture) quantile(q float64) float64 {
 // each stratum by itself.
 func (m *mixture) interval(q, z float64) (value, low, high float64) {
 	value = m.quantile(q)
-	variance := 0.0
-	for i, s := range m.sides {
-		p := s.below(value)
-		variance += m.weights[i] * m.weights[i] * p * (1 - p) / (s.n - 1)
-	}
-	d := z * math.Sqrt(variance)
+	_, d := m.below(value)
+	d *= z
 	return value, m.quantile(max(q-d, 0)), m.quantile(min(q+d, 1))
+}
+
+// below returns the share of the page views with less than x, and its standard error.
+func (m *mixture) below(x float64) (share, deviation float64) {
+	return m.share(func(s *side) float64 { return s.below(x) })
 }
 
 // poor returns the share of poor page views, and its standard error.
 func (m *mixture) poor() (share, deviation float64) {
-	variance := 0.0
+	return m.share(func(s *side) float64 { return s.poor })
+}
+
+// share returns a share of the page views that each stratum has, and its standard error. That of none or all is not 0: it is what one page
+// view more would make it (A. Agresti and B. Caffo, The American Statistician 54, 2000).
+func (m *mixture) share(of func(*side) float64) (share, deviation float64) {
+	variance, views := 0.0, 0.0
 	for i, s := range m.sides {
-		share += m.weights[i] * s.poor
-		variance += m.weights[i] * m.weights[i] * s.poor * (1 - s.poor) / (s.n - 1)
+		p := of(s)
+		share += m.weights[i] * p
+		variance += m.weights[i] * m.weights[i] * p * (1 - p) / (s.n - 1)
+		views += s.n
 	}
-	return share, math.Sqrt(variance)
+	p := (share*views + 1) / (views + 2)
+	return share, math.Sqrt(max(variance, min(p*(1-p), 2/views)/views))
 }

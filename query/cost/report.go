@@ -63,6 +63,8 @@ const (
 
 	// leastViews is of how many page views an arm the normal approximation holds up to p95.
 	leastViews = 200
+	// leastRelative is below what a percentage says nothing: in ms, of a score, and of a share.
+	leastRelative = 0.001
 	// placebo is what nothing of the script can change: it is over before a document is parsed.
 	placebo = "ttfb"
 )
@@ -190,7 +192,22 @@ func differenceAt(pairs []pair, q, z, each float64) Difference {
 	y, yLow, yHigh := mixtureOf(pairs, controlSide).interval(q, z)
 	// Of independent estimates the squares of the half widths add up, on each side of the value.
 	low, high := math.Hypot(x-xLow, yHigh-y), math.Hypot(xHigh-x, y-yLow)
+	if !differ(pairs, q, z) { // where many page views have the same value, the interval of a quantile is none to either side
+		low, high = max(low, x-y), max(high, y-x)
+	}
 	return finish(Difference{What: fmt.Sprintf("p%.0f", 100*q), Profiled: x / each, Control: y / each, Value: (x - y) / each, Low: (x - y - low) / each, High: (x - y + high) / each})
+}
+
+// differ reports whether unlike shares of the arms are below the value that a share q of both is below.
+func differ(pairs []pair, q, z float64) bool {
+	both := make([]pair, 0, 2*len(pairs))
+	for _, p := range pairs {
+		both = append(both, pair{profiled: p.profiled, weight: p.weight}, pair{profiled: p.control, weight: p.weight})
+	}
+	at := mixtureOf(both, profiledSide).quantile(q)
+	x, dx := mixtureOf(pairs, profiledSide).below(at)
+	y, dy := mixtureOf(pairs, controlSide).below(at)
+	return math.Abs(x-y) > z*math.Hypot(dx, dy)
 }
 
 // finish says what a difference means.
@@ -201,7 +218,7 @@ func finish(d Difference) Difference {
 	} else if d.High < 0 {
 		d.Status = "faster"
 	}
-	if d.Control > 0 {
+	if d.Control >= leastRelative {
 		d.Relative = &Between{d.Value / d.Control, d.Low / d.Control, d.High / d.Control}
 	}
 	return d

@@ -20,6 +20,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		if err := r.writeTable(w); err != nil {
 			return err
 		}
+		fmt.Fprintln(w, "\nIntervals are those of 95 %: about one of twenty does not hold the truth.")
 		if r.Fair == nil {
 			fmt.Fprintln(w, "\nWhether the draw is fair is not known.")
 		}

@@ -67,7 +67,7 @@ import { now, page, pages, shared, spans } from './spans.js';
  * @property {number} $chunk how many traces it has
  * @property {Span} $shown the page on which it began
  * @property {Record<string, unknown>} $known its labels
- * @property {string} [$arm] of the experiment that the draw is; none if the browser has no profiler
+ * @property {string | boolean} [$arm] of the experiment that the draw is; none if the browser has no profiler
  * @property {number} weight page views that it stands for when it says something
  * @property {string} [stopped] why it was not profiled to its end
  */

@@ -309,17 +309,12 @@ export function profile(visit, parts, vitals) {
     const { $view: view } = visit;
     const viewId = crypto.getRandomValues(new Uint8Array(16));
     new Uint32Array(viewId.buffer)[0] = view.$draw * 2 ** 32;
-    const weight = view.$draw < view.$top ? 1 : Math.round(1 / (options.reportRate ?? 0.01));
+    const chosen = view.$draw < view.$top;
+    const weight = chosen ? 1 : Math.round(1 / (options.reportRate ?? 0.01));
     const shown = view.$event?.persisted ? pages.at(-1) : pages[0];
-    // Who is told that a page is not to be profiled any more is in no arm, drawn or not.
+    // Visitors who were told a rate are in no arm: they were profiled before, so others are not like them.
     const arm =
-      self.Profiler && !view.$problem && told(shown[3]) != 0
-        ? view.$draw < view.$top
-          ? 'profiled'
-          : view.$top
-            ? 'header'
-            : 'none'
-        : undefined;
+      self.Profiler && !view.$problem && told(shown?.[3]) == null && (chosen ? 'profiled' : view.$top ? 'header' : 'none');
     Object.assign(view, { $viewId: viewId, weight, $shown: shown, $chunk: 0, $known: labels(view), $arm: arm });
   };
 

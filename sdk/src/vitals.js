@@ -68,7 +68,7 @@ export function vitals(visit) {
       weight: view.weight,
       release,
       environment,
-      labels: { ...view.$known, navigation: by ? 'soft' : undefined, arm: view.$arm },
+      labels: { ...view.$known, navigation: by && 'soft', arm: view.$arm },
       vitals,
     });
     later?.abort();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { smallBuffers, stop } from './browser.js';
 import { check } from './check.js';
 import { until } from './daemon.js';
+import { closeTab } from './leave.js';
 import { header } from './site.js';
 
 // Which page views are profiled, and what is said of those that are not.
@@ -65,6 +66,35 @@ check('profiled: what the server has chosen, whatever the page would draw', asyn
   // The share stands in the trace, as field 6 of the context, a double.
   const share = Buffer.from([0x31, 0, 0, 0, 0, 0, 0, 0xd0, 0x3f]);
   assert.ok((await sent).postDataBuffer()?.includes(share), 'the trace has no share of 0.25');
+});
+
+check('Web Vitals say in which arm of the draw a page view is', async ({ daemon, site, open }) => {
+  const noProfiler = () => {
+    delete globalThis.Profiler;
+  };
+  const off = { 'Document-Policy': 'js-profiling=?0', 'Server-Timing': 'fieldtrie;dur=0' };
+  /** @type {[arm: string, document: import('./site.js').Document, init?: () => void][]} */
+  const visits = [
+    ['profiled', { headers: timing('0.25') }],
+    ['profiled', { start: { sampleRate: 1 } }],
+    ['none', { headers: off, start: { sampleRate: 1 } }],
+    ['none', { headers: off, start: { sampleRate: 0.5 } }],
+    ['header', { start: { sampleRate: 1e-9 } }],
+    ['', { headers: off }, noProfiler], // a browser that can not be drawn is in no arm, chosen or not
+    ['', { headers: timing('0.25') }, noProfiler],
+  ];
+  for (const [i, [, document, init]] of visits.entries()) {
+    const start = { reportRate: 1, ...document.start };
+    const page = await open(site.page(`/arm${i}`, { ...document, start, body: '<p>Some text</p>' }), init);
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50))));
+    await closeTab(page);
+  }
+  const reported = (/** @type {number} */ i) =>
+    daemon.metric(`fieldtrie_ingest_vital_page_views_total{page="/arm${i}",rating="good",vital="ttfb"}`);
+  for (const i of visits.keys()) await until(`the report of /arm${i}`, () => reported(i));
+  await daemon.stop(); // which stores what was reported
+  await daemon.start();
+  for (const [i, [arm]] of visits.entries()) assert.deepEqual(await daemon.arms(`/arm${i}`), { [arm]: 1 }, `/arm${i}`);
 });
 
 check('profiled: a visitor with Global Privacy Control, if the site does not ask', async ({ daemon, site, open }) => {

@@ -162,6 +162,17 @@ export class Daemon {
   }
 
   /**
+   * Returns how many page views of a page have reported Web Vitals, by the arm of the experiment that each draw is; '' is none.
+   * @param {string} page
+   * @returns {Promise<Record<string, number>>}
+   */
+  async arms(page) {
+    /** @type {{pages: {labels?: {arm?: string}, vitals: {views: number}[]}[]}} */
+    const { pages: groups } = JSON.parse(await this.get(`/api/v1/vitals?group_by=arm&page=${encodeURIComponent(page)}`));
+    return Object.fromEntries(groups.map(({ labels, vitals }) => [labels?.arm ?? '', Math.max(...vitals.map(({ views }) => views))]));
+  }
+
+  /**
    * Returns an answer that has all that was acknowledged before.
    * @param {string} path
    */

@@ -160,6 +160,10 @@ export type View = {
      */
     $known: Record<string, unknown>;
     /**
+     * of the experiment that the draw is; none if the browser has no profiler
+     */
+    $arm?: string | boolean;
+    /**
      * page views that it stands for when it says something
      */
     weight: number;
@@ -231,6 +235,7 @@ export type View = {
  * @property {number} $chunk how many traces it has
  * @property {Span} $shown the page on which it began
  * @property {Record<string, unknown>} $known its labels
+ * @property {string | boolean} [$arm] of the experiment that the draw is; none if the browser has no profiler
  * @property {number} weight page views that it stands for when it says something
  * @property {string} [stopped] why it was not profiled to its end
  */
