@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Metrics } from '../src/api/metrics.ts';
+import type { Cost, CostDifference } from '../src/api/types.ts';
+import { intervalOf, rowsOf } from '../src/pages/health/Cost.tsx';
 import { checksOf, inBucket, refusalsOf } from '../src/pages/health/checks.ts';
 import { verdictOf } from '../src/pages/health/Health.tsx';
 
@@ -99,4 +101,38 @@ fieldtrie_ingest_rejected_total{reason="new_reason"} 3`),
     ['requests', 'no space', 2],
   ]);
   assert.ok(refusals.every(({ remedy }) => remedy));
+});
+
+const difference = (what: CostDifference['what'], of: Partial<CostDifference>): CostDifference => ({
+  ...{ what, profiled: 1434, control: 1416, value: 18, low: -9, high: 45, status: 'noise' },
+  ...of,
+});
+
+test('what profiling costs is shown with its interval', () => {
+  const cost: Cost = {
+    arms: [
+      { arm: 'profiled', views: 2000, page_views: 2000 },
+      { arm: 'none', views: 300, page_views: 30_000 },
+    ],
+    control: 'none',
+    fair: true,
+    vitals: [
+      {
+        ...{ name: 'lcp', unit: 'ms', profiled_views: 2000, control_views: 300, matched: 1, views_for_one_percent: 14_371 },
+        differences: [
+          difference('p50', {}),
+          difference('p75', { relative: { value: 0.013, low: -0.006, high: 0.032 } }),
+          difference('p95', {}),
+          difference('poor', { profiled: 0.0086, control: 0.006, low: -0.0011, high: 0.0063 }),
+        ],
+      },
+      {
+        ...{ name: 'cls', unit: 'score', profiled_views: 2000, control_views: 300, matched: 1 },
+        differences: [difference('p75', { profiled: 0.01, control: 0, low: 0.001, high: 0.02, status: 'slower' })],
+      },
+    ],
+    stats: { partitions: 0, traces: 0, bytes: 0 },
+  };
+  assert.deepEqual(rowsOf(cost).map(intervalOf), ['−0.6\u00a0% to +3.2\u00a0%', '−0.11 to +0.63 points', '0.001 to 0.020']);
+  assert.deepEqual(rowsOf({ ...cost, vitals: [] }), []);
 });

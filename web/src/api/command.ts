@@ -31,6 +31,7 @@ const asAggregate: Record<string, { words: string[]; flags?: Flags }> = {
   series: { words: ['--series'], flags: { step: '--step', group_by: '--group-by', limit: '--rows' } },
   stats: { words: ['--stats'] },
   vitals: { words: ['--vitals'] },
+  cost: { words: ['--cost'] },
   top: { words: ['--format', 'top'], flags: { limit: '--rows' } },
   tree: { words: ['--format', 'tree'] },
   callers: { words: ['--format', 'tree'] },

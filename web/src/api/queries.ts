@@ -2,7 +2,7 @@
 
 import type { TreeResponse } from '../tree/tree.ts';
 import { fineStep, paramsOf, type OtherSide, type Selection } from './selection.ts';
-import type { Arrivals, Budgets, Catalog, ChangeReport, FoundChanges, Comparison, Labels, List, Place, Series, Top, ViewResponse, Views, Vitals } from './types.ts';
+import type { Arrivals, Budgets, Catalog, ChangeReport, FoundChanges, Comparison, Cost, Labels, List, Place, Series, Top, ViewResponse, Views, Vitals } from './types.ts';
 
 /** A query with a response of type T. */
 export interface Query<T> {
@@ -53,6 +53,11 @@ export function byRelease(selection: Selection): Query<Series> {
 /** How page views were for visitors. */
 export function vitals(selection: Selection): Query<Vitals> {
   return query('vitals', paramsOf(selection));
+}
+
+/** What profiling costs visitors. */
+export function cost(selection: Selection): Query<Cost> {
+  return query('cost', paramsOf(selection));
 }
 
 /** Functions, or parts of the code, that take the most time. */

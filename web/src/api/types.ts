@@ -102,6 +102,44 @@ export interface List {
   stats: Stats;
 }
 
+/** What /api/v1/cost returns. */
+export interface Cost {
+  arms: { arm: 'profiled' | 'header' | 'none'; views: number; page_views: number }[];
+  control?: 'header' | 'none';
+  /** null if that is not known. */
+  fair: boolean | null;
+  /** Why it is not fair. Then there are no differences. */
+  unfair?: string;
+  vitals: VitalCost[];
+  /** Why something is not there. */
+  missing?: string[];
+  stats: Stats;
+}
+
+/** The difference that profiling makes to a Web Vital. */
+export interface VitalCost {
+  name: string;
+  unit: 'ms' | 'score';
+  profiled_views: number;
+  control_views: number;
+  matched: number;
+  differences: CostDifference[];
+  views_for_one_percent?: number;
+  hours_for_one_percent?: number;
+}
+
+/** Profiled minus others, in the unit, or as a share for poor. */
+export interface CostDifference {
+  what: 'p50' | 'p75' | 'p95' | 'poor';
+  profiled: number;
+  control: number;
+  value: number;
+  low: number;
+  high: number;
+  relative?: { value: number; low: number; high: number };
+  status: 'slower' | 'faster' | 'noise';
+}
+
 /** Points of one set of labels. */
 export interface SeriesGroup {
   labels: Record<string, string>;

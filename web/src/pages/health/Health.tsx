@@ -10,6 +10,7 @@ import { ago, bytes, count, duration, number, percent, plural } from '../../widg
 import { Panel } from '../../widgets/Panel.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
 import { Text } from '../parts/names.tsx';
+import { CostPanel } from './Cost.tsx';
 import { checksOf, inBucket, refusalsOf, type Check, type Refusal } from './checks.ts';
 
 /** How often the daemon is asked, in ms. */
@@ -41,6 +42,7 @@ export function Health() {
       <Panel title="Page views without a profile" query={coverage(selection)} shown={pages}>
         {(response) => <Coverage list={response} />}
       </Panel>
+      <CostPanel />
       <Panel title="Responses by path" {...panel}>
         {() => now && <Paths now={now} />}
       </Panel>

@@ -1,0 +1,97 @@
+// What profiling costs visitors: Web Vitals of page views that were drawn to be profiled against those of others.
+
+import { cost as ask } from '../../api/queries.ts';
+import type { Cost, CostDifference, VitalCost } from '../../api/types.ts';
+import { useQuery } from '../../state/responses.ts';
+import { useView } from '../../state/view.ts';
+import type { Term } from '../../widgets/meanings.ts';
+import { count, duration, percent, plural, signed, signedPercent } from '../../widgets/numbers.ts';
+import { Panel } from '../../widgets/Panel.tsx';
+import { Table, type Column } from '../../widgets/Table.tsx';
+
+/** The panel about it, of what is selected. */
+export function CostPanel() {
+  const query = ask(useView().selection);
+  return (
+    <Panel title="What profiling costs visitors" query={query} shown={useQuery(query)}>
+      {(response) => <Costs of={response} />}
+    </Panel>
+  );
+}
+
+/** A difference of one Web Vital. */
+interface Row {
+  vital: VitalCost;
+  of: CostDifference;
+}
+
+/** Returns the differences of p75 and of the share that is poor, in the order of the response. */
+export function rowsOf(cost: Cost): Row[] {
+  return cost.vitals.flatMap((vital) =>
+    vital.differences.filter(({ what }) => what == 'p75' || what == 'poor').map((of) => ({ vital, of })),
+  );
+}
+
+/** Returns an amount as it is shown: a time, a score or a share. */
+const amountOf = ({ vital, of }: Row, value: number): string =>
+  of.what == 'poor' ? percent(value) : vital.unit == 'score' ? value.toFixed(3) : duration(value);
+
+/** Returns an interval as it is shown: in percent where there are some. */
+export function intervalOf({ vital, of }: Row): string {
+  if (of.what == 'poor') return `${signed(100 * of.low)} to ${signed(100 * of.high)} points`;
+  if (of.relative) return `${signedPercent(of.relative.low)} to ${signedPercent(of.relative.high)}`;
+  return vital.unit == 'score' ? `${of.low.toFixed(3)} to ${of.high.toFixed(3)}` : `${signed(of.low)} to ${signed(of.high)} ms`;
+}
+
+const words = { slower: 'slower', faster: 'faster', noise: 'within noise' };
+const classes = { slower: 'blown', faster: 'ok', noise: '' };
+
+const columns: Column<Row>[] = [
+  {
+    key: 'vital',
+    title: 'Web Vital',
+    text: true,
+    cell: ({ vital, of }) => `${vital.name.toUpperCase()} ${of.what == 'poor' ? 'rated poor' : of.what}`,
+  },
+  { key: 'status', title: 'difference', text: true, cell: ({ of }) => <span class={`status ${classes[of.status]}`}>{words[of.status]}</span> },
+  { key: 'interval', title: '95 % interval', term: 'interval' as Term, cell: intervalOf },
+  { key: 'profiled', title: 'profiled', cell: (row) => amountOf(row, row.of.profiled) },
+  { key: 'control', title: 'others', cell: (row) => amountOf(row, row.of.control) },
+  {
+    key: 'needs',
+    title: '± 1 % takes',
+    wide: true,
+    cell: ({ vital, of }) =>
+      of.what == 'p75' && vital.views_for_one_percent ? `${plural(vital.views_for_one_percent, 'page view')} of each` : '',
+  },
+];
+
+/** The numbers, or why there are none. */
+export function Costs({ of: cost }: { of: Cost }) {
+  const rows = rowsOf(cost);
+  return (
+    <>
+      {cost.unfair && (
+        <p>
+          <span class="status blown">not fair</span> {cost.unfair}.
+        </p>
+      )}
+      {rows.length > 0 && (
+        <>
+          <p>
+            {cost.arms.map(({ arm, views }) => `${count(views)} ${arms[arm]}`).join(', ')}; compared at the same page, time, device,
+            browser and connection.{cost.fair == null && ' Whether the draw is fair is not known.'}
+          </p>
+          <Table caption="What profiling costs" columns={columns} rows={rows} rowKey={({ vital, of }) => vital.name + of.what} order="" />
+        </>
+      )}
+      {cost.missing?.map((what) => (
+        <p key={what} class="empty">
+          Not known: {what}.
+        </p>
+      ))}
+    </>
+  );
+}
+
+const arms = { profiled: 'profiled page views', header: 'others with the header', none: 'others without the header' };
