@@ -137,7 +137,7 @@ func TestTools(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"budgets", "callers", "changes", "compare", "explain", "in_files", "pages", "top_functions", "trend", "verify"}; !reflect.DeepEqual(names, want) {
+	if want := []string{"budgets", "callers", "changes", "compare", "explain", "in_files", "pages", "profiling_cost", "top_functions", "trend", "verify"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("got %v, want %v", names, want)
 	}
 }
@@ -192,6 +192,10 @@ func TestNumbers(t *testing.T) {
 	}
 	text, got, _ = call(t, s, "trend", map[string]any{"page": "/feed", "function": "parse", "file": "app.js"})
 	if points := got["points"].([]any); len(points) != 1 || points[0].(map[string]any)["mean_ms"].(map[string]any)["value"] != caller["ms"] {
+		t.Errorf("got %v\n%s", got, text)
+	}
+	text, got, _ = call(t, s, "profiling_cost", map[string]any{"page": "/feed"})
+	if got["fair"] != nil || len(got["missing"].([]any)) != 2 || !strings.Contains(text, "Not known: 0 page views of the arm profiled have reported") {
 		t.Errorf("got %v\n%s", got, text)
 	}
 	text, got, _ = call(t, s, "pages", nil)

@@ -55,7 +55,8 @@ type Arm struct {
 }
 
 // arms returns those that have page views, the profiled one first.
-func (e *Experiment) arms() (out []Arm) {
+func (e *Experiment) arms() []Arm {
+	out := []Arm{}
 	for _, name := range []string{rollup.ArmProfiled, rollup.ArmNone, rollup.ArmHeader} {
 		sums := map[string]Arm{}
 		for _, s := range e.strata {
