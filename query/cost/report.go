@@ -169,7 +169,7 @@ func (e *Experiment) compare(kind rollup.VitalKind, control string, took time.Du
 	for _, q := range []float64{0.5, 0.75, 0.95} {
 		v.Differences = append(v.Differences, differenceAt(pairs, q, z95, each))
 	}
-	if r := v.Differences[1].Relative; r != nil {
+	if r := v.Differences[1].Relative; r != nil && r.High-r.Low < 1 { // else many page views have the same value, and it is no use to wait
 		half := (r.High - r.Low) / 2
 		times := half * half / (0.01 * 0.01)
 		v.ViewsForOnePercent = int64(math.Ceil(times * float64(min(v.Profiled, v.Control))))
