@@ -45,10 +45,11 @@ func (c *config) firstBudgets() time.Duration {
 	return firstBudgets
 }
 
-// board returns what evaluates the budgets of a file, nil without --budgets and without those of the demo.
+// board returns what evaluates the budgets of a file. Without --budgets, and without those of the demo, it has none until
+// SIGHUP brings them.
 func (c *config) board(of query.Local, f *budget.File, r prometheus.Registerer) *budget.Board {
 	if c.budgets == "" && !c.demo.shop() {
-		return nil
+		f = nil
 	}
 	b := budget.NewBoard(of, f, time.Now)
 	r.MustRegister(budgetMetrics{b})
@@ -58,9 +59,6 @@ func (c *config) board(of query.Local, f *budget.File, r prometheus.Registerer) 
 // evaluate keeps a board up to date until ctx is done, from first on. The log has the budgets that can
 // not be answered, and those whose state changes.
 func evaluate(ctx context.Context, b *budget.Board, first time.Duration, log *slog.Logger) {
-	if b == nil {
-		return
-	}
 	blown := map[string]bool{}
 	var said time.Time
 	b.Run(ctx, first, everyBudgets, func(e *budget.Evaluation) {

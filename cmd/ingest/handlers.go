@@ -125,18 +125,18 @@ type answers struct {
 	heap   *heap
 	site   string // what Pyroscope's clients know as the name of the service
 	audit  *audit
-	board  *budget.Board     // nil without --budgets
+	board  *budget.Board
 	found  *watching.Watcher // nil with --watch=false
 	demo   string            // what a demo has; empty without --demo
 }
 
-// budgets returns what tells of the budgets of some pages, nil if there are none.
+// budgets returns what tells of the budgets of some pages.
 func (a answers) budgets(of query.Pages) func(context.Context, query.Source) ([]budget.Status, error) {
-	if a.board == nil {
-		return nil
-	}
 	return func(context.Context, query.Source) ([]budget.Status, error) {
 		e := a.board.Last()
+		if !a.board.Has() {
+			return nil, agent.ErrNoBudgets
+		}
 		if e == nil {
 			return nil, errors.New("the budgets are not evaluated yet: ask again in some seconds")
 		}

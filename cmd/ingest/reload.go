@@ -110,7 +110,7 @@ func (r reload) takes(flag string, now *config) bool {
 	case "access": // a guard is there from the start, or not at all
 		return r.private.guard != nil && now.access != ""
 	case "budgets":
-		return r.board != nil && now.budgets != ""
+		return now.budgets != ""
 	}
 	return false
 }

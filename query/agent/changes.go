@@ -165,9 +165,12 @@ type budgetOut struct {
 	Note   string    `json:"note,omitempty"`
 }
 
+// ErrNoBudgets says that there is no file with budgets.
+var ErrNoBudgets = errors.New("there are no budgets: give a file with --budgets, to ingest or to aggregate mcp")
+
 func (t tools) budgets(ctx context.Context, _ budgetsIn) (out budgetsOut, err error) {
 	if t.Budgets == nil {
-		return out, errors.New("there are no budgets: give a file with --budgets, to ingest or to aggregate mcp")
+		return out, ErrNoBudgets
 	}
 	all, err := t.Budgets(ctx, t.Source)
 	if err != nil {

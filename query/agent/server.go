@@ -23,7 +23,7 @@ type Options struct {
 	Version string           // of the program
 	Now     func() time.Time // time.Now
 	Lag     time.Duration    // [selection.Selection.Lag]
-	// Budgets returns how things stand with budgets, by a source. nil: there are none.
+	// Budgets returns how things stand with budgets, by a source. nil, and the error [ErrNoBudgets]: there are none.
 	Budgets func(context.Context, query.Source) ([]budget.Status, error)
 	// Changes returns what knows of the changes that were found unasked, by a source. nil: nobody looks.
 	Changes func(query.Source) (changes.Source, error)

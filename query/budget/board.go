@@ -21,19 +21,19 @@ type Evaluation struct {
 }
 
 // Board evaluates budgets periodically and keeps the last evaluation, which it serves as an
-// [http.Handler]. A nil Board means that there are no budgets.
+// [http.Handler]. Without a file there are no budgets.
 type Board struct {
 	src     query.Source
 	now     func() time.Time
 	changed chan struct{} // holds one value after SetFile
 
 	mu    sync.Mutex
-	file  *File
+	file  *File // nil: there are no budgets
 	state State
 	last  *Evaluation // nil before the first; it does not change
 }
 
-// NewBoard returns a Board for the budgets of f. The clock is that of the source.
+// NewBoard returns a Board for the budgets of f, which may be nil. The clock is that of the source.
 func NewBoard(src query.Source, f *File, now func() time.Time) *Board {
 	return &Board{src: src, file: f, now: now, changed: make(chan struct{}, 1)}
 }
@@ -47,6 +47,13 @@ func (b *Board) SetFile(f *File) {
 	case b.changed <- struct{}{}:
 	default:
 	}
+}
+
+// Has reports whether there is a file with budgets.
+func (b *Board) Has() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.file != nil
 }
 
 // Last returns the last evaluation, or nil before the first.
@@ -67,6 +74,9 @@ func (b *Board) Run(ctx context.Context, first, every time.Duration, done func(*
 			return
 		case <-timer.C:
 		case <-b.changed:
+		}
+		if !b.Has() {
+			continue
 		}
 		e, err := b.Evaluate(ctx)
 		if err != nil { // ctx is done
@@ -115,8 +125,8 @@ func (b *Board) serve(w http.ResponseWriter, r *http.Request, takes func(page st
 		refuse(http.StatusBadRequest, "query string: "+err.Error())
 	case len(parameters) > 0:
 		refuse(http.StatusBadRequest, fmt.Sprintf("unknown parameter %q; there are none here", slices.Min(slices.Collect(maps.Keys(parameters)))))
-	case b == nil:
-		refuse(http.StatusNotFound, "there are no budgets: start ingest with --budgets FILE")
+	case !b.Has():
+		refuse(http.StatusNotFound, "there are no budgets: give ingest --budgets FILE")
 	default:
 		if e := b.Last(); e != nil {
 			w.Header().Set("Cache-Control", "private, no-cache")

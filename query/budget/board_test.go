@@ -48,7 +48,7 @@ func TestBoardAnswers(t *testing.T) {
 		{board, "GET", "/api/v1/budgets?%", 400, `query string: `},
 		{board, "POST", "/api/v1/budgets", 405, "answers GET"},
 		{fresh, "GET", "/api/v1/budgets", 503, "not evaluated yet"},
-		{nil, "GET", "/api/v1/budgets", 404, "start ingest with --budgets FILE"},
+		{NewBoard(nil, nil, time.Now), "GET", "/api/v1/budgets", 404, "give ingest --budgets FILE"},
 	} {
 		w := httptest.NewRecorder()
 		test.board.ServeHTTP(w, httptest.NewRequest(test.method, test.target, nil))
