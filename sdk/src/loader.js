@@ -26,6 +26,7 @@ import { now, page, pages, shared, spans } from './spans.js';
  *   their Web Vitals; 0.01
  * @property {boolean} [honourGPC] do not profile visitors whose browser sends Global Privacy Control,
  *   nor take their Web Vitals
+ * @property {boolean} [dryRun] draw, and profile nobody: the A/A test of `aggregate --cost`
  * @property {boolean} [stackless] false leaves out what splits the time without a stack
  * @property {Recorder} [recorder] keep the last seconds, and send them when something bad happens; not
  *   in the core
@@ -140,7 +141,7 @@ export function start(options = /** @type {any} */ ({}), load) {
     const view = { $draw: draw, $top: rate, $refused: refused, $event: event, $begun: now() };
     visit.$view = view;
     try {
-      if (draw < rate && !refused)
+      if (draw < rate && !refused && !options.dryRun)
         view.$profiler = new Profiler({ sampleInterval: options.sampleInterval ?? 10, maxBufferSize: room });
     } catch (error) {
       view.$problem = error; // the page must not suffer from what this browser lacks

@@ -314,7 +314,7 @@ export function profile(visit, parts, vitals) {
     const shown = view.$event?.persisted ? pages.at(-1) : pages[0];
     // Visitors who were told a rate are in no arm: they were profiled before, so others are not like them.
     const arm =
-      self.Profiler && !view.$problem && told(shown?.[3]) == null && (chosen ? 'profiled' : view.$top ? 'header' : 'none');
+      self.Profiler && !view.$problem && !told(/** @type {any} */ (shown)[3]) && (chosen ? 'profiled' : view.$top ? 'header' : 'none');
     Object.assign(view, { $viewId: viewId, weight, $shown: shown, $chunk: 0, $known: labels(view), $arm: arm });
   };
 
@@ -322,7 +322,7 @@ export function profile(visit, parts, vitals) {
     const { $view: view } = visit;
     leaving = false;
     spent = 0;
-    if (view.$draw >= view.$top) return report(visit, told(view.$shown[3]) == 0 ? 'stopped' : 'unsampled');
+    if (view.$draw >= view.$top || options.dryRun) return report(visit, told(view.$shown[3]) == 0 ? 'stopped' : 'unsampled');
     if (view.$refused) return report(visit, 'refused');
     if (!settle) prepare();
     mode?.(!gap || Math.random() < share, true);

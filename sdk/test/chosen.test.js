@@ -80,6 +80,7 @@ check('Web Vitals say in which arm of the draw a page view is', async ({ daemon,
     ['none', { headers: off, start: { sampleRate: 1 } }],
     ['none', { headers: off, start: { sampleRate: 0.5 } }],
     ['header', { start: { sampleRate: 1e-9 } }],
+    ['profiled', { headers: { 'Server-Timing': 'fieldtrie;dur=0.25' }, start: { dryRun: true } }],
     ['', { headers: off }, noProfiler], // a browser that can not be drawn is in no arm, chosen or not
     ['', { headers: timing('0.25') }, noProfiler],
   ];
@@ -94,7 +95,12 @@ check('Web Vitals say in which arm of the draw a page view is', async ({ daemon,
   for (const i of visits.keys()) await until(`the report of /arm${i}`, () => reported(i));
   await daemon.stop(); // which stores what was reported
   await daemon.start();
-  for (const [i, [arm]] of visits.entries()) assert.deepEqual(await daemon.arms(`/arm${i}`), { [arm]: 1 }, `/arm${i}`);
+  for (const [i, [arm, document]] of visits.entries()) {
+    const path = `/arm${i}`;
+    assert.deepEqual(await daemon.arms(path), { [arm]: 1 }, path);
+    const dry = /** @type {any} */ (document.start)?.dryRun;
+    assert.equal(path in (await daemon.pages()), arm == 'profiled' && !dry, path);
+  }
 });
 
 check('profiled: a visitor with Global Privacy Control, if the site does not ask', async ({ daemon, site, open }) => {

@@ -65,6 +65,10 @@ export type Options = {
      */
     honourGPC?: boolean;
     /**
+     * draw, and profile nobody: the A/A test of `aggregate --cost`
+     */
+    dryRun?: boolean;
+    /**
      * false leaves out what splits the time without a stack
      */
     stackless?: boolean;
@@ -197,6 +201,7 @@ export type View = {
  *   their Web Vitals; 0.01
  * @property {boolean} [honourGPC] do not profile visitors whose browser sends Global Privacy Control,
  *   nor take their Web Vitals
+ * @property {boolean} [dryRun] draw, and profile nobody: the A/A test of `aggregate --cost`
  * @property {boolean} [stackless] false leaves out what splits the time without a stack
  * @property {Recorder} [recorder] keep the last seconds, and send them when something bad happens; not
  *   in the core
