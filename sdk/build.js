@@ -1,6 +1,6 @@
 // node build.js: makes the scripts in dist from src, and says what they weigh.
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -32,6 +32,9 @@ const outputs = [
 const internal = /^\$[a-z]/;
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
+// What the collector serves, in Brotli, by the hash of what it is of: one that is of another build is never served.
+rmSync(`${folder}brotli`, { recursive: true, force: true });
+mkdirSync(`${folder}brotli`);
 /** @type {Record<string, string | false>} */
 let names = {};
 /** @type {Record<string, string>} */
@@ -62,6 +65,9 @@ for (const { file, entry, constant, external } of outputs) {
   });
   if (constant) parts[constant] = JSON.stringify('sha256-' + createHash('sha256').update(code).digest('base64'));
   writeFileSync(`${folder}dist/${file}`, code);
-  const sizes = [code.length, gzipSync(code, { level: 9 }).length, brotliCompressSync(code).length];
+  const brotli = brotliCompressSync(code);
+  const hash = createHash('sha256').update(code).digest('hex').slice(0, 12);
+  if (file.startsWith('sdk')) writeFileSync(`${folder}brotli/${hash}.br`, brotli);
+  const sizes = [code.length, gzipSync(code, { level: 9 }).length, brotli.length];
   console.log(file.padEnd(20), ...sizes.map((size) => String(size).padStart(7)));
 }

@@ -10,11 +10,17 @@ import (
 
 // file is a response that is the same for everybody.
 type file struct {
-	body   []byte
-	zipped []byte // body in gzip; nil if that is no shorter
-	hash   string
-	media  string // Content-Type
-	cache  string // Cache-Control
+	body    []byte
+	encoded []encoding // the same, shorter; the shortest first
+	hash    string
+	media   string // Content-Type
+	cache   string // Cache-Control
+}
+
+// encoding is a body in a Content-Encoding.
+type encoding struct {
+	name string // as in Accept-Encoding
+	body []byte
 }
 
 // newFile returns a file that browsers cache and revalidate each time.
@@ -29,7 +35,7 @@ func newFile(body []byte, hash, media string) *file {
 		err = z.Close()
 	}
 	if err == nil && b.Len() < len(body) { // else it is served as it is
-		f.zipped = b.Bytes()
+		f.encoded = []encoding{{"gzip", b.Bytes()}}
 	}
 	return f
 }
@@ -40,10 +46,13 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", f.media)
 	h.Set("Cache-Control", f.cache)
 	h.Add("Vary", "Accept-Encoding")
-	if f.zipped != nil && acceptsGzip(r.Header) {
-		// A different encoding needs a different tag.
-		body, tag = f.zipped, `"`+f.hash+`-gzip"`
-		h.Set("Content-Encoding", "gzip")
+	for _, e := range f.encoded {
+		if accepts(r.Header, e.name) {
+			// A different encoding needs a different tag.
+			body, tag = e.body, `"`+f.hash+"-"+e.name+`"`
+			h.Set("Content-Encoding", e.name)
+			break
+		}
 	}
 	h.Set("ETag", tag)
 	if f.known(r.Header) {
@@ -63,7 +72,7 @@ func (f *file) known(h http.Header) bool {
 	for _, line := range h.Values("If-None-Match") {
 		for tag := range strings.SplitSeq(line, ",") {
 			tag = strings.Trim(strings.TrimPrefix(strings.TrimSpace(tag), "W/"), `"`)
-			if tag == "*" || strings.TrimSuffix(tag, "-gzip") == f.hash {
+			if tag == "*" || strings.TrimSuffix(strings.TrimSuffix(tag, "-gzip"), "-br") == f.hash {
 				return true
 			}
 		}
@@ -71,13 +80,12 @@ func (f *file) known(h http.Header) bool {
 	return false
 }
 
-// acceptsGzip reports whether the client accepts gzip.
-func acceptsGzip(h http.Header) bool {
+// accepts reports whether the client accepts an encoding by its name.
+func accepts(h http.Header, name string) bool {
 	for _, line := range h.Values("Accept-Encoding") {
 		for part := range strings.SplitSeq(line, ",") {
-			name, param, _ := strings.Cut(part, ";")
-			name = strings.ToLower(strings.TrimSpace(name))
-			if name != "gzip" && name != "x-gzip" {
+			own, param, _ := strings.Cut(part, ";")
+			if strings.TrimPrefix(strings.ToLower(strings.TrimSpace(own)), "x-") != name {
 				continue
 			}
 			q, given := strings.CutPrefix(strings.ToLower(strings.TrimSpace(param)), "q=")

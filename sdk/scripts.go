@@ -39,6 +39,7 @@ type script struct {
 	key, file string
 	part      bool
 	body      []byte
+	brotli    []byte // the same; nil if the build has none
 	hash      string
 	integrity string // value of the attribute of that name
 }
@@ -76,7 +77,9 @@ func load(files fs.FS) (out []script) {
 			continue // not every build has it
 		}
 		sum := sha256.Sum256(body)
-		out = append(out, script{s.key, s.file, s.part, body, hex.EncodeToString(sum[:])[:hashDigits], Integrity(body)})
+		hash := hex.EncodeToString(sum[:])[:hashDigits]
+		brotli, _ := fs.ReadFile(files, "brotli/"+hash+".br") // without it, it is served in gzip
+		out = append(out, script{s.key, s.file, s.part, body, brotli, hash, Integrity(body)})
 	}
 	return out
 }
@@ -126,6 +129,9 @@ func newScripts(scripts []script) *scriptHandler {
 	places := map[string]place{} // by key
 	for _, s := range scripts {
 		f := newFile(s.body, s.hash, "text/javascript; charset=utf-8")
+		if len(s.brotli) > 0 {
+			f.encoded = append([]encoding{{"br", s.brotli}}, f.encoded...)
+		}
 		forEver := *f
 		forEver.cache = "public, max-age=31536000, immutable" // a year
 		h.files[s.latest()], h.files[s.path()] = f, &forEver

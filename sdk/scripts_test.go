@@ -139,6 +139,19 @@ func TestScriptEncodings(t *testing.T) {
 			t.Errorf("%q: got %.40q", accept, body)
 		}
 	}
+	// Brotli is shorter, so it comes first; what is in it is not looked at here, see test/served.test.js.
+	small := load(fstest.MapFS{"dist/sdk.js": {Data: []byte(classic)}, "brotli/" + fmt.Sprintf("%x", sha256.Sum256([]byte(classic)))[:12] + ".br": {Data: []byte("brotli")},
+		"brotli/000000000000.br": {Data: []byte("of another build")}})
+	for accept, want := range map[string]string{"": "", "gzip, deflate, br, zstd": "br", "br": "br", "BR;q=0.5": "br", "br;q=0, gzip": "gzip", "gzip": "gzip", "brotli": "", "br;q=0": ""} {
+		w := get(newScripts(small), "GET", "/sdk.js", "Accept-Encoding", accept)
+		tag := strings.Trim(w.Header().Get("ETag"), `"`)
+		if got := w.Header().Get("Content-Encoding"); got != want || (want == "br") != (w.Body.String() == "brotli") || w.Header().Get("Vary") != "Accept-Encoding" || want != "" && !strings.HasSuffix(tag, "-"+want) {
+			t.Errorf("%q: in %q with tag %s, want %q", accept, got, tag, want)
+		}
+		if w := get(newScripts(small), "GET", "/sdk.js", "Accept-Encoding", accept, "If-None-Match", `"`+tag+`"`); w.Code != 304 || w.Header().Get("Content-Encoding") != "" {
+			t.Errorf("%q: known, and got %d in %q", accept, w.Code, w.Header().Get("Content-Encoding"))
+		}
+	}
 	// What gets no shorter is served as it is.
 	if w := get(h, "GET", "/sdk-core.js", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "" || w.Body.String() != core {
 		t.Errorf("short: got %v %q", w.Header(), w.Body)
@@ -193,6 +206,9 @@ func TestBuild(t *testing.T) {
 		sum := sha256.Sum256(body)
 		if want := "sha256-" + base64.StdEncoding.EncodeToString(sum[:]); len(body) == 0 || integrity != want {
 			t.Errorf("%s: integrity of %d bytes is %s, want %s", name, len(body), integrity, want)
+		}
+		if w := get(h, "GET", path, "Accept-Encoding", "gzip, br"); w.Header().Get("Content-Encoding") != "br" || w.Body.Len() >= len(body) {
+			t.Errorf("%s is in %q: make sdk", name, w.Header().Get("Content-Encoding"))
 		}
 		if latest := get(h, "GET", "/"+name).Body.Bytes(); !bytes.Equal(latest, body) {
 			t.Errorf("/%s is not what %s is", name, path)

@@ -59,7 +59,7 @@ package sdk
 
 import "embed"
 
-//go:embed dist/*.js dist/*.mjs
+//go:embed dist/*.js dist/*.mjs brotli/*.br
 var dist embed.FS
 
 //go:embed demo
