@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -66,7 +67,7 @@ func (e *Experiment) arms() []Arm {
 			}
 		}
 		if len(sums) > 0 {
-			out = append(out, slices.MaxFunc(slices.Collect(maps.Values(sums)), func(a, b Arm) int { return int(a.Views - b.Views) }))
+			out = append(out, slices.MaxFunc(slices.Collect(maps.Values(sums)), func(a, b Arm) int { return cmp.Or(cmp.Compare(a.Views, b.Views), cmp.Compare(a.PageViews, b.PageViews)) }))
 		}
 	}
 	return out
