@@ -259,7 +259,7 @@ func mainJob(t *testing.T, root string, user uint32, env, args []string) {
 	}
 	n := send(t, "http://"+public+"/v1/traces")
 	out, err := inside(root, user, env, "/usr/bin/fieldtrie", "aggregate", "--addr", private, "--format", "top").CombinedOutput()
-	if err != nil || !bytes.Contains(out, []byte("total")) {
+	if err != nil || !bytes.Contains(out, []byte("TOTAL MS")) {
 		t.Fatalf("aggregate: %v\n%s", err, out)
 	}
 	req, err := http.NewRequest(http.MethodGet, "http://"+private+"/", nil)
