@@ -67,7 +67,9 @@ func (e *Experiment) arms() []Arm {
 			}
 		}
 		if len(sums) > 0 {
-			out = append(out, slices.MaxFunc(slices.Collect(maps.Values(sums)), func(a, b Arm) int { return cmp.Or(cmp.Compare(a.Views, b.Views), cmp.Compare(a.PageViews, b.PageViews)) }))
+			out = append(out, slices.MaxFunc(slices.Collect(maps.Values(sums)), func(a, b Arm) int {
+				return cmp.Or(cmp.Compare(a.Views, b.Views), cmp.Compare(a.PageViews, b.PageViews))
+			}))
 		}
 	}
 	return out
