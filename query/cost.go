@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/cost"
@@ -44,32 +43,14 @@ func (l Local) Cost(ctx context.Context, sel selection.Selection) (out Cost, err
 		if !next.Before(until) {
 			part.Until = sel.Until
 		}
-		stats, err := l.eachRecord(ctx, part, store.Wanted{Level: rollup.Wide, Vitals: true}, func(x store.Rolled) error {
-			for i := range x.Record.Vitals {
-				if v := &x.Record.Vitals[i]; takesVital(sel, v) {
-					e.Add(x.Page, at.Format(time.RFC3339), v)
-				}
-			}
-			return nil
-		})
+		stratum := at.Format(time.RFC3339)
+		stats, err := l.eachVital(ctx, part, store.Wanted{Level: rollup.Wide}, func(page string, v *rollup.Vital) { e.Add(page, stratum, v) })
 		if err != nil {
 			return out, err
 		}
-		out.Stats.addTime(stats)
+		out.Stats.add(stats)
 		at = next
 	}
 	out.Report = e.Report(until.Sub(sel.Since))
 	return out, nil
-}
-
-// addTime adds what was read of another time.
-func (s *Stats) addTime(o Stats) {
-	s.Days, s.Hours, s.Partitions = s.Days+o.Days, s.Hours+o.Hours, s.Partitions+o.Partitions
-	s.RolledUp, s.Traces, s.Bytes, s.Folded = s.RolledUp+o.RolledUp, s.Traces+o.Traces, s.Bytes+o.Bytes, s.Folded+o.Folded
-	s.Age = o.Age
-	for _, w := range o.Warnings {
-		if len(s.Warnings) < maxWarnings && !slices.Contains(s.Warnings, w) {
-			s.Warnings = append(s.Warnings, w)
-		}
-	}
 }

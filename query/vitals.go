@@ -58,15 +58,7 @@ func (l Local) Vitals(ctx context.Context, sel selection.Selection) (Vitals, err
 	if keys := sel.LabelKeys(); slices.Contains(keys, rollup.KeyNavigation) || slices.Contains(keys, rollup.KeyArm) { // sums have it of vitals
 		want = store.Wanted{Level: rollup.Wide}
 	}
-	want.Vitals = true
-	stats, err := l.eachRecord(ctx, sel, want, func(x store.Rolled) error {
-		for i := range x.Record.Vitals {
-			if v := &x.Record.Vitals[i]; takesVital(sel, v) {
-				groupOf(groups, sel, x.Page, v).add(v)
-			}
-		}
-		return nil
-	})
+	stats, err := l.eachVital(ctx, sel, want, func(page string, v *rollup.Vital) { groupOf(groups, sel, page, v).add(v) })
 	if err != nil {
 		return Vitals{}, err
 	}
@@ -78,6 +70,19 @@ func (l Local) Vitals(ctx context.Context, sel selection.Selection) (Vitals, err
 		return cmp.Or(cmp.Compare(most(b), most(a)), cmp.Compare(a.Page, b.Page), slices.Compare(values(a.Labels), values(b.Labels)))
 	})
 	return out, nil
+}
+
+// eachVital calls take for the sums that sel asks for, at a level.
+func (l Local) eachVital(ctx context.Context, sel selection.Selection, want store.Wanted, take func(page string, v *rollup.Vital)) (Stats, error) {
+	want.Vitals = true
+	return l.eachRecord(ctx, sel, want, func(x store.Rolled) error {
+		for i := range x.Record.Vitals {
+			if v := &x.Record.Vitals[i]; takesVital(sel, v) {
+				take(x.Page, v)
+			}
+		}
+		return nil
+	})
 }
 
 // most returns how many page views reported the vital of p that the most reported.

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -53,24 +54,39 @@ type mixture struct {
 // part is a bar with its share of the mixture.
 type part struct{ low, high, share float64 }
 
-func mixtureOf(pairs []pair, arm func(*pair) *side) *mixture {
-	m := &mixture{}
+// arms are both arms of the strata that have both, and all page views of these.
+type arms struct{ profiled, control, both *mixture }
+
+func armsOf(pairs []pair) arms {
 	total := 0.0
-	for i := range pairs {
-		total += pairs[i].weight
+	for _, p := range pairs {
+		total += p.weight
 	}
-	shares := map[[2]int64]float64{}
+	var profiled, control []*side
+	var weights []float64
 	for i := range pairs {
-		s, w := arm(&pairs[i]), pairs[i].weight/total
-		m.sides, m.weights = append(m.sides, s), append(m.weights, w)
+		profiled, control = append(profiled, &pairs[i].profiled), append(control, &pairs[i].control)
+		weights = append(weights, pairs[i].weight/total)
+	}
+	half := make([]float64, len(weights))
+	for i, w := range weights {
+		half[i] = w / 2
+	}
+	return arms{mixtureOf(profiled, weights), mixtureOf(control, weights), mixtureOf(slices.Concat(profiled, control), slices.Concat(half, half))}
+}
+
+func mixtureOf(sides []*side, weights []float64) *mixture {
+	m := &mixture{sides: sides, weights: weights}
+	shares := map[[2]int64]float64{}
+	for i, s := range sides {
 		for _, b := range s.bars {
-			shares[[2]int64{b.Low, b.High}] += w * float64(b.Count) / s.all
+			shares[[2]int64{b.Low, b.High}] += weights[i] * float64(b.Count) / s.all
 		}
 	}
 	for at, share := range shares {
 		m.bars = append(m.bars, part{float64(at[0]), float64(at[1]), share})
 	}
-	slices.SortFunc(m.bars, func(a, b part) int { return int(math.Copysign(1, a.low-b.low)) })
+	slices.SortFunc(m.bars, func(a, b part) int { return cmp.Compare(a.low, b.low) })
 	return m
 }
 

@@ -11,7 +11,7 @@ import (
 // Experiment are page views by arm, in strata: both arms of a stratum have the same page, time, device, browser and connection, so
 // that a share of profiled page views that differs between these, or changes, makes no difference.
 type Experiment struct {
-	strata map[string]*stratum // by what its page views have in common
+	strata map[string]stratum // by what its page views have in common
 }
 
 // stratum has the sums of its Web Vitals, by arm and name.
@@ -33,12 +33,12 @@ func (e *Experiment) Add(page, time string, v *rollup.Vital) {
 		key += "\x00" + v.Labels.Value(k)
 	}
 	if e.strata == nil {
-		e.strata = map[string]*stratum{}
+		e.strata = map[string]stratum{}
 	}
 	if e.strata[key] == nil {
-		e.strata[key] = &stratum{}
+		e.strata[key] = stratum{}
 	}
-	s := *e.strata[key]
+	s := e.strata[key]
 	if s[arm] == nil {
 		s[arm] = map[string]*rollup.Vital{}
 	}
@@ -61,7 +61,7 @@ func (e *Experiment) arms() []Arm {
 	for _, name := range []string{rollup.ArmProfiled, rollup.ArmNone, rollup.ArmHeader} {
 		sums := map[string]Arm{}
 		for _, s := range e.strata {
-			for vital, v := range (*s)[name] {
+			for vital, v := range s[name] {
 				x := sums[vital]
 				sums[vital] = Arm{name, x.Views + v.Views, x.PageViews + v.Weight}
 			}
@@ -79,7 +79,7 @@ func (e *Experiment) arms() []Arm {
 func (e *Experiment) matched(vital, control string) (out []pair, share float64) {
 	all, both := 0.0, 0.0
 	for _, key := range slices.Sorted(maps.Keys(e.strata)) {
-		s := *e.strata[key]
+		s := e.strata[key]
 		a, b := s[rollup.ArmProfiled][vital], s[control][vital]
 		for _, v := range []*rollup.Vital{a, b} {
 			if v != nil {

@@ -109,7 +109,7 @@ func (e *Experiment) Report(took time.Duration) Report {
 // judge says whether the draw was fair.
 func (e *Experiment) judge(out *Report) {
 	kind, _ := rollup.VitalKindOf(placebo)
-	v, pairs, err := e.sides(kind, out.Control)
+	v, arms, err := e.sides(kind, out.Control)
 	if err != nil {
 		out.Missing = append(out.Missing, "whether the draw is fair: "+err.Error())
 		return
@@ -117,48 +117,48 @@ func (e *Experiment) judge(out *Report) {
 	fair := true
 	out.Fair = &fair
 	for _, q := range []float64{0.5, 0.75} {
-		d := differenceAt(pairs, q, z999, 1000)
+		d := arms.differenceAt(q, z999, 1000)
 		if d.Low > 0 || d.High < 0 {
 			fair = false
 			out.Unfair = fmt.Sprintf("%s of Time to First Byte is %.4g ms in profiled page views and %.4g ms in others (difference %.3g to %.3g, of %d and %d page views): the draw does not choose at random, so differences "+
-				"are not what profiling costs. A cache that keeps documents with their header does that", d.What, d.Profiled, d.Control, d.Low, d.High, v.Profiled, v.Control)
+				"are not what profiling costs. A cache that keeps documents with their header can do that", d.What, d.Profiled, d.Control, d.Low, d.High, v.Profiled, v.Control)
 			return
 		}
 	}
 }
 
-// sides returns the strata of a Web Vital that have both arms.
-func (e *Experiment) sides(kind rollup.VitalKind, control string) (Vital, []pair, error) {
+// sides returns both arms of a Web Vital.
+func (e *Experiment) sides(kind rollup.VitalKind, control string) (Vital, arms, error) {
 	v := Vital{Name: kind.Name, Unit: "ms", Differences: []Difference{}}
 	if kind.Score {
 		v.Unit = "score"
 	}
 	for _, s := range e.strata {
-		if x := (*s)[rollup.ArmProfiled][kind.Name]; x != nil {
+		if x := s[rollup.ArmProfiled][kind.Name]; x != nil {
 			v.Profiled += x.Views
 		}
-		if x := (*s)[control][kind.Name]; x != nil {
+		if x := s[control][kind.Name]; x != nil {
 			v.Control += x.Views
 		}
 	}
 	pairs, matched := e.matched(kind.Name, control)
 	v.Matched = matched
 	if v.Profiled < leastViews || v.Control < leastViews {
-		return v, nil, fmt.Errorf("%s: %d profiled page views and %d others have reported it, %d of each are needed", kind.Name, v.Profiled, v.Control, leastViews)
+		return v, arms{}, fmt.Errorf("%s: %d profiled page views and %d others have reported it, %d of each are needed", kind.Name, v.Profiled, v.Control, leastViews)
 	}
 	profiled, others := 0.0, 0.0
 	for _, p := range pairs {
 		profiled, others = profiled+p.profiled.n, others+p.control.n
 	}
 	if profiled < leastViews || others < leastViews {
-		return v, nil, fmt.Errorf("%s: page views of both arms have too little in common: of %d and %d, %.0f and %.0f have the other arm at the same page, time, device, browser and connection",
+		return v, arms{}, fmt.Errorf("%s: page views of both arms have too little in common: of %d and %d, %.0f and %.0f have the other arm at the same page, time, device, browser and connection",
 			kind.Name, v.Profiled, v.Control, profiled, others)
 	}
-	return v, pairs, nil
+	return v, armsOf(pairs), nil
 }
 
 func (e *Experiment) compare(kind rollup.VitalKind, control string, took time.Duration) (Vital, error) {
-	v, pairs, err := e.sides(kind, control)
+	v, arms, err := e.sides(kind, control)
 	if err != nil {
 		return v, err
 	}
@@ -167,7 +167,7 @@ func (e *Experiment) compare(kind rollup.VitalKind, control string, took time.Du
 		each = 1e6
 	}
 	for _, q := range []float64{0.5, 0.75, 0.95} {
-		v.Differences = append(v.Differences, differenceAt(pairs, q, z95, each))
+		v.Differences = append(v.Differences, arms.differenceAt(q, z95, each))
 	}
 	if r := v.Differences[1].Relative; r != nil && r.High-r.Low < 1 { // else many page views have the same value, and it is no use to wait
 		half := (r.High - r.Low) / 2
@@ -175,38 +175,30 @@ func (e *Experiment) compare(kind rollup.VitalKind, control string, took time.Du
 		v.ViewsForOnePercent = int64(math.Ceil(times * float64(min(v.Profiled, v.Control))))
 		v.Hours = times * took.Hours()
 	}
-	a, b := mixtureOf(pairs, profiledSide), mixtureOf(pairs, controlSide)
-	x, dx := a.poor()
-	y, dy := b.poor()
+	x, dx := arms.profiled.poor()
+	y, dy := arms.control.poor()
 	d := z95 * math.Hypot(dx, dy)
 	v.Differences = append(v.Differences, finish(Difference{What: "poor", Profiled: x, Control: y, Value: x - y, Low: x - y - d, High: x - y + d}))
 	return v, nil
 }
 
-func profiledSide(p *pair) *side { return &p.profiled }
-func controlSide(p *pair) *side  { return &p.control }
-
 // differenceAt returns the difference of a quantile; each is the unit of the histograms in that of the result.
-func differenceAt(pairs []pair, q, z, each float64) Difference {
-	x, xLow, xHigh := mixtureOf(pairs, profiledSide).interval(q, z)
-	y, yLow, yHigh := mixtureOf(pairs, controlSide).interval(q, z)
+func (a arms) differenceAt(q, z, each float64) Difference {
+	x, xLow, xHigh := a.profiled.interval(q, z)
+	y, yLow, yHigh := a.control.interval(q, z)
 	// Of independent estimates the squares of the half widths add up, on each side of the value.
 	low, high := math.Hypot(x-xLow, yHigh-y), math.Hypot(xHigh-x, y-yLow)
-	if !differ(pairs, q, z) { // where many page views have the same value, the interval of a quantile is none to either side
+	if !a.differ(q, z) { // where many page views have the same value, the interval of a quantile is none to either side
 		low, high = max(low, x-y), max(high, y-x)
 	}
 	return finish(Difference{What: fmt.Sprintf("p%.0f", 100*q), Profiled: x / each, Control: y / each, Value: (x - y) / each, Low: (x - y - low) / each, High: (x - y + high) / each})
 }
 
 // differ reports whether unlike shares of the arms are below the value that a share q of both is below.
-func differ(pairs []pair, q, z float64) bool {
-	both := make([]pair, 0, 2*len(pairs))
-	for _, p := range pairs {
-		both = append(both, pair{profiled: p.profiled, weight: p.weight}, pair{profiled: p.control, weight: p.weight})
-	}
-	at := mixtureOf(both, profiledSide).quantile(q)
-	x, dx := mixtureOf(pairs, profiledSide).below(at)
-	y, dy := mixtureOf(pairs, controlSide).below(at)
+func (a arms) differ(q, z float64) bool {
+	at := a.both.quantile(q)
+	x, dx := a.profiled.below(at)
+	y, dy := a.control.below(at)
 	return math.Abs(x-y) > z*math.Hypot(dx, dy)
 }
 
