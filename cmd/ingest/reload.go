@@ -96,13 +96,10 @@ func (c *config) differing(from *config) []string {
 
 // takes reports whether a running daemon can go on with another value of a flag.
 func (r reload) takes(flag string, now *config) bool {
+	if kept := r.config.retentionOf(flag); kept != nil {
+		return now.says(flag) || !shorter(*now.retentionOf(flag), *kept)
+	}
 	switch flag {
-	case "retention":
-		return now.says(flag) || !shorter(now.retention, r.config.retention)
-	case "hourly-retention":
-		return now.says(flag) || !shorter(now.hourly, r.config.hourly)
-	case "daily-retention":
-		return now.says(flag) || !shorter(now.daily, r.config.daily)
 	case "allow-origin", "first-party", "key", "keys", "sampling", "owners", "source-link", "max-disk",
 		"max-body", "max-inflated", "max-samples", "max-stacks", "max-frames", "max-string", "max-pages", "max-tags", "max-label-values", "max-skew",
 		"rate", "page-rate", "key-rate":
@@ -119,6 +116,19 @@ func (r reload) takes(flag string, now *config) bool {
 // nothing that is stored.
 func (s *settings) says(flag string) bool { return s.origin[flag] != "" }
 
+// retentionOf returns the value of a flag that says for how long something is kept, nil of all others.
+func (c *config) retentionOf(flag string) *time.Duration {
+	switch flag {
+	case "retention":
+		return &c.retention
+	case "hourly-retention":
+		return &c.hourly
+	case "daily-retention":
+		return &c.daily
+	}
+	return nil
+}
+
 // shorter reports whether a deletes what b keeps. 0 keeps all.
 func shorter(a, b time.Duration) bool { return a != 0 && (b == 0 || a < b) }
 
@@ -128,9 +138,9 @@ func (r reload) take(now *config) {
 	c.origins, c.firstParty, c.keys, c.keysFile, c.sampling = now.origins, now.firstParty, now.keys, now.keysFile, now.sampling
 	c.limits, c.owners, c.sourceLink = now.limits, now.owners, now.sourceLink
 	c.maxDisk = now.maxDisk
-	for flag, of := range map[string][2]*time.Duration{"retention": {&c.retention, &now.retention}, "hourly-retention": {&c.hourly, &now.hourly}, "daily-retention": {&c.daily, &now.daily}} {
+	for _, flag := range []string{"retention", "hourly-retention", "daily-retention"} {
 		if r.takes(flag, now) {
-			*of[0] = *of[1]
+			*c.retentionOf(flag) = *now.retentionOf(flag)
 		}
 	}
 	if r.takes("access", now) {
