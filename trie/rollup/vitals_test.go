@@ -144,3 +144,35 @@ func TestVitalInterval(t *testing.T) {
 		t.Error("one page view has an interval")
 	}
 }
+
+// BenchmarkVitalArms writes 600 reports of a page and hour, half of each arm, and says what the label arm adds.
+func BenchmarkVitalArms(b *testing.B) {
+	size := map[bool]int{}
+	for _, arms := range []bool{false, true} {
+		b.Run("arms="+strconv.FormatBool(arms), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 1))
+			var list []Vital
+			for range 600 {
+				profiled := r.IntN(2)
+				labels := []string{KeyDevice, []string{"mobile-low", "desktop-high", "desktop-low", "mobile-high"}[r.IntN(4)], KeyBrowser, []string{"Chrome 148", "Chrome 149", "Chrome 150"}[r.IntN(3)],
+					KeyConnection, []string{"4g", "3g"}[r.IntN(2)], KeyRelease, []string{"r1", "r2"}[r.IntN(2)]}
+				if arms {
+					labels = append(labels, KeyArm, []string{ArmNone, ArmProfiled}[profiled])
+				}
+				for _, k := range VitalKinds() {
+					v := Vital{Name: k.Name, Labels: trie.MakeLabels(labels...)}
+					v.Add(int64(float64(k.Good)/3*math.Exp(0.6*r.NormFloat64())), []int64{100, 1}[profiled])
+					list = append(list, v)
+				}
+			}
+			built := buildVitals(list)
+			for b.Loop() {
+				size[arms] = len(built.Encode(Wide, false))
+			}
+			b.ReportMetric(float64(size[arms]), "bytes")
+			if arms && size[false] > 0 {
+				b.ReportMetric(float64(size[true])/float64(size[false]), "ratio")
+			}
+		})
+	}
+}
