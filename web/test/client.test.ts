@@ -147,6 +147,21 @@ test('a response stays while it is asked again, and when that goes wrong', async
   stop();
 });
 
+test('after a login the refusal of a request that was under way does not count', async () => {
+  let refuse = () => {};
+  const late = () => new Promise<Response>((done) => (refuse = () => done(json({ error: 'who?' }, {}, 401))));
+  const { fetch, asked } = replies(late, json(1));
+  const queries = createQueries(createClient(fetch));
+  const stop = queries.watch('q', () => {}, 60_000);
+  queries.askAnew();
+  refuse();
+  await turn();
+  assert.equal(asked.length, 2);
+  const { result, problem, cancelled, pendingSince } = queries.state('q');
+  assert.deepEqual([result?.value, problem, cancelled, pendingSince], [1, undefined, undefined, undefined]);
+  stop();
+});
+
 test('what was cancelled stays so until it is asked again', async () => {
   const hang = (init: RequestInit) =>
     new Promise<Response>((_, reject) => init.signal?.addEventListener('abort', () => reject(init.signal?.reason)));

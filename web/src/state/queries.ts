@@ -33,6 +33,8 @@ export interface Queries {
   /** Asks all again, or those alone that are due. */
   refresh(due?: (asked: number, every: number) => boolean): void;
   cancelAll(): void;
+  /** Asks all again as somebody else: what is under way is given up, since its response is for who asked before. */
+  askAnew(): void;
   /** Calls when any query is sent or has its result; returns how to stop. */
   listen(listener: () => void): () => void;
   /** How things stand with all of them. */
@@ -75,6 +77,7 @@ export function createQueries(client: Client, now: () => number = Date.now): Que
       if (isCancelled(error)) state = { result, cancelled: true };
       else state = { result, problem: error instanceof Problem ? error : new Problem(500, String(error)) };
     }
+    if (entry.controller != controller) return; // it was asked anew since
     entry.controller = undefined;
     if (entries.get(url) == entry) set(entry, state);
   }
@@ -114,6 +117,13 @@ export function createQueries(client: Client, now: () => number = Date.now): Que
     },
     cancelAll() {
       for (const entry of entries.values()) entry.controller?.abort();
+    },
+    askAnew() {
+      for (const [url, entry] of entries) {
+        entry.controller?.abort();
+        entry.controller = undefined;
+        void ask(url, entry);
+      }
     },
     listen(listener) {
       watchers.add(listener);

@@ -99,6 +99,11 @@ export function refreshAll(): void {
   queries.refresh();
 }
 
+/** Asks everything that is on the screen again after a login. */
+export function askAllAnew(): void {
+  queries.askAnew();
+}
+
 /** Gives up all queries under way. */
 export function cancelAll(): void {
   queries.cancelAll();

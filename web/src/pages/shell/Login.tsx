@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { goToProvider, logIn, providerLogin } from '../../state/login.ts';
-import { refreshAll } from '../../state/responses.ts';
+import { askAllAnew } from '../../state/responses.ts';
 import { Notice } from '../../widgets/Notice.tsx';
 
 /** A form for a user and a password, or a token. */
@@ -16,7 +16,7 @@ export function Login() {
     const who = text('token') ? { token: text('token') } : { user: text('user'), password: text('password') };
     const why = await logIn(who);
     if (why) setProblem(why);
-    else refreshAll();
+    else askAllAnew();
   };
   return (
     <form class="login stack" onSubmit={(event) => void submit(event)}>
