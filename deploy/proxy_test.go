@@ -33,6 +33,13 @@ var proxies = []struct {
 		return text, exec.Command("nginx", "-c", filepath.Join(dir, "recipe"), "-e", "stderr", "-p", dir)
 	}},
 	{"caddy", "Caddyfile", true, func(dir, recipe, addr string) (string, *exec.Cmd) {
+		// Caddy cleans up at its start, and removes a directory without files in which a certificate is about to be.
+		for _, host := range []string{"localhost", "profiles.localhost"} {
+			folder := filepath.Join(dir, "caddy", "certificates", "local", host)
+			if os.MkdirAll(folder, 0o700) == nil {
+				_ = os.WriteFile(filepath.Join(folder, "kept"), nil, 0o600)
+			}
+		}
 		_, port, _ := net.SplitHostPort(addr)
 		text := "{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n\thttps_port " + port + "\n\tdefault_bind 127.0.0.1\n}\n" +
 			strings.NewReplacer("www.example.com {", "localhost {\n\ttls internal", "profiles.example.com {", "profiles.localhost {\n\ttls internal").Replace(recipe)
