@@ -104,6 +104,7 @@ func TestExperiments(t *testing.T) {
 			t.Parallel()
 			const runs = 200
 			found, covered, fair := 0, 0, 0
+			mean := 0                 // times that the interval of the geometric mean holds the truth
 			alike := map[string]int{} // of the layout shift, which is alike in all of them
 			for run := range uint64(runs) {
 				s := c.site
@@ -127,8 +128,8 @@ func TestExperiments(t *testing.T) {
 						alike[d.What]++
 					}
 				}
-				d := vitalOf(t, got, "lcp").Differences[1]
-				if d.What != "p75" {
+				d, g := vitalOf(t, got, "lcp").Differences[1], vitalOf(t, got, "lcp").Differences[3]
+				if d.What != "p75" || g.What != "geomean" {
 					t.Fatalf("got %+v", d)
 				}
 				if d.Status != "noise" {
@@ -136,6 +137,9 @@ func TestExperiments(t *testing.T) {
 				}
 				if truth := c.site.effect - 1; d.Relative.Low <= truth && truth <= d.Relative.High {
 					covered++
+				}
+				if truth := c.site.effect - 1; g.Relative.Low <= truth && truth <= g.Relative.High {
+					mean++
 				}
 			}
 			share := func(n int) float64 { return float64(n) / runs }
@@ -145,9 +149,12 @@ func TestExperiments(t *testing.T) {
 				}
 			}
 			t.Logf("cls %v", alike)
-			t.Logf("found %.3f, covered %.3f, fair %.3f", share(found), share(covered), share(fair))
+			t.Logf("found %.3f, covered %.3f, fair %.3f, geometric mean covered %.3f", share(found), share(covered), share(fair), share(mean))
 			if c.fair && share(fair) < 0.98 || !c.fair && fair > 0 {
 				t.Errorf("called fair in %.3f", share(fair))
+			}
+			if share(mean) < c.covered[0] || share(mean) > c.covered[1] {
+				t.Errorf("the interval of the geometric mean holds the truth in %.3f", share(mean))
 			}
 			if share(found) < c.found[0] || share(found) > c.found[1] || share(covered) < c.covered[0] || share(covered) > c.covered[1] {
 				t.Errorf("found in %.3f, want %v; interval holds the truth in %.3f, want %v", share(found), c.found, share(covered), c.covered)

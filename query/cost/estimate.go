@@ -20,14 +20,30 @@ type side struct {
 	all  float64 // the weights of its page views
 	n    float64 // how many page views of equal weight know as much (L. Kish, Survey Sampling, 1965)
 	poor float64 // share, from 0 to 1
+	// log is the mean of the logarithms of the values, and spread their variance.
+	log, spread float64
 }
+
+// leastValue is what values below it count as, where their logarithms do: those of a millisecond say nothing about a page.
+const leastValue = 1000
 
 func sideOf(v *rollup.Vital) side {
 	s := side{bars: slices.Collect(v.Histogram.All()), all: float64(v.Weight), poor: float64(v.Poor) / float64(v.Weight)}
 	if v.WeightSquares > 0 {
 		s.n = s.all * s.all / float64(v.WeightSquares)
 	}
+	for _, b := range s.bars {
+		share, log := float64(b.Count)/s.all, logOf(b)
+		s.log += share * log
+		s.spread += share * log * log
+	}
+	s.spread = max(0, s.spread-s.log*s.log)
 	return s
+}
+
+// logOf returns the logarithm of the values of a bar.
+func logOf(b rollup.Bar) float64 {
+	return math.Log(max(float64(b.Low), leastValue)*max(float64(b.High), leastValue)) / 2
 }
 
 // below returns the share of the page views with less than x. Values lie anywhere in their bar.
@@ -114,6 +130,16 @@ func (m *mixture) interval(q, z float64) (value, low, high float64) {
 // below returns the share of the page views with less than x, and its standard error.
 func (m *mixture) below(x float64) (share, deviation float64) {
 	return m.share(func(s *side) float64 { return s.below(x) })
+}
+
+// log returns the mean of the logarithms, and its standard error.
+func (m *mixture) log() (mean, deviation float64) {
+	variance := 0.0
+	for i, s := range m.sides {
+		mean += m.weights[i] * s.log
+		variance += m.weights[i] * m.weights[i] * s.spread / (s.n - 1)
+	}
+	return mean, math.Sqrt(variance)
 }
 
 // poor returns the share of poor page views, and its standard error.

@@ -30,7 +30,8 @@ type Vital struct {
 	Profiled int64   `json:"profiled_views"`
 	Control  int64   `json:"control_views"`
 	Matched  float64 `json:"matched"` // share of these that have the other arm beside them: same page, time, device, browser and connection
-	// Differences are those of p50, p75, p95 and the share that is rated poor.
+	// Differences are those of p50, p75, p95, of a time the geometric mean, and the share that is rated poor. The geometric mean is known
+	// the most exactly, as all page views say something about it, and a page view that takes ten times as long does not outweigh others.
 	Differences []Difference `json:"differences"`
 	// ViewsForOnePercent is how many page views an arm needs until p75 is known within 1 % of itself, and Hours how long that
 	// takes at the rate of the time that was asked for, from its beginning.
@@ -40,7 +41,7 @@ type Vital struct {
 
 // Difference is profiled minus control, in the unit of the Web Vital, or as a share from 0 to 1 for "poor". Low and High are the interval of 95 %.
 type Difference struct {
-	What     string   `json:"what"` // p50, p75, p95 or poor
+	What     string   `json:"what"` // p50, p75, p95, geomean or poor
 	Profiled float64  `json:"profiled"`
 	Control  float64  `json:"control"`
 	Value    float64  `json:"value"`
@@ -65,8 +66,8 @@ const (
 	leastViews = 200
 	// leastRelative is below what a percentage says nothing: in ms, of a score, and of a share.
 	leastRelative = 0.001
-	// placebo is what nothing of the script can change: it is over before a document is parsed.
-	placebo = "ttfb"
+	// Placebo is the Web Vital that nothing of the script can change: it is over before a document is parsed.
+	Placebo = "ttfb"
 )
 
 // Report compares the arms of an experiment that took so long.
@@ -93,7 +94,7 @@ func (e *Experiment) Report(took time.Duration) Report {
 		return out
 	}
 	for _, kind := range rollup.VitalKinds() {
-		if kind.Name == placebo {
+		if kind.Name == Placebo {
 			continue
 		}
 		v, err := e.compare(kind, out.Control, took)
@@ -108,7 +109,7 @@ func (e *Experiment) Report(took time.Duration) Report {
 
 // judge says whether the draw was fair.
 func (e *Experiment) judge(out *Report) {
-	kind, _ := rollup.VitalKindOf(placebo)
+	kind, _ := rollup.VitalKindOf(Placebo)
 	v, arms, err := e.sides(kind, out.Control)
 	if err != nil {
 		out.Missing = append(out.Missing, "whether the draw is fair: "+err.Error())
@@ -175,6 +176,9 @@ func (e *Experiment) compare(kind rollup.VitalKind, control string, took time.Du
 		v.ViewsForOnePercent = int64(math.Ceil(times * float64(min(v.Profiled, v.Control))))
 		v.Hours = times * took.Hours()
 	}
+	if !kind.Score { // many scores are 0, which has no logarithm
+		v.Differences = append(v.Differences, arms.geomean(each))
+	}
 	x, dx := arms.profiled.poor()
 	y, dy := arms.control.poor()
 	d := z95 * math.Hypot(dx, dy)
@@ -192,6 +196,15 @@ func (a arms) differenceAt(q, z, each float64) Difference {
 		low, high = max(low, x-y), max(high, y-x)
 	}
 	return finish(Difference{What: fmt.Sprintf("p%.0f", 100*q), Profiled: x / each, Control: y / each, Value: (x - y) / each, Low: (x - y - low) / each, High: (x - y + high) / each})
+}
+
+// geomean returns the difference of the geometric means. It is a ratio; its interval is that of the difference of the logarithms.
+func (a arms) geomean(each float64) Difference {
+	x, dx := a.profiled.log()
+	y, dy := a.control.log()
+	control, d := math.Exp(y)/each, z95*math.Hypot(dx, dy)
+	ratio := func(by float64) float64 { return control * math.Expm1(x-y+by) }
+	return finish(Difference{What: "geomean", Profiled: math.Exp(x) / each, Control: control, Value: ratio(0), Low: ratio(-d), High: ratio(d)})
 }
 
 // differ reports whether unlike shares of the arms are below the value that a share q of both is below.

@@ -130,7 +130,7 @@ export interface VitalCost {
 
 /** Profiled minus others, in the unit, or as a share for poor. */
 export interface CostDifference {
-  what: 'p50' | 'p75' | 'p95' | 'poor';
+  what: 'p50' | 'p75' | 'p95' | 'geomean' | 'poor';
   profiled: number;
   control: number;
   value: number;
