@@ -100,7 +100,7 @@ var mayImport = map[string][]string{
 	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/compare", "query/cost", "query/memory", "query/selection", "query/sums", "rules/site", "store", "symbols", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
 	"query/agent":     {"encode/output", "internal/spelling", "query", "query/budget", "query/changes", "query/compare", "query/cost", "query/selection", "query/verdict", "query/watch", "trie", "trie/rollup"},
 	"query/api":       {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/fair", "internal/fresh", "query", "query/changes", "query/compare", "query/memory", "query/selection", "trie", "trie/rollup"},
-	"query/budget":    {"internal/strictyaml", "query", "query/selection", "query/watch", "rules/feature", "trie/rollup"},
+	"query/budget":    {"internal/strictyaml", "query", "query/cost", "query/selection", "query/watch", "rules/feature", "trie/rollup"},
 	"query/budget/ci": {"encode/output", "query/budget"},
 	"query/compare":   {"encode/output", "trie"},
 	"query/file":      {"encode", "encode/columns", "encode/formats", "encode/output", "query", "query/compare", "query/selection", "symbols", "symbols/naming", "symbols/owner", "symbols/sourcemap", "trie"},
@@ -125,7 +125,7 @@ var mayImport = map[string][]string{
 	"cmd/ingest/connections": {"collect"},
 	"cmd/ingest/deletions":   {"query/api", "rules/site", "store/objects", "store/shared/deletion"},
 	"cmd/ingest/telemetry":   {"internal/requests"},
-	"cmd/ingest/watching":    {"notify", "query", "query/api", "query/cause", "query/changes", "query/compare", "query/selection", "query/watch", "store", "symbols/edits", "symbols/naming", "trie"},
+	"cmd/ingest/watching":    {"notify", "query", "query/api", "query/cause", "query/changes", "query/compare", "query/cost", "query/selection", "query/watch", "store", "symbols/edits", "symbols/naming", "trie", "trie/rollup"},
 	"cmd/ingest/demo":        {"collect", "encode", "query", "query/budget", "query/compare", "query/selection", "store/shared", "symbols", "symbols/owner", "symbols/sourcemap", "symbols/tables", "trie", "trie/rollup"},
 	"cmd/upload":             {"encode/output", "internal/authorities", "internal/commandline", "symbols", "symbols/build", "symbols/owner"},
 

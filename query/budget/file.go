@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
+	"github.com/fieldtrie/fieldtrie/query/cost"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/query/watch"
 	"github.com/fieldtrie/fieldtrie/rules/feature"
@@ -22,6 +23,7 @@ type File struct {
 	Budgets  []Budget
 	Features feature.Rules
 	Watch    watch.Settings // which changes are looked for
+	MaxCost  cost.Limits    // what profiling may cost visitors
 }
 
 // Metric is the limited quantity.
@@ -102,7 +104,7 @@ func Parse(r io.Reader) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	top, err := v.Fields("budgets", "features", "watch")
+	top, err := v.Fields("budgets", "features", "watch", "max_cost")
 	if err != nil {
 		return nil, err
 	}
@@ -125,11 +127,13 @@ func Parse(r io.Reader) (*File, error) {
 	f.Features, err = parseFeatures(top["features"])
 	wrong = append(wrong, err)
 	f.Watch, err = parseWatch(top["watch"])
+	wrong = append(wrong, err)
+	f.MaxCost, err = parseMaxCost(top["max_cost"])
 	if err := errors.Join(append(wrong, err)...); err != nil {
 		return nil, err
 	}
-	if none := (strictyaml.Value{}); len(f.Budgets) == 0 && top["features"] == none && top["watch"] == none {
-		return nil, errors.New("neither budgets, features nor watch in it")
+	if none := (strictyaml.Value{}); len(f.Budgets) == 0 && top["features"] == none && top["watch"] == none && top["max_cost"] == none {
+		return nil, errors.New("neither budgets, features, watch nor max_cost in it")
 	}
 	return &f, nil
 }

@@ -69,7 +69,7 @@ func TestParse(t *testing.T) {
 
 // brokenFiles are files that are refused, and what their errors say.
 var brokenFiles = []struct{ name, file, want string }{
-	{"empty", "", "neither budgets, features nor watch"},
+	{"empty", "", "neither budgets, features, watch nor max_cost"},
 	{"watched kind", "watch: {of: [pages]}", `watch: of: "pages" is none of page, feature, function, vital`},
 	{"watched page", "watch: {pages: [feed]}", "watch: page"},
 	{"watched time", "watch: {min: 3}", `watch: min: "3" is no time such as 2ms`},
