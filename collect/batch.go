@@ -69,7 +69,7 @@ func (c *Collector) store(ctx context.Context, who client, b *batch, reply *answ
 			reply.IDs = append(reply.IDs, b.records[i].ID.String())
 		}
 		reply.Rejected = b.sortedRejected()
-		if rate, ok := c.sampling.Load().Rate(b.tallies[len(b.tallies)-1].page); ok {
+		if rate, ok := c.rate(b.tallies[len(b.tallies)-1].page); ok {
 			reply.Rate = &rate
 		}
 		return nil

@@ -78,6 +78,7 @@ type Collector struct {
 	origins   atomic.Pointer[[]originRule]
 	own       atomic.Pointer[[]string] // hosts whose scripts are shown, in lower case; none: all
 	sampling  atomic.Pointer[SamplingRules]
+	most      atomic.Pointer[map[string]float64] // rates by page, nil: none
 	features  atomic.Pointer[feature.Rules]
 	pages     *quota.Budget
 	tags      *quota.Budget // by kind

@@ -72,5 +72,19 @@ func (r SamplingRules) Rate(page string) (rate float64, ok bool) {
 	return 0, false
 }
 
+// Steer bounds the rates of pages, whatever rules and browsers say. It may be called while traces are received.
+func (c *Collector) Steer(most map[string]float64) { c.most.Store(&most) }
+
+// rate returns the rate that browsers are told for the views of a page. ok is false if they are told none.
+func (c *Collector) rate(page string) (rate float64, ok bool) {
+	rate, ok = c.sampling.Load().Rate(page)
+	if by := c.most.Load(); by != nil {
+		if most, bounded := (*by)[page]; bounded && (!ok || most < rate) {
+			return most, true
+		}
+	}
+	return rate, ok
+}
+
 // SetSampling replaces the sampling rules. It may be called while traces are received.
 func (c *Collector) SetSampling(r SamplingRules) { c.sampling.Store(&r) }

@@ -124,6 +124,34 @@ func TestRateInAnswer(t *testing.T) {
 	}
 }
 
+// The rate of a page that is steered is that of the rules or the bound, whichever is less.
+func TestSteer(t *testing.T) {
+	rules, err := ParseSamplingRules(strings.NewReader("/a 0.5\n/b 0.01"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	col, _ := newCollector(Options{Sampling: rules})
+	for _, c := range []struct {
+		most map[string]float64
+		page string
+		want float64
+		ok   bool
+	}{
+		{nil, "/a", 0.5, true},
+		{map[string]float64{"/a": 0.1}, "/a", 0.1, true},
+		{map[string]float64{"/b": 0.1}, "/b", 0.01, true},
+		{map[string]float64{"/b": 0}, "/b", 0, true},
+		{map[string]float64{"/c": 0.1}, "/c", 0.1, true},
+		{map[string]float64{"/c": 0.1}, "/d", 0, false},
+		{map[string]float64{}, "/a", 0.5, true},
+	} {
+		col.Steer(c.most)
+		if got, ok := col.rate(c.page); got != c.want || ok != c.ok {
+			t.Errorf("%s with %v: %g, %t, want %g, %t", c.page, c.most, got, ok, c.want, c.ok)
+		}
+	}
+}
+
 // FuzzSamplingRules reads any rules: what is read gives rates from 0 to 1, and a rate for
 // every page that is written down as a rule.
 func FuzzSamplingRules(f *testing.F) {

@@ -34,6 +34,9 @@ func (c *config) readBudgets() (*budget.File, error) {
 	if f == nil {
 		f = &budget.File{}
 	}
+	if len(f.MaxCost.Of) > 0 && !c.watch {
+		return nil, within("budgets", fmt.Errorf("%s: max_cost: with --watch=false nobody looks what profiling costs", c.budgets))
+	}
 	return f, nil
 }
 
@@ -88,7 +91,7 @@ const (
 // watching returns how changes are found and told of.
 func (c *config) watching(s *serving, of query.Local) watching.Options {
 	o := watching.Options{Document: s.kept.node.Changes(), Source: of, Settings: s.budgets.Watch, First: firstWatch, Jitter: watchJitter, Notify: s.notify,
-		Metrics: s.registry, Log: s.log}
+		Limits: s.budgets.MaxCost, Steer: s.collector.Steer, Metrics: s.registry, Log: s.log}
 	if c.demo.shop() { // the hours since the newest release could be looked at
 		o.From, o.First, o.Jitter = time.Now().Add(-12*time.Hour), 5*time.Second, 0
 	}

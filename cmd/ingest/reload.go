@@ -40,6 +40,7 @@ func (r reload) all() {
 		r.board.SetFile(f)
 		if r.watcher != nil {
 			r.watcher.SetSettings(f.Watch)
+			r.watcher.SetLimits(f.MaxCost)
 		}
 	})
 	again(r, "owners", c.owners, c.readOwners, r.owners.Store)

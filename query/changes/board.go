@@ -121,7 +121,7 @@ func (b *Board) load(ctx context.Context) (*Register, string, error) {
 // clone returns a copy that can be changed: what it points to is only replaced.
 func (r *Register) clone() *Register {
 	out := *r
-	out.Changes, out.Outbox = slices.Clone(r.Changes), slices.Clone(r.Outbox)
+	out.Changes, out.Outbox, out.Brakes = slices.Clone(r.Changes), slices.Clone(r.Outbox), slices.Clone(r.Brakes)
 	for i := range out.Outbox {
 		out.Outbox[i].Channels = maps.Clone(r.Outbox[i].Channels)
 	}

@@ -3,6 +3,7 @@
 //	state.go   Register: all that is known, as one document that nodes share
 //	handle.go  what detectors and people do to it: open, acknowledged, expected until a time, resolved
 //	outbox.go  notifications that are due, and how far each is
+//	brake.go   pages of which fewer page views are profiled, since that costs too much
 //	board.go   Board: a register in the home of the data, saved if nobody else was first
 //	round.go   Board: an evaluation after each hour
 //	source.go  queries, for who knows all pages or some

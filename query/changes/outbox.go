@@ -19,12 +19,12 @@ const (
 	EventResolved Event = "resolved"
 )
 
-// Notification is something that is to be told of a change, to all channels.
+// Notification is something that is to be told of a change or a brake, to all channels.
 type Notification struct {
 	ID     string    `json:"id"` // 16 hexadecimal digits, the same for each attempt
 	Event  Event     `json:"event"`
-	Change string    `json:"change"`
-	Since  time.Time `json:"since"` // when it was to be told first
+	Change string    `json:"change"` // its id, or that of a brake
+	Since  time.Time `json:"since"`  // when it was to be told first
 	// Channels are those that have it, will never take it, or were tried.
 	Channels map[string]Delivery `json:"channels,omitempty"`
 }
@@ -47,7 +47,7 @@ func (n *Notification) check() error {
 	switch {
 	case !isID(n.ID) || !isID(n.Change):
 		return errors.New("an id has 16 hexadecimal digits")
-	case n.Event != EventFound && n.Event != EventResolved:
+	case n.Event != EventFound && n.Event != EventResolved && n.Event != EventBraked:
 		return fmt.Errorf("event %.40q", n.Event)
 	case len(n.Channels) > maxChannels:
 		return fmt.Errorf("%d channels, the most are %d", len(n.Channels), maxChannels)
@@ -57,11 +57,15 @@ func (n *Notification) check() error {
 
 // tell puts a notification into the outbox. Time that moved between functions is not told.
 func (r *Register) tell(c *watch.Change, e Event, now time.Time) {
-	if c.Direction == watch.Moved {
-		return
+	if c.Direction != watch.Moved {
+		r.put(c.ID, e, now)
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d", c.ID, e, now.UnixNano(), r.Saves))
-	r.Outbox = append(r.Outbox, Notification{ID: fmt.Sprintf("%x", sum[:8]), Event: e, Change: c.ID, Since: now.UTC()})
+}
+
+// put puts a notification about an id into the outbox.
+func (r *Register) put(about string, e Event, now time.Time) {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d", about, e, now.UnixNano(), r.Saves))
+	r.Outbox = append(r.Outbox, Notification{ID: fmt.Sprintf("%x", sum[:8]), Event: e, Change: about, Since: now.UTC()})
 }
 
 // Attempt is an attempt to tell a channel of a notification.

@@ -31,10 +31,18 @@ type Register struct {
 	// Outbox is what is to be told, the oldest first, and Dropped how many notifications were not told since there were too many.
 	Outbox  []Notification `json:"outbox"`
 	Dropped int64          `json:"dropped,omitempty"`
+	// Costs is the end of the last hour after which it was looked at what profiling costs, zero if it never was, and Brakes are the pages
+	// of which that was too much.
+	Costs  time.Time `json:"costs,omitzero"`
+	Brakes []Brake   `json:"brakes,omitempty"`
 }
 
-// version is the form that this release reads and writes.
-const version = 1
+// The forms that this release reads. It writes the first one unless there is something that this does not have: releases that know no other
+// leave the register alone then.
+const (
+	firstVersion = 1
+	version      = 2 // with costs and brakes
+)
 
 // Bounds of a register. What is over them is left out: the changes that were resolved first, and parts of others.
 const (
@@ -64,7 +72,7 @@ func (e *VersionError) Error() string {
 
 // NewRegister returns a register that knows of no change.
 func NewRegister() *Register {
-	return &Register{Version: version, Changes: []watch.Change{}, Outbox: []Notification{}}
+	return &Register{Version: firstVersion, Changes: []watch.Change{}, Outbox: []Notification{}}
 }
 
 // DecodeRegister reads a register, and checks it. A [VersionError] says that the text may be right, and must be left alone.
@@ -76,7 +84,7 @@ func DecodeRegister(text []byte) (*Register, error) {
 	if err := json.Unmarshal(text, &is); err != nil {
 		return nil, fmt.Errorf("read changes: %w", err)
 	}
-	if is.Version != version {
+	if is.Version < firstVersion || is.Version > version {
 		return nil, &VersionError{is.Version}
 	}
 	r := NewRegister()
@@ -97,6 +105,9 @@ func DecodeRegister(text []byte) (*Register, error) {
 // Encode returns the text of r, after it has left out what is over the bounds at a time.
 func (r *Register) Encode(now time.Time) ([]byte, error) {
 	r.trim(now)
+	if r.Version = firstVersion; !r.Costs.IsZero() || len(r.Brakes) > 0 {
+		r.Version = version
+	}
 	for {
 		text, err := json.Marshal(r)
 		if err != nil {
@@ -128,6 +139,14 @@ func (r *Register) check() error {
 	if len(r.Changes) > maxChanges || len(r.Memory.Pages) > maxMemory || len(r.Outbox) > maxOutbox {
 		return fmt.Errorf("%d changes, %d pages and %d notifications, the most are %d, %d and %d",
 			len(r.Changes), len(r.Memory.Pages), len(r.Outbox), maxChanges, maxMemory, maxOutbox)
+	}
+	if len(r.Brakes) > maxBrakes {
+		return fmt.Errorf("%d brakes, the most are %d", len(r.Brakes), maxBrakes)
+	}
+	for i := range r.Brakes {
+		if err := r.Brakes[i].check(); err != nil {
+			return fmt.Errorf("brake %.40q: %w", r.Brakes[i].ID, err)
+		}
 	}
 	for i := range r.Outbox {
 		if err := r.Outbox[i].check(); err != nil {
@@ -289,6 +308,12 @@ func (r *Register) forget(gone func(page string) bool) (changed bool) {
 			break
 		}
 	}
+	r.Brakes = slices.DeleteFunc(slices.Clone(r.Brakes), func(b Brake) bool {
+		if gone(b.Page) {
+			forgotten[b.ID], changed = true, true
+		}
+		return gone(b.Page)
+	})
 	r.Outbox = slices.DeleteFunc(slices.Clone(r.Outbox), func(n Notification) bool { return forgotten[n.Change] })
 	return changed
 }

@@ -45,6 +45,30 @@ func messageOf(n changes.Notification, c *changes.Item, h naming.History, dashbo
 	return m
 }
 
+// brakeMessage returns what is told of a page of which fewer page views are profiled.
+func brakeMessage(n changes.Notification, b *changes.Brake, dashboard string) notify.Message {
+	m := notify.Message{ID: n.ID, Time: n.Since, Event: notify.Found, Change: b.ID, Begin: b.Begin, Pages: []string{b.Page},
+		Title:  fmt.Sprintf("Profiling costs visitors of %s more than the limit: %s", b.Page, restOf(b)),
+		Labels: map[string]string{"page": b.Page, "direction": string(watch.Slower), "metric": "cost"},
+		Lines: []string{
+			"Measured: " + b.Why,
+			fmt.Sprintf("Before, %.3g %% were. Browsers are told with the answer to a trace, so the first page view of a visitor is as before: lower the share that your server sends, too.", 100*b.First),
+			"It stays so until max_cost: since: in the file of --budgets is a later time.",
+		}}
+	if dashboard != "" {
+		m.Link = strings.TrimSuffix(dashboard, "/") + "/health?" + url.Values{"page": {b.Page}}.Encode()
+	}
+	return m
+}
+
+// restOf says how many page views are still profiled.
+func restOf(b *changes.Brake) string {
+	if b.Rate == 0 {
+		return "none of its page views is profiled now"
+	}
+	return fmt.Sprintf("at most %.3g %% of its page views are profiled now", 100*b.Rate)
+}
+
 // ended says how a change ended.
 func ended(c *changes.Item) string {
 	switch c.Resolution {

@@ -13,12 +13,13 @@ import (
 
 // metrics show what is known of changes, and how often it was told.
 type metrics struct {
-	board *changes.Board
-	told  *prometheus.CounterVec
+	board  *changes.Board
+	braked func(*changes.Register) []changes.Brake
+	told   *prometheus.CounterVec
 }
 
-func newMetrics(b *changes.Board, to *notify.File) *metrics {
-	m := &metrics{b, prometheus.NewCounterVec(prometheus.CounterOpts{
+func newMetrics(b *changes.Board, braked func(*changes.Register) []changes.Brake, to *notify.File) *metrics {
+	m := &metrics{b, braked, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "fieldtrie_notifications_total", Help: "Sendings to a channel, by outcome: accepted, retry (it is sent again), refused (for good).",
 	}, []string{"channel", "outcome"})}
 	if to == nil {
@@ -67,6 +68,16 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	if !r.Evaluated.IsZero() {
 		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_changes_evaluated_timestamp_seconds", "When pages were looked at for changes last, by whichever node.", nil, nil),
 			prometheus.GaugeValue, float64(r.Evaluated.Unix()))
+	}
+	brakes := m.braked(r)
+	out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_brakes", "Pages of which fewer page views are profiled, since that cost visitors more than max_cost.", nil, nil), prometheus.GaugeValue, float64(len(brakes)))
+	rate := prometheus.NewDesc("fieldtrie_brake_rate", "Share of the page views of a page that may be profiled, since profiling cost visitors more than max_cost.", []string{"page"}, nil)
+	for _, b := range brakes {
+		out <- prometheus.MustNewConstMetric(rate, prometheus.GaugeValue, b.Rate, b.Page)
+	}
+	if !r.Costs.IsZero() {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_costs_evaluated_timestamp_seconds", "End of the last hour after which it was looked at what profiling costs.", nil, nil),
+			prometheus.GaugeValue, float64(r.Costs.Unix()))
 	}
 	out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_notifications_waiting", "Notifications that a channel has not got yet.", nil, nil), prometheus.GaugeValue, float64(len(r.Outbox)))
 }

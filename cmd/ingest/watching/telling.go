@@ -71,13 +71,8 @@ func (w *Watcher) due(r *changes.Register, now time.Time) (due []notify.Due, unw
 	for i := range w.o.Notify.Channels {
 		c := &w.o.Notify.Channels[i]
 		for _, n := range r.Due(c.Name, now) {
-			item, ok := view.Item(r, n.Change)
-			if !ok {
-				unwanted = append(unwanted, changes.Attempt{Notification: n.ID, Channel: c.Name})
-				continue
-			}
-			m := messageOf(n, &item, w.history(&item), w.o.Notify.Dashboard)
-			if !c.Wants(m) {
+			m, ok := w.message(r, view, n)
+			if !ok || !c.Wants(m) {
 				unwanted = append(unwanted, changes.Attempt{Notification: n.ID, Channel: c.Name})
 				continue
 			}
@@ -85,6 +80,18 @@ func (w *Watcher) due(r *changes.Register, now time.Time) (due []notify.Due, unw
 		}
 	}
 	return due, unwanted
+}
+
+// message returns what a notification says. ok is false if what it is about is not known any more.
+func (w *Watcher) message(r *changes.Register, view changes.View, n changes.Notification) (m notify.Message, ok bool) {
+	if b := r.BrakeOf(n.Change); b != nil {
+		return brakeMessage(n, b, w.o.Notify.Dashboard), true
+	}
+	item, ok := view.Item(r, n.Change)
+	if !ok {
+		return m, false
+	}
+	return messageOf(n, &item, w.history(&item), w.o.Notify.Dashboard), true
 }
 
 // send sends the batches of which all messages were taken, and notes what became of them.

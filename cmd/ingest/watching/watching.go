@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,6 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/api"
 	"github.com/fieldtrie/fieldtrie/query/changes"
 	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/query/cost"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/query/watch"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -25,6 +28,10 @@ type Options struct {
 	Document store.Document // where what is known is kept, for all nodes
 	Source   query.Local    // of the page views, without a cache of responses
 	Settings watch.Settings
+	// Limits say what profiling may cost visitors, and Steer is told of which pages at most which share of the page views may be profiled,
+	// each time anew. nil: nobody is told.
+	Limits cost.Limits
+	Steer  func(most map[string]float64)
 	// From is the hour from which an empty document is filled; zero: the last one that is over.
 	From    time.Time
 	Now     func() time.Time // the clock; nil is that of the machine
@@ -39,6 +46,7 @@ type Options struct {
 type Watcher struct {
 	o       Options
 	board   *changes.Board
+	limits  atomic.Pointer[cost.Limits]
 	metrics *metrics
 	sender  notify.Sender
 
@@ -55,7 +63,8 @@ func New(o Options) *Watcher {
 	w := &Watcher{o: o, sender: notify.Sender{Now: o.Now}, receipts: map[string]string{}, repeated: map[string]time.Time{}}
 	o.Settings.Edited = w.edited
 	w.board = changes.NewBoard(o.Document, watch.Read(o.Source), o.Settings, changes.BoardOptions{Now: o.Now, From: o.From, Jitter: o.Jitter, Releases: w.releases, Explain: w.explain})
-	w.metrics = newMetrics(w.board, o.Notify)
+	w.SetLimits(o.Limits)
+	w.metrics = newMetrics(w.board, w.braked, o.Notify)
 	o.Metrics.MustRegister(w.metrics)
 	return w
 }
@@ -65,6 +74,9 @@ func (w *Watcher) SetSettings(s watch.Settings) {
 	s.Edited = w.edited
 	w.board.SetSettings(s)
 }
+
+// SetLimits replaces what profiling may cost.
+func (w *Watcher) SetLimits(l cost.Limits) { w.limits.Store(&l) }
 
 // releases returns the releases that began on a page in a time: those that it does not have before.
 func (w *Watcher) releases(ctx context.Context, page string, since, until time.Time) (out []changes.Release, err error) {
@@ -88,11 +100,9 @@ func (w *Watcher) releases(ctx context.Context, page string, since, until time.T
 
 // Run evaluates after each hour and tells of what is found, until ctx is done.
 func (w *Watcher) Run(ctx context.Context) {
-	told := make(chan struct{})
-	go func() {
-		defer close(told)
-		w.tell(ctx)
-	}()
+	var others sync.WaitGroup
+	others.Go(func() { w.tell(ctx) })
+	others.Go(func() { w.brake(ctx) })
 	w.board.Run(ctx, w.o.First, func(err error) {
 		if err != nil {
 			w.o.Log.Error("changes could not be looked for; it is tried again", "err", err)
@@ -104,7 +114,7 @@ func (w *Watcher) Run(ctx context.Context) {
 			w.o.Log.Error("what was known of changes could not be read: a copy is kept, and a new one begun", "copy", name)
 		}
 	})
-	<-told
+	others.Wait()
 }
 
 // Forget forgets what was found about pages, see [changes.Board.Forget].

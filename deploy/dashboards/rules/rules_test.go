@@ -241,6 +241,10 @@ func cases() map[string]struct{ trouble, healthy []series } {
 			[]series{`fieldtrie_store_backup_timestamp_seconds{instance="a"} -200000x120`, `fieldtrie_store_free_bytes{instance="a"} 1000x120`, `fieldtrie_store_backup_timestamp_seconds{instance="b"} -1000x120`},
 			[]series{`fieldtrie_store_backup_timestamp_seconds{instance="a"} -1000x120`, `fieldtrie_store_free_bytes{instance="a"} 1000x120`},
 		},
+		"FieldtrieBraked": {
+			[]series{`fieldtrie_brakes{instance="a"} 0x20 1x40`},
+			[]series{`fieldtrie_brakes{instance="a"} 0x60`},
+		},
 		"FieldtrieClockDoubted": {
 			[]series{`fieldtrie_store_clock_doubted{instance="a"} 1x60`},
 			[]series{`fieldtrie_store_clock_doubted{instance="a"} 0x50 1x9`},
