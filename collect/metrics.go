@@ -17,6 +17,7 @@ type metrics struct {
 	untagged prometheus.Counter
 	unruled  prometheus.Counter // features
 	skewed   prometheus.Counter
+	marked   prometheus.Counter // traces
 	cut      prometheus.Counter
 	thinned  prometheus.Counter
 	views    *prometheus.CounterVec // page views, by page and outcome
@@ -57,6 +58,7 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 		untagged: counter("fieldtrie_ingest_uncounted_tags_total", "Features, releases and environments of traces that the catalogue does not count, since the trace has too many or they are too long."),
 		unruled:  counter("fieldtrie_ingest_feature_rules_skipped_total", "Features of rules that a trace did not get, since it would have too many spans with them."),
 		skewed:   counter("fieldtrie_ingest_skewed_clocks_total", "Traces whose client clock was too far off to be kept."),
+		marked:   counter("fieldtrie_ingest_marked_traces_total", "Traces with markers of the browser, which say when it was at garbage collection, style, layout or paint: see docs/sdk.md."),
 		cut:      counter("fieldtrie_ingest_cut_traces_total", "Traces whose samples claimed more time than a trace can have: the rest of them was cut off."),
 		thinned:  counter("fieldtrie_ingest_dropped_spans_total", "Features and labels of traces that began while too many others lasted."),
 		views:    vec("fieldtrie_ingest_page_views_total", "Page views, by page and by what became of their profile. Reports count as many as they stand for.", "page", "outcome"),
@@ -79,7 +81,7 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 		m.folded.WithLabelValues(what)
 	}
 	if r != nil {
-		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.script, m.bytes, m.seconds, m.inFlight, m.folded, m.untagged, m.unruled, m.skewed, m.cut, m.thinned)
+		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.script, m.bytes, m.seconds, m.inFlight, m.folded, m.untagged, m.unruled, m.skewed, m.cut, m.thinned, m.marked)
 		r.MustRegister(m.views, m.vitals, m.sites, work, m.sent, m.dropped, m.profiled)
 	}
 	return m

@@ -15,6 +15,7 @@ type tally struct {
 	first    bool      // it is the first trace of a page view
 	cost     trie.Cost // as the client claims
 	profiled int64     // µs that its samples speak for
+	marked   bool      // the browser says what it did
 	who      client
 	view     view128
 	claimed  int64 // µs of its view
@@ -41,6 +42,19 @@ func profiledTime(t *trie.Trace) (us int64) {
 		us = min(us+min(gap, maxGap*interval), maxProfiled)
 	}
 	return us
+}
+
+// marked reports whether t has markers of the browser. Those that the browser script adds from long animation frames have no stack.
+func marked(t *trie.Trace) bool {
+	return slices.ContainsFunc(t.Samples, func(s trie.Sample) bool {
+		switch s.Marker {
+		case trie.MarkerNone, trie.MarkerIdle:
+			return false
+		case trie.MarkerLayout:
+			return s.Node != trie.Root
+		}
+		return true
+	})
 }
 
 // count counts the traces of a batch that are new.
@@ -83,6 +97,9 @@ func (c *Collector) countTrace(t tally) {
 	m.sent.Add(float64(min(t.cost.Bytes, maxSent)))
 	m.dropped.Add(float64(min(t.cost.Dropped, maxDropped)))
 	m.profiled.Add(float64(t.profiled) / 1e6)
+	if t.marked {
+		m.marked.Inc()
+	}
 }
 
 // labelBrowser is the label with the family and the major version of a browser.

@@ -144,3 +144,22 @@ func TestBrowser(t *testing.T) {
 		}
 	}
 }
+
+// Layout without a stack is what the browser script makes of long animation frames; all else is from the browser.
+func TestMarked(t *testing.T) {
+	for _, c := range []struct {
+		samples []trie.Sample
+		want    bool
+	}{
+		{nil, false},
+		{[]trie.Sample{{Node: 1}, {Node: trie.Root}}, false},
+		{[]trie.Sample{{Node: trie.Root, Marker: trie.MarkerIdle}, {Node: trie.Root, Marker: trie.MarkerLayout}}, false},
+		{[]trie.Sample{{Node: 1, Marker: trie.MarkerLayout}}, true},
+		{[]trie.Sample{{Node: trie.Root, Marker: trie.MarkerStyle}}, true},
+		{[]trie.Sample{{Node: 1}, {Node: trie.Root, Marker: trie.MarkerGC}}, true},
+	} {
+		if got := marked(&trie.Trace{Samples: c.samples}); got != c.want {
+			t.Errorf("%v: %t", c.samples, got)
+		}
+	}
+}
