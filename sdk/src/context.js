@@ -41,7 +41,8 @@ function nameOf(target) {
  * @param {Visit} visit
  * @param {() => number} [lcp] when the largest contentful paint was, 0 if it was not yet
  */
-export function phases({ $spans: spans }, lcp) {
+export function phases(visit, lcp) {
+  const { $spans: spans } = visit;
   const add = (/** @type {string} */ name, start = now(), end = Infinity) => {
     /** @type {Span} */
     const added = [start, end, 2, name];
@@ -56,13 +57,13 @@ export function phases({ $spans: spans }, lcp) {
     else background[1] = now();
   };
   look();
-  addEventListener('visibilitychange', look);
+  addEventListener('visibilitychange', look, visit.$stop);
 
   let last = 0; // interaction
   let [longest, start, end, from, until] = [0, 0, 0, 0, 0];
   /** @type {Span[]} */
   let noted;
-  const flush = observe({ type: 'event', durationThreshold: 40 }, (entry) => {
+  const flush = observe(visit, { type: 'event', durationThreshold: 40 }, (entry) => {
     const { interactionId, name, startTime, duration, processingStart, processingEnd, target } = entry;
     if (!interactionId) return;
     // Each key or click has several entries. The longest is that of the interaction, and those that end with
@@ -102,11 +103,18 @@ export function phases({ $spans: spans }, lcp) {
 /**
  * Calls back for each performance entry of a type, also for those that were there before. Returns a
  * function that calls back at once for those that the browser has not yet delivered.
+ * @param {Visit} visit
  * @param {PerformanceObserverInit} options
  * @param {(entry: any) => void} callback
  */
-export function observe(options, callback) {
+export function observe(visit, options, callback) {
   const observer = new PerformanceObserver((list) => list.getEntries().forEach(callback));
-  observer.observe({ ...options, buffered: true });
-  return () => observer.takeRecords().forEach(callback);
+  const { signal } = visit.$stop;
+  if (!signal.aborted) observer.observe({ ...options, buffered: true }); // a part may be loaded after stop()
+  const flush = () => observer.takeRecords().forEach(callback);
+  signal.addEventListener('abort', () => {
+    flush();
+    observer.disconnect();
+  });
+  return flush;
 }

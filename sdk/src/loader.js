@@ -42,8 +42,9 @@ import { now, page, pages, shared, spans } from './spans.js';
  * @property {(name: string, integrity: string, then: (part: {default: any}) => void) => void} [$part] loads
  *   one from the collector; the integrity also names the version, for caches
  * @property {(reason: string) => void} [$kept] keep() of the flight recorder
- * @property {() => void} [$ended] stop() of what profiles
- * @property {boolean} [$over] stop() was called in the present page view
+ * @property {() => void} [$ended] ends what profiles the present page view
+ * @property {boolean} [$over] stop() was called
+ * @property {AbortController} $stop of all listeners and observers, as what takes options of a listener takes it
  * @property {() => void} [$begin] goes on with the next page view
  */
 
@@ -79,10 +80,11 @@ export const visit = /** @type {any} */ ({ $spans: spans, $pages: pages });
 /** Samples that a profiler has room for: V8 adds them in bursts, so they are many more than intervals. */
 export const room = 30000;
 
-/** Ends profiling for this page view and sends what there is. */
+/** Ends profiling for this document and sends what there is. Nothing is left: no listener, observer or timer. */
 export function stop() {
   visit.$over = true;
   visit.$ended?.();
+  visit.$stop?.abort();
 }
 
 /**
@@ -108,6 +110,7 @@ export function start(options = /** @type {any} */ ({}), load) {
   if (shared[2]) return; // it has begun
   shared[2] = true;
   visit.$options = options;
+  const until = (visit.$stop = new AbortController());
   /** @type {string | undefined} */
   let path;
   const show = () => {
@@ -148,13 +151,13 @@ export function start(options = /** @type {any} */ ({}), load) {
     }
     view.$started = now();
     if (draw < rate || Math.random() < reportRate) {
-      self.navigation?.addEventListener('currententrychange', show); // once, however often it is added
+      self.navigation?.addEventListener('currententrychange', show, until); // once, however often it is added
       if (visit.$begin) visit.$begin();
       else load((rest) => visit.$begin || rest.default(visit));
     }
   };
 
-  addEventListener('pageshow', (event) => event.persisted && begin(event));
+  addEventListener('pageshow', (event) => event.persisted && begin(event), until);
   if (document.prerendering) addEventListener('prerenderingchange', begin, true);
   else begin();
 }

@@ -88,7 +88,7 @@ export function profile(visit, parts, vitals) {
   };
 
   let leaving = false;
-  const urgent = () => leaving || document.hidden;
+  const urgent = () => leaving || visit.$over || document.hidden;
 
   /** @type {Set<() => void>} what waits, and is done at once when the page goes away */
   const waiting = new Set();
@@ -224,7 +224,7 @@ export function profile(visit, parts, vitals) {
         labels: Object.fromEntries(
           Object.entries({ ...of.$known, stopped: of.stopped, ...options.labels, ...more }).map(([key, value]) => [
             cut(key),
-            value == null ? '' : cut(value),
+            cut(value ?? ''),
           ]),
         ),
         $spans: near.slice(1).map(([start, end, kind, name]) => [start, Math.min(end, until), kind, cut(name || '(unknown)')]),
@@ -265,7 +265,7 @@ export function profile(visit, parts, vitals) {
     // A profiler gives its trace in a task of its own, which not every page that is left lives to see: after
     // pagehide there is none for a reload, for example. So what is there is taken before. The listener is
     // added here because in some browsers, without a profiler, it would keep the page out of their cache.
-    if (current) addEventListener('beforeunload', turn);
+    if (current) addEventListener('beforeunload', turn, visit.$stop);
   };
 
   /** Begins a new chunk. A window ends when it would. */
@@ -282,26 +282,34 @@ export function profile(visit, parts, vitals) {
     swap(on);
     // Gaps are exponential and the first window is met at a random moment of it, so that every moment of
     // a page view has the same chance to be profiled.
-    const part = gap ? (first ? Math.random() : 1) : Math.min(1, 0.5 / pace);
-    const past = gap && first ? now() - visit.$view.$begun : 0;
-    if (current || gap) timer = setTimeout(rotate, on ? length * part - past : -gap * Math.log(Math.random()), !on || !gap);
+    const age = now() - visit.$view.$begun;
+    const ms = !on
+      ? -gap * Math.log(Math.random())
+      : gap
+        ? first
+          ? length * Math.random() - age
+          : length
+        : Math.min(length, 3e4 / pace);
+    if (current || gap) timer = setTimeout(rotate, ms, !on || !gap);
   };
 
   const prepare = () => {
     settle = phases(visit, lcp);
-    addEventListener('visibilitychange', () => {
-      if (document.hidden) turn();
-    });
-    addEventListener('pagehide', () => {
-      leaving = true;
-      visit.$ended?.();
-      flush();
-    });
+    addEventListener('visibilitychange', () => document.hidden && turn(), visit.$stop);
+    addEventListener(
+      'pagehide',
+      () => {
+        leaving = true;
+        visit.$ended?.();
+        flush();
+      },
+      visit.$stop,
+    );
     visit.$ended = () => {
       mode?.(false);
       clearTimeout(timer);
     };
-    if (options.stackless != false) parts.stackless?.((part) => (annotate = part.default()));
+    if (options.stackless != false) parts.stackless?.((part) => (annotate = part.default(visit)));
   };
 
   /** Completes what the loader knows of the page view. */
@@ -326,13 +334,17 @@ export function profile(visit, parts, vitals) {
     if (view.$refused) return report(visit, 'refused');
     if (!settle) prepare();
     mode?.(!gap || Math.random() < share, true);
-    if (visit.$over) visit.$ended?.();
+    if (visit.$over) {
+      visit.$ended?.();
+      visit.$stop.abort();
+    }
   };
 
+  // Who stopped before this was loaded stops when there is something to be sent.
+  if (visit.$over) visit.$stop = new AbortController();
   know();
   const lcp = vitals?.(visit);
   visit.$begin = () => {
-    visit.$over = false;
     know();
     begin();
   };

@@ -45,10 +45,10 @@ export default function recorder({ $visit: visit, $open: open, $close: close }) 
   };
   visit.$kept = keep;
   const flushes = [
-    observe({ type: 'event', durationThreshold: interaction }, ({ interactionId }) => interactionId && keep('interaction')),
-    observe({ type: 'long-animation-frame' }, ({ duration }) => duration > frame && keep('frame')),
+    observe(visit, { type: 'event', durationThreshold: interaction }, ({ interactionId }) => interactionId && keep('interaction')),
+    observe(visit, { type: 'long-animation-frame' }, ({ duration }) => duration > frame && keep('frame')),
   ];
-  for (const type of ['error', 'unhandledrejection']) addEventListener(type, () => keep('error'));
+  for (const type of ['error', 'unhandledrejection']) addEventListener(type, () => keep('error'), visit.$stop);
 
   const flush = () => {
     for (const flush of flushes) flush();
@@ -57,7 +57,7 @@ export default function recorder({ $visit: visit, $open: open, $close: close }) 
     clearInterval(timer);
     if (on) {
       turn();
-      addEventListener('beforeunload', flush); // what is sent from pagehide may not arrive
+      addEventListener('beforeunload', flush, visit.$stop); // what is sent from pagehide may not arrive
       if (younger) timer = setInterval(() => turn(), seconds * 1000);
     } else {
       flush();

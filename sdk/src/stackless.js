@@ -1,6 +1,7 @@
 import { observe } from './context.js';
 
 /** @import { ProfilerTrace } from './encodeTrace.js' */
+/** @import { Visit } from './loader.js' */
 
 /**
  * Returns a function that says what it knows of the samples without a stack, by the long animation
@@ -9,12 +10,13 @@ import { observe } from './context.js';
  * Samples in a script of another host get the frame `(third-party HOST)`, samples after the begin of
  * style and layout the marker layout, and samples in no long frame the marker idle: then the main
  * thread had no task over 50 ms. Markers of the browser itself stay.
+ * @param {Visit} visit
  */
-export default function stackless() {
+export default function stackless(visit) {
   /** @type {PerformanceEntry[]} */
   const frames = [];
   const type = 'long-animation-frame';
-  const flush = observe({ type }, (frame) => {
+  const flush = observe(visit, { type }, (frame) => {
     if (frames.push(frame) > 1200) frames.shift(); // of a minute
   });
   return (/** @type {ProfilerTrace} */ trace) => {

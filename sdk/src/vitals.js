@@ -129,20 +129,33 @@ export function vitals(visit) {
   for (const type of supported)
     if (takes[type]) observer.observe({ type, buffered: true, durationThreshold: 40 });
 
-  addEventListener('visibilitychange', ({ timeStamp }) => {
-    if (!document.hidden) return;
+  addEventListener(
+    'visibilitychange',
+    ({ timeStamp }) => {
+      if (!document.hidden) return;
+      takeAll(observer.takeRecords());
+      hidden = Math.min(hidden, timeStamp);
+      report();
+    },
+    visit.$stop,
+  );
+  addEventListener(
+    'pageshow',
+    ({ persisted, timeStamp }) => {
+      if (!persisted) return;
+      navigate({ ttfb: 0 });
+      requestAnimationFrame(() =>
+        requestAnimationFrame(() => {
+          values.fcp = values.lcp = performance.now() - timeStamp;
+        }),
+      );
+    },
+    visit.$stop,
+  );
+  visit.$stop.signal.addEventListener('abort', () => {
     takeAll(observer.takeRecords());
-    hidden = Math.min(hidden, timeStamp);
-    report();
-  });
-  addEventListener('pageshow', ({ persisted, timeStamp }) => {
-    if (!persisted) return;
-    navigate({ ttfb: 0 });
-    requestAnimationFrame(() =>
-      requestAnimationFrame(() => {
-        values.fcp = values.lcp = performance.now() - timeStamp;
-      }),
-    );
+    observer.disconnect();
+    report(true);
   });
 
   const loaded = values;

@@ -21,11 +21,12 @@ export declare function labels({ $event: event }: View): {
  * @param {Visit} visit
  * @param {() => number} [lcp] when the largest contentful paint was, 0 if it was not yet
  */
-export declare function phases({ $spans: spans }: Visit, lcp?: () => number): () => void;
+export declare function phases(visit: Visit, lcp?: () => number): () => void;
 /**
  * Calls back for each performance entry of a type, also for those that were there before. Returns a
  * function that calls back at once for those that the browser has not yet delivered.
+ * @param {Visit} visit
  * @param {PerformanceObserverInit} options
  * @param {(entry: any) => void} callback
  */
-export declare function observe(options: PerformanceObserverInit, callback: (entry: any) => void): () => void;
+export declare function observe(visit: Visit, options: PerformanceObserverInit, callback: (entry: any) => void): () => void;

@@ -98,13 +98,17 @@ export type Visit = {
      */
     $kept?: (reason: string) => void;
     /**
-     * stop() of what profiles
+     * ends what profiles the present page view
      */
     $ended?: () => void;
     /**
-     * stop() was called in the present page view
+     * stop() was called
      */
     $over?: boolean;
+    /**
+     * of all listeners and observers, as what takes options of a listener takes it
+     */
+    $stop: AbortController;
     /**
      * goes on with the next page view
      */
@@ -216,8 +220,9 @@ export type View = {
  * @property {(name: string, integrity: string, then: (part: {default: any}) => void) => void} [$part] loads
  *   one from the collector; the integrity also names the version, for caches
  * @property {(reason: string) => void} [$kept] keep() of the flight recorder
- * @property {() => void} [$ended] stop() of what profiles
- * @property {boolean} [$over] stop() was called in the present page view
+ * @property {() => void} [$ended] ends what profiles the present page view
+ * @property {boolean} [$over] stop() was called
+ * @property {AbortController} $stop of all listeners and observers, as what takes options of a listener takes it
  * @property {() => void} [$begin] goes on with the next page view
  */
 /**
@@ -248,7 +253,7 @@ export type View = {
 export declare const visit: Visit;
 /** Samples that a profiler has room for: V8 adds them in bursts, so they are many more than intervals. */
 export declare const room = 30000;
-/** Ends profiling for this page view and sends what there is. */
+/** Ends profiling for this document and sends what there is. Nothing is left: no listener, observer or timer. */
 export declare function stop(): void;
 /**
  * Sends what the flight recorder has, with the label `reason`. It does so no more than once a second,

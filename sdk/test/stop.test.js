@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { paint, stop } from './browser.js';
+import { check, seen } from './check.js';
+import { until } from './daemon.js';
+import { closeTab } from './leave.js';
+
+// After stop() nothing of the script is left in the page, and all it had arrives.
+
+/** Counts what a page waits for: observers that observe, and timers. */
+const counts = () => {
+  const observers = new Set();
+  const timers = new Set();
+  const Real = globalThis.PerformanceObserver;
+  globalThis.PerformanceObserver = class extends Real {
+    observe(/** @type {any} */ options) {
+      observers.add(this);
+      super.observe(options);
+    }
+    disconnect() {
+      observers.delete(this);
+      super.disconnect();
+    }
+  };
+  for (const [set, clear, again] of [
+    ['setTimeout', 'clearTimeout', false],
+    ['setInterval', 'clearInterval', true],
+    ['requestIdleCallback', 'cancelIdleCallback', false],
+  ]) {
+    const { [set]: real, [clear]: end } = globalThis;
+    globalThis[set] = (work, ...more) => {
+      const id = real((...args) => {
+        if (!again) timers.delete(set + id);
+        work(...args);
+      }, ...more);
+      timers.add(set + id);
+      return id;
+    };
+    globalThis[clear] = (id) => {
+      timers.delete(set + id);
+      end(id);
+    };
+  }
+  globalThis.left = () => ({ observers: observers.size, timers: timers.size });
+};
+
+/**
+ * Returns how many listeners the browser knows of, and what `counts` does.
+ * @param {import('playwright-core').Page} page
+ */
+async function left(page) {
+  const session = await page.context().newCDPSession(page);
+  let listeners = 0;
+  for (const expression of ['window', 'document', 'navigation', 'document.documentElement']) {
+    const { result } = await session.send('Runtime.evaluate', { expression });
+    listeners += (await session.send('DOMDebugger.getEventListeners', { objectId: result.objectId })).listeners.length;
+  }
+  await session.detach();
+  return { listeners, ...(await page.evaluate(() => globalThis.left())) };
+}
+
+/**
+ * Waits until a page has no more than one without the script has.
+ * @param {import('playwright-core').Page} page
+ * @param {object} none
+ */
+const nothing = (page, none) =>
+  until('nothing is left', async () => JSON.stringify(await left(page)) == JSON.stringify(none)).catch(async () => assert.deepEqual(await left(page), none));
+
+/** @type {[name: string, file: string, options?: Record<string, unknown>, profiled?: boolean][]} */
+const kinds = [
+  ['the loader', '/sdk.js'],
+  ['everything in one file', '/sdk-all.js'],
+  ['the core', '/sdk-core.js'],
+  ['windows', '/sdk-all.js', { windows: { length: 500, gap: 100 } }],
+  ['the flight recorder', '/sdk-all.js', { recorder: {} }],
+  ['who is not profiled, and reports', '/sdk.js', { sampleRate: 0, reportRate: 1 }, false],
+  ['who is neither', '/sdk.js', { sampleRate: 0, reportRate: 0 }, false],
+];
+for (const [name, file, start, profiled = true] of kinds)
+  check(`after stop() nothing is left: ${name}`, async ({ daemon, site, open }) => {
+    site.script('/hot.js', 'globalThis.hot = function hot() { return globalThis.spin(200); }');
+    const document = { sdk: daemon.collector + file, scripts: ['/hot.js'] };
+    const none = await left(await open(site.page('/without', { ...document, start: false }), counts));
+    const page = await open(site.page('/page', { ...document, start }), counts);
+    if (start?.reportRate !== 0) await until('observers', async () => (await left(page)).observers || file == '/sdk-core.js');
+    await page.waitForTimeout(300);
+    const busy = await left(page);
+    assert.ok(busy.listeners > none.listeners, `nothing is there before: ${JSON.stringify(busy)}`);
+    const ms = await page.evaluate(() => globalThis.hot());
+    await page.evaluate(() => globalThis.fieldtrie.keep?.('now'));
+    await page.waitForTimeout(50);
+    await stop(page);
+    await nothing(page, none);
+    if (profiled) {
+      const profile = await until('a profile', () => daemon.profile('--page', '/page'));
+      if (!start?.windows) seen(profile.total('hot'), ms, 'hot');
+    }
+    // What comes after is not seen.
+    await page.evaluate(() => globalThis.hot());
+    await page.mouse.click(10, 10);
+    await paint(page);
+    const traces = await daemon.traces();
+    await closeTab(page);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.equal(await daemon.traces(), traces);
+  });
+
+check('stop() before the rest is loaded leaves nothing, and sends what there is', async ({ daemon, site, open }) => {
+  const document = { sdk: daemon.collector + '/sdk.js', body: '<script>fieldtrie.stop()</script>' };
+  const page = await open(site.page('/early', document), counts);
+  await until('a trace', () => daemon.views('profiled', '/early'));
+  await nothing(page, await left(await open(site.page('/without', { start: false }), counts)));
+});
