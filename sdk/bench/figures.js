@@ -57,6 +57,22 @@ function bytes(traces) {
   print('sdk/bytes_vs_jsongz', median(ratios), 'ratio', '<= 0.65');
 }
 
+/** Bytes that phones send of a page view in chunks of a third of it, beside those that others send in one. */
+function phoneBytes(traces) {
+  const ratios = traces.map(({ page, trace }) => {
+    const size = (samples) => encodeTrace({ ...trace, samples }, context(page), () => [1000, 1000, 500, 0, 0]).length;
+    const [first, last] = [trace.samples[0].timestamp, trace.samples.at(-1).timestamp];
+    let sum = 0;
+    for (let from = -Infinity, age = 600; from < last; age += 600 + age / 2) {
+      const chunk = trace.samples.filter(({ timestamp }) => timestamp > from && timestamp <= first + age);
+      if (chunk.length) sum += size(chunk);
+      from = first + age;
+    }
+    return sum / size(trace.samples);
+  });
+  print('sdk/phone_bytes', median(ratios), 'ratio');
+}
+
 /** Runs in the page: time in ms to encode a trace and to make it JSON. */
 async function timesInPage({ page, trace, context }) {
   const { encodeTrace } = await import('/encodeTrace.js');
@@ -104,4 +120,5 @@ const [dir] = process.argv.slice(2);
 const traces = readdirSync(dir).filter((name) => /\.json(\.gz)?$/.test(name)).map((name) => read(dir, name));
 sizes();
 bytes(traces);
+phoneBytes(traces);
 await times(traces);

@@ -274,7 +274,8 @@ export function profile(visit, parts, vitals) {
   };
 
   /**
-   * The mode that profiles throughout, in chunks of a minute or 30 KB, or in windows.
+   * The mode that profiles throughout, in chunks of a minute or 30 KB, or in windows. Phones end pages without a last word, so their chunks
+   * are a third of the page view at most, as long as that is less.
    * @type {Mode}
    */
   const rotate = (on, first) => {
@@ -289,7 +290,7 @@ export function profile(visit, parts, vitals) {
         ? first
           ? length * Math.random() - age
           : length
-        : Math.min(length, 3e4 / pace);
+        : Math.min(length, 3e4 / pace, navigator.userAgentData?.mobile ? 600 + age / 2 : length);
     if (current || gap) timer = setTimeout(rotate, ms, !on || !gap);
   };
 

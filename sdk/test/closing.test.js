@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { stop } from './browser.js';
 import { check, long, seen, took } from './check.js';
 import { until } from './daemon.js';
-import { closeTab, follow, goBack, openAndClose } from './leave.js';
+import { closeTab, follow, goBack, openAndClose, phone } from './leave.js';
 
 // Whatever ends a page view, its trace arrives.
 
@@ -46,6 +46,19 @@ check('a tab is closed', async ({ daemon, site, open }) => {
   const url = site.page('/closed', { scripts: ['/load.js'] });
   for (let i = 0; i < views; i++) await closeTab(await open(url));
   await allArrive(daemon, '/closed', views);
+});
+
+check('a phone ends a page without a last word', async ({ daemon, site, context }) => {
+  site.script('/load.js', load);
+  const url = site.page('/swiped', { scripts: ['/load.js'] });
+  for (let i = 0; i < views; i++) {
+    const page = await context.newPage();
+    await phone(page);
+    await page.goto(url);
+    await page.waitForTimeout(1500);
+    await page.close(); // without beforeunload
+  }
+  await allArrive(daemon, '/swiped', views);
 });
 
 check('a window is closed by its opener', async ({ daemon, site, open }) => {

@@ -53,3 +53,14 @@ export async function goBack(page, url) {
   await page.waitForURL(url, { waitUntil: 'commit' });
   await page.waitForFunction(() => document.visibilityState == 'visible');
 }
+
+/**
+ * Has a page run on a phone, as far as it can tell.
+ * @param {Page} page
+ */
+export async function phone(page) {
+  const session = await page.context().newCDPSession(page);
+  const userAgent = await page.evaluate(() => navigator.userAgent);
+  const userAgentMetadata = { mobile: true, model: 'Phone', platform: 'Android', platformVersion: '16', architecture: '' };
+  await session.send('Emulation.setUserAgentOverride', { userAgent, userAgentMetadata });
+}

@@ -30,6 +30,7 @@ func browserScript(ctx context.Context, dir string, closes int, stderr io.Writer
 	for _, args := range [][]string{
 		{"bench/figures.js", dir},
 		{"test/closes.js", strconv.Itoa(closes)},
+		{"test/endings.js", strconv.Itoa(max(closes/7, 3))},
 		{"bench/visits.js", strconv.Itoa(max(closes/2, 3))},
 	} {
 		figures, err := nodeFigures(ctx, "sdk", stderr, args...)
