@@ -1,6 +1,5 @@
 // node bench/visits.js [N]: measures in Chromium what the script costs visitors, and what arrives: N page
 // views of each kind, by default 100. Processors are throttled to a quarter. It prints a figure a line.
-import { readFileSync } from 'node:fs';
 import { Setup, closeBrowser } from '../test/browser.js';
 import { closeTab } from '../test/leave.js';
 import { header } from '../test/site.js';
@@ -29,36 +28,41 @@ async function openSlowly({ context }, url, rate) {
 
 const setup = await Setup.start();
 const { site, daemon } = setup;
-const loader = readFileSync(new URL('../dist/sdk.js', import.meta.url), 'utf8');
 
-/** What a page view that is not profiled spends on the main thread: to compile, run and start the loader. */
+/**
+ * The processor time of the main thread, ms, that page views which are not profiled spend on the loader, beside that of page views with scripts
+ * in which nothing is. A trace of the browser says it: throttled processors stop the thread in slices, whatever it does.
+ */
 async function notProfiled() {
-  // In one task, and without the time of the network.
-  const code = JSON.stringify(loader).replaceAll('<', '\\u003c');
-  const tag = `<script>{
-    const code = ${code};
-    const before = performance.now();
-    globalThis.nothing = performance.now() - before;
-    const from = performance.now();
-    (0, eval)(code);
-    fieldtrie.start({ url: '${daemon.collector}', decided: 0, reportRate: 0 });
-    globalThis.spent = performance.now() - from;
-  }</script>`;
-  const url = site.page('/none', { tag, start: false, scripts: [] });
-  for (const rate of [1, 4]) {
-    const times = [];
-    const nothing = [];
-    for (let i = 0; i < count; i++) {
-      const page = await openSlowly(setup, url, rate);
-      times.push(await page.evaluate(() => globalThis.spent));
-      nothing.push(await page.evaluate(() => globalThis.nothing));
-      await page.close();
-    }
-    // Throttling stops the thread for more than a millisecond now and then, whatever it does.
-    print(`sdk/nothing_${rate}x_p95_ms`, quantile(nothing, 0.95), 'ms');
-    print(`sdk/not_profiled_${rate}x_p50_ms`, quantile(times, 0.5), 'ms');
-    print(`sdk/not_profiled_${rate}x_p95_ms`, quantile(times, 0.95), 'ms', rate == 4 ? '<= 1' : '');
+  const headers = { 'Server-Timing': 'fieldtrie;dur=0' };
+  site.script('/nothing.js', 'self.nothing = 0');
+  const tag = (src, code) => `<script src="${src}" crossorigin="anonymous"></script><script>${code}</script>`;
+  const start = `fieldtrie.start({ url: '${daemon.collector}', reportRate: 0 })`;
+  const urls = [
+    site.page('/nothing', { tag: tag('/nothing.js', 'self.nothing++'), start: false, headers }),
+    site.page('/none', { tag: tag(daemon.collector + '/sdk.js', start), start: false, headers }),
+  ];
+  const browser = setup.context.browser();
+  await browser.startTracing(undefined, { categories: ['devtools.timeline'] });
+  for (let i = 0; i < 2 * count; i++) {
+    const page = await setup.context.newPage();
+    await page.goto(urls[i % 2]);
+    await page.close();
   }
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
+  /** @type {Record<string, number>[]} by frame, which each page view has one of */
+  const spent = [{}, {}];
+  for (const { name, args, tdur } of traceEvents) {
+    const { url = '', frame } = args?.data ?? {};
+    if (name != 'EvaluateScript' && name != 'FunctionCall') continue;
+    const kind = /[/](nothing|nothing[.]js)$/.test(url) ? 0 : /[/](none|sdk[.]js)$/.test(url) ? 1 : -1;
+    if (kind >= 0) spent[kind][frame] = (spent[kind][frame] ?? 0) + tdur / 1000;
+  }
+  const [without, withIt] = spent.map((views) => Object.values(views));
+  const { value, low, high } = difference(without, withIt);
+  const of = quantile(without, 0.5);
+  print('sdk/not_profiled_cpu_p50_ms', value, 'ms', '<= 0.4', { low, high, without: of, views: withIt.length });
+  print('sdk/not_profiled_cpu_p95_ms', quantile(withIt, 0.95) - of, 'ms', '<= 0.8');
 }
 
 /** Notes what the browser says of a page view. */
