@@ -123,6 +123,7 @@ test('what profiling costs is shown with its interval', () => {
           difference('p50', {}),
           difference('p75', { relative: { value: 0.013, low: -0.006, high: 0.032 } }),
           difference('p95', {}),
+          difference('geomean', { relative: { value: 0.02, low: 0.011, high: 0.029 } }),
           difference('poor', { profiled: 0.0086, control: 0.006, low: -0.0011, high: 0.0063 }),
         ],
       },
@@ -133,6 +134,6 @@ test('what profiling costs is shown with its interval', () => {
     ],
     stats: { partitions: 0, traces: 0, bytes: 0 },
   };
-  assert.deepEqual(rowsOf(cost).map(intervalOf), ['−0.6\u00a0% to +3.2\u00a0%', '−0.11 to +0.63 points', '0.001 to 0.020']);
+  assert.deepEqual(rowsOf(cost).map(intervalOf), ['−0.6\u00a0% to +3.2\u00a0%', '+1.1\u00a0% to +2.9\u00a0%', '−0.11 to +0.63 points', '0.001 to 0.020']);
   assert.deepEqual(rowsOf({ ...cost, vitals: [] }), []);
 });

@@ -25,10 +25,13 @@ interface Row {
   of: CostDifference;
 }
 
-/** Returns the differences of p75 and of the share that is poor, in the order of the response. */
+/** How the differences that are shown are called. */
+const names: Partial<Record<CostDifference['what'], string>> = { p75: 'p75', geomean: 'geometric mean', poor: 'rated poor' };
+
+/** Returns the differences that are shown, in the order of the response. */
 export function rowsOf(cost: Cost): Row[] {
   return cost.vitals.flatMap((vital) =>
-    vital.differences.filter(({ what }) => what == 'p75' || what == 'poor').map((of) => ({ vital, of })),
+    vital.differences.filter(({ what }) => names[what]).map((of) => ({ vital, of })),
   );
 }
 
@@ -51,7 +54,7 @@ const columns: Column<Row>[] = [
     key: 'vital',
     title: 'Web Vital',
     text: true,
-    cell: ({ vital, of }) => `${vital.name.toUpperCase()} ${of.what == 'poor' ? 'rated poor' : of.what}`,
+    cell: ({ vital, of }) => `${vital.name.toUpperCase()} ${names[of.what]}`,
   },
   { key: 'status', title: 'difference', text: true, cell: ({ of }) => <span class={`status ${classes[of.status]}`}>{words[of.status]}</span> },
   { key: 'interval', title: '95 % interval', term: 'interval' as Term, cell: intervalOf },
