@@ -44,6 +44,7 @@ import { now, page, pages, shared, spans } from './spans.js';
  * @property {(reason: string) => void} [$kept] keep() of the flight recorder
  * @property {() => void} [$ended] ends what profiles the present page view
  * @property {boolean} [$over] stop() was called
+ * @property {(event: PageTransitionEvent) => void} $restored begins the page view of a document that comes back
  * @property {AbortController} $stop of all listeners and observers, as what takes options of a listener takes it
  * @property {() => void} [$begin] goes on with the next page view
  */
@@ -85,6 +86,7 @@ export function stop() {
   visit.$over = true;
   visit.$ended?.();
   visit.$stop?.abort();
+  removeEventListener('pageshow', visit.$restored);
 }
 
 /**
@@ -110,7 +112,6 @@ export function start(options = /** @type {any} */ ({}), load) {
   if (shared[2]) return; // it has begun
   shared[2] = true;
   visit.$options = options;
-  const until = (visit.$stop = new AbortController());
   /** @type {string | undefined} */
   let path;
   const show = () => {
@@ -155,13 +156,15 @@ export function start(options = /** @type {any} */ ({}), load) {
     }
     view.$started = now();
     if (draw < rate || says) {
-      self.navigation?.addEventListener('currententrychange', show, until); // once, however often it is added
+      visit.$stop ??= new AbortController();
+      self.navigation?.addEventListener('currententrychange', show, visit.$stop); // once, however often it is added
       if (visit.$begin) visit.$begin();
       else load((rest) => visit.$begin || rest.default(visit));
     }
   };
 
-  addEventListener('pageshow', (event) => event.persisted && begin(event), until);
+  visit.$restored = (event) => event.persisted && begin(event);
+  addEventListener('pageshow', visit.$restored);
   if (document.prerendering) addEventListener('prerenderingchange', begin, true);
   else begin();
 }

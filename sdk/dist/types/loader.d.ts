@@ -106,6 +106,10 @@ export type Visit = {
      */
     $over?: boolean;
     /**
+     * begins the page view of a document that comes back
+     */
+    $restored: (event: PageTransitionEvent) => void;
+    /**
      * of all listeners and observers, as what takes options of a listener takes it
      */
     $stop: AbortController;
@@ -222,6 +226,7 @@ export type View = {
  * @property {(reason: string) => void} [$kept] keep() of the flight recorder
  * @property {() => void} [$ended] ends what profiles the present page view
  * @property {boolean} [$over] stop() was called
+ * @property {(event: PageTransitionEvent) => void} $restored begins the page view of a document that comes back
  * @property {AbortController} $stop of all listeners and observers, as what takes options of a listener takes it
  * @property {() => void} [$begin] goes on with the next page view
  */
