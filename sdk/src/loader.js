@@ -131,6 +131,8 @@ export function start(options = /** @type {any} */ ({}), load) {
     let rate = sampleRate ?? 0;
     let draw = Math.random();
     const says = Math.random() < reportRate;
+    // Also where nothing more is done: the one before is over.
+    const view = (visit.$view = /** @type {any} */ ({ $event: event }));
     try {
       // The first look at it takes a third of all that most visitors pay.
       decided ??= /** @type {any[]} */ (performance.getEntriesByType('navigation'))[0].serverTiming?.find(
@@ -138,16 +140,14 @@ export function start(options = /** @type {any} */ ({}), load) {
       )?.duration;
       draw *= decided ?? 1;
       rate = decided ?? rate;
-      if (!visit.$view && (!options.url || (decided ?? sampleRate) == null)) console.warn('fieldtrie: no url or sampleRate');
+      if (!options.url || (decided ?? sampleRate) == null) console.warn('fieldtrie: no url or sampleRate');
       if (draw >= rate && !says) return;
       show(); // after what must not be lost if the site's function throws
       // The first look at it takes milliseconds, so it is only for those who need it.
       if (draw < rate) rate = Math.min(rate, sessionStorage['fieldtrie' + /** @type {Span} */ (pages.at(-1))[3]] ?? 1);
     } catch {} // an old browser, or the visitor has forbidden it
     const refused = options.honourGPC && navigator.globalPrivacyControl;
-    /** @type {any} */
-    const view = { $draw: draw, $top: rate, $refused: refused, $event: event, $begun: now() };
-    visit.$view = view;
+    Object.assign(view, { $draw: draw, $top: rate, $refused: refused, $begun: now() });
     try {
       if (draw < rate && !refused && !options.dryRun)
         view.$profiler = new Profiler({ sampleInterval: options.sampleInterval ?? 10, maxBufferSize: room });

@@ -331,10 +331,12 @@ export function profile(visit, parts, vitals) {
     const { $view: view } = visit;
     leaving = false;
     spent = 0;
-    if (view.$draw >= view.$top || options.dryRun) return report(visit, told(view.$shown[3]) == 0 ? 'stopped' : 'unsampled');
-    if (view.$refused) return report(visit, 'refused');
-    if (!settle) prepare();
-    mode?.(!gap || Math.random() < share, true);
+    if (view.$draw >= view.$top || options.dryRun) report(visit, told(view.$shown[3]) == 0 ? 'stopped' : 'unsampled');
+    else if (view.$refused) report(visit, 'refused');
+    else {
+      if (!settle) prepare();
+      mode?.(!gap || Math.random() < share, true);
+    }
     if (visit.$over) {
       visit.$ended?.();
       visit.$stop.abort();

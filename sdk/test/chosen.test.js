@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { smallBuffers, stop } from './browser.js';
 import { check } from './check.js';
 import { until } from './daemon.js';
-import { closeTab } from './leave.js';
+import { closeTab, follow, goBack } from './leave.js';
 import { header } from './site.js';
 
 // Which page views are profiled, and what is said of those that are not.
@@ -101,6 +101,30 @@ check('Web Vitals say in which arm of the draw a page view is', async ({ daemon,
     const dry = /** @type {any} */ (document.start)?.dryRun;
     assert.equal(path in (await daemon.pages()), arm == 'profiled' && !dry, path);
   }
+});
+
+check('a page view that comes back and is not drawn says nothing', async ({ daemon, site, open }) => {
+  site.delay = 20;
+  const first = site.page('/drawn', { start: { sampleRate: 0.5, reportRate: 0.5 } });
+  const second = site.page('/second', { start: false });
+  const page = await open(first, () => {
+    globalThis.draw = 0;
+    Math.random = () => globalThis.draw;
+  });
+  await page.evaluate(() => (globalThis.draw = 0.9));
+  for (let i = 0; i < 2; i++) {
+    await follow(page, second);
+    await goBack(page, first);
+    assert.equal(await page.evaluate(() => globalThis.draw), 0.9, 'the page was loaded again');
+    await page.waitForTimeout(200);
+  }
+  await closeTab(page);
+  await until('a trace', () => daemon.views('profiled', '/drawn'));
+  await daemon.stop(); // which stores what was reported
+  await daemon.start();
+  const { pages } = JSON.parse(await daemon.aggregate('--vitals', '--page', '/drawn', '--format', 'json'));
+  assert.equal(pages[0].vitals.find((/** @type {any} */ { name }) => name == 'ttfb').views, 1);
+  assert.equal(await daemon.views('profiled', '/drawn'), 0, 'counters begin anew with the daemon');
 });
 
 check('profiled: a visitor with Global Privacy Control, if the site does not ask', async ({ daemon, site, open }) => {

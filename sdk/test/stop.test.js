@@ -105,9 +105,13 @@ for (const [name, file, start, profiled = true] of kinds)
     assert.equal(await daemon.traces(), traces);
   });
 
-check('stop() before the rest is loaded leaves nothing, and sends what there is', async ({ daemon, site, open }) => {
-  const document = { sdk: daemon.collector + '/sdk.js', body: '<script>fieldtrie.stop()</script>' };
-  const page = await open(site.page('/early', document), counts);
-  await until('a trace', () => daemon.views('profiled', '/early'));
-  await nothing(page, await left(await open(site.page('/without', { start: false }), counts)));
-});
+for (const [outcome, start] of /** @type {[string, object][]} */ ([
+  ['profiled', {}],
+  ['unsampled', { sampleRate: 0, reportRate: 1 }],
+]))
+  check(`stop() before the rest is loaded leaves nothing, and sends what there is: ${outcome}`, async ({ daemon, site, open }) => {
+    const document = { sdk: daemon.collector + '/sdk.js', start, body: '<script>fieldtrie.stop()</script>' };
+    const page = await open(site.page('/early', document), counts);
+    await until('what there is', () => daemon.views(outcome, '/early'));
+    await nothing(page, await left(await open(site.page('/without', { start: false }), counts)));
+  });
