@@ -64,6 +64,7 @@ const anywhere: [string, string, string][] = [
   ['fieldtrie_store_unreadable_traces_total 1', 'Received traces', 'act'],
   ['fieldtrie_symbols_damaged 1', 'Symbols', 'act'],
   ['fieldtrie_ingest_script_rejected_total{reason="invalid"} 1', 'Browser script', 'act'],
+  ['fieldtrie_brake_rate{page="/feed"} 0', 'Cost', 'look'],
   ['fieldtrie_query_requests_total{code="503",path="/x"} 5', 'Queries', 'look'],
 ];
 

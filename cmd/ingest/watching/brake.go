@@ -103,8 +103,12 @@ func (w *Watcher) look(ctx context.Context, r *changes.Register, hour time.Time)
 			}
 		}
 		c, err := w.o.Source.Cost(ctx, selection.Selection{Page: d.page, Since: from, Until: hour})
-		if err != nil {
-			return err
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil { // which is no reason not to look at others
+			w.o.Log.Error("it can not be told what profiling costs", "page", d.page, "err", err)
+			continue
 		}
 		if x := limits.Exceeded(c.Report); x != nil {
 			over = append(over, changes.Excess{Page: d.page, Share: d.share, Why: x.String()})

@@ -1,7 +1,7 @@
 // What can be wrong with a daemon, and what to do then: docs/operations.md has the same as alerts.
 
 import { Metrics } from '../../api/metrics.ts';
-import { bytes, count, duration } from '../../widgets/numbers.ts';
+import { bytes, count, duration, percent } from '../../widgets/numbers.ts';
 
 /** How things stand. */
 export type Level = 'fine' | 'look' | 'act';
@@ -29,7 +29,7 @@ export function inBucket(metrics: Metrics): boolean {
 /** Looks at everything that should be looked at. */
 export function checksOf(metrics: Metrics): Check[] {
   const place = inBucket(metrics) ? bucket(metrics) : disk(metrics);
-  return [...writing(metrics), ...place, clock(metrics), ...data(metrics), script(metrics), queries(metrics)];
+  return [...writing(metrics), ...place, clock(metrics), ...data(metrics), script(metrics), cost(metrics), queries(metrics)];
 }
 
 /** Traces until they are stored and rolled up. */
@@ -81,6 +81,20 @@ function script(metrics: Metrics): Check {
     level: refused > taken / 1000 ? 'act' : refused ? 'look' : 'fine',
     says: refused ? `${count(refused)} of its documents were refused, ${count(taken)} traces taken` : 'none of its documents was refused',
     remedy: 'Its version does not match that of the daemon, or somebody imitates it: the responses (400, 413, 422) say what is wrong.',
+  };
+}
+
+/** Pages that are profiled less, since that costs visitors too much. */
+function cost(metrics: Metrics): Check {
+  const rates = [...metrics.by('fieldtrie_brake_rate', 'page')];
+  const most = (rate: number) => (rate ? `at most ${percent(rate)} of its page views` : 'no page view');
+  return {
+    name: 'Cost',
+    level: rates.length ? 'look' : 'fine',
+    says: rates.length
+      ? `profiling costs visitors more than max_cost: ${rates.map(([page, rate]) => `of ${page} ${most(rate)} may be profiled`).join('; ')}`
+      : 'no page is profiled less for what that costs visitors',
+    remedy: 'Lower the share that your server sends, too. When the cause is gone, set since beside max_cost.',
   };
 }
 
