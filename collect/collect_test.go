@@ -259,6 +259,7 @@ func TestMetrics(t *testing.T) {
 		{"bytes_total", "", float64(2*len(body) + 3)},
 		{"request_seconds", "", 3},
 		{"in_flight_bytes", "", 0}, {"folded_total", "page", 0}, {"uncounted_tags_total", "", 0}, {"skewed_clocks_total", "", 0},
+		{"marked_traces_total", "", 0},
 	} {
 		var label []string
 		if c.label != "" {
@@ -269,7 +270,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	families, err := s.metrics.Gather()
-	if err != nil || len(families) != 18 { // one has no value yet: there are no page views
+	if err != nil || len(families) != 19 { // one has no value yet: there are no page views
 		t.Errorf("%d metrics, %v", len(families), err)
 	}
 }

@@ -42,8 +42,11 @@ for (const [name, on, headers] of /** @type {[string, boolean, Record<string, st
     }
     const lines = (await daemon.aggregate('--page', '/layout', '--format', 'folded')).split('\n');
     const ms = lines.filter((line) => /thrash[^;]*;\(layout\)/.test(line)).reduce((sum, line) => sum + Number(line.split(' ').at(-1)) / 1000, 0);
-    if (on) assert.ok(ms > 300, `layout in thrash takes ${ms} ms:\n${lines.join('\n')}`);
-    else assert.equal(ms, 0);
+    if (on) {
+      assert.ok(ms > 300, `layout in thrash takes ${ms} ms:\n${lines.join('\n')}`);
+      const tree = await daemon.aggregate('--page', '/layout', '--callers', '(layout)', '--format', 'tree');
+      assert.match(tree, /[(]layout[)][^]*thrash/);
+    } else assert.equal(ms, 0);
     const metrics = await (await fetch(`http://${daemon.address}/metrics`)).text();
     assert.equal(/^fieldtrie_ingest_marked_traces_total [1-9]/m.test(metrics), on);
   });
