@@ -345,6 +345,7 @@ export function profile(visit, parts, vitals) {
 
   // Who stopped before this was loaded stops when there is something to be sent.
   if (visit.$over) visit.$stop = new AbortController();
+  visit.$stop.signal.addEventListener('abort', flush); // nobody hears any more that the page goes away
   know();
   const lcp = vitals?.(visit);
   visit.$begin = () => {

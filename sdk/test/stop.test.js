@@ -105,6 +105,23 @@ for (const [name, file, start, profiled = true] of kinds)
     assert.equal(await daemon.traces(), traces);
   });
 
+check('what waits when stop() is called arrives, though the page is left at once', async ({ daemon, site, open }) => {
+  site.script('/hot.js', 'globalThis.hot = function hot() { return globalThis.spin(150); }; globalThis.ms = hot();');
+  // With these draws a window ends after half a second, and the next one begins 0.6 s later.
+  const document = { start: { windows: { length: 1000, gap: 900 } }, scripts: ['/hot.js'] };
+  const page = await open(site.page('/left', document), () => {
+    Math.random = () => 0.5;
+  });
+  const ms = await page.evaluate(async () => {
+    await new Promise((done) => setTimeout(done, 800 - performance.now()));
+    globalThis.fieldtrie.stop();
+    return globalThis.ms;
+  });
+  await closeTab(page);
+  const profile = await until('a profile', () => daemon.profile('--page', '/left'));
+  seen(profile.total('hot'), ms, 'hot');
+});
+
 for (const [outcome, start] of /** @type {[string, object][]} */ ([
   ['profiled', {}],
   ['unsampled', { sampleRate: 0, reportRate: 1 }],
