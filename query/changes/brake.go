@@ -2,7 +2,6 @@ package changes
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -65,6 +64,11 @@ func (r *Register) BrakeOf(id string) *Brake {
 	return nil
 }
 
+// Holding returns the brakes that hold: those that were changed last at a time or after it.
+func (r *Register) Holding(since time.Time) []Brake {
+	return slices.DeleteFunc(slices.Clone(r.Brakes), func(b Brake) bool { return b.Acted.Before(since) })
+}
+
 // brake halves the share of page views of a page that are profiled, and has it told. It does nothing if none are.
 func (r *Register) brake(x Excess, now time.Time) *Brake {
 	b := r.Brake(x.Page)
@@ -72,8 +76,7 @@ func (r *Register) brake(x Excess, now time.Time) *Brake {
 	case b == nil && len(r.Brakes) == maxBrakes || b != nil && b.Rate == 0:
 		return nil
 	case b == nil:
-		sum := sha256.Sum256(fmt.Appendf(nil, "brake %s %d", x.Page, now.UnixNano()))
-		r.Brakes = append(r.Brakes, Brake{ID: fmt.Sprintf("%x", sum[:8]), Page: x.Page, First: x.Share, Rate: x.Share, Begin: now.UTC()})
+		r.Brakes = append(r.Brakes, Brake{ID: idOf("brake %s %d", x.Page, now.UnixNano()), Page: x.Page, First: x.Share, Rate: x.Share, Begin: now.UTC()})
 		b = &r.Brakes[len(r.Brakes)-1]
 	}
 	if b.Rate /= 2; b.Rate < leastRate*b.First {
@@ -94,7 +97,7 @@ func (b *Board) Braked(ctx context.Context, hour, since time.Time, over []Excess
 			return errNothing
 		}
 		r.Costs = hour.UTC()
-		r.Brakes = slices.DeleteFunc(r.Brakes, func(b Brake) bool { return b.Acted.Before(since) })
+		r.Brakes = r.Holding(since)
 		for _, x := range over {
 			if b := r.brake(x, b.o.Now()); b != nil {
 				acted = append(acted, *b)

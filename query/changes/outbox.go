@@ -64,8 +64,13 @@ func (r *Register) tell(c *watch.Change, e Event, now time.Time) {
 
 // put puts a notification about an id into the outbox.
 func (r *Register) put(about string, e Event, now time.Time) {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d", about, e, now.UnixNano(), r.Saves))
-	r.Outbox = append(r.Outbox, Notification{ID: fmt.Sprintf("%x", sum[:8]), Event: e, Change: about, Since: now.UTC()})
+	r.Outbox = append(r.Outbox, Notification{ID: idOf("%s %s %d %d", about, e, now.UnixNano(), r.Saves), Event: e, Change: about, Since: now.UTC()})
+}
+
+// idOf returns the id of what a text is of alone.
+func idOf(format string, of ...any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, format, of...))
+	return fmt.Sprintf("%x", sum[:8])
 }
 
 // Attempt is an attempt to tell a channel of a notification.

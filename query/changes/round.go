@@ -32,6 +32,11 @@ func (b *Board) Evaluate(ctx context.Context) error {
 	return err
 }
 
+// Closed returns the end of the last hour that is closed, as late as this node looks, so that of several nodes one is first.
+func (b *Board) Closed() time.Time {
+	return b.o.Now().Add(-b.o.After - b.jitter).Truncate(time.Hour)
+}
+
 func (b *Board) evaluate(ctx context.Context) error {
 	hour := b.o.Now().Add(-b.o.After).Truncate(time.Hour)
 	r, _, err := b.load(ctx)

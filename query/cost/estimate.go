@@ -134,12 +134,18 @@ func (m *mixture) below(x float64) (share, deviation float64) {
 
 // log returns the mean of the logarithms, and its standard error.
 func (m *mixture) log() (mean, deviation float64) {
-	variance := 0.0
-	for i, s := range m.sides {
-		mean += m.weights[i] * s.log
-		variance += m.weights[i] * m.weights[i] * s.spread / (s.n - 1)
-	}
+	mean, variance := m.mean(func(s *side) (value, spread float64) { return s.log, s.spread })
 	return mean, math.Sqrt(variance)
+}
+
+// mean returns the mean of what each stratum has with the variance of its page views, and its own variance.
+func (m *mixture) mean(of func(*side) (value, spread float64)) (mean, variance float64) {
+	for i, s := range m.sides {
+		value, spread := of(s)
+		mean += m.weights[i] * value
+		variance += m.weights[i] * m.weights[i] * spread / (s.n - 1)
+	}
+	return mean, variance
 }
 
 // poor returns the share of poor page views, and its standard error.
@@ -150,11 +156,12 @@ func (m *mixture) poor() (share, deviation float64) {
 // share returns a share of the page views that each stratum has, and its standard error. That of none or all is not 0: it is what one page
 // view more would make it (A. Agresti and B. Caffo, The American Statistician 54, 2000).
 func (m *mixture) share(of func(*side) float64) (share, deviation float64) {
-	variance, views := 0.0, 0.0
-	for i, s := range m.sides {
+	share, variance := m.mean(func(s *side) (value, spread float64) {
 		p := of(s)
-		share += m.weights[i] * p
-		variance += m.weights[i] * m.weights[i] * p * (1 - p) / (s.n - 1)
+		return p, p * (1 - p)
+	})
+	views := 0.0
+	for _, s := range m.sides {
 		views += s.n
 	}
 	p := (share*views + 1) / (views + 2)

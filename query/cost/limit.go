@@ -42,10 +42,8 @@ type Excess struct {
 
 // String says by how much, such as "LCP p75 1434 ms, 1366 ms without: +68 ms (+31 to +105), +5.0 % (+2.3 to +7.7), limit 2%".
 func (x *Excess) String() string {
-	digits, unit, d := 0, " ms", x.Difference
-	if x.Unit == "score" {
-		digits, unit = 4, ""
-	}
+	d := x.Difference
+	digits, unit, _ := d.shown(x.Unit) // which is no share
 	text := fmt.Sprintf("%s %s %.*f%s, %.*f%s without: %+.*f%s (%+.*f to %+.*f)", strings.ToUpper(x.Limit.Vital), d.What, digits, d.Profiled, unit, digits, d.Control, unit,
 		digits, d.Value, unit, digits, d.Low, digits, d.High)
 	if r := d.Relative; r != nil {
@@ -55,7 +53,7 @@ func (x *Excess) String() string {
 }
 
 // certain is how many standard errors a difference is from 0 before anything is done about it. Somebody who looks each hour for a month, at
-// several Web Vitals of a hundred pages, sees four by chance more often than one would think: see TestBrake.
+// several Web Vitals of a hundred pages, sees four by chance more often than one would think: see BenchmarkLimits.
 const certain = 4.5
 
 // Exceeded returns the first difference of a report that is above its limit: the interval is, as a whole, and chance does not explain that

@@ -95,7 +95,7 @@ func TestLimits(t *testing.T) {
 		for run := range uint64(runs) {
 			inTime += len(look(rand.New(rand.NewPCG(run, 3)), 1, 20_000, 1.05))
 		}
-		if inTime < 90 { // of 1,000, 98.5 % were, see docs/benchmarks.md
+		if inTime < 90 { // of 1,000, 98.6 % were, see docs/benchmarks.md
 			t.Errorf("5 %% is noticed in %d of %d", inTime, runs)
 		}
 	})

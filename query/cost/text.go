@@ -40,13 +40,7 @@ func (r *Report) writeTable(w io.Writer) error {
 			if i == 0 {
 				name = strings.ToUpper(v.Name)
 			}
-			digits, unit, each := 0, " ms", 1.0
-			switch {
-			case d.What == "poor":
-				digits, unit, each = 2, " %", 100
-			case v.Unit == "score":
-				digits, unit = 4, ""
-			}
+			digits, unit, each := d.shown(v.Unit)
 			relative, bounds := "", ""
 			if d.Relative != nil && d.What != "poor" {
 				relative = fmt.Sprintf("%+.1f %%", 100*d.Relative.Value)
@@ -60,6 +54,17 @@ func (r *Report) writeTable(w io.Writer) error {
 		}
 	}
 	return t.Flush()
+}
+
+// shown says how many digits of a difference and its values are shown, what stands behind them, and what they are multiplied by.
+func (d *Difference) shown(of string) (digits int, unit string, each float64) {
+	switch {
+	case d.What == "poor":
+		return 2, " %", 100
+	case of == "score":
+		return 4, "", 1
+	}
+	return 0, " ms", 1
 }
 
 // span says how long something takes.

@@ -3,19 +3,17 @@ package watching
 import (
 	"cmp"
 	"context"
-	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/changes"
+	"github.com/fieldtrie/fieldtrie/query/cost"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 const (
 	steerEvery = time.Minute
-	// closed is how long after its end an hour is looked at, when it has all of its page views.
-	closed = 5 * time.Minute
 	// looksBack is how old page views may be that decide. An older one is of another site.
 	looksBack = 7 * 24 * time.Hour
 	// mostBraked bounds the pages that are looked at after an hour, those with the most profiled page views first.
@@ -27,14 +25,10 @@ func (w *Watcher) brake(ctx context.Context) {
 	if w.o.Steer == nil {
 		return
 	}
-	after := closed
-	if w.o.Jitter > 0 {
-		after += rand.N(w.o.Jitter)
-	}
 	tick := time.NewTicker(steerEvery)
 	defer tick.Stop()
 	for {
-		if err := w.brakeOnce(ctx, after); err != nil && ctx.Err() == nil {
+		if err := w.brakeOnce(ctx); err != nil && ctx.Err() == nil {
 			w.o.Log.Error("it could not be looked at what profiling costs; it is tried again", "err", err)
 		}
 		select {
@@ -45,9 +39,10 @@ func (w *Watcher) brake(ctx context.Context) {
 	}
 }
 
-// brakeOnce steers as is known, and looks if an hour ended so long ago.
-func (w *Watcher) brakeOnce(ctx context.Context, after time.Duration) error {
-	if len(w.limits.Load().Of) == 0 {
+// brakeOnce steers as is known, and looks if another hour is closed.
+func (w *Watcher) brakeOnce(ctx context.Context) error {
+	limits := *w.limits.Load()
+	if len(limits.Of) == 0 {
 		w.o.Steer(nil)
 		return nil
 	}
@@ -56,7 +51,7 @@ func (w *Watcher) brakeOnce(ctx context.Context, after time.Duration) error {
 		return err // browsers are told what they were
 	}
 	w.steer(r)
-	return w.look(ctx, r, w.o.Now().Add(-after).Truncate(time.Hour))
+	return w.look(ctx, r, limits, w.board.Closed())
 }
 
 // braked returns the brakes that hold.
@@ -65,7 +60,7 @@ func (w *Watcher) braked(r *changes.Register) []changes.Brake {
 	if len(limits.Of) == 0 {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(r.Brakes), func(b changes.Brake) bool { return b.Acted.Before(limits.Since) })
+	return r.Holding(limits.Since)
 }
 
 // steer says of which pages fewer page views are to be profiled.
@@ -78,9 +73,8 @@ func (w *Watcher) steer(r *changes.Register) {
 }
 
 // look looks of which pages profiling costs more than the limits, by the page views up to an hour, unless another node has.
-func (w *Watcher) look(ctx context.Context, r *changes.Register, hour time.Time) error {
-	limits := *w.limits.Load()
-	if len(limits.Of) == 0 || !r.Costs.Before(hour) {
+func (w *Watcher) look(ctx context.Context, r *changes.Register, limits cost.Limits, hour time.Time) error {
+	if !r.Costs.Before(hour) {
 		return nil
 	}
 	since := hour.Add(-looksBack)

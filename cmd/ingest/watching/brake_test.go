@@ -10,14 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/fieldtrie/fieldtrie/notify"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/cost"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
@@ -59,13 +57,7 @@ func TestBrake(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	channels, err := notify.Parse(strings.NewReader("channels:\n  - {name: all, kind: webhook, target: \"" + srv.URL + "\", secret_file: " + secret + ", allow_private: true}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := channels.ReadSecrets(os.ReadFile, os.Getenv); err != nil {
-		t.Fatal(err)
-	}
+	channels := channelsOf(t, "channels:\n  - {name: all, kind: webhook, target: \""+srv.URL+"\", secret_file: "+secret+", allow_private: true}\n")
 	doc := &document{}
 	limits := cost.Limits{Of: []cost.Limit{{Vital: "lcp", Most: 0.02, Relative: true}}}
 	node := func() (*Watcher, *map[string]float64, *prometheus.Registry) {
@@ -78,7 +70,7 @@ func TestBrake(t *testing.T) {
 	look := func(w *Watcher) {
 		t.Helper()
 		for range 2 { // the second time it steers as was decided
-			if err := w.brakeOnce(t.Context(), closed); err != nil {
+			if err := w.brakeOnce(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -93,7 +85,7 @@ func TestBrake(t *testing.T) {
 		visits(s, r, "/few", 100, 3)
 		now = now.Add(time.Minute)
 		s.RollUp(t.Context())
-		now = now.Add(time.Hour + closed)
+		now = now.Add(time.Hour + 5*time.Minute)
 		s.RollUp(t.Context())
 	}
 	want := func(who string, got, want map[string]float64) {

@@ -98,7 +98,8 @@ func found(t *testing.T, page, id string) *document {
 	return &document{text: text, n: 1}
 }
 
-func watcherOf(t *testing.T, doc store.Document, file string, now func() time.Time) *Watcher {
+// channelsOf reads a file of channels, and their secrets.
+func channelsOf(t *testing.T, file string) *notify.File {
 	t.Helper()
 	f, err := notify.Parse(strings.NewReader(file))
 	if err != nil {
@@ -107,7 +108,12 @@ func watcherOf(t *testing.T, doc store.Document, file string, now func() time.Ti
 	if err := f.ReadSecrets(os.ReadFile, os.Getenv); err != nil {
 		t.Fatal(err)
 	}
-	return New(Options{Now: now, Document: doc, Source: query.Local{Reader: storetest.Open(t, storetest.Options{Now: time.Now})}, Notify: f, Metrics: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler)})
+	return f
+}
+
+func watcherOf(t *testing.T, doc store.Document, file string, now func() time.Time) *Watcher {
+	t.Helper()
+	return New(Options{Now: now, Document: doc, Source: query.Local{Reader: storetest.Open(t, storetest.Options{Now: time.Now})}, Notify: channelsOf(t, file), Metrics: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler)})
 }
 
 // A change that is found is told once to each channel that wants it, by one id; again if the receiver did not take it, and by
