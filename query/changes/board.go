@@ -129,8 +129,11 @@ func (r *Register) clone() *Register {
 	return &out
 }
 
+// errNothing says that a register stays as it is.
+var errNothing = errors.New("there is nothing to be done")
+
 // change changes the register by f, which may be called several times, each time with the newest one. A register that can not be read is
-// set aside before another one takes its place.
+// set aside before another one takes its place. If f says that there is nothing to be done, nothing is saved, and there is no register.
 func (b *Board) change(ctx context.Context, f func(*Register) error) (*Register, error) {
 	for attempt := 0; ; attempt++ {
 		r, version, err := b.load(ctx)
@@ -148,7 +151,10 @@ func (b *Board) change(ctx context.Context, f func(*Register) error) (*Register,
 		case err != nil:
 			return nil, err
 		}
-		if err := f(r); err != nil {
+		switch err := f(r); {
+		case errors.Is(err, errNothing):
+			return nil, nil
+		case err != nil:
 			return nil, err
 		}
 		err = b.save(ctx, r, version)

@@ -105,8 +105,5 @@ func (b *Board) Braked(ctx context.Context, hour, since time.Time, over []Excess
 		}
 		return nil
 	})
-	if errors.Is(err, errNothing) {
-		return nil, nil
-	}
 	return acted, err
 }

@@ -179,16 +179,11 @@ func (b *Board) Take(ctx context.Context, plan func(r *Register, now time.Time) 
 		}
 		return nil
 	})
-	if errors.Is(err, errNothing) {
-		return nil, nil, nil
-	}
-	if err != nil {
+	if err != nil || r == nil {
 		return nil, nil, err
 	}
 	return taken, r, nil
 }
-
-var errNothing = errors.New("there is nothing to be done")
 
 // Note notes what became of attempts. Notifications that are done with by all of the channels are no more in the outbox.
 func (b *Board) Note(ctx context.Context, outcomes []Outcome, channels []string) error {
@@ -207,8 +202,5 @@ func (b *Board) Forget(ctx context.Context, gone func(page string) bool) error {
 		}
 		return nil
 	})
-	if errors.Is(err, errNothing) {
-		return nil
-	}
 	return err
 }
