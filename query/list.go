@@ -23,6 +23,7 @@ type ListSum struct {
 	Population float64          `json:"population"`
 	Missing    map[string]int64 `json:"missing"` // page views without a profile, by the reason
 	Self       int64            `json:"self_us"`
+	Own        int64            `json:"own_us"` // of Self: that of the profiling script
 	Samples    int64            `json:"samples"`
 }
 
@@ -48,7 +49,7 @@ func allOf(s Series) *ListSum {
 	out := &ListSum{Missing: map[string]int64{}}
 	for i := range s.Groups {
 		p := &s.Groups[i].Points[0]
-		out.Views, out.Self, out.Samples = out.Views+p.Views, out.Self+p.Self, out.Samples+p.Samples
+		out.Views, out.Self, out.Own, out.Samples = out.Views+p.Views, out.Self+p.Self, out.Own+p.Own, out.Samples+p.Samples
 		for reason, views := range p.Coverage {
 			out.Missing[reason] += views
 		}

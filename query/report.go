@@ -38,8 +38,10 @@ type PageReport struct {
 	// number but Scaled, which is the mean of Time if JavaScript had as large a share of it as of the rest.
 	Unsampled float64 `json:"unsampled_share"`
 	Scaled    float64 `json:"scaled_mean_ms"`
-	Features  []Part  `json:"features,omitempty"`
-	Phases    []Part  `json:"phases,omitempty"`
+	// Own is the mean of the profiling script, which is in Functions, and in no other time.
+	Own      float64 `json:"own_mean_ms,omitempty"`
+	Features []Part  `json:"features,omitempty"`
+	Phases   []Part  `json:"phases,omitempty"`
 	// Functions are those with the most self time; Others is what is not listed or was not
 	// kept by itself. They are kept by release alone.
 	Functions []FunctionReport `json:"functions,omitempty"`
@@ -149,6 +151,7 @@ type reporting struct {
 	sums.Facet
 	pages  map[string]*pageSums
 	naming *naming.Naming
+	own    rollup.Own
 }
 
 // pageSums is what is known of a page.
@@ -159,7 +162,7 @@ type pageSums struct {
 	rest      rollup.Rest
 	coverage  map[string]int64
 	folded    int64
-	self      int64 // µs, as the time in silence
+	self, own int64 // µs, as the time in silence; own is of self
 	silence   trie.Coverage
 }
 
@@ -180,7 +183,7 @@ func (r *reporting) add(x store.Rolled) error {
 		p = &pageSums{parts: map[trie.Label]*rollup.Distribution{}, functions: sums.NewFunctions(), coverage: map[string]int64{}}
 		r.pages[x.Page] = p
 	}
-	r.addTimes(p, rec)
+	r.addTimes(p, x)
 	for i := range rec.Distributions {
 		if d := &rec.Distributions[i]; r.TakesBase(d) {
 			r.addDistribution(p, d)
@@ -202,8 +205,9 @@ func (r *reporting) add(x store.Rolled) error {
 	return nil
 }
 
-// addTimes adds how much of the time was sampled.
-func (r *reporting) addTimes(p *pageSums, rec *rollup.Record) {
+// addTimes adds how much of the time was sampled, and what the script took.
+func (r *reporting) addTimes(p *pageSums, x store.Rolled) {
+	rec := x.Record
 	taken := make([]bool, len(rec.Cells))
 	for i, c := range rec.Cells {
 		if taken[i] = r.Selection.TakesCell(c.Labels); taken[i] {
@@ -211,9 +215,12 @@ func (r *reporting) addTimes(p *pageSums, rec *rollup.Record) {
 			p.silence.Unsampled += c.Unsampled
 		}
 	}
-	rec.EachWeight(func(cell int, _ trie.NodeID, self, _ int64) {
-		if taken[cell] {
-			p.self += self
+	rec.EachWeight(func(cell int, n trie.NodeID, self, _ int64) {
+		if !taken[cell] {
+			return
+		}
+		if p.self += self; r.own.Is(x.Stacks, n) {
+			p.own += self
 		}
 	})
 }
@@ -253,9 +260,9 @@ func (r *reporting) reports(names *naming.Names) []PageReport {
 		}
 		x := PageReport{Page: page, Views: n, Population: populationOf(&p.all), Coverage: p.coverage, Folded: p.folded,
 			Time: spreadOf(&p.all.Time, n), LongTasks: spreadOf(&p.all.Long, n), Unsampled: p.silence.UnsampledShare(p.self)}
-		x.Scaled = x.Time.Mean.Value
-		if p.self > 0 {
-			x.Scaled *= p.silence.Scaled(p.self) / float64(p.self)
+		x.Own = float64(p.own) / 1000 / float64(max(n, 1))
+		if x.Scaled = x.Time.Mean.Value; p.self > 0 {
+			x.Scaled *= p.silence.Scaled(p.self, p.self) / float64(p.self)
 		}
 		for part, d := range p.parts {
 			y := Part{part.Value, d.Time.Count, spreadOf(&d.Time, d.Time.Count), spreadOf(&d.Long, d.Time.Count)}

@@ -67,11 +67,12 @@ type Point struct {
 	Traces     int64            `json:"traces"`
 	Population *Estimate        `json:"population,omitempty"` // page views that these stand for
 	Self       int64            `json:"self_us"`              // with a stack on the main thread, in µs
+	Own        int64            `json:"own_us"`               // of Self: that of the profiling script; Mean, Scaled, Spread, LongTasks, Histogram and People are without it
 	Samples    int64            `json:"samples"`
 	Stackless  int64            `json:"stackless_us"`
 	Idle       int64            `json:"idle_us"` // of it known to be
 	Unsampled  int64            `json:"unsampled_us"`
-	Mean       float64          `json:"mean_ms"`              // Self for each view
+	Mean       float64          `json:"mean_ms"`              // Self less Own, for each view
 	Scaled     float64          `json:"scaled_mean_ms"`       // the same if JavaScript had as large a share of Unsampled as of the rest
 	Spread     *Spread          `json:"spread,omitempty"`     // of the time of a page view
 	LongTasks  *Spread          `json:"long_tasks,omitempty"` // of it, in stretches of 50 ms and more
@@ -252,6 +253,7 @@ type groupSums struct {
 
 type pointSums struct {
 	weight        trie.Weight
+	own           int64 // µs of it
 	silence       rollup.Silence
 	views, traces int64
 	spread        rollup.Distribution
@@ -305,7 +307,7 @@ func (s *seriesSums) takesFeature(f string) bool {
 }
 
 func (s *seriesSums) add(at time.Time, x store.Rolled) error {
-	s.addStep(step{at: at, page: x.Page, stepSums: stepSumsOf(x.Record)})
+	s.addStep(step{at: at, page: x.Page, stepSums: stepSumsOf(x)})
 	return nil
 }
 
@@ -327,6 +329,7 @@ func (s *seriesSums) addStep(x step) {
 		for _, p := range to[c] {
 			p.weight.Self += w.Self
 			p.weight.Samples += w.Samples
+			p.own += x.own[c]
 		}
 	}
 	var set []*pointSums
@@ -403,10 +406,11 @@ func (s *seriesSums) series() ([]SeriesGroup, error) {
 }
 
 func (s *seriesSums) point(at time.Time, p *pointSums) Point {
-	out := Point{Time: at.UTC(), Views: p.views, Traces: p.traces, Self: p.weight.Self, Samples: p.weight.Samples,
+	out := Point{Time: at.UTC(), Views: p.views, Traces: p.traces, Self: p.weight.Self, Own: p.own, Samples: p.weight.Samples,
 		Stackless: p.silence.Stackless, Idle: p.silence.Idle, Unsampled: p.silence.Unsampled,
-		Mean:   float64(p.weight.Self) / 1000 / float64(max(p.views, 1)),
-		Scaled: (trie.Coverage{Stackless: p.silence.Stackless, Unsampled: p.silence.Unsampled}).Scaled(p.weight.Self) / 1000 / float64(max(p.views, 1))}
+		Mean: float64(p.weight.Self-p.own) / 1000 / float64(max(p.views, 1))}
+	c := trie.Coverage{Stackless: p.silence.Stackless, Unsampled: p.silence.Unsampled}
+	out.Scaled = c.Scaled(p.weight.Self-p.own, p.weight.Self) / 1000 / float64(max(p.views, 1))
 	if len(p.coverage) > 0 {
 		out.Coverage = p.coverage
 	}

@@ -144,7 +144,7 @@ func stepsKey(sel selection.Selection, length time.Duration) string {
 func (l Local) readSteps(ctx context.Context, sel selection.Selection, length time.Duration) (steps []step, stats Stats, err error) {
 	r := &recording{reading: reading{sel: sel}, step: length, flat: true, take: func(at time.Time, x store.Rolled) error {
 		_, traces := x.Record.Views()
-		steps = append(steps, step{at, x.Page, stepSumsOf(x.Record), traces})
+		steps = append(steps, step{at, x.Page, stepSumsOf(x), traces})
 		return nil
 	}}
 	stats, err = l.readRecords(ctx, store.Wanted{None: true}, r)
@@ -188,17 +188,23 @@ func (c *StepCache) give(x *pageSteps) {
 type stepSums struct {
 	cells         []rollup.Cell
 	weights       []trie.Weight // by cell
+	own           []int64       // µs of them, by cell: of the profiling script
 	touches       []rollup.Touch
 	distributions []rollup.Distribution
 	outcomes      []rollup.Outcome
 }
 
 // stepSumsOf returns what a record says.
-func stepSumsOf(r *rollup.Record) stepSums {
-	s := stepSums{r.Cells, make([]trie.Weight, len(r.Cells)), r.Touches, r.Distributions, r.Outcomes}
-	r.EachWeight(func(c int, _ trie.NodeID, self, samples int64) {
+func stepSumsOf(x store.Rolled) stepSums {
+	r := x.Record
+	s := stepSums{r.Cells, make([]trie.Weight, len(r.Cells)), make([]int64, len(r.Cells)), r.Touches, r.Distributions, r.Outcomes}
+	var own rollup.Own
+	r.EachWeight(func(c int, n trie.NodeID, self, samples int64) {
 		s.weights[c].Self += self
 		s.weights[c].Samples += samples
+		if own.Is(x.Stacks, n) {
+			s.own[c] += self
+		}
 	})
 	return s
 }
@@ -206,7 +212,7 @@ func stepSumsOf(r *rollup.Record) stepSums {
 // size returns about how many bytes s takes.
 func (s *stepSums) size() int {
 	r := rollup.Record{Cells: s.cells, Touches: s.touches, Distributions: slices.Clip(s.distributions)}
-	return 200 + r.Size() + 24*len(s.weights)
+	return 200 + r.Size() + 32*len(s.weights)
 }
 
 // DefaultStep returns how long the points of a series are if nobody says: some hundred at most.

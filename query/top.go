@@ -10,6 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/sums"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -19,6 +20,7 @@ type Top struct {
 	Views     int64         `json:"views"`
 	Traces    int64         `json:"traces"`
 	Self      int64         `json:"self_us"` // of all functions
+	Own       int64         `json:"own_us"`  // of Self: that of the profiling script, where it is listed by itself
 	Stackless int64         `json:"stackless_us"`
 	Idle      int64         `json:"idle_us"` // of it known to be
 	Unsampled int64         `json:"unsampled_us"`
@@ -138,6 +140,9 @@ func (t *Top) link(links naming.Links, names *naming.Names) {
 	}
 }
 
+// ownPackage is the profiling script among packages.
+func ownPackage() owner.Owner { return owner.Owner{Kind: owner.Package, Name: "fieldtrie"} }
+
 // TopOf lists the functions of a profile of which nothing is known but that.
 func TopOf(p *trie.Profile, q TopQuery) Top { return topOf(p, nil, q) }
 
@@ -158,7 +163,9 @@ func topOf(p *trie.Profile, spread sums.Spreads, q TopQuery) Top {
 	_, c := p.Flat()
 	top := Top{Views: p.Views, Traces: p.Traces, Stackless: c.Stackless, Idle: c.Idle, Unsampled: c.Unsampled, Truncated: c.Truncated, Functions: []TopFunction{}}
 	for i, f := range all {
-		top.Self += f.Self
+		if top.Self += f.Self; f.Frame == (trie.Frame{Name: trie.FrameFieldtrie}) || f.Frame == ownPackage().Frame() {
+			top.Own += f.Self
+		}
 		if q.Limit > 0 && i >= q.Limit {
 			top.Others.Count++
 			top.Others.Self += f.Self

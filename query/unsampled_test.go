@@ -3,6 +3,7 @@ package query
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,43 +12,50 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// What the browser did not sample is said with every mean, by one rule: JavaScript had as large a share of it as of the rest.
+// What the browser did not sample is said with every mean, by one rule: JavaScript had as large a share of it as of the rest. What the
+// profiling script took is in no mean.
 func TestUnsampled(t *testing.T) {
 	f := fixture.New(t)
 	report, err := localOf(f).Report(t.Context(), selection.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gaps := 0
+	gaps, scripted := 0, 0
 	for _, p := range report.Pages {
 		sel := selection.Selection{Page: p.Page}
-		all, self := fixture.Naive(slices.Concat(f.First, f.Second), sel), int64(0)
+		all, self, own := fixture.Naive(slices.Concat(f.First, f.Second), sel), int64(0), int64(0)
 		for stack, us := range all {
 			if stack != "stackless" && stack != "unsampled" {
 				self += us
 			}
+			if strings.HasPrefix(stack, trie.FrameFieldtrie+" ") {
+				own += us
+			}
+		}
+		if own > 0 {
+			scripted++
 		}
 		sampled := float64(self + all["stackless"])
 		share := float64(all["unsampled"]) / (sampled + float64(all["unsampled"]))
 		if all["unsampled"] > 0 {
 			gaps++
 		}
-		mean := float64(self) / 1000 / float64(p.Views)
+		mean := float64(self-own) / 1000 / float64(p.Views)
 		scaled := mean / (1 - share)
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b)) }
-		if !near(p.Unsampled, share) || !near(p.Time.Mean.Value, mean) || !near(p.Scaled, scaled) {
+		if !near(p.Unsampled, share) || !near(p.Time.Mean.Value, mean) || !near(p.Scaled, scaled) || !near(p.Own*float64(p.Views), float64(own)/1000) {
 			t.Errorf("%s: %.4f not sampled, mean %.4f, scaled %.4f; want %.4f, %.4f, %.4f", p.Page, p.Unsampled, p.Time.Mean.Value, p.Scaled, share, mean, scaled)
 		}
 		series, err := localOf(f).Series(t.Context(), SeriesQuery{Selection: sel})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if x := series.Groups[0].Points[0]; x.Views == p.Views && !near(x.Scaled, scaled) {
-			t.Errorf("%s: the series says %.4f, want %.4f", p.Page, x.Scaled, scaled)
+		if x := series.Groups[0].Points[0]; x.Views == p.Views && (!near(x.Scaled, scaled) || !near(x.Mean, mean) || x.Own != own || x.Self != self) {
+			t.Errorf("%s: the series says %+v, want %.4f, %.4f, %d of %d", p.Page, x, mean, scaled, own, self)
 		}
 	}
-	if gaps < 2 {
-		t.Errorf("%d pages with time that was not sampled", gaps)
+	if gaps < 2 || scripted < 2 {
+		t.Errorf("%d pages with time that was not sampled, %d with the profiling script", gaps, scripted)
 	}
 }
 

@@ -8,9 +8,11 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/columns"
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/sums"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // ViewQuery asks for one page view.
@@ -72,12 +74,8 @@ type ViewStretch struct {
 	End   int64 `json:"end_us"`
 }
 
-const (
-	// viewCalls bounds the calls of a response about one page view.
-	viewCalls = 200_000
-	// longStretch is how long, in µs, a long task is at least: https://w3c.github.io/longtasks/.
-	longStretch = 50_000
-)
+// viewCalls bounds the calls of a response about one page view.
+const viewCalls = 200_000
 
 // NotFoundError says that there is no such thing.
 type NotFoundError struct{ What string }
@@ -142,8 +140,11 @@ func (l Local) fill(v *View, q ViewQuery, traces []*trie.Trace) error {
 		v.Traces, v.Interval = v.Traces+1, t.Context.Interval
 		v.addSpans(t)
 		v.addUnsampled(t)
+		var own rollup.Own
 		t.Shares([]trie.Slice{{Start: -1 << 62, End: 1 << 62}}, func(x *trie.Share) {
-			if x.HasStack() {
+			if own.Has(&t.Trie, x) {
+				v.Own += float64(x.Self) / 1000
+			} else if x.HasStack() {
 				v.Time += float64(x.Self) / 1000
 			}
 		})
@@ -248,7 +249,7 @@ func (w *viewWriter) add(line *trie.Timeline) {
 func longIn(line *trie.Timeline, origin int64) (long []ViewStretch) {
 	busy, open := ViewStretch{}, false
 	end := func() {
-		if open && busy.End-busy.Start >= longStretch {
+		if open && busy.End-busy.Start >= sums.LongTask {
 			long = append(long, busy)
 		}
 		open = false

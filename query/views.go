@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/sums"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -39,9 +40,10 @@ type ViewEntry struct {
 	Labels      map[string]string `json:"labels,omitempty"`
 	Received    time.Time         `json:"received"` // the first of its traces that was read
 	Traces      int               `json:"traces"`
-	Time        float64           `json:"time_ms"` // with a stack, in what was asked for
+	Time        float64           `json:"time_ms"` // with a stack, in what was asked for, without Own
+	Own         float64           `json:"own_ms"`  // of the profiling script
 	LongCount   int64             `json:"long_task_count"`
-	LongTime    float64           `json:"long_task_ms"` // of Time, in stretches of 50 ms and more
+	LongTime    float64           `json:"long_task_ms"` // of both, in stretches of 50 ms and more
 }
 
 // readViews bounds the traces that are read for a response about single page views.
@@ -61,8 +63,8 @@ func (l Local) Views(ctx context.Context, q ViewsQuery) (Views, error) {
 		if t == nil {
 			return nil
 		}
-		in := timeIn(q.Selection, t, rec.Page)
-		if in.self == 0 {
+		in := sums.TimeInView(q.Selection, t, rec.Page)
+		if in.Self == 0 {
 			return nil
 		}
 		v := all[rec.ID.View]
@@ -73,8 +75,9 @@ func (l Local) Views(ctx context.Context, q ViewsQuery) (Views, error) {
 		v.stopped = v.stopped || t.Context.Labels.Value(rollup.KeyStopped) != ""
 		v.chunks[rec.ID.Chunk] = true
 		v.Traces = len(v.chunks)
-		v.Time += float64(in.self) / 1000
-		v.LongCount, v.LongTime = v.LongCount+in.tasks, v.LongTime+float64(in.long)/1000
+		v.Time += float64(in.Self-in.Own) / 1000
+		v.Own += float64(in.Own) / 1000
+		v.LongCount, v.LongTime = v.LongCount+in.Tasks, v.LongTime+float64(in.Long)/1000
 		return nil
 	})
 	if err != nil {
@@ -115,42 +118,6 @@ func newViewEntry(rec store.Record, c *trie.Context) *ViewEntry {
 		v.Labels[l.Key] = l.Value
 	}
 	return v
-}
-
-// timeInView is time with a stack, in µs.
-type timeInView struct {
-	self, long, tasks int64 // long of it is in so many long tasks
-	busy              int64 // without an end of the stack so far
-}
-
-// timeIn returns the time that t has on a page in what s asks for.
-func timeIn(s selection.Selection, t *trie.Trace, page string) (in timeInView) {
-	if !s.Matches(&t.Context) {
-		return in
-	}
-	slices := t.Slices()
-	t.Shares(slices, func(x *trie.Share) {
-		slice := slices[x.Slice]
-		if !x.HasStack() || slice.Page != page || !s.Takes(slice, &t.Context) {
-			in.endTask()
-			return
-		}
-		in.self += x.Self
-		if in.busy += x.Self; x.Gap > 0 {
-			in.endTask()
-		}
-	})
-	in.endTask()
-	return in
-}
-
-// endTask says that the stack ended.
-func (in *timeInView) endTask() {
-	if in.busy >= longStretch {
-		in.long += in.busy
-		in.tasks++
-	}
-	in.busy = 0
 }
 
 // eachViewTrace hands over the traces of a selection, each with what decodes it, which returns nil

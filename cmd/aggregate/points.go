@@ -199,7 +199,7 @@ func writeWhole(w io.Writer, p *query.Point) error {
 	for _, x := range []struct {
 		name string
 		us   int64
-	}{{"JavaScript", p.Self}, {"idle", p.Idle}, {"no stack, not idle", max(p.Stackless-p.Idle, 0)}, {"not sampled", p.Unsampled}} {
+	}{{"JavaScript", p.Self - p.Own}, {"profiling script", p.Own}, {"idle", p.Idle}, {"no stack, not idle", max(p.Stackless-p.Idle, 0)}, {"not sampled", p.Unsampled}} {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", x.name, number(float64(x.us)/1000/float64(max(p.Views, 1))), percent(float64(x.us)/float64(all)))
 	}
 	if err := t.Flush(); err != nil {

@@ -81,6 +81,9 @@ func (c *command) writePage(w io.Writer, p *query.PageReport) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if p.Own > 0 {
+		fmt.Fprintf(w, "the profiling script took %.2f more, mean: it is in none of these\n", p.Own)
+	}
 	if p.Unsampled >= output.WorthSaying {
 		fmt.Fprintf(w, "%.0f %% of the time was not sampled, and what ran then is in none of these: the mean is %.2f if JavaScript had as large a share of it as of the rest\n",
 			100*p.Unsampled, p.Scaled)

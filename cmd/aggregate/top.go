@@ -70,12 +70,12 @@ func (c *command) top(ctx context.Context, src query.Source) (query.Top, error) 
 func writeTop(w io.Writer, top *query.Top, people *query.PeoplesTime) error {
 	views := float64(max(top.Views, 1))
 	ms := func(us int64) float64 { return float64(us) / 1000 / views }
-	all := ms(top.Self)
+	all := ms(top.Self - top.Own)
 	c := trie.Coverage{Views: top.Views, Traces: top.Traces, Stackless: top.Stackless, Idle: top.Idle, Unsampled: top.Unsampled}
-	fmt.Fprintf(w, "%s; per page view %.3f ms of JavaScript, %.3f ms without a stack (%.3f ms of that idle), %.1f %% not sampled\n",
-		output.MadeOf(c), all, ms(top.Stackless), ms(top.Idle), 100*c.UnsampledShare(top.Self))
+	fmt.Fprintf(w, "%s; per page view %.3f ms of JavaScript%s, %.3f ms without a stack (%.3f ms of that idle), %.1f %% not sampled\n",
+		output.MadeOf(c), all, output.Script(top.Own, fmt.Sprintf("%.3f", ms(top.Own))), ms(top.Stackless), ms(top.Idle), 100*c.UnsampledShare(top.Self))
 	if c.UnsampledShare(top.Self) >= output.WorthSaying {
-		fmt.Fprintf(w, "the mean is %.3f ms if JavaScript had as large a share of what was not sampled as of the rest\n", c.Scaled(top.Self)/1000/views)
+		fmt.Fprintf(w, "the mean is %.3f ms if JavaScript had as large a share of what was not sampled as of the rest\n", c.Scaled(top.Self-top.Own, top.Self)/1000/views)
 	}
 	if top.Truncated > 0 {
 		fmt.Fprintf(w, "%d samples have a stack that the browser cut off at %d frames\n", top.Truncated, trie.MaxStackDepth)

@@ -49,6 +49,18 @@ func SelfSum(self []trie.Weight) int64 {
 	return total
 }
 
+// OwnSelf returns the self time of the profiling script in p, in µs.
+func OwnSelf(p *trie.Profile) (sum int64) {
+	for i := range p.Groups {
+		for n, w := range p.Groups[i].Weights.All() {
+			if n != trie.Root && p.Frame(n) == (trie.Frame{Name: trie.FrameFieldtrie}) {
+				sum += w.Self
+			}
+		}
+	}
+	return sum
+}
+
 // Drawable returns self times with negative ones left out, as no chart can draw them,
 // and the totals of the rest, both in µs.
 func (w Weighted) Drawable() (self, total []int64) {

@@ -18,6 +18,15 @@ func MadeOf(c trie.Coverage) string {
 	return ""
 }
 
+// Script continues a sentence about the JavaScript of page views with the time of the profiling script, own µs, which is none of it. text is that time in
+// ms.
+func Script(own int64, text string) string {
+	if own <= 0 {
+		return ""
+	}
+	return ", " + text + " ms of the profiling script"
+}
+
 func counted(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"

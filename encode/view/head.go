@@ -21,7 +21,7 @@ func writeHead(b *bufio.Writer, mark string, p *trie.Profile, self int64, thread
 	if len(threads) > 0 && c.Views == 0 {
 		writeThreads(b, mark, c, threads)
 	} else {
-		writeCoverage(b, mark, c, self, output.Printable(o.Subject()), unitOf(p, o))
+		writeCoverage(b, mark, c, self, output.OwnSelf(p), output.Printable(o.Subject()), unitOf(p, o))
 	}
 	if c.Truncated > 0 {
 		fmt.Fprintf(b, "%s%d samples have a stack that the browser cut off at %d frames\n", mark, c.Truncated, trie.MaxStackDepth)
@@ -55,8 +55,8 @@ func writeThreads(b *bufio.Writer, mark string, c trie.Coverage, threads output.
 }
 
 // writeCoverage writes how many page views a profile is of, and what is missing. of names what
-// self times measure, such as JavaScript.
-func writeCoverage(b *bufio.Writer, mark string, c trie.Coverage, self int64, of string, ms unit) {
+// self times measure, such as JavaScript; own is the part of self that is the profiling script's.
+func writeCoverage(b *bufio.Writer, mark string, c trie.Coverage, self, own int64, of string, ms unit) {
 	idle := ""
 	if c.Idle != 0 { // 0 may also mean that nobody knows
 		idle = fmt.Sprintf(" (%s ms of that idle)", ms.text(c.Idle))
@@ -68,11 +68,11 @@ func writeCoverage(b *bufio.Writer, mark string, c trie.Coverage, self int64, of
 	case made != "":
 		made += ": "
 	}
-	fmt.Fprintf(b, "%s%s%s ms of %s, %s ms without a stack%s, %.1f %% not sampled\n",
-		mark, made, ms.text(self), of, ms.text(c.Stackless), idle, 100*c.UnsampledShare(self))
+	fmt.Fprintf(b, "%s%s%s ms of %s%s, %s ms without a stack%s, %.1f %% not sampled\n",
+		mark, made, ms.text(self-own), of, output.Script(own, ms.text(own)), ms.text(c.Stackless), idle, 100*c.UnsampledShare(self))
 	scaled := ""
 	if c.UnsampledShare(self) >= output.WorthSaying && c.Views > 0 {
-		scaled = fmt.Sprintf("%s if it had as large a share of what was not sampled as of the rest", millis(int64(c.Scaled(self))/c.Views))
+		scaled = fmt.Sprintf("%s if it had as large a share of what was not sampled as of the rest", millis(int64(c.Scaled(self-own, self))/c.Views))
 	}
 	switch {
 	case c.Views <= 0:
@@ -80,8 +80,8 @@ func writeCoverage(b *bufio.Writer, mark string, c trie.Coverage, self int64, of
 		if scaled != "" {
 			scaled = ", " + scaled
 		}
-		fmt.Fprintf(b, "%s%s ms of %s per page view%s\n", mark, millis(self/c.Views), of, scaled)
+		fmt.Fprintf(b, "%s%s ms of %s per page view%s\n", mark, millis((self-own)/c.Views), of, scaled)
 	case scaled != "":
-		fmt.Fprintf(b, "%s%s ms of %s would be %s\n", mark, ms.text(self), of, scaled)
+		fmt.Fprintf(b, "%s%s ms of %s would be %s\n", mark, ms.text(self-own), of, scaled)
 	}
 }

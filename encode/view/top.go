@@ -12,7 +12,7 @@ import (
 
 // EncodeTop writes the functions of p as a table for people, heaviest self time first.
 // Times are per table row, in milliseconds: with o.PerView of a page view, else of all of
-// them. Shares are of the self time of all of p.
+// them. Shares are of the self time of all of p, without that of the profiling script.
 // With o.Base the functions with the largest change of self time come first, with their
 // change from the base.
 func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
@@ -25,6 +25,7 @@ func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
 		return b.Flush()
 	}
 	writeHead(b, "", p, self, o.Threads, o)
+	self -= output.OwnSelf(p)
 	all := p.Functions()
 	rows := tableRows(o.Rows, len(all))
 	in := "views"

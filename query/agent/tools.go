@@ -100,7 +100,8 @@ type topIn struct {
 
 type topOut struct {
 	Views     int64         `json:"views" jsonschema:"page views that were profiled"`
-	Self      float64       `json:"self_ms" jsonschema:"of all functions, of a page view"`
+	Self      float64       `json:"self_ms" jsonschema:"of all functions but the profiling script's, of a page view"`
+	Own       float64       `json:"own_ms,omitempty" jsonschema:"of the profiling script, of a page view"`
 	Functions []functionOut `json:"functions"`
 	More      int           `json:"more,omitempty" jsonschema:"functions that are left out"`
 	MoreSelf  float64       `json:"more_self_ms,omitempty" jsonschema:"their own time, of a page view"`
@@ -140,7 +141,7 @@ func (t tools) top(ctx context.Context, in topIn) (out topOut, err error) {
 	if top.Views == 0 {
 		return out, t.nothing(ctx, sel)
 	}
-	out = topOut{Views: top.Views, Self: perView(top.Self, top.Views), Functions: []functionOut{}, More: top.Others.Count, MoreSelf: perView(top.Others.Self, top.Views)}
+	out = topOut{Views: top.Views, Self: perView(top.Self-top.Own, top.Views), Own: perView(top.Own, top.Views), Functions: []functionOut{}, More: top.Others.Count, MoreSelf: perView(top.Others.Self, top.Views)}
 	for _, f := range top.Functions {
 		x := functionOut{Name: name(f.Name), File: name(f.Resource), Line: f.Line, Column: f.Column, Source: name(f.Link), Reach: f.Reach,
 			Self: Estimate{Value: perView(f.Self, top.Views)}, Total: Estimate{Value: perView(f.Total, top.Views)}}
@@ -167,7 +168,11 @@ func oneOf(parameter, word string, known ...string) (string, error) {
 
 func (o topOut) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d page views, %g ms of JavaScript each. Of a page view:\n", o.Views, o.Self)
+	fmt.Fprintf(&b, "%d page views, %g ms of JavaScript each", o.Views, o.Self)
+	if o.Own > 0 {
+		fmt.Fprintf(&b, " and %g ms of the profiling script", o.Own)
+	}
+	b.WriteString(". Of a page view:\n")
 	for _, f := range o.Functions {
 		fmt.Fprintf(&b, "self %s, total %s, in %.0f %% of page views: %s\n", f.Self, f.Total, 100*float64(f.Reach)/float64(max(o.Views, 1)),
 			function(f.Name, f.File, f.Line, f.Column))

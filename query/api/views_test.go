@@ -33,13 +33,18 @@ func byView(sel selection.Selection, traces []*trie.Trace) []float64 {
 	}
 	var times []float64
 	for _, m := range of {
-		p, sum := m.Profile(), int64(0)
+		p, sum, own := m.Profile(), int64(0), int64(0)
 		for i := range p.Groups {
 			self, _ := p.Groups[i].Sum()
 			sum += self
+			for n, w := range p.Groups[i].Weights.All() {
+				if n != trie.Root && p.Frame(n).Name == trie.FrameFieldtrie {
+					own += w.Self
+				}
+			}
 		}
 		if sum > 0 {
-			times = append(times, float64(sum)/1000)
+			times = append(times, float64(sum-own)/1000)
 		}
 	}
 	slices.Sort(times)

@@ -72,6 +72,7 @@ type Builder struct {
 
 	chunk chunk
 	view  view
+	own   Own
 }
 
 // touch is a set of cells; see the package comment.
@@ -234,8 +235,13 @@ func (b *Builder) End() {
 		if !b.flat {
 			b.functionsOf(v.release).views.Add(all, v.sign)
 		}
+		own, known := b.own.Frame(b.stacks)
 		for _, f := range v.frames {
-			b.function(v.release, f).add(v.self[f], v.total[f], all, v.sign)
+			beside := all
+			if known && f == own {
+				beside = 0 // all is without it
+			}
+			b.function(v.release, f).add(v.self[f], v.total[f], beside, v.sign)
 		}
 	}
 	b.relieve()

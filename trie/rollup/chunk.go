@@ -16,6 +16,8 @@ type chunk struct {
 	held   []trie.NodeID // the nodes of the trace that are in a sampled stack, parents first
 	nodes  []inChunk     // by node: zero but for those of held
 	depths []uint32
+	own    trie.FrameID // that of the profiling script
+	hasOwn bool
 }
 
 // inChunk is what the trace adds to one of its nodes.
@@ -35,6 +37,7 @@ type part struct {
 	samples int64
 	ends    bool // what follows does not belong to the same task
 	stack   bool
+	own     bool // of the profiling script itself
 }
 
 // longTask is the minimum duration of a long task, as defined by https://w3c.github.io/longtasks/,
@@ -107,6 +110,7 @@ func (b *Builder) collect(t *trie.Trace) {
 		}
 		sum := Silence{Unsampled: s.Gap}
 		p := part{cell: at, node: s.Node, top: s.OnTop, self: s.Self, stack: s.HasStack()}
+		p.own = s.OnTop == (trie.Frame{}) && c.hasOwn && s.Node != trie.Root && t.Nodes[s.Node].Frame == c.own
 		switch {
 		case s.Silent:
 		case !p.stack:
@@ -139,14 +143,17 @@ func (p *part) same(o *part) bool {
 	return !p.ends && p.cell == o.cell && p.node == o.node && p.top == o.top
 }
 
-// time adds up the time of the view's cells.
+// time adds up the time of the view's cells, without that of the profiling script. A long task is one for the visitor whoever made it, so it
+// may be long with the script's part alone.
 func (b *Builder) time() {
 	c, v := &b.chunk, &b.view
 	begin, busy := 0, int64(0)
 	flush := func(end int) {
 		if busy >= longTask {
 			for _, p := range c.parts[begin:end] {
-				v.sums[p.cell].long += p.self
+				if !p.own {
+					v.sums[p.cell].long += p.self
+				}
 			}
 		}
 		begin, busy = end, 0
@@ -162,17 +169,23 @@ func (b *Builder) time() {
 		if p.ends {
 			flush(i + 1)
 		}
-		v.sums[p.cell].time += p.self
+		if !p.own {
+			v.sums[p.cell].time += p.self
+		}
 	}
 	flush(len(c.parts))
 }
 
-// flatten adds the time with a stack to the root.
+// flatten adds the time with a stack to the root, and that of the profiling script to a node of its own.
 func (b *Builder) flatten() {
 	for i := range b.chunk.parts {
 		p := &b.chunk.parts[i]
 		if p.stack {
-			r := b.weights.at(b.view.cells[p.cell], trie.Root)
+			n := trie.Root
+			if p.own {
+				n = b.stacks.Insert(trie.Frame{Name: trie.FrameFieldtrie})
+			}
+			r := b.weights.at(b.view.cells[p.cell], n)
 			r.self += b.view.sign * p.self
 			r.samples += b.view.sign * p.samples
 		}
@@ -245,6 +258,7 @@ func (b *Builder) settle() {
 func (b *Builder) begin(t *trie.Trace) {
 	c := &b.chunk
 	c.depths = c.depths[:0]
+	c.own, c.hasOwn = new(Own).Frame(&t.Trie)
 	if len(t.Nodes) > trie.MaxStackDepth {
 		c.depths = t.Depths()
 	}

@@ -39,7 +39,7 @@ func (s *Spread) size() int {
 // limited to it.
 type Distribution struct {
 	Labels trie.Labels
-	Time   Spread // time with a stack
+	Time   Spread // time with a stack, without that of the profiling script, see [Own]
 	Long   Spread // the part of Time in long tasks: 50 ms and more without a pause
 	// Population is how many page views the sampled ones stand for: the sum of 1/share,
 	// in thousandths. PopulationSquares is the sum of its squares, in thousandths.
@@ -113,7 +113,7 @@ func (r *Rest) Add(o Rest) {
 
 // functions are those of one release.
 type functions struct {
-	views Moments     // all time with a stack of its page views
+	views Moments     // all time with a stack of its page views, as in their distributions
 	vague bool        // views and the products of functions are not known: a record of an older version was added
 	dense []*Function // by frame; nil if there are too many releases for that
 	of    map[trie.FrameID]*Function

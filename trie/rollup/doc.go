@@ -24,7 +24,8 @@
 //
 // Distributions cannot be derived from cells, so a record stores them separately: how long page
 // views took, for all of the page, for each feature and for each phase; and how long the heaviest
-// functions took in each page view. Here, a page view whose labels other than feature and phase
+// functions took in each page view. The time of page views is without that of the profiling script
+// ([Own]), which is in cells and functions. Here, a page view whose labels other than feature and phase
 // change counts as one view for each set of them.
 //
 // # Bytes

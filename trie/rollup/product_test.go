@@ -19,23 +19,24 @@ func TestProducts(t *testing.T) {
 	}
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		views := randomViews(r, 1+r.IntN(12))
+		views := scriptedViews(randomViews(r, 1+r.IntN(12)))
 		got, want := map[key]float64{}, map[key]float64{}
 		times, wantTimes := map[string]Moments{}, map[string]Moments{}
 		for _, v := range views {
 			one := NewBuilder("/a", trie.New(), Limits{})
 			addView(one, 1, v...)
 			rec := decoded(t, one, Whole)
-			all := int64(0)
-			for _, c := range rec.weightsByCell() {
-				all += c
-			}
+			all := rec.weightWithoutOwn(one.stacks)
 			for _, of := range rec.Functions {
 				m := wantTimes[of.Release]
 				m.Add(all, 1)
 				wantTimes[of.Release] = m
 				for i := range of.Of {
-					want[key{of.Release, one.stacks.FrameOf(of.Of[i].Frame)}] += float64(of.Of[i].Self.Sum) * float64(all)
+					beside, frame := float64(all), one.stacks.FrameOf(of.Of[i].Frame)
+					if frame.Name == trie.FrameFieldtrie {
+						beside = 0
+					}
+					want[key{of.Release, frame}] += float64(of.Of[i].Self.Sum) * beside
 				}
 			}
 		}
@@ -52,11 +53,14 @@ func TestProducts(t *testing.T) {
 	}
 }
 
-// weightsByCell returns the self time of each cell.
-func (r *Record) weightsByCell() []int64 {
-	out := make([]int64, len(r.Cells))
-	r.EachWeight(func(c int, _ trie.NodeID, self, _ int64) { out[c] += self })
-	return out
+// weightWithoutOwn returns all self time but that of the profiling script.
+func (r *Record) weightWithoutOwn(stacks *trie.Trie) (sum int64) {
+	r.EachWeight(func(_ int, n trie.NodeID, self, _ int64) {
+		if n == trie.Root || stacks.Frame(n).Name != trie.FrameFieldtrie {
+			sum += self
+		}
+	})
+	return sum
 }
 
 // oldViews are the page views of the records in testdata, which older versions of this package wrote.

@@ -1,0 +1,85 @@
+package rollup
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// The time of page views is as if the profiling script had not run: as that of the same traces with its samples without a stack.
+func TestOwn(t *testing.T) {
+	samples := 0
+	for seed := range uint64(60) {
+		views := scriptedViews(randomViews(rand.New(rand.NewPCG(seed, 41)), 12))
+		for _, set := range []bool{false, true} {
+			if set {
+				views = inSets(rand.New(rand.NewPCG(seed, 42)), views)
+			}
+			with, without := NewBuilder("/a", trie.New(), Limits{}), NewBuilder("/a", trie.New(), Limits{})
+			for _, v := range views {
+				addView(with, 1, v...)
+				var silent []*trie.Trace
+				for _, tr := range v {
+					x := *tr
+					x.Samples = append([]trie.Sample{}, tr.Samples...)
+					for i := range x.Samples {
+						// The browser's own work is on top of a stack, and its own time.
+						s := &x.Samples[i]
+						_, onTop := topOf(s)
+						if s.Node != trie.Root && !onTop && tr.Frame(s.Node).Name == trie.FrameFieldtrie {
+							s.Node, s.Marker = trie.Root, trie.MarkerNone
+							samples++
+						}
+					}
+					silent = append(silent, &x)
+				}
+				addView(without, 1, silent...)
+			}
+			got, want := decoded(t, with, Whole), decoded(t, without, Whole)
+			if len(got.Distributions) != len(want.Distributions) {
+				t.Fatalf("seed %d: %d distributions, want %d", seed, len(got.Distributions), len(want.Distributions))
+			}
+			for i := range got.Distributions {
+				x, y := got.Distributions[i], want.Distributions[i]
+				if !reflect.DeepEqual(x.Labels, y.Labels) || !reflect.DeepEqual(x.Time, y.Time) || x.Long.Sum > x.Time.Sum || x.Long.Sum < y.Long.Sum {
+					t.Fatalf("seed %d: got %+v, want the time of %+v", seed, x, y)
+				}
+			}
+		}
+	}
+	if samples < 100 {
+		t.Errorf("%d samples of the script", samples)
+	}
+}
+
+// scripted returns t with the functions of a line as those of the profiling script.
+func scripted(t *trie.Trace) *trie.Trace {
+	return t.Coalesce(func(f trie.Frame) trie.Frame {
+		if f.Line == 3 {
+			return trie.Frame{Name: trie.FrameFieldtrie}
+		}
+		return f
+	})
+}
+
+func scriptedViews(views [][]*trie.Trace) [][]*trie.Trace {
+	for _, v := range views {
+		for i := range v {
+			v[i] = scripted(v[i])
+		}
+	}
+	return views
+}
+
+// topOf returns whether a marker of the browser is on top of the stack of s, found by what a trace of it alone weighs.
+func topOf(s *trie.Sample) (trie.Frame, bool) {
+	t := &trie.Trace{Trie: *trie.New()}
+	t.Context.Interval = 10_000
+	n := t.Insert(trie.Frame{Name: "f"})
+	t.Samples = []trie.Sample{{Node: n, Marker: s.Marker}}
+	top := trie.Frame{}
+	t.Shares([]trie.Slice{{Start: -1 << 62, End: 1 << 62}}, func(x *trie.Share) { top = x.OnTop })
+	return top, top != trie.Frame{}
+}
