@@ -154,6 +154,7 @@ test('the change against the time before is sure if its interval is on one side'
     value: '/',
     views: 500,
     traces: 1,
+    own_us: 0,
     self_us: 1,
     samples: 1,
     stackless_us: 0,

@@ -54,6 +54,8 @@ export interface Point {
   traces: number;
   population?: Estimate;
   self_us: number;
+  /** Of self_us: that of the profiling script. Means and spreads are without it. */
+  own_us: number;
   samples: number;
   stackless_us: number;
   idle_us: number;
@@ -88,6 +90,7 @@ export interface ListSum {
   population: number;
   missing: Record<string, number>;
   self_us: number;
+  own_us: number;
   samples: number;
 }
 
@@ -178,6 +181,8 @@ export interface Top {
   views: number;
   traces: number;
   self_us: number;
+  /** Of self_us: that of the profiling script, where it is listed by itself. */
+  own_us: number;
   functions: TopFunction[];
   other_functions: { count: number; self_us: number };
   no_spread?: string;
@@ -341,6 +346,8 @@ export interface ViewEntry {
   received: string;
   traces: number;
   time_ms: number;
+  /** Of the profiling script, which is not in time_ms. */
+  own_ms: number;
   long_task_count: number;
   long_task_ms: number;
 }

@@ -47,6 +47,8 @@ function byOwner(owner: Owner, at: number, dark: boolean): string {
       return fill(dark, 0.075, 65 + at * 25, at);
     case 'browser':
       return fill(dark, 0.006, 260, at);
+    case 'profiler':
+      return fill(dark, 0.06, 15, at);
   }
 }
 

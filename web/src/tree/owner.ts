@@ -2,18 +2,24 @@
 
 import type { Frame } from './tree.ts';
 
-/** Whose code a frame is: of the app, of a package, a script without symbols, or of the browser. */
-export type Owner = 'app' | 'package' | 'script' | 'browser';
+/** Whose code a frame is: of the app, of a package, a script without symbols, of the browser, or of the script that profiles. */
+export type Owner = 'app' | 'package' | 'script' | 'browser' | 'profiler';
 
 /** What owners are called. */
-export const ownerNames: Record<Owner, string> = { app: 'app', package: 'packages', script: 'scripts without symbols', browser: 'browser' };
+export const ownerNames: Record<Owner, string> = {
+  app: 'app',
+  package: 'packages',
+  script: 'scripts without symbols',
+  browser: 'browser',
+  profiler: 'profiling script',
+};
 
 const packages = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)/;
 const bundler = /^(?:webpack|\[turbopack\]|turbopack|vite|rolldown|parcel)\//;
 
 /** Returns whose code a frame is. */
-export function ownerOf({ resource }: Pick<Frame, 'resource'>): Owner {
-  if (resource == '') return 'browser';
+export function ownerOf({ name, resource }: Partial<Frame> & Pick<Frame, 'resource'>): Owner {
+  if (resource == '') return name == '(fieldtrie)' ? 'profiler' : 'browser';
   if (packages.test(resource) || bundler.test(resource)) return 'package';
   return /^[a-z][a-z0-9+.-]*:/i.test(resource) || /^[^/]*\.[cm]?js$/.test(resource) ? 'script' : 'app';
 }

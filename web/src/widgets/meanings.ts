@@ -69,5 +69,6 @@ export const meanings = {
   timesSeen:
     'How often it was seen to begin. Calls that are shorter than the sampling interval are mostly missed, and several ' +
     'right after each other look like one.',
+  own: 'What the script that profiles took for itself, as the browser sampled it. It is in no mean and no percentile of a page.',
   unsampled: 'Gaps between samples that are too long to count for the function seen before.',
 } as const;

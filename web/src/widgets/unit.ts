@@ -28,6 +28,9 @@ export interface Scale {
   wholeMs: number;
 }
 
+/** Returns the JavaScript of the pages themselves, in µs: without that of the profiling script. */
+export const ofPage = ({ self_us, own_us }: Pick<Point, 'self_us' | 'own_us'>): number => self_us - own_us;
+
 /** Returns a mean in ms per page view in the unit of a scale. */
 export function inUnit(ms: number, scale: Scale): number {
   if (scale.unit == 'hours') return ms * scale.hoursPerMs;

@@ -9,7 +9,7 @@ import { Metric } from '../../widgets/Metric.tsx';
 import { Remarks } from '../../widgets/Notice.tsx';
 import { count, cut, duration, hours, percent, visible } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
-import { inUnit, ofPeriod, type Scale } from '../../widgets/unit.ts';
+import { inUnit, ofPage, ofPeriod, type Scale } from '../../widgets/unit.ts';
 import { useScale } from '../parts/Kpis.tsx';
 import { Text } from '../parts/names.tsx';
 import { Across, found, mostFunctions } from './Across.tsx';
@@ -37,7 +37,7 @@ export function FunctionPage() {
   const views = shown.response?.views ?? 0;
   const whole = useQuery(ofFile ? undefined : series(selection, { step: 'all' }));
   const point = whole.response?.groups[0]?.points[0];
-  const wholeMs = shown.response ? shown.response.self_us / 1000 / Math.max(1, views) : 0;
+  const wholeMs = shown.response ? ofPage(shown.response) / 1000 / Math.max(1, views) : 0;
   const own = { ...useScale(point), wholeMs };
   return (
     <div class="page detail">

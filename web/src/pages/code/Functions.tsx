@@ -6,7 +6,7 @@ import { Interval, longestBar } from '../../widgets/Interval.tsx';
 import { NamesRemark, Remarks } from '../../widgets/Notice.tsx';
 import { count, hours, number, percent } from '../../widgets/numbers.ts';
 import { Table, type Column } from '../../widgets/Table.tsx';
-import { inUnit, unitTitle, type Scale } from '../../widgets/unit.ts';
+import { inUnit, ofPage, type Scale, unitTitle } from '../../widgets/unit.ts';
 import { FunctionLink, Text } from '../parts/names.tsx';
 
 interface Props {
@@ -45,7 +45,7 @@ export function Functions({ top, scale, by = 'function', order = '-self', onOrde
       {others > 0 && (
         <p class="hint">
           {count(others)} more, with {number(self_us / 1000 / views)} ms per page view together (
-          {percent(self_us / (top.self_us || 1))}).
+          {percent(self_us / (ofPage(top) || 1))}).
         </p>
       )}
       {by == 'function' && <Remarks noSpread={top.no_spread} stats={top.stats} />}
@@ -97,7 +97,7 @@ function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[
       term: 'share',
       wide: true,
       value: (row) => row.self_us,
-      cell: (row) => percent(row.self_us / (top.self_us || 1)),
+      cell: (row) => percent(row.self_us / (ofPage(top) || 1)),
     },
   ];
   if (by == 'function' && !top.no_spread) {

@@ -9,7 +9,7 @@ import { NamesRemark } from '../../widgets/Notice.tsx';
 import { count, hours, percent } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
-import { amount, inUnit, unitTitle, type Scale } from '../../widgets/unit.ts';
+import { amount, inUnit, ofPage, type Scale, unitTitle } from '../../widgets/unit.ts';
 import { Kinds } from '../parts/Kinds.tsx';
 import { useScale } from '../parts/Kpis.tsx';
 import { Text } from '../parts/names.tsx';
@@ -26,10 +26,12 @@ const kinds: Record<string, string> = {
   browser: 'layout, style and other work of the browser',
   extension: 'extensions of browsers',
   unmapped: 'scripts without symbols',
+  fieldtrie: 'the profiling script, beside all of these',
 };
 
 /** Returns the kind of an owner such as (framework react-dom). */
 export function kindOf(owner: string): string {
+  if (owner == '(package fieldtrie)') return 'fieldtrie';
   return /^\(([\w-]+)/.exec(owner)?.[1] ?? 'team';
 }
 
@@ -78,7 +80,7 @@ export function Ownership() {
               <KindTable
                 rows={byKind(response.functions, response.views)}
                 views={response.views}
-                allUs={response.self_us}
+                allUs={ofPage(response)}
                 scale={scale}
               />
               <NamesRemark names={response.stats.names} />

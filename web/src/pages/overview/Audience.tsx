@@ -13,7 +13,7 @@ import { Remarks } from '../../widgets/Notice.tsx';
 import { number, percent, signed } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
-import { inUnit, scaleOf, unitTitle } from '../../widgets/unit.ts';
+import { inUnit, ofPage, scaleOf, unitTitle } from '../../widgets/unit.ts';
 import { Text } from '../parts/names.tsx';
 
 /** The labels that are shown first, in this order. */
@@ -120,7 +120,7 @@ function columns(label: string, whole: Point | undefined, rows: Row[]): Column<R
   const only = (value: string) => linkHere(place, { label: [...selection.label, `${label}=${value}`] });
   const { page, feature } = selection;
   const single = (value: string) => linkTo(place, 'views', { page, feature, label: [...selection.label, `${label}=${value}`] });
-  const own = (row: Row) => scaleOf(unit, row, whole ? whole.self_us / 1000 / Math.max(1, row.views) : 0);
+  const own = (row: Row) => scaleOf(unit, row, whole ? ofPage(whole) / 1000 / Math.max(1, row.views) : 0);
   return [
     {
       key: 'name',

@@ -9,6 +9,7 @@ import { Legend } from '../../widgets/Metric.tsx';
 import { Remarks } from '../../widgets/Notice.tsx';
 import { plural } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
+import { ofPage } from '../../widgets/unit.ts';
 import { useChart } from '../parts/chart.ts';
 import { timeBefore } from './before.ts';
 import { FirstTrace } from '../views/later.tsx';
@@ -64,7 +65,7 @@ function ListPage({ kind }: { kind: 'page' | 'feature' }) {
             <Places
               kind={kind}
               list={response}
-              totalUs={point?.self_us ?? 0}
+              totalUs={point ? ofPage(point) : 0}
               totalViews={point?.views ?? 0}
               series={trends.response}
               before={before.response?.values.length ? before.response : undefined}

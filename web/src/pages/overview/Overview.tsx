@@ -11,6 +11,7 @@ import { Legend } from '../../widgets/Metric.tsx';
 import { Remarks } from '../../widgets/Notice.tsx';
 import { Panel } from '../../widgets/Panel.tsx';
 import { Trend } from '../../widgets/Trend.tsx';
+import { ofPage } from '../../widgets/unit.ts';
 import { useChart } from '../parts/chart.ts';
 import { Kpis } from '../parts/Kpis.tsx';
 import { NothingNow } from '../parts/NothingNow.tsx';
@@ -69,7 +70,7 @@ export function Overview() {
           <Places
             kind="page"
             list={response}
-            totalUs={sum?.self_us ?? 0}
+            totalUs={sum ? ofPage(sum) : 0}
             totalViews={sum?.views ?? 0}
             series={trends.response}
             order="-hours"
@@ -77,7 +78,7 @@ export function Overview() {
           />
         )}
       </Panel>
-      <Features totalViews={point?.views ?? 0} totalUs={point?.self_us ?? 0} />
+      <Features totalViews={point?.views ?? 0} totalUs={point ? ofPage(point) : 0} />
       <Legend
         terms={[
           ['p50', 'p50'],

@@ -7,6 +7,7 @@ import type { Thread } from '../../profile-file/threads.ts';
 import { change } from '../../state/location.ts';
 import { useQuery } from '../../state/responses.ts';
 import { useView } from '../../state/view.ts';
+import { ofPage } from '../../widgets/unit.ts';
 import { Breakdown } from '../code/Breakdown.tsx';
 import { Text } from '../parts/names.tsx';
 import { later } from '../views/later.tsx';
@@ -22,7 +23,7 @@ export function File() {
   const { response } = useQuery(top(selection, { limit: 1 }));
   const other = otherSideOf(place.params);
   const views = Math.max(1, response?.views ?? 0);
-  const scale = { unit, hoursPerMs: views / 3.6e6, perDay: false, wholeMs: (response?.self_us ?? 0) / 1000 / views };
+  const scale = { unit, hoursPerMs: views / 3.6e6, perDay: false, wholeMs: (response ? ofPage(response) : 0) / 1000 / views };
   return (
     <div class="page detail">
       <header class="title">

@@ -4,6 +4,7 @@ import type { Point } from '../../api/types.ts';
 import type { Term } from '../../widgets/meanings.ts';
 import { Explained } from '../../widgets/Metric.tsx';
 import { duration, percent } from '../../widgets/numbers.ts';
+import { ofPage } from '../../widgets/unit.ts';
 
 interface Kind {
   name: string;
@@ -14,10 +15,11 @@ interface Kind {
 /** Returns the kinds of time of a point, which add up to all of the time that was profiled. */
 export function kindsOf(point: Point): Kind[] {
   return [
-    { name: 'JavaScript', us: point.self_us, term: 'perView' },
+    { name: 'JavaScript', us: ofPage(point), term: 'perView' },
     { name: 'idle', us: point.idle_us, term: 'stackless' },
     { name: 'no stack, not idle', us: Math.max(0, point.stackless_us - point.idle_us), term: 'stackless' },
     { name: 'not sampled', us: point.unsampled_us, term: 'unsampled' },
+    { name: 'profiling script', us: point.own_us, term: 'own' },
   ];
 }
 

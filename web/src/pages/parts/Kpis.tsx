@@ -63,6 +63,11 @@ export function Kpis({ point }: { point: Point }) {
           n = {count(point.views)}: so few page views leave wide intervals.
         </p>
       )}
+      {point.own_us > 0 && (
+        <p class="hint">
+          The profiling script took {duration(point.own_us / 1000 / Math.max(1, point.views))} more, on average: it is in none of these times.
+        </p>
+      )}
       {unsampled >= worthSaying && (
         <p class="hint">
           {percent(unsampled)} of the time was not sampled. If it was like the rest, the mean is{' '}

@@ -122,6 +122,7 @@ function Numbers({ view, others }: { view: ViewResponse; others?: Views }) {
       <Metric name="JavaScript, all of it" term="wholeTime" value={duration(view.time_ms)} beside={`of ${duration(view.end_us / 1000)}`} />
       <Metric name="Long tasks" term="longTask" value={count(view.long_task_count)} beside={duration(view.long_task_ms)} />
       <Metric name="Beyond 50 ms" term="blocking" value={duration(blocking / 1000)} beside="in long tasks" />
+      {view.own_ms > 0 && <Metric name="Profiling script" term="own" value={duration(view.own_ms)} beside="in no other number" />}
       <Metric name="Not sampled" term="unsampled" value={duration(unsampled / 1000)} beside={`a sample each ${duration(view.interval_us / 1000)}`} />
     </dl>
   );
