@@ -35,9 +35,12 @@ type PageReport struct {
 	Time      Spread           `json:"time"`       // with a stack on the main thread
 	LongTasks Spread           `json:"long_tasks"` // of it, in stretches of 50 ms and more
 	// Unsampled is the share of the time, from 0 to 1, in which the browser took no samples: what ran then is in no other
-	// number but Scaled, which is the mean of Time if JavaScript had as large a share of it as of the rest.
-	Unsampled float64 `json:"unsampled_share"`
-	Scaled    float64 `json:"scaled_mean_ms"`
+	// number but Scaled, which is the mean of Time with what it likely lacks, see [rollup.Silence]. Its interval is that of the mean, as much wider
+	// as that could be wrong: from none of it to twice as much. Both are 0 if it is not known.
+	Unsampled  float64 `json:"unsampled_share"`
+	Scaled     float64 `json:"scaled_mean_ms"`
+	ScaledLow  float64 `json:"scaled_low_ms,omitempty"`
+	ScaledHigh float64 `json:"scaled_high_ms,omitempty"`
 	// Own is the mean of the profiling script, which is in Functions, and in no other time.
 	Own      float64 `json:"own_mean_ms,omitempty"`
 	Features []Part  `json:"features,omitempty"`
@@ -163,7 +166,7 @@ type pageSums struct {
 	coverage  map[string]int64
 	folded    int64
 	self, own int64 // µs, as the time in silence; own is of self
-	silence   trie.Coverage
+	silence   rollup.Silence
 }
 
 // newReporting refuses what distributions are not kept for.
@@ -213,6 +216,7 @@ func (r *reporting) addTimes(p *pageSums, x store.Rolled) {
 		if taken[i] = r.Selection.TakesCell(c.Labels); taken[i] {
 			p.silence.Stackless += c.Stackless
 			p.silence.Unsampled += c.Unsampled
+			p.silence.Likely += c.Likely
 		}
 	}
 	rec.EachWeight(func(cell int, n trie.NodeID, self, _ int64) {
@@ -259,11 +263,10 @@ func (r *reporting) reports(names *naming.Names) []PageReport {
 			continue
 		}
 		x := PageReport{Page: page, Views: n, Population: populationOf(&p.all), Coverage: p.coverage, Folded: p.folded,
-			Time: spreadOf(&p.all.Time, n), LongTasks: spreadOf(&p.all.Long, n), Unsampled: p.silence.UnsampledShare(p.self)}
+			Time: spreadOf(&p.all.Time, n), LongTasks: spreadOf(&p.all.Long, n), Unsampled: trie.Coverage{Stackless: p.silence.Stackless, Unsampled: p.silence.Unsampled}.UnsampledShare(p.self)}
 		x.Own = float64(p.own) / 1000 / float64(max(n, 1))
-		if x.Scaled = x.Time.Mean.Value; p.self > 0 {
-			x.Scaled *= p.silence.Scaled(p.self, p.self) / float64(p.self)
-		}
+		x.Scaled = scaled(x.Time.Mean.Value, p.self-p.own, p.silence.Likely)
+		x.ScaledLow, x.ScaledHigh = widened(x.Time.Mean, x.Scaled)
 		for part, d := range p.parts {
 			y := Part{part.Value, d.Time.Count, spreadOf(&d.Time, d.Time.Count), spreadOf(&d.Long, d.Time.Count)}
 			if part.Key == rollup.KeyFeature {
@@ -315,6 +318,15 @@ func spreadOf(s *rollup.Spread, n int64) Spread {
 		}
 	}
 	return out
+}
+
+// widened returns the interval of a mean with what it likely lacks: that of the mean, from none of that to twice as much.
+func widened(mean Estimate, scaled float64) (low, high float64) {
+	if mean.High == 0 {
+		return 0, 0
+	}
+	more := 2 * (scaled - mean.Value)
+	return max(mean.Low+min(more, 0), 0), mean.High + max(more, 0)
 }
 
 // interval is in µs; nothing takes less than no time.

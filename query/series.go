@@ -72,8 +72,10 @@ type Point struct {
 	Stackless  int64            `json:"stackless_us"`
 	Idle       int64            `json:"idle_us"` // of it known to be
 	Unsampled  int64            `json:"unsampled_us"`
-	Mean       float64          `json:"mean_ms"`              // Self less Own, for each view
-	Scaled     float64          `json:"scaled_mean_ms"`       // the same if JavaScript had as large a share of Unsampled as of the rest
+	Mean       float64          `json:"mean_ms"`        // Self less Own, for each view
+	Scaled     float64          `json:"scaled_mean_ms"` // with what it likely lacks where samples are missing, see [rollup.Silence]
+	ScaledLow  float64          `json:"scaled_low_ms,omitempty"`
+	ScaledHigh float64          `json:"scaled_high_ms,omitempty"`
 	Spread     *Spread          `json:"spread,omitempty"`     // of the time of a page view
 	LongTasks  *Spread          `json:"long_tasks,omitempty"` // of it, in stretches of 50 ms and more
 	Coverage   map[string]int64 `json:"coverage,omitempty"`   // page views without a profile, by the reason
@@ -323,6 +325,7 @@ func (s *seriesSums) addStep(x step) {
 			p.silence.Stackless += c.Stackless
 			p.silence.Idle += c.Idle
 			p.silence.Unsampled += c.Unsampled
+			p.silence.Likely += c.Likely
 		}
 	}
 	for c, w := range x.weights {
@@ -405,18 +408,26 @@ func (s *seriesSums) series() ([]SeriesGroup, error) {
 	return out, nil
 }
 
+// scaled returns a mean with what its time self (µs) likely lacks where samples are missing: that is not less than nothing.
+func scaled(mean float64, self, likely int64) float64 {
+	if self <= 0 {
+		return mean
+	}
+	return mean * max(1+float64(likely)/float64(self), 0)
+}
+
 func (s *seriesSums) point(at time.Time, p *pointSums) Point {
 	out := Point{Time: at.UTC(), Views: p.views, Traces: p.traces, Self: p.weight.Self, Own: p.own, Samples: p.weight.Samples,
 		Stackless: p.silence.Stackless, Idle: p.silence.Idle, Unsampled: p.silence.Unsampled,
 		Mean: float64(p.weight.Self-p.own) / 1000 / float64(max(p.views, 1))}
-	c := trie.Coverage{Stackless: p.silence.Stackless, Unsampled: p.silence.Unsampled}
-	out.Scaled = c.Scaled(p.weight.Self-p.own, p.weight.Self) / 1000 / float64(max(p.views, 1))
+	out.Scaled = scaled(out.Mean, p.weight.Self-p.own, p.silence.Likely)
 	if len(p.coverage) > 0 {
 		out.Coverage = p.coverage
 	}
 	if n := p.spread.Time.Count; s.spread && n > 0 {
 		time, long, population := spreadOf(&p.spread.Time, n), spreadOf(&p.spread.Long, n), populationOf(&p.spread)
 		out.Spread, out.LongTasks, out.Population = &time, &long, &population
+		out.ScaledLow, out.ScaledHigh = widened(time.Mean, out.Scaled)
 		if s.q.Histogram {
 			for b := range p.spread.Time.Histogram.All() {
 				out.Histogram = append(out.Histogram, HistogramBar{float64(b.Low) / 1000, float64(b.High) / 1000, b.Count})

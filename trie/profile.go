@@ -67,17 +67,6 @@ func (c Coverage) UnsampledShare(self int64) float64 {
 	return float64(c.Unsampled) / all
 }
 
-// Scaled extrapolates a part of self (µs) to the unsampled time: it assumes that the part has the same
-// share of it as of the sampled time. This is an estimate, as nobody knows what ran then. No self
-// time includes unsampled time.
-func (c Coverage) Scaled(part, self int64) float64 {
-	sampled := float64(self) + float64(c.Stackless)
-	if sampled <= 0 {
-		return float64(part)
-	}
-	return float64(part) * (1 + float64(c.Unsampled)/sampled)
-}
-
 // Sum returns the sum of the group's self times (µs) and of its samples.
 func (g *Group) Sum() (self, samples int64) {
 	for _, w := range g.Weights.All() {

@@ -193,14 +193,15 @@ func sliceFrom(s []Slice, i int, time int64) int {
 
 // Share is what one sample of a trace adds to one slice of it, see [Trace.Shares].
 type Share struct {
-	Slice  int    // its place in the list of slices
-	Node   NodeID // the stack of the sample; Root if it had none
-	OnTop  Frame  // synthetic frame on top of Node that has the time; zero if Node has it
-	Self   int64  // µs
-	Gap    int64  // µs in which the browser took no samples
-	Counts bool   // the moment of the sample is in the slice, and it is not the repeat of a burst
-	Idle   bool   // the main thread had nothing to do
-	Silent bool   // there is a gap alone, which says nothing of what ran in it
+	Slice  int     // its place in the list of slices
+	Node   NodeID  // the stack of the sample; Root if it had none
+	OnTop  Frame   // synthetic frame on top of Node that has the time; zero if Node has it
+	Self   int64   // µs
+	Gap    int64   // µs in which the browser took no samples
+	Counts bool    // the moment of the sample is in the slice, and it is not the repeat of a burst
+	Idle   bool    // the main thread had nothing to do
+	Silent bool    // there is a gap alone, which says nothing of what ran in it
+	Next   *Sample // the sample after this one, if it came more than two intervals later, so that some are missing; else nil
 }
 
 // HasStack reports whether the time goes to a node.
@@ -215,11 +216,10 @@ func (t *Trace) Shares(slices []Slice, f func(*Share)) {
 	for i, s := range t.sampleRanges() {
 		sample := &t.Samples[i]
 		out = Share{Node: sample.Node, Idle: sample.Marker == MarkerIdle}
-		if sample.Marker != MarkerNone {
-			if frame, onTop := sample.Marker.synthetic(sample.Node != Root); onTop {
-				out.OnTop = frame
-			}
+		if i+1 < len(t.Samples) && !t.Gapless && s.end-s.start > 2*int64(t.Context.Interval) {
+			out.Next = &t.Samples[i+1]
 		}
+		out.OnTop = sample.OnTop()
 		at = sliceFrom(slices, at, s.start)
 		for k := at; k < len(slices) && (k == at || slices[k].Start < max(s.end, s.start+1)); k++ {
 			out.Slice = k
@@ -229,6 +229,14 @@ func (t *Trace) Shares(slices []Slice, f func(*Share)) {
 			f(&out)
 		}
 	}
+}
+
+// OnTop returns the synthetic frame on top of the sample's node that has its time; zero if the node has it.
+func (s *Sample) OnTop() Frame {
+	if frame, onTop := s.Marker.synthetic(s.Node != Root); onTop {
+		return frame
+	}
+	return Frame{}
 }
 
 // SlicesInUse returns [Trace.Slices] of t, in the memory of s, and for each whether it

@@ -205,8 +205,8 @@ func writeWhole(w io.Writer, p *query.Point) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if 100*p.Unsampled >= 2*all {
-		fmt.Fprintf(w, "the mean is %s if JavaScript had as large a share of what was not sampled as of the rest\n", number(p.Scaled))
+	if output.Lacks(p.Mean, p.Scaled, float64(p.Unsampled)/float64(all)) {
+		fmt.Fprintf(w, "samples are missing: with them, the mean is likely %s %s\n", number(p.Scaled), bounds(query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh}, 2))
 	}
 	if p.Spread != nil && p.Spread.Few != nil {
 		fmt.Fprintf(w, "%d of the page views have %s of the time: the mean says more of them than of the others, so go by P50 and P75\n", p.Spread.Few.Views, percent(p.Spread.Few.Share))

@@ -84,9 +84,9 @@ func (c *command) writePage(w io.Writer, p *query.PageReport) error {
 	if p.Own > 0 {
 		fmt.Fprintf(w, "the profiling script took %.2f more, mean: it is in none of these\n", p.Own)
 	}
-	if p.Unsampled >= output.WorthSaying {
-		fmt.Fprintf(w, "%.0f %% of the time was not sampled, and what ran then is in none of these: the mean is %.2f if JavaScript had as large a share of it as of the rest\n",
-			100*p.Unsampled, p.Scaled)
+	if output.Lacks(p.Time.Mean.Value, p.Scaled, p.Unsampled) {
+		fmt.Fprintf(w, "samples are missing, and %.1f %% of the time is in none of these: with them, the mean is likely %.2f %s\n",
+			100*p.Unsampled, p.Scaled, bounds(query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh}, 2))
 	}
 	if f := p.Time.Few; f != nil {
 		fmt.Fprintf(w, "%d of the page views have %.0f %% of the time: the mean says more of them than of the others, so go by P50 and P75\n", f.Views, 100*f.Share)

@@ -74,9 +74,6 @@ func writeTop(w io.Writer, top *query.Top, people *query.PeoplesTime) error {
 	c := trie.Coverage{Views: top.Views, Traces: top.Traces, Stackless: top.Stackless, Idle: top.Idle, Unsampled: top.Unsampled}
 	fmt.Fprintf(w, "%s; per page view %.3f ms of JavaScript%s, %.3f ms without a stack (%.3f ms of that idle), %.1f %% not sampled\n",
 		output.MadeOf(c), all, output.Script(top.Own, fmt.Sprintf("%.3f", ms(top.Own))), ms(top.Stackless), ms(top.Idle), 100*c.UnsampledShare(top.Self))
-	if c.UnsampledShare(top.Self) >= output.WorthSaying {
-		fmt.Fprintf(w, "the mean is %.3f ms if JavaScript had as large a share of what was not sampled as of the rest\n", c.Scaled(top.Self-top.Own, top.Self)/1000/views)
-	}
 	if top.Truncated > 0 {
 		fmt.Fprintf(w, "%d samples have a stack that the browser cut off at %d frames\n", top.Truncated, trie.MaxStackDepth)
 	}

@@ -2,6 +2,7 @@ package output
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -36,3 +37,8 @@ func counted(n int64, thing string) string {
 
 // WorthSaying is the unsampled share of time, from 0 to 1, from which on people are told about it.
 const WorthSaying = 0.02
+
+// Lacks reports whether people are told what a mean likely is with what it lacks since samples are missing.
+func Lacks(mean, likely, unsampled float64) bool {
+	return unsampled >= WorthSaying || math.Abs(likely-mean) >= WorthSaying*mean && mean > 0
+}

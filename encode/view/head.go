@@ -70,18 +70,7 @@ func writeCoverage(b *bufio.Writer, mark string, c trie.Coverage, self, own int6
 	}
 	fmt.Fprintf(b, "%s%s%s ms of %s%s, %s ms without a stack%s, %.1f %% not sampled\n",
 		mark, made, ms.text(self-own), of, output.Script(own, ms.text(own)), ms.text(c.Stackless), idle, 100*c.UnsampledShare(self))
-	scaled := ""
-	if c.UnsampledShare(self) >= output.WorthSaying && c.Views > 0 {
-		scaled = fmt.Sprintf("%s if it had as large a share of what was not sampled as of the rest", millis(int64(c.Scaled(self-own, self))/c.Views))
-	}
-	switch {
-	case c.Views <= 0:
-	case ms.views == 0:
-		if scaled != "" {
-			scaled = ", " + scaled
-		}
-		fmt.Fprintf(b, "%s%s ms of %s per page view%s\n", mark, millis((self-own)/c.Views), of, scaled)
-	case scaled != "":
-		fmt.Fprintf(b, "%s%s ms of %s would be %s\n", mark, ms.text(self-own), of, scaled)
+	if c.Views > 0 && ms.views == 0 {
+		fmt.Fprintf(b, "%s%s ms of %s per page view\n", mark, millis((self-own)/c.Views), of)
 	}
 }

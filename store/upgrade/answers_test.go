@@ -94,6 +94,9 @@ func timeText(ctx context.Context, r answering, pages []string, since, until tim
 			return nil, err
 		}
 		report.Stats = query.Stats{}
+		if err := formerScaled(ctx, l, sel, report.Pages); err != nil {
+			return nil, err
+		}
 		vitals, err := l.Vitals(ctx, sel)
 		if err != nil {
 			return nil, err
@@ -112,6 +115,25 @@ func timeText(ctx context.Context, r answering, pages []string, since, until tim
 		lines = append(lines, fmt.Sprintf("%s %s: %d page views %v; profile %s report %s vitals %s", name, page, views, coverage, sumOf(data), sumOf(textOf(report)), sumOf(textOf(vitals))))
 	}
 	return lines, nil
+}
+
+// formerScaled makes the estimate of reports that which the answers have: by the share of JavaScript in the time that was sampled.
+func formerScaled(ctx context.Context, l query.Local, sel selection.Selection, pages []query.PageReport) error {
+	for i := range pages {
+		x := &pages[i]
+		x.ScaledLow, x.ScaledHigh, x.Scaled = 0, 0, x.Time.Mean.Value
+		all, err := l.Series(ctx, query.SeriesQuery{Selection: sel})
+		if err != nil {
+			return err
+		}
+		if len(all.Groups) == 0 || all.Groups[0].Points[0].Self <= 0 {
+			continue
+		}
+		p := all.Groups[0].Points[0]
+		self := float64(p.Self)
+		x.Scaled *= self * (1 + float64(p.Unsampled)/(self+float64(p.Stackless))) / self
+	}
+	return nil
 }
 
 func sumOf(b []byte) string {

@@ -110,7 +110,7 @@ func (b *Builder) collect(t *trie.Trace) {
 		}
 		sum := Silence{Unsampled: s.Gap}
 		p := part{cell: at, node: s.Node, top: s.OnTop, self: s.Self, stack: s.HasStack()}
-		p.own = s.OnTop == (trie.Frame{}) && c.hasOwn && s.Node != trie.Root && t.Nodes[s.Node].Frame == c.own
+		p.own = c.isOwn(t, s.Node, s.OnTop)
 		switch {
 		case s.Silent:
 		case !p.stack:
@@ -124,6 +124,11 @@ func (b *Builder) collect(t *trie.Trace) {
 				sum.Truncated = 1
 			}
 		}
+		if s.Next != nil {
+			top := s.Next.OnTop()
+			next := (s.Next.Node != trie.Root || top != trie.Frame{}) && !c.isOwn(t, s.Next.Node, top)
+			sum.Likely = likely(s, p.stack && !p.own, next)
+		}
 		b.cells[v.cells[at]].add(sum, v.sign)
 		p.ends = s.Gap > 0
 		if n := len(c.parts); s.Silent || n > 0 && c.parts[n-1].same(&p) {
@@ -136,6 +141,27 @@ func (b *Builder) collect(t *trie.Trace) {
 		}
 		c.parts = append(c.parts, p)
 	})
+}
+
+// isOwn reports whether the time of a node with a frame on top is that of the profiling script.
+func (c *chunk) isOwn(t *trie.Trace, n trie.NodeID, onTop trie.Frame) bool {
+	return c.hasOwn && n != trie.Root && onTop == (trie.Frame{}) && t.Nodes[n].Frame == c.own
+}
+
+// likely returns what [Silence.Likely] is of one share, if its sample and the next one, after which some are missing, are of JavaScript of the page or
+// not.
+func likely(s *trie.Share, of, next bool) int64 {
+	all, booked := s.Self+s.Gap, int64(0)
+	if of {
+		booked = s.Self
+	}
+	switch {
+	case of && next:
+		return all - booked
+	case of || next:
+		return all/2 - booked
+	}
+	return 0
 }
 
 // same reports whether o continues p.

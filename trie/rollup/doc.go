@@ -34,7 +34,7 @@
 // beginning:
 //
 //	record   version │ level │ texts n × (length n, bytes)
-//	         │ cells n × (labels, stackless ±, idle ±, unsampled ±, truncated ±)
+//	         │ cells n × (labels, stackless ±, idle ±, unsampled ±, truncated ±, likely ±)
 //	         │ touches n × (cells n × step n, views ±, traces ±)
 //	         │ for each cell:  nodes n × (step n, self µs ±, samples ±)
 //	         │ for each touch: nodes n × (step n, views ±)
@@ -59,6 +59,6 @@
 // the name, and values are in µs, those of CLS in millionths. Steps count from
 // the previous row. Values may be negative where later chunks of a view arrived.
 //
-// The version is 3. Versions 1 and 2 lack known, time and products; version 1 ends before the Web
-// Vitals.
+// The version is 4. Versions 1 to 3 lack likely, which is taken for the share of the unsampled time that the self times have of the
+// rest; 1 and 2 lack known, time and products; 1 ends before the Web Vitals.
 package rollup

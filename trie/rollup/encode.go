@@ -11,7 +11,7 @@ import (
 
 // Version is the first byte of encoded records. The package comment describes the other bytes, and
 // what older versions lack.
-const Version = 3
+const Version = 4
 
 // writer appends to a record. Numbers are variants of LEB128.
 type writer struct {
@@ -113,7 +113,7 @@ func (w *writer) sums(b *Builder, level Level) {
 	w.length(len(cells))
 	for _, c := range cells {
 		w.labels(c.labels)
-		w.ints(c.Stackless, c.Idle, c.Unsampled, c.Truncated)
+		w.ints(c.Stackless, c.Idle, c.Unsampled, c.Truncated, c.Likely)
 	}
 	w.length(len(touches))
 	for _, t := range touches {

@@ -27,8 +27,7 @@ func TestOwn(t *testing.T) {
 					for i := range x.Samples {
 						// The browser's own work is on top of a stack, and its own time.
 						s := &x.Samples[i]
-						_, onTop := topOf(s)
-						if s.Node != trie.Root && !onTop && tr.Frame(s.Node).Name == trie.FrameFieldtrie {
+						if s.Node != trie.Root && s.OnTop() == (trie.Frame{}) && tr.Frame(s.Node).Name == trie.FrameFieldtrie {
 							s.Node, s.Marker = trie.Root, trie.MarkerNone
 							samples++
 						}
@@ -71,15 +70,4 @@ func scriptedViews(views [][]*trie.Trace) [][]*trie.Trace {
 		}
 	}
 	return views
-}
-
-// topOf returns whether a marker of the browser is on top of the stack of s, found by what a trace of it alone weighs.
-func topOf(s *trie.Sample) (trie.Frame, bool) {
-	t := &trie.Trace{Trie: *trie.New()}
-	t.Context.Interval = 10_000
-	n := t.Insert(trie.Frame{Name: "f"})
-	t.Samples = []trie.Sample{{Node: n, Marker: s.Marker}}
-	top := trie.Frame{}
-	t.Shares([]trie.Slice{{Start: -1 << 62, End: 1 << 62}}, func(x *trie.Share) { top = x.OnTop })
-	return top, top != trie.Frame{}
 }

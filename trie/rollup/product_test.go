@@ -2,6 +2,7 @@ package rollup
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -94,6 +95,20 @@ func TestOlderVersions(t *testing.T) {
 		}
 		if !reflect.DeepEqual(old.Functions, want.Functions) || !reflect.DeepEqual(old.Vitals, want.Vitals) || !reflect.DeepEqual(old.Distributions, want.Distributions) {
 			t.Errorf("version %d: got %+v, want %+v", version, old, want)
+		}
+		// What samples are missing for is an estimate by the share of what was sampled.
+		self, estimated := make([]float64, len(old.Cells)), 0
+		old.EachWeight(func(c int, _ trie.NodeID, us, _ int64) { self[c] += float64(us) })
+		for i, c := range old.Cells {
+			if want := self[i] / (self[i] + float64(c.Stackless)) * float64(c.Unsampled); self[i] > 0 && math.Abs(float64(c.Likely)-want) > 1 {
+				t.Errorf("version %d: %d µs are likely missing, want %g", version, c.Likely, want)
+			}
+			if c.Likely > 0 {
+				estimated++
+			}
+		}
+		if estimated == 0 {
+			t.Errorf("version %d: nothing is estimated", version)
 		}
 		// The sum of an old and a new one knows no products, in either order.
 		var sums [][]byte

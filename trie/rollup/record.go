@@ -3,6 +3,7 @@ package rollup
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -128,7 +129,11 @@ func Decode(data []byte, stacks *trie.Trie) (*Record, error) {
 		r.texts = append(r.texts, string(r.Bytes(r.Length(1))))
 	}
 	for range r.Length(5) {
-		rec.Cells = append(rec.Cells, Cell{r.labels(), Silence{r.Int(), r.Int(), r.Int(), r.Int()}})
+		c := Cell{r.labels(), Silence{r.Int(), r.Int(), r.Int(), r.Int(), 0}}
+		if data[0] >= 4 {
+			c.Likely = r.Int()
+		}
+		rec.Cells = append(rec.Cells, c)
 	}
 	for range r.Length(3) {
 		rec.Touches = append(rec.Touches, r.touch(len(rec.Cells)))
@@ -152,7 +157,21 @@ func Decode(data []byte, stacks *trie.Trie) (*Record, error) {
 	if err := r.End(); err != nil {
 		return nil, err
 	}
+	if data[0] < 4 {
+		rec.estimate()
+	}
 	return rec, nil
+}
+
+// estimate sets what older versions lack, [Silence.Likely].
+func (r *Record) estimate() {
+	self := make([]float64, len(r.Cells))
+	r.EachWeight(func(c int, _ trie.NodeID, us, _ int64) { self[c] += float64(us) })
+	for i := range r.Cells {
+		if c := &r.Cells[i]; self[i]+float64(c.Stackless) > 0 {
+			c.Likely = int64(math.Round(self[i] * float64(c.Unsampled) / (self[i] + float64(c.Stackless))))
+		}
+	}
 }
 
 func (r *reader) touch(cells int) (t Touch) {
