@@ -32,6 +32,7 @@ func browserScript(ctx context.Context, dir string, closes int, stderr io.Writer
 		{"test/closes.js", strconv.Itoa(closes)},
 		{"test/endings.js", strconv.Itoa(max(closes/7, 3))},
 		{"bench/visits.js", strconv.Itoa(max(closes/2, 3))},
+		{"bench/busy.js", strconv.Itoa(max(closes/25, 2))},
 	} {
 		figures, err := nodeFigures(ctx, "sdk", stderr, args...)
 		if err != nil {

@@ -61,8 +61,10 @@ export interface Point {
   idle_us: number;
   unsampled_us: number;
   mean_ms: number;
-  /** The same if JavaScript had as large a share of unsampled_us as of the rest. */
+  /** The same with what it likely lacks where samples are missing, and the interval of that. */
   scaled_mean_ms: number;
+  scaled_low_ms?: number;
+  scaled_high_ms?: number;
   spread?: Spread;
   long_tasks?: Spread;
   coverage?: Record<string, number>;

@@ -17,7 +17,7 @@ function between({ low, high }: Estimate): string | undefined {
   return low == undefined || high == undefined ? undefined : `${duration(low)} – ${duration(high)}`;
 }
 
-/** The share of the time that is told if it was not sampled. */
+/** The share of the time that is told if it was not sampled, and the share of the mean that it lacks. */
 const worthSaying = 0.02;
 
 /** The numbers of a point that stands for all of the time. */
@@ -68,10 +68,10 @@ export function Kpis({ point }: { point: Point }) {
           The profiling script took {duration(point.own_us / 1000 / Math.max(1, point.views))} more, on average: it is in none of these times.
         </p>
       )}
-      {unsampled >= worthSaying && (
+      {(unsampled >= worthSaying || Math.abs(point.scaled_mean_ms - point.mean_ms) > worthSaying * point.mean_ms) && (
         <p class="hint">
-          {percent(unsampled)} of the time was not sampled. If it was like the rest, the mean is{' '}
-          {duration(point.scaled_mean_ms)}.
+          Samples are missing, and {percent(unsampled)} of the time is in no number. With them, the mean is likely {duration(point.scaled_mean_ms)}
+          {point.scaled_high_ms != undefined && ` (${duration(point.scaled_low_ms ?? 0)} – ${duration(point.scaled_high_ms)})`}.
         </p>
       )}
       {spread?.few && (
