@@ -264,7 +264,7 @@ func (r *reporting) reports(names *naming.Names) []PageReport {
 		}
 		x := PageReport{Page: page, Views: n, Population: populationOf(&p.all), Coverage: p.coverage, Folded: p.folded,
 			Time: spreadOf(&p.all.Time, n), LongTasks: spreadOf(&p.all.Long, n), Unsampled: trie.Coverage{Stackless: p.silence.Stackless, Unsampled: p.silence.Unsampled}.UnsampledShare(p.self)}
-		x.Own = float64(p.own) / 1000 / float64(max(n, 1))
+		x.Own = x.Time.Mean.Value * float64(p.own) / float64(max(p.self-p.own, 1)) // the sums have page views that stopped early, too
 		x.Scaled = scaled(x.Time.Mean.Value, p.self-p.own, p.silence.Likely)
 		x.ScaledLow, x.ScaledHigh = widened(x.Time.Mean, x.Scaled)
 		for part, d := range p.parts {
