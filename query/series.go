@@ -245,6 +245,7 @@ type seriesSums struct {
 	spread bool // facet says which distributions
 	groups map[string]*groupSums
 	days   float64 // of data; 0 if points are steps
+	own    rollup.Own
 }
 
 // groupSums are the sums of a group, by the beginning of its points.
@@ -309,7 +310,7 @@ func (s *seriesSums) takesFeature(f string) bool {
 }
 
 func (s *seriesSums) add(at time.Time, x store.Rolled) error {
-	s.addStep(step{at: at, page: x.Page, stepSums: stepSumsOf(x)})
+	s.addStep(step{at: at, page: x.Page, stepSums: stepSumsOf(x, &s.own)})
 	return nil
 }
 

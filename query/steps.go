@@ -142,9 +142,10 @@ func stepsKey(sel selection.Selection, length time.Duration) string {
 
 // readSteps reads traces, and returns what they sum up to.
 func (l Local) readSteps(ctx context.Context, sel selection.Selection, length time.Duration) (steps []step, stats Stats, err error) {
+	var own rollup.Own
 	r := &recording{reading: reading{sel: sel}, step: length, flat: true, take: func(at time.Time, x store.Rolled) error {
 		_, traces := x.Record.Views()
-		steps = append(steps, step{at, x.Page, stepSumsOf(x), traces})
+		steps = append(steps, step{at, x.Page, stepSumsOf(x, &own), traces})
 		return nil
 	}}
 	stats, err = l.readRecords(ctx, store.Wanted{None: true}, r)
@@ -195,10 +196,9 @@ type stepSums struct {
 }
 
 // stepSumsOf returns what a record says.
-func stepSumsOf(x store.Rolled) stepSums {
+func stepSumsOf(x store.Rolled, own *rollup.Own) stepSums {
 	r := x.Record
 	s := stepSums{r.Cells, make([]trie.Weight, len(r.Cells)), make([]int64, len(r.Cells)), r.Touches, r.Distributions, r.Outcomes}
-	var own rollup.Own
 	r.EachWeight(func(c int, n trie.NodeID, self, samples int64) {
 		s.weights[c].Self += self
 		s.weights[c].Samples += samples

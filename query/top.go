@@ -140,9 +140,6 @@ func (t *Top) link(links naming.Links, names *naming.Names) {
 	}
 }
 
-// ownPackage is the profiling script among packages.
-func ownPackage() owner.Owner { return owner.Owner{Kind: owner.Package, Name: "fieldtrie"} }
-
 // TopOf lists the functions of a profile of which nothing is known but that.
 func TopOf(p *trie.Profile, q TopQuery) Top { return topOf(p, nil, q) }
 
@@ -163,7 +160,7 @@ func topOf(p *trie.Profile, spread sums.Spreads, q TopQuery) Top {
 	_, c := p.Flat()
 	top := Top{Views: p.Views, Traces: p.Traces, Stackless: c.Stackless, Idle: c.Idle, Unsampled: c.Unsampled, Truncated: c.Truncated, Functions: []TopFunction{}}
 	for i, f := range all {
-		if top.Self += f.Self; f.Frame == (trie.Frame{Name: trie.FrameFieldtrie}) || f.Frame == ownPackage().Frame() {
+		if top.Self += f.Self; f.Own() || f.Frame == owner.Script().Frame() {
 			top.Own += f.Self
 		}
 		if q.Limit > 0 && i >= q.Limit {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/columns"
 	"github.com/fieldtrie/fieldtrie/query/selection"
-	"github.com/fieldtrie/fieldtrie/query/sums"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -140,9 +139,8 @@ func (l Local) fill(v *View, q ViewQuery, traces []*trie.Trace) error {
 		v.Traces, v.Interval = v.Traces+1, t.Context.Interval
 		v.addSpans(t)
 		v.addUnsampled(t)
-		var own rollup.Own
 		t.Shares([]trie.Slice{{Start: -1 << 62, End: 1 << 62}}, func(x *trie.Share) {
-			if own.Has(&t.Trie, x) {
+			if rollup.IsOwn(&t.Trie, x.Node, x.OnTop) {
 				v.Own += float64(x.Self) / 1000
 			} else if x.HasStack() {
 				v.Time += float64(x.Self) / 1000
@@ -249,7 +247,7 @@ func (w *viewWriter) add(line *trie.Timeline) {
 func longIn(line *trie.Timeline, origin int64) (long []ViewStretch) {
 	busy, open := ViewStretch{}, false
 	end := func() {
-		if open && busy.End-busy.Start >= sums.LongTask {
+		if open && busy.End-busy.Start >= rollup.LongTask {
 			long = append(long, busy)
 		}
 		open = false

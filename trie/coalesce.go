@@ -26,6 +26,9 @@ func (f Frame) Foreign() bool {
 	return f.Resource == "" && (f.Name == FrameUnknown || f.Name == FrameFieldtrie || strings.HasPrefix(f.Name, "(third-party "))
 }
 
+// Own reports whether f is the profiling script.
+func (f Frame) Own() bool { return f == Frame{Name: FrameFieldtrie} }
+
 // rewrite builds a trie with rename(f) for each frame f of t, and returns the new node of each old
 // one. A frame directly above itself becomes one node if it joins. So does a browser function
 // called by (fieldtrie), with (fieldtrie).
@@ -39,7 +42,7 @@ func (t *Trie) rewrite(rename func(Frame) Frame, joins func(Frame) bool) (*Trie,
 		f := rename(t.FrameOf(FrameID(i)))
 		frameOf[i], join[i] = out.Intern(f), joins(f)
 		browsers[i] = f.Resource == "" && !strings.HasPrefix(f.Name, "(")
-		if f == (Frame{Name: FrameFieldtrie}) {
+		if f.Own() {
 			ours[frameOf[i]] = true
 		}
 	}

@@ -53,7 +53,7 @@ func SelfSum(self []trie.Weight) int64 {
 func OwnSelf(p *trie.Profile) (sum int64) {
 	for i := range p.Groups {
 		for n, w := range p.Groups[i].Weights.All() {
-			if n != trie.Root && p.Frame(n) == (trie.Frame{Name: trie.FrameFieldtrie}) {
+			if p.Frame(n).Own() {
 				sum += w.Self
 			}
 		}

@@ -95,7 +95,7 @@ func (s Spreads) Amounts(rename func(trie.Frame) trie.Frame, products bool) map[
 	out := make(map[trie.Frame]compare.Amount, len(s))
 	for f, x := range s {
 		a := AmountOf(&x.Self)
-		if products && f != (trie.Frame{Name: trie.FrameFieldtrie}) { // which is not in the time of a page view
+		if products && !f.Own() { // which is not in the time of a page view
 			a.Product = x.Product() / 1e6
 		}
 		if rename != nil {

@@ -6,9 +6,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// LongTask is how long, in µs, a long task is at least: https://w3c.github.io/longtasks/.
-const LongTask = 50_000
-
 // InView is time with a stack in a trace, in µs.
 type InView struct {
 	Self, Own   int64 // Own of Self is the profiling script's
@@ -22,7 +19,6 @@ func TimeInView(s selection.Selection, t *trie.Trace, page string) (in InView) {
 	if !s.Matches(&t.Context) {
 		return in
 	}
-	var own rollup.Own
 	slices := t.Slices()
 	t.Shares(slices, func(x *trie.Share) {
 		slice := slices[x.Slice]
@@ -30,7 +26,7 @@ func TimeInView(s selection.Selection, t *trie.Trace, page string) (in InView) {
 			in.endTask()
 			return
 		}
-		if own.Has(&t.Trie, x) {
+		if rollup.IsOwn(&t.Trie, x.Node, x.OnTop) {
 			in.Own += x.Self
 		}
 		in.Self += x.Self
@@ -44,7 +40,7 @@ func TimeInView(s selection.Selection, t *trie.Trace, page string) (in InView) {
 
 // endTask says that the stack ended.
 func (in *InView) endTask() {
-	if in.busy >= LongTask {
+	if in.busy >= rollup.LongTask {
 		in.Long += in.busy
 		in.Tasks++
 	}

@@ -119,13 +119,13 @@ func timeText(ctx context.Context, r answering, pages []string, since, until tim
 
 // formerScaled makes the estimate of reports that which the answers have: by the share of JavaScript in the time that was sampled.
 func formerScaled(ctx context.Context, l query.Local, sel selection.Selection, pages []query.PageReport) error {
-	for i := range pages {
+	all, err := l.Series(ctx, query.SeriesQuery{Selection: sel})
+	if err != nil {
+		return err
+	}
+	for i := range pages { // one, if the selection has a page
 		x := &pages[i]
 		x.ScaledLow, x.ScaledHigh, x.Scaled = 0, 0, x.Time.Mean.Value
-		all, err := l.Series(ctx, query.SeriesQuery{Selection: sel})
-		if err != nil {
-			return err
-		}
 		if len(all.Groups) == 0 || all.Groups[0].Points[0].Self <= 0 {
 			continue
 		}

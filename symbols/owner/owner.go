@@ -72,10 +72,13 @@ func (o Owner) OfTeam(team string) bool {
 	return team != "" && (team == o.Team || slices.Contains(strings.Fields(o.Team), team))
 }
 
+// Script returns the owner of the profiling script, [trie.FrameFieldtrie].
+func Script() Owner { return Owner{Kind: Package, Name: "fieldtrie"} }
+
 // standsFor returns the owner whose frame has this name, see [Owner.Frame].
 func standsFor(name string) (Owner, bool) {
 	if name == trie.FrameFieldtrie {
-		return Owner{Kind: Package, Name: "fieldtrie"}, true
+		return Script(), true
 	}
 	text, opens := strings.CutPrefix(name, "(")
 	text, closes := strings.CutSuffix(text, ")")

@@ -72,7 +72,6 @@ type Builder struct {
 
 	chunk chunk
 	view  view
-	own   Own
 }
 
 // touch is a set of cells; see the package comment.
@@ -235,10 +234,9 @@ func (b *Builder) End() {
 		if !b.flat {
 			b.functionsOf(v.release).views.Add(all, v.sign)
 		}
-		own, known := b.own.Frame(b.stacks)
 		for _, f := range v.frames {
 			beside := all
-			if known && f == own {
+			if b.stacks.FrameOf(f).Own() {
 				beside = 0 // all is without it
 			}
 			b.function(v.release, f).add(v.self[f], v.total[f], beside, v.sign)

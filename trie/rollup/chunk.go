@@ -16,8 +16,6 @@ type chunk struct {
 	held   []trie.NodeID // the nodes of the trace that are in a sampled stack, parents first
 	nodes  []inChunk     // by node: zero but for those of held
 	depths []uint32
-	own    trie.FrameID // that of the profiling script
-	hasOwn bool
 }
 
 // inChunk is what the trace adds to one of its nodes.
@@ -40,9 +38,9 @@ type part struct {
 	own     bool // of the profiling script itself
 }
 
-// longTask is the minimum duration of a long task, as defined by https://w3c.github.io/longtasks/,
+// LongTask is the minimum duration of a long task, as defined by https://w3c.github.io/longtasks/,
 // in µs.
-const longTask = 50_000
+const LongTask = 50_000
 
 // KeyStopped is the label of traces of a page view whose profiling stopped early; its value is the
 // reason. The length of such a view is unknown, so it counts in sums and not in distributions:
@@ -110,7 +108,7 @@ func (b *Builder) collect(t *trie.Trace) {
 		}
 		sum := Silence{Unsampled: s.Gap}
 		p := part{cell: at, node: s.Node, top: s.OnTop, self: s.Self, stack: s.HasStack()}
-		p.own = c.isOwn(t, s.Node, s.OnTop)
+		p.own = IsOwn(&t.Trie, s.Node, s.OnTop)
 		switch {
 		case s.Silent:
 		case !p.stack:
@@ -126,7 +124,7 @@ func (b *Builder) collect(t *trie.Trace) {
 		}
 		if s.Next != nil {
 			top := s.Next.OnTop()
-			next := (s.Next.Node != trie.Root || top != trie.Frame{}) && !c.isOwn(t, s.Next.Node, top)
+			next := (s.Next.Node != trie.Root || top != trie.Frame{}) && !IsOwn(&t.Trie, s.Next.Node, top)
 			sum.Likely = likely(s, p.stack && !p.own, next)
 		}
 		b.cells[v.cells[at]].add(sum, v.sign)
@@ -141,11 +139,6 @@ func (b *Builder) collect(t *trie.Trace) {
 		}
 		c.parts = append(c.parts, p)
 	})
-}
-
-// isOwn reports whether the time of a node with a frame on top is that of the profiling script.
-func (c *chunk) isOwn(t *trie.Trace, n trie.NodeID, onTop trie.Frame) bool {
-	return c.hasOwn && n != trie.Root && onTop == (trie.Frame{}) && t.Nodes[n].Frame == c.own
 }
 
 // likely returns what [Silence.Likely] is of one share, if its sample and the next one, after which some are missing, are of JavaScript of the page or
@@ -175,7 +168,7 @@ func (b *Builder) time() {
 	c, v := &b.chunk, &b.view
 	begin, busy := 0, int64(0)
 	flush := func(end int) {
-		if busy >= longTask {
+		if busy >= LongTask {
 			for _, p := range c.parts[begin:end] {
 				if !p.own {
 					v.sums[p.cell].long += p.self
@@ -284,7 +277,6 @@ func (b *Builder) settle() {
 func (b *Builder) begin(t *trie.Trace) {
 	c := &b.chunk
 	c.depths = c.depths[:0]
-	c.own, c.hasOwn = new(Own).Frame(&t.Trie)
 	if len(t.Nodes) > trie.MaxStackDepth {
 		c.depths = t.Depths()
 	}

@@ -6,7 +6,7 @@ import { Interval, longestBar } from '../../widgets/Interval.tsx';
 import { NamesRemark, Remarks } from '../../widgets/Notice.tsx';
 import { count, hours, number, percent } from '../../widgets/numbers.ts';
 import { Table, type Column } from '../../widgets/Table.tsx';
-import { inUnit, ofPage, type Scale, unitTitle } from '../../widgets/unit.ts';
+import { inUnit, ofPage, unitTitle, type Scale } from '../../widgets/unit.ts';
 import { FunctionLink, Text } from '../parts/names.tsx';
 
 interface Props {

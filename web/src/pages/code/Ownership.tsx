@@ -9,7 +9,7 @@ import { NamesRemark } from '../../widgets/Notice.tsx';
 import { count, hours, percent } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
-import { amount, inUnit, ofPage, type Scale, unitTitle } from '../../widgets/unit.ts';
+import { amount, inUnit, ofPage, unitTitle, type Scale } from '../../widgets/unit.ts';
 import { Kinds } from '../parts/Kinds.tsx';
 import { useScale } from '../parts/Kpis.tsx';
 import { Text } from '../parts/names.tsx';
