@@ -97,7 +97,7 @@ var mayImport = map[string][]string{
 	"notify": {"encode/output", "internal/authorities", "internal/strictyaml", "rules/feature"},
 
 	"query/cost":      {"trie/rollup"},
-	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/compare", "query/cost", "query/memory", "query/selection", "query/sums", "rules/site", "store", "symbols", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
+	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/compare", "query/cost", "query/memory", "query/selection", "query/sums", "query/vital", "rules/site", "store", "symbols", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
 	"query/agent":     {"encode/output", "internal/spelling", "query", "query/budget", "query/changes", "query/compare", "query/cost", "query/selection", "query/verdict", "query/watch", "trie", "trie/rollup"},
 	"query/api":       {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/fair", "internal/fresh", "query", "query/changes", "query/compare", "query/memory", "query/selection", "trie", "trie/rollup"},
 	"query/budget":    {"internal/strictyaml", "query", "query/cost", "query/selection", "query/watch", "rules/feature", "trie/rollup"},
@@ -110,11 +110,12 @@ var mayImport = map[string][]string{
 	"query/sums":      {"encode/output", "query/compare", "query/selection", "store", "symbols/naming", "trie", "trie/rollup"},
 	"query/cause":     {"query", "query/changes", "query/compare", "query/selection", "query/watch", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
 	"query/changes":   {"encode/output", "query", "query/compare", "query/selection", "query/watch", "store"},
-	"query/watch":     {"query", "query/compare", "query/selection"},
+	"query/vital":     {"encode/output", "query/sums", "trie/rollup"},
+	"query/watch":     {"query", "query/compare", "query/selection", "query/vital"},
 	"query/summary":   {"encode/output", "query", "query/budget", "query/compare"},
 	"query/verdict":   {"encode/output", "query", "query/changes", "query/compare", "query/selection", "query/watch"},
 
-	"cmd/aggregate":          {"cmd/aggregate/capture", "cmd/aggregate/daemon", "cmd/aggregate/deleting", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "query", "query/agent", "query/api", "query/budget", "query/budget/ci", "query/changes", "query/compare", "query/file", "query/selection", "query/summary", "query/verdict", "query/watch", "rules/access", "rules/site", "sdk", "store/shared", "symbols", "symbols/build", "symbols/edits", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},
+	"cmd/aggregate":          {"cmd/aggregate/capture", "cmd/aggregate/daemon", "cmd/aggregate/deleting", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "query", "query/agent", "query/api", "query/budget", "query/budget/ci", "query/changes", "query/compare", "query/file", "query/selection", "query/summary", "query/verdict", "query/vital", "query/watch", "rules/access", "rules/site", "sdk", "store/shared", "symbols", "symbols/build", "symbols/edits", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},
 	"cmd/aggregate/daemon":   {"query/api"},
 	"cmd/aggregate/deleting": {"cmd/aggregate/daemon", "encode/output", "internal/commandline", "query/api", "query/selection", "rules/site", "store/shared", "store/shared/deletion"},
 	"cmd/aggregate/capture":  {},
@@ -146,7 +147,7 @@ var mayImport = map[string][]string{
 	"test/scratchdisk":       {},
 	"test/simulate":          {"query/compare", "trie", "trie/rollup"},
 	"test/simulate/releases": {"query", "query/cause", "query/compare", "query/watch", "symbols/edits", "symbols/owner", "trie"},
-	"test/simulate/site":     {"query", "query/compare", "query/watch", "test/simulate", "trie"},
+	"test/simulate/site":     {"query", "query/compare", "query/vital", "query/watch", "test/simulate", "trie"},
 	"test/storetest":         {"store", "store/directory", "store/objects", "store/shared", "test/fakebucket", "trie/rollup"},
 	"test/viewers":           {"encode", "encode/firefox", "encode/folded", "encode/otlp", "encode/output", "encode/pprof", "encode/speedscope", "encode/v8", "encode/view", "trie"},
 }

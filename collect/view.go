@@ -21,6 +21,9 @@ type view struct {
 	Environment string             `json:"environment"`
 	Labels      map[string]any     `json:"labels"`
 	Vitals      map[string]float64 `json:"vitals"` // ms, and the score of cls
+	// Elements are what these are of, see [rollup.KeyElement], and Parts, in ms, what they are made up of, see [rollup.VitalKind].
+	Elements map[string]string    `json:"elements"`
+	Parts    map[string][]float64 `json:"parts"`
 }
 
 // outcomes are the reasons for which a page view has no profile.
@@ -116,7 +119,7 @@ func parseView(body []byte) (view, error) {
 	case v.Weight < 1 || v.Weight > maxWeight:
 		return v, refuse(http.StatusUnprocessableEntity, "invalid", "body: weight: %d is not from 1 to %d", v.Weight, maxWeight)
 	}
-	return v, checkVitals(v.Vitals)
+	return v, checkVitals(&v)
 }
 
 // viewPage returns the name under which page views of a page are counted. They are a hundred times

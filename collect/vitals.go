@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -17,42 +18,75 @@ const (
 	maxVitalScore = 1_000
 )
 
+// roundParts is how much the sum of parts may differ from their Web Vital, in ms.
+const roundParts = 0.1
+
 // checkVitals refuses values that no page view has. Vitals that are not known are for later
 // versions.
-func checkVitals(vitals map[string]float64) error {
-	for _, name := range slices.Sorted(maps.Keys(vitals)) {
+func checkVitals(v *view) error {
+	for _, name := range slices.Sorted(maps.Keys(v.Vitals)) {
 		kind, known := rollup.VitalKindOf(name)
 		most, unit := float64(maxVitalTime), "ms"
 		if kind.Score {
 			most, unit = maxVitalScore, ""
 		}
-		if value := vitals[name]; known && !(value >= 0 && value <= most) {
+		if value := v.Vitals[name]; known && !(value >= 0 && value <= most) {
 			return refuse(http.StatusUnprocessableEntity, "invalid", "body: vitals.%s: %g is not from 0 to %g %s", name, value, most, unit)
 		}
+	}
+	for _, kind := range rollup.VitalKinds() {
+		if parts, ok := v.Parts[kind.Name]; ok {
+			if err := checkParts(kind, parts, v.Vitals); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkParts refuses parts of a Web Vital that are not what it is made up of.
+func checkParts(kind rollup.VitalKind, parts []float64, vitals map[string]float64) error {
+	field := "body: parts." + kind.Name
+	if len(parts) != len(kind.Parts) {
+		return refuse(http.StatusUnprocessableEntity, "invalid", "%s: it has %d and not %d: %s", field, len(parts), len(kind.Parts), strings.Join(kind.Parts, ", "))
+	}
+	sum := 0.0
+	for _, part := range parts {
+		if !(part >= 0) {
+			return refuse(http.StatusUnprocessableEntity, "invalid", "%s: %g ms is less than nothing", field, part)
+		}
+		sum += part
+	}
+	if value, ok := vitals[kind.Name]; !ok || !(math.Abs(sum-value) <= roundParts) {
+		return refuse(http.StatusUnprocessableEntity, "invalid", "%s: they add up to %g ms, and vitals.%s is %g", field, sum, kind.Name, value)
 	}
 	return nil
 }
 
 // countVitals counts the Web Vitals of a report. Its labels become what those of a trace do.
 func (c *Collector) countVitals(page string, v *view, who client) {
-	t := &trie.Trace{Trie: *trie.New()}
-	t.Context = trie.Context{Page: page, Release: v.Release, Environment: v.Environment}
-	for _, key := range []string{rollup.KeyConnection, rollup.KeyDevice} {
-		if value, ok := v.Labels[key].(string); ok && value != "" {
-			t.Context.Labels = append(t.Context.Labels, trie.Label{Key: key, Value: value})
+	x := c.vitalContext(page, v, who)
+	labels := rollup.BaseLabels(&x)
+	with := func(labels trie.Labels, key, value string) trie.Labels {
+		if value == "" {
+			return labels
 		}
+		return append(slices.Clone(labels), trie.Label{Key: key, Value: value}).Sort()
 	}
-	now := c.opts.Now()
-	c.normalize(t, store.ID{}, who, now)
-	addBrowser(&t.Context, who.browser, c.bounds.Load().Trace.Labels)
-	c.foldNames(t, who, now)
-	labels := rollup.BaseLabels(&t.Context)
-	for key, known := range map[string][]string{rollup.KeyNavigation: {rollup.NavigationSoft}, rollup.KeyArm: {rollup.ArmProfiled, rollup.ArmHeader, rollup.ArmNone}} {
-		if value, _ := v.Labels[key].(string); slices.Contains(known, value) {
-			labels = append(labels, trie.Label{Key: key, Value: value}).Sort()
+	known := func(key string, values ...string) string {
+		if value, _ := v.Labels[key].(string); slices.Contains(values, value) {
+			return value
 		}
+		return ""
 	}
+	labels = with(labels, rollup.KeyNavigation, known(rollup.KeyNavigation, rollup.NavigationSoft))
+	arm := known(rollup.KeyArm, rollup.ArmProfiled, rollup.ArmHeader, rollup.ArmNone)
 	var list []rollup.Vital
+	add := func(name string, labels trie.Labels, value float64) {
+		one := rollup.Vital{Labels: labels, Name: name}
+		one.Add(int64(math.Round(value)), int64(v.Weight))
+		list = append(list, one)
+	}
 	for _, kind := range rollup.VitalKinds() {
 		value, ok := v.Vitals[kind.Name]
 		if !ok {
@@ -62,10 +96,39 @@ func (c *Collector) countVitals(page string, v *view, who client) {
 		if kind.Score {
 			unit = 1_000_000
 		}
-		x := rollup.Vital{Labels: labels, Name: kind.Name}
-		x.Add(int64(math.Round(value*unit)), int64(v.Weight))
-		list = append(list, x)
+		of := with(labels, rollup.KeyElement, x.Labels.Value(elementKey(kind)))
+		add(kind.Name, with(of, rollup.KeyArm, arm), value*unit)
+		for i, part := range v.Parts[kind.Name] {
+			add(kind.Part(kind.Parts[i]), of, part*unit)
+		}
 		c.metrics.vitals.WithLabelValues(page, kind.Name, kind.Rating(math.Round(value*unit))).Add(float64(v.Weight))
 	}
 	c.opts.Store.CountVitals(page, list)
 }
+
+// vitalContext returns what a trace of the page view would have, without what must not be kept or finds no room. The elements are
+// labels of it, so that they are treated like these.
+func (c *Collector) vitalContext(page string, v *view, who client) trie.Context {
+	t := &trie.Trace{Trie: *trie.New()}
+	t.Context = trie.Context{Page: page, Release: v.Release, Environment: v.Environment}
+	label := func(key, value string) {
+		if value != "" {
+			t.Context.Labels = append(t.Context.Labels, trie.Label{Key: key, Value: value})
+		}
+	}
+	for _, key := range []string{rollup.KeyConnection, rollup.KeyDevice} {
+		value, _ := v.Labels[key].(string)
+		label(key, value)
+	}
+	for _, kind := range rollup.VitalKinds() {
+		label(elementKey(kind), v.Elements[kind.Name])
+	}
+	now := c.opts.Now()
+	c.normalize(t, store.ID{}, who, now)
+	addBrowser(&t.Context, who.browser, c.bounds.Load().Trace.Labels)
+	c.foldNames(t, who, now)
+	return t.Context
+}
+
+// elementKey names the label of the element that a Web Vital is of, which has a budget of names of its own.
+func elementKey(kind rollup.VitalKind) string { return kind.Name + "-" + rollup.KeyElement }

@@ -27,6 +27,19 @@ func TestVitals(t *testing.T) {
 				"/feed [{browser Firefox 145} {connection 4g} {device mobile-low} {environment production} {release r1}] fcp 800123":  100,
 				"/feed [{browser Firefox 145} {connection 4g} {device mobile-low} {environment production} {release r1}] ttfb 0":      100,
 			}, map[string]float64{}},
+		{"of elements and parts", `{"page":"/feed","labels":{"arm":"none"},"vitals":{"lcp":900,"inp":56,"cls":0.1,"ttfb":100},
+			"elements":{"lcp":"image img#hero","inp":"pointer a#bob@example.com","fps":"x","cls":""},
+			"parts":{"lcp":[100,200,300.05,300],"fps":[1]}}`,
+			map[string]int64{
+				"/feed [{arm none} {browser Firefox 145} {element image img#hero}] lcp 900000":   1,
+				"/feed [{browser Firefox 145} {element image img#hero}] lcp/ttfb 100000":         1,
+				"/feed [{browser Firefox 145} {element image img#hero}] lcp/load-delay 200000":   1,
+				"/feed [{browser Firefox 145} {element image img#hero}] lcp/load-time 300050":    1,
+				"/feed [{browser Firefox 145} {element image img#hero}] lcp/render-delay 300000": 1,
+				"/feed [{arm none} {browser Firefox 145} {element pointer a#(email)}] inp 56000": 1,
+				"/feed [{arm none} {browser Firefox 145}] cls 100000":                            1,
+				"/feed [{arm none} {browser Firefox 145}] ttfb 100000":                           1,
+			}, map[string]float64{}},
 		{"with an outcome", `{"page":"/feed","outcome":"unsampled","weight":7,"vitals":{"cls":0}}`,
 			map[string]int64{"/feed [{browser Firefox 145}] cls 0": 7}, map[string]float64{"/feed unsampled": 7}},
 		{"of a later version", `{"page":"/feed","vitals":{"xyz":-1,"inp":8},"labels":{"device":{"a":1}}}`,
@@ -81,6 +94,12 @@ func TestVitalsRefused(t *testing.T) {
 		{`{"page":"/feed","vitals":{"lcp":"fast"}}`, "vitals: it can not be string"},
 		{`{"page":"/feed","vitals":[1]}`, "vitals: it can not be array"},
 		{`{"page":"/feed","weight":10001,"vitals":{"lcp":1}}`, "weight: 10001"},
+		{`{"page":"/feed","vitals":{"lcp":1},"elements":{"lcp":5}}`, "elements: it can not be number"},
+		{`{"page":"/feed","vitals":{"lcp":1},"parts":{"lcp":[1]}}`, "parts.lcp: it has 1 and not 4: ttfb, load-delay, load-time, render-delay"},
+		{`{"page":"/feed","vitals":{"inp":8},"parts":{"inp":[4,8,-4]}}`, "parts.inp: -4 ms is less than nothing"},
+		{`{"page":"/feed","vitals":{"inp":8},"parts":{"inp":[4,4,4]}}`, "parts.inp: they add up to 12 ms, and vitals.inp is 8"},
+		{`{"page":"/feed","vitals":{"lcp":8},"parts":{"inp":[4,4,4]}}`, "parts.inp: they add up to 12 ms, and vitals.inp is 0"},
+		{`{"page":"/feed","vitals":{"cls":8},"parts":{"cls":[4]}}`, "parts.cls: it has 1 and not 0: "},
 		{`{"page":"/feed","release":5,"vitals":{"lcp":1}}`, "release: it can not be number"},
 	} {
 		col, s := newCollector(Options{})
@@ -109,5 +128,28 @@ func TestVitalsBudgets(t *testing.T) {
 	}
 	if len(s.vitals) > 21 || weight != 100 {
 		t.Errorf("%d sets of labels of weight %d, want about 20 of 100: %v", len(s.vitals), weight, s.vitals)
+	}
+}
+
+// A site whose elements have new names all the time has as many of each kind as a label may have.
+func TestElementBudgets(t *testing.T) {
+	col, s := newCollector(Options{Limits: Limits{Labels: 20}})
+	for i := range 100 {
+		body := fmt.Sprintf(`{"page":"/feed","vitals":{"lcp":1,"cls":0},"elements":{"lcp":"text p#%c%c","cls":"div"}}`, 'a'+i%10, 'a'+i/10)
+		if got := postView(t, col, body); got.status != http.StatusNoContent {
+			t.Fatalf("got %d %q", got.status, got.Error)
+		}
+	}
+	others, div := int64(0), int64(0)
+	for key, w := range s.vitals {
+		if strings.Contains(key, "(other)") {
+			others += w
+		}
+		if strings.Contains(key, "{element div}] cls") {
+			div += w
+		}
+	}
+	if len(s.vitals) > 22 || others != 80 || div != 100 {
+		t.Errorf("%d sets of labels, %d page views of other elements, want 80, and %d of the div: %v", len(s.vitals), others, div, s.vitals)
 	}
 }

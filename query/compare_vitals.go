@@ -8,6 +8,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/vital"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
@@ -78,7 +79,7 @@ func (l Local) compareVitals(ctx context.Context, q CompareQuery, out *Compariso
 	return l.compareSlow(ctx, q, out)
 }
 
-func vitalChange(a, b *VitalReport) VitalChange {
+func vitalChange(a, b *vital.Report) VitalChange {
 	out := VitalChange{Name: a.Name, Unit: a.Unit, A: a.P75, B: b.P75, Status: compare.TooFew}
 	out.Difference.Value = b.P75.Value - a.P75.Value
 	if a.P75.High == 0 || b.P75.High == 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/query/sums"
+	"github.com/fieldtrie/fieldtrie/query/vital"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -14,7 +15,7 @@ import (
 // PageDay is what is known of a page in a day, over all releases.
 type PageDay struct {
 	sums.Day
-	Vitals []VitalReport
+	Vitals []vital.Report
 }
 
 // PageDays returns the days of a page in [since, until), by time: whole ones that are over and have page views alone. Functions have one
@@ -26,17 +27,17 @@ func (l Local) PageDays(ctx context.Context, page string, since, until time.Time
 	n := l.naming(selection.Selection{Page: page})
 	type dayOf struct {
 		*sums.DaySums
-		vitals vitalGroup
+		vitals vital.Sums
 	}
 	var all []dayOf
 	seen := map[sums.ReleasedFrame]int64{} // self time, µs
 	for at := since.Add(day - 1).Truncate(day); !at.Add(day).After(until); at = at.Add(day) {
-		d := dayOf{sums.NewDay(at), vitalGroup{of: map[string]*rollup.Vital{}}}
+		d := dayOf{DaySums: sums.NewDay(at)}
 		sel := selection.Selection{Page: page, Since: at, Until: at.Add(day)}
 		_, err := l.eachRecord(ctx, sel, store.Wanted{Level: rollup.Narrow, Details: true, Vitals: true}, func(x store.Rolled) error {
 			d.Add(x, n.ByRelease())
 			for i := range x.Record.Vitals {
-				d.vitals.add(&x.Record.Vitals[i])
+				d.vitals.Add(&x.Record.Vitals[i])
 			}
 			return nil
 		})
@@ -61,7 +62,7 @@ func (l Local) PageDays(ctx context.Context, page string, since, until time.Time
 	}
 	var out []PageDay
 	for _, d := range all {
-		if x := (PageDay{d.Day(name), d.vitals.report().Vitals}); x.Views > 0 || len(x.Vitals) > 0 {
+		if x := (PageDay{d.Day(name), d.vitals.Report(false)}); x.Views > 0 || len(x.Vitals) > 0 {
 			out = append(out, x)
 		}
 	}

@@ -79,13 +79,8 @@ type OtherFunctions struct {
 	Count int64   `json:"count"`   // one that was not kept in several hours counts more than once
 }
 
-// Estimate is a value and its interval. Without a High nothing can be said about it, as of
-// one page view.
-type Estimate struct {
-	Value float64 `json:"value"`
-	Low   float64 `json:"low,omitempty"`
-	High  float64 `json:"high,omitempty"`
-}
+// Estimate is a value and its interval.
+type Estimate = sums.Estimate
 
 // Spread is how a time is spread over page views, in ms.
 type Spread struct {
@@ -334,7 +329,7 @@ func interval(mean, half float64) Estimate {
 	if math.IsInf(half, 1) { // of one page view: nobody can say
 		return Estimate{Value: mean / 1000}
 	}
-	return Estimate{mean / 1000, max(mean-half, 0) / 1000, (mean + half) / 1000}
+	return Estimate{Value: mean / 1000, Low: max(mean-half, 0) / 1000, High: (mean + half) / 1000}
 }
 
 // populationOf is the Horvitz-Thompson estimate: each view counts 1/share, and the variance
@@ -342,5 +337,5 @@ func interval(mean, half float64) Estimate {
 func populationOf(d *rollup.Distribution) Estimate {
 	n := float64(d.Population) / 1000
 	half := 1.96 * math.Sqrt(max(float64(d.PopulationSquares)/1000-n, 0))
-	return Estimate{n, max(n-half, float64(d.Time.Count)), n + half}
+	return Estimate{Value: n, Low: max(n-half, float64(d.Time.Count)), High: n + half}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/vital"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -14,38 +15,8 @@ import (
 // Vitals says how page views were for visitors, page by page: the Web Vitals that they reported, see
 // https://web.dev/articles/vitals. Those of views that are not profiled are among them.
 type Vitals struct {
-	Pages []PageVitals `json:"pages"` // those of the most page views first
+	Pages []vital.Page `json:"pages"` // those of the most page views first
 	Stats Stats        `json:"stats"`
-}
-
-// PageVitals are the Web Vitals of a page, or of a group of its page views.
-type PageVitals struct {
-	Page   string            `json:"page"`
-	Labels map[string]string `json:"labels,omitempty"` // those of the group, if groups were asked for
-	Vitals []VitalReport     `json:"vitals"`           // in the order of rollup.VitalKinds; those that nobody reported are not there
-}
-
-// VitalReport is a Web Vital over page views. Values are in the unit; intervals are those of 95 %.
-type VitalReport struct {
-	Name string `json:"name"` // lcp, inp, cls, fcp or ttfb
-	Unit string `json:"unit"` // ms, or score
-	// Views are the page views that reported it, and PageViews those that these stand for.
-	Views     int64    `json:"views"`
-	PageViews int64    `json:"page_views"`
-	P50       Estimate `json:"p50"`
-	P75       Estimate `json:"p75"`
-	P95       Estimate `json:"p95"`
-	Good      float64  `json:"good"` // share of the page views, from 0 to 1
-	Poor      float64  `json:"poor"`
-	Rating    string   `json:"rating"` // of P75: good, needs improvement or poor
-}
-
-// Of returns a Web Vital by its name, nil if nobody reported it.
-func (p *PageVitals) Of(name string) *VitalReport {
-	if i := slices.IndexFunc(p.Vitals, func(v VitalReport) bool { return v.Name == name }); i >= 0 {
-		return &p.Vitals[i]
-	}
-	return nil
 }
 
 // Vitals implements [Source].
@@ -55,18 +26,20 @@ func (l Local) Vitals(ctx context.Context, sel selection.Selection) (Vitals, err
 	}
 	groups := map[string]*vitalGroup{}
 	want := sel.Wanted()
-	if keys := sel.LabelKeys(); slices.Contains(keys, rollup.KeyNavigation) || slices.Contains(keys, rollup.KeyArm) { // sums have it of vitals
+	if sel.Page != "" || slices.ContainsFunc(sel.LabelKeys(), rollup.OfVitals) {
 		want = store.Wanted{Level: rollup.Wide}
 	}
-	stats, err := l.eachVital(ctx, sel, want, func(page string, v *rollup.Vital) { groupOf(groups, sel, page, v).add(v) })
+	stats, err := l.eachVital(ctx, sel, want, func(page string, v *rollup.Vital) { groupOf(groups, sel, page, v).sums.Add(v) })
 	if err != nil {
 		return Vitals{}, err
 	}
-	out := Vitals{Pages: []PageVitals{}, Stats: stats}
+	out := Vitals{Pages: []vital.Page{}, Stats: stats}
 	for _, g := range groups {
-		out.Pages = append(out.Pages, g.report())
+		if vitals := g.sums.Report(sel.Page != ""); len(vitals) > 0 {
+			out.Pages = append(out.Pages, vital.Page{Page: g.page, Labels: g.labels, Vitals: vitals})
+		}
 	}
-	slices.SortFunc(out.Pages, func(a, b PageVitals) int {
+	slices.SortFunc(out.Pages, func(a, b vital.Page) int {
 		return cmp.Or(cmp.Compare(most(b), most(a)), cmp.Compare(a.Page, b.Page), slices.Compare(values(a.Labels), values(b.Labels)))
 	})
 	return out, nil
@@ -86,7 +59,7 @@ func (l Local) eachVital(ctx context.Context, sel selection.Selection, want stor
 }
 
 // most returns how many page views reported the vital of p that the most reported.
-func most(p PageVitals) (views int64) {
+func most(p vital.Page) (views int64) {
 	for _, v := range p.Vitals {
 		views = max(views, v.PageViews)
 	}
@@ -115,12 +88,12 @@ func checkVitals(sel selection.Selection) error {
 	for _, m := range sel.Where {
 		keys = append(keys, m.Key)
 		if m.Key == rollup.KeyNavigation && m.Value != rollup.NavigationSoft {
-			return selection.Refuse("web vitals are kept by page, release, environment, device, browser, connection and arm, and of navigations by navigation=soft and navigation!=soft alone")
+			return selection.Refuse("web vitals are kept by page, release, environment, device, browser, connection, arm and element, and of navigations by navigation=soft and navigation!=soft alone")
 		}
 	}
 	for _, key := range keys {
-		if key != selection.KeyPage && key != rollup.KeyNavigation && key != rollup.KeyArm && (!rollup.Wide.Has(key) || key == rollup.KeyFeature || key == rollup.KeyPhase || key == rollup.KeyVisibility) {
-			return selection.Refuse("web vitals are kept by page, release, environment, device, browser, connection and arm, and for navigation=soft, not by %s", key)
+		if key != selection.KeyPage && !rollup.OfVitals(key) && (!rollup.Wide.Has(key) || key == rollup.KeyFeature || key == rollup.KeyPhase || key == rollup.KeyVisibility) {
+			return selection.Refuse("web vitals are kept by page, release, environment, device, browser, connection, arm and element, and for navigation=soft, not by %s", key)
 		}
 	}
 	return nil
@@ -135,7 +108,7 @@ func takesVital(s selection.Selection, v *rollup.Vital) bool {
 type vitalGroup struct {
 	page   string
 	labels map[string]string
-	of     map[string]*rollup.Vital // by name
+	sums   vital.Sums
 }
 
 func groupOf(groups map[string]*vitalGroup, sel selection.Selection, page string, v *rollup.Vital) *vitalGroup {
@@ -147,48 +120,8 @@ func groupOf(groups map[string]*vitalGroup, sel selection.Selection, page string
 			key += "\x00" + labels[k]
 		}
 	}
-	g := groups[key]
-	if g == nil {
-		g = &vitalGroup{page, labels, map[string]*rollup.Vital{}}
-		groups[key] = g
+	if groups[key] == nil {
+		groups[key] = &vitalGroup{page: page, labels: labels}
 	}
-	return g
-}
-
-func (g *vitalGroup) add(v *rollup.Vital) {
-	if g.of[v.Name] == nil {
-		g.of[v.Name] = &rollup.Vital{Name: v.Name}
-	}
-	g.of[v.Name].AddAll(v)
-}
-
-func (g *vitalGroup) report() PageVitals {
-	out := PageVitals{Page: g.page, Labels: g.labels, Vitals: []VitalReport{}}
-	for _, kind := range rollup.VitalKinds() {
-		if v := g.of[kind.Name]; v != nil && v.Weight > 0 {
-			out.Vitals = append(out.Vitals, reportVital(kind, v))
-		}
-	}
-	return out
-}
-
-func reportVital(kind rollup.VitalKind, v *rollup.Vital) VitalReport {
-	unit, each := "ms", 1000.0
-	if kind.Score {
-		unit, each = "score", 1e6
-	}
-	quantile := func(q float64) Estimate {
-		out := Estimate{Value: v.Histogram.Quantile(q) / each}
-		if low, high, ok := v.Interval(q); ok {
-			out.Low, out.High = low/each, high/each
-		}
-		return out
-	}
-	n := float64(v.Weight)
-	return VitalReport{
-		Name: v.Name, Unit: unit, Views: v.Views, PageViews: v.Weight,
-		P50: quantile(0.5), P75: quantile(0.75), P95: quantile(0.95),
-		Good: float64(v.Good) / n, Poor: float64(v.Poor) / n,
-		Rating: kind.Rating(quantile(0.75).Value * each),
-	}
+	return groups[key]
 }

@@ -4,11 +4,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/sums"
+	"github.com/fieldtrie/fieldtrie/query/vital"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -111,5 +115,107 @@ func TestCompareVitals(t *testing.T) {
 	}
 	if f := got.Slow.Functions[0]; f.Name != "filter" || math.Abs(f.Time.B-500*250) > 1 || f.Time.A != 0 {
 		t.Errorf("the function behind it: %+v", got.Slow.Functions)
+	}
+}
+
+// What is said of elements and parts is what lists of all reports say.
+func TestVitalElements(t *testing.T) {
+	r := rand.New(rand.NewPCG(34, 6))
+	now := fixture.Noon
+	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})
+	type report struct {
+		page, element string
+		value         int64
+		parts         []int64
+	}
+	var all []report
+	inp, _ := rollup.VitalKindOf("inp")
+	for range 3000 {
+		x := report{page: []string{"/feed", "/about"}[r.IntN(2)]}
+		labels := trie.MakeLabels("device", []string{"mobile-low", "desktop-high"}[r.IntN(2)])
+		if n := int(r.ExpFloat64() * 5); n > 0 {
+			x.element = fmt.Sprintf("pointer button#b%d", n)
+			labels = append(labels, trie.Label{Key: "element", Value: x.element}).Sort()
+		}
+		var list []rollup.Vital
+		add := func(name string, labels trie.Labels, value int64) {
+			v := rollup.Vital{Name: name, Labels: labels}
+			v.Add(value, 10)
+			list = append(list, v)
+		}
+		for _, part := range inp.Parts {
+			us := int64(r.ExpFloat64() * 80_000)
+			x.parts, x.value = append(x.parts, us), x.value+us
+			add(inp.Part(part), labels, us)
+		}
+		add("inp", append(slices.Clone(labels), trie.Label{Key: "arm", Value: "none"}).Sort(), x.value)
+		s.CountVitals(x.page, list)
+		all = append(all, x)
+	}
+	now = now.Add(time.Minute)
+	s.RollUp(t.Context())
+	l := Local{Reader: s}
+	got, err := l.Vitals(t.Context(), selection.Selection{Page: "/feed", Until: now.Add(time.Hour)})
+	if err != nil || len(got.Pages) != 1 || len(got.Pages[0].Vitals) != 1 {
+		t.Fatalf("got %+v and %v", got, err)
+	}
+	of := func(element string) (values []float64, parts [3][]float64) {
+		for _, x := range all {
+			if x.page == "/feed" && (element == "" || x.element == element) {
+				values = append(values, float64(x.value)/1000)
+				for i, us := range x.parts {
+					parts[i] = append(parts[i], float64(us)/1000)
+				}
+			}
+		}
+		return values, parts
+	}
+	p75 := func(what string, got sums.Estimate, values []float64) {
+		slices.Sort(values)
+		if want := values[len(values)*3/4]; math.Abs(got.Value-want) > 0.04*want || len(values) > 100 && !(got.Low < got.Value && got.Value < got.High) {
+			t.Errorf("%s: p75 %+v, want %g", what, got, want)
+		}
+	}
+	inpOf := got.Pages[0].Vitals[0]
+	values, parts := of("")
+	p75("inp", inpOf.P75, values)
+	names := map[string]bool{}
+	for _, x := range all {
+		if x.page == "/feed" && x.element != "" {
+			names[x.element] = true
+		}
+	}
+	if len(inpOf.Parts) != 3 || len(inpOf.Elements) != vital.MostElements || inpOf.MoreElements != len(names)-vital.MostElements {
+		t.Fatalf("%d parts, %d elements and %d more of %d", len(inpOf.Parts), len(inpOf.Elements), inpOf.MoreElements, len(names))
+	}
+	for i, part := range inpOf.Parts {
+		p75("inp/"+part.Name, part.P75, parts[i])
+	}
+	for i, x := range inpOf.Elements {
+		values, parts := of(x.Element)
+		if x.Views != int64(len(values)) || x.PageViews != 10*x.Views || math.Abs(x.Share-float64(x.Views)/float64(inpOf.Views)) > 1e-9 || i > 0 && x.PageViews > inpOf.Elements[i-1].PageViews {
+			t.Errorf("element %d is %+v, of %d page views", i, x, len(values))
+		}
+		if len(values) > 30 {
+			p75(x.Element, x.P75, values)
+			p75(x.Element+" "+x.Parts[1].Name, x.Parts[1].P75, parts[1])
+		}
+	}
+
+	one, err := l.Vitals(t.Context(), selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "element", Op: selection.Equal, Value: inpOf.Elements[2].Element}}})
+	if err != nil || len(one.Pages) != 1 || one.Pages[0].Of("inp").P75 != inpOf.Elements[2].P75 || !reflect.DeepEqual(one.Pages[0].Of("inp").Parts, inpOf.Elements[2].Parts) {
+		t.Errorf("of one element: %+v and %v, want %+v", one, err, inpOf.Elements[2])
+	}
+	groups, err := l.Vitals(t.Context(), selection.Selection{GroupBy: []string{"element"}})
+	if err != nil || len(groups.Pages) < len(names) {
+		t.Errorf("%d groups and %v", len(groups.Pages), err)
+	}
+	pages, err := l.Vitals(t.Context(), selection.Selection{})
+	if err != nil || len(pages.Pages) != 2 || pages.Pages[0].Of("inp").Elements != nil || len(pages.Pages[0].Of("inp").Parts) != 3 {
+		t.Errorf("of all pages: %+v and %v", pages, err)
+	}
+	arms, err := l.Vitals(t.Context(), selection.Selection{Page: "/feed", GroupBy: []string{"arm"}})
+	if err != nil || len(arms.Pages) != 1 || arms.Pages[0].Of("inp").PageViews != inpOf.PageViews || arms.Pages[0].Of("inp").Parts != nil {
+		t.Errorf("by arm: %+v and %v", arms, err)
 	}
 }

@@ -33,7 +33,7 @@ func LabelSetOf(labels trie.Labels) (set LabelSet) {
 // Bounds of what may be counted and not stored yet.
 const (
 	MaxOutcomes  = 1 << 16 // reasons of pages
-	MaxVitalSets = 1 << 13 // pages with labels: some kilobytes each at most
+	MaxVitalSets = 1 << 14 // pages with labels: some kilobytes each at most; half of it with an element
 )
 
 // Counts are page views without a trace, and Web Vitals, that were counted and are not stored
@@ -72,11 +72,16 @@ func (c *Counts) AddVitals(page string, vitals []rollup.Vital) {
 		c.Vitals = map[VitalsOf][]rollup.Vital{}
 	}
 	for i := range vitals {
-		key := VitalsOf{page, LabelSetOf(vitals[i].Labels)}
+		v := vitals[i]
+		key := VitalsOf{page, LabelSetOf(v.Labels)}
+		if _, known := c.Vitals[key]; !known && len(c.Vitals) >= MaxVitalSets/2 {
+			v.Labels = rollup.FoldElement(v.Labels)
+			key.Labels = LabelSetOf(v.Labels)
+		}
 		if _, known := c.Vitals[key]; known || len(c.Vitals) < MaxVitalSets {
-			c.Vitals[key] = rollup.AddVital(c.Vitals[key], &vitals[i])
+			c.Vitals[key] = rollup.AddVital(c.Vitals[key], &v)
 		} else {
-			c.Dropped += uint64(vitals[i].Views)
+			c.Dropped += uint64(v.Views)
 		}
 	}
 }

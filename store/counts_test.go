@@ -27,6 +27,22 @@ func TestDroppedCounts(t *testing.T) {
 	}
 }
 
+// Elements that find no room become one, and take none from Web Vitals of other labels.
+func TestElementsCounted(t *testing.T) {
+	t.Parallel()
+	var c Counts
+	for i := range 2 * MaxVitalSets {
+		c.AddVitals("/feed", []rollup.Vital{{Labels: trie.MakeLabels(rollup.KeyElement, fmt.Sprint(i)), Name: "lcp", Views: 1}})
+	}
+	for i := range MaxVitalSets/2 - 1 {
+		c.AddVitals("/feed", []rollup.Vital{{Labels: trie.MakeLabels(rollup.KeyRelease, fmt.Sprint(i)), Name: "lcp", Views: 1}})
+	}
+	other := c.Vitals[VitalsOf{"/feed", LabelSetOf(trie.MakeLabels(rollup.KeyElement, trie.FrameOther))}]
+	if c.Dropped != 0 || len(other) != 1 || other[0].Views != 2*MaxVitalSets-MaxVitalSets/2 {
+		t.Errorf("%d were dropped, of other elements are %+v", c.Dropped, other)
+	}
+}
+
 // What can not be stored is not counted.
 func TestCountsOfWhatCanNotBe(t *testing.T) {
 	t.Parallel()

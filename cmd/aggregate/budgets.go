@@ -148,7 +148,7 @@ func writeBudgets(w io.Writer, all []budget.Status) error {
 		}
 		value, between := "", ""
 		if s.Value != nil {
-			value, between = fmt.Sprintf("%.2f %s", s.Value.Value, unit), bounds(*s.Value, 2)
+			value, between = fmt.Sprintf("%.2f %s", s.Value.Value, unit), s.Value.Bounds(2)
 		}
 		note := s.Text
 		if s.Verdict == budget.Blown && !s.Sure && note == "" {

@@ -166,7 +166,7 @@ func (t *pointTable) cells(row pointRow) (cells []string) {
 	}
 	cells = append(cells, fmt.Sprint(row.Views), fmt.Sprintf("%.0f", row.StandsFor()))
 	if s := row.Spread; s != nil {
-		cells = append(cells, number(s.P50.Value), number(s.P75.Value), number(s.P95.Value), fmt.Sprintf("%.3f", row.Mean), bounds(s.Mean, 3))
+		cells = append(cells, number(s.P50.Value), number(s.P75.Value), number(s.P95.Value), fmt.Sprintf("%.3f", row.Mean), s.Mean.Bounds(3))
 	} else {
 		cells = append(cells, "-", "-", "-", fmt.Sprintf("%.3f", row.Mean), "")
 	}
@@ -192,8 +192,8 @@ func writeWhole(w io.Writer, p *query.Point) error {
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if p.Spread != nil && p.LongTasks != nil {
-		fmt.Fprintf(t, "P75\t%s\t%s\nP95\t%s\t%s\n", number(p.Spread.P75.Value), bounds(p.Spread.P75, 2), number(p.Spread.P95.Value), bounds(p.Spread.P95, 2))
-		fmt.Fprintf(t, "long tasks, mean\t%s\t%s\n", number(p.LongTasks.Mean.Value), bounds(p.LongTasks.Mean, 2))
+		fmt.Fprintf(t, "P75\t%s\t%s\nP95\t%s\t%s\n", number(p.Spread.P75.Value), p.Spread.P75.Bounds(2), number(p.Spread.P95.Value), p.Spread.P95.Bounds(2))
+		fmt.Fprintf(t, "long tasks, mean\t%s\t%s\n", number(p.LongTasks.Mean.Value), p.LongTasks.Mean.Bounds(2))
 	}
 	all := max(p.Self+p.Stackless+p.Unsampled, 1)
 	for _, x := range []struct {
@@ -206,7 +206,7 @@ func writeWhole(w io.Writer, p *query.Point) error {
 		return err
 	}
 	if output.Lacks(p.Mean, p.Scaled, float64(p.Unsampled)/float64(all)) {
-		fmt.Fprintf(w, "samples are missing: with them, the mean is likely %s %s\n", number(p.Scaled), bounds(query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh}, 2))
+		fmt.Fprintf(w, "samples are missing: with them, the mean is likely %s %s\n", number(p.Scaled), query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh}.Bounds(2))
 	}
 	if p.Spread != nil && p.Spread.Few != nil {
 		fmt.Fprintf(w, "%d of the page views have %s of the time: the mean says more of them than of the others, so go by P50 and P75\n", p.Spread.Few.Views, percent(p.Spread.Few.Share))

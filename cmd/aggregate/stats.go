@@ -68,7 +68,7 @@ func (c *command) writePage(w io.Writer, p *query.PageReport) error {
 	fmt.Fprintln(t, "MS PER PAGE VIEW\tVIEWS\tMEAN\t\tP50\tP75\t\tP95\t")
 	row := func(name string, views int64, s query.Spread) {
 		fmt.Fprintf(t, "%s\t%d\t%.2f\t%s\t%.1f\t%.1f\t%s\t%.1f\t%s\n", output.Printable(name), views,
-			s.Mean.Value, bounds(s.Mean, 2), s.P50.Value, s.P75.Value, bounds(s.P75, 1), s.P95.Value, bounds(s.P95, 1))
+			s.Mean.Value, s.Mean.Bounds(2), s.P50.Value, s.P75.Value, s.P75.Bounds(1), s.P95.Value, s.P95.Bounds(1))
 	}
 	row("JavaScript", p.Views, p.Time)
 	row("long tasks", p.Views, p.LongTasks)
@@ -86,7 +86,7 @@ func (c *command) writePage(w io.Writer, p *query.PageReport) error {
 	}
 	if output.Lacks(p.Time.Mean.Value, p.Scaled, p.Unsampled) {
 		fmt.Fprintf(w, "samples are missing, and %.1f %% of the time is in none of these: with them, the mean is likely %.2f %s\n",
-			100*p.Unsampled, p.Scaled, bounds(query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh}, 2))
+			100*p.Unsampled, p.Scaled, query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh}.Bounds(2))
 	}
 	if f := p.Time.Few; f != nil {
 		fmt.Fprintf(w, "%d of the page views have %.0f %% of the time: the mean says more of them than of the others, so go by P50 and P75\n", f.Views, 100*f.Share)
@@ -107,7 +107,7 @@ func (c *command) writeFunctions(w io.Writer, p *query.PageReport) error {
 		shown = shown[:c.rows]
 	}
 	for _, f := range shown {
-		fmt.Fprintf(t, "%.3f\t%s\t%.2f\t%.3f\t%.1f %%\t%s\n", f.Self.Mean.Value, bounds(f.Self.Mean, 3), f.Self.P75.Value,
+		fmt.Fprintf(t, "%.3f\t%s\t%.2f\t%.3f\t%.1f %%\t%s\n", f.Self.Mean.Value, f.Self.Mean.Bounds(3), f.Self.P75.Value,
 			f.Total.Mean.Value, 100*float64(f.Reach)/float64(max(p.Views, 1)), output.Printable(functionName(f)))
 	}
 	if more := int64(len(p.Functions)-len(shown)) + p.Others.Count; more > 0 {
@@ -118,14 +118,6 @@ func (c *command) writeFunctions(w io.Writer, p *query.PageReport) error {
 		fmt.Fprintf(t, "%.3f\t\t\t\t\t%d more\n", rest/float64(max(p.Views, 1)), more)
 	}
 	return t.Flush()
-}
-
-// bounds formats a 95 % confidence interval.
-func bounds(e query.Estimate, digits int) string {
-	if e.High == 0 {
-		return ""
-	}
-	return fmt.Sprintf("(%.*f to %.*f)", digits, e.Low, digits, e.High)
 }
 
 func functionName(f query.FunctionReport) string {

@@ -84,8 +84,8 @@ func writeTop(w io.Writer, top *query.Top, people *query.PeoplesTime) error {
 	for _, f := range top.Functions {
 		self, total, p75 := "", "", "-\t"
 		if f.SelfSpread != nil && f.TotalSpread != nil {
-			self, total = bounds(f.SelfSpread.Mean, 3), bounds(f.TotalSpread.Mean, 3)
-			p75 = number(f.SelfSpread.P75.Value) + "\t" + bounds(f.SelfSpread.P75, 2)
+			self, total = f.SelfSpread.Mean.Bounds(3), f.TotalSpread.Mean.Bounds(3)
+			p75 = number(f.SelfSpread.P75.Value) + "\t" + f.SelfSpread.P75.Bounds(2)
 		}
 		fmt.Fprintf(t, "%.3f\t%s\t%.3f\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", ms(f.Self), self, ms(f.Total), total, percent(ms(f.Self)/max(all, 1e-9)), p75,
 			percent(min(float64(f.Reach)/views, 1)), f.Reach, peoplesTime(people, ms(f.Self), all), output.Printable(output.Location(trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column})))

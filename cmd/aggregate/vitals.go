@@ -10,6 +10,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/vital"
 )
 
 // printVitals prints the Web Vitals of pages.
@@ -31,30 +32,13 @@ func (c *command) printVitals(ctx context.Context) (err error) {
 		if c.formatName == "json" {
 			return writeJSON(w, vitals)
 		}
-		return writeVitals(w, vitals.Pages)
+		return vital.WriteText(w, vitals.Pages)
 	})
 	if err != nil || c.toStdout() {
 		return err
 	}
 	c.wrote(counted(uint64(len(vitals.Pages)), "page"))
 	return nil
-}
-
-// writeVitals writes a table.
-func writeVitals(w io.Writer, pages []query.PageVitals) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "PAGE\tVITAL\tP75\t\tRATING\tP50\tP95\tGOOD\tPOOR\tREPORTS\tPAGE VIEWS")
-	for _, p := range pages {
-		for _, v := range p.Vitals {
-			digits, unit := 0, " ms"
-			if v.Unit == "score" {
-				digits, unit = 3, ""
-			}
-			fmt.Fprintf(t, "%s\t%s\t%.*f%s\t%s\t%s\t%.*f\t%.*f\t%.0f %%\t%.0f %%\t%d\t%d\n", output.Printable(p.Page), strings.ToUpper(v.Name),
-				digits, v.P75.Value, unit, bounds(v.P75, digits), v.Rating, digits, v.P50.Value, digits, v.P95.Value, 100*v.Good, 100*v.Poor, v.Views, v.PageViews)
-		}
-	}
-	return t.Flush()
 }
 
 // writeVitalChanges writes the changes of Web Vitals, and of the functions in slow

@@ -19,6 +19,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/formats"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/vital"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -106,7 +107,7 @@ func (s source) Report(context.Context, selection.Selection) (query.Report, erro
 	return query.Report{Pages: []query.PageReport{}, Stats: s.result.Stats}, s.err
 }
 func (s source) Vitals(context.Context, selection.Selection) (query.Vitals, error) {
-	return query.Vitals{Pages: []query.PageVitals{}, Stats: s.result.Stats}, s.err
+	return query.Vitals{Pages: []vital.Page{}, Stats: s.result.Stats}, s.err
 }
 func (s source) Cost(context.Context, selection.Selection) (query.Cost, error) {
 	return query.Cost{Stats: s.result.Stats}, s.err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/query/vital"
 )
 
 // Finding is a change of one series of one page, before those with one cause become one [Change].
@@ -44,7 +45,7 @@ type Day struct {
 	Time      compare.Amount
 	Strata    map[string]DayStratum // by what they are called: kinds of page views, as comparisons have them
 	Functions []compare.Function    // with their Amount over all strata
-	Vitals    []query.VitalReport
+	Vitals    []vital.Report
 }
 
 // DayStratum is the page views of a day on one kind of device and browser.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/query/vital"
 )
 
 // series is what is known of one thing of a page, by day: logarithms, so that changes are relative.
@@ -241,7 +241,7 @@ func (s *series) addBeside(d *Day, x compare.Amount) {
 }
 
 // addVital adds the 75th percentile of a Web Vital.
-func (s *series) addVital(d *Day, v *query.VitalReport) {
+func (s *series) addVital(d *Day, v *vital.Report) {
 	low, high := v.P75.Low, v.P75.High
 	if !(v.P75.Value > 0 && low > 0 && high > low) {
 		return

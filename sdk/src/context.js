@@ -1,5 +1,7 @@
+import { interactions, partsOf } from './interactions.js';
 import { most, now } from './spans.js';
 
+/** @import { Interaction } from './interactions.js' */
 /** @import { View, Visit } from './loader.js' */
 /** @import { Span } from './encodeTrace.js' */
 
@@ -19,18 +21,6 @@ export function labels({ $event: event }) {
     navigation: event?.persisted ? 'bfcache' : loading.activationStart ? 'prerender' : loading.type,
     phase: 'idle', // where no span says otherwise
   };
-}
-
-/**
- * Names what a visitor has used, without what it says: as the site has named it, else by tag and id or
- * role.
- * @param {Element} [target] none if it has gone
- */
-function nameOf(target) {
-  /** @type {HTMLElement | null | undefined} */
-  const named = target?.closest?.('[data-fieldtrie]');
-  const { localName = '', id, role } = target ?? {};
-  return (named?.dataset.fieldtrie || localName + (id ? '#' + id : role ? `[${role}]` : '')).slice(0, 60);
 }
 
 /**
@@ -59,35 +49,19 @@ export function phases(visit, lcp) {
   look();
   addEventListener('visibilitychange', look, visit.$stop);
 
-  let last = 0; // interaction
-  let [longest, start, end, from, until] = [0, 0, 0, 0, 0];
-  /** @type {Span[]} */
-  let noted;
+  const interactionOf = interactions();
+  /** @type {[Interaction, Span[]]} the last one, and its spans */
+  let last;
   const flush = observe(visit, { type: 'event', durationThreshold: 40 }, (entry) => {
-    const { interactionId, name, startTime, duration, processingStart, processingEnd, target } = entry;
-    if (!interactionId) return;
-    // Each key or click has several entries. The longest is that of the interaction, and those that end with
-    // the same paint were worked on one after the other. Their times are in steps of 8 ms.
-    if (interactionId != last) {
-      last = interactionId;
-      longest = end = 0;
-      noted = [0, 0, 0, 0, 0].map((never) => add('', never, never));
-    }
-    const together = Math.abs(startTime + duration - end) < 9;
-    if (!together && duration < longest) return;
-    from = together ? Math.min(from, processingStart) : processingStart;
-    until = together ? Math.max(until, processingEnd) : processingEnd;
-    if (duration > longest) {
-      longest = duration;
-      start = startTime;
-      end = start + duration;
-    }
-    const key = /^key/.test(name) ? 'key ' : 'pointer ';
-    // The paint may seem to come before the work is done, as its time alone is in steps.
-    const [begun, done] = [from, until].map((time) => Math.max(start, Math.min(time, end)));
+    const of = interactionOf(entry);
+    if (of && of != last?.[0]) last = [of, [0, 0, 0, 0, 0].map((never) => add('', never, never))];
+    if (!last) return;
+    const [{ $name: name, $start: start, $ms: ms }, noted] = last;
+    const [delay, processing] = partsOf(last[0]);
+    const [begun, done, end] = [start + delay, start + delay + processing, start + ms];
     [
-      [start, end, `phase=${longest < 200 ? '' : 'slow-'}interaction`],
-      [start, end, 'interaction=' + key + nameOf(target)],
+      [start, end, `phase=${ms < 200 ? '' : 'slow-'}interaction`],
+      [start, end, 'interaction=' + name],
       [start, begun, 'part=input-delay'],
       [begun, done, 'part=processing'],
       [done, end, 'part=presentation'],

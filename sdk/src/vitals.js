@@ -1,12 +1,17 @@
 import { loading } from './context.js';
+import { cuts, interactions, nameOf, partsOf } from './interactions.js';
 import { post } from './report.js';
 
+/** @import { Interaction } from './interactions.js' */
 /** @import { Visit } from './loader.js' */
 
 /**
  * Reports the Web Vitals of each navigation, as the library web-vitals has them: LCP, INP, CLS, FCP and
  * TTFB, as far as the browser tells. See https://web.dev/articles/vitals. A navigation is a document that
  * was loaded or restored from the back/forward cache, or a soft navigation within it.
+ *
+ * With LCP, INP and CLS it says which element they are of, and how the time of LCP and INP is made up: see
+ * https://web.dev/articles/optimize-lcp and https://web.dev/articles/optimize-inp.
  *
  * A report can not be taken back. So it waits for the end where the browser can send when the page has
  * gone, and else until the page is hidden.
@@ -17,7 +22,7 @@ import { post } from './report.js';
 export function vitals(visit) {
   const { activationStart = 0, responseStart } = loading;
   const supported = PerformanceObserver.supportedEntryTypes;
-  const interactions = () => performance.interactionCount ?? 0;
+  const count = () => performance.interactionCount ?? 0;
   let hidden =
     performance
       .getEntriesByType('visibility-state')
@@ -29,11 +34,16 @@ export function vitals(visit) {
   let page = view.$shown;
   /** @type {Record<string, number>} ms, but for cls */
   let values = responseStart ? { ttfb: Math.max(responseStart - activationStart, 0) } : {};
-  /** @type {[id: number, ms: number, start: number][]} the ten longest interactions */
+  /** @type {Interaction[]} the ten longest */
   let longest = [];
+  /** @type {Record<string, string>} what LCP and CLS are of */
+  let elements = {};
+  /** @type {number[] | undefined} of LCP */
+  let parts;
   let before = 0; // interactions before it
   let by = 0; // the interaction that a soft navigation began with; 0 for other navigations
-  let [first, last, sum] = [0, 0, 0]; // of the layout shifts of the present session
+  let [first, last, sum, most] = [0, 0, 0, 0]; // of the layout shifts of the present session
+  let moved = ''; // what the largest of them moved
   let sent = false;
   /** @type {AbortController | undefined} of the report that waits */
   let later;
@@ -43,8 +53,10 @@ export function vitals(visit) {
     view = visit.$view;
     page = visit.$pages[visit.$pages.length - 1];
     values = of;
+    elements = {};
+    parts = undefined;
     longest = since;
-    before = interactions() - since.length;
+    before = count() - since.length;
     by = interaction;
     sum = 0;
     hidden = Infinity;
@@ -55,11 +67,12 @@ export function vitals(visit) {
   /** @param {boolean} [over] there will be no more of it */
   const report = (over) => {
     const { release, environment } = visit.$options;
-    const count = interactions() - before;
+    const all = count() - before;
+    const inp = longest[Math.min(longest.length - 1, Math.floor(all / 50))];
     /** @type {Record<string, number | undefined>} */
     const vitals = {
       ...values,
-      inp: longest[Math.min(longest.length - 1, Math.floor(count / 50))]?.[1] ?? (before && count ? 8 : undefined),
+      inp: inp?.$ms ?? (before && all ? 8 : undefined),
       cls: values.fcp >= 0 && supported.includes('layout-shift') ? (values.cls ?? 0) : undefined,
     };
     if (view.$refused || !view.weight) return;
@@ -70,6 +83,8 @@ export function vitals(visit) {
       environment,
       labels: { ...view.$known, navigation: by && 'soft', arm: view.$arm },
       vitals,
+      elements: { ...elements, inp: inp?.$name },
+      parts: { lcp: parts, inp: inp && partsOf(inp) },
     });
     later?.abort();
     if (!over && self.fetchLater) {
@@ -81,45 +96,63 @@ export function vitals(visit) {
     }
   };
 
-  /** @type {(name: string, end: number, start?: number) => void} */
+  /** @type {(name: string, end: number, start?: number) => number | undefined} */
   const paint = (name, end, start = activationStart) => {
-    if (end < hidden) values[name] = Math.max(end - start, 0);
+    if (end < hidden) return (values[name] = Math.max(end - start, 0));
   };
+  /** @type {(entry: any, end: number, start?: number) => void} */
+  const largest = ({ element, url = '' }, end, start) => {
+    const lcp = paint('lcp', end, start);
+    if (lcp == undefined) return;
+    elements.lcp = (url ? 'image ' : 'text ') + nameOf(element);
+    // What is in the document itself has no request. Of others there may be none that is known: then nothing is said.
+    /** @type {any} */
+    const request = performance.getEntriesByName(url, 'resource').findLast((one) => one.startTime <= end);
+    const { requestStart, startTime = 0, responseEnd = 0 } = request ?? {};
+    const known = !by && responseStart && (request || !url || url.startsWith('data:'));
+    parts = known ? cuts(lcp, ...[responseStart, requestStart || startTime, responseEnd].map((time) => time - activationStart)) : undefined;
+  };
+  const interactionOf = interactions();
   /** @param {any} entry */
-  const interaction = ({ interactionId: id, duration, startTime }) => {
-    const same = longest.find((one) => one[0] == id);
-    if (same) same[1] = Math.max(same[1], duration);
-    else if (id) longest.push([id, duration, startTime]);
-    longest = longest.sort((a, b) => b[1] - a[1]).slice(0, 10);
+  const interaction = (entry) => {
+    const of = interactionOf(entry);
+    if (of && !longest.includes(of)) longest.push(of);
+    longest = longest.sort((a, b) => b.$ms - a.$ms).slice(0, 10);
   };
   /** @type {Record<string, (entry: any) => void>} */
   const takes = {
     paint: ({ name, startTime }) => name == 'first-contentful-paint' && paint('fcp', startTime),
-    'largest-contentful-paint': ({ startTime }) => paint('lcp', startTime),
-    'layout-shift': ({ hadRecentInput, startTime, value }) => {
+    'largest-contentful-paint': (entry) => largest(entry, entry.startTime),
+    'layout-shift': ({ hadRecentInput, startTime, value, sources = [] }) => {
       if (hadRecentInput) return;
       if (!sum || startTime - last >= 1000 || startTime - first >= 5000) {
         first = startTime;
-        sum = 0;
+        sum = most = 0;
       }
       last = startTime;
       sum += value;
-      values.cls = Math.max(values.cls ?? 0, sum);
+      if (value >= most) {
+        most = value;
+        moved = nameOf((sources.find((/** @type {any} */ { node }) => node?.closest) ?? sources[0])?.node);
+      }
+      if (sum <= (values.cls ?? 0)) return;
+      values.cls = sum;
+      elements.cls = moved;
     },
     event: interaction,
     'first-input': interaction,
     'soft-navigation': (entry) => {
       const { startTime, presentationTime, paintTime, interactionId } = entry;
       // It is known after its first paint, so some of its interactions may have come before.
-      const since = longest.filter(([id, , start]) => start >= startTime && id != interactionId);
+      const since = longest.filter(({ $id, $start }) => $start >= startTime && $id != interactionId);
       longest = longest.filter((one) => !since.includes(one));
       report(true);
       navigate({ fcp: Math.max((presentationTime || paintTime || 0) - startTime, 0) }, interactionId, since);
-      const largest = entry.getLargestInteractionContentfulPaint?.();
-      if (largest) take(largest);
+      const shown = entry.getLargestInteractionContentfulPaint?.();
+      if (shown) take(shown);
     },
-    'interaction-contentful-paint': ({ interactionId, startTime, largestContentfulPaint }) =>
-      by && interactionId == by && paint('lcp', largestContentfulPaint?.renderTime || 0, startTime),
+    'interaction-contentful-paint': ({ interactionId, startTime, largestContentfulPaint: of = {} }) =>
+      by && interactionId == by && largest(of, of.renderTime || 0, startTime),
   };
   const take = (/** @type {PerformanceEntry} */ entry) =>
     entry.startTime >= (view.$event?.persisted ? view.$event.timeStamp : 0) && takes[entry.entryType](entry);

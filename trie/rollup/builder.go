@@ -14,7 +14,8 @@ type Limits struct {
 	Nodes int // stacks of a page in one stack table: 1<<17
 	Bytes int // of the names and URLs in one stack table: 16 MiB
 	// Cells bounds the sets of labels in a record: 2048, and twice as many once browser, connection
-	// and device of further ones are replaced by (other).
+	// and device of further ones are replaced by (other). Web Vitals have sets of their own, in which elements are
+	// replaced before these.
 	Cells int
 	// Functions is how many functions of a final record keep a distribution of their own: the
 	// heaviest 500 of each release.

@@ -22,6 +22,10 @@ const (
 	// KeyArm is the label of Web Vitals alone that says in which arm of the experiment the page view is that every draw of
 	// who is profiled is: [ArmProfiled], [ArmHeader] or [ArmNone]; page views of browsers without a profiler have none.
 	KeyArm = "arm"
+	// KeyElement is the label of Web Vitals alone that says which element of the page they are of: that of LCP as "image img#hero" or
+	// "text h1", that of INP as the label interaction has it, "pointer button#save", and the one that the largest layout shift moved. A Web
+	// Vital without it is not known to be of one.
+	KeyElement = "element"
 )
 
 // The arms: a page view is in one by the draw, whatever became of it.
@@ -85,8 +89,22 @@ func foldWide(l trie.Labels) trie.Labels {
 	return out
 }
 
+// FoldElement returns labels of a [Vital] with (other) as its element, if it has one.
+func FoldElement(l trie.Labels) trie.Labels {
+	out := slices.Clone(l)
+	for i := range out {
+		if out[i].Key == KeyElement {
+			out[i].Value = trie.FrameOther
+		}
+	}
+	return out
+}
+
+// OfVitals reports whether a key is one that Web Vitals alone have.
+func OfVitals(key string) bool { return slices.Contains(vitalKeys(), key) }
+
 // vitalKeys are the labels that Web Vitals alone have, beside those of Wide.
-func vitalKeys() []string { return []string{KeyArm, KeyNavigation} }
+func vitalKeys() []string { return []string{KeyArm, KeyElement, KeyNavigation} }
 
 // cell is a cell under construction.
 type cell struct {

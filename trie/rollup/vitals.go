@@ -16,13 +16,19 @@ type VitalKind struct {
 	// published: in µs, or in millionths of a layout shift score.
 	Good, Poor int64
 	Score      bool // it is a score, and not a time
+	// Parts name the stretches of time that it consists of, in order. They add up to it in each page view. See
+	// https://web.dev/articles/optimize-lcp and https://web.dev/articles/optimize-inp.
+	Parts []string
 }
+
+// Part returns the name of the [Vital] that is a part of it, as "lcp/load-delay".
+func (k VitalKind) Part(name string) string { return k.Name + "/" + name }
 
 // VitalKinds returns all known Web Vitals, the Core Web Vitals first.
 func VitalKinds() []VitalKind {
 	return []VitalKind{
-		{Name: "lcp", Good: 2_500_000, Poor: 4_000_000},
-		{Name: "inp", Good: 200_000, Poor: 500_000},
+		{Name: "lcp", Good: 2_500_000, Poor: 4_000_000, Parts: []string{"ttfb", "load-delay", "load-time", "render-delay"}},
+		{Name: "inp", Good: 200_000, Poor: 500_000, Parts: []string{"input-delay", "processing", "presentation"}},
 		{Name: "cls", Good: 100_000, Poor: 250_000, Score: true},
 		{Name: "fcp", Good: 1_800_000, Poor: 3_000_000},
 		{Name: "ttfb", Good: 800_000, Poor: 1_800_000},
@@ -53,13 +59,13 @@ func (k VitalKind) Rating(value float64) string {
 // Vital is the distribution of a Web Vital over page views with the same labels. Each page view
 // that reported it stands for a number of others, its weight.
 type Vital struct {
-	Labels        trie.Labels // those of BaseLabels
-	Name          string
-	Views         int64     // page views that reported it
-	Weight        int64     // page views represented by these
-	WeightSquares int64     // sum of the squares of the weights
-	Good, Poor    int64     // weights of the good and of the poor ones
-	Histogram     Histogram // of values in the unit of the kind; its counts are weights
+	Labels        trie.Labels // those of BaseLabels, and KeyNavigation, KeyArm and KeyElement; of parts without the arm
+	Name          string      // of a [VitalKind], or of a part of it
+	Views         int64       // page views that reported it
+	Weight        int64       // page views represented by these
+	WeightSquares int64       // sum of the squares of the weights
+	Good, Poor    int64       // weights of the good and of the poor ones
+	Histogram     Histogram   // of values in the unit of the kind; its counts are weights
 }
 
 // Add adds a page view that stands for weight others, at most [MaxVitalWeight].
@@ -128,15 +134,20 @@ type vitals struct {
 }
 
 // AddVital adds v to the page views with its labels, which must be sorted. Labels that find no room
-// become (other), as in cells.
+// become (other), as in cells, elements before all others.
 func (b *Builder) AddVital(v *Vital) {
 	if b.vitals.of == nil {
 		b.vitals = vitals{map[string]*Vital{}, map[string]bool{}}
 	}
 	l := v.Labels
 	b.key = appendLabelsKey(b.key[:0], l)
-	for i := 1; len(b.vitals.sets) >= i*b.lim.Cells && !b.vitals.sets[string(b.key)] && i < 3; i++ {
-		if l = foldWide(l); i == 2 {
+	for i := 1; len(b.vitals.sets) >= i*b.lim.Cells && !b.vitals.sets[string(b.key)] && i < 4; i++ {
+		switch i {
+		case 1:
+			l = FoldElement(l)
+		case 2:
+			l = foldWide(l)
+		case 3:
 			l = otherLabels()
 		}
 		b.key = appendLabelsKey(b.key[:0], l)

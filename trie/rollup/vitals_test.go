@@ -29,6 +29,21 @@ func randomVitals(r *rand.Rand, n int) (out []Vital) {
 	return out
 }
 
+// withElements gives vitals elements, and parts to those that have some.
+func withElements(r *rand.Rand, list []Vital) (out []Vital) {
+	for _, v := range list {
+		v.Labels = append(v.Labels, trie.Label{Key: KeyElement, Value: []string{"image img#hero", "text h1", "div#banner"}[r.IntN(3)]}).Sort()
+		out = append(out, v)
+		kind, _ := VitalKindOf(v.Name)
+		for _, part := range kind.Parts {
+			x := Vital{Name: kind.Part(part), Labels: v.Labels}
+			x.Add(int64(r.ExpFloat64()*float64(kind.Good)/4), v.Weight)
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
 func buildVitals(lists ...[]Vital) *Builder {
 	b := NewBuilder("/a", trie.New(), Limits{})
 	for _, list := range lists {
@@ -44,7 +59,7 @@ func buildVitals(lists ...[]Vital) *Builder {
 func TestVitalsAddUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 50 {
-		all := randomVitals(r, 1+r.IntN(60))
+		all := withElements(r, randomVitals(r, 1+r.IntN(60)))
 		for _, level := range []Level{Narrow, Wide, Whole} {
 			want := buildVitals(all).Encode(level, true)
 			mixed := slices.Clone(all)
@@ -84,8 +99,30 @@ func TestVitalsBounded(t *testing.T) {
 	for _, v := range rec.Vitals {
 		views += v.Views
 	}
-	if len(rec.Vitals) > 21 || views != 200 {
-		t.Errorf("%d label sets, want 21 at most; %d page views, want 200", len(rec.Vitals), views)
+	if len(rec.Vitals) > 31 || views != 200 {
+		t.Errorf("%d label sets, want 31 at most; %d page views, want 200", len(rec.Vitals), views)
+	}
+}
+
+// Elements are the first that find no room: all else is as it is without them.
+func TestElementsBounded(t *testing.T) {
+	b := NewBuilder("/a", trie.New(), Limits{Cells: 10})
+	for i := range 200 {
+		v := Vital{Name: "inp", Labels: trie.MakeLabels(KeyDevice, "d"+strconv.Itoa(i%9), KeyElement, "pointer div#"+strconv.Itoa(i))}
+		v.Add(100_000, 1)
+		b.AddVital(&v)
+	}
+	rec, err := b.Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	views, devices := int64(0), map[string]int64{}
+	for _, v := range rec.Vitals {
+		views += v.Views
+		devices[v.Labels.Value(KeyDevice)] += v.Views
+	}
+	if len(rec.Vitals) > 19 || views != 200 || len(devices) != 9 || devices["d8"] != 22 {
+		t.Errorf("%d label sets, want 19 at most; %d page views, want 200; by device %v", len(rec.Vitals), views, devices)
 	}
 }
 

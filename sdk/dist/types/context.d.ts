@@ -1,4 +1,5 @@
 import type { View, Visit } from './loader.js';
+/** @import { Interaction } from './interactions.js' */
 /** @import { View, Visit } from './loader.js' */
 /** @import { Span } from './encodeTrace.js' */
 /** How the document was loaded. */

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/query/vital"
 	"github.com/fieldtrie/fieldtrie/query/watch"
 	"github.com/fieldtrie/fieldtrie/test/simulate"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -362,13 +363,13 @@ func (s *Site) input(x *side) (out compare.Side) {
 	return out
 }
 
-type vital struct {
+type measure struct {
 	name, unit string
 	usual      float64
 }
 
-func vitals() []vital {
-	return []vital{{"lcp", "ms", 2200}, {"inp", "ms", 180}, {"cls", "score", 0.08}}
+func vitals() []measure {
+	return []measure{{"lcp", "ms", 2200}, {"inp", "ms", 180}, {"cls", "score", 0.08}}
 }
 
 func (x *side) vital(k int) query.Estimate {
@@ -393,7 +394,7 @@ func (s *Site) Days(_ context.Context, page string, since, until time.Time) (out
 			}
 			of.Functions = s.input(x).Functions
 			for k, v := range vitals() {
-				of.Vitals = append(of.Vitals, query.VitalReport{Name: v.name, Unit: v.unit, Views: int64(x.all), PageViews: int64(4 * x.all), P75: x.vital(k)})
+				of.Vitals = append(of.Vitals, vital.Report{Name: v.name, Unit: v.unit, Views: int64(x.all), PageViews: int64(4 * x.all), P75: x.vital(k)})
 			}
 			s.days[d] = &of
 		}

@@ -1,0 +1,82 @@
+/**
+ * What is known of an interaction: a click, a tap or a key. Times are those of the page, in ms.
+ * @typedef {object} Interaction
+ * @property {number} $id
+ * @property {string} $name what was used, as `pointer button#save`
+ * @property {number} $start
+ * @property {number} $ms from the input to the next paint, in steps of 8
+ * @property {Frame} $frame that shows it
+ */
+
+/**
+ * What the browser does between two paints. An interaction has several events, and others come with it, such as
+ * mousedown. Those that end with the same paint were worked on one after the other.
+ * @typedef {[end: number, from: number, until: number]} Frame
+ */
+
+/** How many frames and interactions are remembered: entries of one come together, but for keys that are held down. */
+const most = 100;
+
+/**
+ * Names what a visitor has used or seen, without what it says: as the site has named it, else by tag and id or role. A
+ * number in an id is of one of many, or of a person.
+ * @param {any} [node] none if it has gone
+ */
+export function nameOf(node) {
+  /** @type {HTMLElement | undefined} */
+  const element = node?.closest ? node : node?.parentElement; // of a text
+  const { localName = '', id, role } = element ?? {};
+  /** @type {HTMLElement | null | undefined} */
+  const named = element?.closest('[data-fieldtrie]');
+  return (named?.dataset.fieldtrie || localName + (id ? '#' + id.replace(/\d+/g, '*') : role ? `[${role}]` : '')).slice(0, 60);
+}
+
+/**
+ * Returns a function that takes an entry of Event Timing and returns the interaction it is of, as far as it is known, if it is of one.
+ * See https://w3c.github.io/event-timing/.
+ */
+export function interactions() {
+  /** @type {Frame[]} */
+  const frames = [];
+  /** @type {Interaction[]} */
+  const all = [];
+  /** @type {(entry: any) => Interaction | undefined} */
+  return ({ interactionId: id, name, startTime, duration, processingStart, processingEnd, target }) => {
+    const end = startTime + duration;
+    let frame = frames.find((one) => Math.abs(one[0] - end) < 9); // times of paints are in steps of 8 ms
+    if (!frame) frames.push((frame = [end, Infinity, 0]));
+    frame[1] = Math.min(frame[1], processingStart);
+    frame[2] = Math.max(frame[2], processingEnd);
+    if (frames.length > most) frames.shift();
+    if (!id) return;
+    let of = all.find((one) => one.$id == id);
+    const kind = /^key/.test(name) ? 'key ' : 'pointer ';
+    if (!of) all.push((of = { $id: id, $name: kind, $start: 0, $ms: -1, $frame: frame }));
+    if (all.length > most) all.shift();
+    if (of.$name == kind) of.$name += nameOf(target); // some events may have no target, as the element has gone
+    // The longest event is that of the interaction.
+    if (duration > of.$ms) Object.assign(of, { $start: startTime, $ms: duration, $frame: frame });
+    return of;
+  };
+}
+
+/**
+ * Cuts the time of an interaction into input delay, processing and presentation. The paint may seem to come before the
+ * work is done, as its time alone is in steps.
+ * @param {Interaction} of
+ */
+export const partsOf = ({ $start: start, $ms: ms, $frame: [, from, until] }) => cuts(ms, from - start, until - start);
+
+/**
+ * Cuts `all` at times of it, and returns the parts, which add up to it whatever the times are.
+ * @param {number} all
+ * @param {number[]} times
+ */
+export function cuts(all, ...times) {
+  let at = 0;
+  return [...times, all].map((time) => {
+    const from = at;
+    at = Math.max(at, Math.min(time, all));
+    return at - from;
+  });
+}
