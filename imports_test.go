@@ -98,7 +98,7 @@ var mayImport = map[string][]string{
 
 	"query/cost":      {"trie/rollup"},
 	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/compare", "query/cost", "query/memory", "query/selection", "query/sums", "query/vital", "rules/site", "store", "symbols", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
-	"query/agent":     {"encode/output", "internal/spelling", "query", "query/budget", "query/changes", "query/compare", "query/cost", "query/selection", "query/verdict", "query/watch", "trie", "trie/rollup"},
+	"query/agent":     {"encode/output", "internal/spelling", "query", "query/budget", "query/changes", "query/compare", "query/cost", "query/selection", "query/verdict", "query/vital", "query/watch", "trie", "trie/rollup"},
 	"query/api":       {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/fair", "internal/fresh", "query", "query/changes", "query/compare", "query/memory", "query/selection", "trie", "trie/rollup"},
 	"query/budget":    {"internal/strictyaml", "query", "query/cost", "query/selection", "query/watch", "rules/feature", "trie/rollup"},
 	"query/budget/ci": {"encode/output", "query/budget"},

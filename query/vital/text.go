@@ -79,7 +79,7 @@ func (v *Report) writeElements(w io.Writer) error {
 	}
 	switch {
 	case v.MoreElements > 0:
-		fmt.Fprintf(t, "(%d more, or not known)\t%.1f %%\n", v.MoreElements, 100*rest)
+		fmt.Fprintf(t, "(%d others, or not known)\t%.1f %%\n", v.MoreElements, 100*rest)
 	case rest >= 0.0005:
 		fmt.Fprintf(t, "(not known)\t%.1f %%\n", 100*rest)
 	}

@@ -1,3 +1,5 @@
+/** @import { Span } from './encodeTrace.js' */
+
 /**
  * What is known of an interaction: a click, a tap or a key. Times are those of the page, in ms.
  * @typedef {object} Interaction
@@ -6,6 +8,7 @@
  * @property {number} $start
  * @property {number} $ms from the input to the next paint, in steps of 8
  * @property {Frame} $frame that shows it
+ * @property {Span[]} [$noted] the spans that it has
  */
 
 /**
@@ -32,16 +35,19 @@ export function nameOf(node) {
 }
 
 /**
- * Returns a function that takes an entry of Event Timing and returns the interaction it is of, as far as it is known, if it is of one.
- * See https://w3c.github.io/event-timing/.
+ * Returns two functions: one takes an entry of Event Timing and returns the interaction it is of, as far as it is known, if it is of one, and
+ * one returns that of an id. See https://w3c.github.io/event-timing/.
+ * @returns {[take: (entry: any) => Interaction | undefined, find: (id: number) => Interaction | undefined]}
  */
 export function interactions() {
   /** @type {Frame[]} */
   const frames = [];
   /** @type {Interaction[]} */
   const all = [];
+  /** @type {(id: number) => Interaction | undefined} */
+  const find = (id) => all.find((one) => one.$id == id);
   /** @type {(entry: any) => Interaction | undefined} */
-  return ({ interactionId: id, name, startTime, duration, processingStart, processingEnd, target }) => {
+  const take = ({ interactionId: id, name, startTime, duration, processingStart, processingEnd, target }) => {
     const end = startTime + duration;
     let frame = frames.find((one) => Math.abs(one[0] - end) < 9); // times of paints are in steps of 8 ms
     if (!frame) frames.push((frame = [end, Infinity, 0]));
@@ -49,7 +55,7 @@ export function interactions() {
     frame[2] = Math.max(frame[2], processingEnd);
     if (frames.length > most) frames.shift();
     if (!id) return;
-    let of = all.find((one) => one.$id == id);
+    let of = find(id);
     const kind = /^key/.test(name) ? 'key ' : 'pointer ';
     if (!of) all.push((of = { $id: id, $name: kind, $start: 0, $ms: -1, $frame: frame }));
     if (all.length > most) all.shift();
@@ -58,6 +64,7 @@ export function interactions() {
     if (duration > of.$ms) Object.assign(of, { $start: startTime, $ms: duration, $frame: frame });
     return of;
   };
+  return [take, find];
 }
 
 /**

@@ -112,7 +112,7 @@ export function vitals(visit) {
     const known = !by && responseStart && (request || !url || url.startsWith('data:'));
     parts = known ? cuts(lcp, ...[responseStart, requestStart || startTime, responseEnd].map((time) => time - activationStart)) : undefined;
   };
-  const interactionOf = interactions();
+  const [interactionOf] = interactions();
   /** @param {any} entry */
   const interaction = (entry) => {
     const of = interactionOf(entry);

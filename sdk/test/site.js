@@ -23,14 +23,14 @@ const spin = `globalThis.spin = function spin(ms) {
 
 /** A server for test pages: another origin than the daemon and other sites. */
 export class Site {
-  /** @type {Map<string, {text: string, headers: Record<string, string>}>} */
+  /** @type {Map<string, {text: string, headers: Record<string, string>, delay?: number}>} */
   #files = new Map([['/favicon.ico', { text: '', headers: {} }]]);
   /** ms that the server takes to answer. */
   delay = 0;
   #server = createServer((request, response) => {
     const file = this.#files.get(new URL(request.url ?? '', 'http://site').pathname);
     response.writeHead(file ? 200 : 404, file?.headers);
-    setTimeout(() => response.end(file?.text), this.delay);
+    setTimeout(() => response.end(file?.text), this.delay + (file?.delay ?? 0));
   });
 
   /** @param {string} [collector] where its pages send */
@@ -60,6 +60,17 @@ export class Site {
     const text = typeof script == 'function' ? `(${script})();` : script;
     this.#files.set(path, { text, headers: { 'Content-Type': 'text/javascript; charset=utf-8' } });
     return path;
+  }
+
+  /**
+   * Serves an image, which comes after a delay. It has bytes enough for its area to count as content.
+   * @param {string} path
+   * @param {number} [delay] ms
+   */
+  image(path, delay) {
+    const text = `<svg xmlns="http://www.w3.org/2000/svg" width="700" height="400"><rect width="700" height="400" fill="teal"/>${' '.repeat(40000)}</svg>`;
+    this.#files.set(path, { text, headers: { 'Content-Type': 'image/svg+xml' }, delay });
+    return this.url(path);
   }
 
   /**

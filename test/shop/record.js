@@ -108,7 +108,8 @@ async function visit(browser, hosts, name, turn) {
   const { traces, reports } = hosts.take();
   const vitals = reports.filter((report) => report.vitals);
   if (!traces.length || vitals.length != 1) return undefined; // the machine was too busy for the end of the visit
-  return { page: name, traces: traces.map((trace) => trace.toString('base64')), vitals: vitals[0].vitals };
+  const [{ vitals: values, elements, parts }] = vitals;
+  return { page: name, traces: traces.map((trace) => trace.toString('base64')), vitals: values, elements, parts };
 }
 
 const [out, visits = '8'] = process.argv.slice(2);

@@ -2,6 +2,7 @@ package rollup
 
 import (
 	"bytes"
+	"compress/flate"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -182,33 +183,58 @@ func TestVitalInterval(t *testing.T) {
 	}
 }
 
-// BenchmarkVitalArms writes 600 reports of a page and hour, half of each arm, and says what the label arm adds.
-func BenchmarkVitalArms(b *testing.B) {
-	size := map[bool]int{}
-	for _, arms := range []bool{false, true} {
-		b.Run("arms="+strconv.FormatBool(arms), func(b *testing.B) {
+// BenchmarkVitalLabels says how large the Web Vitals of an hour of a page are, with 600 reports: without arms, with both, and with elements and
+// parts as well.
+func BenchmarkVitalLabels(b *testing.B) {
+	var plain float64
+	for _, with := range []string{"nothing", "arms", "arms and elements"} {
+		b.Run("with="+with, func(b *testing.B) {
 			r := rand.New(rand.NewPCG(1, 1))
 			var list []Vital
 			for range 600 {
 				profiled := r.IntN(2)
-				labels := []string{KeyDevice, []string{"mobile-low", "desktop-high", "desktop-low", "mobile-high"}[r.IntN(4)], KeyBrowser, []string{"Chrome 148", "Chrome 149", "Chrome 150"}[r.IntN(3)],
-					KeyConnection, []string{"4g", "3g"}[r.IntN(2)], KeyRelease, []string{"r1", "r2"}[r.IntN(2)]}
-				if arms {
-					labels = append(labels, KeyArm, []string{ArmNone, ArmProfiled}[profiled])
+				weight := []int64{100, 1}[profiled]
+				base := trie.MakeLabels(KeyDevice, []string{"mobile-low", "desktop-high", "desktop-low", "mobile-high"}[r.IntN(4)], KeyBrowser, []string{"Chrome 148", "Chrome 149", "Chrome 150"}[r.IntN(3)],
+					KeyConnection, []string{"4g", "3g"}[r.IntN(2)], KeyRelease, []string{"r1", "r2"}[r.IntN(2)])
+				add := func(name string, value float64, labels trie.Labels) {
+					v := Vital{Name: name, Labels: labels.Sort()}
+					v.Add(int64(value), weight)
+					list = append(list, v)
 				}
 				for _, k := range VitalKinds() {
-					v := Vital{Name: k.Name, Labels: trie.MakeLabels(labels...)}
-					v.Add(int64(float64(k.Good)/3*math.Exp(0.6*r.NormFloat64())), []int64{100, 1}[profiled])
-					list = append(list, v)
+					value := float64(k.Good) / 3 * math.Exp(0.6*r.NormFloat64())
+					labels := slices.Clone(base)
+					// One of three elements for LCP and CLS, and one of a dozen for INP, most of them rare.
+					if most := map[string]int{"lcp": 3, "inp": 12, "cls": 3}[k.Name]; with == "arms and elements" && most > 0 {
+						labels = append(labels, trie.Label{Key: KeyElement, Value: "pointer button#" + strconv.Itoa(min(int(r.ExpFloat64()*float64(most)/4), most-1))})
+						rest := value
+						for _, part := range k.Parts {
+							x := rest * r.Float64()
+							rest -= x
+							add(k.Part(part), x, slices.Clone(labels))
+						}
+					}
+					if with != "nothing" {
+						labels = append(labels, trie.Label{Key: KeyArm, Value: []string{ArmNone, ArmProfiled}[profiled]})
+					}
+					add(k.Name, value, labels)
 				}
 			}
 			built := buildVitals(list)
+			var data []byte
 			for b.Loop() {
-				size[arms] = len(built.Encode(Wide, false))
+				data = built.Encode(Wide, false)
 			}
-			b.ReportMetric(float64(size[arms]), "bytes")
-			if arms && size[false] > 0 {
-				b.ReportMetric(float64(size[true])/float64(size[false]), "ratio")
+			var packed bytes.Buffer
+			z, _ := flate.NewWriter(&packed, flate.DefaultCompression)
+			_, _ = z.Write(data) // a buffer takes everything
+			_ = z.Close()
+			b.ReportMetric(float64(len(data)), "bytes")
+			b.ReportMetric(float64(packed.Len()), "packed")
+			if with == "nothing" {
+				plain = float64(packed.Len())
+			} else if plain > 0 {
+				b.ReportMetric(float64(packed.Len())/plain, "packed-ratio")
 			}
 		})
 	}

@@ -19,7 +19,12 @@ async function report(daemon: Daemon): Promise<void> {
   const vitals = { lcp: 1234.5, inp: 56, cls: 0.0123, fcp: 800.1, ttfb: 120.5 };
   const labels = { device: 'mobile-low' };
   for (const [i, outcome] of ['unsampled', 'unsampled', 'unsupported', 'unsampled'].entries()) {
-    const body = JSON.stringify({ page: '/cart', outcome, weight: 10 + i, release: 'r2', labels, vitals: { ...vitals, inp: 56 + 100 * i } });
+    const elements = { lcp: 'image img#hero', inp: i == 3 ? 'key input' : 'pointer button#pay', cls: 'div#banner' };
+    const parts = { lcp: [120.5, 400, 614, 100], inp: [8, 40 + 100 * i, 8] };
+    const body = JSON.stringify({
+      ...{ page: '/cart', outcome, weight: 10 + i, release: 'r2', labels, vitals: { ...vitals, inp: 56 + 100 * i } },
+      ...{ elements: i == 2 ? {} : elements, parts },
+    });
     const response = await fetch(daemon.collector + '/v1/views', { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
     assert.equal(response.status, 204, await response.text());
   }

@@ -1,12 +1,5 @@
-/**
- * What is known of an interaction: a click, a tap or a key. Times are those of the page, in ms.
- * @typedef {object} Interaction
- * @property {number} $id
- * @property {string} $name what was used, as `pointer button#save`
- * @property {number} $start
- * @property {number} $ms from the input to the next paint, in steps of 8
- * @property {Frame} $frame that shows it
- */
+/** @import { Span } from './encodeTrace.js' */
+import type { Span } from './encodeTrace.js';
 export type Interaction = {
     $id: number;
     /**
@@ -22,18 +15,24 @@ export type Interaction = {
      * that shows it
      */
     $frame: Frame;
+    /**
+     * the spans that it has
+     */
+    $noted?: Span[];
 };
 export type Frame = [end: number, from: number, until: number];
 /**
- * Names what a visitor has used or seen, without what it says: as the site has named it, else by tag and id or role.
+ * Names what a visitor has used or seen, without what it says: as the site has named it, else by tag and id or role. A
+ * number in an id is of one of many, or of a person.
  * @param {any} [node] none if it has gone
  */
 export declare function nameOf(node?: any): string;
 /**
- * Returns a function that takes an entry of Event Timing and returns the interaction it is of, as far as it is known, if it is of one.
- * See https://w3c.github.io/event-timing/.
+ * Returns two functions: one takes an entry of Event Timing and returns the interaction it is of, as far as it is known, if it is of one, and
+ * one returns that of an id. See https://w3c.github.io/event-timing/.
+ * @returns {[take: (entry: any) => Interaction | undefined, find: (id: number) => Interaction | undefined]}
  */
-export declare function interactions(): (entry: any) => Interaction | undefined;
+export declare function interactions(): [take: (entry: any) => Interaction | undefined, find: (id: number) => Interaction | undefined];
 /**
  * Cuts the time of an interaction into input delay, processing and presentation. The paint may seem to come before the
  * work is done, as its time alone is in steps.

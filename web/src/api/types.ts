@@ -396,6 +396,34 @@ export interface VitalReport {
   good: number;
   poor: number;
   rating: string;
+  /** What LCP and INP are made up of, in order; percentiles of parts do not add up. */
+  parts?: VitalPart[];
+  /** The elements that LCP, INP or CLS is of in the most page views, and how many others there are. */
+  elements?: VitalElement[];
+  more_elements?: number;
+}
+
+/** A stretch of the time of a Web Vital, in ms, over the page views that told it. */
+export interface VitalPart {
+  name: string;
+  views: number;
+  page_views: number;
+  p50: Estimate;
+  p75: Estimate;
+  p95: Estimate;
+}
+
+/** A Web Vital in those page views in which it is of one element. */
+export interface VitalElement {
+  element: string;
+  views: number;
+  page_views: number;
+  /** Of the page views that reported the vital, from 0 to 1. */
+  share: number;
+  p75: Estimate;
+  poor: number;
+  rating: string;
+  parts?: VitalPart[];
 }
 
 /** What /api/v1/vitals returns: how page views were for visitors, page by page. */

@@ -21,6 +21,11 @@ export const meanings = {
   cls: 'Cumulative Layout Shift: how far content jumped. Up to 0.1 is good, over 0.25 poor.',
   fcp: 'First Contentful Paint: when the first text or image was shown. Up to 1.8 s is good, over 3 s poor.',
   ttfb: 'Time to First Byte of the document. Up to 800 ms is good, over 1.8 s poor.',
+  element:
+    'What the vital is of: the largest text or image, what was used in the interaction, or what the largest layout ' +
+    'shift moved. It is named as data-fieldtrie says, or by tag and id.',
+  parts:
+    'The 75th percentile of each part of the time. In each page view the parts add up; their percentiles do not.',
   longTasks:
     'The part of the JavaScript that ran in tasks of 50 ms and more, during which the page does not react to input.',
   reach:

@@ -14,6 +14,7 @@ import { useChart } from '../parts/chart.ts';
 import { Kpis, useScale } from '../parts/Kpis.tsx';
 import { Text } from '../parts/names.tsx';
 import { NothingNow } from '../parts/NothingNow.tsx';
+import { Elements } from './Elements.tsx';
 import { Export } from './Export.tsx';
 import { Vitals } from './Vitals.tsx';
 import '../parts/detail.css';
@@ -53,6 +54,7 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
         </Panel>
         {kind == 'page' && <Vitals />}
       </div>
+      {kind == 'page' && <Elements />}
       <div class="beside">
         <Panel title="Over time" query={series(chart)} shown={time}>
           {(response) => (

@@ -21,20 +21,26 @@ const limits: Record<string, readonly [good: number, poor: number]> = {
 };
 
 /** Labels that Web Vitals are kept by. */
-const kept = /^(release|environment|device|browser|connection)[!=]/;
+const kept = /^(release|environment|device|browser|connection|arm|element)[!=]/;
 
 /** Reports whether Web Vitals can be asked for: they are those of whole page views. */
 function haveVitals({ page, feature, label }: Selection): boolean {
   return page != '' && feature == '' && label.every((condition) => kept.test(condition));
 }
 
+/** The Web Vitals of the page that is shown, as far as they can be asked for. */
+export function useVitals() {
+  const { selection } = useView();
+  const query = vitals(selection);
+  const shown = useQuery(haveVitals(selection) ? query : undefined);
+  return { query, shown, of: shown.response?.pages[0]?.vitals ?? [] };
+}
+
 /** The panel of a page's Web Vitals; nothing if none were reported. */
 export function Vitals() {
   const { place, selection } = useView();
-  const query = vitals(selection);
-  const shown = useQuery(haveVitals(selection) ? query : undefined);
-  const of = shown.response?.pages[0]?.vitals;
-  if (!of?.length) return null;
+  const { query, shown, of } = useVitals();
+  if (!of.length) return null;
   const phase = (name: string) => linkHere(place, { label: [...selection.label, `phase=${name}`] });
   return (
     <Panel title="Web Vitals" query={query} shown={shown}>
@@ -77,7 +83,8 @@ function Rated({ of }: { of: VitalReport }) {
   );
 }
 
-function inUnitOf({ unit }: VitalReport, value: number): string {
+/** Writes a value of a vital. */
+export function inUnitOf({ unit }: VitalReport, value: number): string {
   return unit == 'score' ? number(value) : duration(value);
 }
 

@@ -1,0 +1,60 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/query/vital"
+)
+
+type vitalsIn struct {
+	Selection
+}
+
+type vitalsOut struct {
+	Pages []vital.Page `json:"pages" jsonschema:"those of the most page views first"`
+	More  int          `json:"more,omitempty" jsonschema:"pages that are not listed"`
+}
+
+// mostVitalPages is how many pages are listed.
+const mostVitalPages = 20
+
+func (t tools) vitals(ctx context.Context, in vitalsIn) (out vitalsOut, err error) {
+	sel, err := t.selection(in.Selection)
+	if err != nil {
+		return out, err
+	}
+	got, err := t.Source.Vitals(ctx, sel)
+	if err != nil {
+		return out, err
+	}
+	n := min(len(got.Pages), mostVitalPages)
+	for i := range got.Pages[:n] {
+		p := &got.Pages[i]
+		p.Page = name(p.Page)
+		for _, v := range p.Vitals {
+			for k := range v.Elements {
+				v.Elements[k].Element = name(v.Elements[k].Element)
+			}
+		}
+	}
+	return vitalsOut{got.Pages[:n], len(got.Pages) - n}, nil
+}
+
+func (o vitalsOut) text() string {
+	var b strings.Builder
+	if len(o.Pages) == 0 {
+		return "No Web Vitals were reported.\n"
+	}
+	_ = vital.WriteText(&b, o.Pages) // a builder takes everything
+	if o.More > 0 {
+		fmt.Fprintf(&b, "%d more pages.\n", o.More)
+	}
+	if len(o.Pages) > 1 {
+		b.WriteString("\nAsk for one page to see which elements LCP, INP and CLS are of.\n")
+	} else {
+		b.WriteString("\nWhat runs in an element's interactions: top_functions with the label interaction=ELEMENT; before LCP: phase=before-lcp.\n")
+	}
+	return b.String()
+}
