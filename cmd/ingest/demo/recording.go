@@ -28,10 +28,12 @@ type release struct {
 
 // visit is one visit of a page: what the browser script sent of it.
 type visit struct {
-	Page   string             `json:"page"`
-	Sent   [][]byte           `json:"traces"`
-	Vitals map[string]float64 `json:"vitals"`
-	traces []*trie.Trace
+	Page     string               `json:"page"`
+	Sent     [][]byte             `json:"traces"`
+	Vitals   map[string]float64   `json:"vitals"`
+	Elements map[string]string    `json:"elements"` // that the vitals are of
+	Parts    map[string][]float64 `json:"parts"`    // of the vitals, in ms
+	traces   []*trie.Trace
 }
 
 // readReleases reads the recordings, the oldest release first.

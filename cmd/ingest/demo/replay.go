@@ -77,6 +77,25 @@ func replayVitals(of map[string]float64, stretch, wait float64) map[string]float
 	return out
 }
 
+// replayParts returns the parts of Web Vitals that were replayed: TTFB is what it is, and the rest has the shares that it had.
+func replayParts(of map[string][]float64, vitals map[string]float64) map[string][]float64 {
+	out := map[string][]float64{}
+	for name, parts := range of {
+		first := 0
+		if name == "lcp" {
+			out[name], first = []float64{vitals["ttfb"]}, 1
+		}
+		rest := 0.0
+		for _, part := range parts[first:] {
+			rest += part
+		}
+		for _, part := range parts[first:] {
+			out[name] = append(out[name], part/rest*(vitals[name]-float64(first)*vitals["ttfb"]))
+		}
+	}
+	return out
+}
+
 // withLabels returns labels in which those in more replace others.
 func withLabels(labels trie.Labels, more trie.Labels) trie.Labels {
 	out := slices.DeleteFunc(slices.Clone(labels), func(l trie.Label) bool { return more.Value(l.Key) != "" })

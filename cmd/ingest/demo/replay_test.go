@@ -3,6 +3,7 @@ package demo
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -77,5 +78,9 @@ func TestReplay(t *testing.T) {
 	vitals := replayVitals(map[string]float64{"ttfb": 100, "lcp": 600, "inp": 100, "cls": 0.1}, 2, 3)
 	if vitals["ttfb"] != 300 || vitals["lcp"] != 1300 || vitals["inp"] != 200 || vitals["cls"] != 0.1 {
 		t.Errorf("vitals: %v", vitals)
+	}
+	parts := replayParts(map[string][]float64{"lcp": {100, 100, 200, 200}, "inp": {10, 20, 70}}, vitals)
+	if want := map[string][]float64{"lcp": {300, 200, 400, 400}, "inp": {20, 40, 140}}; !reflect.DeepEqual(parts, want) {
+		t.Errorf("parts: %v, want %v", parts, want)
 	}
 }

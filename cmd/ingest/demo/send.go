@@ -80,10 +80,11 @@ func (f *filling) trace(to *bytes.Buffer, v *view, of *visit) error {
 
 // report has the collector receive the Web Vitals of a page view.
 func (f *filling) report(v *view, of *visit) error {
+	vitals := replayVitals(of.Vitals, v.stretch, v.wait)
 	return f.view(v.agent, map[string]any{
 		"page": v.page, "weight": int(1 / share), "release": v.release, "environment": "production",
 		"labels": map[string]string{rollup.KeyDevice: v.device.name, rollup.KeyConnection: v.connection},
-		"vitals": replayVitals(of.Vitals, v.stretch, v.wait),
+		"vitals": vitals, "elements": of.Elements, "parts": replayParts(of.Parts, vitals),
 	})
 }
 
