@@ -10,7 +10,7 @@ import (
 // visitors pay; those of the others are a little above what they have. docs/benchmarks.md has what is
 // aimed for.
 func TestSize(t *testing.T) {
-	for name, budget := range map[string]int{"sdk.js": 1170, "sdk.mjs": 1165, "sdk-rest.mjs": 5610, "sdk-all.mjs": 6650, "sdk-core.mjs": 5100} {
+	for name, budget := range map[string]int{"sdk.js": 1170, "sdk.mjs": 1165, "sdk-rest.mjs": 6290, "sdk-all.mjs": 7300, "sdk-core.mjs": 5650} {
 		script, err := dist.ReadFile("dist/" + name)
 		if err != nil {
 			t.Fatal(err)

@@ -74,8 +74,7 @@ export function phases(visit, lcp) {
     if (identifier && !painted.has(start + name)) add(name, start, end, 1);
     painted.add(start + name);
   };
-  /** @type {Record<string, (entry: any) => void>} */
-  const takes = {
+  const flush = observe(visit, {
     event: (entry) => {
       last = take(entry) ?? last; // an event without an id is of the same frame, or of none that is noted
       if (!last) return;
@@ -101,29 +100,32 @@ export function phases(visit, lcp) {
     },
     element: paint,
     container: paint,
-  };
-  const flushes = Object.keys(takes)
-    .filter((type) => PerformanceObserver.supportedEntryTypes.includes(type))
-    .map((type) => observe(visit, { type, durationThreshold: 40 }, takes[type]));
+  });
   return () => {
-    flushes.forEach((flush) => flush());
+    flush();
     before[1] = load[0] = lcp?.() ?? 0;
     load[1] = Math.max(load[0], (loading.loadEventEnd || Infinity) + 2000);
   };
 }
 
 /**
- * Calls back for each performance entry of a type, also for those that were there before. Returns a
- * function that calls back at once for those that the browser has not yet delivered.
+ * Calls back for each performance entry of some types, in order of their ends, also for those that were there before. Types that the
+ * browser does not have are left out. Returns a function that calls back at once for those that it has not yet delivered.
  * @param {Visit} visit
- * @param {PerformanceObserverInit} options
- * @param {(entry: any) => void} callback
+ * @param {Record<string, (entry: any) => void>} takes by type; events from 40 ms on
+ * @param {() => number} since when those that are taken began
  */
-export function observe(visit, options, callback) {
-  const observer = new PerformanceObserver((list) => list.getEntries().forEach(callback));
+export function observe(visit, takes, since = () => 0) {
+  const takeAll = (/** @type {PerformanceEntryList} */ entries) =>
+    entries
+      .filter(({ startTime }) => startTime >= since())
+      .sort((a, b) => a.startTime + a.duration - b.startTime - b.duration)
+      .forEach((entry) => takes[entry.entryType](entry));
+  const observer = new PerformanceObserver((list) => takeAll(list.getEntries()));
   const { signal } = visit.$stop;
-  if (!signal.aborted) observer.observe({ ...options, buffered: true }); // a part may be loaded after stop()
-  const flush = () => observer.takeRecords().forEach(callback);
+  for (const type of PerformanceObserver.supportedEntryTypes)
+    if (takes[type] && !signal.aborted) observer.observe({ type, buffered: true, durationThreshold: 40 }); // a part may be loaded after stop()
+  const flush = () => takeAll(observer.takeRecords());
   signal.addEventListener('abort', () => {
     flush();
     observer.disconnect();

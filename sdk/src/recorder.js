@@ -44,15 +44,12 @@ export default function recorder({ $visit: visit, $open: open, $close: close }) 
     turn(reason);
   };
   visit.$kept = keep;
-  const flushes = [
-    observe(visit, { type: 'event', durationThreshold: interaction }, ({ interactionId }) => interactionId && keep('interaction')),
-    observe(visit, { type: 'long-animation-frame' }, ({ duration }) => duration > frame && keep('frame')),
-  ];
+  const flush = observe(visit, {
+    event: ({ interactionId, duration }) => interactionId && duration >= interaction && keep('interaction'),
+    'long-animation-frame': ({ duration }) => duration > frame && keep('frame'),
+  });
   for (const type of ['error', 'unhandledrejection']) addEventListener(type, () => keep('error'), visit.$stop);
 
-  const flush = () => {
-    for (const flush of flushes) flush();
-  };
   return (on) => {
     clearInterval(timer);
     if (on) {

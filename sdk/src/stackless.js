@@ -16,8 +16,10 @@ export default function stackless(visit) {
   /** @type {PerformanceEntry[]} */
   const frames = [];
   const type = 'long-animation-frame';
-  const flush = observe(visit, { type }, (frame) => {
-    if (frames.push(frame) > 1200) frames.shift(); // of a minute
+  const flush = observe(visit, {
+    [type]: (frame) => {
+      if (frames.push(frame) > 1200) frames.shift(); // of a minute
+    },
   });
   return (/** @type {ProfilerTrace} */ trace) => {
     if (!PerformanceObserver.supportedEntryTypes.includes(type)) return;

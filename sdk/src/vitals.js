@@ -1,4 +1,4 @@
-import { loading } from './context.js';
+import { loading, observe } from './context.js';
 import { cuts, interactions, nameOf, partsOf } from './interactions.js';
 import { post } from './report.js';
 
@@ -149,24 +149,18 @@ export function vitals(visit) {
       report(true);
       navigate({ fcp: Math.max((presentationTime || paintTime || 0) - startTime, 0) }, interactionId, since);
       const shown = entry.getLargestInteractionContentfulPaint?.();
-      if (shown) take(shown);
+      if (shown) takes[shown.entryType](shown);
     },
     'interaction-contentful-paint': ({ interactionId, startTime, largestContentfulPaint: of = {} }) =>
       by && interactionId == by && largest(of, of.renderTime || 0, startTime),
   };
-  const take = (/** @type {PerformanceEntry} */ entry) =>
-    entry.startTime >= (view.$event?.persisted ? view.$event.timeStamp : 0) && takes[entry.entryType](entry);
-  const takeAll = (/** @type {PerformanceEntryList} */ entries) =>
-    entries.sort((a, b) => a.startTime + a.duration - b.startTime - b.duration).forEach(take);
-  const observer = new PerformanceObserver((list) => takeAll(list.getEntries()));
-  for (const type of supported)
-    if (takes[type]) observer.observe({ type, buffered: true, durationThreshold: 40 });
+  const flush = observe(visit, takes, () => (view.$event?.persisted ? view.$event.timeStamp : 0));
 
   addEventListener(
     'visibilitychange',
     ({ timeStamp }) => {
       if (!document.hidden) return;
-      takeAll(observer.takeRecords());
+      flush();
       hidden = Math.min(hidden, timeStamp);
       report();
     },
@@ -185,16 +179,12 @@ export function vitals(visit) {
     },
     visit.$stop,
   );
-  visit.$stop.signal.addEventListener('abort', () => {
-    takeAll(observer.takeRecords());
-    observer.disconnect();
-    report(true);
-  });
+  visit.$stop.signal.addEventListener('abort', () => report(true)); // after what the browser had not yet delivered
 
   const loaded = values;
   if (view.$event?.persisted) navigate({ ttfb: 0 }); // it came back before this was loaded, too late to see it painted
   return () => {
-    takeAll(observer.takeRecords());
+    flush();
     return loaded.lcp ?? 0;
   };
 }

@@ -25,10 +25,10 @@ export declare function labels({ $event: event }: View): {
  */
 export declare function phases(visit: Visit, lcp?: () => number): () => void;
 /**
- * Calls back for each performance entry of a type, also for those that were there before. Returns a
- * function that calls back at once for those that the browser has not yet delivered.
+ * Calls back for each performance entry of some types, in order of their ends, also for those that were there before. Types that the
+ * browser does not have are left out. Returns a function that calls back at once for those that it has not yet delivered.
  * @param {Visit} visit
- * @param {PerformanceObserverInit} options
- * @param {(entry: any) => void} callback
+ * @param {Record<string, (entry: any) => void>} takes by type; events from 40 ms on
+ * @param {() => number} since when those that are taken began
  */
-export declare function observe(visit: Visit, options: PerformanceObserverInit, callback: (entry: any) => void): () => void;
+export declare function observe(visit: Visit, takes: Record<string, (entry: any) => void>, since?: () => number): () => void;

@@ -54,7 +54,6 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
         </Panel>
         {kind == 'page' && <Vitals />}
       </div>
-      {kind == 'page' && <Elements />}
       <div class="beside">
         <Panel title="Over time" query={series(chart)} shown={time}>
           {(response) => (
@@ -78,6 +77,7 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
         </Panel>
       </div>
       <Breakdown scale={scale} point={point} />
+      {kind == 'page' && <Elements />}
     </div>
   );
 }

@@ -74,7 +74,7 @@ export function Elements() {
   ];
   const hidden = of.some(({ elements = [] }) => elements.length > few);
   return (
-    <Panel title="What Web Vitals are of" query={query} shown={shown}>
+    <Panel title="What Web Vitals are of" query={query} shown={shown} class="elements">
       <Table caption="Elements of Web Vitals" columns={columns} rows={rows} rowKey={({ vital, element }) => `${vital.name} ${element?.element}`} order="" />
       {hidden && (
         <button type="button" class="quiet" onClick={() => setAll(!all)}>

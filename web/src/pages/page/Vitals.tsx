@@ -52,9 +52,23 @@ export function Vitals() {
       <p class="hint">
         p75 of {plural(Math.max(...of.map(({ views }) => views)), 'report')}, profiled or not. What runs{' '}
         <a href={phase('slow-interaction')}>in slow interactions</a>, <a href={phase('before-lcp')}>before LCP</a>.
+        {of.some(({ elements }) => elements) && (
+          <>
+            {' '}
+            <a href="#elements" onClick={toElements}>
+              Which elements
+            </a>
+          </>
+        )}
       </p>
     </Panel>
   );
+}
+
+/** Shows the panel of elements, which is at the end of the page. */
+function toElements(event: Event): void {
+  event.preventDefault();
+  document.querySelector('.panel.elements')?.scrollIntoView({ behavior: 'smooth' });
 }
 
 /** A vital: its name, its number, its rating in a word, and which shares of the page views are good, medium and poor. */
