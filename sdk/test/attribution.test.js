@@ -80,10 +80,12 @@ function draw(chance, site, other, i) {
     data: `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="700" height="400"><rect width="700" height="400" fill="red"/></svg>')}${'%20'.repeat(9000)}`,
   };
   const shifts = Array.from({ length: Math.floor(chance() * 4) }, () => ({ at: 100 + ms(800), height: 10 + ms(80), id: one(['#one', '#two', '#three']) }));
+  const does = one(['click', 'press', 'type']);
   /** @type {Record<string, number>} */
   const handlers = {};
-  for (const type of ['pointerdown', 'mousedown', 'pointerup', 'click', 'keydown']) if (chance() < 0.5) handlers[type] = 30 + ms(150);
-  return { largest, url, after: chance() < 0.5 ? ms(300) : 0, shifts, handlers, before: chance() < 0.3 ? ms(100) : 0, does: one(['click', 'click', 'type']) };
+  for (const type of does == 'press' ? ['mousedown', 'mousedown', 'click'] : ['pointerdown', 'mousedown', 'pointerup', 'click', 'keydown'])
+    if (chance() < 0.5) handlers[type] = 30 + ms(150);
+  return { largest, url, after: chance() < 0.5 ? ms(300) : 0, shifts, handlers, before: chance() < 0.3 ? ms(100) : 0, does };
 }
 
 const body = (/** @type {object} */ plan) => `<script type="application/json" id="plan">${JSON.stringify(plan)}</script>
@@ -105,9 +107,11 @@ check(
       const path = `/view-${String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26))}`;
       const page = await open(site.page(path, { sdk: daemon.collector + ['/sdk.js', '/sdk-all.js'][i % 2], body: body(plan), scripts: ['/library.js', '/app.js'] }));
       await page.waitForTimeout(1200); // what is largest, and all that moves
-      if (plan.does == 'click') await page.click('#act');
+      if (plan.does == 'press') await page.click('#act', { delay: 250 }); // so that its events are painted apart
+      else if (plan.does == 'click') await page.click('#act');
       else await page.locator('#text').press('a');
-      await page.waitForTimeout(500);
+      await page.waitForFunction(() => globalThis.said.inp); // which the library finds when the page is idle
+      await page.waitForTimeout(300);
       const said = await page.evaluate(() => ({ ...globalThis.said, lcp: { ...globalThis.said.lcp, ...globalThis.largest } }));
       await closeTab(page);
       all.push({ path, plan, said });
@@ -129,15 +133,17 @@ check(
         assert.equal(element.element.split(' ')[0].replace('key', 'keyboard'), name == 'cls' ? element.element : want.kind, note);
         if (name == 'cls') continue;
         assert.equal(got.parts?.length, want.parts.length, note);
+        // Where the paint seems to be before the work, as its time is in steps, those of the library do not add up.
+        const off = Math.abs(want.parts.reduce((/** @type {number} */ sum, /** @type {number} */ part) => sum + part, -want.value));
         // Stored are histograms, whose buckets are 3 % wide.
         got.parts.forEach((/** @type {any} */ part, /** @type {number} */ i) => {
           counts.parts++;
-          assert.ok(Math.abs(part.p50.value - want.parts[i]) <= 0.035 * want.parts[i] + 0.2, `${part.name}: ${note}`);
+          assert.ok(Math.abs(part.p50.value - want.parts[i]) <= 0.035 * want.parts[i] + 0.2 + off, `${part.name}: ${note}`);
         });
       }
     }
     console.error(`${counts.elements} elements and ${counts.parts} parts are those of the library`);
-    assert.ok(counts.elements >= 1.5 * views && counts.parts >= 4 * views, 'the pages are as they are meant to be');
+    assert.ok(counts.elements >= 2 * views && counts.parts == 7 * views, 'the pages are as they are meant to be');
     await other.close();
   },
   { time: 60000 + views * 6000 },
