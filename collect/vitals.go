@@ -125,7 +125,7 @@ func (c *Collector) vitalContext(page string, v *view, who client) trie.Context 
 	}
 	now := c.opts.Now()
 	c.normalize(t, store.ID{}, who, now)
-	addBrowser(&t.Context, who.browser, c.bounds.Load().Trace.Labels)
+	addBrowser(&t.Context, who.browser, c.bounds.Load().Trace.Labels+len(rollup.VitalKinds()))
 	c.foldNames(t, who, now)
 	return t.Context
 }

@@ -104,7 +104,7 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.stepText, "step", "", "of --series: how long each row is, such as `1h` (default of some hundred rows), or all")
 	fs.StringSliceVar(&c.groupBy, "group-by", nil, "of --series: `LABEL` to keep apart, such as release or device; repeatable")
 	fs.BoolVar(&c.cost, "cost", false, "print what profiling costs visitors: Web Vitals of page views that were drawn to be profiled against those of others, with 95 % confidence intervals")
-	fs.BoolVar(&c.vitals, "vitals", false, "print Web Vitals: percentiles of LCP, INP, CLS, FCP and TTFB with 95 % confidence intervals, and the shares of good and poor page views")
+	fs.BoolVar(&c.vitals, "vitals", false, "print Web Vitals: percentiles of LCP, INP, CLS, FCP and TTFB with 95 % confidence intervals, the shares of good and poor page views, and of one page (--page) which elements they are of and what they are made up of")
 	fs.BoolVar(&c.stats, "stats", false, "print how page views differ: percentiles with 95 % confidence intervals, by feature, phase and function")
 	fs.StringVar(&c.budgets, "budgets", "", "check the budgets in this YAML `FILE`, and exit with status 3 if one is blown; --page, --release, --label and --since narrow their selection")
 	fs.StringVar(&c.by, "by", "function", "make one of the calls within a `PART`: function, file, package (npm), team or owner (docs/owners.md)")

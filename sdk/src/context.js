@@ -27,8 +27,9 @@ export function labels({ $event: event }) {
  * Notes as spans of the label `phase` what the page view is at: before-lcp, load until 2 s after the load
  * event, interaction from an input to the next paint, slow-interaction if that took 200 ms, background
  * while the page is hidden. Where several overlap, the one that began last holds. Of interactions it
- * notes which it was, its parts, and the time until what it has started is painted, if that is later. What the site has marked with elementtiming or containertiming becomes a feature,
- * from the beginning of the page to its first paint. Returns a function that notes what is not noted yet.
+ * notes which it was, its parts, and the time until what it has started is painted, if that is later. What the
+ * site has marked with elementtiming or containertiming becomes a feature, from the beginning of the page to its first
+ * paint. Returns a function that notes what is not noted yet.
  * @param {Visit} visit
  * @param {() => number} [lcp] when the largest contentful paint was, 0 if it was not yet
  */
@@ -69,7 +70,7 @@ export function phases(visit, lcp) {
   const painted = new Set(); // each once, such as the entries of a list that have the same name
   /** @param {any} entry */
   const paint = ({ identifier, startTime, firstRenderTime: end = startTime }) => {
-    const [start] = /** @type {Span} */ (pages.findLast(([begun]) => begun <= end));
+    const start = pages.findLast(([begun]) => begun <= end)?.[0] ?? end;
     const name = cut('before-' + identifier);
     if (identifier && !painted.has(start + name)) add(name, start, end, 1);
     painted.add(start + name);

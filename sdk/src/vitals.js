@@ -151,8 +151,8 @@ export function vitals(visit) {
       const shown = entry.getLargestInteractionContentfulPaint?.();
       if (shown) takes[shown.entryType](shown);
     },
-    'interaction-contentful-paint': ({ interactionId, startTime, largestContentfulPaint: of = {} }) =>
-      by && interactionId == by && largest(of, of.renderTime || 0, startTime),
+    'interaction-contentful-paint': ({ interactionId, startTime, largestContentfulPaint: of }) =>
+      by && interactionId == by && largest(of ?? {}, of?.renderTime || 0, startTime),
   };
   const flush = observe(visit, takes, () => (view.$event?.persisted ? view.$event.timeStamp : 0));
 
