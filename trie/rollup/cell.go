@@ -80,20 +80,19 @@ func otherLabels() trie.Labels { return trie.Labels{{Key: trie.FrameOther, Value
 
 // foldWide returns l with (other) as the value of each label that Narrow lacks.
 func foldWide(l trie.Labels) trie.Labels {
-	out := slices.Clone(l)
-	for i := range out {
-		if !Narrow.Has(out[i].Key) {
-			out[i].Value = trie.FrameOther
-		}
-	}
-	return out
+	return fold(l, func(key string) bool { return !Narrow.Has(key) })
 }
 
 // FoldElement returns labels of a [Vital] with (other) as its element, if it has one.
 func FoldElement(l trie.Labels) trie.Labels {
+	return fold(l, func(key string) bool { return key == KeyElement })
+}
+
+// fold returns l with (other) as the value of the labels with some keys.
+func fold(l trie.Labels, folds func(key string) bool) trie.Labels {
 	out := slices.Clone(l)
 	for i := range out {
-		if out[i].Key == KeyElement {
+		if folds(out[i].Key) {
 			out[i].Value = trie.FrameOther
 		}
 	}
