@@ -60,11 +60,11 @@ func (l Local) compareVitals(ctx context.Context, q CompareQuery, out *Compariso
 		q.A.Since, q.A.Until = times[0].since, times[len(times)-1].until
 		q.B.Since, q.B.Until, q.Concurrent = q.A.Since, q.A.Until, false
 	}
-	a, err := l.Vitals(ctx, q.A)
+	a, err := l.vitals(ctx, q.A, false)
 	if err != nil {
 		return err
 	}
-	b, err := l.Vitals(ctx, q.B)
+	b, err := l.vitals(ctx, q.B, false)
 	if err != nil || len(a.Pages) == 0 || len(b.Pages) == 0 {
 		return err
 	}

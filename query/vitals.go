@@ -21,12 +21,17 @@ type Vitals struct {
 
 // Vitals implements [Source].
 func (l Local) Vitals(ctx context.Context, sel selection.Selection) (Vitals, error) {
+	return l.vitals(ctx, sel, sel.Page != "")
+}
+
+// vitals returns Web Vitals with elements, which are read from wide rollups alone, or without.
+func (l Local) vitals(ctx context.Context, sel selection.Selection, elements bool) (Vitals, error) {
 	if err := checkVitals(sel); err != nil {
 		return Vitals{}, err
 	}
 	groups := map[string]*vitalGroup{}
 	want := sel.Wanted()
-	if sel.Page != "" || slices.ContainsFunc(sel.LabelKeys(), rollup.OfVitals) {
+	if elements || slices.ContainsFunc(sel.LabelKeys(), rollup.OfVitals) {
 		want = store.Wanted{Level: rollup.Wide}
 	}
 	stats, err := l.eachVital(ctx, sel, want, func(page string, v *rollup.Vital) { groupOf(groups, sel, page, v).sums.Add(v) })
@@ -35,7 +40,7 @@ func (l Local) Vitals(ctx context.Context, sel selection.Selection) (Vitals, err
 	}
 	out := Vitals{Pages: []vital.Page{}, Stats: stats}
 	for _, g := range groups {
-		if vitals := g.sums.Report(sel.Page != ""); len(vitals) > 0 {
+		if vitals := g.sums.Report(elements); len(vitals) > 0 {
 			out.Pages = append(out.Pages, vital.Page{Page: g.page, Labels: g.labels, Vitals: vitals})
 		}
 	}

@@ -58,19 +58,21 @@ func (s *Sums) Report(elements bool) []Report {
 
 // elements returns the elements of a Web Vital with so many page views.
 func (s *Sums) elements(kind rollup.VitalKind, weight int64) (out []Element, more int) {
+	var all []string
 	for element, of := range s.byElement {
-		v := of[kind.Name]
-		if v == nil || v.Weight <= 0 {
-			continue
+		if v := of[kind.Name]; v != nil && v.Weight > 0 {
+			all = append(all, element)
 		}
-		x := reportOf(kind, v)
-		out = append(out, Element{element, x.Views, x.PageViews, float64(v.Weight) / float64(weight), x.P75, x.Poor, x.Rating, of.parts(kind)})
 	}
-	slices.SortFunc(out, func(a, b Element) int {
-		return cmp.Or(cmp.Compare(b.PageViews, a.PageViews), cmp.Compare(a.Element, b.Element))
-	})
-	n := min(len(out), MostElements)
-	return out[:n], len(out) - n
+	views := func(element string) int64 { return s.byElement[element][kind.Name].Weight }
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(views(b), views(a)), cmp.Compare(a, b)) })
+	n := min(len(all), MostElements)
+	for _, element := range all[:n] {
+		of := s.byElement[element]
+		x := reportOf(kind, of[kind.Name])
+		out = append(out, Element{element, x.Views, x.PageViews, float64(x.PageViews) / float64(weight), x.P75, x.Poor, x.Rating, of.parts(kind)})
+	}
+	return out, len(all) - n
 }
 
 func (m byName) parts(kind rollup.VitalKind) (out []Part) {
