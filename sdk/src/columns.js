@@ -21,19 +21,12 @@ export const micros = (ms) => Math.round(ms * 1000);
 const size = (text) => (/[^\0-\x7f]/.test(text) ? utf8(text).length : text.length);
 
 /**
- * Takes from a URL what differs from one visitor to the next: query and fragment, what is in data:
- * and the random end of blob:.
- * @param {string} url
- */
-const clean = (url) => url.replace(/^(data:[^,;]*|blob:.*(?=\/)|[^?#]*).*/s, '$1');
-
-/**
  * Orders rows of three numbers and a text.
  * @param {readonly any[]} a
  * @param {readonly any[]} b
  */
 export const compareRows = (a, b) =>
-  a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || +(a[3] > b[3]) - +(a[3] < b[3]);
+  a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || +(a[3] > b[3]) || -(a[3] < b[3]);
 
 /**
  * Joins equal neighbours. Returns one value and the length of each run, less one.
@@ -104,7 +97,8 @@ export function sampleColumns({ samples, stacks }, interval) {
  */
 export function frameColumns({ resources, frames }, nodes) {
   const marks = debugIds();
-  const urls = resources.map((url) => clean(url) + (marks[url] || ''));
+  // Without what differs from one visitor to the next: query and fragment, what is in data: and the random end of blob:.
+  const urls = resources.map((url) => url.replace(/^(data:[^,;]*|blob:.*(?=\/)|[^?#]*).*/s, '$1') + (marks[url] || ''));
   const order = ['', ...urls].sort();
   const rows = [...new Set(nodes.map(([, frame]) => frame))]
     .map((id) => {

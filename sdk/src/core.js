@@ -1,4 +1,4 @@
-import { start as begin } from './loader.js';
+import { start as begin, visit } from './loader.js';
 import { profile } from './profile.js';
 
 /** @import { Options } from './loader.js' */
@@ -12,4 +12,4 @@ export { feature, page } from './spans.js';
  * Begins to profile this page view, if it is chosen.
  * @param {Options} options
  */
-export const start = (options) => begin(options, (then) => then({ default: (visit) => profile(visit, {}) }));
+export const start = (options) => begin(options, () => profile(visit));

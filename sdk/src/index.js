@@ -1,4 +1,4 @@
-import { start as begin } from './loader.js';
+import { start as begin, visit } from './loader.js';
 import rest from './rest.js';
 
 /** @import { Options } from './loader.js' */
@@ -13,4 +13,4 @@ export { feature, page } from './spans.js';
  * sends them when something bad happens.
  * @param {Options} options
  */
-export const start = (options) => begin(options, (then) => then({ default: rest }));
+export const start = (options) => begin(options, () => rest(visit));

@@ -1,4 +1,4 @@
-import { now, page, pages, shared, spans } from './spans.js';
+import { now, page, pages, shared } from './spans.js';
 
 /** @import { ProfilerTrace, Span } from './encodeTrace.js' */
 /** @import { Recorder } from './recorder.js' */
@@ -36,13 +36,12 @@ import { now, page, pages, shared, spans } from './spans.js';
  * What the loader knows, and what is loaded later goes on with.
  * @typedef {object} Visit
  * @property {Options} $options
- * @property {Span[]} $spans
- * @property {Span[]} $pages
  * @property {View} $view the present one
- * @property {(name: string, integrity: string, then: (part: {default: any}) => void) => void} [$part] loads
- *   one from the collector; the integrity also names the version, for caches
+ * @property {(name: string, integrity: string, of: any) => void} $part loads a part from the collector that has served the script, and calls
+ *   it with what it is of; the integrity also names the version, for caches
+ * @property {((trace: ProfilerTrace, of: View) => void)[]} $completes add what is known to a trace that is about to be encoded
+ * @property {() => number} [$lcp] the largest contentful paint of the document, ms, 0 if there is none yet
  * @property {(reason: string) => void} [$kept] keep() of the flight recorder
- * @property {() => void} [$ended] ends what profiles the present page view
  * @property {boolean} [$over] stop() was called
  * @property {(event: PageTransitionEvent) => void} $restored begins the page view of a document that comes back
  * @property {AbortController} $stop of all listeners and observers, as what takes options of a listener takes it
@@ -70,13 +69,14 @@ import { now, page, pages, shared, spans } from './spans.js';
  * @property {number} $chunk how many traces it has
  * @property {Span} $shown the page on which it began
  * @property {Record<string, unknown>} $known its labels
- * @property {string | boolean} [$arm] of the experiment that the draw is; none if the browser has no profiler
+ * @property {string} [$told] the rate that the server has asked for in one before
+ * @property {boolean} $chosen whether the server still wants it or not
  * @property {number} weight page views that it stands for when it says something
  * @property {string} [stopped] why it was not profiled to its end
  */
 
 /** @type {Visit} */
-export const visit = /** @type {any} */ ({ $spans: spans, $pages: pages });
+export const visit = /** @type {any} */ ({});
 
 /** Samples that a profiler has room for: V8 adds them in bursts, so they are many more than intervals. */
 export const room = 30000;
@@ -84,7 +84,6 @@ export const room = 30000;
 /** Ends profiling for this document and sends what there is. Nothing is left: no listener, observer or timer. */
 export function stop() {
   visit.$over = true;
-  visit.$ended?.();
   visit.$stop?.abort();
   removeEventListener('pageshow', visit.$restored);
 }
@@ -97,21 +96,13 @@ export function stop() {
 export const keep = (reason) => visit.$kept?.(reason);
 
 /**
- * Calls back with what does all else, once it is there.
- * @callback Load
- * @param {(rest: {default: (visit: Visit) => void}) => void} then
- * @returns {void}
- */
-
-/**
  * Begins to profile this page view, if it is chosen. Once is enough, whichever copy of the script is called.
  * @param {Options} options
- * @param {Load} load
+ * @param {() => void} load loads what does all else, and calls it with the visit
  */
 export function start(options = /** @type {any} */ ({}), load) {
   if (shared[2]) return; // it has begun
-  shared[2] = true;
-  visit.$options = options;
+  shared[2] = visit.$options = options;
   /** @type {string | undefined} */
   let path;
   const show = () => {
@@ -127,27 +118,27 @@ export function start(options = /** @type {any} */ ({}), load) {
    * @param {any} [event] that brought it
    */
   const begin = (event) => {
-    let { reportRate = 0.01, decided, sampleRate } = options;
-    let rate = sampleRate ?? 0;
-    let draw = Math.random();
-    const says = Math.random() < reportRate;
-    // Also where nothing more is done: the one before is over.
-    const view = (visit.$view = /** @type {any} */ ({ $event: event }));
-    try {
-      // The first look at it takes a third of all that most visitors pay.
-      decided ??= /** @type {any[]} */ (performance.getEntriesByType('navigation'))[0].serverTiming?.find(
+    // The first look at Server-Timing takes a third of all that most visitors pay.
+    const decided =
+      options.decided ??
+      /** @type {any[]} */ (performance.getEntriesByType('navigation'))[0]?.serverTiming?.find(
         (/** @type {any} */ { name }) => name == 'fieldtrie',
       )?.duration;
-      draw *= decided ?? 1;
-      rate = decided ?? rate;
-      if (!options.url || (decided ?? sampleRate) == null) console.warn('fieldtrie: no url or sampleRate');
-      if (draw >= rate && !says) return;
-      show(); // after what must not be lost if the site's function throws
+    let rate = decided ?? options.sampleRate;
+    const draw = Math.random() * (decided ?? 1);
+    const says = Math.random() < (options.reportRate ?? 0.01);
+    // Also where nothing more is done: the one before is over.
+    const view = (visit.$view = /** @type {any} */ ({ $event: event, $draw: draw }));
+    (options.url && rate != null) || console.warn('fieldtrie: no url or sampleRate');
+    if (!(draw < rate || says)) return; // without a look at the clock, as the first one takes a tenth of a millisecond
+    view.$begun = now();
+    try {
+      show();
       // The first look at it takes milliseconds, so it is only for those who need it.
       if (draw < rate) rate = Math.min(rate, sessionStorage['fieldtrie' + /** @type {Span} */ (pages.at(-1))[3]] ?? 1);
-    } catch {} // an old browser, or the visitor has forbidden it
-    const refused = options.honourGPC && navigator.globalPrivacyControl;
-    Object.assign(view, { $draw: draw, $top: rate, $refused: refused, $begun: now() });
+    } catch {} // the site's function throws, or the visitor has forbidden it
+    view.$top = rate;
+    const refused = (view.$refused = options.honourGPC && navigator.globalPrivacyControl);
     try {
       if (draw < rate && !refused && !options.dryRun)
         view.$profiler = new Profiler({ sampleInterval: options.sampleInterval ?? 10, maxBufferSize: room });
@@ -156,10 +147,9 @@ export function start(options = /** @type {any} */ ({}), load) {
     }
     view.$started = now();
     if (draw < rate || says) {
-      visit.$stop ??= new AbortController();
+      visit.$stop ??= new AbortController(); // not for all, as the first one takes a tenth of a millisecond
       self.navigation?.addEventListener('currententrychange', show, visit.$stop); // once, however often it is added
-      if (visit.$begin) visit.$begin();
-      else load((rest) => visit.$begin || rest.default(visit));
+      (visit.$begin ?? load)();
     }
   };
 

@@ -1,13 +1,11 @@
-import { labels, phases } from './context.js';
+import { labels } from './context.js';
 import { encodeTrace } from './encodeTrace.js';
 import { room } from './loader.js';
 import { post, report } from './report.js';
-import { cut, now } from './spans.js';
+import { cut, now, pages, spans } from './spans.js';
 
 /** @import { ProfilerTrace, Span } from './encodeTrace.js' */
 /** @import { RunningProfiler, View, Visit } from './loader.js' */
-/** @import recorder from './recorder.js' */
-/** @import stackless from './stackless.js' */
 
 /**
  * When to profile: called to begin and to end it.
@@ -18,19 +16,13 @@ import { cut, now } from './spans.js';
  */
 
 /**
- * What can be left out. Each calls back with what it is, once that is loaded.
- * @typedef {object} Parts
- * @property {(then: (part: {default: typeof stackless}) => void) => void} [stackless]
- * @property {(then: (part: {default: typeof recorder}) => void) => void} [recorder]
- */
-
-/**
  * What a mode profiles with.
  * @typedef {object} Profiling
  * @property {Visit} $visit
  * @property {(onFull: () => void) => RunningProfiler | undefined} $open starts a profiler, if it can
  * @property {(profiler: RunningProfiler, since?: number, more?: Record<string, string>) => void} $close stops a
  *   profiler and sends what it has after `since`, with more labels
+ * @property {(mode: Mode) => void} $go begins to profile in this mode
  */
 
 /** Why there is no profile, by the name of the error. */
@@ -40,37 +32,24 @@ const outcomes = /** @type {Record<string, string>} */ ({
   TypeError: 'quota',
 });
 
-/**
- * The rate of a page that the server has asked for.
- * @param {string} [page]
- * @param {unknown} [rate] is kept from now on
- */
-function told(page, rate) {
-  try {
-    if (rate != null) sessionStorage['fieldtrie' + page] = rate;
-    return sessionStorage['fieldtrie' + page];
-  } catch {} // the visitor has forbidden it
-}
-
 const idle = self.requestIdleCallback ?? setTimeout;
 
 /**
  * Goes on with what the loader has begun: cuts the time of a page view into chunks, and encodes and sends
  * them.
  * @param {Visit} visit
- * @param {Parts} parts
- * @param {typeof import('./vitals.js').vitals} [vitals]
+ * @param {(visit: Visit) => void} [vitals] begins with the first page view that says something
+ * @param {((visit: Visit) => void)[]} [chosen] begin with the first page view that is chosen
+ * @param {(profiling: Profiling) => void} [recorder] calls `$go`
  */
-export function profile(visit, parts, vitals) {
-  const { $options: options, $pages: pages, $spans: spans } = visit;
+export function profile(visit, vitals, chosen = [], recorder) {
+  if (visit.$begin) return; // it was loaded twice, as a page view has ended before
+  const { $options: options } = visit;
+  visit.$completes = [];
   const { length, gap } = options.windows ?? { length: 6e4, gap: 0 }; // ms
   const share = length / (length + gap); // of the time that is profiled
   /** @type {Mode | undefined} none until a page view is chosen */
   let mode;
-  /** @type {((trace: ProfilerTrace) => void) | undefined} says what is known of samples without a stack */
-  let annotate;
-  /** @type {() => void} notes the phases up to now */
-  let settle;
 
   let sent = 0; // time of the last sample that was sent
   let pace = 3; // bytes of the last document for each ms; before the first a chunk of 10 s seems right
@@ -87,8 +66,7 @@ export function profile(visit, parts, vitals) {
     cost[work] += ms * 1000;
   };
 
-  let leaving = false;
-  const urgent = () => leaving || visit.$over || document.hidden;
+  let leaving = false; // or stopped: nobody hears any more that the page goes away
 
   /** @type {Set<() => void>} what waits, and is done at once when the page goes away */
   const waiting = new Set();
@@ -109,12 +87,13 @@ export function profile(visit, parts, vitals) {
         }
     };
     waiting.add(once);
-    if (urgent()) flush();
+    if (leaving || document.hidden) flush();
     else when(once);
   };
 
   /**
-   * Sends a document. While the page lives it is sent again if that fails, up to five times.
+   * Sends a document. While the page lives it is sent again if that fails, up to five times. The server may ask for fewer
+   * page views of a page, and in the next ones for more.
    * @param {Uint8Array<ArrayBuffer>} body
    * @param {string} page that it began on
    */
@@ -124,8 +103,14 @@ export function profile(visit, parts, vitals) {
       // What else is on its way may leave no room for keepalive, so it is not asked for again.
       const answer = await post(visit, 't', body, { keepalive: !tries });
       status = answer.status;
-      steer(page, (await answer.json()).rate);
-    } catch {} // the network is down, or somebody else has answered
+      const { rate } = await answer.json(); // 0 is none at all
+      if (rate >= 0) {
+        const { $view: view } = visit;
+        view.$top = Math.min(view.$top, rate);
+        if (view.$draw >= view.$top) end();
+        sessionStorage['fieldtrie' + page] = rate;
+      }
+    } catch {} // the network is down, somebody else has answered, or the visitor has forbidden to keep it
     if (status < 300) return;
     if (tries < 5 && (status > 499 || status == 429))
       soon(
@@ -135,26 +120,12 @@ export function profile(visit, parts, vitals) {
     else cost[4]++;
   };
 
-  /**
-   * Follows the server, which may ask for fewer page views of a page, and in the next ones for more.
-   * @param {string} page
-   * @param {number} [rate] 0 is none at all
-   */
-  const steer = (page, rate = NaN) => {
-    if (!(rate >= 0)) return;
-    const { $view: view } = visit;
-    view.$top = Math.min(view.$top, rate);
-    if (view.$draw >= view.$top) visit.$ended?.();
-    told(page, rate);
-  };
-
   /** @type {Profiling['$open']} */
   const open = (onFull) => {
     const { $view: view } = visit;
     const from = now();
     let { $profiler: profiler } = view;
     try {
-      if (view.$problem) throw view.$problem;
       profiler ??= new Profiler({ sampleInterval: options.sampleInterval ?? 10, maxBufferSize: room });
       profiler.addEventListener('samplebufferfull', onFull);
       if (view.$profiler) cost[0] += (view.$started - view.$begun) * 1000;
@@ -177,14 +148,12 @@ export function profile(visit, parts, vitals) {
       () => {
         const from = now();
         trace.samples = trace.samples.filter(({ timestamp }) => timestamp > since && timestamp > sent);
-        annotate?.(trace);
-        settle();
-        spend(2, from);
-        write(trace, profiler.sampleInterval, of, more);
+        for (const complete of visit.$completes) complete(trace, of);
+        write(trace, profiler.sampleInterval, of, more, from);
         // Within less than a minute a slow device would be over it at once, and fast ones alone be left.
         if (spent > (options.maxCost ?? 0.005) * Math.max(now() - of.$begun, 6e4)) {
           of.stopped = 'cost';
-          visit.$ended?.();
+          end();
         }
       },
       // An interaction is known after the paint that ends it, which may come after the trace.
@@ -198,9 +167,9 @@ export function profile(visit, parts, vitals) {
    * @param {number} interval
    * @param {View} of page view
    * @param {Record<string, string>} [more] labels
+   * @param {number} [from] when the work on it began
    */
-  const write = (trace, interval, of, more) => {
-    const from = now();
+  const write = (trace, interval, of, more, from = now()) => {
     const { samples } = trace;
     const half = samples.length / 2;
     if (!half || of.$draw >= of.$top) return; // what the server does not want would have a wrong share
@@ -257,9 +226,10 @@ export function profile(visit, parts, vitals) {
    */
   const swap = (on) => {
     const old = current;
-    const { $profiler: profiler } = visit.$view;
-    if (!on && profiler) profiler.stop(); // no window begins now
-    visit.$view.$profiler = on ? profiler : undefined;
+    if (!on) {
+      visit.$view.$profiler?.stop(); // no window begins now
+      visit.$view.$profiler = undefined;
+    }
     current = on && open(turn); // before the old one stops, so that no time is lost
     if (old) close(old);
     // A profiler gives its trace in a task of its own, which not every page that is left lives to see: after
@@ -294,69 +264,66 @@ export function profile(visit, parts, vitals) {
     if (current || gap) timer = setTimeout(rotate, ms, !on || !gap);
   };
 
-  const prepare = () => {
-    settle = phases(visit, lcp);
-    addEventListener('visibilitychange', () => document.hidden && turn(), visit.$stop);
-    addEventListener(
-      'pagehide',
-      () => {
-        leaving = true;
-        visit.$ended?.();
-        flush();
-      },
-      visit.$stop,
-    );
-    visit.$ended = () => {
-      mode?.(false);
-      clearTimeout(timer);
-    };
-    if (options.stackless != false) parts.stackless?.((part) => (annotate = part.default(visit)));
+  const end = () => {
+    mode?.(false);
+    clearTimeout(timer);
   };
-
+  const hide = () => {
+    if (document.hidden) turn();
+  };
+  const leave = () => {
+    leaving = true;
+    end();
+    flush();
+  };
   /** Completes what the loader knows of the page view. */
   const know = () => {
     const { $view: view } = visit;
-    const viewId = crypto.getRandomValues(new Uint8Array(16));
-    new Uint32Array(viewId.buffer)[0] = view.$draw * 2 ** 32;
-    const chosen = view.$draw < view.$top;
-    const weight = chosen ? 1 : Math.round(1 / (options.reportRate ?? 0.01));
-    const shown = view.$event?.persisted ? pages.at(-1) : pages[0];
-    // Visitors who were told a rate are in no arm: they were profiled before, so others are not like them.
-    const arm =
-      self.Profiler && !view.$problem && !told(/** @type {any} */ (shown)[3]) && (chosen ? 'profiled' : view.$top ? 'header' : 'none');
-    Object.assign(view, { $viewId: viewId, weight, $shown: shown, $chunk: 0, $known: labels(view), $arm: arm });
+    view.$viewId = crypto.getRandomValues(new Uint8Array(16));
+    new Uint32Array(view.$viewId.buffer)[0] = view.$draw * 2 ** 32;
+    view.$chunk = 0;
+    view.$chosen = view.$draw < view.$top;
+    view.weight = view.$chosen ? 1 : Math.round(1 / (options.reportRate ?? 0.01));
+    view.$shown = /** @type {Span} */ (view.$event?.persisted ? pages.at(-1) : pages[0]);
+    view.$known = labels(view);
+    try {
+      view.$told = sessionStorage['fieldtrie' + view.$shown[3]];
+    } catch {} // the visitor has forbidden it
   };
 
   const begin = () => {
     const { $view: view } = visit;
-    leaving = false;
     spent = 0;
-    if (view.$draw >= view.$top || options.dryRun) report(visit, told(view.$shown[3]) == 0 ? 'stopped' : 'unsampled');
+    if (!view.$chosen || options.dryRun) report(visit, view.$told == '0' ? 'stopped' : 'unsampled');
     else if (view.$refused) report(visit, 'refused');
     else {
-      if (!settle) prepare();
+      // Once, however often they are added.
+      addEventListener('visibilitychange', hide, visit.$stop);
+      addEventListener('pagehide', leave, visit.$stop);
+      for (const part of chosen.splice(0)) part(visit);
       mode?.(!gap || Math.random() < share, true);
     }
     if (visit.$over) {
-      visit.$ended?.();
+      end();
       visit.$stop.abort();
     }
   };
 
   // Who stopped before this was loaded stops when there is something to be sent.
   if (visit.$over) visit.$stop = new AbortController();
-  visit.$stop.signal.addEventListener('abort', flush); // nobody hears any more that the page goes away
+  visit.$stop.signal.addEventListener('abort', leave);
   know();
-  const lcp = vitals?.(visit);
+  vitals?.(visit);
   visit.$begin = () => {
+    leaving = false;
     know();
     begin();
   };
-  /** @param {Mode} chosen */
-  const go = (chosen) => {
-    mode = chosen;
+  /** @type {Profiling['$go']} */
+  const go = (how) => {
+    mode = how;
     begin();
   };
-  if (options.recorder && parts.recorder) parts.recorder((part) => go(part.default({ $visit: visit, $open: open, $close: close })));
+  if (options.recorder && recorder) recorder({ $visit: visit, $open: open, $close: close, $go: go });
   else go(rotate);
 }

@@ -1,8 +1,8 @@
-import { observe } from './context.js';
+import { observe } from './observe.js';
 import { now } from './spans.js';
 
 /** @import { RunningProfiler } from './loader.js' */
-/** @import { Mode, Profiling } from './profile.js' */
+/** @import { Profiling } from './profile.js' */
 
 /**
  * When the flight recorder sends what it has.
@@ -13,14 +13,13 @@ import { now } from './spans.js';
  */
 
 /**
- * Returns a mode that keeps the last seconds, and sends them when something bad happens: an
+ * Profiles in a mode that keeps the last seconds, and sends them when something bad happens: an
  * interaction or a long animation frame over a threshold, an error that nobody has caught, or keep().
  *
  * Two profilers overlap by half, so that the older one always holds what is asked for.
  * @param {Profiling} profiling
- * @returns {Mode}
  */
-export default function recorder({ $visit: visit, $open: open, $close: close }) {
+export default function recorder({ $visit: visit, $open: open, $close: close, $go: go }) {
   const { seconds = 10, interaction = 200, frame = 200 } = visit.$options.recorder ?? {};
   /** @type {RunningProfiler | undefined} */
   let older;
@@ -50,7 +49,7 @@ export default function recorder({ $visit: visit, $open: open, $close: close }) 
   });
   for (const type of ['error', 'unhandledrejection']) addEventListener(type, () => keep('error'), visit.$stop);
 
-  return (on) => {
+  go((on) => {
     clearInterval(timer);
     if (on) {
       turn();
@@ -61,5 +60,5 @@ export default function recorder({ $visit: visit, $open: open, $close: close }) 
       for (const profiler of [older, younger]) if (profiler) close(profiler, Infinity);
       older = younger = undefined;
     }
-  };
+  });
 }

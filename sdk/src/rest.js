@@ -1,3 +1,4 @@
+import { phases } from './phases.js';
 import { profile } from './profile.js';
 import recorder from './recorder.js';
 import stackless from './stackless.js';
@@ -10,8 +11,4 @@ import { vitals } from './vitals.js';
  * @param {Visit} visit
  */
 export default (visit) =>
-  profile(
-    visit,
-    { stackless: (then) => then({ default: stackless }), recorder: (then) => then({ default: recorder }) },
-    vitals,
-  );
+  profile(visit, vitals, [phases, (of) => of.$options.stackless != false && stackless(of)], recorder);

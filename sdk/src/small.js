@@ -1,4 +1,4 @@
-import { start as begin } from './loader.js';
+import { start as begin, visit } from './loader.js';
 
 /** @import { Options } from './loader.js' */
 
@@ -13,9 +13,9 @@ export { feature, page } from './spans.js';
  * @param {Options} options
  */
 export const start = (options) =>
-  begin(options, (then) =>
+  begin(options, () =>
     (self.requestIdleCallback ?? setTimeout)(
-      async () => then(await import('./rest.mjs')), // rest.js, built
+      async () => (await import('./rest.mjs')).default(visit), // rest.js, built
       { timeout: 1000 },
     ),
   );

@@ -8,8 +8,8 @@ export const now = () => performance.now();
 export const most = 800;
 
 /**
- * What all copies of the script on a page share, whatever their versions: spans, pages, and whether one of them has begun.
- * @type {[Span[], Span[], boolean?]}
+ * What all copies of the script on a page share, whatever their versions: spans, pages, and the options of the one that has begun.
+ * @type {[Span[], Span[], object?]}
  */
 export const shared = (/** @type {any} */ (globalThis).fieldtrie$ ??= [[], [[0, Infinity, 0, '']]]);
 

@@ -1,10 +1,9 @@
-import { observe } from './context.js';
+import { observe } from './observe.js';
 
-/** @import { ProfilerTrace } from './encodeTrace.js' */
 /** @import { Visit } from './loader.js' */
 
 /**
- * Returns a function that says what it knows of the samples without a stack, by the long animation
+ * Lets the visit say what is known of the samples without a stack, by the long animation
  * frames of the page: https://w3c.github.io/long-animation-frames/
  *
  * Samples in a script of another host get the frame `(third-party HOST)`, samples after the begin of
@@ -21,7 +20,7 @@ export default function stackless(visit) {
       if (frames.push(frame) > 1200) frames.shift(); // of a minute
     },
   });
-  return (/** @type {ProfilerTrace} */ trace) => {
+  visit.$completes.push((trace) => {
     if (!PerformanceObserver.supportedEntryTypes.includes(type)) return;
     flush();
     /** @type {Record<string, number>} */
@@ -40,5 +39,5 @@ export default function stackless(visit) {
           trace.stacks.push({ frameId: trace.frames.push({ name: `(third-party ${host})` }) - 1 }) - 1;
       else if (!script && time >= (frame.styleAndLayoutStart || Infinity)) sample.marker = 'layout';
     }
-  };
+  });
 }

@@ -1,9 +1,19 @@
-import { loading, observe } from './context.js';
+import { loading } from './context.js';
 import { cuts, interactions, nameOf, partsOf } from './interactions.js';
+import { observe } from './observe.js';
 import { post } from './report.js';
+import { pages } from './spans.js';
 
 /** @import { Interaction } from './interactions.js' */
-/** @import { Visit } from './loader.js' */
+/** @import { View, Visit } from './loader.js' */
+
+/**
+ * The arm of the experiment that the draw is. None has a visitor whose browser has no profiler, or who was told a rate:
+ * that one was profiled before, so others are not like it.
+ * @param {View} view
+ */
+const armOf = ({ $problem: problem, $told: told, $chosen: chosen, $top: rate }) =>
+  self.Profiler && !problem && !told && (chosen ? 'profiled' : rate ? 'header' : 'none');
 
 /**
  * Reports the Web Vitals of each navigation, as the library web-vitals has them: LCP, INP, CLS, FCP and
@@ -15,8 +25,6 @@ import { post } from './report.js';
  *
  * A report can not be taken back. So it waits for the end where the browser can send when the page has
  * gone, and else until the page is hidden.
- *
- * Returns a function that returns the LCP of the document, 0 if there is none yet.
  * @param {Visit} visit
  */
 export function vitals(visit) {
@@ -51,7 +59,7 @@ export function vitals(visit) {
   /** @type {(of: Record<string, number>, interaction?: number, since?: typeof longest) => void} */
   const navigate = (of, interaction = 0, since = []) => {
     view = visit.$view;
-    page = visit.$pages[visit.$pages.length - 1];
+    page = /** @type {typeof page} */ (pages.at(-1));
     values = of;
     elements = {};
     parts = undefined;
@@ -81,7 +89,7 @@ export function vitals(visit) {
       weight: view.weight,
       release,
       environment,
-      labels: { ...view.$known, navigation: by && 'soft', arm: view.$arm },
+      labels: { ...view.$known, navigation: by && 'soft', arm: armOf(view) },
       vitals,
       elements: { ...elements, inp: inp?.$name },
       parts: { lcp: parts, inp: inp && partsOf(inp) },
@@ -183,7 +191,7 @@ export function vitals(visit) {
 
   const loaded = values;
   if (view.$event?.persisted) navigate({ ttfb: 0 }); // it came back before this was loaded, too late to see it painted
-  return () => {
+  visit.$lcp = () => {
     flush();
     return loaded.lcp ?? 0;
   };

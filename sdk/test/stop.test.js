@@ -86,6 +86,7 @@ for (const [name, file, start, profiled = true] of kinds)
     if (start?.reportRate !== 0) await until('observers', async () => (await left(page)).observers || file == '/sdk-core.js');
     await page.waitForTimeout(300);
     const busy = await left(page);
+    if (file == '/sdk-core.js') assert.equal(busy.observers, 0);
     assert.ok(busy.listeners > none.listeners, `nothing is there before: ${JSON.stringify(busy)}`);
     const ms = await page.evaluate(() => globalThis.hot());
     await page.evaluate(() => globalThis.fieldtrie.keep?.('now'));

@@ -80,27 +80,27 @@ export type Options = {
 };
 export type Visit = {
     $options: Options;
-    $spans: Span[];
-    $pages: Span[];
     /**
      * the present one
      */
     $view: View;
     /**
-     * loads
-     * one from the collector; the integrity also names the version, for caches
+     * loads a part from the collector that has served the script, and calls
+     * it with what it is of; the integrity also names the version, for caches
      */
-    $part?: (name: string, integrity: string, then: (part: {
-        default: any;
-    }) => void) => void;
+    $part: (name: string, integrity: string, of: any) => void;
+    /**
+     * add what is known to a trace that is about to be encoded
+     */
+    $completes: ((trace: ProfilerTrace, of: View) => void)[];
+    /**
+     * the largest contentful paint of the document, ms, 0 if there is none yet
+     */
+    $lcp?: () => number;
     /**
      * keep() of the flight recorder
      */
     $kept?: (reason: string) => void;
-    /**
-     * ends what profiles the present page view
-     */
-    $ended?: () => void;
     /**
      * stop() was called
      */
@@ -172,9 +172,13 @@ export type View = {
      */
     $known: Record<string, unknown>;
     /**
-     * of the experiment that the draw is; none if the browser has no profiler
+     * the rate that the server has asked for in one before
      */
-    $arm?: string | boolean;
+    $told?: string;
+    /**
+     * whether the server still wants it or not
+     */
+    $chosen: boolean;
     /**
      * page views that it stands for when it says something
      */
@@ -218,13 +222,12 @@ export type View = {
  * What the loader knows, and what is loaded later goes on with.
  * @typedef {object} Visit
  * @property {Options} $options
- * @property {Span[]} $spans
- * @property {Span[]} $pages
  * @property {View} $view the present one
- * @property {(name: string, integrity: string, then: (part: {default: any}) => void) => void} [$part] loads
- *   one from the collector; the integrity also names the version, for caches
+ * @property {(name: string, integrity: string, of: any) => void} $part loads a part from the collector that has served the script, and calls
+ *   it with what it is of; the integrity also names the version, for caches
+ * @property {((trace: ProfilerTrace, of: View) => void)[]} $completes add what is known to a trace that is about to be encoded
+ * @property {() => number} [$lcp] the largest contentful paint of the document, ms, 0 if there is none yet
  * @property {(reason: string) => void} [$kept] keep() of the flight recorder
- * @property {() => void} [$ended] ends what profiles the present page view
  * @property {boolean} [$over] stop() was called
  * @property {(event: PageTransitionEvent) => void} $restored begins the page view of a document that comes back
  * @property {AbortController} $stop of all listeners and observers, as what takes options of a listener takes it
@@ -250,7 +253,8 @@ export type View = {
  * @property {number} $chunk how many traces it has
  * @property {Span} $shown the page on which it began
  * @property {Record<string, unknown>} $known its labels
- * @property {string | boolean} [$arm] of the experiment that the draw is; none if the browser has no profiler
+ * @property {string} [$told] the rate that the server has asked for in one before
+ * @property {boolean} $chosen whether the server still wants it or not
  * @property {number} weight page views that it stands for when it says something
  * @property {string} [stopped] why it was not profiled to its end
  */
@@ -266,18 +270,9 @@ export declare function stop(): void;
  * @param {string} reason one of few
  */
 export declare const keep: (reason: string) => void | undefined;
-export type Load = (then: (rest: {
-    default: (visit: Visit) => void;
-}) => void) => void;
-/**
- * Calls back with what does all else, once it is there.
- * @callback Load
- * @param {(rest: {default: (visit: Visit) => void}) => void} then
- * @returns {void}
- */
 /**
  * Begins to profile this page view, if it is chosen. Once is enough, whichever copy of the script is called.
  * @param {Options} options
- * @param {Load} load
+ * @param {() => void} load loads what does all else, and calls it with the visit
  */
-export declare function start(options: Options | undefined, load: Load): void;
+export declare function start(options: Options | undefined, load: () => void): void;

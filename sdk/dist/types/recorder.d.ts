@@ -1,4 +1,4 @@
-import type { Mode, Profiling } from './profile.js';
+import type { Profiling } from './profile.js';
 export type Recorder = {
     /**
      * that are kept; 10
@@ -14,7 +14,7 @@ export type Recorder = {
     frame?: number;
 };
 /** @import { RunningProfiler } from './loader.js' */
-/** @import { Mode, Profiling } from './profile.js' */
+/** @import { Profiling } from './profile.js' */
 /**
  * When the flight recorder sends what it has.
  * @typedef {object} Recorder
@@ -23,11 +23,10 @@ export type Recorder = {
  * @property {number} [frame] ms of a long animation frame that are too many; 200
  */
 /**
- * Returns a mode that keeps the last seconds, and sends them when something bad happens: an
+ * Profiles in a mode that keeps the last seconds, and sends them when something bad happens: an
  * interaction or a long animation frame over a threshold, an error that nobody has caught, or keep().
  *
  * Two profilers overlap by half, so that the older one always holds what is asked for.
  * @param {Profiling} profiling
- * @returns {Mode}
  */
-export default function recorder({ $visit: visit, $open: open, $close: close }: Profiling): Mode;
+export default function recorder({ $visit: visit, $open: open, $close: close, $go: go }: Profiling): void;

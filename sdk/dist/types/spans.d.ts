@@ -6,10 +6,10 @@ export declare const now: () => number;
 /** How many spans are kept: the server takes 1,000 for a trace. */
 export declare const most = 800;
 /**
- * What all copies of the script on a page share, whatever their versions: spans, pages, and whether one of them has begun.
- * @type {[Span[], Span[], boolean?]}
+ * What all copies of the script on a page share, whatever their versions: spans, pages, and the options of the one that has begun.
+ * @type {[Span[], Span[], object?]}
  */
-export declare const shared: [Span[], Span[], boolean?];
+export declare const shared: [Span[], Span[], object?];
 /**
  * The spans of features and labels that a trace may still need, oldest first. Those that are not over
  * end at Infinity.

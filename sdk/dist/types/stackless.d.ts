@@ -1,9 +1,7 @@
-import type { ProfilerTrace } from './encodeTrace.js';
 import type { Visit } from './loader.js';
-/** @import { ProfilerTrace } from './encodeTrace.js' */
 /** @import { Visit } from './loader.js' */
 /**
- * Returns a function that says what it knows of the samples without a stack, by the long animation
+ * Lets the visit say what is known of the samples without a stack, by the long animation
  * frames of the page: https://w3c.github.io/long-animation-frames/
  *
  * Samples in a script of another host get the frame `(third-party HOST)`, samples after the begin of
@@ -11,4 +9,4 @@ import type { Visit } from './loader.js';
  * thread had no task over 50 ms. Markers of the browser itself stay.
  * @param {Visit} visit
  */
-export default function stackless(visit: Visit): (/** @type {ProfilerTrace} */ trace: ProfilerTrace) => void;
+export default function stackless(visit: Visit): void;

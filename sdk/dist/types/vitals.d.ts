@@ -1,6 +1,4 @@
 import type { Visit } from './loader.js';
-/** @import { Interaction } from './interactions.js' */
-/** @import { Visit } from './loader.js' */
 /**
  * Reports the Web Vitals of each navigation, as the library web-vitals has them: LCP, INP, CLS, FCP and
  * TTFB, as far as the browser tells. See https://web.dev/articles/vitals. A navigation is a document that
@@ -11,8 +9,6 @@ import type { Visit } from './loader.js';
  *
  * A report can not be taken back. So it waits for the end where the browser can send when the page has
  * gone, and else until the page is hidden.
- *
- * Returns a function that returns the LCP of the document, 0 if there is none yet.
  * @param {Visit} visit
  */
-export declare function vitals(visit: Visit): () => number;
+export declare function vitals(visit: Visit): void;

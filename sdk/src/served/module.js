@@ -12,15 +12,12 @@ export { feature, page } from '../spans.js';
  * preloaded is what is imported.
  * @type {NonNullable<import('../loader.js').Visit['$part']>}
  */
-const part = (name, integrity, then) => {
+visit.$part = (name, integrity, of) => {
   const href = `${visit.$options.url}/${name}.mjs?${integrity}`;
-  const onload = () => import(href).then(then);
+  const onload = () => import(href).then((part) => part.default(of));
   document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href, integrity, onload }));
 };
-visit.$part = part;
 
 /** @param {Options} options */
 export const start = (options) =>
-  begin(options, (then) =>
-    (self.requestIdleCallback ?? setTimeout)(() => part('rest', REST, then), { timeout: 1000 }),
-  );
+  begin(options, () => (self.requestIdleCallback ?? setTimeout)(() => visit.$part('rest', REST, visit), { timeout: 1000 }));

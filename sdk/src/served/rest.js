@@ -1,3 +1,4 @@
+import { phases } from '../phases.js';
 import { profile } from '../profile.js';
 import { vitals } from '../vitals.js';
 
@@ -10,9 +11,7 @@ import { vitals } from '../vitals.js';
 export default (visit) =>
   profile(
     visit,
-    {
-      stackless: (then) => visit.$part?.('stackless', STACKLESS, then),
-      recorder: (then) => visit.$part?.('recorder', RECORDER, then),
-    },
     vitals,
+    [phases, (of) => of.$options.stackless != false && of.$part('stackless', STACKLESS, of)],
+    (of) => visit.$part('recorder', RECORDER, of),
   );

@@ -1,0 +1,93 @@
+import { loading } from './context.js';
+import { interactions, nameOf, partsOf } from './interactions.js';
+import { observe } from './observe.js';
+import { cut, most, now, pages, spans } from './spans.js';
+
+/** @import { Span } from './encodeTrace.js' */
+/** @import { Interaction } from './interactions.js' */
+/** @import { Visit } from './loader.js' */
+
+/**
+ * Notes as spans of the label `phase` what the page view is at: before-lcp, load until 2 s after the load
+ * event, interaction from an input to the next paint, slow-interaction if that took 200 ms, background
+ * while the page is hidden. Where several overlap, the one that began last holds. Of interactions it
+ * notes which it was, its parts, and the time until what it has started is painted, if that is later. What the
+ * site has marked with elementtiming or containertiming becomes a feature, from the beginning of the page to its first
+ * paint.
+ * @param {Visit} visit
+ */
+export function phases(visit) {
+  const add = (/** @type {string} */ name, start = now(), end = Infinity, /** @type {Span[2]} */ kind = 2) => {
+    /** @type {Span} */
+    const added = [start, end, kind, name];
+    if (spans.push(added) > most) spans.shift();
+    return added;
+  };
+  const before = add('phase=before-lcp', 0, 0);
+  const load = add('phase=load', 0);
+  let background = load;
+  const look = () => {
+    if (document.hidden) background = add('phase=background');
+    else background[1] = now();
+  };
+  look();
+  addEventListener('visibilitychange', look, visit.$stop);
+
+  const [take, find] = interactions();
+  const reserve = (/** @type {number} */ count) => Array.from({ length: count }, () => add('', 0, 0));
+  const note = (/** @type {Span[]} */ noted, /** @type {[number, number, string][]} */ ...all) =>
+    all.forEach(([start, end, name], i) => Object.assign(noted[i], [start, end, 2, name]));
+  /** @type {Interaction | undefined} */
+  let last;
+  /** @type {[time: number, name: string, content?: Span[]][]} the last ones: the browser tells of no others than slow ones what was used */
+  let inputs = [];
+  for (const type of ['click', 'keydown'])
+    addEventListener(
+      type,
+      ({ timeStamp, target }) => {
+        inputs = [[timeStamp, (type == 'click' ? 'pointer ' : 'key ') + nameOf(target)], ...inputs.slice(0, 9)];
+      },
+      { capture: true, passive: true, signal: visit.$stop.signal },
+    );
+  const painted = new Set(); // each once, such as the entries of a list that have the same name
+  /** @param {any} entry */
+  const paint = ({ identifier, startTime, firstRenderTime: end = startTime }) => {
+    const start = pages.findLast(([begun]) => begun <= end)?.[0] ?? end;
+    const name = cut('before-' + identifier);
+    if (identifier && !painted.has(start + name)) add(name, start, end, 1);
+    painted.add(start + name);
+  };
+  const flush = observe(visit, {
+    event: (entry) => {
+      last = take(entry) ?? last; // an event without an id is of the same frame, or of none that is noted
+      if (!last) return;
+      const { $name: name, $start: start, $ms: ms } = last;
+      const [delay, processing] = partsOf(last);
+      const [begun, done, end] = [start + delay, start + delay + processing, start + ms];
+      note(
+        (last.$noted ??= reserve(5)),
+        [start, end, `phase=${ms < 200 ? '' : 'slow-'}interaction`],
+        [start, end, 'interaction=' + name],
+        [start, begun, 'part=input-delay'],
+        [begun, done, 'part=processing'],
+        [done, end, 'part=presentation'],
+      );
+    },
+    // What a handler has started, such as a request, may be painted later. The browser follows that.
+    'interaction-contentful-paint': ({ interactionId, startTime, largestContentfulPaint }) => {
+      const of = inputs.find(([time]) => Math.abs(time - startTime) < 1);
+      const known = find(interactionId);
+      const start = known ? known.$start + known.$ms : startTime;
+      const end = largestContentfulPaint?.renderTime || 0;
+      if (of && end > start + 8) note((of[2] ??= reserve(2)), [start, end, 'interaction=' + of[1]], [start, end, 'part=content']);
+    },
+    element: paint,
+    container: paint,
+  });
+  visit.$completes.push((_, { $known: known }) => {
+    flush();
+    before[1] = load[0] = visit.$lcp?.() ?? 0;
+    load[1] = Math.max(load[0], (loading.loadEventEnd || Infinity) + 2000);
+    known.phase = 'idle'; // where no span says otherwise
+  });
+}
