@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"context"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -64,8 +65,21 @@ func (s *sampler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			share = 0
 		}
 		w.Header().Add(timingHeader, serverTiming(share))
+		r = r.WithContext(context.WithValue(r.Context(), decidedKey{}, share))
 	}
 	s.next.ServeHTTP(w, r)
+}
+
+// decidedKey is the key of the decision in the context of a request.
+type decidedKey struct{}
+
+// Decided returns what [Sampled] has decided for the document of r: the probability with which its page
+// view was chosen, or 0 if it was not or nothing was decided. A handler that writes it into the document, as
+// the option decided of the script, saves visitors the script's look at Server-Timing, which takes longer than
+// all else that it does for those who are not chosen.
+func Decided(r *http.Request) float64 {
+	share, _ := r.Context().Value(decidedKey{}).(float64)
+	return share
 }
 
 // clamp returns share if it is a probability, or the one next to it.

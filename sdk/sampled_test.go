@@ -8,8 +8,11 @@ import (
 	"testing"
 )
 
-// page is a site of one page.
-var page = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("page")) })
+// page is a site of one page, which passes on the decision.
+var page = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Decided", serverTiming(Decided(r)))
+	_, _ = w.Write([]byte("page"))
+})
 
 func TestSampled(t *testing.T) {
 	for _, c := range []struct {
@@ -34,6 +37,9 @@ func TestSampled(t *testing.T) {
 		w := get(h, "GET", "/feed", "Sec-Fetch-Dest", "document")
 		if got := w.Header().Values("Server-Timing"); !slices.Equal(got, []string{c.timing}) {
 			t.Errorf("%v, %v: Server-Timing is %q, want %q", c.share, c.draw, got, c.timing)
+		}
+		if got := w.Header().Get("Decided"); got != c.timing {
+			t.Errorf("%v, %v: the document has %q, want %q", c.share, c.draw, got, c.timing)
 		}
 		want := []string{"js-profiling=?0"}
 		if c.chosen {

@@ -38,30 +38,32 @@ async function notProfiled() {
   site.script('/nothing.js', 'self.nothing = 0');
   const tag = (src, code) => `<script src="${src}" crossorigin="anonymous"></script><script>${code}</script>`;
   const start = `fieldtrie.start({ url: '${daemon.collector}', reportRate: 0 })`;
+  const decided = start.replace(' })', ', decided: 0 })');
   const urls = [
     site.page('/nothing', { tag: tag('/nothing.js', 'self.nothing++'), start: false, headers }),
     site.page('/none', { tag: tag(daemon.collector + '/sdk.js', start), start: false, headers }),
+    site.page('/decided', { tag: tag(daemon.collector + '/sdk.js?decided', decided), start: false }),
     site.page('/inline', { tag: `<script>${await (await fetch(daemon.collector + '/sdk.js')).text()}</script><script>${start}</script>`, start: false, headers }),
   ];
   const browser = setup.context.browser();
   await browser.startTracing(undefined, { categories: ['devtools.timeline'] });
-  for (let i = 0; i < 3 * count; i++) {
+  for (let i = 0; i < urls.length * count; i++) {
     const page = await setup.context.newPage();
-    await page.goto(urls[i % 3]);
+    await page.goto(urls[i % urls.length]);
     await page.close();
   }
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
   /** @type {Record<string, number>[]} by frame, which each page view has one of */
-  const spent = [{}, {}, {}];
+  const spent = urls.map(() => ({}));
   for (const { name, args, tdur } of traceEvents) {
     const { url = '', frame } = args?.data ?? {};
     if (name != 'EvaluateScript' && name != 'FunctionCall') continue;
-    const kind = /[/](nothing|nothing[.]js)$/.test(url) ? 0 : /[/](none|sdk[.]js)$/.test(url) ? 1 : /[/]inline$/.test(url) ? 2 : -1;
+    const kind = [/[/](nothing|nothing[.]js)$/, /[/](none|sdk[.]js)$/, /[/?]decided$/, /[/]inline$/].findIndex((of) => of.test(url));
     if (kind >= 0) spent[kind][frame] = (spent[kind][frame] ?? 0) + tdur / 1000;
   }
   const [without, ...withIt] = spent.map((views) => Object.values(views));
   const of = quantile(without, 0.5);
-  for (const [i, name] of ['', '_inline'].entries()) {
+  for (const [i, name] of ['', '_decided', '_inline'].entries()) {
     const { value, low, high } = difference(without, withIt[i]);
     print(`sdk/not_profiled${name}_cpu_p50_ms`, value, 'ms', '<= 0.4', { low, high, without: of, views: withIt[i].length });
     print(`sdk/not_profiled${name}_cpu_p95_ms`, quantile(withIt[i], 0.95) - of, 'ms', '<= 0.8');
