@@ -61,7 +61,7 @@ for (const { file, entry, constant, external } of outputs) {
   const { code = '' } = await minify(bundle.outputFiles[0].text, {
     module: true, // what is at the top is no global
     ecma: 2020,
-    compress: { passes: 4, unsafe_arrows: true },
+    compress: { passes: 2, hoist_funs: true, unsafe_arrows: true },
     // Nearly all of the loader runs at once. So Chromium compiles it while it loads, and not function by function in the main thread.
     format: { preamble: file == 'sdk.js' ? '//# allFunctionsCalledOnLoad' : '' },
   });

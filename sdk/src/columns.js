@@ -38,7 +38,7 @@ function runsOf(values) {
   /** @type {number[]} */
   const lengths = [];
   values.forEach((value, i) => {
-    if (i && value == values[i - 1]) lengths[lengths.length - 1]++;
+    if (value == values[i - 1]) lengths[lengths.length - 1]++;
     else lengths[firsts.push(value) - 1] = 0;
   });
   return [firsts, lengths];
@@ -61,7 +61,7 @@ export function sampleColumns({ samples, stacks }, interval) {
     stack == null ? 0 : (nodeOf[stack] ??= nodes.push([nodeAt(stacks[stack].parentId), stacks[stack].frameId]));
 
   // Browsers do not sort them, and the order of equal times means something.
-  const sorted = samples.slice().sort((a, b) => micros(a.timestamp) - micros(b.timestamp));
+  const sorted = [...samples].sort((a, b) => micros(a.timestamp) - micros(b.timestamp));
   const times = sorted.map(({ timestamp }) => micros(timestamp));
   const gaps = times.slice(1).map((time, i) => time - times[i]);
   const unit = gaps.reduce(gcd, 0) || 1;
@@ -74,7 +74,7 @@ export function sampleColumns({ samples, stacks }, interval) {
     named = node || named;
     return step + +!!lengths[i];
   });
-  const [marks, markLengths] = runsOf(sorted.map(({ marker = '' }) => marker ? markers.indexOf(marker) + 1 || 6 : 0));
+  const [marks, markLengths] = runsOf(sorted.map(({ marker }) => (marker ? markers.indexOf(marker) + 1 || 6 : 0)));
   return [
     nodes,
     [

@@ -1,4 +1,5 @@
 import { compareRows, frameColumns, micros, nodeColumns, sampleColumns } from './columns.js';
+import { cut } from './spans.js';
 import { message, utf8, zigzag } from './wire.js';
 
 /**
@@ -27,7 +28,7 @@ import { message, utf8, zigzag } from './wire.js';
  * @property {number} $share probability with which any moment of the page view is profiled; 0 is not known
  * @property {string} [release]
  * @property {string} [environment]
- * @property {Record<string, unknown>} labels those that are missing or '' are left out
+ * @property {Record<string, unknown>} labels those that are missing or '' are left out; long ones are cut, as names of spans
  * @property {Span[]} $spans
  */
 
@@ -74,9 +75,9 @@ function contextMessage(context) {
     utf8(context.release),
     utf8(context.environment),
     keys.map(utf8),
-    keys.map((key) => utf8(labels[key])),
+    keys.map((key) => utf8(cut(labels[key]))),
     column(2),
-    column(3).map(utf8),
+    column(3).map((name) => utf8(cut(name))),
     column(0).map((start, i, all) => zigzag(start - (i && all[i - 1]))),
     column(1),
   ]);

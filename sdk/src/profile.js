@@ -2,7 +2,7 @@ import { labels } from './context.js';
 import { encodeTrace } from './encodeTrace.js';
 import { room } from './loader.js';
 import { post, report } from './report.js';
-import { cut, now, pages, spans } from './spans.js';
+import { now, pages, spans } from './spans.js';
 
 /** @import { ProfilerTrace, Span } from './encodeTrace.js' */
 /** @import { RunningProfiler, View, Visit } from './loader.js' */
@@ -31,8 +31,6 @@ const outcomes = /** @type {Record<string, string>} */ ({
   NotAllowedError: 'header',
   TypeError: 'quota',
 });
-
-const idle = self.requestIdleCallback ?? setTimeout;
 
 /**
  * Goes on with what the loader has begun: cuts the time of a page view into chunks, and encodes and sends
@@ -66,7 +64,8 @@ export function profile(visit, vitals, chosen = [], recorder) {
     cost[work] += ms * 1000;
   };
 
-  let leaving = false; // or stopped: nobody hears any more that the page goes away
+  /** @type {boolean | undefined} */
+  let leaving; // or stopped: nobody hears any more that the page goes away
 
   /** @type {Set<() => void>} what waits, and is done at once when the page goes away */
   const waiting = new Set();
@@ -133,7 +132,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
     } catch (error) {
       report(visit, outcomes[/** @type {Error} */ (error).name] ?? 'error');
     }
-    view.$profiler = undefined;
+    delete view.$profiler;
     return profiler;
   };
 
@@ -157,7 +156,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
         }
       },
       // An interaction is known after the paint that ends it, which may come after the trace.
-      (write) => setTimeout(() => idle(write, { timeout: 5000 }), 1000),
+      (write) => setTimeout(() => (self.requestIdleCallback ?? setTimeout)(write, { timeout: 5000 }), 1000),
     );
   };
 
@@ -174,13 +173,11 @@ export function profile(visit, vitals, chosen = [], recorder) {
     const half = samples.length / 2;
     if (!half || of.$draw >= of.$top) return; // what the server does not want would have a wrong share
     const first = samples[0].timestamp;
-    const last = samples[samples.length - 1].timestamp;
+    const last = /** @type {typeof samples[0]} */ (samples.at(-1)).timestamp;
     const until = last + interval;
     const near = [...pages, ...spans].filter((span) => span[0] < until && span[1] > first);
-    const page = near[0][3]; // at the beginning
-    /** @type {Span[]} */
-    const soft = near.filter(([start, , kind]) => !kind && start > of.$begun);
-    near.push(...soft.map(([start, end]) => /** @type {Span} */ ([start, end, 2, 'navigation=soft'])));
+    for (const [start, end, kind] of near) if (!kind && start > of.$begun) near.push([start, end, 2, 'navigation=soft']);
+    const page = /** @type {Span} */ (near.shift())[3]; // at the beginning
     const body = encodeTrace(
       trace,
       {
@@ -190,13 +187,8 @@ export function profile(visit, vitals, chosen = [], recorder) {
         timeOrigin: performance.timeOrigin,
         $interval: interval,
         $share: of.$top * share,
-        labels: Object.fromEntries(
-          Object.entries({ ...of.$known, stopped: of.stopped, ...options.labels, ...more }).map(([key, value]) => [
-            cut(key),
-            cut(value ?? ''),
-          ]),
-        ),
-        $spans: near.slice(1).map(([start, end, kind, name]) => [start, Math.min(end, until), kind, cut(name || '(unknown)')]),
+        labels: { ...of.$known, stopped: of.stopped, ...options.labels, ...more },
+        $spans: near.map(([start, end, kind, name]) => [start, Math.min(end, until), kind, name || '(unknown)']),
       },
       () => {
         spend(2, from);
@@ -228,7 +220,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
     const old = current;
     if (!on) {
       visit.$view.$profiler?.stop(); // no window begins now
-      visit.$view.$profiler = undefined;
+      delete visit.$view.$profiler;
     }
     current = on && open(turn); // before the old one stops, so that no time is lost
     if (old) close(old);
@@ -251,16 +243,11 @@ export function profile(visit, vitals, chosen = [], recorder) {
   const rotate = (on, first) => {
     clearTimeout(timer);
     swap(on);
+    const age = now() - visit.$view.$begun;
+    let ms = Math.min(length, 3e4 / pace, navigator.userAgentData?.mobile ? 600 + age / 2 : length);
     // Gaps are exponential and the first window is met at a random moment of it, so that every moment of
     // a page view has the same chance to be profiled.
-    const age = now() - visit.$view.$begun;
-    const ms = !on
-      ? -gap * Math.log(Math.random())
-      : gap
-        ? first
-          ? length * Math.random() - age
-          : length
-        : Math.min(length, 3e4 / pace, navigator.userAgentData?.mobile ? 600 + age / 2 : length);
+    if (gap) ms = !on ? -gap * Math.log(Math.random()) : first ? length * Math.random() - age : length;
     if (current || gap) timer = setTimeout(rotate, ms, !on || !gap);
   };
 
@@ -276,16 +263,17 @@ export function profile(visit, vitals, chosen = [], recorder) {
     end();
     flush();
   };
+
   /** Completes what the loader knows of the page view. */
   const know = () => {
     const { $view: view } = visit;
     view.$viewId = crypto.getRandomValues(new Uint8Array(16));
     new Uint32Array(view.$viewId.buffer)[0] = view.$draw * 2 ** 32;
-    view.$chunk = 0;
     view.$chosen = view.$draw < view.$top;
     view.weight = view.$chosen ? 1 : Math.round(1 / (options.reportRate ?? 0.01));
     view.$shown = /** @type {Span} */ (view.$event?.persisted ? pages.at(-1) : pages[0]);
     view.$known = labels(view);
+    view.$chunk = 0;
     try {
       view.$told = sessionStorage['fieldtrie' + view.$shown[3]];
     } catch {} // the visitor has forbidden it
@@ -293,7 +281,6 @@ export function profile(visit, vitals, chosen = [], recorder) {
 
   const begin = () => {
     const { $view: view } = visit;
-    spent = 0;
     if (!view.$chosen || options.dryRun) report(visit, view.$told == '0' ? 'stopped' : 'unsampled');
     else if (view.$refused) report(visit, 'refused');
     else {
@@ -316,6 +303,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
   vitals?.(visit);
   visit.$begin = () => {
     leaving = false;
+    spent = 0;
     know();
     begin();
   };

@@ -23,6 +23,6 @@ export const post = async ({ $options: options }, path, body, more, send = fetch
  * @param {string} outcome
  */
 export function report(visit, outcome) {
-  const { $shown: shown, weight } = visit.$view;
-  if (!visit.$view.$chunk++) post(visit, 'v', JSON.stringify({ page: shown[3], outcome, weight })).catch(() => {});
+  const { $view: view } = visit;
+  if (!view.$chunk++) post(visit, 'v', JSON.stringify({ page: view.$shown[3], outcome, weight: view.weight })).catch(() => {});
 }

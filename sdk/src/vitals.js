@@ -29,7 +29,6 @@ const armOf = ({ $problem: problem, $told: told, $chosen: chosen, $top: rate }) 
  */
 export function vitals(visit) {
   const { activationStart = 0, responseStart } = loading;
-  const supported = PerformanceObserver.supportedEntryTypes;
   const count = () => performance.interactionCount ?? 0;
   let hidden =
     performance
@@ -81,7 +80,7 @@ export function vitals(visit) {
     const vitals = {
       ...values,
       inp: inp?.$ms ?? (before && all ? 8 : undefined),
-      cls: values.fcp >= 0 && supported.includes('layout-shift') ? (values.cls ?? 0) : undefined,
+      cls: values.fcp >= 0 && PerformanceObserver.supportedEntryTypes.includes('layout-shift') ? (values.cls ?? 0) : undefined,
     };
     if (view.$refused || !view.weight) return;
     const body = JSON.stringify({
@@ -125,7 +124,7 @@ export function vitals(visit) {
   const interaction = (entry) => {
     const of = interactionOf(entry);
     if (of && !longest.includes(of)) longest.push(of);
-    longest = longest.sort((a, b) => b.$ms - a.$ms).slice(0, 10);
+    longest.sort((a, b) => b.$ms - a.$ms).splice(10);
   };
   /** @type {Record<string, (entry: any) => void>} */
   const takes = {
