@@ -75,8 +75,8 @@ type decidedKey struct{}
 
 // Decided returns what [Sampled] has decided for the document of r: the probability with which its page
 // view was chosen, or 0 if it was not or nothing was decided. A handler that writes it into the document, as
-// the option decided of the script, saves visitors the script's look at Server-Timing, which takes longer than
-// all else that it does for those who are not chosen.
+// the option decided of the script, saves visitors the script's look at Server-Timing: a third of what it costs
+// those who are not chosen.
 func Decided(r *http.Request) float64 {
 	share, _ := r.Context().Value(decidedKey{}).(float64)
 	return share
