@@ -41,6 +41,9 @@ type Options struct {
 	// "*.example.com"; code of other hosts becomes (third-party HOST). None: all are
 	// shown.
 	FirstParty []string
+	// PublicURL is where browsers reach the collector and its scripts, such as "https://www.example.com/p". Empty: at
+	// the host to which they send.
+	PublicURL string
 	// Keys let requests in that carry one as the parameter key. None: all come in. See
 	// also [Collector.SetKeys].
 	Keys []Key

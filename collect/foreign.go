@@ -89,22 +89,38 @@ func pageScript(resource string, inline map[string]string) string {
 	return scheme + "://" + rest[:i] + page
 }
 
-// ownName is the name of a script that the package sdk serves: with a hash, of a part, or alone.
-var ownName = regexp.MustCompile(`^sdk(-rest|-stackless|-recorder|-all|-core)?(\.[0-9a-f]{12})?\.m?js$`)
+// Names of scripts that the package sdk serves, with a hash, of a part, or alone. Those that filter lists do not know may be
+// anybody's; the loader asks for its parts by these.
+var (
+	ownName   = regexp.MustCompile(`^sdk(-rest|-stackless|-recorder|-all|-core)?(\.[0-9a-f]{12})?\.m?js$`)
+	plainName = regexp.MustCompile(`^(load|rest|stackless|recorder|all|core)(\.[0-9a-f]{12})?\.m?js$`)
+)
 
-// ownScript reports whether a resource is the script that profiles, as the daemon at host serves
-// it. A script of the name sdk.js alone may be anybody's, so then it has to come from there.
-func ownScript(resource, host string) bool {
-	at := strings.LastIndexByte(resource, '/')
-	if !strings.HasPrefix(resource[at+1:], "sdk") {
-		return false
+// ownScript reports whether a resource is the script that profiles, as the daemon at host serves it. A script of the name
+// sdk.js alone has to come from there, and one of a plain name from the place at which the daemon is reached.
+func (c *Collector) ownScript(resource, host string) bool {
+	at := strings.LastIndexByte(resource, '/') + 1
+	name := resource[at:]
+	if !strings.HasPrefix(name, "sdk") {
+		return c.serves(resource[:at], host) && plainName.MatchString(name)
 	}
-	parts := ownName.FindStringSubmatch(resource[at+1:])
+	parts := ownName.FindStringSubmatch(name)
 	if parts == nil {
 		return false
 	}
 	u, err := url.Parse(resource)
 	return parts[1]+parts[2] != "" || err == nil && strings.EqualFold(u.Host, host)
+}
+
+// serves reports whether the daemon at host is reached at base, a URL with a slash at its end: the public URL or, if that has no
+// path, the host.
+func (c *Collector) serves(base, host string) bool {
+	_, at, ok := strings.Cut(base, "://")
+	_, public, _ := strings.Cut(c.opts.PublicURL, "://")
+	if public != "" && strings.EqualFold(at, public+"/") {
+		return true
+	}
+	return ok && host != "" && !strings.Contains(public, "/") && strings.EqualFold(at, host+"/")
 }
 
 // SetFirstParty replaces the hosts whose scripts are shown, see [Options]. It may be called while
@@ -121,7 +137,7 @@ func (c *Collector) SetFirstParty(hosts []string) {
 // script that profiles, else the zero Frame. Code without a host, such as the browser's own
 // functions, is the site's.
 func (c *Collector) foreign(resource, to string) trie.Frame {
-	if ownScript(resource, to) {
+	if c.ownScript(resource, to) {
 		return trie.Frame{Name: trie.FrameFieldtrie}
 	}
 	hosts := *c.own.Load()

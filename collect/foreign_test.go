@@ -47,6 +47,9 @@ func TestForeign(t *testing.T) {
 		{"the script itself", nil, []string{own, "https://example.com/sdk.js", "https://profiles.example/sdk-rest.mjs", own}, "f0 (fieldtrie) f3"},
 		{"with a hash", first, []string{"https://profiles.example/sdk.0123456789ab.mjs", own}, "(fieldtrie) f1"},
 		{"the script of somebody else", nil, []string{own, "https://connect.example/sdk.js", "https://example.com/sdk-other.js", "https://example.com/sdk.js/x.js"}, "f0 f1 f2 f3"},
+		{"its parts", nil, []string{own, "https://example.com/rest.mjs", "http://example.com/stackless.mjs", own}, "f0 (fieldtrie) f3"},
+		{"plain names", nil, []string{"https://Example.com/load.js", own, "https://example.com/all.0123456789ab.mjs", "https://example.com/core.js"}, "(fieldtrie) f1 (fieldtrie)"},
+		{"plain names of somebody else", nil, []string{own, "https://www.example.com/rest.mjs", "https://example.com/js/core.js", "https://example.com/loader.js", "file:///core.js"}, "f0 f1 f2 f3 f4"},
 		{"extensions", nil, []string{own, "chrome-extension://abc/x.js", "moz-extension://def/y.js", own}, "f0 (unknown) f3"},
 	} {
 		col, s := newCollector(Options{FirstParty: c.first})
@@ -62,6 +65,33 @@ func TestForeign(t *testing.T) {
 		slices.Reverse(names)
 		if got := strings.Join(names, " "); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestOwnPlace has the daemon below a path of the site, whose own scripts may have the same names.
+func TestOwnPlace(t *testing.T) {
+	for _, c := range []struct {
+		public, resource string
+		own              bool
+	}{
+		{"", "https://example.com/rest.mjs", true},
+		{"", "https://example.com/p/rest.mjs", false},
+		{"https://www.example.com/p", "https://www.example.com/p/rest.mjs", true},
+		{"https://www.example.com/p", "https://WWW.example.com/p/load.0123456789ab.js", true},
+		{"https://www.example.com/p", "https://www.example.com/rest.mjs", false},
+		{"https://www.example.com/p", "https://example.com/core.js", false},
+		{"https://www.example.com/p", "https://www.example.com/p/sdk-rest.mjs", true},
+		{"https://profiles.example", "https://profiles.example/all.js", true},
+		{"https://profiles.example", "https://example.com/all.js", true},
+		{"https://profiles.example", "https://other.example/all.js", false},
+		{"", "file:///core.js", false},
+		{"", "core.js", false},
+		{"", "", false},
+	} {
+		col, _ := newCollector(Options{PublicURL: c.public})
+		if got := col.ownScript(c.resource, "example.com"); got != c.own {
+			t.Errorf("%q, at %q: got %v", c.resource, c.public, got)
 		}
 	}
 }

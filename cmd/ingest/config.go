@@ -163,7 +163,7 @@ func (c *config) collectOptions() (collect.Options, error) {
 	}
 	proxies.Header = c.proxyHeader
 	return collect.Options{
-		Proxies: proxies, Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty, Keys: keys, Limits: c.receivingLimits(),
+		Proxies: proxies, Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty, PublicURL: c.publicURL, Keys: keys, Limits: c.receivingLimits(),
 		Sites: c.apart, Keep: c.retention,
 	}, errors.Join(wrong...)
 }

@@ -50,6 +50,22 @@ check('slow devices are profiled to the end of their page views', async ({ conte
   assert.equal(await daemon.profile('--label', 'stopped=cost'), undefined, 'none has stopped early');
 }, { measures: true });
 
+check('the time of the script and of its parts is apart from that of the page', async ({ context, daemon, site }) => {
+  site.script('/hot.js', 'globalThis.spin(100)');
+  const url = site.page('/apart', { sdk: daemon.collector + '/load.js', start: { maxCost: 1 }, scripts: ['/hot.js'] });
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 6 });
+  await page.goto(url);
+  await page.waitForTimeout(3000); // the rest of the script comes when the browser is idle
+  await closeTab(page);
+  await until('a trace', () => daemon.profile('--page', '/apart'));
+  const top = await daemon.aggregate('--page', '/apart', '--format', 'top', '--rows', '1000');
+  assert.match(top, /spin/);
+  assert.match(top, /[(]fieldtrie[)]/);
+  assert.ok(!top.includes(new URL(daemon.collector).host), top);
+});
+
 check('a page view that stops early says so, and is in no percentile', async ({ daemon, site, open }) => {
   const url = site.page('/dear', { start: { maxCost: 1e-9 } });
   const page = await open(url, smallBuffers, { count: 1, size: 100 });
