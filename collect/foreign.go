@@ -89,12 +89,17 @@ func pageScript(resource string, inline map[string]string) string {
 	return scheme + "://" + rest[:i] + page
 }
 
-// Names of scripts that the package sdk serves, with a hash, of a part, or alone. Those that filter lists do not know may be
-// anybody's; the loader asks for its parts by these.
-var (
-	ownName   = regexp.MustCompile(`^sdk(-rest|-stackless|-recorder|-all|-core)?(\.[0-9a-f]{12})?\.m?js$`)
-	plainName = regexp.MustCompile(`^(load|rest|stackless|recorder|all|core)(\.[0-9a-f]{12})?\.m?js$`)
-)
+// ownName is the name of a script that the package sdk serves: with a hash, of a part, or alone.
+var ownName = regexp.MustCompile(`^sdk(-rest|-stackless|-recorder|-all|-core)?(\.[0-9a-f]{12})?\.m?js$`)
+
+// unplain returns the name with sdk of a script that has the other one, which filter lists do not know: sdk.js for load.js, and
+// sdk-rest.mjs for rest.mjs. The loader asks for its parts by those.
+func unplain(name string) string {
+	if rest, ok := strings.CutPrefix(name, "load."); ok {
+		return "sdk." + rest
+	}
+	return "sdk-" + name
+}
 
 // ownScript reports whether a resource is the script that profiles, as the daemon at host serves it. A script of the name
 // sdk.js alone has to come from there, and one of a plain name from the place at which the daemon is reached.
@@ -102,7 +107,7 @@ func (c *Collector) ownScript(resource, host string) bool {
 	at := strings.LastIndexByte(resource, '/') + 1
 	name := resource[at:]
 	if !strings.HasPrefix(name, "sdk") {
-		return c.serves(resource[:at], host) && plainName.MatchString(name)
+		return c.serves(resource[:at], host) && ownName.MatchString(unplain(name))
 	}
 	parts := ownName.FindStringSubmatch(name)
 	if parts == nil {
