@@ -87,8 +87,6 @@ var mayImport = map[string][]string{
 	"store/shared/read":     {"internal/ahead", "internal/lru", "store", "store/block", "store/objects", "store/shared/layout", "trie", "trie/rollup"},
 	"store/shared/roll":     {"encode", "store", "store/block", "store/objects", "store/shared/deletion", "store/shared/layout", "trie/rollup"},
 	"store/shared/write":    {"internal/disk", "store", "store/objects", "store/shared/layout", "trie/rollup"},
-	"store/upgrade":         {"encode", "internal/disk", "store", "store/directory", "store/objects", "store/shared/layout", "store/shared/roll", "store/upgrade/former", "trie/rollup"},
-	"store/upgrade/former":  {"internal/disk", "internal/lru", "internal/wire", "store", "trie", "trie/rollup"},
 
 	"collect":        {"collect/quota", "collect/redact", "encode", "internal/strictyaml", "internal/fair", "internal/requests", "rules/feature", "rules/site", "store", "trie", "trie/rollup"},
 	"collect/quota":  {},
@@ -121,7 +119,7 @@ var mayImport = map[string][]string{
 	"cmd/aggregate/capture":  {},
 	"cmd/demo":               {},
 	"cmd/fieldtrie":          {"encode/output", "internal/commandline", "internal/spelling"},
-	"cmd/ingest":             {"cmd/ingest/address", "cmd/ingest/connections", "cmd/ingest/deletions", "cmd/ingest/demo", "cmd/ingest/telemetry", "cmd/ingest/watching", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/fair", "internal/lru", "internal/requests", "internal/spelling", "internal/strictyaml", "notify", "query", "query/agent", "query/api", "query/budget", "query/changes", "query/memory", "query/pyroscope", "query/selection", "rules/access", "rules/access/provider", "rules/feature", "rules/site", "sdk", "store", "store/objects", "store/shared", "store/shared/backup", "store/shared/deletion", "store/upgrade", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
+	"cmd/ingest":             {"cmd/ingest/address", "cmd/ingest/connections", "cmd/ingest/deletions", "cmd/ingest/demo", "cmd/ingest/telemetry", "cmd/ingest/watching", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/fair", "internal/lru", "internal/requests", "internal/spelling", "internal/strictyaml", "notify", "query", "query/agent", "query/api", "query/budget", "query/changes", "query/memory", "query/pyroscope", "query/selection", "rules/access", "rules/access/provider", "rules/feature", "rules/site", "sdk", "store", "store/objects", "store/shared", "store/shared/backup", "store/shared/deletion", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
 	"cmd/ingest/address":     {},
 	"cmd/ingest/connections": {"collect"},
 	"cmd/ingest/deletions":   {"query/api", "rules/site", "store/objects", "store/shared/deletion"},
@@ -157,7 +155,7 @@ var onlyIn = map[string]struct {
 	packages []string
 	why      string
 }{
-	"github.com/dgraph-io/badger":     {[]string{"store/commits", "store/upgrade/former"}, "no handle on a store of Badger leaves the package that closes it"},
+	"github.com/dgraph-io/badger":     {[]string{"store/commits"}, "no handle on a store of Badger leaves the package that closes it"},
 	"github.com/minio":                {[]string{"store/bucket"}, "what stores speak is the secret of one package"},
 	"github.com/johannesboyne":        {[]string{"test/fakebucket"}, "it is for tests"},
 	"github.com/go-sourcemap":         {[]string{"test/bench"}, "it is what ours is compared with"},
@@ -165,9 +163,9 @@ var onlyIn = map[string]struct {
 	"github.com/spf13/pflag":          {[]string{"cmd/aggregate", "cmd/aggregate/daemon", "cmd/aggregate/deleting", "cmd/fieldtrie", "cmd/ingest", "cmd/upload", "internal/commandline", "test/bench", "test/bench/load"}, "libraries have no command line"},
 	"log/slog":                        {[]string{"cmd/ingest", "collect", "internal/disk", "internal/requests", "store/shared", "store/shared/read", "store/shared/roll", "store/shared/write", "test/provider", "test/storetest", "cmd/ingest/telemetry", "cmd/ingest/watching"}, "logging is for the edges"},
 	"net/http":                        {[]string{"cmd/aggregate", "cmd/aggregate/capture", "cmd/aggregate/deleting", "cmd/demo", "cmd/ingest", "cmd/ingest/connections", "cmd/ingest/deletions", "cmd/ingest/demo", "cmd/upload", "collect", "docs", "internal/authorities", "internal/requests", "notify", "query/agent", "query/api", "query/budget", "query/pyroscope", "rules/access", "rules/access/provider", "sdk", "store/bucket", "symbols/uploads", "test/bench", "test/bench/load", "test/fakebucket", "test/loadgen", "test/provider", "web", "cmd/ingest/telemetry", "cmd/ingest/watching"}, "the core does no I/O"},
-	"google.golang.org/protobuf":      {[]string{"collect", "encode", "encode/internal/fixture", "encode/otlp", "encode/pprof", "proto/fieldtrie/v1", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "query/pyroscope", "store/upgrade/former", "test/bench/load"}, "tries are values, not messages"},
+	"google.golang.org/protobuf":      {[]string{"collect", "encode", "encode/internal/fixture", "encode/otlp", "encode/pprof", "proto/fieldtrie/v1", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "query/pyroscope", "test/bench/load"}, "tries are values, not messages"},
 	"github.com/prometheus":           {[]string{"cmd/ingest", "cmd/ingest/connections", "collect", "query/api", "cmd/ingest/telemetry", "cmd/ingest/watching"}, "what is measured is what a daemon serves"},
-	"github.com/klauspost/compress":   {[]string{"collect", "query/api", "query/pyroscope", "store/block", "store/upgrade/former", "symbols", "test/bench", "test/bench/load", "test/bundles"}, "formats do not compress"},
+	"github.com/klauspost/compress":   {[]string{"collect", "query/api", "query/pyroscope", "store/block", "symbols", "test/bench", "test/bench/load", "test/bundles"}, "formats do not compress"},
 	"github.com/getkin/kin-openapi":   {nil, "it is for tests"},
 	"github.com/rogpeppe/go-internal": {nil, "it is for tests"},
 	"github.com/modelcontextprotocol": {[]string{"cmd/aggregate", "query/agent"}, "agents are answered by one package"},

@@ -20,7 +20,6 @@
 //	directory  a directory of this machine
 //	commits    what came a moment ago, in Badger
 //	block      the file format of objects
-//	upgrade    a directory of objects of what releases before wrote
 //
 // Package metamorphic holds tests of the contract, which the engine passes in both homes.
 //

@@ -33,10 +33,6 @@ func TestBucketScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	former, err := filepath.Abs("../../store/upgrade/testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
 	aggregate := programs.Path(t, "aggregate")
 	fakebucket.Env(t.Setenv)
 	testscript.Run(t, testscript.Params{
@@ -51,7 +47,6 @@ func TestBucketScripts(t *testing.T) {
 			env.Values[clientKey{}] = c
 			env.Setenv("BUCKET", data)
 			env.Setenv("TRACES", traces)
-			env.Setenv("FORMER", former)
 			env.Setenv("AGGREGATE", aggregate)
 			env.Setenv("PUBLIC", freeaddr.Of(t))
 			env.Setenv("PRIVATE", freeaddr.Of(t))

@@ -174,9 +174,6 @@ func (s *serving) listen(context.Context) (err error) {
 
 // open opens what everything is kept in.
 func (s *serving) open(ctx context.Context) (err error) {
-	if err := s.upgradeData(ctx); err != nil {
-		return err
-	}
 	s.kept, err = s.config.open(ctx, s.log)
 	return err
 }

@@ -81,10 +81,7 @@ func OpenPlace(ctx context.Context, location string, o PlaceOptions) (objects.St
 
 // checkFolder refuses a directory that has something else than objects, before anything of it is changed.
 func checkFolder(dir string) error {
-	text, err := os.ReadFile(filepath.Join(dir, objects.Marker))
-	if err == nil && !layout.IsFormat(text) {
-		return fmt.Errorf("%s has the data of an earlier release: ingest --data %s writes it anew when it starts", dir, dir)
-	}
+	_, err := os.Stat(filepath.Join(dir, objects.Marker))
 	list, lerr := os.ReadDir(dir)
 	if err == nil || lerr != nil {
 		return nil // it has objects, or whoever opens it says what is wrong

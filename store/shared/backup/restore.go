@@ -18,9 +18,6 @@ type Archive struct {
 	format []byte
 }
 
-// ofDirectory is what a backup of a data directory begins with.
-const ofDirectory = "backup.json"
-
 // Open reads the beginning of a backup.
 func Open(r io.Reader) (*Archive, error) {
 	a := &Archive{in: newReader(r)}
@@ -28,8 +25,6 @@ func Open(r io.Reader) (*Archive, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case name == ofDirectory:
-		return nil, errors.New("it is the backup of a data directory by an earlier release: restore it by that one, and this one writes the directory anew when it starts")
 	case name != objects.Marker:
 		return nil, fmt.Errorf("%w: it begins with %q, not with %s", errBackup, name, objects.Marker)
 	}

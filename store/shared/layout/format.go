@@ -21,11 +21,8 @@ type format struct {
 
 const formatVersion = 1
 
-// IsFormat reports whether a text is what the object FORMAT says.
-func IsFormat(text []byte) bool {
-	var f format
-	return json.Unmarshal(text, &f) == nil && f.Shards > 0
-}
+// putFormatBack says how to restore FORMAT.
+const putFormatBack = `Restore it from a copy, or write this line to it: {"format":1,"shards":N}, where N is the number of folders in shard/`
 
 // readFormat reads how a bucket is laid out.
 func readFormat(ctx context.Context, b objects.Store) (f format, err error) {
@@ -38,16 +35,11 @@ func readFormat(ctx context.Context, b objects.Store) (f format, err error) {
 
 // parseFormat reads the text of the format of what has a name.
 func parseFormat(name string, text []byte) (f format, err error) {
-	if err := json.Unmarshal(text, &f); err != nil {
-		return f, fmt.Errorf("read the format of %s: %w", name, err)
-	}
-	switch {
-	case f.Format > formatVersion:
+	switch err := json.Unmarshal(text, &f); {
+	case err == nil && f.Format > formatVersion:
 		return f, &VersionError{name + objects.Marker, f.Format}
-	case f.Check != 0 && f.Check != f.check():
-		return f, fmt.Errorf("%s%s is damaged: %q; put it back, from a replica or an older version of the object", name, objects.Marker, text)
-	case f.Format < 1 || f.Shards < 1 || f.Shards > 999:
-		return f, fmt.Errorf("read the format of %s: format %d of %d shards can not be", name, f.Format, f.Shards)
+	case err != nil || f.Check != 0 && f.Check != f.check() || f.Format < 1 || f.Shards < 1 || f.Shards > 999:
+		return f, fmt.Errorf("%s%s is damaged: %.100q. %s", name, objects.Marker, text, putFormatBack)
 	}
 	return f, nil
 }
@@ -95,8 +87,7 @@ func formatLost(ctx context.Context, b objects.Store) error {
 			return &RestoringError{b.Name()}
 		}
 		if !strings.HasPrefix(e.Key, objects.Probes) && e.Key != objects.Marker {
-			return fmt.Errorf("%s%s is lost: there is %s. Put it back, from a replica or an older version of the object; it is {\"format\":%d,\"shards\":N}, where N is how many folders there are in shard/",
-				b.Name(), objects.Marker, e.Key, formatVersion)
+			return fmt.Errorf("%s%s is lost: there is %s. %s", b.Name(), objects.Marker, e.Key, putFormatBack)
 		}
 	}
 	return nil
