@@ -115,10 +115,12 @@ func (w *Writer) Add(kind byte, page string, rows int, data []byte) error {
 // Size returns about how many bytes the file has so far.
 func (w *Writer) Size() int { return len(w.out) }
 
-// Finish returns the file. Nothing may be added after that.
-func (w *Writer) Finish() []byte {
+// Finish returns the file, which carries its own name, so that a reader notices when it gets another file instead.
+// Nothing may be added after that.
+func (w *Writer) Finish(name string) []byte {
 	slices.SortStableFunc(w.list, func(a, b Entry) int { return a.compare(b.Kind, b.Page) })
-	index := binary.AppendUvarint(nil, uint64(len(w.list)))
+	index := append(binary.AppendUvarint(nil, uint64(len(name))), name...)
+	index = binary.AppendUvarint(index, uint64(len(w.list)))
 	last, next := "", int64(0)
 	for _, e := range w.list {
 		shared := 0
@@ -149,6 +151,7 @@ func (w *Writer) Finish() []byte {
 // Index says which blocks a file has.
 type Index struct {
 	codec *Codec
+	name  string
 	list  []Entry
 }
 
@@ -161,9 +164,9 @@ func (e *ShortError) Error() string {
 	return fmt.Sprintf("the index of the block file takes its last %d bytes", e.Need)
 }
 
-// ParseIndex reads the index at the end of a file of so many bytes. If tail, its last bytes, does not
-// have all of it, a [*ShortError] says what has to be read.
-func (c *Codec) ParseIndex(tail []byte, size int64) (*Index, error) {
+// ParseIndex reads the index at the end of a file of size bytes, and checks that the file carries a name. If tail,
+// the last bytes of the file, is shorter than the index, a [*ShortError] returns how much to read.
+func (c *Codec) ParseIndex(name string, tail []byte, size int64) (*Index, error) {
 	bad := func(what string) (*Index, error) { return nil, fmt.Errorf("%w: %s", ErrDamaged, what) }
 	if len(tail) < trailer || int64(len(tail)) > size || string(tail[len(tail)-len(magic):]) != magic {
 		return bad("it does not end as one")
@@ -188,18 +191,22 @@ func (c *Codec) ParseIndex(tail []byte, size int64) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := parseEntries(index, size-length-int64(trailer))
-	if err != nil {
+	x := &Index{codec: c}
+	if x.name, x.list, err = parseEntries(index, size-length-int64(trailer)); err != nil {
 		return nil, err
 	}
-	return &Index{c, list}, nil
+	if x.name != name {
+		return bad(fmt.Sprintf("it is %.200q", x.name))
+	}
+	return x, nil
 }
 
-// parseEntries reads the entries of an index, whose blocks take so many bytes.
-func parseEntries(index []byte, blocks int64) ([]Entry, error) {
+// parseEntries reads the name and the entries of an index, whose blocks take so many bytes.
+func parseEntries(index []byte, blocks int64) (name string, list []Entry, err error) {
 	r := wire.NewReader(index, ErrDamaged)
-	n := r.AtMost(uint64(len(index)))       // each entry takes more than a byte
-	list := make([]Entry, 0, min(n, 1<<16)) // which many an index has, and a lie costs no more
+	name = r.Text(MaxPage)
+	n := r.AtMost(uint64(len(index)))      // each entry takes more than a byte
+	list = make([]Entry, 0, min(n, 1<<16)) // which many an index has, and a lie costs no more
 	last, all := Entry{}, int64(0)
 	for range n {
 		e := Entry{Kind: r.Byte()}
@@ -217,7 +224,7 @@ func parseEntries(index []byte, blocks int64) ([]Entry, error) {
 			r.Fail("its entries are not sorted")
 		}
 		if err := r.Err(); err != nil {
-			return nil, fmt.Errorf("entry %d of its index: %w", len(list), err)
+			return "", nil, fmt.Errorf("entry %d of its index: %w", len(list), err)
 		}
 		all += e.Length
 		list, last = append(list, e), e
@@ -226,9 +233,9 @@ func parseEntries(index []byte, blocks int64) ([]Entry, error) {
 		r.Fail("its index has not all blocks")
 	}
 	if err := r.Err(); err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	return list, nil
+	return name, list, nil
 }
 
 // All yields the blocks, sorted by kind and page.

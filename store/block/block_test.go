@@ -28,6 +28,9 @@ type content struct {
 	data []byte
 }
 
+// fileName is the name that random files carry.
+const fileName = "raw/000/20261121T08/x.run"
+
 func randomFile(t testing.TB, c *block.Codec, rnd *rand.Rand) ([]content, []byte) {
 	var list []content
 	for range rnd.IntN(40) {
@@ -46,12 +49,12 @@ func randomFile(t testing.TB, c *block.Codec, rnd *rand.Rand) ([]content, []byte
 	slices.SortStableFunc(list, func(a, b content) int {
 		return bytes.Compare(append([]byte{a.kind}, a.page...), append([]byte{b.kind}, b.page...))
 	})
-	return list, w.Finish()
+	return list, w.Finish(fileName)
 }
 
 // readAll reads all of a file.
 func readAll(c *block.Codec, file []byte) ([]content, error) {
-	x, err := c.ParseIndex(file, int64(len(file)))
+	x, err := c.ParseIndex(fileName, file, int64(len(file)))
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +81,7 @@ func TestFiles(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("seed %d: got other blocks", seed)
 		}
-		x, err := c.ParseIndex(file, int64(len(file)))
+		x, err := c.ParseIndex(fileName, file, int64(len(file)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,20 +110,31 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// A file that lies under the name of another one is not taken for that.
+func TestOtherName(t *testing.T) {
+	c := newCodec(t)
+	_, file := randomFile(t, c, rand.New(rand.NewPCG(5, 0)))
+	for _, name := range []string{"", fileName + "x", fileName[1:], "raw/001/20261121T08/x.run"} {
+		if _, err := c.ParseIndex(name, file, int64(len(file))); !errors.Is(err, block.ErrDamaged) {
+			t.Errorf("as %q: got %v, want that it is damaged", name, err)
+		}
+	}
+}
+
 // The end of a file is enough to know what else has to be read.
 func TestTail(t *testing.T) {
 	c := newCodec(t)
 	_, file := randomFile(t, c, rand.New(rand.NewPCG(7, 0)))
 	size := int64(len(file))
-	_, err := c.ParseIndex(file[len(file)-20:], size)
+	_, err := c.ParseIndex(fileName, file[len(file)-20:], size)
 	short, ok := errors.AsType[*block.ShortError](err)
 	if !ok {
 		t.Fatalf("got %v", err)
 	}
-	if _, err := c.ParseIndex(file[size-short.Need:], size); err != nil {
+	if _, err := c.ParseIndex(fileName, file[size-short.Need:], size); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.ParseIndex(file[size-short.Need+1:], size); err == nil {
+	if _, err := c.ParseIndex(fileName, file[size-short.Need+1:], size); err == nil {
 		t.Error("a part of the index is enough")
 	}
 }
@@ -159,7 +173,7 @@ func FuzzIndex(f *testing.F) {
 	}
 	f.Add([]byte("FTB1"))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		x, err := c.ParseIndex(file, int64(len(file)))
+		x, err := c.ParseIndex(fileName, file, int64(len(file)))
 		if err != nil {
 			return
 		}

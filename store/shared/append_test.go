@@ -197,8 +197,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	for _, c := range []struct{ text, want string }{
 		{`{"format":2,"shards":8}`, "a newer release wrote it"},
-		{`{"format":1,"shards":0}`, "of 0 shards can not be"},
-		{`format 1`, "invalid character"},
+		{`{"format":1,"shards":0}`, `is damaged: "{\"format\":1,\"shards\":0}". Restore it from a copy, or write this line`},
+		{`format 1`, `is damaged: "format 1". Restore it from a copy`},
 	} {
 		if _, err := b.Put(t.Context(), "FORMAT", []byte(c.text), objects.Condition{}); err != nil {
 			t.Fatal(err)

@@ -38,7 +38,7 @@ func TestUnknownFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.Nonce = "of a later release"
-		body, err := m.Encode(n.b.Codec)
+		body, err := m.Encode(n.b.Codec, 0)
 		if err == nil {
 			_, err = n.b.Put(t.Context(), layout.ManifestKey(0), body, objects.Is(tag))
 		}

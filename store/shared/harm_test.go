@@ -137,6 +137,7 @@ func (h *harm) hurtSomething() {
 		}
 		h.say("as %s", other)
 		h.ruin(other, h.objects[other])
+		h.hurtAt(other) // which no reader takes for what its name says
 		put(other, body)
 	}
 	h.objects = h.look(nil)
@@ -150,6 +151,11 @@ func (h *harm) ruin(k string, body []byte) {
 	for _, id := range h.parse(k, body).ids {
 		h.ruined[id] = true
 	}
+	h.hurtAt(k)
+}
+
+// hurtAt notes that there is something wrong in the hour or day of an object.
+func (h *harm) hurtAt(k string) {
 	if kind, _, _ := strings.Cut(k, "/"); kind == "raw" || kind == "hours" || kind == "days" {
 		h.hurt[place(k)], h.hurt[place(k)[:len("000/20000101")]] = true, true
 	}

@@ -226,11 +226,12 @@ func segmentWith(t testing.TB, n *Node, instance string, seq uint64, b *layout.B
 	for i := range b.Rows {
 		b.Rows[i].Received = now.UnixMicro()
 	}
-	body, err := layout.EncodeSegment(n.b.Codec, b, n.b.Shards)
+	k = layout.Segment{Hour: layout.HourOf(now), Instance: instance, Seq: seq}.Key()
+	body, err := layout.EncodeSegment(n.b.Codec, k, b, n.b.Shards)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return layout.Segment{Hour: layout.HourOf(now), Instance: instance, Seq: seq}.Key(), body
+	return k, body
 }
 
 // record returns a trace: a new one, or one that was sent before.

@@ -212,7 +212,7 @@ func (x *backup) putManifest(shard int, m *layout.Manifest) error {
 			x.traces += uint64(s.rows[shard])
 		}
 	}
-	body, err := m.Encode(x.b.Codec)
+	body, err := m.Encode(x.b.Codec, shard)
 	if err != nil {
 		return err
 	}

@@ -99,11 +99,12 @@ func source(t testing.TB) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := layout.EncodeSegment(b.Codec, &layout.Batch{Counts: []layout.Count{{Page: "/a", Reason: "unsampled", Views: 3}}}, 2)
+	const segment = "seg/20261120T10/abc-00000001"
+	body, err := layout.EncodeSegment(b.Codec, segment, &layout.Batch{Counts: []layout.Count{{Page: "/a", Reason: "unsampled", Views: 3}}}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m["seg/20261120T10/abc-00000001"] = body
+	m[segment] = body
 	m["bad/20261120T10/abc-00000002"] = []byte("damaged")
 	m["symbols/tables/ab/"+strings.Repeat("ab", 32)] = []byte("table")
 	m["symbols/uploads/1-2.json"] = []byte("{}")

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"time"
 
@@ -42,7 +43,7 @@ func put(ctx context.Context, b *layout.Bucket, folder string, r *Request) error
 	if err != nil {
 		return err
 	}
-	body, err := b.EncodeDeletion(text)
+	body, err := b.EncodeDeletion(r.ID, text)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func Get(ctx context.Context, b *layout.Bucket, key string) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := b.DecodeDeletion(got.Body)
+	text, err := b.DecodeDeletion(path.Base(key), got.Body)
 	if err != nil {
 		return nil, err
 	}

@@ -24,39 +24,39 @@ func ChangesAsideKey(body []byte) string {
 
 // EncodeChanges returns the object with a content.
 func (b *Bucket) EncodeChanges(content []byte) ([]byte, error) {
-	return b.encodeOne(kindChanges, "changes", content, MaxChanges)
+	return b.encodeOne(kindChanges, ChangesKey, content, MaxChanges)
 }
 
 // DecodeChanges returns the content of the object.
 func (b *Bucket) DecodeChanges(body []byte) ([]byte, error) {
-	return b.decodeOne(kindChanges, "changes", body, MaxChanges)
+	return b.decodeOne(kindChanges, ChangesKey, body, MaxChanges)
 }
 
-// encodeOne returns an object with one block, of at most so many bytes.
-func (b *Bucket) encodeOne(kind byte, what string, content []byte, most int) ([]byte, error) {
+// encodeOne returns an object that carries a name and has one block, of at most so many bytes.
+func (b *Bucket) encodeOne(kind byte, name string, content []byte, most int) ([]byte, error) {
 	if len(content) > most {
-		return nil, fmt.Errorf("encode %s: %d bytes, the most are %d", what, len(content), most)
+		return nil, fmt.Errorf("encode %s: %d bytes, the most are %d", name, len(content), most)
 	}
 	w := block.NewWriter(b.Codec)
 	if err := w.Add(kind, "", 1, content); err != nil {
-		return nil, fmt.Errorf("encode %s: %w", what, err)
+		return nil, fmt.Errorf("encode %s: %w", name, err)
 	}
-	return w.Finish(), nil
+	return w.Finish(name), nil
 }
 
 // decodeOne returns the content of such an object.
-func (b *Bucket) decodeOne(kind byte, what string, body []byte, most int) ([]byte, error) {
-	x, err := b.Codec.ParseIndex(body, int64(len(body)))
+func (b *Bucket) decodeOne(kind byte, name string, body []byte, most int) ([]byte, error) {
+	x, err := b.Codec.ParseIndex(name, body, int64(len(body)))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", what, err)
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	list := x.Find(kind, "")
 	if len(list) != 1 || list[0].Size > most {
-		return nil, fmt.Errorf("read %s: %w: it has none", what, block.ErrDamaged)
+		return nil, fmt.Errorf("read %s: %w: it has none", name, block.ErrDamaged)
 	}
 	content, err := x.Data(list[0], body[list[0].Offset:][:list[0].Length])
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", what, err)
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	return content, nil
 }

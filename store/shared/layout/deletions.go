@@ -26,14 +26,14 @@ type Deleting struct {
 	Left   uint64 `json:"left,omitempty"`
 }
 
-// EncodeDeletion returns the object with a content.
-func (b *Bucket) EncodeDeletion(content []byte) ([]byte, error) {
-	return b.encodeOne(kindDeletion, "a deletion", content, MaxDeletion)
+// EncodeDeletion returns the object with the content of a deletion, which carries its id.
+func (b *Bucket) EncodeDeletion(id string, content []byte) ([]byte, error) {
+	return b.encodeOne(kindDeletion, Deletions+id, content, MaxDeletion)
 }
 
-// DecodeDeletion returns the content of the object.
-func (b *Bucket) DecodeDeletion(body []byte) ([]byte, error) {
-	return b.decodeOne(kindDeletion, "a deletion", body, MaxDeletion)
+// DecodeDeletion returns the content of the object of a deletion with an id.
+func (b *Bucket) DecodeDeletion(id string, body []byte) ([]byte, error) {
+	return b.decodeOne(kindDeletion, Deletions+id, body, MaxDeletion)
 }
 
 // HasView reports whether a run has a trace of a page view, of whichever page.

@@ -109,13 +109,16 @@ func TestManifest(t *testing.T) {
 	m := newManifest()
 	m.Instances["b"] = &Consumed{Ranges: [][2]uint64{{1, 3}, {5, 5}}}
 	m.Hour("20261121T08").Runs = []File{{ID: "x", Rows: 3, Size: 100}}
-	body, err := m.Encode(c)
+	body, err := m.Encode(c, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := decodeManifest(c, body)
+	got, err := decodeManifest(c, 0, body)
 	if err != nil || fmt.Sprint(got.Hours["20261121T08"]) != fmt.Sprint(m.Hours["20261121T08"]) || !got.Instances["b"].has(5) {
 		t.Fatalf("got %+v, %v", got, err)
+	}
+	if _, err := decodeManifest(c, 1, body); !errors.Is(err, block.ErrDamaged) {
+		t.Errorf("as that of another shard: got %v, want that it is damaged", err)
 	}
 	for what, change := range map[string]func(*Manifest){
 		"an hour":  func(m *Manifest) { m.Hour("20261121T8") },
@@ -127,16 +130,16 @@ func TestManifest(t *testing.T) {
 	} {
 		x := m.Clone()
 		change(x)
-		body, err := x.Encode(c)
+		body, err := x.Encode(c, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = decodeManifest(c, body)
+		_, err = decodeManifest(c, 0, body)
 		if _, newer := errors.AsType[*VersionError](err); !newer && !errors.Is(err, block.ErrDamaged) {
 			t.Errorf("%s: got %v", what, err)
 		}
 	}
-	if _, err := decodeManifest(c, body[:len(body)-1]); !errors.Is(err, block.ErrDamaged) {
+	if _, err := decodeManifest(c, 0, body[:len(body)-1]); !errors.Is(err, block.ErrDamaged) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -97,15 +97,15 @@ func FuzzManifest(f *testing.F) {
 		if err := w.Add(kindManifest, "", 1, text); err != nil {
 			t.Fatal(err)
 		}
-		m, err := decodeManifest(codec, w.Finish())
+		m, err := decodeManifest(codec, 0, w.Finish(ManifestKey(0)))
 		if err != nil {
 			return
 		}
-		body, err := m.Clone().Encode(codec)
+		body, err := m.Clone().Encode(codec, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := decodeManifest(codec, body); err != nil {
+		if _, err := decodeManifest(codec, 0, body); err != nil {
 			t.Fatalf("what was read can not be read again: %v", err)
 		}
 	})

@@ -67,7 +67,7 @@ func (x *RunKeys) page(name string) *pageKeys {
 // KeysOf returns the keys of a run that was just written.
 func (b *Bucket) KeysOf(k string, body []byte, rows []Row) (*RunKeys, error) {
 	size := int64(len(body))
-	index, err := b.Codec.ParseIndex(body, size)
+	index, err := b.Codec.ParseIndex(k, body, size)
 	if err != nil {
 		return nil, fmt.Errorf("write a run: %w", err)
 	}

@@ -29,7 +29,7 @@ func TestRunOfBusyPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	body, err := w.Finish()
+	body, err := w.Finish("raw/run")
 	if err != nil {
 		t.Fatal(err)
 	}

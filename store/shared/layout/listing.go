@@ -181,7 +181,7 @@ func (b *Bucket) ReadSegment(ctx context.Context, s Segment) (*Object, error) {
 
 // ParseSegment reads the index of a segment.
 func (b *Bucket) ParseSegment(k string, body []byte) (*Object, error) {
-	index, err := b.Codec.ParseIndex(body, int64(len(body)))
+	index, err := b.Codec.ParseIndex(k, body, int64(len(body)))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", k, err)
 	}

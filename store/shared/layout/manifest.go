@@ -13,7 +13,6 @@ import (
 // Manifest says what a shard consists of. Nothing else that lies in the bucket counts.
 type Manifest struct {
 	Version int    `json:"version"`
-	Of      string `json:"of,omitempty"`    // the shard
 	Owner   string `json:"owner,omitempty"` // instance of who rolls it up
 	// Nonce is new in each attempt to write a manifest. It tells whose it is when an answer is lost.
 	Nonce string `json:"nonce"`
@@ -177,8 +176,8 @@ func (h *Hour) Sees(received int64) {
 	h.Last = max(h.Last, received)
 }
 
-// Encode returns the bytes of m.
-func (m *Manifest) Encode(c *block.Codec) ([]byte, error) {
+// Encode returns the bytes of the manifest of a shard.
+func (m *Manifest) Encode(c *block.Codec, shard int) ([]byte, error) {
 	text, err := json.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("encode manifest: %w", err)
@@ -187,7 +186,7 @@ func (m *Manifest) Encode(c *block.Codec) ([]byte, error) {
 	if err := w.Add(kindManifest, "", 1, text); err != nil {
 		return nil, fmt.Errorf("encode manifest: %w", err)
 	}
-	return w.Finish(), nil
+	return w.Finish(ManifestKey(shard)), nil
 }
 
 // VersionError says that a newer release wrote what a bucket has.
@@ -202,16 +201,11 @@ func (e *VersionError) Error() string {
 
 // DecodeManifest reads the manifest of a shard, and checks it.
 func (b *Bucket) DecodeManifest(shard int, body []byte) (*Manifest, error) {
-	m, err := decodeManifest(b.Codec, body)
-	if err == nil && m.Of != "" && m.Of != ShardName(shard) {
-		err = fmt.Errorf("read manifest: %w: it is that of shard %s", block.ErrDamaged, m.Of)
-	}
-	return m, err
+	return decodeManifest(b.Codec, shard, body)
 }
 
-// decodeManifest reads a manifest, of whichever shard, and checks it.
-func decodeManifest(c *block.Codec, body []byte) (*Manifest, error) {
-	x, err := c.ParseIndex(body, int64(len(body)))
+func decodeManifest(c *block.Codec, shard int, body []byte) (*Manifest, error) {
+	x, err := c.ParseIndex(ManifestKey(shard), body, int64(len(body)))
 	if err != nil {
 		return nil, fmt.Errorf("read manifest: %w", err)
 	}

@@ -39,10 +39,10 @@ func (b *Bucket) OpenFrom(ctx context.Context, from Ranges, k string) (*Object, 
 	if err != nil {
 		return nil, err
 	}
-	index, err := b.Codec.ParseIndex(tail, size)
+	index, err := b.Codec.ParseIndex(k, tail, size)
 	if short, ok := errors.AsType[*block.ShortError](err); ok {
 		if tail, size, err = from.Range(ctx, k, -short.Need, 0); err == nil {
-			index, err = b.Codec.ParseIndex(tail, size)
+			index, err = b.Codec.ParseIndex(k, tail, size)
 		}
 	}
 	if err != nil {
@@ -101,7 +101,7 @@ func (b *Bucket) whole(ctx context.Context, name string) (*Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	index, err := b.Codec.ParseIndex(got.Body, int64(len(got.Body)))
+	index, err := b.Codec.ParseIndex(name, got.Body, int64(len(got.Body)))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}

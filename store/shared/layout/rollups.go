@@ -112,14 +112,14 @@ func (w *RollupWriter) Size() int { return w.w.Size() + w.counts }
 // Rows is for objects with rows.
 func (w *RollupWriter) Rows() (n int, first, last int64) { return 0, 0, 0 }
 
-// Finish returns the object.
-func (w *RollupWriter) Finish() ([]byte, error) {
+// Finish returns the object with a key.
+func (w *RollupWriter) Finish(key string) ([]byte, error) {
 	for _, x := range w.catalogs {
 		if err := w.w.Add(kindCatalog, x.page, x.traces, x.data); err != nil {
 			return nil, err
 		}
 	}
-	return w.w.Finish(), nil
+	return w.w.Finish(key), nil
 }
 
 func encodeCatalog(c Catalog) (out []byte) {

@@ -131,8 +131,8 @@ func (w *RunWriter) endPage() error {
 	return w.endBlock()
 }
 
-// Finish returns the run.
-func (w *RunWriter) Finish() ([]byte, error) {
+// Finish returns the run with a key.
+func (w *RunWriter) Finish(key string) ([]byte, error) {
 	if err := w.endPage(); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (w *RunWriter) Finish() ([]byte, error) {
 			return nil, err
 		}
 	}
-	return w.w.Finish(), nil
+	return w.w.Finish(key), nil
 }
 
 // decodeKeys returns the keys of a block.

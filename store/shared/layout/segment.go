@@ -46,8 +46,8 @@ type Batch struct {
 	Counts []Count
 }
 
-// EncodeSegment returns a segment with what is in b, which it sorts.
-func EncodeSegment(c *block.Codec, b *Batch, shards int) ([]byte, error) {
+// EncodeSegment returns a segment with a key that has what is in b, which it sorts.
+func EncodeSegment(c *block.Codec, key string, b *Batch, shards int) ([]byte, error) {
 	slices.SortStableFunc(b.Rows, func(x, y Row) int { return CompareRows(&x, &y) })
 	slices.SortStableFunc(b.Counts, func(x, y Count) int { return cmp.Compare(x.Page, y.Page) })
 	type shard struct {
@@ -93,7 +93,7 @@ func EncodeSegment(c *block.Codec, b *Batch, shards int) ([]byte, error) {
 			}
 		}
 	}
-	return w.Finish(), nil
+	return w.Finish(key), nil
 }
 
 // changed returns page, or "" if it is the last one, and makes it that.

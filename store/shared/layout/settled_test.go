@@ -110,11 +110,11 @@ func TestSettledRun(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		body, err := w.Finish()
+		body, err := w.Finish("run")
 		if err != nil {
 			t.Fatal(err)
 		}
-		index, err := b.Codec.ParseIndex(body, int64(len(body)))
+		index, err := b.Codec.ParseIndex("run", body, int64(len(body)))
 		if err != nil {
 			t.Fatal(err)
 		}

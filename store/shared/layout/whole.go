@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -95,7 +96,7 @@ func (b *Bucket) Check(key string, body []byte) error {
 		_, err := b.DecodeChanges(body)
 		return err
 	case "deletions":
-		_, err := b.DecodeDeletion(body)
+		_, err := b.DecodeDeletion(path.Base(key), body)
 		return err
 	case "shard":
 		_, err := b.DecodeManifest(shard, body)

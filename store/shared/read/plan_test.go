@@ -22,7 +22,7 @@ func FuzzPlan(f *testing.F) {
 		if json.Unmarshal(text, m) != nil {
 			return
 		}
-		body, err := m.Encode(b.Codec)
+		body, err := m.Encode(b.Codec, 0)
 		if err != nil {
 			return
 		}

@@ -39,11 +39,12 @@ func testPayload(t *testing.T, page string) []byte {
 // putSegment puts a segment of another instance, which receives all now.
 func putSegment(t *testing.T, b *layout.Bucket, seq uint64, of *layout.Batch) {
 	t.Helper()
-	body, err := layout.EncodeSegment(b.Codec, of, b.Shards)
+	key := layout.Segment{Hour: layout.HourOf(b.Now()), Instance: "ba9876543210", Seq: seq}.Key()
+	body, err := layout.EncodeSegment(b.Codec, key, of, b.Shards)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.PutObject(t.Context(), layout.Segment{Hour: layout.HourOf(b.Now()), Instance: "ba9876543210", Seq: seq}.Key(), body); err != nil {
+	if err := b.PutObject(t.Context(), key, body); err != nil {
 		t.Fatal(err)
 	}
 }

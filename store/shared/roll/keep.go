@@ -29,7 +29,7 @@ func (r *Shard) keepOld(ctx context.Context, closed bool) error {
 	if n := len(list); n > 0 && !closed && r.Bucket.Now().Sub(list[n-1].Modified).Abs() < oldEvery {
 		return nil // another node has
 	}
-	body, err := r.Manifest.Encode(r.Bucket.Codec)
+	body, err := r.Manifest.Encode(r.Bucket.Codec, r.Number)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ const (
 type objectWriter interface {
 	Size() int // about, of what was added
 	Rows() (n int, first, last int64)
-	Finish() ([]byte, error)
+	Finish(key string) ([]byte, error)
 }
 
 // Series stores objects of a kind, one after the other as they fill up, so that one alone is in memory.
@@ -93,11 +93,12 @@ func (s *Series[W]) Finish(ctx context.Context) ([]layout.File, error) {
 }
 
 func (s *Series[W]) store(ctx context.Context, tier int) error {
-	body, err := s.w.Finish()
+	f := layout.File{ID: layout.NewID(), Tier: tier}
+	body, err := s.w.Finish(s.key(f.ID))
 	if err != nil {
 		return fmt.Errorf("write an object: %w", err)
 	}
-	f := layout.File{ID: layout.NewID(), Tier: tier, Size: int64(len(body))}
+	f.Size = int64(len(body))
 	f.Rows, f.First, f.Last = s.w.Rows()
 	var none W
 	s.w, s.open = none, false

@@ -191,8 +191,8 @@ func (r *Shard) Replace(ctx context.Context, next *layout.Manifest) error {
 	if took := r.Bucket.Now().Sub(r.began); !r.began.IsZero() && (took > giveUpAfter || took < -layout.SureOfTime) {
 		return fmt.Errorf("give up rolling up shard %d: it took %v", r.Number, took)
 	}
-	next.Nonce, next.Of = rand.Text(), layout.ShardName(r.Number)
-	body, err := next.Encode(r.Bucket.Codec)
+	next.Nonce = rand.Text()
+	body, err := next.Encode(r.Bucket.Codec, r.Number)
 	if err != nil {
 		return err
 	}

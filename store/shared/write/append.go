@@ -313,13 +313,14 @@ func (n *Writer) seal(b *layout.Batch) (k string, body []byte, err error) {
 	for i := range b.Counts {
 		b.Counts[i].Received = now.UnixMicro()
 	}
-	if body, err = layout.EncodeSegment(n.b.Codec, b, n.b.Shards); err != nil {
+	n.mu.Lock()
+	n.seq++
+	k = layout.Segment{Hour: layout.HourOf(now), Instance: n.instance, Seq: n.seq}.Key()
+	n.mu.Unlock()
+	if body, err = layout.EncodeSegment(n.b.Codec, k, b, n.b.Shards); err != nil {
 		return "", nil, fmt.Errorf("make a segment: %w", err)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.seq++
-	return layout.Segment{Hour: layout.HourOf(now), Instance: n.instance, Seq: n.seq}.Key(), body, nil
+	return k, body, nil
 }
 
 // putSegment stores a segment. It tries for a while: to put the same bytes under the same key again
