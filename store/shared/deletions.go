@@ -9,7 +9,7 @@ import (
 // Delete has the traces deleted that a selection is of, as far as they were acknowledged by now, and what they added to rollups. The request
 // is stored when it returns: whoever rolls up a shard carries it out, whatever becomes of this node. A dry run says what would be deleted.
 func (n *Node) Delete(ctx context.Context, s deletion.Selection, by string, dryRun bool) (*deletion.Request, error) {
-	n.StoreWaiting(ctx, n.opts.RollEvery)
+	n.writer.StoreWaiting(ctx, n.opts.RollEvery)
 	r, err := deletion.Put(ctx, n.b, s, by, dryRun)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ type Counters struct {
 
 // Counters returns what the node has done.
 func (n *Node) Counters() Counters {
-	c := Counters{Load: n.Writer.Load(), Progress: n.roller.Progress(), Requests: n.b.Requests(), Silent: n.silent()}
+	c := Counters{Load: n.writer.Load(), Progress: n.roller.Progress(), Requests: n.b.Requests(), Silent: n.silent()}
 	c.CacheHits, c.CacheMisses = n.CacheUse()
 	c.Unread = n.Unread()
 	c.ClockOffset, _, _ = n.b.Clock().Offset()

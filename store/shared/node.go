@@ -18,6 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/read"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/store/shared/write"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // Reader answers queries about a bucket.
@@ -77,7 +78,7 @@ func (r *Reader) Waits(ctx context.Context) bool {
 // Node is one of many on a bucket: it stores what comes in, rolls up, and answers queries.
 type Node struct {
 	*Reader
-	*write.Writer
+	writer *write.Writer
 	roller *roll.Roller
 	opts   Options
 	want   chan struct{} // has one when somebody waits until all is rolled up
@@ -105,7 +106,7 @@ func Open(ctx context.Context, b objects.Store, o Options) (*Node, error) {
 		return nil, err
 	}
 	instance := newInstance()
-	if n.Writer, err = write.New(v, instance, o.write()); err != nil {
+	if n.writer, err = write.New(v, instance, o.write()); err != nil {
 		return nil, err
 	}
 	n.roller = roll.New(v, instance, o.roll())
@@ -135,7 +136,7 @@ func (n *Node) Append(ctx context.Context, recs []store.Record) (store.AppendRes
 	if err := n.Stuck(); err != nil {
 		return store.AppendResult{}, err
 	}
-	result, err := n.Writer.Append(ctx, recs)
+	result, err := n.writer.Append(ctx, recs)
 	if err != nil {
 		if stuck := n.Stuck(); stuck != nil {
 			err = stuck
@@ -143,6 +144,15 @@ func (n *Node) Append(ctx context.Context, recs []store.Record) (store.AppendRes
 	}
 	return result, err
 }
+
+// CountViews counts page views without a trace, by the reason, see [write.Writer.CountViews].
+func (n *Node) CountViews(page, reason string, views int64) { n.writer.CountViews(page, reason, views) }
+
+// CountVitals counts the Web Vitals of page views of a page, see [write.Writer.CountViews].
+func (n *Node) CountVitals(page string, vitals []rollup.Vital) { n.writer.CountVitals(page, vitals) }
+
+// StoreCounts stores what was counted, see [write.Writer.StoreCounts].
+func (n *Node) StoreCounts(ctx context.Context) error { return n.writer.StoreCounts(ctx) }
 
 // wanted notes that somebody waits until all is rolled up.
 func (n *Node) wanted() {
@@ -214,7 +224,7 @@ const lastRoll = 10 * time.Second
 // Close stores what waits, as [write.Writer.Close] does. A node that is alone rolls up what came, as far as it gets, and lets others have
 // the place.
 func (n *Node) Close(ctx context.Context) error {
-	err := n.Writer.Close(ctx)
+	err := n.writer.Close(ctx)
 	if n.b.Alone() {
 		ctx, cancel := context.WithTimeout(ctx, lastRoll)
 		defer cancel()
@@ -231,7 +241,7 @@ func (n *Node) RollUp(ctx context.Context) { n.round(ctx, roll.Work{Close: true,
 
 // round does what is to be done.
 func (n *Node) round(ctx context.Context, w roll.Work) {
-	n.StoreWaiting(ctx, n.opts.RollEvery)
+	n.writer.StoreWaiting(ctx, n.opts.RollEvery)
 	n.roller.Round(ctx, w)
 }
 

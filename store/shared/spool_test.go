@@ -56,7 +56,7 @@ func TestSpool(t *testing.T) {
 		if segments < 2 || bytes > 600 {
 			t.Errorf("%d segments of %d bytes", segments, bytes)
 		}
-		if err := n.Unspool(t.Context()); err == nil {
+		if err := n.writer.Unspool(t.Context()); err == nil {
 			t.Error("the spool is emptied without a store")
 		}
 
@@ -304,13 +304,13 @@ func TestTwoSpools(t *testing.T) {
 		settleNode(t.Context(), c, 4) // the hour is closed
 		time.Sleep(2 * time.Hour)
 		a2 := openNode(t, s, o(1)) // the first node is started again
-		if err := a2.Unspool(t.Context()); err != nil {
+		if err := a2.writer.Unspool(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		settleNode(t.Context(), c, 8)
 		time.Sleep(3 * time.Hour)
 		b2 := openNode(t, s, o(2)) // and the second
-		if err := b2.Unspool(t.Context()); err != nil {
+		if err := b2.writer.Unspool(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		settleNode(t.Context(), c, 8)

@@ -24,6 +24,8 @@ type Writer struct {
 	slots    chan struct{} // one for each segment on its way
 	group    sync.WaitGroup
 
+	storing chan struct{} // holds one while what was counted is sent
+
 	mu           sync.Mutex // guards all below
 	closing      bool
 	open         *waiting  // what waits for others
@@ -59,7 +61,7 @@ type Options struct {
 
 // New returns who writes to a bucket. An instance is named once and never again.
 func New(b *layout.Bucket, instance string, o Options) (*Writer, error) {
-	w := &Writer{b: b, opts: o, instance: instance, slots: make(chan struct{}, o.Puts)}
+	w := &Writer{b: b, opts: o, instance: instance, slots: make(chan struct{}, o.Puts), storing: make(chan struct{}, 1)}
 	if o.Spool != "" {
 		var err error
 		if w.spool, err = openSpool(o.Spool, o.SpoolSize); err != nil {

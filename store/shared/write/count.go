@@ -13,7 +13,7 @@ import (
 // sent in two segments would count twice.
 type counting struct {
 	store.Counts
-	sealed []sealed // oldest first
+	sealed []sealed // oldest first; guarded by Writer.storing as well, for whoever sends them
 }
 
 // sealed is a segment that waits to be stored.
@@ -62,9 +62,14 @@ func (c *counting) fill(b *layout.Batch) {
 	}
 }
 
-// StoreCounts stores what was counted. What can not be stored waits for the next call. No two calls
-// may run at once.
+// StoreCounts stores what was counted. What cannot be stored waits for the next call.
 func (n *Writer) StoreCounts(ctx context.Context) error {
+	select {
+	case n.storing <- struct{}{}:
+		defer func() { <-n.storing }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	n.mu.Lock()
 	c := &n.counting
 	var b *layout.Batch
