@@ -61,7 +61,7 @@ func repair(ctx context.Context, n *roll.Roller, f Finding) error {
 	r := mender{n.Errand(f.shard)}
 	for attempt := 0; ; attempt++ {
 		err := r.repair(ctx, f)
-		if !errors.Is(err, roll.ErrLost) || attempt == attempts {
+		if !errors.Is(err, roll.ErrLost) && !errors.Is(err, roll.ErrUnknown) || attempt == attempts {
 			return err
 		}
 		r.Forget()

@@ -188,11 +188,13 @@ func (d *deleting) findStrays(ctx context.Context, next *layout.Manifest) (keys 
 // strays replaces runs that no manifest names by ones without what is deleted.
 func (d *deleting) strays(ctx context.Context, keys []string) (over bool, err error) {
 	for _, k := range keys {
+		made := len(d.made)
 		o, err := d.Bucket.Open(ctx, k)
 		if err == nil {
 			_, err = d.filter(ctx, o, d.Runs(layout.HourOfKey(k), 0))
 		}
 		if err == nil {
+			d.made = d.made[:made] // what takes the place of a run that no manifest names stays, whatever fails later
 			err = d.Bucket.Delete(ctx, k)
 		}
 		if err != nil && !layout.IsWrong(err) {

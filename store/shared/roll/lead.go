@@ -15,8 +15,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// Roller rolls up the shards of a bucket, as one instance of many. It is safe for concurrent use, but for its rounds.
+// Roller rolls up the shards of a bucket, as one instance of many. It is safe for concurrent use by multiple
+// goroutines.
 type Roller struct {
+	rounds chan struct{} // holds one during a round
+
 	Bucket   *layout.Bucket
 	opts     Options
 	instance string
@@ -64,7 +67,7 @@ func (n *Roller) kept(m *layout.Manifest) layout.Retention {
 
 // New returns who rolls up the shards of a bucket. An instance is named once and never again.
 func New(b *layout.Bucket, instance string, o Options) *Roller {
-	n := &Roller{Bucket: b, opts: o, instance: instance}
+	n := &Roller{Bucket: b, opts: o, instance: instance, rounds: make(chan struct{}, 1)}
 	n.SetKeeping(o.Keeping)
 	for shard := range b.Shards {
 		n.Shards = append(n.Shards, &Shard{roller: n, Bucket: b, Number: shard})
@@ -89,6 +92,12 @@ type Work struct{ Close, Sweep bool }
 
 // Round does what is to be done.
 func (n *Roller) Round(ctx context.Context, w Work) {
+	select {
+	case n.rounds <- struct{}{}:
+		defer func() { <-n.rounds }()
+	case <-ctx.Done():
+		return
+	}
 	l, err := n.Bucket.ListSegments(ctx)
 	if err != nil {
 		n.warn(ctx, "nothing is rolled up", -1, err)
@@ -104,6 +113,7 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 			w.Close = false // what is known of deletions that are done stays
 		}
 	}
+	n.look(ctx)
 	var group sync.WaitGroup
 	slots := make(chan struct{}, n.together(l))
 	for _, r := range n.Shards {
@@ -137,6 +147,17 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 	}
 }
 
+// look reads all manifests, so that a shard that another node has taken does not count as led when it is decided which
+// shards to take.
+func (n *Roller) look(ctx context.Context) {
+	if n.Bucket.Alone() {
+		return
+	}
+	for shard := range n.Shards {
+		_, _, _ = n.Bucket.Manifest(ctx, shard, 0) // an error shows when the shard has its turn
+	}
+}
+
 // hurry is how old what waits may be before it is rolled up whatever else waits for a processor.
 const hurry = time.Minute
 
@@ -164,22 +185,25 @@ func (n *Roller) warn(ctx context.Context, what string, shard int, err error) {
 	}
 }
 
+// cycleAttempts is how often a shard is rolled up in a round that loses the race for the manifest.
+const cycleAttempts = 3
+
 // shardRound rolls up a shard, if it is for this node to do.
 func (n *Roller) shardRound(ctx context.Context, r *Shard, l *layout.Listing, w Work, open []*deletion.Request) {
 	shard := r.Number
-	mine, err := r.mine(ctx, l, open)
-	if err != nil {
-		n.warn(ctx, "manifest can not be read", shard, err)
-		return
-	}
-	if !mine {
-		return
-	}
-	for more := true; more && ctx.Err() == nil; {
-		if more, err = r.Cycle(ctx, l); err != nil {
-			if errors.Is(err, ErrLost) {
-				n.did.lost.Add(1)
-			}
+	for attempt := 1; ; attempt++ {
+		mine, err := r.mine(ctx, l, w, open)
+		if err != nil {
+			n.warn(ctx, "manifest can not be read", shard, err)
+			return
+		}
+		if !mine {
+			return
+		}
+		if err = r.cycles(ctx, l); err == nil {
+			break
+		}
+		if !errors.Is(err, ErrLost) || attempt == cycleAttempts || ctx.Err() != nil {
 			n.warn(ctx, "shard is not rolled up", shard, err)
 			return
 		}
@@ -205,9 +229,24 @@ func (n *Roller) shardRound(ctx context.Context, r *Shard, l *layout.Listing, w 
 	}
 }
 
-// mine reports whether this node should roll up the shard: it owns it, nobody does, or the owner made no progress for TakeOver
-// although segments or deletions wait. Shards without an owner go first to nodes that have less than their share.
-func (r *Shard) mine(ctx context.Context, l *layout.Listing, open []*deletion.Request) (bool, error) {
+// cycles rolls up all that a listing has.
+func (r *Shard) cycles(ctx context.Context, l *layout.Listing) error {
+	for more := true; more && ctx.Err() == nil; {
+		var err error
+		if more, err = r.Cycle(ctx, l); err != nil {
+			if errors.Is(err, ErrLost) {
+				r.roller.did.lost.Add(1)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// mine reports whether this node should roll up the shard: it owns it, nobody does, or the owner made no progress for
+// TakeOver although segments or deletions wait, or an hour has to be closed or expires. Shards without an owner go
+// first to nodes that have less than their share.
+func (r *Shard) mine(ctx context.Context, l *layout.Listing, w Work, open []*deletion.Request) (bool, error) {
 	m, tag, err := r.Bucket.Manifest(ctx, r.Number, 0)
 	if err != nil {
 		return false, err
@@ -215,6 +254,9 @@ func (r *Shard) mine(ctx context.Context, l *layout.Listing, open []*deletion.Re
 	if r.Bucket.Alone() || m.Owner == r.roller.instance || m.Owner == "" && r.roller.led() < r.roller.share(l) {
 		if r.Manifest != nil && r.Manifest.Nonce != m.Nonce {
 			r.Manifest, r.tag = m, tag // a repair has changed it, which leaves it to this node
+		}
+		if r.Manifest == nil && tag != "" { // the commit fails if another node takes the shard from now on
+			r.Manifest, r.tag, r.keys = m, tag, map[string]*layout.RunKeys{}
 		}
 		return true, nil
 	}
@@ -225,9 +267,36 @@ func (r *Shard) mine(ctx context.Context, l *layout.Listing, open []*deletion.Re
 	if m.Owner == "" {
 		return time.Since(r.seen.since) >= time.Duration(r.roller.led())*r.roller.opts.perShard(), nil
 	}
+	patience := r.roller.opts.TakeOver + time.Duration(r.roller.led())*r.roller.opts.perShard()
+	if time.Since(r.seen.since) < patience {
+		return false, nil
+	}
 	waits := slices.ContainsFunc(l.List, func(s layout.Listed) bool { return !m.Has(s.Segment) }) ||
 		slices.ContainsFunc(open, func(req *deletion.Request) bool { return m.Deletions[req.ID].Done == 0 })
-	return waits && time.Since(r.seen.since) >= r.roller.opts.TakeOver+time.Duration(r.roller.led())*r.roller.opts.perShard(), nil
+	return waits || w.Close && r.due(m, l.At.Add(-patience-ownerCloses)), nil
+}
+
+// ownerCloses is how long an owner that is alive may take to close an hour, or to delete what has expired.
+const ownerCloses = 2 * time.Minute
+
+// due reports whether at a time something of a shard was to be closed or deleted.
+func (r *Shard) due(m *layout.Manifest, at time.Time) bool {
+	kept := r.roller.kept(m)
+	for name, h := range m.Hours {
+		if !h.Sealed && layout.IsOver(name, sealAfter, at) || len(h.Runs) > 0 && layout.Expired(name, time.Duration(kept.Traces), at) {
+			return true
+		}
+		day := layout.DayOf(name)
+		if m.Days[day] == nil && layout.IsOver(day+"T23", dayAfter, at) || layout.Expired(day+"T23", time.Duration(kept.Hours), at) {
+			return true
+		}
+	}
+	for name := range m.Days {
+		if layout.Expired(name+"T23", time.Duration(kept.Days), at) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(m.Removed, func(x layout.Removed) bool { return at.Sub(time.UnixMicro(x.At)) > deleteAfter })
 }
 
 // aliveFor is for how long a node is taken for alive after it has stored a segment.
@@ -284,6 +353,12 @@ const releaseWait = 5 * time.Second
 func (n *Roller) Release() {
 	ctx, cancel := context.WithTimeout(context.Background(), releaseWait)
 	defer cancel()
+	select {
+	case n.rounds <- struct{}{}:
+		defer func() { <-n.rounds }()
+	case <-ctx.Done():
+		return
+	}
 	for shard := range n.Shards {
 		if n.leads(shard) {
 			n.releaseShard(ctx, shard)

@@ -15,8 +15,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// ErrLost says that the manifest is not the one that was read: another node has written it meanwhile. All that was done for it is in vain.
-var ErrLost = errors.New("the manifest has changed meanwhile")
+// A commit of a manifest is done, lost or unknown.
+var (
+	// ErrLost is returned if another node has replaced the manifest since it was read. Nothing was stored.
+	ErrLost = errors.New("the manifest has changed meanwhile")
+	// ErrUnknown is returned if the store did not say whether it has the new manifest. It may have it, or get it
+	// later, so nothing that was made for it may be deleted.
+	ErrUnknown = errors.New("it is not known whether the manifest is stored")
+)
 
 // Shard rolls up a shard: it turns what segments have of it into runs and rollups, and has the manifest name
 // them. Any number of nodes may do that at once; one of them succeeds. It is for one goroutine.
@@ -45,15 +51,20 @@ type Shard struct {
 // Forget forgets what is known of the shard.
 func (r *Shard) Forget() {
 	r.Manifest, r.tag, r.keys = nil, "", nil
+	r.abandon(r.made)
+	r.made = nil
+}
+
+// abandon notes objects that no manifest names, or will.
+func (r *Shard) abandon(keys []string) {
 	if r.abandoned == nil {
 		r.abandoned = map[string]bool{}
 	}
-	for _, k := range r.made {
+	for _, k := range keys {
 		if len(r.abandoned) < maxAbandoned {
 			r.abandoned[k] = true
 		}
 	}
-	r.made = nil
 }
 
 // Load makes sure that a manifest is known. It may be an old one.
@@ -176,8 +187,7 @@ func (r *Shard) put(ctx context.Context, k string, body []byte) error {
 	return r.Bucket.PutObject(ctx, k, body)
 }
 
-// commit has the manifest say what next says. It fails with [ErrLost] if another node has written it since it
-// was read.
+// commit replaces the manifest by next, with this instance as its owner. It fails with [ErrLost] or [ErrUnknown].
 func (r *Shard) commit(ctx context.Context, next *layout.Manifest) error {
 	next.Owner = r.roller.instance
 	if r.released {
@@ -200,21 +210,16 @@ func (r *Shard) Replace(ctx context.Context, next *layout.Manifest) error {
 	if r.tag != "" {
 		condition = objects.Is(r.tag)
 	}
-	turn := r.Bucket.Turn()
+	turn, made := r.Bucket.Turn(), r.made
+	r.made = nil // from here on a manifest may name them
 	tag, err := r.Bucket.Put(ctx, layout.ManifestKey(r.Number), body, condition)
-	if errors.Is(err, objects.ErrConflict) {
-		return ErrLost
-	}
-	if err != nil { // it may have been stored
-		got, gerr := r.Bucket.Get(ctx, layout.ManifestKey(r.Number), layout.MaxManifest, "")
-		if gerr != nil {
-			return fmt.Errorf("write the manifest of shard %d: %w", r.Number, errors.Join(err, gerr))
+	if err != nil {
+		if tag, err = r.outcome(ctx, next.Nonce, err); err != nil {
+			if errors.Is(err, ErrLost) {
+				r.abandon(made)
+			}
+			return fmt.Errorf("write the manifest of shard %d: %w", r.Number, err)
 		}
-		m, gerr := r.Bucket.DecodeManifest(r.Number, got.Body)
-		if gerr != nil || m.Nonce != next.Nonce {
-			return errors.Join(ErrLost, gerr)
-		}
-		tag = got.Tag
 	}
 	r.Manifest, r.tag = next, tag
 	r.roller.did.rolled.Add(uint64(r.fresh))
@@ -222,7 +227,6 @@ func (r *Shard) Replace(ctx context.Context, next *layout.Manifest) error {
 	r.roller.did.unreadable.Add(uint64(r.bad))
 	r.fresh, r.duplicates, r.bad = 0, 0, 0
 	r.Bucket.Know(r.Number, next, tag, turn)
-	r.made = nil
 	// Keys are read again where they are needed: what comes late is rare, and those of a week do not fit into memory.
 	named := next.Names(r.Number)
 	now := layout.HourOf(r.Bucket.Now())
@@ -231,6 +235,25 @@ func (r *Shard) Replace(ctx context.Context, next *layout.Manifest) error {
 		return !named[name] || !slices.ContainsFunc(near, func(hour string) bool { return strings.Contains(name, hour) })
 	})
 	return nil
+}
+
+// outcome finds out what became of a manifest with a nonce whose PUT has failed. It returns the tag of one that is
+// stored. A conflict is proof that it is not only if the manifest is another one: a proxy may have sent the request
+// twice.
+func (r *Shard) outcome(ctx context.Context, nonce string, failure error) (objects.Tag, error) {
+	got, err := r.Bucket.Get(ctx, layout.ManifestKey(r.Number), layout.MaxManifest, "")
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrUnknown, errors.Join(failure, err))
+	}
+	m, err := r.Bucket.DecodeManifest(r.Number, got.Body)
+	switch {
+	case err == nil && m.Nonce == nonce:
+		return got.Tag, nil
+	case err == nil && errors.Is(failure, objects.ErrConflict):
+		return "", ErrLost
+	}
+	// It may have been stored and replaced, or be on its way.
+	return "", fmt.Errorf("%w: %w", ErrUnknown, errors.Join(failure, err))
 }
 
 // Missing makes of an object that is not there what it means: the manifest that names it is old, or the object is lost.
