@@ -106,8 +106,8 @@ func privateHandler(s *node, registry *prometheus.Registry, draining *atomic.Boo
 			http.Error(w, "the store takes no traces: "+err.Error(), http.StatusServiceUnavailable)
 		default:
 			text := "ready"
-			if doubt := s.Doubt(); doubt != nil {
-				text += "; nothing is deleted by its age, since " + doubt.Error()
+			for _, why := range s.Warnings() {
+				text += "; " + why.Error()
 			}
 			fmt.Fprintln(w, text)
 		}

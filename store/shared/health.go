@@ -92,6 +92,22 @@ func (n *Node) Stuck() error {
 // Doubt returns why nothing is deleted by its age, or nil.
 func (n *Node) Doubt() error { return n.b.Clock().Doubt() }
 
+// Warnings returns what is wrong although traces are accepted: shards that have not been rolled up for long, objects that
+// cannot be read, manifests that are not the newest ones, and doubt of the clock.
+func (n *Node) Warnings() (out []error) {
+	if doubt := n.Doubt(); doubt != nil {
+		out = append(out, fmt.Errorf("nothing is deleted by its age, since %w", doubt))
+	}
+	out = append(out, n.roller.Late()...)
+	if behind := n.behind.Load(); behind != nil {
+		out = append(out, *behind...)
+	}
+	if q := n.roller.Quarantined(); len(q) > 0 {
+		out = append(out, fmt.Errorf("%d objects cannot be read and are quarantined, such as %s; ingest --verify lists them", len(q), q[0].Key))
+	}
+	return out
+}
+
 // silent returns how long the store has not answered.
 func (n *Node) silent() time.Duration {
 	last := n.b.Clock().Heard()

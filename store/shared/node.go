@@ -83,6 +83,7 @@ type Node struct {
 	opts   Options
 	want   chan struct{} // has one when somebody waits until all is rolled up
 	hurry  atomic.Bool   // there is something to delete
+	behind atomic.Pointer[[]error]
 }
 
 // Open opens a bucket to write to it. It refuses stores that do not keep their promises, see
@@ -182,12 +183,32 @@ func (n *Node) Run(ctx context.Context) {
 		}
 		if w.Sweep {
 			swept = time.Now()
+			n.lookBehind(ctx)
 		}
 		if !n.rest(ctx, time.After(n.pause(time.Since(began)))) {
 			n.roller.Release()
 			return
 		}
 	}
+}
+
+// lookBehind finds out whether manifests are the newest ones, for [Node.Warnings].
+func (n *Node) lookBehind(ctx context.Context) {
+	var all []error
+	for shard := range n.b.Shards {
+		if n.b.Alone() && n.roller.Waits(shard) {
+			continue // what a crash has left is rolled up again
+		}
+		why, err := check.Behind(ctx, n.b, shard)
+		if err != nil {
+			continue // which others say
+		}
+		if why != nil {
+			all = append(all, why)
+			n.opts.Logger.Error("a manifest may be an old one", "shard", shard, "err", why)
+		}
+	}
+	n.behind.Store(&all)
 }
 
 // pause returns how long to wait between two rounds, of which the last one took so long. A node that is alone rolls up often, so that queries have what just
@@ -237,7 +258,10 @@ func (n *Node) Close(ctx context.Context) error {
 }
 
 // RollUp does once what [Node.Run] does again and again, and waits for it: it is for tools that do not run for long.
-func (n *Node) RollUp(ctx context.Context) { n.round(ctx, roll.Work{Close: true, Sweep: true}) }
+func (n *Node) RollUp(ctx context.Context) {
+	n.round(ctx, roll.Work{Close: true, Sweep: true})
+	n.lookBehind(ctx)
+}
 
 // round does what is to be done.
 func (n *Node) round(ctx context.Context, w roll.Work) {

@@ -17,8 +17,8 @@ import (
 // whether they were compacted into another run since, or rolled up by another node.
 
 const (
-	// strayAfter is how long after it was put a run that nobody names is taken for one that a manifest has lost. One over
-	// a slow line may be on its way for longer: adding its traces does no harm, as repeats are dropped.
+	// strayAfter is how long after its PUT a run that no manifest names is taken for one that a manifest has lost, where
+	// other nodes may be about to name it. If a slow node still is, adding its traces does no harm: repeats are dropped.
 	strayAfter = time.Hour
 )
 
@@ -114,17 +114,136 @@ func (r mender) adopt(ctx context.Context) error {
 			return err
 		} // Verify names what can not be read
 	}
+	if err := r.release(ctx); err != nil {
+		return err
+	}
+	return r.asNew(ctx)
+}
+
+// asNew notes that a manifest has all that the copies of it have, now that nothing is left that it does not name.
+func (r mender) asNew(ctx context.Context) error {
+	old, err := r.Bucket.NewestOld(ctx, r.Number)
+	if err != nil || old == nil {
+		return err
+	}
+	if err := r.Begin(ctx); err != nil {
+		return err
+	}
+	if old.AsOf <= r.Manifest.AsOf {
+		return nil
+	}
+	next := r.Manifest.Clone()
+	next.AsOf = old.AsOf
+	return r.Replace(ctx, next)
+}
+
+// release ends the quarantine of objects that can be read again. Runs whose traces are in no rollup are adopted, and
+// others are named again.
+func (r mender) release(ctx context.Context) error {
+	for _, q := range r.Manifest.Quarantined() {
+		if err := r.readable(ctx, &q); layout.IsWrong(err) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		if q.IsRun() && q.Lost > 0 {
+			if err := r.adoptRun(ctx, q.Key); err != nil {
+				return err
+			}
+		}
+		if err := r.Begin(ctx); err != nil {
+			return err
+		}
+		next := r.Manifest.Clone()
+		h := next.Hours[layout.HourOfKey(q.Key)]
+		if h == nil || !slices.Contains(h.Quarantined, q) {
+			continue // it has expired
+		}
+		h.Quarantined = slices.DeleteFunc(h.Quarantined, func(x layout.Quarantined) bool { return x.Key == q.Key })
+		switch {
+		case q.IsRun() && q.Lost == 0:
+			h.Runs = append(h.Runs, q.File)
+		case !q.IsRun() && len(h.Runs) == 0:
+			h.Rollups = append(h.Rollups, q.File)
+		default: // it is in other objects by now
+			next.Remove(r.Bucket.Now(), q.Key)
+		}
+		if err := r.Replace(ctx, next); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// readable reads a quarantined object. It returns nil if it can be read again.
+func (r mender) readable(ctx context.Context, q *layout.Quarantined) error {
+	o, err := r.Bucket.Open(ctx, q.Key)
+	switch {
+	case err != nil:
+		return err
+	case q.IsRun():
+		_, _, err = o.CountRows(ctx)
+	default:
+		err = o.CheckRollups(ctx)
+	}
+	return err
 }
 
 func (r mender) adoptRun(ctx context.Context, key string) error {
 	return r.eachRows(ctx, key, func(rows []layout.Row) error { return r.AddRows(ctx, layout.HourOfKey(key), rows) })
 }
 
+// Behind returns why a manifest may not be the newest one that its shard had: a copy of it is newer, or a run of the last
+// hours that it does not name has traces that are in no response. It must not be called while traces wait, or another
+// goroutine rolls up. If others use the bucket, it compares with the copies alone.
+func Behind(ctx context.Context, b *layout.Bucket, shard int) (why, err error) {
+	m, _, err := b.Manifest(ctx, shard, 0)
+	if err != nil {
+		return nil, err
+	}
+	old, err := b.NewestOld(ctx, shard)
+	if err != nil {
+		return nil, err
+	}
+	if old != nil && old.AsOf > m.AsOf {
+		return fmt.Errorf("%s is older than a copy that was kept of it. %s", layout.ManifestKey(shard), addThem), nil
+	}
+	if !b.Alone() {
+		return nil, nil
+	}
+	r := mender{roll.New(b, "", roll.Options{}).Errand(shard)}
+	keys, err := r.unnamed(ctx, m, 0)
+	if err != nil {
+		return nil, err
+	}
+	recent := layout.HourOf(b.Now().Add(-recentHours))
+	for _, k := range keys {
+		if layout.HourOfKey(k) < recent {
+			continue
+		}
+		if n, err := r.lacks(ctx, m, k); err == nil && n > 0 {
+			return fmt.Errorf("%s does not name %s, and %d of its traces are in no response. %s", layout.ManifestKey(shard), k, n, addThem), nil
+		} else if err != nil && !layout.IsWrong(err) {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// recentHours is how far back [Behind] looks, and addThem what it advises.
+const (
+	recentHours = 2 * time.Hour
+	addThem     = "It may be one that was put back: ingest --verify --repair adds what it lacks"
+)
+
 // unanswered finds runs with traces that are in no answer.
 func (v *verifier) unanswered(ctx context.Context, m *layout.Manifest, shard int) error {
 	r := mender{roll.New(v.b, "", roll.Options{}).Errand(shard)}
-	keys, err := r.unnamed(ctx, m, strayAfter)
+	patience := strayAfter
+	if v.b.Alone() {
+		patience = 0
+	}
+	keys, err := r.unnamed(ctx, m, patience)
 	if err != nil {
 		return err
 	}
@@ -144,6 +263,23 @@ func (v *verifier) unanswered(ctx context.Context, m *layout.Manifest, shard int
 			f.What, f.Do, f.Mends, f.adopts = fmt.Sprintf("no manifest names it, and %d of its traces are in no answer", count), doAdopt, true, true
 		default:
 			continue // what a node has left that was stopped
+		}
+		v.find(f)
+	}
+	return v.quarantined(ctx, m, r)
+}
+
+// quarantined finds what is quarantined.
+func (v *verifier) quarantined(ctx context.Context, m *layout.Manifest, r mender) error {
+	for _, q := range m.Quarantined() {
+		v.out.Objects++
+		f := Finding{Object: q.Key, Do: doTraces, shard: r.Number, hour: layout.HourOfKey(q.Key)}
+		f.What = fmt.Sprintf("it was quarantined at %s: %s; %d traces are in no answer", time.UnixMicro(q.At).UTC().Format(time.RFC3339), q.Why, q.Lost)
+		switch err := r.readable(ctx, &q); {
+		case err == nil:
+			f.What, f.Do, f.Mends, f.adopts = "it is quarantined, and can be read again", doAdopt, true, true
+		case !layout.IsWrong(err):
+			return err
 		}
 		v.find(f)
 	}

@@ -85,7 +85,7 @@ func (r mender) repair(ctx context.Context, f Finding) error {
 		return err
 	}
 	next := r.Manifest.Clone()
-	remake, name := r.remakeHour, f.hour
+	remake, name := r.RemakeHour, f.hour
 	if f.day != "" {
 		remake, name = r.remakeDay, f.day
 	}

@@ -60,7 +60,7 @@ func (r mender) mend(ctx context.Context, next *layout.Manifest) (changed bool, 
 			*h = was // if something is missing, it is too old, or lost
 			continue
 		}
-		switch err := r.remakeHour(ctx, next, name); {
+		switch err := r.RemakeHour(ctx, next, name); {
 		case layout.IsWrong(err):
 			*h = was
 		case err != nil:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
@@ -35,19 +36,21 @@ type Finding struct {
 	adopts bool   // runs are added to it
 }
 
-// What can be done.
+// What can be done. SOURCE is where a copy may be.
 const (
 	doRepair  = "--repair makes it again of what it was made of"
-	doPutBack = "put it back from an older version of the bucket, or from a replica; nothing else has it"
-	doTraces  = "put it back from an older version of the bucket, or from a replica; what its traces sum up to is there"
-	doSegment = "put it back from an older version of the bucket; else a machine sets it aside soon, and what it has of some shards is in no answer"
+	doPutBack = "restore it from SOURCE; nothing else has it"
+	doTraces  = "restore it from SOURCE; what its traces sum up to is there"
+	doSegment = "restore it from SOURCE; else a machine sets it aside soon, and what it has of some shards is in no answer"
 	doAside   = "put a sound copy under " + layout.Segments + " within a week, if there is one, and delete this one; what it has of some shards is in no answer"
-	doPutLast = "put its newest version back, from a replica or an older version of the object; nothing of its pages is answered or deleted until then"
-	doRestore = "--repair brings it back from what is kept of it, and adds the traces that came since; or put its newest version back, from a replica or an older version of the object"
+	doPutLast = "put its newest version back, from SOURCE; nothing of its pages is answered or deleted until then"
+	doRestore = "--repair brings it back from what is kept of it, and adds the traces that came since; or put its newest version back, from SOURCE"
 	doAdopt   = "--repair adds them"
-	doChanges = "put it back from an older version of the bucket, or from a replica; else a machine sets it aside, and what people said of changes is forgotten"
+	doChanges = "restore it from SOURCE; else a machine sets it aside, and what people said of changes is forgotten"
 	doOld     = "put a sound copy in the place of STATE beside it, if there is one, and delete this one"
-	doUnnamed = "put it back from an older version of the bucket, or leave it: it is deleted when its time is over"
+	doNewer   = "--repair adds the traces that the manifest does not name"
+	doBadOld  = "delete it: it is a copy of the manifest, which is there"
+	doUnnamed = "restore it from SOURCE, or leave it: it is deleted when its time is over"
 )
 
 // Moving is told now and then how far something is: hours and days of all that there are, and traces.
@@ -56,7 +59,7 @@ type Moving func(done, of int, traces uint64)
 // Verify reads all that a bucket has. Each object that a manifest names has to be there with all of its checksums, and
 // rollups have to be what the traces sum up to, where these are there. Nodes may go on meanwhile.
 func Verify(ctx context.Context, b *layout.Bucket, moving Moving) (Verified, error) {
-	v := &verifier{b: b}
+	v := &verifier{b: b, tags: map[int]objects.Tag{}}
 	for shard := range b.Shards {
 		if err := v.shard(ctx, shard, func(done, of int) { moving(shard*of+done, b.Shards*of, v.out.Traces) }); err != nil {
 			return v.out, fmt.Errorf("verify shard %d: %w", shard, err)
@@ -95,8 +98,9 @@ func (v *verifier) changes(ctx context.Context) error {
 }
 
 type verifier struct {
-	b   *layout.Bucket
-	out Verified
+	b    *layout.Bucket
+	out  Verified
+	tags map[int]objects.Tag // of the manifests that are checked
 }
 
 // said says what an error means to who keeps the bucket.
@@ -107,10 +111,17 @@ func said(err error) string {
 	return err.Error()
 }
 
-func (v *verifier) find(f Finding) { v.out.Findings = append(v.out.Findings, f) }
+func (v *verifier) find(f Finding) {
+	from := "an older version of the bucket, or from a replica"
+	if v.b.Alone() {
+		from = "a backup"
+	}
+	f.Do = strings.ReplaceAll(f.Do, "SOURCE", from)
+	v.out.Findings = append(v.out.Findings, f)
+}
 
 func (v *verifier) shard(ctx context.Context, shard int, moving func(done, of int)) error {
-	m, _, err := v.b.Manifest(ctx, shard, 0)
+	m, tag, err := v.b.Manifest(ctx, shard, 0)
 	if layout.IsWrong(err) {
 		f := Finding{Object: layout.ManifestKey(shard), What: said(err), Do: doPutLast, shard: shard, lost: true}
 		old, err := v.b.NewestOld(ctx, shard)
@@ -123,6 +134,7 @@ func (v *verifier) shard(ctx context.Context, shard int, moving func(done, of in
 	if err != nil {
 		return err
 	}
+	v.tags[shard] = tag
 	done, of := 0, len(m.Hours)+len(m.Days)
 	sound := map[string]bool{} // hours whose sums can be read
 	for _, name := range slices.Sorted(maps.Keys(m.Hours)) {
@@ -141,7 +153,36 @@ func (v *verifier) shard(ctx context.Context, shard int, moving func(done, of in
 		done++
 		moving(done, of)
 	}
+	if err := v.olds(ctx, m, shard); err != nil {
+		return err
+	}
 	return v.unanswered(ctx, m, shard)
+}
+
+// olds checks the copies of the manifest of a shard, which must not be newer than it.
+func (v *verifier) olds(ctx context.Context, m *layout.Manifest, shard int) error {
+	list, _, err := v.b.Olds(ctx, shard)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		v.out.Objects++
+		old, err := v.b.Old(ctx, shard, e.Key)
+		switch {
+		case errors.Is(err, objects.ErrNotFound): // it was replaced meanwhile
+		case layout.IsWrong(err):
+			v.find(Finding{Object: e.Key, What: said(err), Do: doBadOld})
+		case err != nil:
+			return err
+		case old.AsOf > m.AsOf:
+			if _, now, err := v.b.Manifest(ctx, shard, 0); err != nil || now != v.tags[shard] {
+				continue // a node has written both since
+			}
+			v.find(Finding{Object: layout.ManifestKey(shard), What: fmt.Sprintf("it is older than %s, a copy of it", e.Key), Do: doNewer, Mends: true, adopts: true, shard: shard})
+			return nil
+		}
+	}
+	return nil
 }
 
 // named reports whether the newest manifest of a shard names an object. While a bucket is read, nodes replace

@@ -37,7 +37,7 @@ func (b *Bucket) LoadKeys(ctx context.Context, k string) (*RunKeys, error) {
 		}
 		keys, err := decodeKeys(data[0], e.Rows)
 		if err != nil {
-			return nil, fmt.Errorf("read %s: keys of %q: %w", k, e.Page, err)
+			return nil, damaged(k, fmt.Errorf("keys of %q: %w", e.Page, err))
 		}
 		p := out.page(e.Page)
 		p.keys = append(p.keys, keys...)
@@ -141,7 +141,7 @@ func (x *RunKeys) ReadViews(ctx context.Context, page string, views [][16]byte) 
 			}
 			if _, found := slices.BinarySearchFunc(views, c.row.ID.View, func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }); found {
 				if c.row.Payload, err = c.row.Document(); err != nil {
-					return nil, err
+					return nil, damaged(x.Object.key, err)
 				}
 				c.row.Payload, c.row.Trace, c.row.set = slices.Clone(c.row.Payload), nil, nil // all of its block would stay in memory with it
 				out = append(out, c.row)

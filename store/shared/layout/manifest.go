@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/block"
@@ -102,9 +103,24 @@ type Hour struct {
 	Duplicates  uint64 `json:"duplicates,omitempty"`
 	First, Last int64  // when the first and the last trace were received (µs), 0 without traces
 	Sealed      bool   `json:"sealed,omitempty"` // nothing is added any more
+	// Quarantined are objects that cannot be read. They are in no response, and stay until the hour expires.
+	Quarantined []Quarantined `json:"quarantined,omitempty"`
 
 	extra extra
 }
+
+// Quarantined is a run, or rollups, that could not be read and so is not used.
+type Quarantined struct {
+	Key  string `json:"key"`
+	File File   `json:"file"`
+	At   int64  `json:"at"`  // when it was quarantined (µs)
+	Why  string `json:"why"` // the error
+	// Lost is how many traces are in no rollup since: 0 if the rollups of the hour still have those of the run.
+	Lost int `json:"lost,omitempty"`
+}
+
+// IsRun reports whether it is a run.
+func (q *Quarantined) IsRun() bool { return strings.HasPrefix(q.Key, "raw/") }
 
 // Day is what the hours of a day add up to.
 type Day struct {
@@ -136,7 +152,7 @@ func (m *Manifest) Clone() *Manifest {
 	out.Hours = maps.Clone(m.Hours)
 	for k, h := range out.Hours {
 		x := *h
-		x.Runs, x.Rollups = slices.Clone(h.Runs), slices.Clone(h.Rollups)
+		x.Runs, x.Rollups, x.Quarantined = slices.Clone(h.Runs), slices.Clone(h.Rollups), slices.Clone(h.Quarantined)
 		out.Hours[k] = &x
 	}
 	out.Days = maps.Clone(m.Days) // which are replaced as a whole
@@ -272,6 +288,9 @@ func (m *Manifest) Names(shard int) map[string]bool {
 		for _, f := range h.Rollups {
 			out[HourKey(shard, name, f.ID)] = true
 		}
+		for i := range h.Quarantined {
+			out[h.Quarantined[i].Key] = true
+		}
 	}
 	for name, d := range m.Days {
 		for _, f := range d.Rollups {
@@ -288,13 +307,24 @@ func (m *Manifest) Remove(now time.Time, keys ...string) {
 	}
 }
 
-// RemoveRuns takes the traces of an hour out of the manifest of a shard.
+// RemoveRuns takes the traces of an hour out of the manifest of a shard, and what is quarantined.
 func (m *Manifest) RemoveRuns(now time.Time, shard int, name string) {
 	h := m.Hours[name]
 	for _, f := range h.Runs {
 		m.Remove(now, RunKey(shard, name, f.ID))
 	}
-	h.Runs = nil
+	for i := range h.Quarantined {
+		m.Remove(now, h.Quarantined[i].Key)
+	}
+	h.Runs, h.Quarantined = nil, nil
+}
+
+// Quarantined returns what is quarantined, by hour.
+func (m *Manifest) Quarantined() (out []Quarantined) {
+	for _, name := range slices.Sorted(maps.Keys(m.Hours)) {
+		out = append(out, m.Hours[name].Quarantined...)
+	}
+	return out
 }
 
 // RemoveHour takes an hour out that has no traces any more.

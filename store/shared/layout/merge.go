@@ -29,6 +29,25 @@ func (o *Object) cursor(list []block.Entry, of int) *Cursor {
 // Rows returns a cursor through all traces of a run, one of so many runs that are read side by side.
 func (o *Object) Rows(of int) *Cursor { return o.cursor(o.index.Kind(kindTraces), of) }
 
+// SoundRows is [Object.Rows] for the blocks that can be read, as many as there are.
+func (o *Object) SoundRows(ctx context.Context) (*Cursor, error) {
+	var sound []block.Entry
+	for _, e := range o.index.Kind(kindTraces) {
+		c := o.cursor([]block.Entry{e}, 1)
+		more, err := c.next(ctx)
+		for more && err == nil {
+			more, err = c.next(ctx)
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err == nil {
+			sound = append(sound, e)
+		}
+	}
+	return o.cursor(sound, 1), nil
+}
+
 // RowsOfPage is [Object.Rows] for those of a page.
 func (o *Object) RowsOfPage(page string, of int) *Cursor {
 	return o.cursor(o.index.Find(kindTraces, page), of)
@@ -58,22 +77,35 @@ func (c *Cursor) next(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		if c.rows, err = readRows(data[0], c.list[0].Page); err != nil {
-			return false, fmt.Errorf("read %s: traces of %q: %w", c.o.key, c.list[0].Page, err)
+			return false, damaged(c.o.key, fmt.Errorf("traces of %q: %w", c.list[0].Page, err))
 		}
 		c.list = c.list[1:]
 	}
 	c.row = c.rows.next()
 	if err := c.rows.Err(); err != nil {
-		return false, fmt.Errorf("read %s: traces of %q: %w", c.o.key, c.rows.page, err)
+		return false, damaged(c.o.key, fmt.Errorf("traces of %q: %w", c.rows.page, err))
 	}
 	return true, nil
 }
 
 // Merge calls f with the rows of several cursors, in order. f may keep what a row has, but not where it is.
 func Merge(ctx context.Context, cursors []*Cursor, f func(*Row) error) error {
+	return MergeSound(ctx, cursors, func(err error) error { return err }, f)
+}
+
+// MergeSound is [Merge], and calls failed with the error of a run that cannot be read. If that returns nil, the rest of
+// this run is left out.
+func MergeSound(ctx context.Context, cursors []*Cursor, failed func(error) error, f func(*Row) error) error {
+	next := func(c *Cursor) (bool, error) {
+		more, err := c.next(ctx)
+		if err != nil {
+			return false, failed(err)
+		}
+		return more, nil
+	}
 	var h cursorHeap
 	for _, c := range cursors {
-		more, err := c.next(ctx)
+		more, err := next(c)
 		if err != nil {
 			return err
 		}
@@ -86,7 +118,7 @@ func Merge(ctx context.Context, cursors []*Cursor, f func(*Row) error) error {
 		if err := f(&h[0].row); err != nil {
 			return err
 		}
-		more, err := h[0].next(ctx)
+		more, err := next(h[0])
 		if err != nil {
 			return err
 		}

@@ -22,6 +22,29 @@ type Object struct {
 	tail  []byte // the last bytes of it, maybe all; nil once they are let go
 }
 
+// ObjectError is an error of reading an object.
+type ObjectError struct {
+	Key string
+	Err error
+}
+
+func (e *ObjectError) Error() string { return e.Err.Error() }
+
+func (e *ObjectError) Unwrap() error { return e.Err }
+
+// FailedObject returns the key of the object that could not be read, "" if the error is about none.
+func FailedObject(err error) string {
+	if e, ok := errors.AsType[*ObjectError](err); ok {
+		return e.Key
+	}
+	return ""
+}
+
+// damaged returns an error about what an object has.
+func damaged(key string, err error) error {
+	return &ObjectError{key, fmt.Errorf("read %s: %w", key, err)}
+}
+
 // tailSize is how much of an object is read to find its index, and often enough all of it.
 const tailSize = 64 << 10
 
@@ -37,16 +60,17 @@ func (b *Bucket) Open(ctx context.Context, k string) (*Object, error) {
 func (b *Bucket) OpenFrom(ctx context.Context, from Ranges, k string) (*Object, error) {
 	tail, size, err := from.Range(ctx, k, -tailSize, 0)
 	if err != nil {
-		return nil, err
+		return nil, &ObjectError{k, err}
 	}
 	index, err := b.Codec.ParseIndex(k, tail, size)
 	if short, ok := errors.AsType[*block.ShortError](err); ok {
-		if tail, size, err = from.Range(ctx, k, -short.Need, 0); err == nil {
-			index, err = b.Codec.ParseIndex(k, tail, size)
+		if tail, size, err = from.Range(ctx, k, -short.Need, 0); err != nil {
+			return nil, &ObjectError{k, err}
 		}
+		index, err = b.Codec.ParseIndex(k, tail, size)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", k, err)
+		return nil, damaged(k, err)
 	}
 	return &Object{k, size, index, from, tail}, nil
 }
@@ -69,14 +93,14 @@ func (o *Object) data(ctx context.Context, list []block.Entry) ([][]byte, error)
 	default:
 		var err error
 		if packed, _, err = o.from.Range(ctx, o.key, from, to-from); err != nil {
-			return nil, err
+			return nil, &ObjectError{o.key, err}
 		}
 	}
 	out := make([][]byte, len(list))
 	for i, e := range list {
 		data, err := o.index.Data(e, packed[e.Offset-from:][:e.Length])
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", o.key, err)
+			return nil, damaged(o.key, err)
 		}
 		out[i] = data
 	}
@@ -99,11 +123,11 @@ func (b *Bucket) OpenRollups(ctx context.Context, x Sized, share int64) (*Object
 func (b *Bucket) whole(ctx context.Context, name string) (*Object, error) {
 	got, err := b.Get(ctx, name, maxObject, "")
 	if err != nil {
-		return nil, err
+		return nil, &ObjectError{name, err}
 	}
 	index, err := b.Codec.ParseIndex(name, got.Body, int64(len(got.Body)))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+		return nil, damaged(name, err)
 	}
 	return &Object{name, int64(len(got.Body)), index, b, got.Body}, nil
 }
@@ -122,6 +146,8 @@ func (o *Object) ReadAll(ctx context.Context) (err error) {
 	if o.size > maxObject {
 		return fmt.Errorf("read %s: %d bytes at once", o.key, o.size)
 	}
-	o.tail, _, err = o.from.Range(ctx, o.key, 0, o.size)
-	return err
+	if o.tail, _, err = o.from.Range(ctx, o.key, 0, o.size); err != nil {
+		return &ObjectError{o.key, err}
+	}
+	return nil
 }

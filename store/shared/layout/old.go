@@ -40,18 +40,21 @@ func (b *Bucket) NewestOld(ctx context.Context, shard int) (*Manifest, error) {
 		return nil, err
 	}
 	for _, e := range slices.Backward(list) {
-		got, err := b.Get(ctx, e.Key, MaxManifest, "")
-		if err == nil {
-			var m *Manifest
-			if m, err = b.DecodeManifest(shard, got.Body); err == nil {
-				return m, nil
-			}
-		}
-		if !IsWrong(err) {
-			return nil, err
+		m, err := b.Old(ctx, shard, e.Key)
+		if err == nil || !IsWrong(err) {
+			return m, err
 		}
 	}
 	return nil, nil
+}
+
+// Old reads an old manifest of a shard.
+func (b *Bucket) Old(ctx context.Context, shard int, key string) (*Manifest, error) {
+	got, err := b.Get(ctx, key, MaxManifest, "")
+	if err != nil {
+		return nil, err
+	}
+	return b.DecodeManifest(shard, got.Body)
 }
 
 // IsWrong reports whether an error is about what lies in the bucket, and not about the way to it.

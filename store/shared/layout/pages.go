@@ -54,7 +54,7 @@ func (o *Object) Page(ctx context.Context, page string, levels []rollup.Level, w
 		case len(found) == 0 && kind == kindStacks:
 			return nil, nil, nil
 		case len(found) != 1:
-			return nil, nil, fmt.Errorf("read %s: %w: it has %d blocks of kind %d of %q", o.key, block.ErrDamaged, len(found), kind, page)
+			return nil, nil, damaged(o.key, fmt.Errorf("%w: it has %d blocks of kind %d of %q", block.ErrDamaged, len(found), kind, page))
 		}
 		list = append(list, found[0])
 	}
@@ -64,7 +64,7 @@ func (o *Object) Page(ctx context.Context, page string, levels []rollup.Level, w
 	}
 	x, err := decodeRecords(data[0], data[1:])
 	if err != nil {
-		return nil, nil, fmt.Errorf("read %s: sums of %q: %w", o.key, page, err)
+		return nil, nil, damaged(o.key, fmt.Errorf("sums of %q: %w", page, err))
 	}
 	if !withCounts {
 		return x, nil, nil
@@ -77,7 +77,7 @@ func (o *Object) Page(ctx context.Context, page string, levels []rollup.Level, w
 func (o *Object) pageCounts(ctx context.Context, page string) (Catalog, error) {
 	list := o.index.Find(kindCatalog, page)
 	if len(list) != 1 {
-		return nil, fmt.Errorf("read %s: %w: it has %d catalogues of %q", o.key, block.ErrDamaged, len(list), page)
+		return nil, damaged(o.key, fmt.Errorf("%w: it has %d catalogues of %q", block.ErrDamaged, len(list), page))
 	}
 	data, err := o.data(ctx, list)
 	if err != nil {
@@ -85,7 +85,7 @@ func (o *Object) pageCounts(ctx context.Context, page string) (Catalog, error) {
 	}
 	counts, err := decodeCatalog(data[0])
 	if err != nil {
-		return nil, fmt.Errorf("read %s: catalogue of %q: %w", o.key, page, err)
+		return nil, damaged(o.key, fmt.Errorf("catalogue of %q: %w", page, err))
 	}
 	return counts, nil
 }
@@ -150,7 +150,7 @@ func (o *Object) Catalogs(ctx context.Context) (map[string]Catalog, error) {
 	out := map[string]Catalog{}
 	for i, e := range list {
 		if out[e.Page], err = decodeCatalog(data[i]); err != nil {
-			return nil, fmt.Errorf("read %s: catalogue of %q: %w", o.key, e.Page, err)
+			return nil, damaged(o.key, fmt.Errorf("catalogue of %q: %w", e.Page, err))
 		}
 	}
 	return out, nil

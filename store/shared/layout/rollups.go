@@ -49,6 +49,9 @@ func (b *Bucket) NewPage(page string) *Page {
 	return &Page{rollup.NewWholeBuilder(page, b.rollups), Catalog{}}
 }
 
+// Empty reports whether nothing is known: neither sums nor traces, such as those that cannot be decoded.
+func (p *Page) Empty() bool { return p.Builder.Empty() && len(p.Counts) == 0 }
+
 // AddCount adds page views without a trace, or Web Vitals.
 func (p *Page) AddCount(x *Count) {
 	if x.Reason != "" {

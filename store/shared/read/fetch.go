@@ -23,6 +23,8 @@ type fetched struct {
 	pages []pageOf         // of rollups
 	rows  []*layout.Cursor // of traces
 	bytes int64
+
+	unread []error // of runs that are damaged or missing: the others are read
 }
 
 // pageOf is what rollups have of a page.
@@ -63,6 +65,10 @@ func (r *Reader) fetchPiece(ctx context.Context, f *fetched, x *reading) error {
 	}
 	for _, k := range f.runs {
 		o, err := r.b.OpenFrom(ctx, r.cache, k)
+		if layout.IsWrong(err) {
+			f.unread = append(f.unread, err)
+			continue
+		}
 		if err != nil {
 			return err
 		}

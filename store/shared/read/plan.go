@@ -22,6 +22,9 @@ type piece struct {
 	first, last int64    // µs
 	traces      uint64
 	widened     bool // it is read as a whole although a part is asked for
+
+	quarantined []layout.Quarantined // what is missing in it
+	instead     []piece              // the hours of a day, to be read if its own rollups cannot be
 }
 
 // planOf says what of a shard a query for [since, until) reads, so that each trace is read once: the rollups of a
@@ -38,41 +41,64 @@ func planOf(m *layout.Manifest, shard int, since, until time.Time, noRollups boo
 					p.rollups = append(p.rollups, layout.DayKey(shard, name, f.ID))
 				}
 				p.widened = !p.within(since, until)
-				out = append(out, p)
 				for _, h := range d.Sources {
 					covered[h] = true
+					if hour, ok := hourPiece(m, shard, h, since, until, false); ok {
+						p.quarantined = append(p.quarantined, hour.quarantined...)
+						p.instead = append(p.instead, hour)
+					}
 				}
+				if !d.Whole(m) {
+					p.instead = nil
+				}
+				out = append(out, p)
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Hours)) {
-		h := m.Hours[name]
-		p := piece{shard: shard, name: name, traces: h.Traces, first: h.First, last: h.Last}
-		if covered[name] || !p.overlaps(since, until) {
+		if covered[name] {
 			continue
 		}
-		gone := len(h.Runs) == 0
-		if !noRollups && (p.within(since, until) || gone) {
-			for _, f := range h.Rollups {
-				p.rollups = append(p.rollups, layout.HourKey(shard, name, f.ID))
-			}
-			p.widened = !p.within(since, until)
-		} else {
-			p.isTraces = len(h.Runs) > 0
-			for _, f := range h.Runs {
-				if f.Last == 0 || store.Overlaps(f.First, f.Last, since, until) {
-					p.runs = append(p.runs, layout.RunKey(shard, name, f.ID))
-				}
-			}
-			for _, f := range h.Rollups {
-				p.vitals = append(p.vitals, layout.HourKey(shard, name, f.ID))
-			}
-		}
-		if len(p.rollups) > 0 || p.isTraces {
+		if p, ok := hourPiece(m, shard, name, since, until, noRollups); ok {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// hourPiece says what of an hour a query for [since, until) reads. It is not ok if that is nothing.
+func hourPiece(m *layout.Manifest, shard int, name string, since, until time.Time, noRollups bool) (p piece, ok bool) {
+	h := m.Hours[name]
+	if h == nil {
+		return p, false
+	}
+	p = piece{shard: shard, name: name, traces: h.Traces, first: h.First, last: h.Last}
+	if !p.overlaps(since, until) {
+		return p, false
+	}
+	gone := len(h.Runs) == 0
+	if !noRollups && (p.within(since, until) || gone) {
+		for _, f := range h.Rollups {
+			p.rollups = append(p.rollups, layout.HourKey(shard, name, f.ID))
+		}
+		p.widened = !p.within(since, until)
+	} else {
+		p.isTraces = len(h.Runs) > 0
+		for _, f := range h.Runs {
+			if f.Last == 0 || store.Overlaps(f.First, f.Last, since, until) {
+				p.runs = append(p.runs, layout.RunKey(shard, name, f.ID))
+			}
+		}
+		for _, f := range h.Rollups {
+			p.vitals = append(p.vitals, layout.HourKey(shard, name, f.ID))
+		}
+	}
+	for _, q := range h.Quarantined {
+		if q.Lost > 0 || len(p.rollups) == 0 {
+			p.quarantined = append(p.quarantined, q)
+		}
+	}
+	return p, len(p.rollups) > 0 || p.isTraces || len(p.quarantined) > 0
 }
 
 func (p *piece) within(since, until time.Time) bool {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/block"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
@@ -126,11 +127,23 @@ func (x *reading) shard(ctx context.Context, shard int) error {
 	if err != nil {
 		return err
 	}
+	return x.pieces(ctx, pieces)
+}
+
+// pieces reads pieces. Where the rollups of a day are damaged, it reads those of its hours.
+func (x *reading) pieces(ctx context.Context, pieces []piece) error {
 	for got := range x.r.fetch(ctx, pieces, x) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := x.deliver(ctx, got); err != nil {
+		var err error
+		if layout.IsWrong(got.err) && len(got.instead) > 0 {
+			x.r.unread.say("rollups of a day cannot be read, and those of its hours answer", got.name, got.err)
+			err = x.pieces(ctx, got.instead)
+		} else {
+			err = x.deliver(ctx, got)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -251,6 +264,12 @@ func (x *reading) deliver(ctx context.Context, f *fetched) error {
 		return nil
 	}
 	x.count(f)
+	for _, err := range f.unread {
+		x.unreadable(f, err)
+	}
+	for _, q := range f.quarantined {
+		x.unreadable(f, fmt.Errorf("%w: %s is quarantined: %s", block.ErrDamaged, q.Key, q.Why))
+	}
 	if f.widened {
 		x.stats.Widened = append(x.stats.Widened, store.Widened{First: time.UnixMicro(f.first).UTC(), Last: time.UnixMicro(f.last).UTC()})
 	}
@@ -264,7 +283,14 @@ func (x *reading) deliver(ctx context.Context, f *fetched) error {
 		}
 	}
 	failed := false
-	err := layout.Merge(ctx, f.rows, func(row *layout.Row) error {
+	damaged := func(err error) error {
+		if layout.IsWrong(err) && ctx.Err() == nil {
+			x.unreadable(f, err) // and the other runs are read
+			return nil
+		}
+		return err
+	}
+	err := layout.MergeSound(ctx, f.rows, damaged, func(row *layout.Row) error {
 		err := x.row(f, row)
 		failed = err != nil
 		return err

@@ -26,6 +26,11 @@ type unread struct {
 // note counts one part, and logs the first failure of each.
 func (u *unread) note(partition string, err error) {
 	u.count.Add(1)
+	u.say("a response is incomplete", partition, err)
+}
+
+// say logs a failure, once.
+func (u *unread) say(what, partition string, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	key := partition + " " + objects.Cause(err)
@@ -36,7 +41,7 @@ func (u *unread) note(partition string, err error) {
 		u.said = map[string]bool{}
 	}
 	u.said[key] = true
-	u.logger.Warn("a response is incomplete", "partition", partition, "err", err)
+	u.logger.Warn(what, "partition", partition, "err", err)
 }
 
 // Unread returns how many parts of partitions queries should have read and could not, since they are damaged, missing, or the
@@ -50,6 +55,9 @@ func (x *reading) unreadable(f *fetched, err error) {
 	}
 	x.stats.Unreadable = append(x.stats.Unreadable, store.Unreadable{Partition: f.name, Err: err})
 	if errors.Is(err, block.ErrDamaged) || errors.Is(err, objects.ErrNotFound) {
-		x.stats.Gaps = append(x.stats.Gaps, store.Gap{Partition: f.name, Page: x.q.Page, Expected: f.traces})
+		gap := store.Gap{Partition: f.name, Page: x.q.Page, Expected: f.traces}
+		if n := len(x.stats.Gaps); n == 0 || x.stats.Gaps[n-1] != gap { // one for all of its runs
+			x.stats.Gaps = append(x.stats.Gaps, gap)
+		}
 	}
 }

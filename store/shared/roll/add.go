@@ -60,7 +60,7 @@ func (r *Shard) AddRows(ctx context.Context, hour string, rows []layout.Row) err
 	work := map[string]*arrived{}
 	r.arrived(work, next, hour, r.Bucket.Now()).rows = rows
 	for hour, a := range work {
-		if err := r.rollHour(ctx, next, hour, a); err != nil {
+		if err := r.rollHour(ctx, nil, next, hour, a); err != nil {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func (r *Shard) AddRows(ctx context.Context, hour string, rows []layout.Row) err
 }
 
 // rollHour adds what came for an hour: as a run, and as what it adds to the rollups.
-func (r *Shard) rollHour(ctx context.Context, next *layout.Manifest, hour string, a *arrived) error {
+func (r *Shard) rollHour(ctx context.Context, l *layout.Listing, next *layout.Manifest, hour string, a *arrived) error {
 	rows, err := r.NewRows(ctx, next, hour, a.rows)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (r *Shard) rollHour(ctx context.Context, next *layout.Manifest, hour string
 	for i := range a.counts {
 		h.Sees(a.counts[i].Received)
 	}
-	return r.compact(ctx, next, hour)
+	return r.compact(ctx, l, next, hour)
 }
 
 // NewRows returns the rows that were not there before, sorted and distinct.

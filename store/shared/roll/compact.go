@@ -13,14 +13,40 @@ import (
 // compactAfter is how many runs of a tier, and how many rollups of an hour, are replaced by one.
 const compactAfter = 8
 
-// compact replaces runs and rollups of an hour when there are many, if there is room for others.
-func (r *Shard) compact(ctx context.Context, next *layout.Manifest, hour string) error {
-	err := r.compactMany(ctx, next, hour)
-	if errors.Is(err, objects.ErrNoSpace) { // to roll up is more important, and makes room
+// compact replaces runs and rollups of an hour when there are many. That is less important than to add what came in: if
+// there is no room, or something cannot be read, it is left for later.
+func (r *Shard) compact(ctx context.Context, l *layout.Listing, next *layout.Manifest, hour string) error {
+	if !crowded(next.Hours[hour]) {
+		return nil
+	}
+	tried := next.Clone()
+	err := r.compactMany(ctx, tried, hour)
+	switch {
+	case err == nil:
+		*next = *tried
+		return nil
+	case errors.Is(err, objects.ErrNoSpace), layout.FailedObject(err) != "" && ctx.Err() == nil:
+		r.note(ctx, l, err)
 		r.discard(ctx, next)
 		return nil
 	}
 	return err
+}
+
+// crowded reports whether an hour has many runs of a tier, or many rollups.
+func crowded(h *layout.Hour) bool {
+	runs, fresh := map[int]int{}, 0
+	for _, f := range h.Runs {
+		if runs[f.Tier]++; f.Tier >= 0 && runs[f.Tier] >= compactAfter {
+			return true
+		}
+	}
+	for _, f := range h.Rollups {
+		if f.Tier == 0 {
+			fresh++
+		}
+	}
+	return fresh >= compactAfter
 }
 
 // compactMany replaces runs and rollups of an hour when there are many. Rollups become one. Runs, which have all that was ever

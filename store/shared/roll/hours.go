@@ -25,6 +25,8 @@ const (
 	// a query ends sooner.
 	deleteAfter      = 15 * time.Minute
 	deleteAloneAfter = 2 * time.Minute
+	// openLonger is how much longer than its retention an hour stays that has traces to roll up.
+	openLonger = 24 * time.Hour
 	// forgetInstances is how long it is known which segments of a node were rolled up.
 	forgetInstances = 8 * 24 * time.Hour
 )
@@ -48,6 +50,7 @@ func (r *Shard) CloseTimes(ctx context.Context, l *layout.Listing) (err error) {
 		tried := next.Clone()
 		if err := do(tried); err != nil {
 			failed = append(failed, fmt.Errorf("close the %s of shard %d: %w", what, r.Number, err))
+			r.note(ctx, l, err)
 			r.discard(ctx, next)
 			return
 		}
@@ -67,6 +70,7 @@ func (r *Shard) CloseTimes(ctx context.Context, l *layout.Listing) (err error) {
 	tried := next.Clone()
 	if settled, err := r.settle(ctx, tried); err != nil {
 		failed = append(failed, fmt.Errorf("settle traces of shard %d: %w", r.Number, err))
+		r.note(ctx, l, err)
 		r.discard(ctx, next)
 	} else if settled {
 		next, changed = tried, true
@@ -161,8 +165,10 @@ func (r *Shard) expire(next *layout.Manifest, l *layout.Listing) (changed bool) 
 		next.Kept, changed = &kept, true
 	}
 	for name, h := range next.Hours {
-		// One that can not be closed is deleted all the same when its time is over.
-		if len(h.Runs) > 0 && layout.Expired(name, time.Duration(kept.Traces), now) && (h.Sealed || !l.Has(next, name)) {
+		// An hour that is still open expires as well, a day later if some of its traces wait to be rolled up.
+		expired := layout.Expired(name, time.Duration(kept.Traces), now) && (h.Sealed || !l.Has(next, name)) ||
+			layout.Expired(name, time.Duration(kept.Traces), now.Add(-openLonger))
+		if len(h.Runs)+len(h.Quarantined) > 0 && expired {
 			next.RemoveRuns(now, r.Number, name)
 			changed = true
 		}

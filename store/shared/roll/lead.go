@@ -27,6 +27,7 @@ type Roller struct {
 	told     sync.Once // that the bucket keeps what it has for longer
 	keeps    atomic.Pointer[Keeping]
 	bad      badSegments
+	saidLate time.Time // when it was logged that shards have not been rolled up for long
 	failing  failing
 
 	did struct { // since the start
@@ -127,6 +128,7 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 	}
 	group.Wait()
 	n.setAside(ctx, l)
+	n.sayLate(ctx)
 	l.LetGo()
 	if len(open) > 0 && n.leads(0) {
 		if err := n.recordDeletions(ctx, open); err != nil {
@@ -200,9 +202,11 @@ func (n *Roller) shardRound(ctx context.Context, r *Shard, l *layout.Listing, w 
 		if !mine {
 			return
 		}
+		r.quarantineDue(ctx)
 		if err = r.cycles(ctx, l); err == nil {
 			break
 		}
+		r.note(ctx, l, err)
 		if !errors.Is(err, ErrLost) || attempt == cycleAttempts || ctx.Err() != nil {
 			n.warn(ctx, "shard is not rolled up", shard, err)
 			return

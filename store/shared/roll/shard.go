@@ -42,6 +42,7 @@ type Shard struct {
 	made      []string        // objects that were put since the manifest was written
 	abandoned map[string]bool // objects that were put for manifests that were not
 	unsettled map[string]bool // runs, by their ids, that can not be read to be settled
+	troubles  map[string]*trouble
 
 	// Of the cycle that is under way:
 	began                  time.Time // when the first object was put, zero if none was
@@ -148,7 +149,7 @@ func (r *Shard) Cycle(ctx context.Context, l *layout.Listing) (more bool, err er
 		return false, nil
 	}
 	for _, hour := range slices.Sorted(maps.Keys(work)) {
-		if err := r.rollHour(ctx, next, hour, work[hour]); err != nil {
+		if err := r.rollHour(ctx, l, next, hour, work[hour]); err != nil {
 			r.discard(ctx, r.Manifest)
 			return false, err
 		}

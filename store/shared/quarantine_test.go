@@ -1,0 +1,163 @@
+package shared
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/objects"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+// An object of the open hour, a run with one trace of one page or its rollups, is lost or damaged. Traces that come later,
+// for all pages of the shard, must be rolled up all the same.
+func TestDamagedRunStopsNothing(t *testing.T) {
+	flip := func(t *testing.T, n *Node, key string) {
+		o, err := n.b.Get(t.Context(), key, 1<<20, "")
+		if err == nil {
+			o.Body[3] ^= 1 // of the first block: its keys and its index are sound
+			_, err = n.b.Put(t.Context(), key, o.Body, objects.Condition{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove := func(t *testing.T, n *Node, key string) {
+		if err := n.b.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, x := range []struct {
+		what, of string
+		harm     func(t *testing.T, n *Node, key string)
+	}{{"a run is lost", "raw/", remove}, {"a bit of a run", "raw/", flip}, {"rollups are lost", "hours/", remove}, {"a bit of rollups", "hours/", flip}} {
+		t.Run(x.what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := fakebucket.New(1)
+				o := Options{Flush: time.Millisecond, Shards: 1, RollEvery: 5 * time.Minute}
+				n := openNode(t, s, o)
+				if _, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil {
+					t.Fatal(err)
+				}
+				settleNode(t.Context(), n, 2)
+				var key string
+				for e, err := range n.b.List(t.Context(), x.of, "") {
+					if err != nil {
+						t.Fatal(err)
+					}
+					key = e.Key
+				}
+				x.harm(t, n, key)
+				n = openNode(t, s, o) // with nothing in memory
+				ctx, cancel := context.WithCancel(t.Context())
+				var g sync.WaitGroup
+				g.Go(func() { n.Run(ctx) })
+				const last = 21
+				for i := byte(2); i <= last; i++ {
+					if _, err := n.Append(t.Context(), []store.Record{testRecord(i, "/other")}); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(90 * time.Second)
+				}
+				time.Sleep(6 * time.Hour)
+				if got := countOf(t, n); got[last] != 1 {
+					t.Errorf("6 h after the last of 20 traces of another page came, %d of them are in no answer; lags %v, ready: %v", 20-len(got)+got[1], n.Counters().Lags, n.Unready())
+				}
+				v, err := n.Verify(ctx, func(int, int, uint64) {})
+				mended, rerr := n.Repair(ctx, v)
+				time.Sleep(20 * time.Minute)
+				if got := countOf(t, n); got[last] != 1 {
+					t.Errorf("nor after a repair: %d mended of %d, %v, %v", mended, len(v.Findings), err, rerr)
+				}
+				if x.what == "a run is lost" {
+					time.Sleep(9 * 24 * time.Hour) // until all of it has expired
+				}
+				if l, err := n.b.ListSegments(ctx); err != nil || len(l.List) > 0 {
+					t.Errorf("at the end (nine days later for a lost run, with a retention of a week) %d segments wait, %v", len(l.List), err)
+				}
+				cancel()
+				g.Wait()
+			})
+		})
+	}
+}
+
+// Two runs of two shards lie under each other's keys, as after a restore by hand. All rollups are right, and Repair must
+// leave them as they are.
+func TestRepairOfSwappedRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		o := Options{Flush: time.Millisecond, Shards: 2}
+		n := openNode(t, s, o)
+		pages := map[int]string{} // by shard
+		for i := byte(1); len(pages) < 2; i++ {
+			rec := recordOf(store.ID{View: [16]byte{i}}, rand.New(rand.NewPCG(uint64(i), 1)))
+			shard := layout.ShardOf(rec.Pages[0], 2)
+			if len(rec.Pages) > 1 || pages[shard] != "" {
+				continue
+			}
+			pages[shard] = rec.Pages[0]
+			if _, err := n.Append(t.Context(), []store.Record{rec}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		settleNode(t.Context(), n, 2)
+		time.Sleep(2 * time.Hour)
+		settleNode(t.Context(), n, 20) // the hour is closed
+		sums := func() (out [2]int64) {
+			n := openNode(t, s, o)
+			for shard, page := range pages {
+				_, err := n.Select(t.Context(), store.Query{Page: page}, store.Wanted{}, func(store.Record) error { return nil }, func(r store.Rolled) error {
+					_, traces := r.Record.Views()
+					out[shard] += int64(traces)
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			return out
+		}
+		before := sums()
+		m0, _, _ := n.b.Manifest(t.Context(), 0, 0)
+		m1, _, _ := n.b.Manifest(t.Context(), 1, 0)
+		var keys [2]string
+		var bodies [2][]byte
+		for shard, m := range []*layout.Manifest{m0, m1} {
+			for name, h := range m.Hours {
+				keys[shard] = layout.RunKey(shard, name, h.Runs[0].ID)
+			}
+			got, err := n.b.Get(t.Context(), keys[shard], 1<<20, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			bodies[shard] = got.Body
+		}
+		for shard := range 2 {
+			if _, err := n.b.Put(t.Context(), keys[shard], bodies[1-shard], objects.Condition{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := sums(); got != before {
+			t.Errorf("before the repair: %v instead of %v", got, before)
+		}
+		n = openNode(t, s, o)
+		v, err := n.Verify(t.Context(), func(int, int, uint64) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range v.Findings {
+			t.Log(f.Object, f.What, f.Do)
+		}
+		mended, err := n.Repair(t.Context(), v)
+		t.Log(mended, err)
+		if got := sums(); got != before {
+			t.Errorf("after the repair: traces of the pages %v instead of %v", got, before)
+		}
+	})
+}
