@@ -1,0 +1,114 @@
+package shared
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+// sweepOf returns which operations of an activity fail, one in each run: all, or with -short about most of them. STRIDE
+// and FIRST are the distance between two of them and the first one, to find one again.
+func sweepOf(operations, most int) (list []int) {
+	first, stride := 1, 1
+	if testing.Short() {
+		stride = max(1, operations/most)
+	}
+	if s, err := strconv.Atoi(os.Getenv("STRIDE")); err == nil && s > 0 {
+		stride = s
+	}
+	if s, err := strconv.Atoi(os.Getenv("FIRST")); err == nil && s > 0 {
+		first = s
+	}
+	for n := first; n <= operations; n += stride {
+		list = append(list, n)
+	}
+	return list
+}
+
+// losing is a way to a bucket on which one request fails, and maybe those after it.
+type losing struct {
+	of *fakebucket.Client
+
+	mu    sync.Mutex
+	count int
+	fault lostAnswer
+}
+
+// lostAnswer says which request fails, and how.
+type lostAnswer struct {
+	at    int  // the number of the request, from 1 on; 0 is none
+	done  bool // it is carried out, and its response is lost
+	later int  // so many requests after it fail, and are not carried out
+}
+
+func (l *losing) RoundTrip(r *http.Request) (*http.Response, error) {
+	l.mu.Lock()
+	l.count++
+	n, fault := l.count, l.fault
+	l.mu.Unlock()
+	switch {
+	case fault.at == 0 || n < fault.at || n > fault.at+fault.later:
+		return l.of.RoundTrip(r)
+	case n == fault.at && fault.done:
+		if res, err := l.of.RoundTrip(r); err == nil {
+			_ = res.Body.Close()
+		}
+	}
+	return nil, fakebucket.ErrCut
+}
+
+// runOnBucket runs the scenario on a bucket in virtual time, with a fault. It returns the number of requests.
+func runOnBucket(t *testing.T, fault lostAnswer, activities *[]int) int {
+	l := &losing{of: fakebucket.New(1).Client()}
+	x := &scenario{T: t, pass: time.Sleep, ends: func(*Node) {}, open: func() (objects.Store, error) {
+		return bucket.Open(t.Context(), bucket.Location{Bucket: fakebucket.Name, Prefix: "p/", Endpoint: "http://store.test", Region: "r"},
+			bucket.Options{Transport: l, Now: time.Now, Attempts: 3, Pause: time.Millisecond})
+	}}
+	l.fault = fault
+	x.run(func(int) {
+		if activities != nil {
+			*activities = append(*activities, l.count)
+		}
+	})
+	requests := l.count
+	l.fault = lostAnswer{}
+	x.check()
+	return requests
+}
+
+// Each request to a bucket may lose its response once, in whatever the store does: nothing acknowledged is lost, nothing
+// else is deleted than what was asked for, and nothing is quarantined. The network may also be away for a while from then
+// on, so that nobody can ask what became of the request.
+func TestLostAnswers(t *testing.T) {
+	var begins []int
+	operations := 0
+	synctest.Test(t, func(t *testing.T) { operations = runOnBucket(t, lostAnswer{}, &begins) })
+	for i, a := range (&scenario{}).activities() {
+		t.Logf("%s: requests %d to %d", a.name, begins[i]+1, begins[i+1])
+	}
+	for what, fault := range map[string]lostAnswer{
+		"the response":                    {done: true},
+		"the response, and some requests": {done: true, later: 8},
+		"the request":                     {},
+	} {
+		for _, n := range sweepOf(operations, 24) {
+			fault.at = n
+			ok := t.Run(fmt.Sprintf("%s, %d", what, n), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) { runOnBucket(t, fault, nil) })
+			})
+			if !ok {
+				return
+			}
+		}
+	}
+}
