@@ -1,0 +1,222 @@
+package roll
+
+import (
+	"encoding/binary"
+	"errors"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/objects"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+// The traces of an hour expire when all of it is too old. An hour that is not closed expires as
+// well, unless segments of it wait to be rolled up.
+func TestTracesExpire(t *testing.T) {
+	at := time.Date(2026, 11, 25, 10, 0, 0, 0, time.UTC)
+	const hour = "20261125T10"
+	for _, tt := range []struct {
+		what            string
+		sealed, waiting bool
+		age             time.Duration // since the hour began
+		stays           bool
+	}{
+		{"a closed hour", true, false, 7*time.Hour + time.Second, false},
+		{"a closed hour that is not too old", true, false, 7 * time.Hour, true},
+		{"a closed hour with a segment that came late", true, true, 7*time.Hour + time.Second, false},
+		{"an hour that can not be closed", false, false, 7*time.Hour + time.Second, false},
+		{"an hour that can not be closed, and is not too old", false, false, 7 * time.Hour, true},
+		{"an open hour with a segment that waits", false, true, 7*time.Hour + time.Second, true},
+	} {
+		n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
+		n.SetKeeping(Keeping{Retention: layout.Retention{Traces: int64(6 * time.Hour)}})
+		m := newTestManifest()
+		m.Hours[hour] = &layout.Hour{Sealed: tt.sealed, Runs: []layout.File{{ID: "run"}}, Rollups: []layout.File{{ID: "sum"}}}
+		l := &layout.Listing{At: at.Add(tt.age)}
+		if tt.waiting {
+			l.List = append(l.List, layout.Listed{Segment: layout.Segment{Hour: hour, Instance: "ba9876543210", Seq: 1}})
+		}
+		n.Shards[0].expire(m, l)
+		if got := len(m.Hours[hour].Runs) > 0; got != tt.stays {
+			t.Errorf("%s: the traces stay: got %t, want %t", tt.what, got, tt.stays)
+		}
+		if removed := len(m.Removed); removed > 0 == tt.stays {
+			t.Errorf("%s: %d objects are removed", tt.what, removed)
+		}
+	}
+}
+
+func newTestManifest() *layout.Manifest {
+	return &layout.Manifest{
+		Instances: map[string]*layout.Consumed{}, Hours: map[string]*layout.Hour{}, Days: map[string]*layout.Day{},
+	}
+}
+
+// A day is from the first to the last trace of all of its hours, in whichever hour they are: traces
+// may come late.
+func TestDayTimes(t *testing.T) {
+	n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
+	m := newTestManifest()
+	m.Hours["20261125T08"] = &layout.Hour{Sealed: true, Traces: 1} // no times are known
+	m.Hours["20261125T09"] = &layout.Hour{Sealed: true, Traces: 2, First: 900, Last: 950}
+	m.Hours["20261125T10"] = &layout.Hour{Sealed: true, Traces: 4, First: 100, Last: 990}
+	m.Hours["20261125T11"] = &layout.Hour{Sealed: true, Traces: 8, First: 960, Last: 970}
+	m.Hours["20261126T00"] = &layout.Hour{Sealed: true, Traces: 16, First: 1, Last: 2000}
+	if err := n.Shards[0].CloseDay(t.Context(), m, "20261125"); err != nil {
+		t.Fatal(err)
+	}
+	d := m.Days["20261125"]
+	if d.First != 100 || d.Last != 990 || d.Traces != 15 || len(d.Sources) != 4 {
+		t.Errorf("got %d traces of %v from %d to %d, want 15 of four hours from 100 to 990",
+			d.Traces, d.Sources, d.First, d.Last)
+	}
+}
+
+// A sweep leaves what the manifest names, and what was taken out of it, which queries may still
+// read.
+func TestSweepLeavesWhatIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
+		n.SetKeeping(Keeping{Retention: layout.Retention{Traces: int64(time.Hour)}})
+		r := n.Shards[0]
+		hour := layout.HourOf(n.Bucket.Now())
+		key := func(id string) string { return layout.RunKey(0, hour, id) }
+		if err := r.Begin(t.Context()); err != nil { // which makes the first manifest
+			t.Fatal(err)
+		}
+		for _, id := range []string{"named", "removed", "unnamed"} {
+			if err := n.Bucket.PutObject(t.Context(), key(id), []byte(id)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(30 * time.Hour)
+		if err := n.Bucket.PutObject(t.Context(), key("young"), []byte("young")); err != nil {
+			t.Fatal(err)
+		}
+		next := r.Manifest.Clone()
+		next.Hour(hour).Runs = []layout.File{{ID: "named"}}
+		next.Remove(n.Bucket.Now(), key("removed"))
+		if err := r.commit(t.Context(), next); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var left []string
+		for e, err := range n.Bucket.ListNamed(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			left = append(left, e.Key[strings.LastIndex(e.Key, "/")+1:])
+		}
+		slices.Sort(left)
+		if want := []string{"named.run", "removed.run", "young.run"}; !slices.Equal(left, want) {
+			t.Errorf("got %v, want %v", left, want)
+		}
+	})
+}
+
+// A manifest that has a part of what is listed is as of the first segment that it lacks.
+func TestAsOfWhenMoreIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
+		n.opts.Rows = 1
+		payload := testPayload(t, "/a")
+		for seq := range uint64(3) {
+			x := layout.Row{Page: "/a", Received: n.Bucket.Now().UnixMicro(), Payload: payload}
+			binary.BigEndian.PutUint64(x.ID.View[:], seq+1)
+			putSegment(t, n.Bucket, seq+1, &layout.Batch{Rows: []layout.Row{x}})
+			time.Sleep(time.Minute)
+		}
+		l, err := n.Bucket.ListSegments(t.Context())
+		if err != nil || len(l.List) != 3 {
+			t.Fatalf("got %d segments and error %v, want 3", len(l.List), err)
+		}
+		r := n.Shards[0]
+		for round, want := range []time.Time{l.List[1].Modified, l.List[2].Modified, l.At} {
+			more, err := r.Cycle(t.Context(), l)
+			if err != nil || more != (round < 2) {
+				t.Fatalf("round %d: got more %t and error %v", round, more, err)
+			}
+			if got := time.UnixMicro(r.Manifest.AsOf); got.Sub(want).Abs() > time.Millisecond {
+				t.Errorf("round %d: it is as of %v, want %v", round, got, want)
+			}
+		}
+	})
+}
+
+// A manifest is not written if its first object was put so long ago that it may have been swept.
+func TestGiveUpLateCommit(t *testing.T) {
+	for _, tt := range []struct {
+		took time.Duration
+		ok   bool
+	}{{0, true}, {giveUpAfter - time.Minute, true}, {giveUpAfter + time.Minute, false}, {sweepAfter, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
+			r := n.Shards[0]
+			if err := r.Begin(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			hour := layout.HourOf(n.Bucket.Now())
+			if err := r.put(t.Context(), layout.RunKey(0, hour, "first"), []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(tt.took)
+			if err := r.put(t.Context(), layout.RunKey(0, hour, "second"), []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+			nonce := r.Manifest.Nonce
+			err := r.commit(t.Context(), r.Manifest.Clone())
+			m, _, merr := n.Bucket.Manifest(t.Context(), 0, 0)
+			if merr != nil {
+				t.Fatal(merr)
+			}
+			if (err == nil) != tt.ok || (m.Nonce != nonce) != tt.ok || errors.Is(err, ErrLost) {
+				t.Errorf("after %v: got error %v, and a new manifest: %t, want one: %t", tt.took, err, m.Nonce != nonce, tt.ok)
+			}
+		})
+	}
+}
+
+// aloneStore is a store that one process has for itself.
+type aloneStore struct{ objects.Store }
+
+func (aloneStore) Alone() bool { return true }
+
+// Where requests need processors as well, half of them roll up, and all of them if segments have
+// waited for a minute.
+func TestProcessorsThatRollUp(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	at := time.Date(2026, 11, 25, 10, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		alone bool
+		waits []time.Duration
+		want  int
+	}{
+		{true, nil, 2},
+		{true, []time.Duration{hurry - time.Second, time.Second}, 2},
+		{true, []time.Duration{hurry, time.Second}, 4},
+		{true, []time.Duration{time.Hour}, 4},
+		{false, nil, 4},
+		{false, []time.Duration{time.Second}, 4},
+	} {
+		store := objects.Store(fakebucket.New(1).Client().Bucket(time.Now))
+		if tt.alone {
+			store = aloneStore{store}
+		}
+		n := New(&layout.Bucket{Store: store, Shards: 1}, "0123456789ab", Options{Logger: slog.New(slog.DiscardHandler)})
+		l := &layout.Listing{At: at}
+		for _, waits := range tt.waits {
+			l.List = append(l.List, layout.Listed{Modified: at.Add(-waits)})
+		}
+		if got := n.together(l); got != tt.want {
+			t.Errorf("alone %t, segments wait for %v: got %d processors of 4, want %d", tt.alone, tt.waits, got, tt.want)
+		}
+	}
+}
