@@ -1,38 +1,40 @@
-// Command mutate changes one place of the code at a time, and reports the changes that no test finds.
+// Command mutate tests the tests: it makes one small change in the code at a time and reports the
+// changes that no test detects.
 //
 //	go run ./test/mutate [--only REGEXP] [--timeout DURATION] [--json] [--list]
 //
-// "make mutants" runs it. mutations.txt has the changes. To add one, append an entry, and run the program with --only:
+// "make mutants" runs it. The changes are in mutations.txt. To add one, append an entry like this,
+// and run the program with --only:
 //
-//	== trie: weights saturate at the largest number
+//	== trie: the sum of the two least numbers overflows
 //	file: trie/weights.go
-//	tests: ./trie -run TestAdd
-//	- c < 0
-//	+ c <= 0
+//	tests: ./trie -run TestAddSaturates
+//	- b < 0 && c >= 0
+//	+ b < 0 && c > 0
 //
-// The lines with "-" are replaced by those with "+". Their text, joined by newlines, must occur exactly once in the file:
-// add code around it until it does. Without a line with "+" the text is deleted. "tests" has the arguments of go test,
-// and may be repeated; they should take seconds. A file below sdk takes the arguments of node --test instead, which runs
-// in a copy of sdk. Lines with "#" are comments.
+// The text of the "-" lines is replaced by that of the "+" lines, or deleted if there are none. It
+// must occur exactly once in the file; add the code around it if it does not. The "tests" line has
+// arguments of go test, with -short; it may be repeated, and should take seconds. For files below
+// sdk it has arguments of node --test, which runs in a copy of sdk. "#" begins a comment.
 //
-// A change that has no effect that a test could see has a line that says why:
+// If no test can detect a change, its entry needs the reason:
 //
 //	survives: the caller sorts them again
 //
-// The working tree is never changed: go test reads the changed file with -overlay. A test that starts the go command, or
-// a program of the project that was built before, does not see the change.
+// The working tree is not changed: go test reads the mutated file with -overlay. Tests that start
+// the go command or a program from bin do not see the mutation.
 //
-// Each change is one of these:
+// The results are:
 //
 //   - killed: a test failed.
 //   - timed out: the tests took longer than --timeout. This counts as killed.
 //   - survived: all tests passed.
-//   - explained: all tests passed, and a line says why.
+//   - explained: all tests passed, and the entry has the reason.
 //   - does not compile.
-//   - does not apply: the file does not have the text, or has it several times.
-//   - tests fail: they also fail without the change, so they say nothing.
+//   - does not apply: the text occurs in the file never or several times.
+//   - tests fail: the tests fail without the mutation as well.
 //
-// The exit status is 1 if a change survived, does not compile, does not apply or has failing tests.
+// The exit status is 0 if all mutations were killed, timed out or are explained, and else 1.
 package main
 
 import (
@@ -124,7 +126,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// write writes the result of a mutation as one line, and below it what went wrong.
+// write writes a line for a result, and its detail below.
 func write(w io.Writer, r result, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(w).Encode(r)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestListApplies fails if a mutation of the list no longer has its text exactly once in its file, so that the list stays
-// in step with the code.
+// TestListApplies fails if a mutation of the list no longer has its text exactly once in its file,
+// so that the list stays in step with the code.
 func TestListApplies(t *testing.T) {
 	all, err := parse(list)
 	if err != nil {
@@ -47,7 +47,8 @@ survives: it is sorted again
 	}
 	want := []mutation{
 		{Name: "first: one line", File: "a/a.go", Tests: []string{"./a -run TestA"}, before: "x < y", after: "x <= y"},
-		{Name: "second: several lines", File: "b.go", Tests: []string{"./b", "./c"}, Survives: "it is sorted again", before: "\tif x {\n\n\t}"},
+		{Name: "second: several lines", File: "b.go", Tests: []string{"./b", "./c"}, Survives: "it is sorted again",
+			before: "\tif x {\n\n\t}"},
 	}
 	if !slices.EqualFunc(got, want, func(a, b mutation) bool {
 		return a.Name == b.Name && a.File == b.File && slices.Equal(a.Tests, b.Tests) && a.Survives == b.Survives &&
@@ -99,7 +100,7 @@ func TestOutcomes(t *testing.T) {
 	}{
 		{". -run TestSmall", "x < 10", "x <= 10", "", killed},
 		{". -run TestSmall", "x < 10", "x < 9", "", survived},
-		{". -run TestSmall", "x < 10", "x < 9", "nobody asks for 9", explained},
+		{". -run TestSmall", "x < 10", "x < 9", "no test has 9", explained},
 		{". -run TestNothing", "x < 10", "x <= 10", "", survived},
 		{". -run TestSmall", "x < 10", "y < 10", "", doesNotCompile},
 		{". -run TestSmall", "x > 10", "x < 10", "", doesNotApply},
@@ -107,7 +108,8 @@ func TestOutcomes(t *testing.T) {
 		{". -run TestFails", "x < 10", "x <= 10", "", testsFail},
 		{". -run TestSmall -timeout 1s", "i++", "", "", timedOut},
 	} {
-		m := mutation{Name: "x", File: "a.go", Tests: []string{tt.tests}, Survives: tt.survives, before: tt.before, after: tt.after}
+		m := mutation{Name: "x", File: "a.go", Tests: []string{tt.tests}, Survives: tt.survives}
+		m.before, m.after = tt.before, tt.after
 		if got := r.run(t.Context(), m); got.Outcome != tt.want {
 			t.Errorf("%s: %q becomes %q: got %+v, want %s", tt.tests, tt.before, tt.after, got, tt.want)
 		}

@@ -102,7 +102,8 @@ func (r *runner) outcomeOf(ctx context.Context, m mutation) (outcome, string) {
 // buildFailed is the line of a package that go test could not build.
 var buildFailed = regexp.MustCompile(`(?m)^FAIL\s+\S+ \[(build|setup) failed\]$`)
 
-// goTest runs go test with a file replaced, or without a change if file is empty. The detail is empty if the tests pass.
+// goTest runs go test with a file replaced, or without a change if file is empty. The detail is
+// empty if the tests pass.
 func (r *runner) goTest(ctx context.Context, file string, text []byte, tests string) (outcome, string) {
 	args := []string{"test", "-short", "-vet=off", "-failfast", "-timeout", r.timeout.String()}
 	if file != "" {
@@ -125,7 +126,8 @@ func (r *runner) goTest(ctx context.Context, file string, text []byte, tests str
 	return o, end(out)
 }
 
-// node runs tests of the browser script in a copy of sdk, with a file of it replaced if the name is not empty.
+// node runs tests of the browser script in a copy of sdk, with a file of it replaced if the name is
+// not empty.
 func (r *runner) node(ctx context.Context, file string, text []byte, tests string) (outcome, string) {
 	to := filepath.Join(r.work, "sdk")
 	if err := r.copyScript(to); err != nil {
@@ -145,7 +147,8 @@ func (r *runner) node(ctx context.Context, file string, text []byte, tests strin
 	return o, end(out)
 }
 
-// copyScript copies what the tests of the browser script read, with the same paths from one to the other.
+// copyScript copies what the tests of the browser script read, with the same paths from one to the
+// other.
 func (r *runner) copyScript(to string) error {
 	if _, err := os.Stat(to); err == nil { // only src changes
 		if err := os.RemoveAll(filepath.Join(to, "src")); err != nil {
@@ -170,8 +173,8 @@ func (r *runner) copyScript(to string) error {
 	return nil
 }
 
-// command runs a command. The outcome is survived, killed or timedOut, and the text is its output, or empty if it
-// succeeded.
+// command runs a command. The outcome is survived, killed or timedOut, and the text is its output,
+// or empty if it succeeded.
 func (r *runner) command(ctx context.Context, dir, name string, args ...string) (outcome, string) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout+time.Minute) // go test and node have the timeout, too
 	defer cancel()
