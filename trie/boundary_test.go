@@ -43,3 +43,57 @@ func TestReachOfManyNodes(t *testing.T) {
 		}
 	}
 }
+
+// A sample half an interval after the last one that counted counts as well. What comes sooner is
+// the repeat of a burst.
+func TestHalfAnInterval(t *testing.T) {
+	for _, tt := range []struct {
+		interval uint32
+		second   int64
+		want     int64
+	}{{10_000, 4_999, 1}, {10_000, 5_000, 2}, {10_001, 5_000, 1}, {10_001, 5_001, 2}, {1, 0, 1}, {1, 1, 2}} {
+		trace := &Trace{Trie: *New(), Context: Context{Interval: tt.interval}}
+		n := trace.Insert(named("f")...)
+		trace.Samples = []Sample{{Time: 0, Node: n}, {Time: tt.second, Node: n}}
+		if got := stacks(trace.Profile())["f"].Samples; got != tt.want {
+			t.Errorf("the second sample comes after %d µs of %d: got %d samples, want %d", tt.second, tt.interval, got, tt.want)
+		}
+	}
+}
+
+// A page may begin where the one before it ends, and not before that.
+func TestPagesTouch(t *testing.T) {
+	for start, ok := range map[int64]bool{99: false, 100: true, 101: true} {
+		c := Context{Page: "/", Spans: []Span{{SpanPage, "/a", 0, 100}, {SpanPage, "/b", start, 100}}}
+		if err := c.Validate(); (err == nil) != ok {
+			t.Errorf("a page ends at 100 µs and the next one begins at %d: got %v, want an error: %t", start, err, !ok)
+		}
+	}
+}
+
+// A trace has no time in a slice that ends where it begins, or begins where it ends.
+func TestSlicesBesideTrace(t *testing.T) {
+	trace := &Trace{Trie: *New(), Context: Context{Page: "/", Interval: 10_000, Spans: []Span{
+		{SpanPage, "/before", 0, 100_000}, {SpanPage, "/after", 130_000, 50_000},
+	}}}
+	n := trace.Insert(named("f")...)
+	trace.Samples = []Sample{{Time: 100_000, Node: n}, {Time: 120_000, Node: n}}
+	m := NewMerger()
+	var asked []string
+	m.AddTrace(trace, func(s Slice) int {
+		asked = append(asked, s.Page)
+		return m.Group(Labels{{"page", s.Page}})
+	})
+	if len(asked) != 1 || asked[0] != "/" {
+		t.Errorf("got the pages %q, want / alone", asked)
+	}
+	if got := trace.Pages(); len(got) != 1 || got[0] != "/" {
+		t.Errorf("Pages: got %q, want / alone", got)
+	}
+	of, used := trace.SlicesInUse(nil, nil)
+	for i := range of {
+		if used[i] != (of[i].Start == 100_000) {
+			t.Errorf("SlicesInUse: the slice from %d is in use: %t", of[i].Start, used[i])
+		}
+	}
+}
