@@ -76,3 +76,29 @@ func TestCardGroups(t *testing.T) {
 		}
 	}
 }
+
+// A number of four digits may be a year; from five on it is one of very many.
+func TestNumbersInWords(t *testing.T) {
+	for text, want := range map[string]bool{
+		"report-2026": false, "report-12345": true, "report-123456": true, "v1": false, "12": true, "deadbeef": false,
+		"deadbe1f": false, "deadbe12": true, "dead12": false,
+	} {
+		if got := new(Redactor).Identifier(text); got != want {
+			t.Errorf("%s: got %t, want %t", text, got, want)
+		}
+	}
+}
+
+// A secret with others in it is taken out once, and what follows it stays.
+func TestSecretsInSecrets(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{`{"token":{"password":"x","key":"y"},"a":1}`, `{"token":(secret),"a":1}`},
+		{`{"token":{"v":"password=x"},"a":1}`, `{"token":(secret),"a":1}`},
+		{"password=token=x rest", "password=(secret) rest"},
+		{"token=a password=b c", "token=(secret) password=(secret) c"},
+	} {
+		if got := Text(tt.text); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.text, got, tt.want)
+		}
+	}
+}

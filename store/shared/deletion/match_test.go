@@ -110,7 +110,7 @@ func TestRowSelection(t *testing.T) {
 		{"a label of a span", Selection{Labels: labels("user", "u1")}, true, false},
 		{"a label of a span with another value", Selection{Labels: labels("user", "u2")}, false, false},
 		{"two labels", Selection{Labels: map[string]string{"tenant": "t1", "user": "u1"}}, true, false},
-		{"two labels, one of which it has not", Selection{Labels: map[string]string{"tenant": "t1", "user": "u2"}}, false, false},
+		{"one label of two", Selection{Labels: map[string]string{"tenant": "t1", "user": "u2"}}, false, false},
 		{"its release", Selection{Labels: labels("release", "r1")}, true, false},
 		{"another release", Selection{Labels: labels("release", "r2")}, false, false},
 		{"its environment", Selection{Labels: labels("environment", "production")}, true, false},
@@ -137,6 +137,32 @@ func TestVitalSelection(t *testing.T) {
 	} {
 		if got := matcher(tt.s).Vital(l); got != tt.want {
 			t.Errorf("%+v: got %t, want %t", tt.s, got, tt.want)
+		}
+	}
+}
+
+// A selection must select something, and not everything.
+func TestCheckSelection(t *testing.T) {
+	const us = time.Microsecond
+	for _, tt := range []struct {
+		what string
+		s    Selection
+		ok   bool
+	}{
+		{"nothing is said", Selection{}, false},
+		{"a page", Selection{Page: "/a"}, true},
+		{"a page and a site", Selection{Page: "/a", Site: "shop"}, false},
+		{"a beginning", Selection{Since: since}, true},
+		{"an end", Selection{Until: since}, true},
+		{"a moment", Selection{Since: since, Until: since.Add(us)}, true},
+		{"a time without any moment", Selection{Since: since, Until: since}, false},
+		{"an end before the beginning", Selection{Since: since, Until: since.Add(-us)}, false},
+		{"a view", Selection{View: "ab000000000000000000000000000000"}, true},
+		{"a part of a view", Selection{View: "ab00000000000000000000000000"}, false},
+		{"a label without a value", Selection{Labels: map[string]string{"tenant": ""}}, false},
+	} {
+		if err := tt.s.Check(); (err == nil) != tt.ok {
+			t.Errorf("%s: got %v, want an error: %t", tt.what, err, !tt.ok)
 		}
 	}
 }

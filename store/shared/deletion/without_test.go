@@ -52,3 +52,34 @@ func TestWithoutPage(t *testing.T) {
 		}
 	}
 }
+
+// A feature or label stays if it had time on a page that stays. To end where that page begins, or
+// to begin where it ends, is no time on it.
+func TestSpansWithoutPage(t *testing.T) {
+	for _, tt := range []struct {
+		what          string
+		start, length int64
+		stays         bool
+	}{
+		{"on the page alone", 120, 10, false},
+		{"all of the page", 100, 100, false},
+		{"from a moment before the page", 99, 10, true},
+		{"up to a moment behind the page", 190, 11, true},
+		{"before the page", 10, 20, true},
+		{"behind the page", 300, 20, true},
+		{"around the page", 10, 1000, true},
+	} {
+		x := &trie.Trace{Trie: *trie.New()}
+		x.Context.Page, x.Context.Interval = "/a", 10
+		x.Context.Spans = []trie.Span{
+			{Kind: trie.SpanPage, Name: "/b", Start: 100, Length: 100},
+			{Kind: trie.SpanFeature, Name: "search", Start: tt.start, Length: tt.length},
+		}
+		trie.SortSpans(x.Context.Spans)
+		out := without(x, func(page string) bool { return page == "/b" })
+		got := slices.ContainsFunc(out.Context.Spans, func(s trie.Span) bool { return s.Name == "search" })
+		if got != tt.stays {
+			t.Errorf("%s: the feature stays: got %t, want %t", tt.what, got, tt.stays)
+		}
+	}
+}

@@ -220,3 +220,101 @@ func TestProcessorsThatRollUp(t *testing.T) {
 		}
 	}
 }
+
+// A day is closed once, some minutes after its end, if all of its hours are closed and no segment
+// of it waits.
+func TestDaysToClose(t *testing.T) {
+	end := time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)
+	const day, hour = "20261125", "20261125T10"
+	for _, tt := range []struct {
+		what         string
+		after        time.Duration // its end
+		open, closed bool
+		waits        string // hour of a segment that is not rolled up
+		want         bool
+	}{
+		{"just after its end", dayAfter - time.Second, false, false, "", false},
+		{"a while after its end", dayAfter, false, false, "", true},
+		{"an hour of it is open", dayAfter, true, false, "", false},
+		{"it is closed", dayAfter, false, true, "", false},
+		{"a segment of one of its hours waits", dayAfter, false, false, hour, false},
+		{"a segment of another of its hours waits", dayAfter, false, false, "20261125T23", false},
+		{"a segment of the next day waits", dayAfter, false, false, "20261126T00", true},
+	} {
+		m := newTestManifest()
+		m.Hours[hour] = &layout.Hour{Sealed: true}
+		m.Hours["20261125T11"] = &layout.Hour{Sealed: !tt.open}
+		if tt.closed {
+			m.Days[day] = &layout.Day{}
+		}
+		l := &layout.Listing{At: end.Add(tt.after)}
+		m.Take(layout.Segment{Hour: hour, Instance: "ba9876543210", Seq: 1}, end)
+		l.List = append(l.List, layout.Listed{Segment: layout.Segment{Hour: hour, Instance: "ba9876543210", Seq: 1}})
+		if tt.waits != "" {
+			waits := layout.Segment{Hour: tt.waits, Instance: "ba9876543210", Seq: 2}
+			l.List = append(l.List, layout.Listed{Segment: waits})
+		}
+		if got := slices.Contains(daysToClose(m, l), day); got != tt.want {
+			t.Errorf("%s: the day is to be closed: got %t, want %t", tt.what, got, tt.want)
+		}
+	}
+}
+
+// A sweep may delete an unnamed object if the retention of its kind is over, or if this process put it
+// for a manifest that was not written.
+func TestDeletable(t *testing.T) {
+	n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
+	keeps := layout.Retention{Traces: int64(5 * time.Hour), Hours: int64(50 * time.Hour), Days: int64(500 * time.Hour)}
+	n.SetKeeping(Keeping{Retention: keeps})
+	r := n.Shards[0]
+	r.abandoned = map[string]bool{"raw/000/20261125T10/abandoned.run": true}
+	end := time.Date(2026, 11, 25, 11, 0, 0, 0, time.UTC) // of the hour
+	midnight := time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		key  string
+		now  time.Time
+		want bool
+	}{
+		{layout.RunKey(0, "20261125T10", "x"), end.Add(5 * time.Hour), false},
+		{layout.RunKey(0, "20261125T10", "x"), end.Add(5*time.Hour + 1), true},
+		{layout.HourKey(0, "20261125T10", "x"), end.Add(50 * time.Hour), false},
+		{layout.HourKey(0, "20261125T10", "x"), end.Add(50*time.Hour + 1), true},
+		{layout.DayKey(0, "20261125", "x"), midnight.Add(500 * time.Hour), false},
+		{layout.DayKey(0, "20261125", "x"), midnight.Add(500*time.Hour + 1), true},
+		{"other/000/20261125T10/x", end.Add(1000 * time.Hour), false},
+		{"raw/000/20261125T10/abandoned.run", end, true},
+	} {
+		if got := r.deletable(newTestManifest(), tt.key, tt.now); got != tt.want {
+			t.Errorf("%s at %s: got %t, want %t", tt.key, tt.now.Format(time.DateTime), got, tt.want)
+		}
+	}
+	kept := layout.Retention{Traces: int64(6 * time.Hour)} // another node was told to keep them for longer
+	m := newTestManifest()
+	if m.Kept = &kept; r.deletable(m, layout.RunKey(0, "20261125T10", "x"), end.Add(5*time.Hour+1)) {
+		t.Error("a run is deleted that another node keeps")
+	}
+}
+
+// A trace is a repeat of one of the same page, view and chunk alone.
+func TestNewRows(t *testing.T) {
+	n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
+	row := func(page string, view byte, chunk uint32, received int64) (x layout.Row) {
+		x.Page, x.Received, x.ID.Chunk = page, received, chunk
+		x.ID.View[0] = view
+		return x
+	}
+	rows := []layout.Row{
+		row("/b", 1, 0, 5), row("/a", 1, 0, 5), row("/a", 1, 1, 5), row("/a", 2, 0, 5), // others
+		row("/a", 1, 0, 7), row("/a", 1, 0, 4), row("/b", 1, 0, 6), // repeats
+	}
+	got, err := n.Shards[0].NewRows(t.Context(), newTestManifest(), "20261125T10", rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []layout.Row{row("/a", 1, 0, 4), row("/a", 1, 1, 5), row("/a", 2, 0, 5), row("/b", 1, 0, 5)}
+	if !slices.EqualFunc(got, want, func(a, b layout.Row) bool {
+		return a.Page == b.Page && a.ID == b.ID && a.Received == b.Received
+	}) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
