@@ -304,14 +304,14 @@ func TestNewRows(t *testing.T) {
 		return x
 	}
 	rows := []layout.Row{
-		row("/b", 1, 0, 5), row("/a", 1, 0, 5), row("/a", 1, 1, 5), row("/a", 2, 0, 5), // others
-		row("/a", 1, 0, 7), row("/a", 1, 0, 4), row("/b", 1, 0, 6), // repeats
+		row("/b", 2, 0, 5), row("/a", 1, 0, 5), row("/a", 1, 1, 5), row("/a", 2, 0, 5), // others
+		row("/a", 1, 0, 7), row("/a", 1, 0, 4), row("/b", 2, 0, 6), // repeats
 	}
 	got, err := n.Shards[0].NewRows(t.Context(), newTestManifest(), "20261125T10", rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []layout.Row{row("/a", 1, 0, 4), row("/a", 1, 1, 5), row("/a", 2, 0, 5), row("/b", 1, 0, 5)}
+	want := []layout.Row{row("/a", 1, 0, 4), row("/a", 1, 1, 5), row("/a", 2, 0, 5), row("/b", 2, 0, 5)}
 	if !slices.EqualFunc(got, want, func(a, b layout.Row) bool {
 		return a.Page == b.Page && a.ID == b.ID && a.Received == b.Received
 	}) {
