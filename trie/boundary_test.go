@@ -19,8 +19,7 @@ func TestAddSaturates(t *testing.T) {
 	}
 }
 
-// Each of many functions reaches the page views that sampled it, and a view with two chunks counts
-// once.
+// The reach of each of many functions is the number of page views. Two chunks of a view count once.
 func TestReachOfManyNodes(t *testing.T) {
 	const functions, views = 2 * blockNodes, 3
 	m := NewMerger()
@@ -44,8 +43,8 @@ func TestReachOfManyNodes(t *testing.T) {
 	}
 }
 
-// A sample half an interval after the last one that counted counts as well. What comes sooner is
-// the repeat of a burst.
+// A sample counts from half an interval after the last counted sample on. Earlier samples are part
+// of a burst.
 func TestHalfAnInterval(t *testing.T) {
 	for _, tt := range []struct {
 		interval uint32
@@ -61,7 +60,7 @@ func TestHalfAnInterval(t *testing.T) {
 	}
 }
 
-// A page may begin where the one before it ends, and not before that.
+// Pages may touch, but must not overlap.
 func TestPagesTouch(t *testing.T) {
 	for start, ok := range map[int64]bool{99: false, 100: true, 101: true} {
 		c := Context{Page: "/", Spans: []Span{{SpanPage, "/a", 0, 100}, {SpanPage, "/b", start, 100}}}
@@ -71,7 +70,7 @@ func TestPagesTouch(t *testing.T) {
 	}
 }
 
-// A trace has no time in a slice that ends where it begins, or begins where it ends.
+// A trace that only touches a slice has no time in it.
 func TestSlicesBesideTrace(t *testing.T) {
 	trace := &Trace{Trie: *New(), Context: Context{Page: "/", Interval: 10_000, Spans: []Span{
 		{SpanPage, "/before", 0, 100_000}, {SpanPage, "/after", 130_000, 50_000},

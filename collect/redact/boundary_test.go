@@ -23,7 +23,7 @@ func checked(digits string) string {
 	return ""
 }
 
-// The numbers of an issuer have the lengths of that issuer.
+// Each issuer has its own lengths of card numbers.
 func TestCardLengths(t *testing.T) {
 	for _, tt := range []struct {
 		issuer, first string
@@ -60,7 +60,8 @@ func TestCardLengths(t *testing.T) {
 	}
 }
 
-// Groups of three digits are those of a card with spaces or dashes between them, but not with dots.
+// A card number may have groups of three digits with spaces or dashes between them, but not with
+// dots.
 func TestCardGroups(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"4111 1111 1111 1111", "(card)"},
@@ -77,7 +78,7 @@ func TestCardGroups(t *testing.T) {
 	}
 }
 
-// A number of four digits may be a year; from five on it is one of very many.
+// A number with four digits may be a year. A number with five or more is an identifier.
 func TestNumbersInWords(t *testing.T) {
 	for text, want := range map[string]bool{
 		"report-2026": false, "report-12345": true, "report-123456": true, "v1": false, "12": true, "deadbeef": false,
@@ -89,7 +90,7 @@ func TestNumbersInWords(t *testing.T) {
 	}
 }
 
-// A secret with others in it is taken out once, and what follows it stays.
+// A secret that contains others is replaced once, and the text behind it stays.
 func TestSecretsInSecrets(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`{"token":{"password":"x","key":"y"},"a":1}`, `{"token":(secret),"a":1}`},

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// SyncDir asks the file system to write a folder. That of the kernel's processes refuses, as it has
-// nothing to write.
+// SyncDir calls fsync, which procfs does not support.
 func TestSyncDirSyncs(t *testing.T) {
 	if err := SyncDir("/proc/self"); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("got %v, want %v", err, syscall.EINVAL)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A p-value is a discovery whenever a larger one is: 0.010 counts twice, but 0.011 once.
+// An adjusted p-value is at most the adjusted value of any larger p-value.
 func TestAdjustTakesTheLeast(t *testing.T) {
 	for _, tt := range []struct{ p, want []float64 }{
 		{[]float64{0.010, 0.011}, []float64{0.011, 0.011}},

@@ -2,7 +2,7 @@ package compare
 
 import "testing"
 
-// A stratum with 30 page views on both sides is compared by itself. Smaller ones are pooled if they
+// A stratum with 30 page views on both sides is a cell of its own. Smaller ones are pooled if they
 // are small on both sides or have similar shares, and otherwise left out.
 func TestUseOfStrata(t *testing.T) {
 	for _, tt := range []struct {

@@ -27,7 +27,7 @@ test('parts add up to all, and none is less than nothing', () => {
   assert.deepEqual(cuts(100, -10, 20), [0, 20, 80]);
 });
 
-test('the longest event is that of its interaction, and the first of several that are as long', () => {
+test('the longest event gives an interaction its time; of equally long events the first one does', () => {
   const [take, find] = interactions();
   take(event(1, 100, 40));
   take(event(1, 200, 80));
@@ -38,7 +38,7 @@ test('the longest event is that of its interaction, and the first of several tha
   assert.equal(find(2), undefined);
 });
 
-test('events that end with the same paint are of one frame', () => {
+test('events that end with the same paint share a frame', () => {
   const [take] = interactions();
   take(event(0, 95, 48, { name: 'mousedown', processingStart: 96, processingEnd: 110 }));
   const got = take(event(1, 100, 40, { processingStart: 112, processingEnd: 130 }));

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// An index has all that is in front of it: bytes that it does not know of are damage, wherever they
-// are.
+// Extra or missing bytes in front of the index are reported as damage.
 func TestUnknownBytes(t *testing.T) {
 	c, err := NewCodec()
 	if err != nil {

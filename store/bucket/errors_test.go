@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// A store that is busy or fails may answer later. One that refuses does not.
+// Errors of a busy or failing store are temporary. Refusals are not.
 func TestTemporary(t *testing.T) {
 	for _, tt := range []struct {
 		status int
@@ -37,8 +37,7 @@ func TestTemporary(t *testing.T) {
 	}
 }
 
-// What a refusal means depends on the call: of one with a condition, a key that is not there any
-// more is a lost race.
+// A missing key is ErrNotFound, and ErrConflict for a conditional call: another writer deleted it.
 func TestMeaningOfRefusal(t *testing.T) {
 	for _, tt := range []struct {
 		conditional bool

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A record is of one of the parts of its commit; a deletion has none.
+// The part number of a record is less than the number of parts. A deletion has no parts.
 func TestPartsOfRecord(t *testing.T) {
 	m := mark{1, 2, 3}
 	for _, tt := range []struct {

@@ -21,7 +21,7 @@ func openLog(t *testing.T, dir string) *commits.Log {
 	return l
 }
 
-// A generation that takes commits keeps its folder when all of its commits are deleted.
+// The active generation keeps its folder when all its commits are deleted.
 func TestOpenGenerationStays(t *testing.T) {
 	dir := t.TempDir()
 	l := openLog(t, dir)
@@ -47,7 +47,7 @@ func TestOpenGenerationStays(t *testing.T) {
 	}
 }
 
-// A commit that is being put while all others are deleted is there after the next start.
+// A commit survives a restart if all other commits are deleted while it is written.
 func TestPutDuringDelete(t *testing.T) {
 	dir := t.TempDir()
 	l := openLog(t, dir)

@@ -7,8 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// Of a script that was uploaded several times for a release, the newest table counts alone. One of
-// another path, or with another prefix, is another script.
+// Release returns the newest table of each path, if a script was uploaded several times.
 func TestReleaseHasNewestTables(t *testing.T) {
 	l := &library{}
 	l.add("r1", "a.js", table(1, fn(10, "a", "old", 1)))
@@ -31,7 +30,7 @@ func TestReleaseHasNewestTables(t *testing.T) {
 	}
 }
 
-// Several builds have a source: the newest says where its functions are.
+// If several builds have a source, newestSources returns the newest build.
 func TestNewestSources(t *testing.T) {
 	builds := map[byte]*symbols.Table{}
 	var scripts []*script

@@ -2,8 +2,8 @@ package naming
 
 import "testing"
 
-// Two builds that give a frame the same name, but different identities, name it only if the build
-// is known: the functions are different ones.
+// Two builds may have different functions of the same name at a place. Then a frame there has no
+// name unless the build is known.
 func TestSameNameOfDifferentFunctions(t *testing.T) {
 	frame := at(appURL, "a", 10)
 	for _, tt := range []struct {

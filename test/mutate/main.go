@@ -12,10 +12,10 @@
 //	- b < 0 && c >= 0
 //	+ b < 0 && c > 0
 //
-// The text of the "-" lines is replaced by that of the "+" lines, or deleted if there are none. It
-// must occur exactly once in the file; add the code around it if it does not. The "tests" line has
-// arguments of go test, with -short; it may be repeated, and should take seconds. For files below
-// sdk it has arguments of node --test, which runs in a copy of sdk. "#" begins a comment.
+// The program replaces the text of the "-" lines with the text of the "+" lines, or deletes it. The
+// text must occur exactly once in the file; add the code around it if it does not. The "tests" line
+// has arguments of go test, with -short; it may be repeated, and should take seconds. For files
+// below sdk it has arguments of node --test, which runs in a copy of sdk. "#" begins a comment.
 //
 // If no test can detect a change, its entry needs the reason:
 //

@@ -22,7 +22,7 @@ func sampled(times ...int64) *trie.Trace {
 	return t
 }
 
-// JavaScript without a pause is a long task from 50 ms on.
+// A task of exactly 50 ms is long.
 func TestLongTasks(t *testing.T) {
 	for _, tt := range []struct {
 		what  string
@@ -42,8 +42,8 @@ func TestLongTasks(t *testing.T) {
 	}
 }
 
-// Of time in which samples are missing, all is likely JavaScript if the samples on both sides are,
-// and half of it if one is. What the first sample has already does not count again.
+// A gap is likely JavaScript if the samples on both sides are, and half of it if one of them is.
+// The estimate excludes the time that the first sample already covers.
 func TestLikely(t *testing.T) {
 	for _, tt := range []struct {
 		what  string
@@ -68,7 +68,7 @@ func TestLikely(t *testing.T) {
 	}
 }
 
-// A page view is in no distribution if any of its traces says that profiling stopped early.
+// Distributions exclude a page view if profiling stopped early in any of its traces.
 func TestStoppedByAnyTrace(t *testing.T) {
 	for _, stops := range [][]bool{
 		{false, false, false}, {true, false, false}, {false, true, false}, {false, false, true},
@@ -97,8 +97,7 @@ func TestStoppedByAnyTrace(t *testing.T) {
 	}
 }
 
-// The rank of a percentile is the same whatever the rounding of its share: 7 % of 100 values is the
-// seventh of them.
+// Rounding of a share does not change the rank: 7 % of 100 values is the seventh value.
 func TestRank(t *testing.T) {
 	for _, n := range []int{1, 2, 10, 100, 1000} {
 		for i := 1; i <= n; i++ {

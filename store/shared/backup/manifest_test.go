@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// newTestBackup returns a backup of a place of two shards with a manifest of the first.
+// newTestBackup returns a backup of a place with two shards, and m as the manifest of shard 0.
 func newTestBackup(t *testing.T, m *layout.Manifest) *backup {
 	t.Helper()
 	b, err := layout.Create(t.Context(), memory{}, options())
@@ -33,7 +33,7 @@ func testManifest() *layout.Manifest {
 	}
 }
 
-// The traces of a backup are those in runs, and those of segments that are not in runs yet.
+// A backup counts the traces in runs, and the traces of segments that were not rolled up yet.
 func TestTracesOfBackup(t *testing.T) {
 	m := testManifest()
 	x := newTestBackup(t, m)
@@ -55,8 +55,7 @@ func TestTracesOfBackup(t *testing.T) {
 	}
 }
 
-// A backup has no owner of a shard, and no objects that are to be deleted: who restores it has none
-// of these.
+// The manifest of a backup has neither an owner nor objects that wait for their deletion.
 func TestManifestOfBackup(t *testing.T) {
 	m := testManifest()
 	m.Remove(time.Unix(1_800_000_000, 0), layout.RunKey(0, "20261125T10", "old"))

@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // that of a test can always be set
+	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // this never fails
 	os.Exit(m.Run())
 }
 
@@ -67,8 +67,7 @@ func putRun(t *testing.T, b *layout.Bucket, id string, rows int) {
 	}
 }
 
-// A run must have as many traces as the manifest says: neither fewer, as after an older version
-// came back, nor more.
+// A run must have exactly as many traces as the manifest says.
 func TestTracesOfRun(t *testing.T) {
 	for _, tt := range []struct {
 		rows int // that the manifest says
@@ -88,7 +87,7 @@ func TestTracesOfRun(t *testing.T) {
 	}
 }
 
-// An hour whose manifest counts other traces than there are is found.
+// Verify finds an hour with a wrong number of traces in the manifest.
 func TestTracesOfHour(t *testing.T) {
 	for _, traces := range []uint64{2, 3, 4} {
 		b := newTestBucket(t, func(_ *layout.Bucket, m *layout.Manifest) {
@@ -127,7 +126,7 @@ func TestTracesOfHour(t *testing.T) {
 	}
 }
 
-// The rollups of a day can be made again if those of all of its hours are sound.
+// A day can be rebuilt if the rollups of all its hours are sound.
 func TestDayOfSoundHours(t *testing.T) {
 	const day, second = "20261125", "20261125T11"
 	key := layout.DayKey(0, day, "day")
@@ -149,7 +148,7 @@ func TestDayOfSoundHours(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(v.out.Findings) != 1 || v.out.Findings[0].Object != key || v.out.Findings[0].Mends != tt.mends {
-			t.Errorf("hours are sound: %t, %t: got %+v, want one finding that can be mended: %t",
+			t.Errorf("hours are sound: %t, %t: got %+v, want one finding, and the day can be rebuilt: %t",
 				tt.first, tt.second, v.out.Findings, tt.mends)
 		}
 	}

@@ -17,7 +17,7 @@ var (
 
 func matcher(s Selection) *Matcher { return (&Request{Selection: s}).Matcher() }
 
-// The time of a selection has its beginning, and not its end.
+// A time range includes its start and excludes its end.
 func TestRowTime(t *testing.T) {
 	m := matcher(Selection{Page: "/a", Since: since, Until: until})
 	for _, tt := range []struct {
@@ -31,7 +31,7 @@ func TestRowTime(t *testing.T) {
 	}
 }
 
-// Rollups of a time are looked at if it overlaps that of the selection, and deleted if it is in it.
+// A deletion reads rollups that overlap its time range, and deletes rollups that lie within it.
 func TestRollupTime(t *testing.T) {
 	traces := matcher(Selection{Page: "/a", Since: since, Until: until})
 	labels := matcher(Selection{Labels: map[string]string{"tenant": "x"}, Since: since, Until: until})
@@ -61,8 +61,8 @@ func TestRollupTime(t *testing.T) {
 	}
 }
 
-// rowOf returns a row of a trace that was on /a for 100 ms and on /b for another 100 ms. Its labels
-// are those of /a and of its context.
+// rowOf returns a row of /a. Its trace spends 100 ms on /a, then 100 ms on /b, and has labels of
+// the context and of a span on /a.
 func rowOf(t *testing.T) *layout.Row {
 	t.Helper()
 	x := &trie.Trace{Trie: *trie.New()}
@@ -85,8 +85,8 @@ func rowOf(t *testing.T) *layout.Row {
 	return &layout.Row{Page: "/a", Others: []string{"/b"}, ID: id, Received: since.UnixMicro(), Payload: payload}
 }
 
-// A row is selected as a whole if its page is, and in part if another of its pages is. All
-// conditions must hold.
+// A row matches as a whole if its own page matches, and in part if another of its pages matches.
+// All conditions of the selection must hold.
 func TestRowSelection(t *testing.T) {
 	row := rowOf(t)
 	const view, other = "ab000000000000000000000000000000", "ac000000000000000000000000000000"
@@ -123,7 +123,7 @@ func TestRowSelection(t *testing.T) {
 	}
 }
 
-// Web Vitals have labels, but no page view.
+// Web Vitals match by label, and never by page view.
 func TestVitalSelection(t *testing.T) {
 	l := trie.MakeLabels("device", "mobile", "release", "r1")
 	for _, tt := range []struct {
@@ -141,7 +141,7 @@ func TestVitalSelection(t *testing.T) {
 	}
 }
 
-// A selection must select something, and not everything.
+// A selection must have a condition, and a time range must not be empty.
 func TestCheckSelection(t *testing.T) {
 	const us = time.Microsecond
 	for _, tt := range []struct {

@@ -20,7 +20,7 @@ func stacksOf(t *trie.Trace) (out []string) {
 	return out
 }
 
-// A sample at the very end of a page is of the next one.
+// A sample at the very end of a page belongs to the next page.
 func TestWithoutPage(t *testing.T) {
 	row := rowOf(t)
 	for _, tt := range []struct {
@@ -53,8 +53,8 @@ func TestWithoutPage(t *testing.T) {
 	}
 }
 
-// A feature or label stays if it had time on a page that stays. To end where that page begins, or
-// to begin where it ends, is no time on it.
+// A feature is kept if it overlaps a page that is kept. A feature that only touches such a page is
+// removed.
 func TestSpansWithoutPage(t *testing.T) {
 	for _, tt := range []struct {
 		what          string

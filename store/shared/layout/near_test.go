@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// An hour may have repeats of what was received in the hour itself, or in one of the two beside it.
+// An hour may contain duplicates of traces received in the same hour, the one before or the one
+// after.
 func TestMayHave(t *testing.T) {
 	at := time.Date(2026, 11, 25, 10, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
@@ -27,8 +28,8 @@ func TestMayHave(t *testing.T) {
 	}
 }
 
-// Rows may be repeats of rows in the hour before theirs, in both hours beside the time of receipt,
-// and in hours that have rows of that time, such as those that lay in a spool.
+// Duplicates are searched in the row's hour and the one before, in the hours around the time of
+// receipt, and in hours with rows received around that time, such as rows that waited in a spool.
 func TestNearby(t *testing.T) {
 	received := time.Date(2026, 11, 25, 10, 30, 0, 0, time.UTC)
 	m := newManifest()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// An hour is over for so long from that moment on.
+// IsOver includes the moment at which the hour and the delay end.
 func TestIsOver(t *testing.T) {
 	end := time.Date(2026, 11, 25, 11, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
@@ -21,11 +21,12 @@ func TestIsOver(t *testing.T) {
 		}
 	}
 	if IsOver("20261125", 0, end) || IsOver("", 0, end) {
-		t.Error("what is no hour is over")
+		t.Error("an invalid hour is over")
 	}
 }
 
-// An hour expires when its last moment is older than what is kept. Zero is for ever.
+// An hour expires once its last moment is older than the retention. A retention of 0 keeps it
+// indefinitely.
 func TestExpired(t *testing.T) {
 	end := time.Date(2026, 11, 25, 11, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
@@ -41,7 +42,7 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// A shard keeps what it has for the longest time that any node was told; zero is for ever.
+// The longest retention that any node was configured with applies. A retention of 0 is the longest.
 func TestLongest(t *testing.T) {
 	for _, tt := range []struct{ kept, own, want int64 }{
 		{5, 3, 5}, {3, 5, 5}, {5, 0, 0}, {0, 5, 0}, {0, 0, 0},

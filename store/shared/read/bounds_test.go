@@ -57,8 +57,8 @@ func planned(pieces []piece) string {
 	return strings.Join(out, ", ")
 }
 
-// A query is [since, until): an hour with its last trace at until is not all in it, and one with
-// its last trace at since has a part in it.
+// A query covers [since, until). It reads the rollups of an hour if all traces of the hour are in that
+// range, and the traces of an hour that is partly in it.
 func TestPlanBounds(t *testing.T) {
 	const day = "20261125T10, 20261125T11, 20261125T12"
 	at := func(minute int) time.Time { return time.UnixMicro(minutes(minute)) }
@@ -87,7 +87,7 @@ func TestPlanBounds(t *testing.T) {
 	}
 }
 
-// A day that has its hours is read only if all of it is asked for: of a part of it, the hours are.
+// A day with hours is read only if the query covers all of it. Otherwise its hours are read.
 func TestPlanOfPartOfDay(t *testing.T) {
 	m := testManifest()
 	m.Days["20261125"] = &layout.Day{Rollups: files("day"), Sources: []string{"20261125T10", "20261125T11", "20261125T12"},
@@ -107,8 +107,8 @@ func TestPlanOfPartOfDay(t *testing.T) {
 	}
 }
 
-// A row is handed over if it was received in [Since, Until): under the page of the query, else
-// under its first page.
+// Rows received in [Since, Until) are returned under the page of the query, or else under their
+// first page.
 func TestRowsOfQuery(t *testing.T) {
 	since, until := ten, ten.Add(time.Hour)
 	row := func(at time.Time, page string, others ...string) *layout.Row {
@@ -126,8 +126,8 @@ func TestRowsOfQuery(t *testing.T) {
 		{"at the end", store.Query{}, row(until, "/a"), false},
 		{"the first of two pages", store.Query{}, row(since, "/a", "/b"), true},
 		{"the second of two pages", store.Query{}, row(since, "/b", "/a"), false},
-		{"the second of two pages, which is asked for", store.Query{Page: "/b"}, row(since, "/b", "/a"), true},
-		{"the second of two pages, each of which is asked for", store.Query{EachPage: true}, row(since, "/b", "/a"), true},
+		{"the second of two pages, for a query of that page", store.Query{Page: "/b"}, row(since, "/b", "/a"), true},
+		{"the second of two pages, for a query of each page", store.Query{EachPage: true}, row(since, "/b", "/a"), true},
 	} {
 		var got []store.Record
 		tt.q.Since, tt.q.Until = since, until
@@ -149,8 +149,7 @@ func TestRowsOfQuery(t *testing.T) {
 	}
 }
 
-// Traces of a time are there if each hour of it has its runs, or never had traces. Hours are there
-// as long as the manifest has them.
+// HasTraces needs the runs of each hour that ever had traces. HasHours needs the hours only.
 func TestWhatIsThere(t *testing.T) {
 	b, err := layout.Create(t.Context(), fakebucket.New(1).Client().Bucket(time.Now), layout.Options{Shards: 1})
 	if err != nil {

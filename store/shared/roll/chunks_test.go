@@ -13,8 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// A page view is of the release of its first chunk, in whichever order its chunks come: its time is
-// added and taken away under the same release.
+// The first chunk of a page view determines its release, in whatever order the chunks arrive. The
+// roller adds and subtracts the view's functions under the same release.
 func TestChunksOutOfOrder(t *testing.T) {
 	store := fakebucket.New(1).Client().Bucket(time.Now)
 	b, err := layout.Create(t.Context(), store, layout.Options{Shards: 1, GiveUp: time.Second})
@@ -68,7 +68,7 @@ func TestChunksOutOfOrder(t *testing.T) {
 	}
 	rows, err := b.FromTraces(t.Context(), runs, func(_ string, want *layout.Page) error {
 		if g, w := functionsOf(t, got), functionsOf(t, want); !maps.Equal(g, w) {
-			t.Errorf("got the functions %v, those of the traces are %v", g, w)
+			t.Errorf("got the functions %v, want %v as in the traces", g, w)
 		}
 		return nil
 	})

@@ -16,8 +16,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// The traces of an hour expire when all of it is too old. An hour that is not closed expires as
-// well, unless segments of it wait to be rolled up.
+// The traces of an hour expire once the whole hour is older than the retention. An open hour
+// expires as well, unless it has segments that wait to be rolled up.
 func TestTracesExpire(t *testing.T) {
 	at := time.Date(2026, 11, 25, 10, 0, 0, 0, time.UTC)
 	const hour = "20261125T10"
@@ -30,8 +30,8 @@ func TestTracesExpire(t *testing.T) {
 		{"a closed hour", true, false, 7*time.Hour + time.Second, false},
 		{"a closed hour that is not too old", true, false, 7 * time.Hour, true},
 		{"a closed hour with a segment that came late", true, true, 7*time.Hour + time.Second, false},
-		{"an hour that can not be closed", false, false, 7*time.Hour + time.Second, false},
-		{"an hour that can not be closed, and is not too old", false, false, 7 * time.Hour, true},
+		{"an hour that cannot be closed", false, false, 7*time.Hour + time.Second, false},
+		{"an hour that cannot be closed, and is not too old", false, false, 7 * time.Hour, true},
 		{"an open hour with a segment that waits", false, true, 7*time.Hour + time.Second, true},
 	} {
 		n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
@@ -58,8 +58,8 @@ func newTestManifest() *layout.Manifest {
 	}
 }
 
-// A day is from the first to the last trace of all of its hours, in whichever hour they are: traces
-// may come late.
+// The first and last times of a day are the extremes of all its hours: a later hour may contain
+// traces that arrived late.
 func TestDayTimes(t *testing.T) {
 	n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
 	m := newTestManifest()
@@ -78,8 +78,8 @@ func TestDayTimes(t *testing.T) {
 	}
 }
 
-// A sweep leaves what the manifest names, and what was taken out of it, which queries may still
-// read.
+// A sweep keeps the objects that the manifest names, and those recently removed from it, which
+// queries may still read.
 func TestSweepLeavesWhatIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
@@ -122,7 +122,7 @@ func TestSweepLeavesWhatIsRead(t *testing.T) {
 	})
 }
 
-// A manifest that has a part of what is listed is as of the first segment that it lacks.
+// AsOf of a manifest is at most the time of the first listed segment that is not in it.
 func TestAsOfWhenMoreIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
@@ -151,7 +151,7 @@ func TestAsOfWhenMoreIsLeft(t *testing.T) {
 	})
 }
 
-// A manifest is not written if its first object was put so long ago that it may have been swept.
+// The roller does not write a manifest if a sweep may already have deleted its first object.
 func TestGiveUpLateCommit(t *testing.T) {
 	for _, tt := range []struct {
 		took time.Duration
@@ -184,13 +184,13 @@ func TestGiveUpLateCommit(t *testing.T) {
 	}
 }
 
-// aloneStore is a store that one process has for itself.
+// aloneStore is a store that is used by one process only.
 type aloneStore struct{ objects.Store }
 
 func (aloneStore) Alone() bool { return true }
 
-// Where requests need processors as well, half of them roll up, and all of them if segments have
-// waited for a minute.
+// Rolling up uses half of the processors if the same process serves requests, and all of them once
+// a segment has waited for a minute.
 func TestProcessorsThatRollUp(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	at := time.Date(2026, 11, 25, 10, 0, 0, 0, time.UTC)
@@ -221,8 +221,8 @@ func TestProcessorsThatRollUp(t *testing.T) {
 	}
 }
 
-// A day is closed once, some minutes after its end, if all of its hours are closed and no segment
-// of it waits.
+// A day is closed once, some minutes after its end, if all its hours are closed and none of its
+// segments wait.
 func TestDaysToClose(t *testing.T) {
 	end := time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)
 	const day, hour = "20261125", "20261125T10"
@@ -260,8 +260,8 @@ func TestDaysToClose(t *testing.T) {
 	}
 }
 
-// A sweep may delete an unnamed object if the retention of its kind is over, or if this process put it
-// for a manifest that was not written.
+// A sweep may delete an unnamed object if it is older than the retention of its kind, or if this
+// process put it for a manifest that was not written.
 func TestDeletable(t *testing.T) {
 	n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
 	keeps := layout.Retention{Traces: int64(5 * time.Hour), Hours: int64(50 * time.Hour), Days: int64(500 * time.Hour)}
@@ -295,7 +295,7 @@ func TestDeletable(t *testing.T) {
 	}
 }
 
-// A trace is a repeat of one of the same page, view and chunk alone.
+// A duplicate has the same page, view and chunk.
 func TestNewRows(t *testing.T) {
 	n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
 	row := func(page string, view byte, chunk uint32, received int64) (x layout.Row) {

@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// The queue takes as many traces and bytes as it may have, and no more.
+// The queue accepts exactly QueueTraces traces and QueueBytes bytes.
 func TestQueueIsFull(t *testing.T) {
 	_, b := newTestWriter(t)
 	for _, tt := range []struct {
@@ -45,7 +45,7 @@ func TestQueueIsFull(t *testing.T) {
 	}
 }
 
-// A spool takes as many bytes as it may have. A segment that comes again takes its room once.
+// The spool accepts exactly its maximum size. A segment that is put twice counts once.
 func TestSpoolIsFull(t *testing.T) {
 	dir := t.TempDir()
 	s, err := openSpool(dir, 10)
