@@ -1,14 +1,12 @@
-package roll_test
+package roll
 
 import (
-	"log/slog"
 	"maps"
 	"testing"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
-	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -16,12 +14,8 @@ import (
 // The first chunk of a page view determines its release, in whatever order the chunks arrive. The
 // roller adds and subtracts the view's functions under the same release.
 func TestChunksOutOfOrder(t *testing.T) {
-	store := fakebucket.New(1).Client().Bucket(time.Now)
-	b, err := layout.Create(t.Context(), store, layout.Options{Shards: 1, GiveUp: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := roll.New(b, "0123456789ab", roll.Options{TakeOver: time.Minute, Rows: 9, Logger: slog.New(slog.DiscardHandler)})
+	n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
+	b := n.Bucket
 	for i, chunk := range []uint32{2, 0, 3, 1} {
 		x := &trie.Trace{Trie: *trie.New()}
 		x.Context = trie.Context{Page: "/a", ViewID: "0123456789abcdef", Chunk: chunk, Interval: 10_000, Release: "new"}
@@ -39,15 +33,8 @@ func TestChunksOutOfOrder(t *testing.T) {
 		row := layout.Row{Page: "/a", Received: b.Now().UnixMicro(), Payload: payload}
 		copy(row.ID.View[:], x.Context.ViewID)
 		row.ID.Chunk = chunk
-		body, err := layout.EncodeSegment(b.Codec, &layout.Batch{Rows: []layout.Row{row}}, b.Shards)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := layout.Segment{Hour: layout.HourOf(b.Now()), Instance: "ba9876543210", Seq: uint64(i + 1)}
-		if err := b.PutObject(t.Context(), s.Key(), body); err != nil {
-			t.Fatal(err)
-		}
-		n.Round(t.Context(), roll.Work{})
+		putSegment(t, b, uint64(i+1), &layout.Batch{Rows: []layout.Row{row}})
+		n.Round(t.Context(), Work{})
 	}
 	m, _, err := b.Manifest(t.Context(), 0, 0)
 	if err != nil {
