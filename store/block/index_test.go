@@ -20,18 +20,18 @@ func TestUnknownBytes(t *testing.T) {
 		}
 	}
 	blocks := w.Size()
-	file := w.Finish()
-	if _, err := c.ParseIndex(file, int64(len(file))); err != nil {
+	file := w.Finish("x")
+	if _, err := c.ParseIndex("x", file, int64(len(file))); err != nil {
 		t.Fatal(err)
 	}
 	for _, at := range []int{0, blocks / 2, blocks} {
 		more := slices.Insert(slices.Clone(file), at, 'x')
-		if _, err := c.ParseIndex(more, int64(len(more))); !errors.Is(err, ErrDamaged) {
+		if _, err := c.ParseIndex("x", more, int64(len(more))); !errors.Is(err, ErrDamaged) {
 			t.Errorf("a byte more at %d: got %v, want %v", at, err, ErrDamaged)
 		}
 		if at < blocks {
 			less := slices.Delete(slices.Clone(file), at, at+1)
-			if _, err := c.ParseIndex(less, int64(len(less))); !errors.Is(err, ErrDamaged) {
+			if _, err := c.ParseIndex("x", less, int64(len(less))); !errors.Is(err, ErrDamaged) {
 				t.Errorf("a byte less at %d: got %v, want %v", at, err, ErrDamaged)
 			}
 		}

@@ -15,7 +15,7 @@ func newTestBackup(t *testing.T, m *layout.Manifest) *backup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := m.Encode(b.Codec)
+	body, err := m.Encode(b.Codec, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func newTestBackup(t *testing.T, m *layout.Manifest) *backup {
 
 func testManifest() *layout.Manifest {
 	return &layout.Manifest{
-		Version: 1, Nonce: "x", Owner: "0123456789ab", Of: layout.ShardName(0),
+		Version: 1, Nonce: "x", Owner: "0123456789ab",
 		Instances: map[string]*layout.Consumed{}, Days: map[string]*layout.Day{},
 		Hours: map[string]*layout.Hour{"20261125T10": {Runs: []layout.File{{ID: "a", Rows: 5}, {ID: "b", Rows: 7}}}},
 	}

@@ -58,11 +58,12 @@ func putRun(t *testing.T, b *layout.Bucket, id string, rows int) {
 			t.Fatal(err)
 		}
 	}
-	body, err := w.Finish()
+	key := layout.RunKey(0, testHour, id)
+	body, err := w.Finish(key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.PutObject(t.Context(), layout.RunKey(0, testHour, id), body); err != nil {
+	if err := b.PutObject(t.Context(), key, body); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -108,14 +109,15 @@ func TestTracesOfHour(t *testing.T) {
 		if _, err := b.FromTraces(t.Context(), []*layout.Object{run}, rollups.Add); err != nil {
 			t.Fatal(err)
 		}
-		body, err := rollups.Finish()
+		key := layout.HourKey(0, testHour, "sum")
+		body, err := rollups.Finish(key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.PutObject(t.Context(), layout.HourKey(0, testHour, "sum"), body); err != nil {
+		if err := b.PutObject(t.Context(), key, body); err != nil {
 			t.Fatal(err)
 		}
-		sum, err := b.Open(t.Context(), layout.HourKey(0, testHour, "sum"))
+		sum, err := b.Open(t.Context(), key)
 		if err != nil {
 			t.Fatal(err)
 		}
