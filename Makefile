@@ -173,6 +173,11 @@ test-long: ## run all tests of Go in their long form
 	$(BIN) nice -n 4 $(GO) test -timeout 50m ./...
 	BACKEND=bucket $(BIN) nice -n 4 $(GO) test -timeout 50m ./query/... ./collect/...
 
+# ONLY is a regular expression of names or files.
+.PHONY: mutants
+mutants: ## change the code in one place at a time, and list the changes that no test detects: make mutants [ONLY=trie]
+	$(GO) run ./test/mutate --only "$(ONLY)"
+
 .PHONY: vuln
 vuln: ## look for known vulnerabilities (needs the vulnerability database)
 	$(TOOL) govulncheck ./...

@@ -141,6 +141,7 @@ var mayImport = map[string][]string{
 	"test/provider":          {},
 	"test/hostile":           {},
 	"test/loadgen":           {"collect", "encode", "query", "store", "trie"},
+	"test/mutate":            {},
 	"test/programs":          {},
 	"test/scratchdisk":       {},
 	"test/simulate":          {"query/compare", "trie", "trie/rollup"},

@@ -203,7 +203,7 @@ func (m *Merger) weigh(t *Trace, g int) {
 // share returns how much of s, which begins in slice at, lies in slices of group g, and whether the
 // moment of the sample itself does.
 func (m *Merger) share(s sampleRange, at, g int) (self, gap int64, here bool) {
-	for k := at; k < len(m.slices) && m.slices[k].Start < max(s.end, s.start+1); k++ {
+	for k := at; k < len(m.slices) && m.slices[k].Start < s.end; k++ {
 		if m.to[k] == g {
 			self += m.slices[k].overlap(s.start, s.clip)
 			gap += m.slices[k].overlap(s.clip, s.end)

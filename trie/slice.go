@@ -221,7 +221,7 @@ func (t *Trace) Shares(slices []Slice, f func(*Share)) {
 		}
 		out.OnTop = sample.OnTop()
 		at = sliceFrom(slices, at, s.start)
-		for k := at; k < len(slices) && (k == at || slices[k].Start < max(s.end, s.start+1)); k++ {
+		for k := at; k < len(slices) && (k == at || slices[k].Start < s.end); k++ {
 			out.Slice = k
 			out.Self, out.Gap = slices[k].overlap(s.start, s.clip), slices[k].overlap(s.clip, s.end)
 			out.Counts = s.counts && k == at

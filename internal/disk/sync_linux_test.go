@@ -1,0 +1,17 @@
+package disk
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+)
+
+// SyncDir calls fsync, which procfs does not support.
+func TestSyncDirSyncs(t *testing.T) {
+	if err := SyncDir("/proc/self"); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("got %v, want %v", err, syscall.EINVAL)
+	}
+	if err := SyncDir(t.TempDir()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { encodeTrace } from '../src/encodeTrace.js';
+import { cuts, interactions, nameOf, partsOf } from '../src/interactions.js';
+import { argumentsOf } from './envelope.js';
+
+// These need no browser: events and elements are plain objects.
+
+const element = (localName, more) => ({ localName, closest: () => null, ...more });
+
+const event = (interactionId, startTime, duration, more) => ({
+  interactionId,
+  name: 'click',
+  startTime,
+  duration,
+  processingStart: startTime + 1,
+  processingEnd: startTime + 2,
+  target: element('button'),
+  ...more,
+});
+
+test('parts add up to all, and none is less than nothing', () => {
+  assert.deepEqual(cuts(100, 10, 30), [10, 20, 70]);
+  assert.deepEqual(cuts(100), [100]);
+  assert.deepEqual(cuts(100, 30, 10), [30, 0, 70]);
+  assert.deepEqual(cuts(100, 130, 150), [100, 0, 0]);
+  assert.deepEqual(cuts(100, -10, 20), [0, 20, 80]);
+});
+
+test('the longest event gives an interaction its time; of equally long events the first one does', () => {
+  const [take, find] = interactions();
+  take(event(1, 100, 40));
+  take(event(1, 200, 80));
+  take(event(1, 300, 80));
+  const got = take(event(1, 400, 16));
+  assert.deepEqual([got.$start, got.$ms], [200, 80]);
+  assert.equal(find(1), got);
+  assert.equal(find(2), undefined);
+});
+
+test('events that end with the same paint share a frame', () => {
+  const [take] = interactions();
+  take(event(0, 95, 48, { name: 'mousedown', processingStart: 96, processingEnd: 110 }));
+  const got = take(event(1, 100, 40, { processingStart: 112, processingEnd: 130 }));
+  take(event(2, 100, 60, { processingStart: 150, processingEnd: 158 }));
+  assert.deepEqual(partsOf(got), [0, 30, 10]);
+});
+
+test('keys that are held down have no more than 100 interactions', () => {
+  const [take, find] = interactions();
+  for (let id = 1; id <= 101; id++) take(event(id, 100 * id, 16, { name: 'keydown' }));
+  assert.equal(find(1), undefined);
+  assert.equal(find(2).$name, 'key button');
+  assert.equal(find(101).$start, 10_100);
+});
+
+test('an element is named by the site, or by what it is, without numbers', () => {
+  assert.equal(nameOf(element('button', { id: 'save17' })), 'button#save*');
+  assert.equal(nameOf(element('div', { role: 'menu' })), 'div[menu]');
+  assert.equal(nameOf({ parentElement: element('p') }), 'p');
+  assert.equal(nameOf(element('p', { closest: () => ({ dataset: { fieldtrie: 'cart' } }) })), 'cart');
+  assert.equal(nameOf(element('x'.repeat(100))).length, 60);
+  assert.equal(nameOf(undefined), '');
+});
+
+test('markers are kept if the first sample has none', () => {
+  const sample = (timestamp, marker) => ({ timestamp, marker });
+  const encode = (...samples) => {
+    const trace = { resources: [], frames: [], stacks: [], samples };
+    return encodeTrace(...argumentsOf({ interval: 10, trace }));
+  };
+  const plain = encode(sample(1), sample(11), sample(21));
+  for (const marked of [1, 11, 21]) {
+    const samples = [1, 11, 21].map((time) => sample(time, time == marked ? 'gc' : undefined));
+    assert.ok(encode(...samples).length > plain.length);
+  }
+});
