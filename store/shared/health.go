@@ -102,6 +102,9 @@ func (n *Node) Warnings() (out []error) {
 	if behind := n.behind.Load(); behind != nil {
 		out = append(out, *behind...)
 	}
+	if lost := n.roller.Progress().LostSegments; lost > 0 {
+		out = append(out, fmt.Errorf("%d segments that were acknowledged are not there, see the log", lost))
+	}
 	if q := n.roller.Quarantined(); len(q) > 0 {
 		out = append(out, fmt.Errorf("%d objects cannot be read and are quarantined, such as %s; ingest --verify lists them", len(q), q[0].Key))
 	}

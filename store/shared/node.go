@@ -266,6 +266,7 @@ func (n *Node) RollUp(ctx context.Context) {
 // round does what is to be done.
 func (n *Node) round(ctx context.Context, w roll.Work) {
 	n.writer.StoreWaiting(ctx, n.opts.RollEvery)
+	w.Stored, w.Done = n.writer.Stored(), n.writer.Forget
 	n.roller.Round(ctx, w)
 }
 
