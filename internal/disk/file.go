@@ -48,17 +48,28 @@ func SyncDir(dir string) error { return SyncDirOf(OS, dir) }
 func SyncDirOf(on FS, dir string) error {
 	f, err := Open(on, dir)
 	if err != nil {
-		return err
+		return &SyncError{dir, err}
 	}
 	err = f.Sync()
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
 	if err != nil {
-		return fmt.Errorf("sync directory %s: %w", dir, err)
+		return &SyncError{dir, err}
 	}
 	return nil
 }
+
+// SyncError is returned if changes in a folder may not be durable. They may be there all the same.
+type SyncError struct {
+	Dir string
+	Err error
+}
+
+func (e *SyncError) Error() string { return fmt.Sprintf("sync directory %s: %v", e.Dir, e.Err) }
+
+// Unwrap returns the cause.
+func (e *SyncError) Unwrap() error { return e.Err }
 
 // TreeBytes returns the disk space of a directory or file. Files that vanish meanwhile do
 // not count.

@@ -56,5 +56,5 @@ func (b *Bucket) NewestOld(ctx context.Context, shard int) (*Manifest, error) {
 
 // IsWrong reports whether an error is about what lies in the bucket, and not about the way to it.
 func IsWrong(err error) bool {
-	return errors.Is(err, block.ErrDamaged) || errors.Is(err, objects.ErrNotFound)
+	return errors.Is(err, block.ErrDamaged) || errors.Is(err, objects.ErrDamaged) || errors.Is(err, objects.ErrNotFound)
 }
