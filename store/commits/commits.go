@@ -64,7 +64,11 @@ type Options struct {
 	Room func() bool
 	// RetryAfter is how long after a failed write [Log.Failure] tries another one: 30 s.
 	RetryAfter time.Duration
-	// MaxBytes is how much one generation takes: 128 MiB. MaxAge is for how long it does: 1 h.
+	// Allocate reserves disk space for each log before it is used. A disk that is full is an error then,
+	// and else it can end the process. It is complete for generations of at most [OneLog] bytes.
+	Allocate bool
+	// MaxBytes is how much one generation takes: 128 MiB. A larger commit has a generation of its own.
+	// MaxAge is for how long it does: 1 h.
 	MaxBytes int64
 	MaxAge   time.Duration
 }
@@ -190,7 +194,6 @@ func (l *Log) Put(ctx context.Context, key string, body []byte) error {
 		l.forget(key)
 		l.commits[key] = commit{of: g, at: now, size: int64(len(body)), parts: len(records)}
 		g.live++
-		g.bytes += int64(len(body))
 	})
 }
 

@@ -29,13 +29,17 @@ type generation struct {
 	fs     disk.FS
 	began  time.Time
 
+	allocates bool       // space for logs
+	reserving sync.Mutex // guards newestLog
+	newestLog string     // whose space is reserved
+
 	scanning sync.Mutex    // held while its files are scanned
 	ended    chan struct{} // closed when it is no longer open or closing
 
 	// Guarded by the lock of the log:
 	state state
 	db    *badger.DB // nil if it is closed. It stays open after its end if the disk has no room to close it
-	bytes int64      // that were put
+	bytes int64      // of records that were put, or are being put
 	live  int        // commits that are not deleted; exact, since a log does not open if a scan fails
 	users int        // writes and reads that need Badger open
 	// The number of the newest record, and the first numbers of writes that are in progress or failed.
@@ -46,7 +50,7 @@ type generation struct {
 // Sizes of Badger. A table in memory is small, since it is the larger part of what a log takes; values of [maxPart] fit into it.
 const (
 	memTable   = 4 << 20
-	memTables  = 4
+	memTables  = 2
 	valueLog   = 1 << 20          // which stays empty
 	maxInTable = maxPart + 16<<10 // values of more bytes would go there
 	goneSuffix = ".gone"
@@ -77,14 +81,18 @@ func parseName(dir, name string) *generation {
 }
 
 // create makes a generation that takes commits.
-func create(on disk.FS, dir string, number int, now time.Time, warn func(error)) (*generation, error) {
-	g := &generation{number: number, fs: on, began: now, ended: make(chan struct{}), writing: map[uint64]bool{}}
+func create(dir string, number int, o *Options) (*generation, error) {
+	on := o.FS
+	g := &generation{
+		number: number, fs: on, allocates: o.Allocate, began: o.Now(),
+		ended: make(chan struct{}), writing: map[uint64]bool{},
+	}
 	_, _ = rand.Read(g.mark[:]) // it never fails
 	g.path = filepath.Join(dir, g.name())
 	if err := on.Mkdir(g.path, 0o700); err != nil {
 		return nil, err
 	}
-	err := g.open(warn)
+	err := g.open(o.Warn)
 	if err == nil {
 		err = disk.SyncDirOf(on, dir)
 	}
@@ -131,14 +139,58 @@ func badgerKey(key string, part int) []byte {
 
 // probe waits until the file system accepts changes, by setting the time of the folder. Badger writes to mapped files: a
 // thread that waits for the disk there cannot be stopped, so the garbage collector, which stops all threads, would block the
-// whole process, while a thread in a system call blocks no other.
+// whole process, while a thread in a system call blocks no other. Then it reserves space for the logs.
 func (g *generation) probe() error {
 	now := time.Now()
-	return g.fs.Chtimes(g.path, now, now)
+	if err := g.fs.Chtimes(g.path, now, now); err != nil {
+		return err
+	}
+	return g.reserve()
 }
 
-// put stores records, durably. Small ones are stored together.
+// reserve makes the names of new logs durable, and allocates their space if the disk may be full: a
+// write to a mapped file whose page has no room on the disk ends the process.
+func (g *generation) reserve() error {
+	g.reserving.Lock()
+	defer g.reserving.Unlock()
+	list, err := g.fs.ReadDir(g.path)
+	if err != nil {
+		return err
+	}
+	newest := g.newestLog
+	for _, e := range list { // sorted by name, which is by age
+		if filepath.Ext(e.Name()) != logSuffix || e.Name() <= newest {
+			continue
+		}
+		newest = e.Name()
+		if !g.allocates {
+			continue
+		}
+		if err := disk.Fail(g.fs, "allocate", g.path); err != nil {
+			return err
+		}
+		if err := disk.Allocate(filepath.Join(g.path, newest), logBytes); err != nil {
+			return err
+		}
+	}
+	if newest != g.newestLog {
+		if err := disk.SyncDirOf(g.fs, g.path); err != nil {
+			return err
+		}
+	}
+	g.newestLog = newest
+	return nil
+}
+
+// put stores records, durably. Small ones are stored together. If Badger begins another log meanwhile, its name is durable, too.
 func (g *generation) put(records ...record) error {
+	if err := g.update(records); err != nil {
+		return err
+	}
+	return g.reserve()
+}
+
+func (g *generation) update(records []record) error {
 	for i := 0; i < len(records); {
 		if err := disk.Fail(g.fs, "badger update", g.path); err != nil {
 			return err

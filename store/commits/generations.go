@@ -26,14 +26,14 @@ func (l *Log) release(g *generation) {
 	}
 }
 
-// writable returns a generation that takes commits, acquired. It makes one if there is none.
-func (l *Log) writable() (*generation, error) {
-	if g, err := l.newest(); g != nil || err != nil {
+// writable returns a generation that takes so many bytes, acquired. It makes one if there is none.
+func (l *Log) writable(size int64) (*generation, error) {
+	if g, err := l.newest(size); g != nil || err != nil {
 		return g, err
 	}
 	l.beginning.Lock()
 	defer l.beginning.Unlock()
-	if g, err := l.newest(); g != nil || err != nil {
+	if g, err := l.newest(size); g != nil || err != nil {
 		return g, err
 	}
 	l.mu.Lock()
@@ -46,7 +46,7 @@ func (l *Log) writable() (*generation, error) {
 	if err := disk.SyncDirOf(l.opts.FS, filepath.Dir(l.dir)); err != nil {
 		return nil, err
 	}
-	g, err := create(l.opts.FS, l.dir, number, l.opts.Now(), l.opts.Warn)
+	g, err := create(l.dir, number, &l.opts)
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +59,12 @@ func (l *Log) writable() (*generation, error) {
 		return nil, errClosed
 	}
 	l.acquire(g)
+	g.bytes = size
 	return g, nil
 }
 
-// newest returns the generation that takes commits, acquired; nil if one must be made.
-func (l *Log) newest() (*generation, error) {
+// newest returns the generation that takes so many bytes, acquired; nil if one must be made.
+func (l *Log) newest(size int64) (*generation, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed || l.opts.ReadOnly {
@@ -73,10 +74,11 @@ func (l *Log) newest() (*generation, error) {
 		return nil, nil
 	}
 	g := l.generations[len(l.generations)-1]
-	if g.state != active || g.bytes >= l.opts.MaxBytes || l.opts.Now().Sub(g.began) >= l.opts.MaxAge {
+	if g.state != active || g.bytes > 0 && g.bytes+size > l.opts.MaxBytes || l.opts.Now().Sub(g.began) >= l.opts.MaxAge {
 		return nil, nil
 	}
 	l.acquire(g)
+	g.bytes += size
 	return g, nil
 }
 

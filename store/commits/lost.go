@@ -49,8 +49,12 @@ type logState struct {
 	bytes  int64  // in it
 }
 
-// logBytes is how many bytes each log of Badger has from its beginning on.
+// logBytes is how many bytes each log of Badger has from its beginning on. Badger begins another one when
+// half of it is used.
 const logBytes = 2 * memTable
+
+// OneLog is how many bytes of commits fit into one log.
+const OneLog = memTable - 256<<10
 
 // missing returns what is missing of the newest log, "" if nothing is. The numbers of records do not
 // show a loss there, since none comes after it.

@@ -55,9 +55,16 @@ func (l *Log) Waits() (oldest time.Duration) {
 	return oldest
 }
 
+// entryBytes is at least what Badger adds to a record in its logs and tables in memory.
+const entryBytes = 256
+
 // store stores records in a generation, and notes the result.
 func (l *Log) store(records []record, note func(g *generation)) (err error) {
-	g, err := l.writable()
+	size := int64(0)
+	for i := range records {
+		size += int64(headSize + len(records[i].key) + len(records[i].body) + entryBytes)
+	}
+	g, err := l.writable(size)
 	if errors.Is(err, errClosed) {
 		return err
 	}

@@ -129,12 +129,13 @@ func (d *Directory) openLocked(o Options) error {
 // Commits is the folder of fresh objects, which lie in Badger and not in files.
 const Commits = "commits"
 
-// openFresh opens the log of fresh objects. What is rolled up goes a generation at a time, so each is less than the room that
-// is left for rolling up.
+// openFresh opens the log of fresh objects. Its logs are allocated where free space is watched.
 func (d *Directory) openFresh(o Options) (err error) {
-	d.fresh, err = commits.Open(filepath.Join(d.dir, Commits),
-		commits.Options{ReadOnly: o.ReadOnly, Now: d.clock.Now, Warn: o.Warn, FS: o.FS, MaxBytes: max(o.MinFree/4, 0),
-			Room: func() bool { return d.space == nil || d.space.Room(commits.Needs, 0) == nil }})
+	d.fresh, err = commits.Open(filepath.Join(d.dir, Commits), commits.Options{
+		ReadOnly: o.ReadOnly, Now: d.clock.Now, Warn: o.Warn, FS: o.FS,
+		Room:     func() bool { return d.space == nil || d.space.Room(commits.Needs, 0) == nil },
+		Allocate: d.space != nil && d.space.Checked(), MaxBytes: commits.OneLog,
+	})
 	if err != nil {
 		return fmt.Errorf("open the commits of %s: %w", d.dir, err)
 	}
