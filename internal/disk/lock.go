@@ -66,7 +66,7 @@ func OpenLock(dir, program string) (*Lock, error) {
 		return nil, fmt.Errorf("open lock: %w", err)
 	}
 	l := &Lock{f: f, dir: dir, program: program}
-	l.folder, _ = os.Open(dir) // who may not read the directory locks the file alone
+	l.folder, _ = os.Open(dir) // without the right to read it, only the file is locked
 	return l, nil
 }
 

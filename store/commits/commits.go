@@ -57,7 +57,7 @@ type commit struct {
 type Options struct {
 	ReadOnly bool             // nothing is put or deleted
 	Now      func() time.Time // the clock: time.Now
-	Warn     func(error)      // receives what goes wrong, or is lost, without an error of a call: nothing does
+	Warn     func(error)      // receives problems that fail no call, such as losses; they are ignored if it is nil
 	FS       disk.FS          // all file operations but Badger's, for which it may be a [disk.Failer]: disk.OS
 	// Room reports whether the disk has room for what Badger writes when it is closed, or when something is deleted: [Needs] bytes. Where it has none, the
 	// process would end by that. It always has.

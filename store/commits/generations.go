@@ -175,8 +175,8 @@ func (g *generation) removable(room func() bool) bool {
 }
 
 // removeEmpty removes generations without commits, oldest first, since newer ones have the records of
-// what is deleted in older ones. A failure is no error: what is deleted stays deleted, and the next call
-// tries again.
+// deletions of older commits. A failure is only a warning: deleted commits stay deleted, and the next
+// call tries again.
 func (l *Log) removeEmpty() {
 	if l.opts.ReadOnly {
 		return

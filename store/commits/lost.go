@@ -70,7 +70,7 @@ func (l *logState) missing() string {
 	return ""
 }
 
-// report warns of what is lost of a generation, and counts it. What is not known in number counts once.
+// report warns of lost records of a generation, and counts them. A loss of unknown size counts once.
 func (l *Log) report(g *generation, s *content) {
 	lost, missing := s.numbers.lost(), s.log.missing()
 	switch {

@@ -20,8 +20,8 @@ const (
 // mark begins each record of a generation. It is random, and a secret of the machine, so that no trace can look like a record.
 type mark [markSize]byte
 
-// record is a part of a commit. If it has no parts, it says that a commit is deleted, or, without a key,
-// that the generation has ended.
+// record is a part of a commit. A record with no parts is the deletion of a commit, or, without a key,
+// the end of its generation.
 type record struct {
 	key         string
 	at          time.Time // when it was put, to the microsecond

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// state is what a generation is used for. It begins as active if this process made it, and as unread
-// if an earlier process did.
+// state is a step in the life of a generation. A new generation is active; those that an earlier process
+// left are unread.
 type state int
 
 const (

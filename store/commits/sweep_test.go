@@ -46,7 +46,7 @@ func (l *ledger) check(t *testing.T, what string, of *Log) {
 	}
 }
 
-// use does with a log what a node does: it puts, reads and deletes commits over three generations.
+// use puts, reads and deletes commits over three generations, as a node does.
 func (l *ledger) use(ctx context.Context, t *testing.T, name string, of *Log, now *time.Time) {
 	put := func(n, size int) {
 		key := fmt.Sprintf("seg/%s/%d", name, n)
@@ -94,8 +94,8 @@ func (l *ledger) use(ctx context.Context, t *testing.T, name string, of *Log, no
 	get()
 }
 
-// Each file operation of a log, and each one of Badger, fails once: what was acknowledged is there after a
-// start, also if the process is killed, and nothing is taken for damaged.
+// Each file operation of a log fails once, and so does each call of Badger. All acknowledged commits exist
+// after a start, also if the process is killed, and none counts as damaged.
 func TestEachOperationFails(t *testing.T) {
 	runs := 0
 	faultyfs.Sweep(t, nil, 3, func(t *testing.T, f *faultyfs.FS, begin, end func()) {

@@ -10,7 +10,7 @@ import (
 )
 
 // That no generation can be begun, as on a read-only file system or without free inodes, is a failure. It
-// lasts until a write succeeds, which the log tries by itself.
+// lasts until a write succeeds, and the log retries automatically.
 func TestFailureToBegin(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "commits")
 	l := open(t, dir, Options{RetryAfter: 20 * time.Millisecond})

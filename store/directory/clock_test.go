@@ -140,7 +140,7 @@ func TestDoubtIsNotForgotten(t *testing.T) {
 	})
 }
 
-// What is stored while the clock is 420 days behind has the time of the last use, plus what has passed since the start.
+// Objects that are stored while the clock is 420 days behind have the time of the last use, plus the time since the start.
 func TestClockBehind(t *testing.T) {
 	dir := t.TempDir()
 	right := time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)
@@ -174,7 +174,7 @@ func TestClockBehind(t *testing.T) {
 	list(Options{})
 	now = right.Add(-420 * 24 * time.Hour)
 	if at := list(Options{}); !at.Equal(right) {
-		t.Errorf("an object has the time %v, want that of the last use, %v", at, right)
+		t.Errorf("an object has the time %v, want the last use, %v", at, right)
 	}
 	if at := list(Options{BelieveClock: true}); !at.Equal(now) {
 		t.Errorf("an object has the time %v, want %v, which an operator believes", at, now)

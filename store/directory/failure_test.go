@@ -71,7 +71,7 @@ func TestNoInodes(t *testing.T) {
 		t.Errorf("not ready: %v", err)
 	}
 	if !d.Room().Refusing {
-		t.Error("traces are said to be accepted")
+		t.Error("Room does not report that traces are refused")
 	}
 	for _, key := range []string{"seg/2", "raw/1"} {
 		if err := put(key); !errors.Is(err, objects.ErrNoSpace) {

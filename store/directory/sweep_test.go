@@ -106,7 +106,7 @@ func (l *ledger) look(d *Directory, what string, certain bool) {
 	}
 }
 
-// use does with a directory what a node does.
+// use puts, replaces, deletes and reads objects, as a node does.
 func (l *ledger) use(d *Directory, name string, now *time.Time) {
 	long := string(bytes.Repeat([]byte(name), 1000))
 	l.put(d, "seg/1/"+name, long+"1", objects.Condition{})
@@ -122,8 +122,8 @@ func (l *ledger) use(d *Directory, name string, now *time.Time) {
 	l.look(d, name, false)
 }
 
-// Each file operation of a directory, and each one of Badger, fails once. What was acknowledged is there after a start, objects
-// are never half written, a manifest is the one before or the one after, and nothing is said to be missing or damaged.
+// Each file operation of a directory fails once, and so does each call of Badger. All acknowledged objects exist after a start, no
+// object is half written, a manifest is the former or the new one, and no object counts as missing or damaged.
 func TestEachOperationFails(t *testing.T) {
 	faultyfs.Sweep(t, nil, 3, func(t *testing.T, f *faultyfs.FS, begin, end func()) {
 		dir := t.TempDir()
@@ -179,12 +179,12 @@ func TestUnreadyUntilItWorks(t *testing.T) {
 		}
 		cancel()
 		if d.Unready() == nil {
-			t.Error("it is said to be ready")
+			t.Error("it is ready")
 		}
 	}
 	f.Set(faultyfs.Fault{})
 	if d.Unready() == nil {
-		t.Error("it is said to be ready before anything was written")
+		t.Error("it is ready before a write has succeeded")
 	}
 	if _, err := d.Put(t.Context(), "seg/more", []byte("x"), objects.Condition{}); err != nil || d.Unready() != nil {
 		t.Error(err, d.Unready())

@@ -38,7 +38,7 @@ const (
 // String implements [fmt.Stringer].
 func (o Op) String() string { return o.Kind + " " + o.Path }
 
-// Fault says which operations fail, and how.
+// Fault configures which operations fail, and how.
 type Fault struct {
 	// N is the number of the first operation that fails, from 1 on; 0 is none. Only operations that
 	// Only accepts are counted; all, if it is nil.
