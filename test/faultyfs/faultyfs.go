@@ -65,7 +65,9 @@ func On(kinds ...string) func(Op) bool {
 }
 
 // Under returns a function for [Fault.Only] that accepts operations on paths that contain a text.
-func Under(part string) func(Op) bool { return func(o Op) bool { return strings.Contains(o.Path, part) } }
+func Under(part string) func(Op) bool {
+	return func(o Op) bool { return strings.Contains(o.Path, part) }
+}
 
 // FS is a [disk.FS] whose operations fail on demand. It is safe for concurrent use. The zero value
 // is ready to use: it is the file system of this machine, and nothing fails.
