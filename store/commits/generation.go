@@ -92,9 +92,9 @@ func create(dir string, number int, o *Options) (*generation, error) {
 	if err := on.Mkdir(g.path, 0o700); err != nil {
 		return nil, err
 	}
-	err := g.open(o.Warn)
-	if err == nil {
-		err = disk.SyncDirOf(on, dir)
+	err := disk.SyncDirOf(on, dir)
+	if err == nil { // at last, as an open Badger that is closed again leaves a folder without a log
+		err = g.open(o.Warn)
 	}
 	if err != nil {
 		err = errors.Join(fmt.Errorf("open badger in %s: %w", g.path, err), g.close(), g.remove())
