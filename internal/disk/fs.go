@@ -33,8 +33,8 @@ type File interface {
 	Sync() error
 }
 
-// Failer is implemented by an [FS] that also makes operations fail that do not use it: a library such as
-// Badger has file operations of its own.
+// Failer is implemented by an [FS] that also makes operations fail that do not use it: a library
+// such as Badger has file operations of its own.
 type Failer interface {
 	// Fail returns the error of an operation on a path, or nil.
 	Fail(operation, path string) error

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// LockFile is the file in a data directory with the note of the process that has the lock. It is locked
-// as well as the directory, since some network file systems do not lock directories.
+// LockFile is the file in a data directory with the note of the process that has the lock. It is
+// locked as well as the directory, since some network file systems do not lock directories.
 const LockFile = "LOCK"
 
 // LockWait is how long an opener waits for short-lived holders: the daemon for running
@@ -39,8 +39,8 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("data directory %s is in use by %s", e.Dir, who)
 }
 
-// lockNote is the holder's note in the lock file, only for the message: the lock itself is the flock on
-// the directory and on the file, which ends with its holder.
+// lockNote is the holder's note in the lock file, only for the message: the lock itself is the
+// flock on the directory and on the file, which ends with its holder.
 type lockNote struct {
 	Program string `json:"program"`
 	PID     int    `json:"pid"`
@@ -70,8 +70,8 @@ func OpenLock(dir, program string) (*Lock, error) {
 	return l, nil
 }
 
-// try takes the lock, or changes it, without waiting. Removing or replacing the lock file does not let
-// another process in, as the directory is locked.
+// try takes the lock, or changes it, without waiting. Removing or replacing the lock file does not
+// let another process in, as the directory is locked.
 func (l *Lock) try(exclusive bool) error {
 	if l.folder != nil {
 		err := tryFlock(l.folder, exclusive)
@@ -102,8 +102,8 @@ func (l *Lock) unlock() error {
 	return err
 }
 
-// Check returns an error if the lock does not hold any more: where the directory cannot be locked, the
-// lock file must be the one that is locked.
+// Check returns an error if the lock does not hold any more: where the directory cannot be locked,
+// the lock file must be the one that is locked.
 func (l *Lock) Check() error {
 	if l.folder != nil {
 		return nil
@@ -114,7 +114,8 @@ func (l *Lock) Check() error {
 	}
 	there, err := os.Stat(l.f.Name())
 	if err != nil || !os.SameFile(ours, there) {
-		return fmt.Errorf("%s was removed or replaced, so another process may write to %s: stop all of them, and start one", l.f.Name(), l.dir)
+		return fmt.Errorf("%s was removed or replaced, so another process may write to %s: "+
+			"stop all of them, and start one", l.f.Name(), l.dir)
 	}
 	return nil
 }

@@ -40,7 +40,8 @@ func Bytes(fi fs.FileInfo) int64 {
 	return fi.Size()
 }
 
-// freeSpace returns the free bytes and inodes for this user on the file system of dir. Some file systems have no limit of inodes.
+// freeSpace returns the free bytes and inodes for this user on the file system of dir. Some file
+// systems have no limit of inodes.
 func freeSpace(dir string) (bytes, inodes int64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

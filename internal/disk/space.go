@@ -23,8 +23,8 @@ type Space struct {
 	inodes int64 // and inodes
 }
 
-// minInodes is how many inodes must be free for rolling up, and twice as many for a commit. A file system
-// without inodes refuses new files, however many bytes are free.
+// minInodes is how many inodes must be free for rolling up, and twice as many for a commit. A file
+// system without inodes refuses new files, however many bytes are free.
 const minInodes = 128
 
 // NewSpace returns the Space of the directory dir, of which minFree bytes must be free for a commit. A negative

@@ -18,8 +18,8 @@ import (
 var (
 	// ErrNotFound is returned if there is no such commit.
 	ErrNotFound = errors.New("no such commit")
-	// ErrDamaged is returned if the bytes of a commit were read, and they are wrong. An error of reading
-	// them is not damage.
+	// ErrDamaged is returned if the bytes of a commit were read, and they are wrong. An error of
+	// reading them is not damage.
 	ErrDamaged = errors.New("damaged")
 )
 
@@ -64,11 +64,12 @@ type Options struct {
 	Room func() bool
 	// RetryAfter is how long after a failed write [Log.Failure] tries another one: 30 s.
 	RetryAfter time.Duration
-	// Allocate reserves disk space for each log before it is used. A disk that is full is an error then,
-	// and else it can end the process. It is complete for generations of at most [OneLog] bytes.
+	// Allocate reserves disk space for each log before it is used. A disk that is full is an error
+	// then, and else it can end the process. It is complete for generations of at most [OneLog]
+	// bytes.
 	Allocate bool
-	// MaxBytes is how much one generation takes: 128 MiB. A larger commit has a generation of its own.
-	// MaxAge is for how long it does: 1 h.
+	// MaxBytes is how much one generation takes: 128 MiB. A larger commit has a generation of its
+	// own. MaxAge is for how long it does: 1 h.
 	MaxBytes int64
 	MaxAge   time.Duration
 }
@@ -177,7 +178,8 @@ func (l *Log) forget(key string) {
 	}
 }
 
-// Put stores a commit durably. The same commit may be put again, until it is deleted. If ctx ends before that, it may be stored later.
+// Put stores a commit durably. The same commit may be put again, until it is deleted. If ctx ends
+// before that, it may be stored later.
 func (l *Log) Put(ctx context.Context, key string, body []byte) error {
 	if len(key) > maxKey || len(body) > maxCommit {
 		return fmt.Errorf("commit %.64q of %d bytes: more than can be kept", key, len(body))
@@ -197,8 +199,8 @@ func (l *Log) Put(ctx context.Context, key string, body []byte) error {
 	})
 }
 
-// Delete deletes commits. Keys of no commit are ignored. Commits that are deleted while the disk is full may be there again
-// after a start.
+// Delete deletes commits. Keys of no commit are ignored. Commits that are deleted while the disk
+// is full may be there again after a start.
 func (l *Log) Delete(ctx context.Context, keys ...string) error {
 	var records []record
 	l.mu.Lock()

@@ -215,7 +215,8 @@ func TestDamage(t *testing.T) {
 			}
 		}
 		cut := image(t, to, l)
-		if body, err := open(t, cut, Options{Warn: ignore}).Get(t.Context(), "seg/more", 10); err != nil || string(body) != "more" {
+		body, err := open(t, cut, Options{Warn: ignore}).Get(t.Context(), "seg/more", 10)
+		if err != nil || string(body) != "more" {
 			t.Fatalf("round %d: a file that is cut off costs more than what it has: %q, %v", round, body, err)
 		}
 	}

@@ -42,7 +42,8 @@ type generation struct {
 	bytes int64      // of records that were put, or are being put
 	live  int        // commits that are not deleted; exact, since a log does not open if a scan fails
 	users int        // writes and reads that need Badger open
-	// The number of the newest record, and the first numbers of writes that are in progress or failed.
+	// The number of the newest record, and the first numbers of writes that are in progress or
+	// failed.
 	last    uint64
 	writing map[uint64]bool
 }
@@ -119,9 +120,10 @@ func (g *generation) open(warn func(error)) (err error) {
 	return err
 }
 
-// guard returns a function to defer that makes an error of a panic. Badger panics about files that are
-// not as it expects. Access to a mapped file whose page cannot be read, or has no room on the disk, is a
-// panic as well until then, instead of the end of the process, though only in this goroutine.
+// guard returns a function to defer that makes an error of a panic. Badger panics about files that
+// are not as it expects. Access to a mapped file whose page cannot be read, or has no room on the
+// disk, is a panic as well until then, instead of the end of the process, though only in this
+// goroutine.
 func guard(what string, err *error) func() {
 	before := debug.SetPanicOnFault(true)
 	return func() {
@@ -137,9 +139,10 @@ func badgerKey(key string, part int) []byte {
 	return binary.BigEndian.AppendUint32(append([]byte(key), 0), uint32(part))
 }
 
-// probe waits until the file system accepts changes, by setting the time of the folder. Badger writes to mapped files: a
-// thread that waits for the disk there cannot be stopped, so the garbage collector, which stops all threads, would block the
-// whole process, while a thread in a system call blocks no other. Then it reserves space for the logs.
+// probe waits until the file system accepts changes, by setting the time of the folder. Badger
+// writes to mapped files: a thread that waits for the disk there cannot be stopped, so the garbage
+// collector, which stops all threads, would block the whole process, while a thread in a system
+// call blocks no other. Then it reserves space for the logs.
 func (g *generation) probe() error {
 	now := time.Now()
 	if err := g.fs.Chtimes(g.path, now, now); err != nil {
@@ -182,7 +185,8 @@ func (g *generation) reserve() error {
 	return nil
 }
 
-// put stores records, durably. Small ones are stored together. If Badger begins another log meanwhile, its name is durable, too.
+// put stores records, durably. Small ones are stored together. If Badger begins another log
+// meanwhile, its name is durable, too.
 func (g *generation) put(records ...record) error {
 	if err := g.update(records); err != nil {
 		return err
@@ -248,8 +252,8 @@ func (g *generation) get(key string, parts int, size int64) (out []byte, err err
 	return out, err
 }
 
-// end writes the last record and closes Badger, which then has all in tables. Without that record, or
-// after an error, its newest log counts. The generation has no users.
+// end writes the last record and closes Badger, which then has all in tables. Without that record,
+// or after an error, its newest log counts. The generation has no users.
 func (g *generation) end() error {
 	if g.db == nil {
 		return nil

@@ -74,7 +74,8 @@ func (l *Log) newest(size int64) (*generation, error) {
 		return nil, nil
 	}
 	g := l.generations[len(l.generations)-1]
-	if g.state != active || g.bytes > 0 && g.bytes+size > l.opts.MaxBytes || l.opts.Now().Sub(g.began) >= l.opts.MaxAge {
+	full := g.bytes > 0 && g.bytes+size > l.opts.MaxBytes
+	if g.state != active || full || l.opts.Now().Sub(g.began) >= l.opts.MaxAge {
 		return nil, nil
 	}
 	l.acquire(g)
@@ -114,7 +115,7 @@ func (l *Log) end(g *generation) {
 	g.to(unread)
 	l.mu.Unlock()
 	if err := l.scan(g); err != nil {
-		l.opts.Warn(fmt.Errorf("the files of ended commits cannot be read, and are tried again when a commit is read: %w", err))
+		l.opts.Warn(fmt.Errorf("files of commits cannot be read, and are tried again with the next read: %w", err))
 	}
 	l.removeEmpty()
 }
@@ -126,8 +127,8 @@ func (l *Log) closeBadger(g *generation, how func() error) {
 	}
 }
 
-// scan finds the commits of an unread generation in its files. If it fails, nothing changes, and it can
-// be called again.
+// scan finds the commits of an unread generation in its files. If it fails, nothing changes, and
+// it can be called again.
 func (l *Log) scan(g *generation) error {
 	g.scanning.Lock()
 	defer g.scanning.Unlock()
@@ -167,16 +168,16 @@ func (l *Log) changed(g *generation) {
 	}
 }
 
-// removable reports whether a generation can be removed: all of its commits are deleted, and Badger is
-// closed or can be. Whether its files were scanned does not matter, since none of them has a commit that
-// is not counted. The caller holds the lock.
+// removable reports whether a generation can be removed: all of its commits are deleted, and
+// Badger is closed or can be. Whether its files were scanned does not matter, since none of them
+// has a commit that is not counted. The caller holds the lock.
 func (g *generation) removable(room func() bool) bool {
 	return g.live == 0 && (g.state == unread || g.state == scanned) && (g.db == nil || room())
 }
 
-// removeEmpty removes generations without commits, oldest first, since newer ones have the records of
-// deletions of older commits. A failure is only a warning: deleted commits stay deleted, and the next
-// call tries again.
+// removeEmpty removes generations without commits, oldest first, since newer ones have the records
+// of deletions of older commits. A failure is only a warning: deleted commits stay deleted, and
+// the next call tries again.
 func (l *Log) removeEmpty() {
 	if l.opts.ReadOnly {
 		return

@@ -8,8 +8,8 @@ import (
 	"io/fs"
 )
 
-// Get returns a commit of at most so many bytes. If the error is [ErrDamaged], the bytes that are there
-// come with it, which may be none. After any other error, a later call may succeed.
+// Get returns a commit of at most so many bytes. If the error is [ErrDamaged], the bytes that are
+// there come with it, which may be none. After any other error, a later call may succeed.
 func (l *Log) Get(ctx context.Context, key string, most int64) ([]byte, error) {
 	var body []byte
 	for attempt := 0; ; attempt++ {

@@ -22,7 +22,8 @@ func (n *numbers) add(r *record) {
 	n.durable = max(n.durable, r.durable)
 }
 
-// lost returns how many records were acknowledged and not found, as far as those that were found say.
+// lost returns how many records were acknowledged and not found, as far as those that were found
+// say.
 func (n *numbers) lost() int {
 	found := 0
 	for i, b := range n.found {
@@ -49,15 +50,15 @@ type logState struct {
 	bytes  int64  // in it
 }
 
-// logBytes is how many bytes each log of Badger has from its beginning on. Badger begins another one when
-// half of it is used.
+// logBytes is how many bytes each log of Badger has from its beginning on. Badger begins another
+// one when half of it is used.
 const logBytes = 2 * memTable
 
 // OneLog is how many bytes of commits fit into one log.
 const OneLog = memTable - 256<<10
 
-// missing returns what is missing of the newest log, "" if nothing is. The numbers of records do not
-// show a loss there, since none comes after it.
+// missing returns what is missing of the newest log, "" if nothing is. The numbers of records do
+// not show a loss there, since none comes after it.
 func (l *logState) missing() string {
 	switch {
 	case l.ended || !l.begun:
@@ -70,7 +71,8 @@ func (l *logState) missing() string {
 	return ""
 }
 
-// report warns of lost records of a generation, and counts them. A loss of unknown size counts once.
+// report warns of lost records of a generation, and counts them. A loss of unknown size counts
+// once.
 func (l *Log) report(g *generation, s *content) {
 	lost, missing := s.numbers.lost(), s.log.missing()
 	switch {
@@ -82,12 +84,15 @@ func (l *Log) report(g *generation, s *content) {
 	}
 	if lost > 0 {
 		l.lost += lost
-		l.opts.Warn(fmt.Errorf("%d acknowledged records of %s are lost, each a commit, a part of a large one or a deletion%s", lost, g.path, missing))
+		l.opts.Warn(fmt.Errorf("%d acknowledged records of %s are lost, each a commit, "+
+			"a part of a large one or a deletion%s", lost, g.path, missing))
 	}
 	if s.damaged > 0 && lost == 0 {
-		l.opts.Warn(fmt.Errorf("%d records of %s are incomplete and left out: they were being written when the machine stopped, or are damaged", s.damaged, g.path))
+		l.opts.Warn(fmt.Errorf("%d records of %s are incomplete and left out: "+
+			"they were being written when the machine stopped, or are damaged", s.damaged, g.path))
 	}
 }
 
-// Lost returns how many records were acknowledged and are lost, as far as that was found when the log was opened.
+// Lost returns how many records were acknowledged and are lost, as far as that was found when the
+// log was opened.
 func (l *Log) Lost() int { return l.lost }

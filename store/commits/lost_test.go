@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Every acknowledged commit that is missing at the start is reported: when the process was killed and the
-// newest log is damaged, and when it had ended and a table is.
+// Every acknowledged commit that is missing at the start is reported: when the process was killed
+// and the newest log is damaged, and when it had ended and a table is.
 func TestLossIsReported(t *testing.T) {
 	const n = 40
 	flip := func(t *testing.T, path string, offset int) {

@@ -13,8 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/faultyfs"
 )
 
-// If the files of a generation cannot be read when it ends, nothing is lost: reads fail, but not because
-// of damage, its folder stays, and later reads succeed.
+// If the files of a generation cannot be read when it ends, nothing is lost: reads fail, but not
+// because of damage, its folder stays, and later reads succeed.
 func TestFilesCannotBeRead(t *testing.T) {
 	for _, cause := range []error{syscall.EMFILE, syscall.EIO} {
 		for _, kind := range []string{faultyfs.ReadDir, faultyfs.Open, faultyfs.Read} {
@@ -40,7 +40,8 @@ func TestFilesCannotBeRead(t *testing.T) {
 				put("seg/3") // begins another generation
 				l.settle()
 				for range 3 {
-					if _, err := l.Get(t.Context(), "seg/1", 100); !errors.Is(err, cause) || errors.Is(err, ErrDamaged) {
+					_, err := l.Get(t.Context(), "seg/1", 100)
+					if !errors.Is(err, cause) || errors.Is(err, ErrDamaged) {
 						t.Errorf("got %v", err)
 					}
 				}
@@ -90,7 +91,8 @@ func TestBadgerDoesNotFind(t *testing.T) {
 	}
 }
 
-// Damage of a commit comes with the bytes that are there. Files that disappear are neither damage nor a deletion.
+// Damage of a commit comes with the bytes that are there. Files that disappear are neither damage
+// nor a deletion.
 func TestDamagedBytes(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Now()
@@ -132,7 +134,8 @@ func TestDamagedBytes(t *testing.T) {
 	if err := os.Rename(l.generations[0].path, filepath.Join(dir, "elsewhere")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Get(t.Context(), "seg/2", 1<<20); !errors.Is(err, os.ErrNotExist) || errors.Is(err, ErrNotFound) || errors.Is(err, ErrDamaged) {
+	_, err = l.Get(t.Context(), "seg/2", 1<<20)
+	if !errors.Is(err, os.ErrNotExist) || errors.Is(err, ErrNotFound) || errors.Is(err, ErrDamaged) {
 		t.Errorf("got %v, want an error of reading", err)
 	}
 	if err := os.Rename(filepath.Join(dir, "elsewhere"), l.generations[0].path); err != nil {

@@ -17,11 +17,12 @@ const (
 	maxCommit = maxPart * maxParts
 )
 
-// mark begins each record of a generation. It is random, and a secret of the machine, so that no trace can look like a record.
+// mark begins each record of a generation. It is random, and a secret of the machine, so that no
+// trace can look like a record.
 type mark [markSize]byte
 
-// record is a part of a commit. A record with no parts is the deletion of a commit, or, without a key,
-// the end of its generation.
+// record is a part of a commit. A record with no parts is the deletion of a commit, or, without a
+// key, the end of its generation.
 type record struct {
 	key         string
 	at          time.Time // when it was put, to the microsecond
@@ -48,9 +49,9 @@ func (r *record) encode(m mark) []byte {
 	return out
 }
 
-// decodeRecord reads the record that data begins with, and returns how many bytes it has. Data begins
-// with its mark. If the record is damaged, ok is false, and r and n are what its bytes say, as far as
-// that is possible, or zero. The body is a part of data.
+// decodeRecord reads the record that data begins with, and returns how many bytes it has. Data
+// begins with its mark. If the record is damaged, ok is false, and r and n are what its bytes say,
+// as far as that is possible, or zero. The body is a part of data.
 func decodeRecord(data []byte) (r record, n int, ok bool) {
 	if len(data) < headSize {
 		return r, 0, false

@@ -56,8 +56,8 @@ const (
 	valueSuffix = ".vlog"
 )
 
-// scan looks for records in the files of Badger: first in its logs, then in its tables. Badger makes a
-// table of a log before it removes the log, so in this order none is missed.
+// scan looks for records in the files of Badger: first in its logs, then in its tables. Badger
+// makes a table of a log before it removes the log, so in this order none is missed.
 func scan(g *generation) (*content, error) {
 	s := newContent()
 	for _, suffix := range []string{logSuffix, tableSuffix} {
@@ -139,7 +139,8 @@ func (s *content) scanBytes(m mark, path string, offset int64, data []byte, last
 	}
 }
 
-// add notes a record. Records that are there twice, in a log and in the table that was made of it, are the same.
+// add notes a record. Records that are there twice, in a log and in the table that was made of it,
+// are the same.
 func (s *content) add(r *record, where span) {
 	s.numbers.add(r)
 	switch {
@@ -152,7 +153,8 @@ func (s *content) add(r *record, where span) {
 	}
 }
 
-// place notes the place of a part of a commit. If a commit was put several times, the latest one counts.
+// place notes the place of a part of a commit. If a commit was put several times, the latest one
+// counts.
 func place(in map[string]*found, r *record, where span) {
 	c := in[r.key]
 	if c == nil || len(c.parts) != r.parts || r.at.After(c.at) {
@@ -166,7 +168,8 @@ func place(in map[string]*found, r *record, where span) {
 	c.size += int64(len(r.body))
 }
 
-// find returns the places of a commit that was put, with those of damaged parts where there are no others.
+// find returns the places of a commit that was put, with those of damaged parts where there are no
+// others.
 func (s *content) find(key string) *found {
 	f, broken := s.commits[key], s.broken[key]
 	switch {
@@ -205,7 +208,8 @@ func (f *found) read(on disk.FS, key string) (out []byte, err error) {
 	return out, err
 }
 
-// read returns the body of a record. If it is damaged, the error is [ErrDamaged], and what is there comes with it.
+// read returns the body of a record. If it is damaged, the error is [ErrDamaged], and what is
+// there comes with it.
 func (s span) read(on disk.FS, key string) ([]byte, error) {
 	f, err := disk.Open(on, s.file)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
 
-// The disk has less room than a log of Badger takes, which nothing has noticed. That is an error of the write, and not the end of
-// the process, whose memory map has no page on the disk.
+// The disk has less room than a log of Badger takes, which nothing has noticed. That is an error
+// of the write, and not the end of the process, whose memory map has no page on the disk.
 func TestLogsAreAllocated(t *testing.T) {
 	small := scratchdisk.Tmpfs(t, 24<<20)
 	l := open(t, filepath.Join(small.Dir, "commits"), Options{Allocate: true})
@@ -52,7 +52,8 @@ func TestOneLog(t *testing.T) {
 		for who := range 16 {
 			group.Go(func() {
 				for i := range 3 + 60/(size+1) {
-					if err := l.Put(t.Context(), fmt.Sprintf("seg/%d/%d/%d", size, who, i), make([]byte, size)); err != nil {
+					key := fmt.Sprintf("seg/%d/%d/%d", size, who, i)
+					if err := l.Put(t.Context(), key, make([]byte, size)); err != nil {
 						t.Error(err)
 					}
 				}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// state is a step in the life of a generation. A new generation is active; those that an earlier process
-// left are unread.
+// state is a step in the life of a generation. A new generation is active; those that an earlier
+// process left are unread.
 type state int
 
 const (

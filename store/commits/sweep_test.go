@@ -94,8 +94,8 @@ func (l *ledger) use(ctx context.Context, t *testing.T, name string, of *Log, no
 	get()
 }
 
-// Each file operation of a log fails once, and so does each call of Badger. All acknowledged commits exist
-// after a start, also if the process is killed, and none counts as damaged.
+// Each file operation of a log fails once, and so does each call of Badger. All acknowledged
+// commits exist after a start, also if the process is killed, and none counts as damaged.
 func TestEachOperationFails(t *testing.T) {
 	runs := 0
 	faultyfs.Sweep(t, nil, 3, func(t *testing.T, f *faultyfs.FS, begin, end func()) {

@@ -10,8 +10,8 @@ import (
 // maxWrites bounds how many writes are in progress. Badger combines concurrent ones.
 const maxWrites = 32
 
-// write stores records, and then calls note with the generation that has them. An ailing disk may keep
-// the write forever, but not the caller.
+// write stores records, and then calls note with the generation that has them. An ailing disk may
+// keep the write forever, but not the caller.
 func (l *Log) write(ctx context.Context, records []record, note func(g *generation)) error {
 	select {
 	case l.slots <- struct{}{}:
@@ -111,7 +111,8 @@ func (g *generation) assign(records []record) {
 // acknowledged notes that records are durable. The caller holds the lock of the log.
 func (g *generation) acknowledged(records []record) { delete(g.writing, records[0].number) }
 
-// durable returns the number up to which all records are durable. The caller holds the lock of the log.
+// durable returns the number up to which all records are durable. The caller holds the lock of the
+// log.
 func (g *generation) durable() uint64 {
 	least := g.last + 1
 	for first := range g.writing {
@@ -123,8 +124,9 @@ func (g *generation) durable() uint64 {
 // retryAfter is how long after a failed write [Log.Failure] tries another one.
 const retryAfter = 30 * time.Second
 
-// Failure returns why the newest write failed, or nil if it succeeded. Callers who know of a failure may
-// write nothing more, so from half a minute after it on, Failure begins a write of its own, which leaves nothing behind.
+// Failure returns why the newest write failed, or nil if it succeeded. Callers who know of a
+// failure may write nothing more, so from half a minute after it on, Failure begins a write of its
+// own, which leaves nothing behind.
 func (l *Log) Failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

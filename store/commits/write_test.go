@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/faultyfs"
 )
 
-// That no generation can be begun, as on a read-only file system or without free inodes, is a failure. It
-// lasts until a write succeeds, and the log retries automatically.
+// That no generation can be begun, as on a read-only file system or without free inodes, is a
+// failure. It lasts until a write succeeds, and the log retries automatically.
 func TestFailureToBegin(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "commits")
 	l := open(t, dir, Options{RetryAfter: 20 * time.Millisecond})

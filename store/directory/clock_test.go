@@ -66,7 +66,8 @@ func TestLastUsed(t *testing.T) {
 	use(Options{}, false)
 }
 
-// A directory was used 420 days ago. However its first starts end, the next one doubts the clock, so nothing is deleted by its age.
+// A directory was used 420 days ago. However its first starts end, the next one doubts the clock,
+// so nothing is deleted by its age.
 func TestDoubtIsNotForgotten(t *testing.T) {
 	prepare := func(t *testing.T) string {
 		dir := t.TempDir()
@@ -140,7 +141,8 @@ func TestDoubtIsNotForgotten(t *testing.T) {
 	})
 }
 
-// Objects that are stored while the clock is 420 days behind have the time of the last use, plus the time since the start.
+// Objects that are stored while the clock is 420 days behind have the time of the last use, plus
+// the time since the start.
 func TestClockBehind(t *testing.T) {
 	dir := t.TempDir()
 	right := time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)

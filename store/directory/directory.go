@@ -178,8 +178,9 @@ func (d *Directory) Requests() objects.Requests {
 	return objects.Requests{Put: d.did.put.Load(), Get: d.did.get.Load(), List: d.did.list.Load(), Delete: d.did.delete.Load()}
 }
 
-// Used is the file with the time of the last use of a directory, by a clock that was believed. It is a
-// file of its own, and changes only while the clock is believed, so no start can forget a doubt.
+// Used is the file with the time of the last use of a directory, by a clock that was believed. It
+// is a file of its own, and changes only while the clock is believed, so no start can forget a
+// doubt.
 const Used = "USED"
 
 const noteEvery = 10 * time.Minute
@@ -202,8 +203,8 @@ func (d *Directory) lastUsed() (time.Time, error) {
 	return at, nil
 }
 
-// noteUse notes that the directory is used, unless the clock is in doubt. If that fails, the next start may
-// doubt a clock that is right.
+// noteUse notes that the directory is used, unless the clock is in doubt. If that fails, the next
+// start may doubt a clock that is right.
 func (d *Directory) noteUse() {
 	if d.clock.Doubt() != nil {
 		return
@@ -251,7 +252,8 @@ func (d *Directory) Unready() error {
 	return nil
 }
 
-// Lost returns how many records of fresh objects were acknowledged and are lost, as far as that was found at the start.
+// Lost returns how many records of fresh objects were acknowledged and are lost, as far as that
+// was found at the start.
 func (d *Directory) Lost() int { return d.fresh.Lost() }
 
 // FreshBytes returns how many bytes of the disk are taken by all fresh objects, and by those that are deleted and still take room.
@@ -276,8 +278,8 @@ func (e *roomError) Is(target error) bool { return target == objects.ErrNoSpace 
 func (e *roomError) Refused() bool        { return true }
 func (e *roomError) Unwrap() error        { return e.error }
 
-// noRoom makes [objects.ErrNoSpace] of an error of a full file system, unless the object may be stored
-// all the same.
+// noRoom makes [objects.ErrNoSpace] of an error of a full file system, unless the object may be
+// stored all the same.
 func noRoom(err error) error {
 	_, unsynced := errors.AsType[*disk.SyncError](err)
 	if !unsynced && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)) {

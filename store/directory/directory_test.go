@@ -380,8 +380,9 @@ func TestLocation(t *testing.T) {
 	}
 }
 
-// A fresh object that is damaged while it is there is returned with what is left of its bytes, since an error of the place would
-// be retried again and again. It is never returned without bytes.
+// A fresh object that is damaged while it is there is returned with what is left of its bytes,
+// since an error of the place would be retried again and again. It is never returned without
+// bytes.
 func TestDamagedCommit(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir, Options{})
@@ -417,7 +418,8 @@ func TestDamagedCommit(t *testing.T) {
 	}
 }
 
-// LOCK is removed under a process that writes, as by a cleaner of old files: a second one is refused all the same.
+// LOCK is removed under a process that writes, as by a cleaner of old files: a second one is
+// refused all the same.
 func TestLockRemoved(t *testing.T) {
 	dir := t.TempDir()
 	first := open(t, dir, Options{})

@@ -17,11 +17,12 @@ import (
 // lostAndFound is what a file system has at its root.
 const lostAndFound = "lost+found"
 
-// IsObject reports whether a path in a directory belongs to an object, or to a folder of objects. The lock, the time of last use,
-// commits and sockets are none.
+// IsObject reports whether a path in a directory belongs to an object, or to a folder of objects.
+// The lock, the time of last use, commits and sockets are none.
 func IsObject(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
-	return path != disk.LockFile && path != Used && first != Commits && first != lostAndFound && !strings.HasSuffix(path, ".sock")
+	return path != disk.LockFile && path != Used && first != Commits && first != lostAndFound &&
+		!strings.HasSuffix(path, ".sock")
 }
 
 // List implements [objects.Store].

@@ -87,7 +87,8 @@ func (d *Directory) write(path string, body []byte) error {
 	for attempt := 0; ; attempt++ {
 		err := d.makeFolder(filepath.Dir(path))
 		if err == nil {
-			err = disk.WriteFileBy(d.fs, path, fmt.Sprintf("%s.%d%s", path, d.temp.Add(1), tempSuffix), body, d.clock.Now())
+			temp := fmt.Sprintf("%s.%d%s", path, d.temp.Add(1), tempSuffix)
+			err = disk.WriteFileBy(d.fs, path, temp, body, d.clock.Now())
 		}
 		if !errors.Is(err, fs.ErrNotExist) || attempt == 3 {
 			return err

@@ -12,8 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/faultyfs"
 )
 
-// ledger is what a caller knows of a directory whose operations may fail: the bodies that each key may have, where nil is
-// no object.
+// ledger is what a caller knows of a directory whose operations may fail: the bodies that each key
+// may have, where nil is no object.
 type ledger struct {
 	t    *testing.T
 	may  map[string][][]byte
@@ -24,8 +24,8 @@ func newLedger(t *testing.T) *ledger {
 	return &ledger{t, map[string][][]byte{}, map[string]objects.Tag{}}
 }
 
-// put puts an object. After an error it may have its former content or the new one, but after ErrConflict and ErrNoSpace only
-// the former.
+// put puts an object. After an error it may have its former content or the new one, but after
+// ErrConflict and ErrNoSpace only the former.
 func (l *ledger) put(d *Directory, key, text string, c objects.Condition) {
 	body := []byte(text)
 	tag, err := d.Put(l.t.Context(), key, body, c)
@@ -95,7 +95,7 @@ func (l *ledger) look(d *Directory, what string, certain bool) {
 			none = none || b == nil
 		}
 		if !ok {
-			l.t.Errorf("%s: %s: got %d bytes, %v, which is none of %d possible contents", what, key, len(body), err, len(may))
+			l.t.Errorf("%s: %s: got %d bytes, %v, none of %d possible contents", what, key, len(body), err, len(may))
 		}
 		if size, there := listed[key]; !failed && !none && (!there || size != int64(len(body))) {
 			l.t.Errorf("%s: %s is not in the list", what, key)
@@ -122,8 +122,9 @@ func (l *ledger) use(d *Directory, name string, now *time.Time) {
 	l.look(d, name, false)
 }
 
-// Each file operation of a directory fails once, and so does each call of Badger. All acknowledged objects exist after a start, no
-// object is half written, a manifest is the former or the new one, and no object counts as missing or damaged.
+// Each file operation of a directory fails once, and so does each call of Badger. All acknowledged
+// objects exist after a start, no object is half written, a manifest is the former or the new one,
+// and no object counts as missing or damaged.
 func TestEachOperationFails(t *testing.T) {
 	faultyfs.Sweep(t, nil, 3, func(t *testing.T, f *faultyfs.FS, begin, end func()) {
 		dir := t.TempDir()

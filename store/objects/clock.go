@@ -86,7 +86,8 @@ func (c *Clock) LastUsed(at time.Time) {
 	c.last, c.lastAt = at, c.passed()
 }
 
-// behind returns by how much the clock of this machine is certainly behind, 0 if it may be right. The caller holds the lock.
+// behind returns by how much the clock of this machine is certainly behind, 0 if it may be right.
+// The caller holds the lock.
 func (c *Clock) behind(now time.Time) time.Duration {
 	if !c.local || c.last.IsZero() {
 		return 0
@@ -169,9 +170,10 @@ func (c *Clock) believe(low, high time.Duration, now time.Time) bool {
 	return d.answers >= believeAnswers && now.Sub(d.since) >= believeAfter
 }
 
-// Doubt returns why nothing should be deleted by its age now: the clocks of the store and of this machine differ by more than
-// ten minutes, one of them was set in the last hour, at a start in the last three hours it was more than a day after the last
-// use of the place, or it is more than a day before that.
+// Doubt returns why nothing should be deleted by its age now: the clocks of the store and of this
+// machine differ by more than ten minutes, one of them was set in the last hour, at a start in the
+// last three hours it was more than a day after the last use of the place, or it is more than a
+// day before that.
 func (c *Clock) Doubt() error {
 	now := c.now()
 	c.mu.Lock()
@@ -180,7 +182,8 @@ func (c *Clock) Doubt() error {
 	by := c.behind(now)
 	switch offset := (c.low + c.high) / 2; {
 	case by != 0:
-		return fmt.Errorf("the clock of this machine says %s, %v before the data was used last: set it, or start with --believe-clock if it is right",
+		return fmt.Errorf("the clock of this machine says %s, %v before the data was used last: "+
+			"set it, or start with --believe-clock if it is right",
 			now.UTC().Format(time.RFC3339), by.Round(time.Hour))
 	case !c.known:
 		return errors.New("the store has not said what time it is")
@@ -206,9 +209,10 @@ func (c *Clock) Offset() (offset, within time.Duration, ok bool) {
 	return (c.low + c.high) / 2, (c.high - c.low) / 2, c.known
 }
 
-// Now returns the time of the store; that of this machine before the first answer. If there is no other clock than that of
-// this machine, and it is more than a day before the latest time that was believed, Now returns that time plus what has
-// passed since. Objects that are stored meanwhile would otherwise expire as soon as the clock is right.
+// Now returns the time of the store; that of this machine before the first answer. If there is no
+// other clock than that of this machine, and it is more than a day before the latest time that was
+// believed, Now returns that time plus what has passed since. Objects that are stored meanwhile
+// would otherwise expire as soon as the clock is right.
 func (c *Clock) Now() time.Time {
 	now := c.now()
 	c.mu.Lock()

@@ -116,8 +116,8 @@ func TestClockOfMachineIsSet(t *testing.T) {
 	}
 }
 
-// A clock that is days after the last use of the place is believed some hours after the start, and immediately if it is not
-// that far off. One that is days before it is wrong for as long as it is.
+// A clock that is days after the last use of the place is believed some hours after the start, and
+// immediately if it is not that far off. One that is days before it is wrong for as long as it is.
 func TestLastUsed(t *testing.T) {
 	const day = 24 * time.Hour
 	for off, want := range map[time.Duration][3]bool{
@@ -136,7 +136,8 @@ func TestLastUsed(t *testing.T) {
 	}
 }
 
-// While a clock is far before the last time that was believed, time goes on from there. A clock that is set right is followed.
+// While a clock is far before the last time that was believed, time goes on from there. A clock
+// that is set right is followed.
 func TestClockIsBehind(t *testing.T) {
 	used := time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)
 	local, passed := time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), time.Duration(0)

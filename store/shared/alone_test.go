@@ -133,7 +133,7 @@ func TestFullDisk(t *testing.T) {
 		time.Sleep(time.Duration(i) * time.Millisecond) // what is deleted from Badger goes in the background
 	}
 	fill()
-	if !soon(func() bool { // Badger writes to mapped files when it is closed, which ends the process if the disk becomes full then
+	if !soon(func() bool { // a disk that becomes full while Badger is closed ends the process
 		logs, err := filepath.Glob(filepath.Join(fs.Dir, "data", directory.Commits, "*", "*.mem"))
 		return err == nil && len(logs) <= 1
 	}) {

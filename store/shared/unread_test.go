@@ -12,8 +12,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/faultyfs"
 )
 
-// The process has no file descriptors left when a generation of commits ends and its files are scanned. Its acknowledged traces
-// are not set aside as damaged: once there are descriptors, they are rolled up.
+// The process has no file descriptors left when a generation of commits ends and its files are
+// scanned. Its acknowledged traces are not set aside as damaged: once there are descriptors, they
+// are rolled up.
 func TestCommitsCannotBeRead(t *testing.T) {
 	now := time.Now()
 	f := &faultyfs.FS{}

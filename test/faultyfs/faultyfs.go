@@ -12,7 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
-// Op is an operation on a file. Its kind is one of those below, or what a caller of [FS.Fail] names.
+// Op is an operation on a file. Its kind is one of those below, or what a caller of [FS.Fail]
+// names.
 type Op struct {
 	Kind string
 	Path string
@@ -105,7 +106,8 @@ func (f *FS) Fail(operation, path string) error {
 	return err
 }
 
-// next counts an operation, and returns its error if it fails, and whether half of it is done before.
+// next counts an operation, and returns its error if it fails, and whether half of it is done
+// before.
 func (f *FS) next(kind, path string) (err error, torn bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

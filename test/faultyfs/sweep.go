@@ -17,12 +17,12 @@ var kinds = []struct {
 	{"EIO from then on", Fault{Stays: true, Torn: true}},
 }
 
-// Sweep calls run with each kind of fault at the first operation that only accepts, at the second one
-// and so on, until an activity has no more operations. With -short it takes some of them only, always
-// the same ones: about most for each kind of fault, 0 for all.
+// Sweep calls run with each kind of fault at the first operation that only accepts, at the second
+// one and so on, until an activity has no more operations. With -short it takes some of them only,
+// always the same ones: about most for each kind of fault, 0 for all.
 //
-// Run sets up what it needs while nothing fails, calls begin, does the activity, calls end, and checks
-// what is left without faults. It must use the file system for all that may fail.
+// Run sets up what it needs while nothing fails, calls begin, does the activity, calls end, and
+// checks what is left without faults. It must use the file system for all that may fail.
 func Sweep(t *testing.T, only func(Op) bool, most int, run func(t *testing.T, f *FS, begin, end func())) {
 	t.Helper()
 	for _, k := range kinds {
