@@ -4,11 +4,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/directory"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/test/faultyfs"
 )
 
@@ -55,4 +58,28 @@ func TestCommitsCannotBeRead(t *testing.T) {
 	if err := n.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// A damaged segment of which no byte is left is not replaced by an empty object under bad/. It stays where
+// it is, and stops no other segment.
+func TestNoBytesToSetAside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})
+		bad := layout.Segment{Hour: layout.HourOf(n.Now()), Instance: "0123456789ab", Seq: 1}
+		if _, err := n.b.Put(t.Context(), bad.Key(), nil, objects.Condition{}); err != nil {
+			t.Fatal(err)
+		}
+		appendTo(t, n, 1)
+		settleNode(t.Context(), n, 9)
+		if got := countOf(t, n); len(got) != 1 {
+			t.Errorf("the other one is not rolled up: %v", got)
+		}
+		if keys := keysUnder(t, n, layout.Segments); len(keys) != 1 || keys[0] != bad.Key() {
+			t.Errorf("segments: %q", keys)
+		}
+		if keys := keysUnder(t, n, layout.Aside); len(keys) > 0 {
+			t.Errorf("set aside: %q", keys)
+		}
+	})
 }
