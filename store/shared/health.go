@@ -41,8 +41,8 @@ func (n *Node) Room() (r disk.Room, ok bool) {
 	return r, false
 }
 
-// LostCommits returns how many records of commits were acknowledged and found lost when the
-// directory was opened, if what the node writes to is one.
+// LostCommits returns how many records of commits were acknowledged, and were found lost when the
+// directory was opened; ok is false for a bucket.
 func (n *Node) LostCommits() (lost int, ok bool) {
 	if on, ok := n.b.Store.(interface{ Lost() int }); ok {
 		return on.Lost(), true
