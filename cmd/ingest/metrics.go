@@ -100,6 +100,10 @@ func (n *node) Collect(out chan<- prometheus.Metric) {
 	send("oldest_wait_seconds", "How long the request that has waited longest for the disk has waited, 0 if none waits.", prometheus.GaugeValue, n.OldestWait().Seconds())
 	send("stuck", "1 if nothing was written for too long and traces are refused, else 0.", prometheus.GaugeValue, is(stuck))
 	send("clock_doubted", "1 if nothing is deleted by its age since a clock may be wrong, else 0.", prometheus.GaugeValue, is(n.Doubt() != nil))
+	if lost, ok := n.LostCommits(); ok {
+		send("lost_commits", "Acknowledged records of commits that were missing or damaged when this node started.",
+			prometheus.GaugeValue, float64(lost))
+	}
 	room, onDisk := n.Room()
 	if !onDisk || stuck { // then what looks at the disk may never come back
 		return

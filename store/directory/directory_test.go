@@ -380,13 +380,14 @@ func TestLocation(t *testing.T) {
 	}
 }
 
-// A fresh object that is damaged while it is there is one that is not what was put, and no error of the place, since that would be
-// asked for it again and again.
+// A fresh object that is damaged while it is there is returned with what is left of its bytes,
+// since an error of the place would be retried again and again. It is never returned without
+// bytes.
 func TestDamagedCommit(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir, Options{})
-	key := objects.Fresh + "a"
-	if _, err := d.Put(t.Context(), key, bytes.Repeat([]byte("abc"), 100), objects.Condition{}); err != nil {
+	key, body := objects.Fresh+"a", bytes.Repeat([]byte("abc"), 100)
+	if _, err := d.Put(t.Context(), key, body, objects.Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Close(); err != nil {
@@ -406,7 +407,30 @@ func TestDamagedCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := d.Get(t.Context(), key, 1000, "")
-	if err != nil || len(got.Body) != 0 {
+	if err != nil || len(got.Body) != len(body) || bytes.Equal(got.Body, body) || !bytes.Equal(got.Body[1:], body[1:]) {
 		t.Errorf("got %v, %v", got, err)
+	}
+	if err := os.Remove(tables[0]); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.Get(t.Context(), key, 1000, ""); err == nil || errors.Is(err, objects.ErrNotFound) {
+		t.Errorf("without its table: got %v, %v", got, err)
+	}
+}
+
+// LOCK is removed under a process that writes, as by a cleaner of old files: a second one is
+// refused all the same.
+func TestLockRemoved(t *testing.T) {
+	dir := t.TempDir()
+	first := open(t, dir, Options{})
+	if err := os.Remove(filepath.Join(dir, disk.LockFile)); err != nil {
+		t.Fatal(err)
+	}
+	if second, err := Open(dir, Options{MinFree: -1}); err == nil {
+		second.Close()
+		t.Error("two processes write to one directory")
+	}
+	if _, err := first.Put(t.Context(), objects.Fresh+"a", []byte("x"), objects.Condition{}); err != nil {
+		t.Error(err)
 	}
 }

@@ -41,6 +41,15 @@ func (n *Node) Room() (r disk.Room, ok bool) {
 	return r, false
 }
 
+// LostCommits returns how many records of commits were acknowledged, and were found lost when the
+// directory was opened; ok is false for a bucket.
+func (n *Node) LostCommits() (lost int, ok bool) {
+	if on, ok := n.b.Store.(interface{ Lost() int }); ok {
+		return on.Lost(), true
+	}
+	return 0, false
+}
+
 // Taken returns how many bytes all takes but symbols. It looks at each object, so it is for a directory.
 func (n *Node) Taken() (int64, error) { return n.roller.Taken(context.Background()) }
 

@@ -96,6 +96,9 @@ func (n *Roller) setSegmentAside(ctx context.Context, s layout.Segment) error {
 	if err != nil {
 		return err
 	}
+	if len(got.Body) == 0 {
+		return fmt.Errorf("no bytes of %s are left to set aside, so it stays", s.Key())
+	}
 	o, why := n.Bucket.ParseSegment(s.Key(), got.Body)
 	for shard := range n.Bucket.Shards {
 		m, _, err := n.Bucket.Manifest(ctx, shard, 0)
