@@ -3,6 +3,7 @@ package shared
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -20,24 +21,19 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// stored is what a bucket has: a closed day, closed hours, an open hour with several runs, traces that wait, a request to
-// delete, and copies of manifests.
-type stored struct {
-	objects map[string][]byte
-	acked   map[store.ID]store.Record
-}
-
-// damagedStore is a bucket of which an object is damaged.
+// damagedStore is a bucket of which an object is damaged. It has a closed day, closed hours, an open hour with several
+// runs, traces that wait, a request to delete, and copies of manifests.
 type damagedStore struct {
 	*testing.T
-	stored
-	rnd    *rand.Rand
-	s      *fakebucket.Server
-	b      objects.Store // of who does the damage
-	log    bytes.Buffer
-	n      *Node
-	next   uint64
-	harmed []string // keys
+	rnd     *rand.Rand
+	s       *fakebucket.Server
+	b       objects.Store // to do the damage
+	log     bytes.Buffer
+	n       *Node
+	next    uint64
+	acked   map[store.ID]store.Record
+	objects map[string][]byte // before the damage, by key
+	harmed  []string          // keys
 }
 
 func (d *damagedStore) options() Options {
@@ -235,18 +231,8 @@ func (d *damagedStore) standsStill() bool {
 
 // damageOne damages one object, goes on, repairs what can be, puts the object back and repairs again.
 func (d *damagedStore) damageOne(what, key string, running bool) {
-	for k, body := range d.objects {
-		d.put(k, body)
-	}
 	if running {
-		d.n = openNode(d.T, d.s, d.options())
-		d.rounds(1)
 		d.found() // so that something is in memory
-		if now := d.all()[key]; now == nil {
-			return // it was rolled up
-		} else {
-			d.objects = d.all()
-		}
 	}
 	if !d.harm(what, key) {
 		return
@@ -275,7 +261,12 @@ func (d *damagedStore) damageOne(what, key string, running bool) {
 			d.Errorf("a trace that came later is in no response: a shard stands still")
 		}
 	}
-	before := d.compare("after the damage", d.acked)
+	d.compare("after the damage", d.acked)
+	if key == objects.Marker {
+		d.put(key, d.objects[key]) // no other node starts without it
+	}
+	d.n = openNode(d.T, d.s, d.options()) // with nothing in memory
+	before := d.compare("after a start", d.acked)
 	d.repair()
 	if after := d.compare("after a repair", d.acked); after < before {
 		d.Errorf("a repair leaves %d of %d traces", after, before)
@@ -321,33 +312,30 @@ func (d *damagedStore) putBack(what string) {
 // while it runs: the shards go on, what is missing is said, a repair takes nothing away, and with the object put back all is
 // there again.
 func TestDamageOfEachObject(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		newStore := func(t *testing.T) *damagedStore {
-			s := fakebucket.New(1)
-			return &damagedStore{T: t, rnd: rand.New(rand.NewPCG(5, 6)), s: s, b: s.Client().Bucket(time.Now), stored: stored{acked: map[store.ID]store.Record{}}}
+	newStore := func(t *testing.T) *damagedStore {
+		s := fakebucket.New(1)
+		d := &damagedStore{T: t, rnd: rand.New(rand.NewPCG(5, 6)), s: s, b: s.Client().Bucket(time.Now), acked: map[store.ID]store.Record{}}
+		d.fill()
+		d.objects = d.all()
+		return d
+	}
+	count := 0
+	synctest.Test(t, func(t *testing.T) { count = len(newStore(t).objects) })
+	cases := count * len(damages) * 2
+	list := sweepOf(cases, 60)
+	t.Logf("%d objects, %d cases, %d of them tried", count, cases, len(list))
+	for _, i := range list {
+		i--
+		n, what, running := i/2/len(damages), damages[i/2%len(damages)], i%2 == 1
+		ok := t.Run(fmt.Sprintf("%d, %s, %v", n, what, running), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d := newStore(t)
+				d.damageOne(what, slices.Sorted(maps.Keys(d.objects))[n], running)
+			})
+		})
+		if !ok {
+			return
 		}
-		first := newStore(t)
-		first.fill()
-		objects := first.all()
-		var cases []func()
-		for _, key := range slices.Sorted(maps.Keys(objects)) {
-			for _, what := range damages {
-				for _, running := range []bool{false, true} {
-					cases = append(cases, func() {
-						d := newStore(t)
-						d.objects, d.acked, d.next = objects, maps.Clone(first.acked), first.next
-						d.damageOne(what, key, running)
-						if t.Failed() {
-							t.Fatalf("%s: %s, while a node runs: %v", key, what, running)
-						}
-					})
-				}
-			}
-		}
-		list := sweepOf(len(cases), 60)
-		t.Logf("%d objects, %d cases, %d of them tried", len(objects), len(cases), len(list))
-		for _, i := range list {
-			cases[i-1]()
-		}
-	})
+	}
 }

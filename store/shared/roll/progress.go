@@ -36,13 +36,6 @@ func (n *Roller) Progress() Progress {
 	return p
 }
 
-// Waits reports whether segments wait for a shard, or it is not known whether.
-func (n *Roller) Waits(shard int) bool {
-	m, _ := n.Bucket.NewestKnown(shard)
-	_, count := n.waiting(m)
-	return m == nil || n.Bucket.LastListing() == nil || count > 0
-}
-
 // waiting returns how many segments wait for a shard, and how old the oldest of them is.
 func (n *Roller) waiting(m *layout.Manifest) (lag time.Duration, count int) {
 	l := n.Bucket.LastListing()
