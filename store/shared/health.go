@@ -101,8 +101,8 @@ func (n *Node) Stuck() error {
 // Doubt returns why nothing is deleted by its age, or nil.
 func (n *Node) Doubt() error { return n.b.Clock().Doubt() }
 
-// Warnings returns what is wrong although traces are accepted: shards that have not been rolled up for long, objects that
-// cannot be read, manifests that are not the newest ones, and doubt of the clock.
+// Warnings returns what is wrong although traces are accepted: doubt of the clock, shards that have not been rolled up for
+// long, manifests that are not the newest ones, objects that cannot be read, and acknowledged traces that are lost.
 func (n *Node) Warnings() (out []error) {
 	if doubt := n.Doubt(); doubt != nil {
 		out = append(out, fmt.Errorf("nothing is deleted by its age, since %w", doubt))
@@ -110,6 +110,9 @@ func (n *Node) Warnings() (out []error) {
 	out = append(out, n.roller.Late()...)
 	if behind := n.behind.Load(); behind != nil {
 		out = append(out, *behind...)
+	}
+	if lost, _ := n.LostCommits(); lost > 0 {
+		out = append(out, fmt.Errorf("%d acknowledged commits are lost, see the log of the start", lost))
 	}
 	if lost := n.roller.Progress().LostSegments; lost > 0 {
 		out = append(out, fmt.Errorf("%d segments that were acknowledged are not there, see the log", lost))

@@ -18,12 +18,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/faultyfs"
 )
 
-// sweepOf returns which operations of an activity fail, one in each run: all, or with -short about most of them. STRIDE
-// and FIRST are the distance between two of them and the first one, to find one again.
+// sweepOf returns which operations of an activity fail, one in each run: all with SWEEP=all, as make sweeps has it, else
+// about most of them. STRIDE and FIRST are the distance between two of them and the first one, to find a failure again.
 func sweepOf(operations, most int) (list []int) {
-	first, stride := 1, 1
-	if testing.Short() {
-		stride = max(1, operations/most)
+	first, stride := 1, max(1, operations/most)
+	if os.Getenv("SWEEP") == "all" {
+		stride = 1
 	}
 	if s, err := strconv.Atoi(os.Getenv("STRIDE")); err == nil && s > 0 {
 		stride = s
