@@ -46,7 +46,7 @@ type losing struct {
 	fault lostAnswer
 }
 
-// lostAnswer says which request fails, and how.
+// lostAnswer configures which request fails, and how.
 type lostAnswer struct {
 	at    int  // the number of the request, from 1 on; 0 is none
 	done  bool // it is carried out, and its response is lost
@@ -136,9 +136,9 @@ func TestFailingFiles(t *testing.T) {
 	}
 }
 
-// Each request to a bucket may lose its response once, in whatever the store does: nothing acknowledged is lost, nothing
-// else is deleted than what was asked for, and nothing is quarantined. The network may also be away for a while from then
-// on, so that nobody can ask what became of the request.
+// Each request to a bucket may lose its response once, in whatever the store does: nothing acknowledged is lost, only
+// the selected traces are deleted, and nothing is quarantined. The network may also be away for a while from then on, so
+// that the node cannot find out what became of the request.
 func TestLostAnswers(t *testing.T) {
 	var begins []int
 	operations := 0

@@ -118,7 +118,7 @@ func TestManifest(t *testing.T) {
 		t.Fatalf("got %+v, %v", got, err)
 	}
 	if _, err := decodeManifest(c, 1, body); !errors.Is(err, block.ErrDamaged) {
-		t.Errorf("as that of another shard: got %v, want that it is damaged", err)
+		t.Errorf("as the manifest of another shard: got %v, want that it is damaged", err)
 	}
 	for what, change := range map[string]func(*Manifest){
 		"an hour":  func(m *Manifest) { m.Hour("20261121T8") },

@@ -25,7 +25,7 @@ type Writer struct {
 	slots    chan struct{} // one for each segment on its way
 	group    sync.WaitGroup
 
-	storing chan struct{} // holds one while what was counted is sent
+	storing chan struct{} // holds one while counts are sent
 
 	mu           sync.Mutex // guards all below
 	closing      bool
