@@ -269,6 +269,12 @@ ATTACK ?= all
 attack: ## attack a daemon that has 1 GB beside honest clients, check what of theirs is stored: make attack TRACES=DIR
 	$(GO) run ./test/bench/load --rate 200 --for $(ATTACK_FOR) --site --networks 500 --attack $(ATTACK) --memory 1000000000 $(TRACES)
 
+# Every operation on a file, every response of a bucket and every object fails once, in all that a store does. make test
+# tries some of them.
+.PHONY: sweeps
+sweeps: ## fail each file operation, response and object of a store once
+	SWEEP=all $(MEMORY) nice $(GO) test ./store/commits ./store/directory ./store/shared -count 1 -timeout 120m -run 'Each|LostAnswers|FailingFiles|Sweep'
+
 # How often the power is cut, which needs root, and how long a daemon gets traces that is killed every two seconds. Inputs
 # that are made up take an hour more.
 SOAK_CUTS ?= 48

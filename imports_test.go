@@ -136,6 +136,7 @@ var mayImport = map[string][]string{
 	"test/bundles":           {},
 	"test/bundles/edited":    {"symbols", "symbols/edits", "test/bundles"},
 	"test/fakebucket":        {"store/bucket"},
+	"test/faultyfs":          {"internal/disk"},
 	"test/fixture":           {"encode", "query/selection", "store", "test/storetest", "trie", "trie/rollup"},
 	"test/freeaddr":          {},
 	"test/provider":          {},

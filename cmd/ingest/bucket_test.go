@@ -65,7 +65,7 @@ func copyTo(ts *testscript.TestScript, neg bool, args []string) {
 	b := ts.Value(clientKey{}).(*fakebucket.Client).Bucket(time.Now)
 	dir := ts.MkAbs(args[1])
 	ts.Check(filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() || e.Name() == "LOCK" {
+		if err != nil || !e.Type().IsRegular() || e.Name() == "LOCK" || e.Name() == "USED" {
 			return err
 		}
 		key, err := filepath.Rel(dir, path)

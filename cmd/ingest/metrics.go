@@ -67,6 +67,7 @@ func (n *node) Collect(out chan<- prometheus.Metric) {
 	send("dropped_counts_total", "Page views without a trace, and Web Vitals, that found no room to wait in.", prometheus.CounterValue, float64(c.DroppedCounts))
 	send("lost_races_total", "Times that another node was first to write a manifest.", prometheus.CounterValue, float64(c.LostRaces))
 	send("bad_segments_total", "Damaged segments that this node set aside.", prometheus.CounterValue, float64(c.BadSegments))
+	send("lost_segments_total", "Segments that this node acknowledged, and that are neither there nor rolled up.", prometheus.CounterValue, float64(c.LostSegments))
 	send("quarantined_objects", "Runs and rollups of all shards that cannot be read, so that responses lack them.", prometheus.GaugeValue, float64(c.Quarantined))
 	send("shards", "Shards that this node rolls up.", prometheus.GaugeValue, float64(c.Shards))
 	send("silent_seconds", "How long the store has not answered.", prometheus.GaugeValue, c.Silent.Seconds())
@@ -99,6 +100,10 @@ func (n *node) Collect(out chan<- prometheus.Metric) {
 	send("oldest_wait_seconds", "How long the request that has waited longest for the disk has waited, 0 if none waits.", prometheus.GaugeValue, n.OldestWait().Seconds())
 	send("stuck", "1 if nothing was written for too long and traces are refused, else 0.", prometheus.GaugeValue, is(stuck))
 	send("clock_doubted", "1 if nothing is deleted by its age since a clock may be wrong, else 0.", prometheus.GaugeValue, is(n.Doubt() != nil))
+	if lost, ok := n.LostCommits(); ok {
+		send("lost_commits", "Acknowledged records of commits that were missing or damaged when this node started.",
+			prometheus.GaugeValue, float64(lost))
+	}
 	room, onDisk := n.Room()
 	if !onDisk || stuck { // then what looks at the disk may never come back
 		return

@@ -10,18 +10,21 @@ import (
 )
 
 // WriteFile writes b to path, atomically and durably. Only the owner may read it.
-func WriteFile(path string, b []byte) error { return WriteFileBy(path, path+".tmp", b, time.Time{}) }
+func WriteFile(path string, b []byte) error {
+	return WriteFileBy(OS, path, path+".tmp", b, time.Time{})
+}
 
-// WriteFileBy is [WriteFile] by a file named tmp in the same directory, so that several may write to path at once. The file
-// is said to be of a time, unless that is zero.
-func WriteFileBy(path, tmp string, b []byte, modified time.Time) error {
-	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, fileMode)
+// WriteFileBy is like [WriteFile], on any file system. It writes to a file named tmp in the same
+// directory first, so callers that write to one path concurrently need different names. It sets the
+// file's modification time, unless modified is zero.
+func WriteFileBy(on FS, path, tmp string, b []byte, modified time.Time) error {
+	f, err := on.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, fileMode)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(b)
 	if err == nil && !modified.IsZero() {
-		err = os.Chtimes(tmp, modified, modified)
+		err = on.Chtimes(tmp, modified, modified)
 	}
 	if err == nil {
 		err = f.Sync()
@@ -30,29 +33,43 @@ func WriteFileBy(path, tmp string, b []byte, modified time.Time) error {
 		err = cerr
 	}
 	if err == nil {
-		err = os.Rename(tmp, path)
+		err = on.Rename(tmp, path)
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Base(path), errors.Join(err, os.Remove(tmp)))
+		return fmt.Errorf("write %s: %w", filepath.Base(path), errors.Join(err, on.Remove(tmp)))
 	}
-	return SyncDir(filepath.Dir(path))
+	return SyncDirOf(on, filepath.Dir(path))
 }
 
 // SyncDir makes the creation, renaming and removal of files in dir durable.
-func SyncDir(dir string) error {
-	f, err := os.Open(dir)
+func SyncDir(dir string) error { return SyncDirOf(OS, dir) }
+
+// SyncDirOf is like [SyncDir], on any file system.
+func SyncDirOf(on FS, dir string) error {
+	f, err := Open(on, dir)
 	if err != nil {
-		return err
+		return &SyncError{dir, err}
 	}
 	err = f.Sync()
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
 	if err != nil {
-		return fmt.Errorf("sync directory %s: %w", dir, err)
+		return &SyncError{dir, err}
 	}
 	return nil
 }
+
+// SyncError is returned if changes in a folder may not be durable. They may be there all the same.
+type SyncError struct {
+	Dir string
+	Err error
+}
+
+func (e *SyncError) Error() string { return fmt.Sprintf("sync directory %s: %v", e.Dir, e.Err) }
+
+// Unwrap returns the cause.
+func (e *SyncError) Unwrap() error { return e.Err }
 
 // TreeBytes returns the disk space of a directory or file. Files that vanish meanwhile do
 // not count.

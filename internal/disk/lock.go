@@ -10,6 +10,8 @@ import (
 	"time"
 )
 
+// LockFile is the file in a data directory with the note of the process that has the lock. It is
+// locked as well as the directory, since some network file systems do not lock directories.
 const LockFile = "LOCK"
 
 // LockWait is how long an opener waits for short-lived holders: the daemon for running
@@ -37,8 +39,8 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("data directory %s is in use by %s", e.Dir, who)
 }
 
-// lockNote is the holder's note in the lock file, only for the message: the lock
-// itself is the flock, which ends with its holder.
+// lockNote is the holder's note in the lock file, only for the message: the lock itself is the
+// flock on the directory and on the file, which ends with its holder.
 type lockNote struct {
 	Program string `json:"program"`
 	PID     int    `json:"pid"`
@@ -48,10 +50,12 @@ type lockNote struct {
 // Lock is a lock on a whole data directory, exclusive or shared.
 type Lock struct {
 	f       *os.File
+	folder  *os.File // nil if the directory cannot be locked
 	dir     string
 	program string
 }
 
+// OpenLock opens the lock of a directory, without taking it.
 func OpenLock(dir, program string) (*Lock, error) {
 	path := filepath.Join(dir, LockFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
@@ -61,17 +65,69 @@ func OpenLock(dir, program string) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
 	}
-	return &Lock{f: f, dir: dir, program: program}, nil
+	l := &Lock{f: f, dir: dir, program: program}
+	l.folder, _ = os.Open(dir) // without the right to read it, only the file is locked
+	return l, nil
+}
+
+// try takes the lock, or changes it, without waiting. Removing or replacing the lock file does not
+// let another process in, as the directory is locked.
+func (l *Lock) try(exclusive bool) error {
+	if l.folder != nil {
+		err := tryFlock(l.folder, exclusive)
+		if errors.Is(err, errLocked) {
+			return err
+		}
+		if err != nil { // NFS takes an exclusive lock only of a file that is open for writing
+			_ = l.folder.Close()
+			l.folder = nil
+		}
+	}
+	err := tryFlock(l.f, exclusive)
+	if err == nil {
+		err = l.Check()
+	}
+	if err != nil {
+		_ = l.unlock()
+	}
+	return err
+}
+
+// unlock gives the lock up, but can take it again.
+func (l *Lock) unlock() error {
+	err := unlock(l.f)
+	if l.folder != nil {
+		err = errors.Join(err, unlock(l.folder))
+	}
+	return err
+}
+
+// Check returns an error if the lock does not hold any more: where the directory cannot be locked,
+// the lock file must be the one that is locked.
+func (l *Lock) Check() error {
+	if l.folder != nil {
+		return nil
+	}
+	ours, err := l.f.Stat()
+	if err != nil {
+		return fmt.Errorf("check the lock of %s: %w", l.dir, err)
+	}
+	there, err := os.Stat(l.f.Name())
+	if err != nil || !os.SameFile(ours, there) {
+		return fmt.Errorf("%s was removed or replaced, so another process may write to %s: "+
+			"stop all of them, and start one", l.f.Name(), l.dir)
+	}
+	return nil
 }
 
 // Exclusive takes the lock for a single process. It waits only for readers, which are
 // short-lived, even while they recover.
 func (l *Lock) Exclusive(mode string, wait time.Duration) error {
 	return l.acquire(true, mode, wait, func() bool {
-		if tryFlock(l.f, false) != nil {
+		if l.try(false) != nil {
 			return l.note().Mode == "recover"
 		}
-		return unlock(l.f) == nil // or two who wait would wait for each other
+		return l.unlock() == nil // or two who wait would wait for each other
 	})
 }
 
@@ -85,7 +141,7 @@ func (l *Lock) Shared(wait time.Duration) error {
 func (l *Lock) acquire(exclusive bool, mode string, wait time.Duration, soon func() bool) error {
 	begin := time.Now()
 	for last := false; ; {
-		err := tryFlock(l.f, exclusive)
+		err := l.try(exclusive)
 		if err == nil {
 			return l.sign(mode)
 		}
@@ -128,4 +184,10 @@ func (l *Lock) sign(mode string) error {
 }
 
 // Release releases the lock. The note stays until the next holder signs.
-func (l *Lock) Release() error { return l.f.Close() }
+func (l *Lock) Release() error {
+	err := l.f.Close()
+	if l.folder != nil {
+		err = errors.Join(err, l.folder.Close())
+	}
+	return err
+}

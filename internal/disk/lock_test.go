@@ -92,3 +92,33 @@ func TestLockReadOnly(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Removing or replacing the lock file does not let another process in. Where a directory cannot be
+// locked, the process that has the lock notices.
+func TestLockFileRemoved(t *testing.T) {
+	t.Parallel()
+	for _, byFile := range []bool{false, true} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, LockFile)
+		open := func() *Lock {
+			l := mustLock(t, dir)
+			if byFile {
+				l.folder.Close()
+				l.folder = nil
+			}
+			return l
+		}
+		first := open()
+		if err := errors.Join(first.Exclusive("write", 0), first.Check()); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		second := open()
+		err := second.Exclusive("write", 0)
+		if _, inUse := errors.AsType[*InUseError](err); inUse == byFile || (first.Check() != nil) != byFile {
+			t.Errorf("by the file: %v: the second has %v, the first has %v", byFile, err, first.Check())
+		}
+	}
+}

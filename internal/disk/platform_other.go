@@ -17,4 +17,4 @@ func unlock(*os.File) error { return errPlatform }
 
 func Bytes(fi fs.FileInfo) int64 { return fi.Size() }
 
-func freeBytes(string) (int64, error) { return 0, errPlatform }
+func freeSpace(string) (bytes, inodes int64, err error) { return 0, 0, errPlatform }

@@ -5,6 +5,7 @@ package disk
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"syscall"
 
@@ -39,11 +40,16 @@ func Bytes(fi fs.FileInfo) int64 {
 	return fi.Size()
 }
 
-// freeBytes returns the free space for this user on the filesystem of dir.
-func freeBytes(dir string) (int64, error) {
+// freeSpace returns the free bytes and inodes for this user on the file system of dir. Some file
+// systems have no limit of inodes.
+func freeSpace(dir string) (bytes, inodes int64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return int64(st.Bavail) * int64(st.Bsize), nil
+	inodes = math.MaxInt64
+	if st.Files > 0 {
+		inodes = int64(min(uint64(st.Ffree), math.MaxInt64)) //nolint:unconvert // its type differs between systems
+	}
+	return int64(st.Bavail) * int64(st.Bsize), inodes, nil
 }

@@ -17,33 +17,33 @@ const (
 // releases granted more: from directories, and from the files in them and in dir. It skips
 // directories that are already private, so the next call is cheap. The group keeps its rights
 // on dir itself, as it may have access to the socket on purpose.
-func MakePrivate(dir string) error {
-	info, err := os.Stat(dir)
+func MakePrivate(on FS, dir string) error {
+	info, err := on.Stat(dir)
 	if err != nil {
 		return err
 	}
 	if mode := info.Mode().Perm(); mode&0o007 != 0 {
-		if err := os.Chmod(dir, mode&^0o007); err != nil {
+		if err := on.Chmod(dir, mode&^0o007); err != nil {
 			return err
 		}
 	}
-	return makeContentsPrivate(dir)
+	return makeContentsPrivate(on, dir)
 }
 
-func makeContentsPrivate(dir string) error {
-	entries, err := os.ReadDir(dir)
+func makeContentsPrivate(on FS, dir string) error {
+	entries, err := on.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if err := makePrivate(filepath.Join(dir, e.Name()), e); err != nil {
+		if err := makePrivate(on, filepath.Join(dir, e.Name()), e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func makePrivate(path string, e fs.DirEntry) error {
+func makePrivate(on FS, path string, e fs.DirEntry) error {
 	info, err := e.Info()
 	if errors.Is(err, os.ErrNotExist) {
 		return nil // a file that was being made
@@ -53,12 +53,12 @@ func makePrivate(path string, e fs.DirEntry) error {
 	}
 	switch {
 	case info.Mode().IsRegular():
-		return os.Chmod(path, fileMode)
+		return on.Chmod(path, fileMode)
 	case !info.IsDir():
 		return nil // the socket, which is for the group, too
 	}
-	if err := makeContentsPrivate(path); err != nil {
+	if err := makeContentsPrivate(on, path); err != nil {
 		return err
 	}
-	return os.Chmod(path, dirMode) // at last, so that it is done again if this was interrupted
+	return on.Chmod(path, dirMode) // at last, so that it is done again if this was interrupted
 }

@@ -38,7 +38,7 @@ func TestMakePrivate(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := MakePrivate(dir); err != nil {
+		if err := MakePrivate(OS, dir); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,7 +54,7 @@ func TestMakePrivate(t *testing.T) {
 			t.Errorf("%q has mode %o, want %o", name, got, want)
 		}
 	}
-	if err := MakePrivate(filepath.Join(dir, "none")); err == nil {
+	if err := MakePrivate(OS, filepath.Join(dir, "none")); err == nil {
 		t.Error("there is no such directory, and no error")
 	}
 }

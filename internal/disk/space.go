@@ -20,7 +20,12 @@ type Space struct {
 	mu     sync.Mutex // guards the fields below
 	looked time.Time
 	free   int64 // bytes, when it was looked at
+	inodes int64 // and inodes
 }
+
+// minInodes is how many inodes must be free for rolling up, and twice as many for a commit. A file
+// system without inodes refuses new files, however many bytes are free.
+const minInodes = 128
 
 // NewSpace returns the Space of the directory dir, of which minFree bytes must be free for a commit. A negative
 // value turns all checks off.
@@ -37,15 +42,15 @@ func (s *Space) Free(maxAge time.Duration) (int64, error) {
 	if maxAge > 0 && time.Since(s.looked) < maxAge {
 		return s.free, nil
 	}
-	free, err := freeBytes(s.dir)
+	free, inodes, err := freeSpace(s.dir)
 	if err != nil {
 		return 0, fmt.Errorf("look for free space: %w", err)
 	}
-	s.looked, s.free = time.Now(), free
+	s.looked, s.free, s.inodes = time.Now(), free, inodes
 	return free, nil
 }
 
-// Room returns [ErrNoSpace] if fewer than n bytes are free.
+// Room returns [ErrNoSpace] if fewer than n bytes are free, or too few inodes.
 func (s *Space) Room(n int64, maxAge time.Duration) error {
 	if !s.Checked() {
 		return nil
@@ -56,6 +61,16 @@ func (s *Space) Room(n int64, maxAge time.Duration) error {
 	}
 	if free < n {
 		return fmt.Errorf("%w: %d MiB, %d MiB are needed", ErrNoSpace, free>>20, n>>20)
+	}
+	s.mu.Lock()
+	inodes := s.inodes
+	s.mu.Unlock()
+	least := int64(minInodes)
+	if n >= s.minFree {
+		least *= 2
+	}
+	if inodes < least {
+		return fmt.Errorf("%w: %d inodes, %d are needed", ErrNoSpace, inodes, least)
 	}
 	return nil
 }

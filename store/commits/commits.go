@@ -6,59 +6,70 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
 var (
-	// ErrNotFound says that there is no such commit.
+	// ErrNotFound is returned if there is no such commit.
 	ErrNotFound = errors.New("no such commit")
-	// ErrDamaged says that a commit is not what was put, which can not be undone.
+	// ErrDamaged is returned if the bytes of a commit were read, and they are wrong. An error of
+	// reading them is not damage.
 	ErrDamaged = errors.New("damaged")
-
-	errClosed = errors.New("the log is closed, or is for reading")
 )
 
-// Log keeps commits until they are deleted. Its methods may be called at once.
+// Log keeps commits until they are deleted. It is safe for concurrent use.
 type Log struct {
 	dir  string
 	opts Options
+	lost int
 
-	slots     chan struct{} // one for each write under way, which an ailing disk may keep for long
-	beginning sync.Mutex    // held by who makes a generation
+	slots     chan struct{} // one for each write in progress, which an ailing disk may keep for long
+	beginning sync.Mutex    // held while a generation is made
+	removing  sync.Mutex    // held while generations are removed
 
 	mu          sync.Mutex    // guards the fields below, and of each generation those that say so
-	generations []*generation // oldest first; the last one takes commits, unless it is over
+	generations []*generation // oldest first; the newest one may be active
 	number      int           // of the newest generation
 	commits     map[string]commit
-	writes      map[*[]record]time.Time // those under way, and when they began
-	failure     error                   // of the last write, if it failed
-	failed      time.Time               // when it did
+	writes      map[*[]record]time.Time // those in progress, and when they began
+	failure     error                   // of the newest write that has ended, nil if it succeeded
+	failedAt    time.Time
+	retrying    bool // Failure has begun a write
 	closed      bool
 }
 
-// commit says where a commit is: in Badger, or in files.
+// commit is where a commit is: in Badger, or in files.
 type commit struct {
 	of    *generation
 	at    time.Time
 	size  int64
 	parts int
-	files *found // nil while Badger is open
+	files *found // nil until its generation is scanned
 }
 
-// Options say how a log is used. The zero value is the default given with each field.
+// Options configures a log. The zero value is the default given with each field.
 type Options struct {
 	ReadOnly bool             // nothing is put or deleted
 	Now      func() time.Time // the clock: time.Now
-	Warn     func(error)      // is told of what goes wrong, or is damaged, and fails no call; nobody is
+	Warn     func(error)      // receives problems that fail no call, such as losses; they are ignored if it is nil
+	FS       disk.FS          // all file operations but Badger's, for which it may be a [disk.Failer]: disk.OS
 	// Room reports whether the disk has room for what Badger writes when it is closed, or when something is deleted: [Needs] bytes. Where it has none, the
 	// process would end by that. It always has.
 	Room func() bool
-	// MaxBytes is how much one generation takes: 128 MiB. MaxAge is for how long it does: 1 h.
+	// RetryAfter is how long after a failed write [Log.Failure] tries another one: 30 s.
+	RetryAfter time.Duration
+	// Allocate reserves disk space for each log before it is used. A disk that is full is an error
+	// then, and else it can end the process. It is complete for generations of at most [OneLog]
+	// bytes.
+	Allocate bool
+	// MaxBytes is how much one generation takes: 128 MiB. A larger commit has a generation of its
+	// own. MaxAge is for how long it does: 1 h.
 	MaxBytes int64
 	MaxAge   time.Duration
 }
@@ -78,8 +89,14 @@ func Open(dir string, o Options) (*Log, error) {
 	if o.Warn == nil {
 		o.Warn = func(error) {}
 	}
+	if o.FS == nil {
+		o.FS = disk.OS
+	}
 	if o.Room == nil {
 		o.Room = func() bool { return true }
+	}
+	if o.RetryAfter == 0 {
+		o.RetryAfter = retryAfter
 	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = 128 << 20
@@ -87,18 +104,22 @@ func Open(dir string, o Options) (*Log, error) {
 	if o.MaxAge == 0 {
 		o.MaxAge = time.Hour
 	}
-	l := &Log{dir: dir, opts: o, commits: map[string]commit{}, slots: make(chan struct{}, maxWrites), writes: map[*[]record]time.Time{}}
-	entries, err := os.ReadDir(dir)
+	l := &Log{
+		dir: dir, opts: o, commits: map[string]commit{},
+		slots: make(chan struct{}, maxWrites), writes: map[*[]record]time.Time{},
+	}
+	entries, err := o.FS.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), goneSuffix) && !o.ReadOnly {
-			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-				return nil, err
+			if err := disk.RemoveTree(o.FS, filepath.Join(dir, e.Name())); err != nil {
+				o.Warn(fmt.Errorf("deleted commits still take room: %w", err))
 			}
 		}
 		if g := parseName(dir, e.Name()); g != nil {
+			g.fs = o.FS
 			l.generations = append(l.generations, g)
 		}
 	}
@@ -109,18 +130,22 @@ func Open(dir string, o Options) (*Log, error) {
 	if err := l.scanAll(); err != nil {
 		return nil, err
 	}
-	return l, l.removeEmpty()
+	l.removeEmpty()
+	return l, nil
 }
 
 // scanAll finds the commits of all generations.
 func (l *Log) scanAll() error {
 	deleted := map[string]bool{}
 	for _, g := range l.generations {
-		g.over, g.closing, g.scanned = true, true, true
 		s, err := scan(g)
+		if l.opts.ReadOnly && errors.Is(err, fs.ErrNotExist) {
+			continue // the process that writes has removed it, since all of its commits are deleted
+		}
 		if err != nil {
 			return err
 		}
+		g.to(scanned)
 		l.note(g, s)
 		maps.Copy(deleted, s.deleted)
 	}
@@ -130,18 +155,18 @@ func (l *Log) scanAll() error {
 	return nil
 }
 
-// note notes what was found in the files of a generation.
-func (l *Log) note(g *generation, s *scanned) {
+// note notes the commits in the files of a generation.
+func (l *Log) note(g *generation, s *content) {
 	for key, f := range s.commits {
-		if !f.whole() {
-			continue // it was not put to its end
+		if !f.isWhole() {
+			continue // the write did not complete, or a part is damaged
 		}
 		l.forget(key)
 		l.commits[key] = commit{of: g, at: f.at, size: f.size, parts: len(f.parts), files: f}
 		g.live++
 	}
-	if s.damaged > 0 {
-		l.opts.Warn(fmt.Errorf("%d commits of %s are not whole, and are left out: they were being written when the machine stopped, or are damaged", s.damaged, g.path))
+	if !l.opts.ReadOnly { // else another process may be writing, and its files change while they are read
+		l.report(g, s)
 	}
 }
 
@@ -153,7 +178,8 @@ func (l *Log) forget(key string) {
 	}
 }
 
-// Put stores a commit durably. The same commit may be put again, until it is deleted. If ctx ends before, it may be stored later.
+// Put stores a commit durably. The same commit may be put again, until it is deleted. If ctx ends
+// before that, it may be stored later.
 func (l *Log) Put(ctx context.Context, key string, body []byte) error {
 	if len(key) > maxKey || len(body) > maxCommit {
 		return fmt.Errorf("commit %.64q of %d bytes: more than can be kept", key, len(body))
@@ -170,16 +196,18 @@ func (l *Log) Put(ctx context.Context, key string, body []byte) error {
 		l.forget(key)
 		l.commits[key] = commit{of: g, at: now, size: int64(len(body)), parts: len(records)}
 		g.live++
-		g.bytes += int64(len(body))
 	})
 }
 
-// Delete deletes commits. Those that are not there are fine. What is deleted while the disk is full may be there again after a start.
+// Delete deletes commits. Keys of no commit are ignored. Commits that are deleted while the disk
+// is full may be there again after a start.
 func (l *Log) Delete(ctx context.Context, keys ...string) error {
 	var records []record
 	l.mu.Lock()
+	seen := map[string]bool{}
 	for _, key := range keys {
-		if _, ok := l.commits[key]; ok {
+		if _, ok := l.commits[key]; ok && !seen[key] {
+			seen[key] = true
 			records = append(records, record{key: key, at: l.opts.Now()})
 		}
 	}
@@ -201,136 +229,9 @@ func (l *Log) Delete(ctx context.Context, keys ...string) error {
 		forget(nil)
 		l.mu.Unlock()
 	}
-	l.endEmpty()
-	return l.removeEmpty()
-}
-
-// maxWrites bounds how many writes are under way. Badger makes one of those that come at once.
-const maxWrites = 32
-
-// write stores records, and then notes that in the generation that has them. An ailing disk may keep it for ever, but not the caller.
-func (l *Log) write(ctx context.Context, records []record, note func(g *generation)) error {
-	select {
-	case l.slots <- struct{}{}:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	l.mu.Lock()
-	l.writes[&records] = time.Now()
-	l.mu.Unlock()
-	done := make(chan error, 1)
-	go func() {
-		defer l.written(&records)
-		g, err := l.taker()
-		if err == nil {
-			if err = g.knock(); err == nil {
-				err = g.put(records...)
-			}
-			l.wrote(g, err, note)
-		}
-		done <- err
-	}()
-	select {
-	case err := <-done:
-		if err != nil {
-			err = fmt.Errorf("commit: %w", err)
-		}
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// written notes that a write is over.
-func (l *Log) written(records *[]record) {
-	l.mu.Lock()
-	delete(l.writes, records)
-	l.mu.Unlock()
-	<-l.slots
-}
-
-// Waits returns for how long the write has been under way that began first; 0 if there is none.
-func (l *Log) Waits() (oldest time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, began := range l.writes {
-		oldest = max(oldest, time.Since(began))
-	}
-	return oldest
-}
-
-// wrote notes what became of a write.
-func (l *Log) wrote(g *generation, err error, note func(g *generation)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.failure = err; err != nil {
-		g.failed, l.failed = true, time.Now()
-	} else {
-		note(g)
-	}
-	l.leave(g)
-}
-
-// failedFor is for how long a write that failed says something: who goes by that may write nothing more.
-const failedFor = 30 * time.Second
-
-// Failure returns why the last write failed, if that was a moment ago.
-func (l *Log) Failure() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if time.Since(l.failed) > failedFor {
-		return nil
-	}
-	return l.failure
-}
-
-// Get returns a commit of at most so many bytes. [ErrDamaged] says that it was there.
-func (l *Log) Get(ctx context.Context, key string, most int64) ([]byte, error) {
-	c, open, err := l.find(key)
-	if err == nil && !open && c.files == nil { // its generation is being closed
-		select {
-		case <-c.of.ended:
-			c, open, err = l.find(key)
-		case <-ctx.Done():
-			err = context.Cause(ctx)
-		}
-	}
-	if open {
-		defer func() {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.leave(c.of)
-		}()
-	}
-	switch {
-	case err != nil:
-		return nil, err
-	case c.size > most:
-		return nil, fmt.Errorf("it has %d bytes, at most %d are read", c.size, most)
-	case open:
-		return c.of.get(key, c.parts, c.size)
-	case c.files == nil:
-		return nil, fmt.Errorf("it is not in its files: %w", ErrDamaged)
-	}
-	body, err := c.files.read()
-	if errors.Is(err, fs.ErrNotExist) { // it was deleted meanwhile
-		err = ErrNotFound
-	}
-	return body, err
-}
-
-// find returns where a commit is. It has entered its generation if that is open.
-func (l *Log) find(key string) (c commit, open bool, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c, ok := l.commits[key]
-	switch {
-	case !ok:
-		return c, false, ErrNotFound
-	case l.closed:
-		return c, false, errClosed
-	}
-	return c, c.files == nil && l.enter(c.of), nil
+	l.retireEmpty()
+	l.removeEmpty()
+	return nil
 }
 
 // List returns the commits whose keys begin with prefix and are behind after, sorted by key.
@@ -346,15 +247,15 @@ func (l *Log) List(prefix, after string) (out []Entry) {
 	return out
 }
 
-// closeWait bounds how long it is waited for Badger: one that can not write tries again for ever.
+// closeWait bounds how long Close waits for Badger, which retries forever if it cannot write.
 const closeWait = 10 * time.Second
 
-// Close ends the log. It fails if Badger does not end within some seconds, for which nothing is lost that was put.
+// Close closes the log. It fails if Badger does not end within some seconds, which loses nothing.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	closed := l.closed
 	l.closed = true
-	l.endLast()
+	l.retire()
 	ending := slices.Clone(l.generations)
 	l.mu.Unlock()
 	if closed {
@@ -371,5 +272,6 @@ func (l *Log) Close() error {
 			return fmt.Errorf("badger did not end in %v", closeWait)
 		}
 	}
-	return l.removeEmpty()
+	l.removeEmpty()
+	return nil
 }

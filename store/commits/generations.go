@@ -1,67 +1,70 @@
 package commits
 
 import (
+	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
-// enter has a generation stay open until [Log.leave]. It fails if that is being closed. The caller has the lock.
-func (l *Log) enter(g *generation) bool {
-	if !g.closing {
-		g.users++
+// acquire keeps a generation open until [Log.release], and reports whether it is open at all. The
+// caller holds the lock.
+func (l *Log) acquire(g *generation) bool {
+	if !g.isOpen() {
+		return false
 	}
-	return !g.closing
+	g.users++
+	return true
 }
 
-// leave ends what enter began. The caller has the lock.
-func (l *Log) leave(g *generation) {
-	if g.users--; g.over && g.users == 0 {
-		g.closing = true
+// release ends what acquire began. The caller holds the lock.
+func (l *Log) release(g *generation) {
+	if g.users--; g.state == retired && g.users == 0 {
+		g.to(closing)
 		go l.end(g)
 	}
 }
 
-// taker returns the generation that takes commits, which it has entered, and makes one if there is none.
-func (l *Log) taker() (*generation, error) {
-	if g, err := l.last(); g != nil || err != nil {
+// writable returns a generation that takes so many bytes, acquired. It makes one if there is none.
+func (l *Log) writable(size int64) (*generation, error) {
+	if g, err := l.newest(size); g != nil || err != nil {
 		return g, err
 	}
 	l.beginning.Lock()
 	defer l.beginning.Unlock()
-	if g, err := l.last(); g != nil || err != nil {
+	if g, err := l.newest(size); g != nil || err != nil {
 		return g, err
 	}
 	l.mu.Lock()
 	l.number++
 	number := l.number
 	l.mu.Unlock()
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+	if err := disk.MakeFolder(l.opts.FS, l.dir, 0o700); err != nil {
 		return nil, err
 	}
-	if err := disk.SyncDir(filepath.Dir(l.dir)); err != nil {
+	if err := disk.SyncDirOf(l.opts.FS, filepath.Dir(l.dir)); err != nil {
 		return nil, err
 	}
-	g, err := create(l.dir, number, l.opts.Now(), l.opts.Warn)
+	g, err := create(l.dir, number, &l.opts)
 	if err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.endLast()
+	l.retire()
 	l.generations = append(l.generations, g)
 	if l.closed {
-		l.endLast()
+		l.retire()
 		return nil, errClosed
 	}
-	l.enter(g)
+	l.acquire(g)
+	g.bytes = size
 	return g, nil
 }
 
-// last returns the generation that takes commits, which it has entered; nil if one must be made.
-func (l *Log) last() (*generation, error) {
+// newest returns the generation that takes so many bytes, acquired; nil if one must be made.
+func (l *Log) newest(size int64) (*generation, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed || l.opts.ReadOnly {
@@ -71,110 +74,143 @@ func (l *Log) last() (*generation, error) {
 		return nil, nil
 	}
 	g := l.generations[len(l.generations)-1]
-	if g.over || g.failed || g.bytes >= l.opts.MaxBytes || l.opts.Now().Sub(g.began) >= l.opts.MaxAge {
+	full := g.bytes > 0 && g.bytes+size > l.opts.MaxBytes
+	if g.state != active || full || l.opts.Now().Sub(g.began) >= l.opts.MaxAge {
 		return nil, nil
 	}
-	l.enter(g)
+	l.acquire(g)
+	g.bytes += size
 	return g, nil
 }
 
-// endLast has the generation end that takes commits, when nobody uses it any more. The caller has the lock.
-func (l *Log) endLast() {
-	if n := len(l.generations); n > 0 && !l.generations[n-1].over {
+// retire closes the newest generation once its last user is done. The caller holds the lock.
+func (l *Log) retire() {
+	if n := len(l.generations); n > 0 && l.generations[n-1].state < retired {
 		g := l.generations[n-1]
-		g.over = true
+		g.to(retired)
 		g.users++
-		l.leave(g)
+		l.release(g)
 	}
 }
 
 // worthEnding is how many bytes a generation has at least that ends for its room.
 const worthEnding = 1 << 20
 
-// endEmpty ends the generation that takes commits if all are deleted, so that their room is free.
-func (l *Log) endEmpty() {
+// retireEmpty retires the newest generation if all commits are deleted, to free its room.
+func (l *Log) retireEmpty() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n := len(l.generations); len(l.commits) == 0 && n > 0 && l.generations[n-1].bytes >= worthEnding {
-		l.endLast()
+		l.retire()
 	}
 }
 
-// end closes Badger of a generation, whose commits are read from its files from then on.
+// end closes Badger in a generation. Its commits are read from its files from then on.
 func (l *Log) end(g *generation) {
 	defer close(g.ended)
 	if l.opts.Room() {
-		l.closeBadger(g)
-	} else {
-		l.mu.Lock()
-		g.open = true
-		l.mu.Unlock()
+		l.closeBadger(g, g.end)
 	}
-	if err := l.rescan(g); err != nil {
-		l.opts.Warn(fmt.Errorf("commits can not be read until the next start: %w", err))
+	l.mu.Lock()
+	g.to(unread)
+	l.mu.Unlock()
+	if err := l.scan(g); err != nil {
+		l.opts.Warn(fmt.Errorf("files of commits cannot be read, and are tried again with the next read: %w", err))
 	}
-	if err := l.removeEmpty(); err != nil {
-		l.opts.Warn(fmt.Errorf("commits that are deleted still take room: %w", err))
-	}
+	l.removeEmpty()
 }
 
-// closeBadger closes Badger of a generation.
-func (l *Log) closeBadger(g *generation) {
-	if err := g.close(); err != nil {
+// closeBadger closes Badger in a generation. If that fails, its files are as good.
+func (l *Log) closeBadger(g *generation, how func() error) {
+	if err := how(); err != nil {
 		l.opts.Warn(fmt.Errorf("badger did not end well, and its files are read: %w", err))
 	}
 }
 
-// rescan finds the commits of a generation in its files.
-func (l *Log) rescan(g *generation) error {
+// scan finds the commits of an unread generation in its files. If it fails, nothing changes, and
+// it can be called again.
+func (l *Log) scan(g *generation) error {
+	g.scanning.Lock()
+	defer g.scanning.Unlock()
 	l.mu.Lock()
-	empty := g.live == 0
-	g.scanned = empty
+	needed := g.state == unread && g.live > 0
 	l.mu.Unlock()
-	if empty {
+	if !needed {
 		return nil
 	}
 	s, err := scan(g)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	g.scanned = true
-	if err != nil {
+	switch {
+	case g.state == removed:
+		return nil // all of its commits were deleted meanwhile
+	case err != nil:
 		return err
 	}
-	for key, f := range s.commits {
-		if c, ok := l.commits[key]; ok && c.of == g && f.whole() {
-			c.files = f
+	for key, c := range l.commits {
+		if c.of == g {
+			c.files = s.find(key)
 			l.commits[key] = c
 		}
 	}
+	if g.state == unread {
+		g.to(scanned)
+	}
 	return nil
 }
 
-// goes reports whether nothing is left of a generation. One of which Badger is open still takes room to go. The caller has the lock.
-func (g *generation) goes(room func() bool) bool {
-	return g.live == 0 && g.scanned && (!g.open || room())
-}
-
-// removeEmpty removes generations of which nothing is left, oldest first, since newer ones say what of older ones is deleted.
-func (l *Log) removeEmpty() error {
-	if l.opts.ReadOnly {
-		return nil
-	}
+// changed marks a generation whose files are not as the last scan found them.
+func (l *Log) changed(g *generation) {
 	l.mu.Lock()
-	n := 0
-	for n < len(l.generations) && l.generations[n].goes(l.opts.Room) {
-		n++
+	defer l.mu.Unlock()
+	if g.state == scanned {
+		g.to(unread)
 	}
-	empty := l.generations[:n:n]
-	l.generations = l.generations[n:]
-	l.mu.Unlock()
-	for _, g := range empty {
-		if g.open { // else its room would not be free before the process ends
-			l.closeBadger(g)
-		}
-		if err := g.remove(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
+
+// removable reports whether a generation can be removed: all of its commits are deleted, and
+// Badger is closed or can be. Whether its files were scanned does not matter, since none of them
+// has a commit that is not counted. The caller holds the lock.
+func (g *generation) removable(room func() bool) bool {
+	return g.live == 0 && (g.state == unread || g.state == scanned) && (g.db == nil || room())
+}
+
+// removeEmpty removes generations without commits, oldest first, since newer ones have the records
+// of deletions of older commits. A failure is only a warning: deleted commits stay deleted, and
+// the next call tries again.
+func (l *Log) removeEmpty() {
+	if l.opts.ReadOnly {
+		return
+	}
+	l.removing.Lock()
+	defer l.removing.Unlock()
+	for {
+		l.mu.Lock()
+		var g *generation
+		if len(l.generations) > 0 && l.generations[0].removable(l.opts.Room) {
+			g = l.generations[0]
+		}
+		l.mu.Unlock()
+		if g == nil {
+			return
+		}
+		if g.db != nil { // else its room would not be free before the process ends
+			l.closeBadger(g, g.close)
+		}
+		err := g.remove()
+		if err == nil {
+			l.mu.Lock()
+			g.to(removed)
+			l.generations = l.generations[1:]
+			l.mu.Unlock()
+			err = disk.RemoveTree(l.opts.FS, g.path+goneSuffix)
+		}
+		if err != nil {
+			l.opts.Warn(fmt.Errorf("deleted commits still take room: %w", err))
+			return
+		}
+	}
+}
+
+// errClosed is returned for writes to a log that accepts none.
+var errClosed = errors.New("the log is closed, or is read-only")

@@ -11,19 +11,23 @@ const (
 	maxPart   = 512 << 10
 	maxParts  = 1 << 10 // of a commit
 	maxKey    = 1 << 10 // bytes
+	maxNumber = 1 << 31
 	markSize  = 16
-	headSize  = markSize + 4 + 8 + 4*4
+	headSize  = markSize + 4 + 3*8 + 4*4
 	maxCommit = maxPart * maxParts
 )
 
-// mark begins each record of a generation. It is random, and a secret of the machine, so that nobody can send a trace that looks
-// like a record.
+// mark begins each record of a generation. It is random, and a secret of the machine, so that no
+// trace can look like a record.
 type mark [markSize]byte
 
-// record is a part of a commit, or, if it has no parts, says that a commit is deleted.
+// record is a part of a commit. A record with no parts is the deletion of a commit, or, without a
+// key, the end of its generation.
 type record struct {
 	key         string
 	at          time.Time // when it was put, to the microsecond
+	number      uint64    // in its generation, from 1 on
+	durable     uint64    // all records up to this number had been acknowledged before
 	part, parts int
 	body        []byte
 }
@@ -35,30 +39,35 @@ func (r *record) encode(m mark) []byte {
 	out := make([]byte, headSize, headSize+len(r.key)+len(r.body))
 	copy(out, m[:])
 	binary.LittleEndian.PutUint64(out[20:], uint64(r.at.UnixMicro()))
+	binary.LittleEndian.PutUint64(out[28:], r.number)
+	binary.LittleEndian.PutUint64(out[36:], r.durable)
 	for i, n := range []int{r.part, r.parts, len(r.key), len(r.body)} {
-		binary.LittleEndian.PutUint32(out[28+4*i:], uint32(n))
+		binary.LittleEndian.PutUint32(out[44+4*i:], uint32(n))
 	}
 	out = append(append(out, r.key...), r.body...)
 	binary.LittleEndian.PutUint32(out[markSize:], crc32.Checksum(out[20:], castagnoli))
 	return out
 }
 
-// decodeRecord reads the record that data begins with, and returns how many bytes it has. Data begins with its mark. ok is false if the
-// record is not whole. The body is a part of data.
+// decodeRecord reads the record that data begins with, and returns how many bytes it has. Data
+// begins with its mark. If the record is damaged, ok is false, and r and n are what its bytes say,
+// as far as that is possible, or zero. The body is a part of data.
 func decodeRecord(data []byte) (r record, n int, ok bool) {
 	if len(data) < headSize {
 		return r, 0, false
 	}
-	number := func(i int) int { return int(binary.LittleEndian.Uint32(data[28+4*i:])) }
+	number := func(i int) int { return int(binary.LittleEndian.Uint32(data[44+4*i:])) }
 	keyLen, bodyLen := number(2), number(3)
 	if keyLen > maxKey || bodyLen > maxPart || headSize+keyLen+bodyLen > len(data) {
 		return r, 0, false
 	}
 	n = headSize + keyLen + bodyLen
-	if crc32.Checksum(data[20:n], castagnoli) != binary.LittleEndian.Uint32(data[markSize:]) {
-		return r, 0, false
+	r = record{
+		key: string(data[headSize:][:keyLen]), at: time.UnixMicro(int64(binary.LittleEndian.Uint64(data[20:]))),
+		number: binary.LittleEndian.Uint64(data[28:]), durable: binary.LittleEndian.Uint64(data[36:]),
+		part: number(0), parts: number(1), body: data[headSize+keyLen : n],
 	}
-	r = record{key: string(data[headSize:][:keyLen]), at: time.UnixMicro(int64(binary.LittleEndian.Uint64(data[20:]))),
-		part: number(0), parts: number(1), body: data[headSize+keyLen : n]}
-	return r, n, r.parts == 0 || r.parts <= maxParts && r.part < r.parts
+	ok = crc32.Checksum(data[20:n], castagnoli) == binary.LittleEndian.Uint32(data[markSize:]) &&
+		(r.parts == 0 || r.parts <= maxParts && r.part < r.parts) && r.number <= maxNumber
+	return r, n, ok
 }

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
-// span says where a record is.
+// span is the place of a record.
 type span struct {
 	file   string
 	offset int64
@@ -26,32 +27,52 @@ type found struct {
 	parts []span
 }
 
-// whole reports whether no part is missing.
-func (f *found) whole() bool {
+// isWhole reports whether no part is missing.
+func (f *found) isWhole() bool {
 	return !slices.ContainsFunc(f.parts, func(s span) bool { return s.size == 0 })
 }
 
-// scanned is what the files of a generation have.
-type scanned struct {
+// content is what is in the files of a generation.
+type content struct {
 	commits map[string]*found
-	deleted map[string]bool // commits, of this generation or of others
-	damaged int             // records that begin and are not whole
+	broken  map[string]*found // damaged records, by the key that their bytes have
+	deleted map[string]bool   // commits, of this generation or of others
+	damaged int               // records with a mark and a wrong checksum
+	numbers numbers
+	log     logState
 }
 
-// window is how much of a file is looked at at once; two of the largest records fit.
+func newContent() *content {
+	return &content{commits: map[string]*found{}, broken: map[string]*found{}, deleted: map[string]bool{}}
+}
+
+// window is how much of a file is looked at in one step; two of the largest records fit.
 const window = 4 << 20
 
-// scan looks for records in the files of Badger: its logs, and its tables.
-func scan(g *generation) (*scanned, error) {
-	s := &scanned{commits: map[string]*found{}, deleted: map[string]bool{}}
-	for _, pattern := range []string{"*.mem", "*.sst"} {
-		files, err := filepath.Glob(filepath.Join(g.path, pattern))
+// Badger's files.
+const (
+	logSuffix   = ".mem"
+	tableSuffix = ".sst"
+	valueSuffix = ".vlog"
+)
+
+// scan looks for records in the files of Badger: first in its logs, then in its tables. Badger
+// makes a table of a log before it removes the log, so in this order none is missed.
+func scan(g *generation) (*content, error) {
+	s := newContent()
+	for _, suffix := range []string{logSuffix, tableSuffix} {
+		list, err := g.fs.ReadDir(g.path)
 		if err != nil {
 			return nil, err
 		}
-		for _, path := range files {
-			if err := s.scanFile(g.mark, path); err != nil {
-				return nil, fmt.Errorf("look for commits in %s: %w", path, err)
+		for _, e := range list {
+			switch path := filepath.Join(g.path, e.Name()); filepath.Ext(e.Name()) {
+			case valueSuffix:
+				s.log.begun = true
+			case suffix:
+				if err := s.scanFile(g, path); err != nil {
+					return nil, fmt.Errorf("look for commits in %s: %w", path, err)
+				}
 			}
 		}
 	}
@@ -59,15 +80,23 @@ func scan(g *generation) (*scanned, error) {
 }
 
 // scanFile looks for records in a file.
-func (s *scanned) scanFile(m mark, path string) error {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // who writes has made another one of it
+func (s *content) scanFile(g *generation, path string) error {
+	isLog := filepath.Ext(path) == logSuffix
+	f, err := disk.Open(g.fs, path)
+	if isLog && errors.Is(err, fs.ErrNotExist) {
+		return nil // Badger has made a table of it
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // it was read
+	defer func() { _ = f.Close() }() // it was only read
+	if isLog {
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		s.log.newest, s.log.bytes = path, info.Size() // names are sorted by age
+	}
 	buf := make([]byte, window)
 	for offset := int64(0); ; {
 		n, err := f.ReadAt(buf, offset)
@@ -75,7 +104,7 @@ func (s *scanned) scanFile(m mark, path string) error {
 		if err != nil && !last {
 			return err
 		}
-		used := s.scanBytes(m, path, offset, buf[:n], last)
+		used := s.scanBytes(g.mark, path, offset, buf[:n], last)
 		if last {
 			return nil
 		}
@@ -84,7 +113,7 @@ func (s *scanned) scanFile(m mark, path string) error {
 }
 
 // scanBytes looks for records in a part of a file. It returns how much of that needs no second look.
-func (s *scanned) scanBytes(m mark, path string, offset int64, data []byte, last bool) int {
+func (s *content) scanBytes(m mark, path string, offset int64, data []byte, last bool) int {
 	at := 0
 	for {
 		i := bytes.Index(data[at:], m[:])
@@ -93,29 +122,44 @@ func (s *scanned) scanBytes(m mark, path string, offset int64, data []byte, last
 		}
 		at += i
 		r, n, ok := decodeRecord(data[at:])
+		where := span{path, offset + int64(at), n}
 		switch {
 		case ok:
-			s.add(&r, span{path, offset + int64(at), n})
+			s.add(&r, where)
 			at += n
 		case !last && len(data)-at < headSize+maxKey+maxPart:
 			return at // its end may be in what follows
 		default:
 			s.damaged++
+			if r.part < r.parts && r.parts <= maxParts {
+				place(s.broken, &r, where)
+			}
 			at += markSize
 		}
 	}
 }
 
-// add notes a record. What is there twice, in a log and in the table that was made of it, is the same.
-func (s *scanned) add(r *record, where span) {
-	if r.parts == 0 {
+// add notes a record. Records that are there twice, in a log and in the table that was made of it,
+// are the same.
+func (s *content) add(r *record, where span) {
+	s.numbers.add(r)
+	switch {
+	case r.parts > 0:
+		place(s.commits, r, where)
+	case r.key != "":
 		s.deleted[r.key] = true
-		return
+	default:
+		s.log.ended = true
 	}
-	c := s.commits[r.key]
+}
+
+// place notes the place of a part of a commit. If a commit was put several times, the latest one
+// counts.
+func place(in map[string]*found, r *record, where span) {
+	c := in[r.key]
 	if c == nil || len(c.parts) != r.parts || r.at.After(c.at) {
 		c = &found{at: r.at, parts: make([]span, r.parts)}
-		s.commits[r.key] = c
+		in[r.key] = c
 	}
 	if r.at.Before(c.at) || c.parts[r.part].size > 0 {
 		return
@@ -124,33 +168,61 @@ func (s *scanned) add(r *record, where span) {
 	c.size += int64(len(r.body))
 }
 
-// read returns a commit from files.
-func (f *found) read() ([]byte, error) {
-	out := make([]byte, 0, f.size)
-	for _, s := range f.parts {
-		body, err := s.read()
-		if err != nil {
-			return nil, err
+// find returns the places of a commit that was put, with those of damaged parts where there are no
+// others.
+func (s *content) find(key string) *found {
+	f, broken := s.commits[key], s.broken[key]
+	switch {
+	case f == nil && broken == nil:
+		return &found{parts: make([]span, 1)} // of which nothing is there
+	case f == nil:
+		return broken
+	case broken != nil && len(broken.parts) == len(f.parts):
+		for i, p := range f.parts {
+			if p.size == 0 {
+				f.parts[i] = broken.parts[i]
+			}
+		}
+	}
+	return f
+}
+
+// read returns the commit with a key from files. If its bytes are not what was put, the error is
+// [ErrDamaged], and the bytes come with it.
+func (f *found) read(on disk.FS, key string) (out []byte, err error) {
+	out = make([]byte, 0, f.size)
+	for i, s := range f.parts {
+		if s.size == 0 {
+			err = fmt.Errorf("part %d is in none of the files: %w", i, ErrDamaged)
+			continue
+		}
+		body, rerr := s.read(on, key)
+		if rerr != nil && !errors.Is(rerr, ErrDamaged) {
+			return nil, rerr
+		}
+		if rerr != nil {
+			err = rerr
 		}
 		out = append(out, body...)
 	}
-	return out, nil
+	return out, err
 }
 
-// read returns the body of a record.
-func (s span) read() ([]byte, error) {
-	f, err := os.Open(s.file)
+// read returns the body of a record. If it is damaged, the error is [ErrDamaged], and what is
+// there comes with it.
+func (s span) read(on disk.FS, key string) ([]byte, error) {
+	f, err := disk.Open(on, s.file)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it was read
+	defer func() { _ = f.Close() }() // it was only read
 	data := make([]byte, s.size)
 	if _, err := f.ReadAt(data, s.offset); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read %s: %w", s.file, err)
 	}
 	r, _, ok := decodeRecord(data)
-	if !ok {
-		return nil, fmt.Errorf("%s at %d: %w", s.file, s.offset, ErrDamaged)
+	if ok {
+		return r.body, nil
 	}
-	return r.body, nil
+	return data[min(len(data), headSize+len(key)):], fmt.Errorf("%s at %d: %w", s.file, s.offset, ErrDamaged)
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
 // Records are found wherever they lie in a file, also where one part of it ends that is looked at and the next begins.
@@ -25,7 +27,7 @@ func TestScan(t *testing.T) {
 		file = append(file, rec.encode(m)...)
 		want[key] = body
 	}
-	g := &generation{mark: m, path: t.TempDir()}
+	g := &generation{mark: m, path: t.TempDir(), fs: disk.OS}
 	if err := os.WriteFile(filepath.Join(g.path, "1.sst"), file, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +36,7 @@ func TestScan(t *testing.T) {
 		t.Fatalf("got %d of %d, %d damaged, %v", len(s.commits), len(want), s.damaged, err)
 	}
 	for key, body := range want {
-		if got, err := s.commits[key].read(); err != nil || !bytes.Equal(got, body) {
+		if got, err := s.commits[key].read(disk.OS, key); err != nil || !bytes.Equal(got, body) {
 			t.Errorf("%q: got %d bytes, %v, want %d", key, len(got), err, len(body))
 		}
 	}
@@ -49,7 +51,7 @@ func FuzzScan(f *testing.F) {
 	f.Add(one.encode(m)[:headSize+3])
 	f.Add(m[:])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := &scanned{commits: map[string]*found{}, deleted: map[string]bool{}}
+		s := newContent()
 		if used := s.scanBytes(m, "", 0, data, true); used < 0 || used > len(data)+markSize {
 			t.Fatalf("used %d of %d bytes", used, len(data))
 		}

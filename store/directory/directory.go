@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
@@ -18,7 +20,7 @@ import (
 // Directory is a directory of objects. Its methods may be called at once.
 type Directory struct {
 	dir   string
-	now   func() time.Time
+	fs    disk.FS
 	clock *objects.Clock
 	space *disk.Space
 	lock  *disk.Lock   // nil of who reads alone
@@ -33,8 +35,9 @@ type Directory struct {
 	temp    atomic.Uint64 // names files that are written
 }
 
-// Options say how a directory is used. The zero value is the default given with each field.
+// Options configures a directory. The zero value is the default given with each field.
 type Options struct {
+	FS       disk.FS          // all file operations but those of Badger and of the lock: disk.OS
 	Program  string           // that others are told of who want to write: the name of this one
 	ReadOnly bool             // nothing is put, and others may put
 	Brief    bool             // it is open for a moment, for which others wait
@@ -54,6 +57,9 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.FS == nil {
+		o.FS = disk.OS
+	}
 	if o.MinFree == 0 {
 		o.MinFree = 192 << 20
 	}
@@ -61,51 +67,75 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 		o.Warn = func(error) {}
 	}
 	dir = filepath.Clean(dir) // as the paths of its objects are
-	d := &Directory{dir: dir, now: o.Now, clock: objects.LocalClock(o.Now), warn: o.Warn}
+	d := &Directory{dir: dir, fs: o.FS, clock: objects.LocalClock(o.Now), warn: o.Warn}
 	if o.ReadOnly {
-		if _, err := os.Stat(dir); err != nil {
-			return nil, fmt.Errorf("open %s: %w", dir, errors.Unwrap(err))
+		if _, err := d.fs.Stat(dir); err != nil {
+			return nil, fmt.Errorf("open %s: %w", dir, without(err))
 		}
 		return d, d.openFresh(o)
 	}
-	if err := os.MkdirAll(dir, folderMode); err != nil {
-		return nil, fmt.Errorf("make %s: %w", dir, errors.Unwrap(err))
+	if err := disk.MakeFolder(d.fs, dir, folderMode); err != nil {
+		return nil, fmt.Errorf("make %s: %w", dir, without(err))
 	}
-	used := lastUsed(dir)
 	if d.lock, err = disk.OpenLock(dir, o.Program); err != nil {
 		return nil, err
 	}
+	if err = d.openLocked(o); err != nil {
+		return nil, errors.Join(err, d.lock.Release())
+	}
+	d.noteUse()
+	return d, nil
+}
+
+// without returns an error without the path that it is about.
+func without(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// openLocked takes the lock, and opens what is in the directory.
+func (d *Directory) openLocked(o Options) error {
 	mode := "write"
 	if o.Brief {
 		mode = "recover"
 	}
-	err = d.lock.Exclusive(mode, disk.LockWait)
-	if _, there := os.Stat(filepath.Join(dir, objects.Marker)); err == nil && there == nil { // else it is not ours
-		err = errors.Join(disk.MakePrivate(dir), d.clean())
+	if err := d.lock.Exclusive(mode, disk.LockWait); err != nil {
+		return err
 	}
-	d.space = disk.NewSpace(dir, o.MinFree)
-	if err == nil {
-		err = d.openFresh(o)
+	_, err := d.fs.Stat(filepath.Join(d.dir, objects.Marker))
+	if err == nil { // else its files are not ours
+		err = errors.Join(disk.MakePrivate(d.fs, d.dir), d.clean(d.dir))
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
 	if err != nil {
-		return nil, errors.Join(err, d.lock.Release())
+		return err
 	}
-	if !o.BelieveClock && !used.IsZero() {
-		d.clock.LastUsed(used)
+	if !o.BelieveClock {
+		used, err := d.lastUsed()
+		if err != nil {
+			return err
+		}
+		if !used.IsZero() {
+			d.clock.LastUsed(used)
+		}
 	}
-	d.noteUse(used)
-	return d, nil
+	d.space = disk.NewSpace(d.dir, o.MinFree)
+	return d.openFresh(o)
 }
 
 // Commits is the folder of fresh objects, which lie in Badger and not in files.
 const Commits = "commits"
 
-// openFresh opens the log of fresh objects. What is rolled up goes a generation at a time, so each is less than the room that
-// is left for rolling up.
+// openFresh opens the log of fresh objects. Its logs are allocated where free space is watched.
 func (d *Directory) openFresh(o Options) (err error) {
-	d.fresh, err = commits.Open(filepath.Join(d.dir, Commits),
-		commits.Options{ReadOnly: o.ReadOnly, Now: o.Now, Warn: o.Warn, MaxBytes: max(o.MinFree/4, 0),
-			Room: func() bool { return d.space == nil || d.space.Room(commits.Needs, 0) == nil }})
+	d.fresh, err = commits.Open(filepath.Join(d.dir, Commits), commits.Options{
+		ReadOnly: o.ReadOnly, Now: d.clock.Now, Warn: o.Warn, FS: o.FS,
+		Room:     func() bool { return d.space == nil || d.space.Room(commits.Needs, 0) == nil },
+		Allocate: d.space != nil && d.space.Checked(), MaxBytes: commits.OneLog,
+	})
 	if err != nil {
 		return fmt.Errorf("open the commits of %s: %w", d.dir, err)
 	}
@@ -131,7 +161,7 @@ func (d *Directory) writable() error {
 	case d.closed.Load():
 		return errors.New("it is closed")
 	}
-	return nil
+	return d.lock.Check()
 }
 
 // Name implements [objects.Store].
@@ -148,30 +178,45 @@ func (d *Directory) Requests() objects.Requests {
 	return objects.Requests{Put: d.did.put.Load(), Get: d.did.get.Load(), List: d.did.list.Load(), Delete: d.did.delete.Load()}
 }
 
-// The time of change of the file with the lock says when the directory was used last, by a clock that was believed.
+// Used is the file with the time of the last use of a directory, by a clock that was believed. It
+// is a file of its own, and changes only while the clock is believed, so no start can forget a
+// doubt.
+const Used = "USED"
+
 const noteEvery = 10 * time.Minute
 
-// lastUsed returns when a directory was used last; zero if it is not known.
-func lastUsed(dir string) time.Time {
-	info, err := os.Stat(filepath.Join(dir, disk.LockFile))
-	if err != nil {
-		return time.Time{}
+// lastUsed returns when a directory was used last; zero if that is not known.
+func (d *Directory) lastUsed() (time.Time, error) {
+	path := filepath.Join(d.dir, Used)
+	text, err := disk.ReadFile(d.fs, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return time.Time{}, nil
 	}
-	return info.ModTime()
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read when it was used last: %w", err)
+	}
+	at, err := time.Parse(time.RFC3339, strings.TrimSpace(string(text)))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read when it was used last: %s is damaged, it has one line such as %s: "+
+			"check the clock of this machine, then delete the file: %w", path, time.RFC3339, err)
+	}
+	return at, nil
 }
 
-// noteUse notes that the directory is used; when the clock is not believed, that it was last. Where that can not be noted, the next start
-// may doubt a clock that is right, and no more.
-func (d *Directory) noteUse(last time.Time) {
-	at := d.now()
+// noteUse notes that the directory is used, unless the clock is in doubt. If that fails, the next
+// start may doubt a clock that is right.
+func (d *Directory) noteUse() {
 	if d.clock.Doubt() != nil {
-		at = last
+		return
 	}
-	if at.IsZero() || at.Sub(d.noted).Abs() < noteEvery {
+	at := d.clock.Now()
+	if at.Sub(d.noted).Abs() < noteEvery {
 		return
 	}
 	d.noted = at
-	if err := os.Chtimes(filepath.Join(d.dir, disk.LockFile), at, at); err != nil {
+	path := filepath.Join(d.dir, Used)
+	text := at.UTC().Format(time.RFC3339) + "\n"
+	if err := disk.WriteFileBy(d.fs, path, path+tempSuffix, []byte(text), time.Time{}); err != nil {
 		d.warn(fmt.Errorf("note when %s was used: %w", d.dir, err))
 	}
 }
@@ -202,10 +247,14 @@ func (d *Directory) Unready() error {
 		return err
 	}
 	if err := d.fresh.Failure(); err != nil {
-		return fmt.Errorf("write to %s: %w", d.dir, err)
+		return fmt.Errorf("write to %s: %w", d.dir, noRoom(err))
 	}
 	return nil
 }
+
+// Lost returns how many records of fresh objects were acknowledged and are lost, as far as that
+// was found at the start.
+func (d *Directory) Lost() int { return d.fresh.Lost() }
 
 // FreshBytes returns how many bytes of the disk are taken by all fresh objects, and by those that are deleted and still take room.
 func (d *Directory) FreshBytes() int64 {
@@ -227,6 +276,17 @@ type roomError struct{ error }
 
 func (e *roomError) Is(target error) bool { return target == objects.ErrNoSpace }
 func (e *roomError) Refused() bool        { return true }
+func (e *roomError) Unwrap() error        { return e.error }
+
+// noRoom makes [objects.ErrNoSpace] of an error of a full file system, unless the object may be
+// stored all the same.
+func noRoom(err error) error {
+	_, unsynced := errors.AsType[*disk.SyncError](err)
+	if !unsynced && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)) {
+		return &roomError{err}
+	}
+	return err
+}
 
 // room fails if fewer than n bytes are free, as it was so long ago.
 func (d *Directory) room(n int64, age time.Duration) error {

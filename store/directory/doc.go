@@ -2,7 +2,7 @@
 // its key is, but for those that are there for a short time, under [objects.Fresh], which package commits keeps in Badger. So a
 // directory whose daemon has rolled up all holds the same files as a bucket, and any tool that copies files moves one into the other.
 //
-//	directory.go  Directory: its lock, its room
+//	directory.go  Directory: its lock, its time of last use, its room
 //	put.go        put and delete
 //	get.go        get, and get a range
 //	list.go       keys in the order of a bucket

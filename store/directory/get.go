@@ -8,9 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store/commits"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
@@ -34,8 +34,10 @@ func (d *Directory) read(ctx context.Context, key string, most int64) ([]byte, e
 		if body, err := d.fresh.Get(ctx, key, most); !errors.Is(err, commits.ErrNotFound) {
 			d.did.get.Add(1)
 			switch {
-			case errors.Is(err, commits.ErrDamaged): // whoever reads it sees that it is, and goes on with others
-				return nil, nil
+			case errors.Is(err, commits.ErrDamaged) && len(body) > 0:
+				return body, nil // whose own checksums show the damage
+			case errors.Is(err, commits.ErrDamaged):
+				return nil, fmt.Errorf("get %s: %w: %w", key, objects.ErrDamaged, err)
 			case err != nil:
 				return nil, fmt.Errorf("get %s: %w", key, err)
 			}
@@ -89,7 +91,7 @@ func (d *Directory) Range(ctx context.Context, key string, offset, n int64) (bod
 }
 
 // open opens an object to read it.
-func (d *Directory) open(ctx context.Context, key string) (*os.File, int64, error) {
+func (d *Directory) open(ctx context.Context, key string) (disk.File, int64, error) {
 	d.did.get.Add(1)
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
@@ -98,7 +100,7 @@ func (d *Directory) open(ctx context.Context, key string) (*os.File, int64, erro
 	if err != nil {
 		return nil, 0, err
 	}
-	f, err := os.Open(path)
+	f, err := disk.Open(d.fs, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, fmt.Errorf("get %s: %w", d.Name()+key, objects.ErrNotFound)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,10 +17,12 @@ import (
 // lostAndFound is what a file system has at its root.
 const lostAndFound = "lost+found"
 
-// IsObject reports whether a path in a directory is that of an object, or of a folder of objects: not that of the lock, of commits, or of a socket.
+// IsObject reports whether a path in a directory belongs to an object, or to a folder of objects.
+// The lock, the time of last use, commits and sockets are none.
 func IsObject(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
-	return path != disk.LockFile && first != Commits && first != lostAndFound && !strings.HasSuffix(path, ".sock")
+	return path != disk.LockFile && path != Used && first != Commits && first != lostAndFound &&
+		!strings.HasSuffix(path, ".sock")
 }
 
 // List implements [objects.Store].
@@ -66,8 +67,8 @@ func (d *Directory) walk(ctx context.Context, folder string, may func(key string
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	entries, err := os.ReadDir(filepath.Join(d.dir, folder))
-	if errors.Is(err, fs.ErrNotExist) {
+	entries, err := d.fs.ReadDir(filepath.Join(d.dir, folder))
+	if folder != "" && errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
 	if err != nil {
@@ -97,7 +98,7 @@ func (d *Directory) walk(ctx context.Context, folder string, may func(key string
 		if name <= after {
 			continue
 		}
-		info, err := os.Lstat(filepath.Join(d.dir, name))
+		info, err := d.fs.Lstat(filepath.Join(d.dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it was deleted meanwhile
 		}
@@ -111,12 +112,16 @@ func (d *Directory) walk(ctx context.Context, folder string, may func(key string
 	return true, nil
 }
 
-// clean deletes files that a crash left half written.
-func (d *Directory) clean() error {
-	return filepath.WalkDir(d.dir, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() && strings.HasSuffix(path, tempSuffix) {
-			err = os.Remove(path)
+// clean deletes files in a folder that a crash left half written.
+func (d *Directory) clean(folder string) error {
+	list, err := d.fs.ReadDir(folder)
+	for _, e := range list {
+		switch path := filepath.Join(folder, e.Name()); {
+		case e.IsDir():
+			err = errors.Join(err, d.clean(path))
+		case e.Type().IsRegular() && strings.HasSuffix(path, tempSuffix):
+			err = errors.Join(err, d.fs.Remove(path))
 		}
-		return err
-	})
+	}
+	return err
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -42,7 +41,7 @@ func (d *Directory) Put(ctx context.Context, key string, body []byte, c objects.
 		d.swap.Lock()
 		defer d.swap.Unlock()
 		if err = d.meets(path, c); err == nil {
-			d.noteUse(d.noted)
+			d.noteUse()
 		}
 	case strings.HasPrefix(key, objects.Fresh):
 		err = d.room(d.space.Writing()+int64(len(body)), 10*time.Millisecond)
@@ -57,14 +56,14 @@ func (d *Directory) Put(ctx context.Context, key string, body []byte, c objects.
 		err = d.write(path, body)
 	}
 	if err != nil {
-		return "", fmt.Errorf("put %s: %w", key, err)
+		return "", fmt.Errorf("put %s: %w", key, noRoom(err))
 	}
 	return tagOf(body), nil
 }
 
 // meets returns [objects.ErrConflict] if a file is not as a condition says.
 func (d *Directory) meets(path string, c objects.Condition) error {
-	body, err := os.ReadFile(path)
+	body, err := disk.ReadFile(d.fs, path)
 	switch there := err == nil; {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
@@ -88,7 +87,8 @@ func (d *Directory) write(path string, body []byte) error {
 	for attempt := 0; ; attempt++ {
 		err := d.makeFolder(filepath.Dir(path))
 		if err == nil {
-			err = disk.WriteFileBy(path, fmt.Sprintf("%s.%d%s", path, d.temp.Add(1), tempSuffix), body, d.now())
+			temp := fmt.Sprintf("%s.%d%s", path, d.temp.Add(1), tempSuffix)
+			err = disk.WriteFileBy(d.fs, path, temp, body, d.clock.Now())
 		}
 		if !errors.Is(err, fs.ErrNotExist) || attempt == 3 {
 			return err
@@ -106,11 +106,11 @@ func (d *Directory) makeFolder(path string) error {
 	if err := d.makeFolder(above); err != nil {
 		return err
 	}
-	if err := os.Mkdir(path, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := d.fs.Mkdir(path, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		d.folders.Delete(above)
 		return err
 	}
-	if err := disk.SyncDir(above); err != nil {
+	if err := disk.SyncDirOf(d.fs, above); err != nil {
 		return err
 	}
 	d.folders.Store(path, true)
@@ -128,7 +128,7 @@ func (d *Directory) Delete(ctx context.Context, keys ...string) error {
 		return fmt.Errorf("delete %d objects of %s: at most %d at once", len(keys), d.dir, objects.MaxDelete)
 	}
 	if err := d.fresh.Delete(ctx, keys...); err != nil {
-		return fmt.Errorf("delete: %w", err)
+		return fmt.Errorf("delete: %w", noRoom(err))
 	}
 	changed := map[string]bool{}
 	for _, key := range keys {
@@ -136,17 +136,17 @@ func (d *Directory) Delete(ctx context.Context, keys ...string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := d.fs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("delete: %w", err)
 		}
 		above := filepath.Dir(path)
-		for ; above != d.dir && os.Remove(above) == nil; above = filepath.Dir(above) {
+		for ; above != d.dir && d.fs.Remove(above) == nil; above = filepath.Dir(above) {
 			d.folders.Delete(above)
 		}
 		changed[above] = true
 	}
 	for folder := range changed {
-		if err := disk.SyncDir(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.SyncDirOf(d.fs, folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("delete: %w", err)
 		}
 	}

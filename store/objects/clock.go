@@ -23,6 +23,8 @@ type Clock struct {
 	heard     time.Time     // when the store answered last, by our clock
 	local     bool          // there is no other clock than ours
 	jump      time.Duration // from when the place was used last to the start, if that is not believed yet
+	last      time.Time     // the latest time of this machine that was believed, if there is no other clock
+	lastAt    time.Duration // and how much time had passed then
 	set       time.Time     // when one of the clocks was last found set by more than setBy, by our clock
 	disputed  dispute
 }
@@ -74,13 +76,26 @@ func LocalClock(now func() time.Time) *Clock {
 	return c
 }
 
-// LastUsed tells the clock of a machine when the place was used last, by a time that was believed.
+// LastUsed sets when the place was used last, by a time that was believed.
 func (c *Clock) LastUsed(at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if jump := c.at.Sub(at); jump.Abs() > jumpBy {
 		c.jump = jump
 	}
+	c.last, c.lastAt = at, c.passed()
+}
+
+// behind returns by how much the clock of this machine is certainly behind, 0 if it may be right.
+// The caller holds the lock.
+func (c *Clock) behind(now time.Time) time.Duration {
+	if !c.local || c.last.IsZero() {
+		return 0
+	}
+	if by := c.last.Add(c.passed() - c.lastAt).Sub(now); by > jumpBy {
+		return by
+	}
+	return 0
 }
 
 // Local returns the time of this machine.
@@ -155,14 +170,21 @@ func (c *Clock) believe(low, high time.Duration, now time.Time) bool {
 	return d.answers >= believeAnswers && now.Sub(d.since) >= believeAfter
 }
 
-// Doubt returns why nothing should be deleted by its age now: the clocks of the store and of this machine differ by more
-// than ten minutes, one of them was set in the last hour, or three hours ago it was days from when the place was used last.
+// Doubt returns why nothing should be deleted by its age now: the clocks of the store and of this
+// machine differ by more than ten minutes, one of them was set in the last hour, at a start in the
+// last three hours it was more than a day after the last use of the place, or it is more than a
+// day before that.
 func (c *Clock) Doubt() error {
 	now := c.now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.follow(now)
+	by := c.behind(now)
 	switch offset := (c.low + c.high) / 2; {
+	case by != 0:
+		return fmt.Errorf("the clock of this machine says %s, %v before the data was used last: "+
+			"set it, or start with --believe-clock if it is right",
+			now.UTC().Format(time.RFC3339), by.Round(time.Hour))
 	case !c.known:
 		return errors.New("the store has not said what time it is")
 	case offset.Abs() > nearby:
@@ -175,6 +197,7 @@ func (c *Clock) Doubt() error {
 	case !c.set.IsZero() && now.Sub(c.set) < calmAfter:
 		return fmt.Errorf("the clock of this machine or of the store was set %v ago", now.Sub(c.set).Round(time.Second))
 	}
+	c.last, c.lastAt = now, c.passed()
 	return nil
 }
 
@@ -186,20 +209,14 @@ func (c *Clock) Offset() (offset, within time.Duration, ok bool) {
 	return (c.low + c.high) / 2, (c.high - c.low) / 2, c.known
 }
 
-// Now returns the time of the store; that of this machine before the first answer.
+// Now returns the time of the store; that of this machine before the first answer. If there is no
+// other clock than that of this machine, and it is more than a day before the latest time that was
+// believed, Now returns that time plus what has passed since. Objects that are stored meanwhile
+// would otherwise expire as soon as the clock is right.
 func (c *Clock) Now() time.Time {
 	now := c.now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.follow(now)
-	return now.Add((c.low + c.high) / 2)
-}
-
-// Earliest returns the time of the store or that of this machine, whichever is earlier.
-func (c *Clock) Earliest() time.Time {
-	now, local := c.Now(), c.now()
-	if local.Before(now) {
-		return local
-	}
-	return now
+	return now.Add((c.low+c.high)/2 + c.behind(now))
 }

@@ -116,17 +116,62 @@ func TestClockOfMachineIsSet(t *testing.T) {
 	}
 }
 
-// A clock that is days from when the place was used last is believed some hours after the start, and at once if it is not that far off.
+// A clock that is days after the last use of the place is believed some hours after the start, and
+// immediately if it is not that far off. One that is days before it is wrong for as long as it is.
 func TestLastUsed(t *testing.T) {
-	for off, want := range map[time.Duration]bool{0: false, 23 * time.Hour: false, 25 * time.Hour: true, -25 * time.Hour: true, 400 * 24 * time.Hour: true} {
+	const day = 24 * time.Hour
+	for off, want := range map[time.Duration][3]bool{
+		0: {}, 23 * time.Hour: {}, -23 * time.Hour: {}, 25 * time.Hour: {true, true, false}, 400 * day: {true, true, false},
+		-25 * time.Hour: {true, true, true}, -400 * day: {true, true, true},
+	} {
 		now := time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)
 		c := LocalClock(func() time.Time { return now })
 		c.LastUsed(now.Add(-off))
-		for _, doubted := range []bool{want, want, false} {
+		for _, doubted := range want {
 			if err := c.Doubt(); (err != nil) != doubted {
 				t.Errorf("used %v ago, %v: %v, want a doubt: %v", off, now, err, doubted)
 			}
 			now = now.Add(2 * time.Hour)
 		}
 	}
+}
+
+// While a clock is far before the last time that was believed, time goes on from there. A clock
+// that is set right is followed.
+func TestClockIsBehind(t *testing.T) {
+	used := time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)
+	local, passed := time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), time.Duration(0)
+	c := LocalClock(func() time.Time { return local })
+	c.passed = func() time.Duration { return passed }
+	wait := func(d time.Duration) { local, passed = local.Add(d), passed+d }
+	says := func(what string, want time.Time, doubted bool) {
+		t.Helper()
+		if err := c.Doubt(); !c.Now().Equal(want) || (err != nil) != doubted {
+			t.Errorf("%s: it is %v, doubt %v, want %v, %v", what, c.Now(), err, want, doubted)
+		}
+	}
+	c.LastUsed(used)
+	says("at the start", used, true)
+	wait(5 * time.Hour)
+	says("five hours later", used.Add(5*time.Hour), true)
+	right := used.Add(70 * time.Hour)
+	local = right
+	says("set right", right, true)
+	wait(61 * time.Minute)
+	says("an hour after that", right.Add(61*time.Minute), false)
+	wait(48 * time.Hour)
+	says("two days after that", local, false)
+	right, local = local, local.Add(-420*24*time.Hour)
+	says("set back while it runs", right, true)
+	wait(time.Hour)
+	says("an hour later", right.Add(time.Hour), true)
+	local = right.Add(time.Hour)
+	says("set right again", local, true)
+	local, right = local.Add(-2*time.Hour), local.Add(-2*time.Hour) // which may be right
+	says("set back by little", right, true)
+	wait(61 * time.Minute)
+	says("an hour after that", local, false)
+
+	c = LocalClock(func() time.Time { return local }) // nothing is known of the last use
+	says("the first start", local, false)
 }

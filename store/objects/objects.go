@@ -98,6 +98,10 @@ var (
 	// ErrNotFound says that there is no such object.
 	ErrNotFound = errors.New("there is no such object")
 
+	// ErrDamaged is returned if the bytes of an object were read, and they are wrong. An error of
+	// reading them is not damage.
+	ErrDamaged = errors.New("damaged")
+
 	// ErrConflict says that a condition is not met, and that nothing was stored.
 	ErrConflict = errors.New("somebody else was first")
 

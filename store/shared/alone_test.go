@@ -133,6 +133,12 @@ func TestFullDisk(t *testing.T) {
 		time.Sleep(time.Duration(i) * time.Millisecond) // what is deleted from Badger goes in the background
 	}
 	fill()
+	if !soon(func() bool { // a disk that becomes full while Badger is closed ends the process
+		logs, err := filepath.Glob(filepath.Join(fs.Dir, "data", directory.Commits, "*", "*.mem"))
+		return err == nil && len(logs) <= 1
+	}) {
+		t.Fatal("generations do not end")
+	}
 	fs.Fill(1<<20, 1<<20, 0)
 	time.Sleep(time.Second)
 	if err := n.Unready(); !errors.Is(err, objects.ErrNoSpace) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store/directory"
@@ -42,7 +43,7 @@ func NoteBefore(location string) (*Before, error) {
 	}
 }
 
-// Return removes the lock, the commits and the directories that opening the location made. It removes nothing if an object is left, or if
+// Return removes the lock, the time of last use, the commits and the directories that opening the location made. It removes nothing if an object is left, or if
 // another process uses the directory. The caller must have closed the location.
 func (b *Before) Return() error {
 	if b.dir == "" {
@@ -61,7 +62,10 @@ func (b *Before) Return() error {
 	return nil
 }
 
-// empty removes the lock and the commits if they were made since.
+// own are the entries of a directory that are no objects.
+var own = []string{directory.Commits, directory.Used, disk.LockFile}
+
+// empty removes what is in the directory and no object, if it was made since.
 func (b *Before) empty() (err error) {
 	lock, err := disk.OpenLock(b.dir, "ingest")
 	if err != nil {
@@ -80,11 +84,11 @@ func (b *Before) empty() (err error) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if !b.has[name] && name != disk.LockFile && name != directory.Commits && name+"/" != objects.Probes {
+		if !b.has[name] && !slices.Contains(own, name) && name+"/" != objects.Probes {
 			return nil
 		}
 	}
-	for _, name := range []string{directory.Commits, disk.LockFile} { // the lock last: it keeps others away
+	for _, name := range own {
 		if !b.has[name] {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(b.dir, name)))
 		}

@@ -41,6 +41,15 @@ func (n *Node) Room() (r disk.Room, ok bool) {
 	return r, false
 }
 
+// LostCommits returns how many records of commits were acknowledged, and were found lost when the
+// directory was opened; ok is false for a bucket.
+func (n *Node) LostCommits() (lost int, ok bool) {
+	if on, ok := n.b.Store.(interface{ Lost() int }); ok {
+		return on.Lost(), true
+	}
+	return 0, false
+}
+
 // Taken returns how many bytes all takes but symbols. It looks at each object, so it is for a directory.
 func (n *Node) Taken() (int64, error) { return n.roller.Taken(context.Background()) }
 
@@ -92,8 +101,8 @@ func (n *Node) Stuck() error {
 // Doubt returns why nothing is deleted by its age, or nil.
 func (n *Node) Doubt() error { return n.b.Clock().Doubt() }
 
-// Warnings returns what is wrong although traces are accepted: shards that have not been rolled up for long, objects that
-// cannot be read, manifests that are not the newest ones, and doubt of the clock.
+// Warnings returns what is wrong although traces are accepted: doubt of the clock, shards that have not been rolled up for
+// long, manifests that are not the newest ones, objects that cannot be read, and acknowledged traces that are lost.
 func (n *Node) Warnings() (out []error) {
 	if doubt := n.Doubt(); doubt != nil {
 		out = append(out, fmt.Errorf("nothing is deleted by its age, since %w", doubt))
@@ -101,6 +110,12 @@ func (n *Node) Warnings() (out []error) {
 	out = append(out, n.roller.Late()...)
 	if behind := n.behind.Load(); behind != nil {
 		out = append(out, *behind...)
+	}
+	if lost, _ := n.LostCommits(); lost > 0 {
+		out = append(out, fmt.Errorf("%d acknowledged commits are lost, see the log of the start", lost))
+	}
+	if lost := n.roller.Progress().LostSegments; lost > 0 {
+		out = append(out, fmt.Errorf("%d segments that were acknowledged are not there, see the log", lost))
 	}
 	if q := n.roller.Quarantined(); len(q) > 0 {
 		out = append(out, fmt.Errorf("%d objects cannot be read and are quarantined, such as %s; ingest --verify lists them", len(q), q[0].Key))

@@ -183,7 +183,6 @@ func (n *Node) Run(ctx context.Context) {
 		}
 		if w.Sweep {
 			swept = time.Now()
-			n.lookBehind(ctx)
 		}
 		if !n.rest(ctx, time.After(n.pause(time.Since(began)))) {
 			n.roller.Release()
@@ -196,9 +195,6 @@ func (n *Node) Run(ctx context.Context) {
 func (n *Node) lookBehind(ctx context.Context) {
 	var all []error
 	for shard := range n.b.Shards {
-		if n.b.Alone() && n.roller.Waits(shard) {
-			continue // what a crash has left is rolled up again
-		}
 		why, err := check.Behind(ctx, n.b, shard)
 		if err != nil {
 			continue // which others say
@@ -260,13 +256,16 @@ func (n *Node) Close(ctx context.Context) error {
 // RollUp does once what [Node.Run] does again and again, and waits for it: it is for tools that do not run for long.
 func (n *Node) RollUp(ctx context.Context) {
 	n.round(ctx, roll.Work{Close: true, Sweep: true})
-	n.lookBehind(ctx)
 }
 
 // round does what is to be done.
 func (n *Node) round(ctx context.Context, w roll.Work) {
 	n.writer.StoreWaiting(ctx, n.opts.RollEvery)
+	w.Stored, w.Done = n.writer.Stored(), n.writer.Forget
 	n.roller.Round(ctx, w)
+	if w.Sweep {
+		n.lookBehind(ctx)
+	}
 }
 
 // Repair makes again what [Reader.Verify] has found wrong and can be made again, see [check.Repair].

@@ -28,8 +28,8 @@ type scenario struct {
 	open func() (objects.Store, error)
 	// pass lets time pass.
 	pass func(time.Duration)
-	// ends is called when a process ends: by a kill, or after it was closed.
-	ends func(n *Node)
+	// giveUp is how long an object is tried to be put.
+	giveUp time.Duration
 
 	log     bytes.Buffer // of all processes
 	n       *Node        // nil while no process runs
@@ -46,7 +46,7 @@ const (
 )
 
 func (x *scenario) options() Options {
-	return Options{Flush: time.Millisecond, GiveUp: 2 * time.Second, Shards: 2, RollRows: 1000, Retention: 72 * time.Hour,
+	return Options{Flush: time.Millisecond, GiveUp: x.giveUp, Shards: 2, RollRows: 1000, Retention: 72 * time.Hour,
 		TakeOver: 30 * time.Second, Logger: slog.New(slog.NewTextHandler(&x.log, nil))}
 }
 
@@ -73,13 +73,12 @@ func (x *scenario) stop() {
 	if x.n == nil {
 		return
 	}
+	x.n.roller.Release()
 	ctx, cancel := context.WithTimeout(x.Context(), 10*time.Second)
 	defer cancel()
 	if err := x.n.Close(ctx); err != nil {
 		fmt.Fprintln(&x.log, "close:", err)
 	}
-	x.n.roller.Release()
-	x.ends(x.n)
 	x.n = nil
 }
 
@@ -239,6 +238,12 @@ func (x *scenario) check() {
 		x.Fatalf("it does not start without faults:\n%s", x.tail())
 	}
 	defer x.stop()
+	for range 4 {
+		if n.Doubt() != nil { // the clock was not noted for a day
+			x.pass(time.Hour)
+			x.rounds(1)
+		}
+	}
 	x.delete(deletion.Selection{View: viewOf(1)}, 1) // in vain, unless the first requests were
 	x.delete(deletion.Selection{Page: deletedPage}, 2, 4, 6)
 	for range 3 {

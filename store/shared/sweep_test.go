@@ -6,21 +6,24 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/directory"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+	"github.com/fieldtrie/fieldtrie/test/faultyfs"
 )
 
-// sweepOf returns which operations of an activity fail, one in each run: all, or with -short about most of them. STRIDE
-// and FIRST are the distance between two of them and the first one, to find one again.
+// sweepOf returns which operations of an activity fail, one in each run: all with SWEEP=all, as make sweeps has it, else
+// about most of them. STRIDE and FIRST are the distance between two of them and the first one, to find a failure again.
 func sweepOf(operations, most int) (list []int) {
-	first, stride := 1, 1
-	if testing.Short() {
-		stride = max(1, operations/most)
+	first, stride := 1, max(1, operations/most)
+	if os.Getenv("SWEEP") == "all" {
+		stride = 1
 	}
 	if s, err := strconv.Atoi(os.Getenv("STRIDE")); err == nil && s > 0 {
 		stride = s
@@ -69,7 +72,7 @@ func (l *losing) RoundTrip(r *http.Request) (*http.Response, error) {
 // runOnBucket runs the scenario on a bucket in virtual time, with a fault. It returns the number of requests.
 func runOnBucket(t *testing.T, fault lostAnswer, activities *[]int) int {
 	l := &losing{of: fakebucket.New(1).Client()}
-	x := &scenario{T: t, pass: time.Sleep, ends: func(*Node) {}, open: func() (objects.Store, error) {
+	x := &scenario{T: t, pass: time.Sleep, giveUp: 2 * time.Second, open: func() (objects.Store, error) {
 		return bucket.Open(t.Context(), bucket.Location{Bucket: fakebucket.Name, Prefix: "p/", Endpoint: "http://store.test", Region: "r"},
 			bucket.Options{Transport: l, Now: time.Now, Attempts: 3, Pause: time.Millisecond})
 	}}
@@ -83,6 +86,54 @@ func runOnBucket(t *testing.T, fault lostAnswer, activities *[]int) int {
 	l.fault = lostAnswer{}
 	x.check()
 	return requests
+}
+
+// fileFaults are how an operation on a file fails; the last one stays until the process is started again.
+var fileFaults = []faultyfs.Fault{{}, {Err: syscall.EMFILE}, {Err: syscall.ENOSPC, Torn: true}, {Torn: true}, {Stays: true, Torn: true}}
+
+// runInDirectory runs the scenario in a directory, with a fault. It returns the number of operations on files.
+func runInDirectory(t *testing.T, fault faultyfs.Fault, activities *[]int) (operations int) {
+	f := &faultyfs.FS{}
+	dir, now := t.TempDir(), time.Date(2026, 11, 20, 10, 5, 0, 0, time.UTC)
+	x := &scenario{T: t, pass: func(d time.Duration) { now = now.Add(d) }, giveUp: 20 * time.Millisecond}
+	x.open = func() (objects.Store, error) {
+		if len(f.Failed()) > 0 {
+			f.Set(faultyfs.Fault{}) // another process has no descriptors open, and a disk that is well again
+		}
+		return directory.Open(dir, directory.Options{MinFree: -1, FS: f, Now: func() time.Time { return now },
+			Warn: func(err error) { fmt.Fprintln(&x.log, "warning:", err) }})
+	}
+	f.Set(fault)
+	x.run(func(int) {
+		if activities != nil {
+			*activities = append(*activities, f.Count())
+		}
+	})
+	operations = f.Count()
+	if failed := f.Failed(); len(failed) > 0 {
+		x.log.WriteString("failed: " + failed[0].String() + "\n")
+	}
+	f.Set(faultyfs.Fault{})
+	x.check()
+	return operations
+}
+
+// Each operation on a file may fail once, or from then on until the process is started again, in whatever the store does:
+// nothing acknowledged is lost, nothing that is sound is quarantined, and a restart without faults has everything.
+func TestFailingFiles(t *testing.T) {
+	var begins []int
+	operations := runInDirectory(t, faultyfs.Fault{}, &begins)
+	for i, a := range (&scenario{}).activities() {
+		t.Logf("%s: operations %d to %d", a.name, begins[i]+1, begins[i+1])
+	}
+	for _, n := range sweepOf(operations, 40) {
+		fault := fileFaults[n%len(fileFaults)]
+		fault.N = n
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			t.Parallel()
+			runInDirectory(t, fault, nil)
+		})
+	}
 }
 
 // Each request to a bucket may lose its response once, in whatever the store does: nothing acknowledged is lost, nothing

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 )
@@ -16,27 +17,44 @@ import (
 // has taken the place. It is adopted as if its traces came again: those that are there already are dropped, as any repeat is. So it does not matter
 // whether they were compacted into another run since, or rolled up by another node.
 
-const (
-	// strayAfter is how long after its PUT a run that no manifest names is taken for one that a manifest has lost, where
-	// other nodes may be about to name it. If a slow node still is, adding its traces does no harm: repeats are dropped.
-	strayAfter = time.Hour
-)
+// strayAfter is how long after its PUT a run that no manifest names is taken for one that a manifest has lost, although
+// traces wait to be rolled up, so that a node may be about to name it.
+const strayAfter = time.Hour
 
-// unnamed lists the runs of a shard that a manifest does not name, though it is not too late to, but for those that were put in the last time.
-func (r mender) unnamed(ctx context.Context, m *layout.Manifest, last time.Duration) (keys []string, err error) {
-	named := m.Names(r.Number)
+// unnamed lists the runs of a shard from an hour on that its newest manifest does not name, though they are not too old
+// to be named. It returns that manifest.
+//
+// Runs are listed before segments, and the manifest is read last: what a node is about to roll up is in segments until a
+// manifest names its runs. So where no segment waits, the traces of a run without a name are named elsewhere or lost. Where
+// some wait, it leaves recent runs out, unless all is true: to add the traces of a run does no harm, as repeats are dropped.
+func (r mender) unnamed(ctx context.Context, since string, all bool) (m *layout.Manifest, keys []string, err error) {
+	var list []objects.Entry
+	for e, err := range r.Bucket.List(ctx, layout.RunsOf(r.Number), layout.RunsOf(r.Number)+since) {
+		if err != nil {
+			return nil, nil, fmt.Errorf("list runs: %w", err)
+		}
+		list = append(list, e)
+	}
+	l, err := r.Bucket.ListSegments(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if m, _, err = r.Bucket.Manifest(ctx, r.Number, 0); err != nil {
+		return nil, nil, err
+	}
+	named, patience := m.Names(r.Number), time.Duration(0)
 	for _, x := range m.Removed {
 		named[x.Key] = true
 	}
-	for e, err := range r.Bucket.List(ctx, layout.RunsOf(r.Number), "") {
-		if err != nil {
-			return nil, fmt.Errorf("list runs: %w", err)
-		}
-		if name := layout.HourOfKey(e.Key); !named[e.Key] && r.Bucket.Now().Sub(e.Modified).Abs() >= last && r.adoptable(m, name) {
+	if !all && slices.ContainsFunc(l.List, func(s layout.Listed) bool { return !m.Has(s.Segment) }) {
+		patience = strayAfter
+	}
+	for _, e := range list {
+		if !named[e.Key] && r.Bucket.Now().Sub(e.Modified).Abs() >= patience && r.adoptable(m, layout.HourOfKey(e.Key)) {
 			keys = append(keys, e.Key)
 		}
 	}
-	return keys, nil
+	return m, keys, nil
 }
 
 // adoptable reports whether the manifest has the traces of an hour, so that it can be told what is there already.
@@ -105,7 +123,7 @@ func (r mender) adopt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	keys, err := r.unnamed(ctx, r.Manifest, 0)
+	_, keys, err := r.unnamed(ctx, "", true)
 	if err != nil {
 		return err
 	}
@@ -194,10 +212,10 @@ func (r mender) adoptRun(ctx context.Context, key string) error {
 }
 
 // Behind returns why a manifest may not be the newest one that its shard had: a copy of it is newer, or a run of the last
-// hours that it does not name has traces that are in no response. It must not be called while traces wait, or another
-// goroutine rolls up. If others use the bucket, it compares with the copies alone.
+// hours that it does not name has traces that are in no response.
 func Behind(ctx context.Context, b *layout.Bucket, shard int) (why, err error) {
-	m, _, err := b.Manifest(ctx, shard, 0)
+	r := mender{roll.New(b, "", roll.Options{}).Errand(shard)}
+	m, keys, err := r.unnamed(ctx, layout.HourOf(b.Now().Add(-recentHours)), false)
 	if err != nil {
 		return nil, err
 	}
@@ -208,19 +226,7 @@ func Behind(ctx context.Context, b *layout.Bucket, shard int) (why, err error) {
 	if old != nil && old.AsOf > m.AsOf {
 		return fmt.Errorf("%s is older than a copy that was kept of it. %s", layout.ManifestKey(shard), addThem), nil
 	}
-	if !b.Alone() {
-		return nil, nil
-	}
-	r := mender{roll.New(b, "", roll.Options{}).Errand(shard)}
-	keys, err := r.unnamed(ctx, m, 0)
-	if err != nil {
-		return nil, err
-	}
-	recent := layout.HourOf(b.Now().Add(-recentHours))
 	for _, k := range keys {
-		if layout.HourOfKey(k) < recent {
-			continue
-		}
 		if n, err := r.lacks(ctx, m, k); err == nil && n > 0 {
 			return fmt.Errorf("%s does not name %s, and %d of its traces are in no response. %s", layout.ManifestKey(shard), k, n, addThem), nil
 		} else if err != nil && !layout.IsWrong(err) {
@@ -237,13 +243,9 @@ const (
 )
 
 // unanswered finds runs with traces that are in no answer.
-func (v *verifier) unanswered(ctx context.Context, m *layout.Manifest, shard int) error {
+func (v *verifier) unanswered(ctx context.Context, shard int) error {
 	r := mender{roll.New(v.b, "", roll.Options{}).Errand(shard)}
-	patience := strayAfter
-	if v.b.Alone() {
-		patience = 0
-	}
-	keys, err := r.unnamed(ctx, m, patience)
+	m, keys, err := r.unnamed(ctx, "", false)
 	if err != nil {
 		return err
 	}

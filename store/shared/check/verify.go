@@ -156,7 +156,7 @@ func (v *verifier) shard(ctx context.Context, shard int, moving func(done, of in
 	if err := v.olds(ctx, m, shard); err != nil {
 		return err
 	}
-	return v.unanswered(ctx, m, shard)
+	return v.unanswered(ctx, shard)
 }
 
 // olds checks the copies of the manifest of a shard, which must not be newer than it.

@@ -167,6 +167,14 @@ func (b *Bucket) Know(shard int, m *Manifest, tag objects.Tag, turn int64) {
 	b.states[shard] = known{m, tag, b.Now(), turn}
 }
 
+// KnownAfter returns the newest manifest of a shard that was read or written, if the store was asked for it after a turn.
+func (b *Bucket) KnownAfter(shard int, turn int64) (m *Manifest, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k := b.states[shard]
+	return k.m, k.m != nil && k.turn > turn && b.lost[shard] == nil
+}
+
 // NewestKnown returns the newest manifest of a shard that was read or written; nil if there is none, or the shard has lost it.
 func (b *Bucket) NewestKnown(shard int) (m *Manifest, lost error) {
 	b.mu.Lock()

@@ -3,12 +3,14 @@ package layout
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/block"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
 // Listing is what segments there were at a time. Those that rollers read are kept for the rollers of other
@@ -173,6 +175,9 @@ func (b *Bucket) fetchSegment(ctx context.Context, l *Listing, s Segment) (*Obje
 // ReadSegment reads a segment, all of it.
 func (b *Bucket) ReadSegment(ctx context.Context, s Segment) (*Object, error) {
 	got, err := b.Get(ctx, s.Key(), MaxSegment, "")
+	if errors.Is(err, objects.ErrDamaged) {
+		err = fmt.Errorf("%w: %w", block.ErrDamaged, err)
+	}
 	if err != nil {
 		return nil, err
 	}

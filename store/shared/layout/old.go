@@ -59,5 +59,5 @@ func (b *Bucket) Old(ctx context.Context, shard int, key string) (*Manifest, err
 
 // IsWrong reports whether an error is about what lies in the bucket, and not about the way to it.
 func IsWrong(err error) bool {
-	return errors.Is(err, block.ErrDamaged) || errors.Is(err, objects.ErrNotFound)
+	return errors.Is(err, block.ErrDamaged) || errors.Is(err, objects.ErrDamaged) || errors.Is(err, objects.ErrNotFound)
 }

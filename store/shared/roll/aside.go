@@ -58,6 +58,36 @@ func (n *Roller) setAside(ctx context.Context, l *layout.Listing) {
 	}
 }
 
+// gone returns those of some segments that are not listed: they are rolled up by all shards, set aside, or lost, which
+// is said.
+func (n *Roller) gone(l *layout.Listing, stored []layout.Segment) (out []layout.Segment) {
+	listed := map[layout.Segment]bool{}
+	for _, s := range l.List {
+		listed[s.Segment] = true
+	}
+	for _, s := range stored {
+		if listed[s] || n.aside[s] {
+			continue
+		}
+		lost, known := []int(nil), true
+		for shard := range n.Bucket.Shards {
+			m, ok := n.Bucket.KnownAfter(shard, l.Turn)
+			if known = known && ok; ok && !m.Has(s) {
+				lost = append(lost, shard)
+			}
+		}
+		if !known {
+			continue // the next round tells
+		}
+		out = append(out, s)
+		if len(lost) > 0 {
+			n.did.gone.Add(1)
+			n.opts.Logger.Error("a segment that was acknowledged is not there, and not rolled up: its traces are lost unless it is restored", "segment", s.Key(), "shards", lost)
+		}
+	}
+	return out
+}
+
 func (n *Roller) setSegmentAside(ctx context.Context, s layout.Segment) error {
 	got, err := n.Bucket.Get(ctx, s.Key(), layout.MaxSegment, "")
 	if errors.Is(err, objects.ErrNotFound) {
@@ -65,6 +95,9 @@ func (n *Roller) setSegmentAside(ctx context.Context, s layout.Segment) error {
 	}
 	if err != nil {
 		return err
+	}
+	if len(got.Body) == 0 {
+		return fmt.Errorf("no bytes of %s are left to set aside, so it stays", s.Key())
 	}
 	o, why := n.Bucket.ParseSegment(s.Key(), got.Body)
 	for shard := range n.Bucket.Shards {
@@ -94,6 +127,10 @@ func (n *Roller) setSegmentAside(ctx context.Context, s layout.Segment) error {
 		return fmt.Errorf("set %s aside: %w", s.Key(), err)
 	}
 	n.did.setAside.Add(1)
+	if n.aside == nil {
+		n.aside = map[layout.Segment]bool{}
+	}
+	n.aside[s] = true
 	n.opts.Logger.Warn("a segment is damaged: what it had of some shards is in no answer", "segment", s.Key(), "now", s.AsideKey(), logErr, why)
 	return nil
 }

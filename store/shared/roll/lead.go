@@ -27,11 +27,12 @@ type Roller struct {
 	told     sync.Once // that the bucket keeps what it has for longer
 	keeps    atomic.Pointer[Keeping]
 	bad      badSegments
-	saidLate time.Time // when it was logged that shards have not been rolled up for long
+	saidLate time.Time               // when it was logged that shards have not been rolled up for long
+	aside    map[layout.Segment]bool // segments that this instance set aside
 	failing  failing
 
 	did struct { // since the start
-		rolled, duplicates, unreadable, lost, setAside atomic.Uint64
+		rolled, duplicates, unreadable, lost, setAside, gone atomic.Uint64
 	}
 }
 
@@ -89,7 +90,13 @@ type seenState struct {
 }
 
 // Work says what is done in a round beside rolling up.
-type Work struct{ Close, Sweep bool }
+type Work struct {
+	Close, Sweep bool
+	// Stored are segments that were acknowledged before the round: those that are neither listed nor rolled up are
+	// lost. Done is told of those that all shards have, or that are lost.
+	Stored []layout.Segment
+	Done   func([]layout.Segment)
+}
 
 // Round does what is to be done.
 func (n *Roller) Round(ctx context.Context, w Work) {
@@ -128,6 +135,9 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 	}
 	group.Wait()
 	n.setAside(ctx, l)
+	if len(w.Stored) > 0 {
+		w.Done(n.gone(l, w.Stored))
+	}
 	n.sayLate(ctx)
 	l.LetGo()
 	if len(open) > 0 && n.leads(0) {

@@ -11,6 +11,7 @@ type Progress struct {
 	RolledUp, Duplicates, Unreadable uint64 // rows that it rolled up, dropped, and could not read
 	LostRaces                        uint64 // for manifests
 	BadSegments                      uint64 // that it set aside
+	LostSegments                     uint64 // that were acknowledged and are not there
 	Quarantined                      int    // runs and rollups that cannot be read, of all shards
 
 	Shards  int             // that it rolls up
@@ -23,7 +24,7 @@ type Progress struct {
 // Progress returns how far rolling up is, as far as that is known.
 func (n *Roller) Progress() Progress {
 	p := Progress{RolledUp: n.did.rolled.Load(), Duplicates: n.did.duplicates.Load(), Unreadable: n.did.unreadable.Load(), LostRaces: n.did.lost.Load(),
-		BadSegments: n.did.setAside.Load(), Quarantined: len(n.Quarantined()), Shards: n.led()}
+		BadSegments: n.did.setAside.Load(), LostSegments: n.did.gone.Load(), Quarantined: len(n.Quarantined()), Shards: n.led()}
 	for shard := range n.Bucket.Shards {
 		m, lost := n.Bucket.NewestKnown(shard)
 		if lost != nil {
@@ -33,13 +34,6 @@ func (n *Roller) Progress() Progress {
 		p.Lags, p.Waiting, p.Open = append(p.Lags, lag), append(p.Waiting, waiting), append(p.Open, n.open(m))
 	}
 	return p
-}
-
-// Waits reports whether segments wait for a shard, or it is not known whether.
-func (n *Roller) Waits(shard int) bool {
-	m, _ := n.Bucket.NewestKnown(shard)
-	_, count := n.waiting(m)
-	return m == nil || n.Bucket.LastListing() == nil || count > 0
 }
 
 // waiting returns how many segments wait for a shard, and how old the oldest of them is.

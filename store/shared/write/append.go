@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,7 @@ type Writer struct {
 	queuedTraces int
 	queuedBytes  int64
 	seq          uint64
+	stored       map[layout.Segment]bool // that were acknowledged, until all shards have them
 	counting     counting
 
 	did struct { // since the start
@@ -61,7 +63,7 @@ type Options struct {
 
 // New returns who writes to a bucket. An instance is named once and never again.
 func New(b *layout.Bucket, instance string, o Options) (*Writer, error) {
-	w := &Writer{b: b, opts: o, instance: instance, slots: make(chan struct{}, o.Puts), storing: make(chan struct{}, 1)}
+	w := &Writer{b: b, opts: o, instance: instance, slots: make(chan struct{}, o.Puts), storing: make(chan struct{}, 1), stored: map[layout.Segment]bool{}}
 	if o.Spool != "" {
 		var err error
 		if w.spool, err = openSpool(o.Spool, o.SpoolSize); err != nil {
@@ -279,6 +281,25 @@ func (n *Writer) putCounted(ctx context.Context, k string, body []byte, giveUp t
 	return nil
 }
 
+// maxStored bounds how many segments are remembered until they are rolled up.
+const maxStored = 10_000
+
+// Stored returns the segments that were acknowledged and are not known to be rolled up, as many as are remembered.
+func (n *Writer) Stored() []layout.Segment {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Collect(maps.Keys(n.stored))
+}
+
+// Forget forgets segments that [Writer.Stored] has returned.
+func (n *Writer) Forget(list []layout.Segment) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, s := range list {
+		delete(n.stored, s)
+	}
+}
+
 // putOrSpool stores a segment in the bucket, or in the spool if the bucket does not answer soon. An attempt that
 // is still on its way may succeed later: it has the same bytes and the same name.
 func (n *Writer) putOrSpool(ctx context.Context, k string, body []byte) (spooled bool, err error) {
@@ -330,7 +351,15 @@ func (n *Writer) seal(b *layout.Batch) (k string, body []byte, err error) {
 func (n *Writer) putSegment(ctx context.Context, k string, body []byte, giveUp time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, giveUp)
 	defer cancel()
-	return n.b.Retry(ctx, k, body)
+	if err := n.b.Retry(ctx, k, body); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if s, ok := layout.ParseSegment(k); ok && len(n.stored) < maxStored {
+		n.stored[s] = true
+	}
+	return nil
 }
 
 // Close stores what waits, and what is in the spool, as far as there is time. Nothing may be appended after that.

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package disk
+
+// Allocate does nothing on this system.
+func Allocate(string, int64) error { return nil }

@@ -1,0 +1,148 @@
+package commits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// maxWrites bounds how many writes are in progress. Badger combines concurrent ones.
+const maxWrites = 32
+
+// write stores records, and then calls note with the generation that has them. An ailing disk may
+// keep the write forever, but not the caller.
+func (l *Log) write(ctx context.Context, records []record, note func(g *generation)) error {
+	select {
+	case l.slots <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	l.mu.Lock()
+	l.writes[&records] = time.Now()
+	l.mu.Unlock()
+	done := make(chan error, 1)
+	go func() {
+		defer l.written(&records)
+		done <- l.store(records, note)
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			err = fmt.Errorf("commit: %w", err)
+		}
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// written ends a write.
+func (l *Log) written(records *[]record) {
+	l.mu.Lock()
+	delete(l.writes, records)
+	l.mu.Unlock()
+	<-l.slots
+}
+
+// Waits returns for how long the oldest write has been in progress; 0 if there is none.
+func (l *Log) Waits() (oldest time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, began := range l.writes {
+		oldest = max(oldest, time.Since(began))
+	}
+	return oldest
+}
+
+// entryBytes is at least what Badger adds to a record in its logs and tables in memory.
+const entryBytes = 256
+
+// store stores records in a generation, and notes the result.
+func (l *Log) store(records []record, note func(g *generation)) (err error) {
+	size := int64(0)
+	for i := range records {
+		size += int64(headSize + len(records[i].key) + len(records[i].body) + entryBytes)
+	}
+	g, err := l.writable(size)
+	if errors.Is(err, errClosed) {
+		return err
+	}
+	wrote := false
+	if err == nil {
+		err = g.probe()
+	}
+	if err == nil {
+		wrote = true
+		l.mu.Lock()
+		g.assign(records)
+		l.mu.Unlock()
+		err = g.put(records...)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failure = err
+	if err != nil {
+		l.failedAt = time.Now()
+	}
+	switch {
+	case g == nil:
+		return err
+	case err == nil:
+		g.acknowledged(records)
+		note(g)
+	case wrote && g.state == active:
+		g.to(failed)
+	}
+	l.release(g)
+	return err
+}
+
+// assign gives records their numbers. The caller holds the lock of the log.
+func (g *generation) assign(records []record) {
+	durable := g.durable()
+	g.writing[g.last+1] = true
+	for i := range records {
+		g.last++
+		records[i].number, records[i].durable = g.last, durable
+	}
+}
+
+// acknowledged notes that records are durable. The caller holds the lock of the log.
+func (g *generation) acknowledged(records []record) { delete(g.writing, records[0].number) }
+
+// durable returns the number up to which all records are durable. The caller holds the lock of the
+// log.
+func (g *generation) durable() uint64 {
+	least := g.last + 1
+	for first := range g.writing {
+		least = min(least, first)
+	}
+	return least - 1
+}
+
+// retryAfter is how long after a failed write [Log.Failure] tries another one.
+const retryAfter = 30 * time.Second
+
+// Failure returns why the newest write failed, or nil if it succeeded. Callers who know of a
+// failure may write nothing more, so from half a minute after it on, Failure begins a write of its
+// own, which leaves nothing behind.
+func (l *Log) Failure() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failure != nil && !l.retrying && time.Since(l.failedAt) >= l.opts.RetryAfter {
+		l.retrying = true
+		go l.retry()
+	}
+	return l.failure
+}
+
+// retry writes the deletion of no commit.
+func (l *Log) retry() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	_ = l.write(ctx, []record{{key: "retry", at: l.opts.Now()}}, func(*generation) {}) // Failure has its error
+	l.mu.Lock()
+	l.retrying = false
+	l.mu.Unlock()
+}
