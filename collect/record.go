@@ -139,7 +139,10 @@ func (c *Collector) thinSpans(in *incoming) error {
 
 func (c *Collector) tallyIncoming(in *incoming) error {
 	x := &in.trace.Context
-	in.tally = tally{who: in.who, id: in.id, claimed: in.claimed, page: x.Page, first: x.Chunk == 0 && x.ViewID != "", cost: in.trace.Cost, profiled: profiledTime(in.trace), marked: marked(in.trace)}
+	in.tally = tally{
+		who: in.who, id: in.id, claimed: in.claimed, page: x.Page, first: x.Chunk == 0 && x.ViewID != "",
+		cost: in.trace.Cost, profiled: profiledTime(in.trace), marked: marked(in.trace),
+	}
 	return nil
 }
 

@@ -24,7 +24,8 @@ const maxGap = 3
 // claim. It reports whether something was cut off.
 func believe(t *trie.Trace, claim func(us int64) int64) (cut bool, err error) {
 	if us := t.Context.Interval; us > maxInterval {
-		return false, refuse(http.StatusUnprocessableEntity, "invalid", "invalid: context.interval: %d µs: up to %d can be", us, maxInterval)
+		return false, refuse(http.StatusUnprocessableEntity, "invalid",
+			"invalid: context.interval: %d µs: up to %d can be", us, maxInterval)
 	}
 	n, spoken := believable(t, maxTraceTime)
 	claimed := claim(spoken)

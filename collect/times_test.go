@@ -185,7 +185,8 @@ func TestGiveBackAfterTurn(t *testing.T) {
 	}
 }
 
-// A bucket does not know yet what it stores twice. A chunk that is sent again claims its time once, and no more than a new chunk.
+// A bucket does not know yet what it stores twice. A chunk that is sent again claims its time once,
+// and no more than a new chunk.
 func TestRetriedChunkClaimsOnce(t *testing.T) {
 	var v viewTimes
 	const minute = 60_000_000

@@ -31,14 +31,15 @@ type viewTime struct {
 // chunkTime is the time that a chunk claimed.
 type chunkTime struct{ chunk, us uint32 }
 
-// maxRecent is how many chunks of a view are remembered, the latest first: a client that got no response sends them again.
+// maxRecent is how many chunks of a view are remembered, the latest first: a client that got no
+// response sends them again.
 const maxRecent = 4
 
 // maxViewTimes bounds a generation, which takes about 8 MiB.
 const maxViewTimes = 1 << 16
 
-// claim returns how much of some µs a chunk of a view may claim now, and how much of that is new: a bucket stores a chunk that is sent
-// again a second time, and counts it once.
+// claim returns how much of some µs a chunk of a view may claim now, and how much of that is new: a
+// bucket stores a chunk that is sent again a second time, and counts it once.
 func (v *viewTimes) claim(id store.ID, us int64, now time.Time) (granted, added int64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

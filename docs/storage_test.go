@@ -30,7 +30,8 @@ func codeOf(comment string) (blocks []string) {
 	return blocks
 }
 
-// TestLayoutOfRollups holds the bytes of rollups in storage.md against the comment of the package that writes them.
+// TestLayoutOfRollups holds the bytes of rollups in storage.md against the comment of the package
+// that writes them.
 func TestLayoutOfRollups(t *testing.T) {
 	blocks := codeOf(readText(t, "../trie/rollup/doc.go"))
 	if len(blocks) != 2 {
@@ -44,7 +45,8 @@ func TestLayoutOfRollups(t *testing.T) {
 	}
 }
 
-// TestObjectsOfStore has the same objects in storage.md and in the comment of the package that names them.
+// TestObjectsOfStore has the same objects in storage.md and in the comment of the package that
+// names them.
 func TestObjectsOfStore(t *testing.T) {
 	_, table, _ := strings.Cut(readText(t, "storage.md"), "## Layout\n")
 	table, _, _ = strings.Cut(table, "\n`HOUR` is")

@@ -17,7 +17,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// view is a page view with a sample each 10 ms, such as "f;g": g called by f; "own" is the profiling script, and "" no stack.
+// view is a page view with a sample each 10 ms, such as "f;g": g called by f; "own" is the
+// profiling script, and "" no stack.
 type view struct {
 	release, browser, device string
 	samples                  []string
@@ -36,8 +37,9 @@ func frameOf(name string) trie.Frame {
 
 func (v *view) trace(id int) *trie.Trace {
 	t := &trie.Trace{Trie: *trie.New()}
-	t.Context = trie.Context{Page: "/a", ViewID: fmt.Sprintf("%016d", id), Interval: interval * 1000, Release: v.release,
-		Labels: trie.MakeLabels(rollup.KeyBrowser, v.browser, rollup.KeyDevice, v.device)}
+	t.Context = trie.Context{Page: "/a", ViewID: fmt.Sprintf("%016d", id), Interval: interval * 1000,
+		Release: v.release,
+		Labels:  trie.MakeLabels(rollup.KeyBrowser, v.browser, rollup.KeyDevice, v.device)}
 	for i, stack := range v.samples {
 		node := trie.NodeID(trie.Root)
 		if stack != "" {
@@ -50,7 +52,8 @@ func (v *view) trace(id int) *trie.Trace {
 		t.Samples = append(t.Samples, trie.Sample{Time: int64(i) * interval * 1000, Node: node})
 	}
 	if v.to > v.from {
-		t.Context.Spans = []trie.Span{{Kind: trie.SpanFeature, Name: v.feature, Start: int64(v.from) * interval * 1000, Length: int64(v.to-v.from) * interval * 1000}}
+		t.Context.Spans = []trie.Span{{Kind: trie.SpanFeature, Name: v.feature,
+			Start: int64(v.from) * interval * 1000, Length: int64(v.to-v.from) * interval * 1000}}
 	}
 	return t
 }
@@ -75,7 +78,8 @@ func (v *view) kind() string {
 // randomViews returns page views with time in /a.
 func randomViews(r *rand.Rand) (out []view) {
 	for range 2 + r.IntN(20) {
-		v := view{release: fmt.Sprint("r", r.IntN(2)), browser: fmt.Sprint("Chrome 15", r.IntN(2)), device: []string{"mobile-low", "desktop-high"}[r.IntN(2)], feature: fmt.Sprint("s", r.IntN(2))}
+		v := view{release: fmt.Sprint("r", r.IntN(2)), browser: fmt.Sprint("Chrome 15", r.IntN(2)),
+			device: []string{"mobile-low", "desktop-high"}[r.IntN(2)], feature: fmt.Sprint("s", r.IntN(2))}
 		for range 1 + r.IntN(30) {
 			v.samples = append(v.samples, []string{"f", "f;g", "f;g;f", "h", "own", ""}[r.IntN(6)])
 		}
@@ -127,7 +131,8 @@ func one(ms, all float64) compare.Amount {
 }
 
 func add(a *compare.Amount, b compare.Amount) {
-	*a = compare.Amount{Seen: a.Seen + b.Seen, Sum: a.Sum + b.Sum, Squares: a.Squares + b.Squares, Product: a.Product + b.Product}
+	*a = compare.Amount{Seen: a.Seen + b.Seen, Sum: a.Sum + b.Sum, Squares: a.Squares + b.Squares,
+		Product: a.Product + b.Product}
 }
 
 // naiveFunctions returns the functions of page views one by one.
@@ -168,7 +173,8 @@ func naiveFunctions(views []view, byRelease bool) map[ReleasedFrame]compare.Func
 	return out
 }
 
-// A day has what its page views have, however they are divided among records, by kind of page view, feature and function.
+// A day has what its page views have, however they are divided among records, by kind of page view,
+// feature and function.
 func TestDay(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -198,7 +204,8 @@ func TestDay(t *testing.T) {
 			}
 			got := d.Day(func(f ReleasedFrame) trie.Frame { return f.Frame })
 			functions := naiveFunctions(views, false)
-			if got.Views != want.Views || !sameAmount(got.Time, want.Time) || len(got.Strata) != len(want.Strata) || len(got.Functions) != len(functions) {
+			if got.Views != want.Views || !sameAmount(got.Time, want.Time) || len(got.Strata) != len(want.Strata) ||
+				len(got.Functions) != len(functions) {
 				t.Fatalf("seed %d: got %+v, want %+v", seed, got, want)
 			}
 			for key, w := range want.Strata {
@@ -227,9 +234,11 @@ func TestDay(t *testing.T) {
 	}
 }
 
-// What is unknown of a part is unknown of the sum; a part without time has nothing that could be unknown.
+// What is unknown of a part is unknown of the sum; a part without time has nothing that could be
+// unknown.
 func TestPlus(t *testing.T) {
-	known, vague, none := compare.Amount{Seen: 1, Sum: 2, Squares: 4, Product: 6}, compare.Amount{Seen: 1, Sum: 2}, compare.Amount{Seen: 3}
+	known, vague, none := compare.Amount{Seen: 1, Sum: 2, Squares: 4, Product: 6}, compare.Amount{Seen: 1, Sum: 2},
+		compare.Amount{Seen: 3}
 	for _, tt := range []struct{ a, b, want compare.Amount }{
 		{known, known, compare.Amount{Seen: 2, Sum: 4, Squares: 8, Product: 12}},
 		{known, vague, compare.Amount{Seen: 2, Sum: 4}},
@@ -289,14 +298,16 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// Time in a page view that is asked for adds up to what distributions have, and to the long tasks in it.
+// Time in a page view that is asked for adds up to what distributions have, and to the long tasks
+// in it.
 func TestTimeInView(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		views := randomViews(r)
 		x := record(t, views)
 		for _, sel := range []selection.Selection{
-			{}, {Feature: "s0"}, {Where: where(t, "release=r1")}, {Where: where(t, "device!=mobile-low", "browser=~Chrome.*1")}, {Where: where(t, "feature=s1", "release=r0")}, {Where: where(t, "page=/b")},
+			{}, {Feature: "s0"}, {Where: where(t, "release=r1")}, {Where: where(t, "feature=s1", "release=r0")},
+			{Where: where(t, "device!=mobile-low", "browser=~Chrome.*1")}, {Where: where(t, "page=/b")},
 		} {
 			f, err := FacetOf(sel)
 			if err != nil {
@@ -354,7 +365,8 @@ func where(t testing.TB, conditions ...string) (out []selection.Matcher) {
 	return out
 }
 
-// Distributions answer selections by the labels that do not change during a view, and one feature or phase.
+// Distributions answer selections by the labels that do not change during a view, and one feature
+// or phase.
 func TestFacetOf(t *testing.T) {
 	for _, tt := range []struct {
 		feature string
@@ -379,27 +391,33 @@ func TestFacetOf(t *testing.T) {
 		{where: []string{"feature="}, refused: "several features at once"},
 	} {
 		f, err := FacetOf(selection.Selection{Feature: tt.feature, Where: where(t, tt.where...), GroupBy: tt.groups})
-		if (err == nil) != (tt.refused == "") || err != nil && !strings.Contains(err.Error(), tt.refused) || err == nil && f.Part != tt.part {
+		if (err == nil) != (tt.refused == "") || err != nil && !strings.Contains(err.Error(), tt.refused) ||
+			err == nil && f.Part != tt.part {
 			t.Errorf("%+v: got %+v, %v", tt, f, err)
 		}
 	}
-	f, err := FacetOf(selection.Selection{Where: where(t, "release=r1", "page=/a"), GroupBy: []string{"page", "device", "environment"}})
+	groups := []string{"page", "device", "environment"}
+	f, err := FacetOf(selection.Selection{Where: where(t, "release=r1", "page=/a"), GroupBy: groups})
 	if err != nil || !f.TakesFunctions("r1") || f.TakesFunctions("r2") || !f.TakesAnyFunctions() {
 		t.Errorf("functions of a release: got %v", err)
 	}
 	d := &rollup.Distribution{Labels: trie.MakeLabels("device", "mobile-low", "feature", "s0", "release", "r1")}
-	if got := f.Group("/a", d); !reflect.DeepEqual(got, trie.Labels{{Key: "page", Value: "/a"}, {Key: "device", Value: "mobile-low"}}) {
-		t.Errorf("got the group %v", got)
+	want := trie.Labels{{Key: "page", Value: "/a"}, {Key: "device", Value: "mobile-low"}}
+	if got := f.Group("/a", d); !reflect.DeepEqual(got, want) {
+		t.Errorf("got the group %v, want %v", got, want)
 	}
-	if part := PartOf(d); part != (trie.Label{Key: "feature", Value: "s0"}) || f.TakesPart(part) || !f.TakesPart(trie.Label{}) || !f.TakesBase(d) {
+	if part := PartOf(d); part != (trie.Label{Key: "feature", Value: "s0"}) || f.TakesPart(part) ||
+		!f.TakesPart(trie.Label{}) || !f.TakesBase(d) {
 		t.Errorf("got the part %v", part)
 	}
-	if f, err = FacetOf(selection.Selection{Where: where(t, "device=desktop-high")}); err != nil || f.TakesFunctions("r1") || f.TakesAnyFunctions() || f.TakesBase(d) {
+	if f, err = FacetOf(selection.Selection{Where: where(t, "device=desktop-high")}); err != nil ||
+		f.TakesFunctions("r1") || f.TakesAnyFunctions() || f.TakesBase(d) {
 		t.Errorf("functions of a device: got %v", err)
 	}
 }
 
-// Two sides have what their page views have, by stratum, and a side compared with itself has the same length.
+// Two sides have what their page views have, by stratum, and a side compared with itself has the
+// same length.
 func TestSides(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -444,7 +462,8 @@ func TestSides(t *testing.T) {
 				for _, amount := range f.Self {
 					add(&self, amount)
 				}
-				if !near(self.Sum, w.Self[0].Sum) || f.Total != w.Total || f.Reach != w.Reach || x.side.Exact() && !sameAmount(self, w.Self[0]) {
+				if !near(self.Sum, w.Self[0].Sum) || f.Total != w.Total || f.Reach != w.Reach ||
+					x.side.Exact() && !sameAmount(self, w.Self[0]) {
 					t.Errorf("seed %d, %s: got %+v with %+v, want %+v", seed, f.Frame.Name, f, self, w)
 				}
 			}
@@ -454,7 +473,8 @@ func TestSides(t *testing.T) {
 		}
 		length, count := Lengths(a, a)
 		if length.A != length.B || count.A != count.B || count.A != float64(len(ofA)) {
-			t.Errorf("seed %d: compared with itself a side has %v of %v page views, want of %d", seed, length, count, len(ofA))
+			t.Errorf("seed %d: compared with itself a side has %v of %v page views, want of %d", seed, length,
+				count, len(ofA))
 		}
 		profiled := 0.0
 		for _, v := range ofA {
@@ -469,13 +489,16 @@ func TestSides(t *testing.T) {
 // A kind of page view is its browser without a version, and its device.
 func TestKindOf(t *testing.T) {
 	got := KindOf(trie.MakeLabels("browser", "Mobile Safari 18.2", "connection", "4g", "device", "phone"))
-	if want := (trie.Labels{{Key: "browser", Value: "Mobile"}, {Key: "device", Value: "phone"}}); !reflect.DeepEqual(got, want) || len(KindOf(nil)) > 0 {
+	want := trie.Labels{{Key: "browser", Value: "Mobile"}, {Key: "device", Value: "phone"}}
+	if !reflect.DeepEqual(got, want) || len(KindOf(nil)) > 0 {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
 func TestBounds(t *testing.T) {
-	for want, e := range map[string]Estimate{"": {Value: 3}, "(1.0 to 5.3)": {3, 1, 5.26}, "(-1.0 to 0.1)": {0, -1, 0.1}} {
+	for want, e := range map[string]Estimate{
+		"": {Value: 3}, "(1.0 to 5.3)": {3, 1, 5.26}, "(-1.0 to 0.1)": {0, -1, 0.1},
+	} {
 		if got := e.Bounds(1); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -20,7 +20,8 @@ type Before struct {
 	made []string        // the directory and those above it that were missing, innermost first
 }
 
-// NoteBefore notes the state of a location. A bucket has no state but its objects, which the restore itself deletes.
+// NoteBefore notes the state of a location. A bucket has no state but its objects, which the
+// restore itself deletes.
 func NoteBefore(location string) (*Before, error) {
 	b := &Before{has: map[string]bool{}}
 	dir, ok := Folder(location)
@@ -43,8 +44,9 @@ func NoteBefore(location string) (*Before, error) {
 	}
 }
 
-// Return removes the lock, the time of last use, the commits and the directories that opening the location made. It removes nothing if an object is left, or if
-// another process uses the directory. The caller must have closed the location.
+// Return removes the lock, the time of last use, the commits and the directories that opening the
+// location made. It removes nothing if an object is left, or if another process uses the directory.
+// The caller must have closed the location.
 func (b *Before) Return() error {
 	if b.dir == "" {
 		return nil

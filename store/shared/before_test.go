@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// A restore that fails leaves a directory as it was, and one that was not there goes with those above it. Objects, and what was there
-// before, stay.
+// A restore that fails leaves a directory as it was, and one that was not there goes with those
+// above it. Objects, and what was there before, stay.
 func TestReturnToBefore(t *testing.T) {
 	open := func(dir string, change func(place objects.Store)) {
 		t.Helper()

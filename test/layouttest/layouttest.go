@@ -1,5 +1,6 @@
-// Package layouttest states the objects of a store as literals, so that a test has a complete segment, run or object of
-// rollups in a few lines, and compares what it reads with another literal.
+// Package layouttest states the objects of a store as literals, so that a test has a complete
+// segment, run or object of rollups in a few lines, and compares what it reads with another
+// literal.
 package layouttest
 
 import (
@@ -48,7 +49,8 @@ func (r *Row) id() (id store.ID) {
 func (r *Row) Trace() *trie.Trace {
 	id := r.id()
 	t := &trie.Trace{Trie: *trie.New()}
-	t.Context = trie.Context{Page: r.Page, ViewID: string(id.View[:]), Chunk: r.Chunk, Interval: Interval, Release: r.Release}
+	t.Context = trie.Context{Page: r.Page, ViewID: string(id.View[:]), Chunk: r.Chunk, Interval: Interval,
+		Release: r.Release}
 	for i, stack := range r.Samples {
 		var frames []trie.Frame
 		for name := range strings.SplitSeq(stack, ";") {
@@ -61,7 +63,8 @@ func (r *Row) Trace() *trie.Trace {
 
 // encode returns the row as objects have it.
 func (r *Row) encode() (layout.Row, error) {
-	out := layout.Row{Page: r.Page, ID: r.id(), Received: r.At, Others: r.Others, Tags: r.Tags, Payload: []byte(r.Payload)}
+	out := layout.Row{Page: r.Page, ID: r.id(), Received: r.At, Others: r.Others, Tags: r.Tags,
+		Payload: []byte(r.Payload)}
 	var err error
 	if r.Payload == "" {
 		out.Payload, err = encode.EncodeTrace(r.Trace())
@@ -71,7 +74,8 @@ func (r *Row) encode() (layout.Row, error) {
 
 // rowOf returns what an object has as a literal.
 func rowOf(x *layout.Row) (Row, error) {
-	out := Row{Page: x.Page, View: strings.TrimRight(string(x.ID.View[:]), "\x00"), Chunk: x.ID.Chunk, At: x.Received, Others: x.Others, Tags: x.Tags}
+	out := Row{Page: x.Page, View: strings.TrimRight(string(x.ID.View[:]), "\x00"), Chunk: x.ID.Chunk,
+		At: x.Received, Others: x.Others, Tags: x.Tags}
 	payload, err := x.Document()
 	if err != nil {
 		return out, err

@@ -173,13 +173,15 @@ func (r *reader) end() (e end, err error) {
 	return e, r.padding()
 }
 
-// padding reads the rest of the stream, of which all bytes are zero: tar pads its end, and [tar.Reader] ignores what follows.
+// padding reads the rest of the stream, of which all bytes are zero: tar pads its end, and
+// [tar.Reader] ignores what follows.
 func (r *reader) padding() error {
 	b := make([]byte, 32<<10)
 	for {
 		n, err := r.raw.Read(b)
 		if len(bytes.Trim(b[:n], "\x00")) > 0 {
-			return fmt.Errorf("%w: more data follows %s, such as a second backup: restore one backup at a time", errBackup, endEntry)
+			return fmt.Errorf("%w: more data follows %s, such as a second backup: restore one backup at a time",
+				errBackup, endEntry)
 		}
 		switch {
 		case errors.Is(err, io.EOF):

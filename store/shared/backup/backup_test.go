@@ -192,7 +192,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// Zeros may follow a backup, as they do behind what other programs write. A second backup is refused, and so is anything else.
+// Zeros may follow a backup, as they do behind what other programs write. A second backup is
+// refused, and so is anything else.
 func TestBehindTheEnd(t *testing.T) {
 	whole := source(t)
 	for name, x := range map[string]struct {

@@ -27,7 +27,8 @@ func adopt(t *testing.T, b *layout.Bucket) *layout.Manifest {
 	return m
 }
 
-// tracesOf returns the traces of the runs that a manifest names, and the page views and traces of its rollups. None may be there twice.
+// tracesOf returns the traces of the runs that a manifest names, and the page views and traces of
+// its rollups. None may be there twice.
 func tracesOf(t *testing.T, b *layout.Bucket, m *layout.Manifest) (traces []string, views, summed int64) {
 	t.Helper()
 	for name, h := range m.Hours {
@@ -57,7 +58,8 @@ func tracesOf(t *testing.T, b *layout.Bucket, m *layout.Manifest) (traces []stri
 	return traces, views, summed
 }
 
-// Of a run that no manifest names, those traces are adopted that are in no other run: by page view and chunk.
+// Of a run that no manifest names, those traces are adopted that are in no other run: by page view
+// and chunk.
 func TestAdopt(t *testing.T) {
 	b := newTestBucket(t, func(b *layout.Bucket, m *layout.Manifest) {
 		h := m.Hour(testHour)
@@ -88,8 +90,10 @@ func TestAdopt(t *testing.T) {
 	}
 	for range 2 { // the second time there is nothing to adopt
 		traces, views, summed := tracesOf(t, b, adopt(t, b))
-		if want := []string{"x 0", "x 1", "y 0", "z 0", "z 1"}; !slices.Equal(traces, want) || views != 3 || summed != 5 {
-			t.Errorf("got %q, with %d page views and %d traces in rollups, want %q, 3 and 5", traces, views, summed, want)
+		if want := []string{"x 0", "x 1", "y 0", "z 0", "z 1"}; !slices.Equal(traces, want) ||
+			views != 3 || summed != 5 {
+			t.Errorf("got %q, with %d page views and %d traces in rollups, want %q, 3 and 5",
+				traces, views, summed, want)
 		}
 	}
 }
@@ -113,7 +117,8 @@ func TestNotAdopted(t *testing.T) {
 	}
 }
 
-// A quarantined object is used again once it can be read, and its traces count once, whether or not rollups have them.
+// A quarantined object is used again once it can be read, and its traces count once, whether or not
+// rollups have them.
 func TestRelease(t *testing.T) {
 	quarantine := func(h *layout.Hour, key string, f layout.File, lost int) {
 		h.Quarantined = append(h.Quarantined, layout.Quarantined{Key: key, File: f, At: 1, Why: "damaged", Lost: lost})
@@ -167,7 +172,8 @@ func TestRelease(t *testing.T) {
 		m := adopt(t, b)
 		traces, _, summed := tracesOf(t, b, m)
 		if !slices.Equal(traces, tt.traces) || summed != tt.summed || len(m.Quarantined()) != tt.left {
-			t.Errorf("%s: got %q, %d in rollups, and %+v are quarantined; want %q, %d and %d of them", tt.name, traces, summed, m.Quarantined(), tt.traces, tt.summed, tt.left)
+			t.Errorf("%s: got %q, %d in rollups, and %+v are quarantined; want %q, %d and %d of them",
+				tt.name, traces, summed, m.Quarantined(), tt.traces, tt.summed, tt.left)
 		}
 		taken := map[string]bool{}
 		for _, x := range m.Removed {

@@ -38,7 +38,8 @@ func newTestBucket(t *testing.T, change func(b *layout.Bucket, m *layout.Manifes
 	return b
 }
 
-// rowsOf returns traces of /a that were received in the test hour, such as "x 0" for the first chunk of view x.
+// rowsOf returns traces of /a that were received in the test hour, such as "x 0" for the first
+// chunk of view x.
 func rowsOf(traces ...string) (out []layouttest.Row) {
 	start, _ := layout.ParseHour(testHour) // it is one
 	for _, trace := range traces {
@@ -61,7 +62,8 @@ func putRun(t *testing.T, b *layout.Bucket, id string, traces ...string) layout.
 // putRollups puts what some traces sum up to, and returns what a manifest says of it.
 func putRollups(t *testing.T, b *layout.Bucket, id string, traces ...string) layout.File {
 	t.Helper()
-	return layout.File{ID: id, Size: layouttest.Put(t, b, layout.HourKey(0, testHour, id), &layouttest.Rollups{Rows: rowsOf(traces...)})}
+	rollups := layouttest.Rollups{Rows: rowsOf(traces...)}
+	return layout.File{ID: id, Size: layouttest.Put(t, b, layout.HourKey(0, testHour, id), &rollups)}
 }
 
 // A run must have exactly as many traces as the manifest says.

@@ -26,7 +26,8 @@ const (
 // twoPages are traces of two page views, one of which has two chunks and time on two pages.
 func twoPages() []layouttest.Row {
 	return []layouttest.Row{
-		{Page: "/a", View: "first", At: at, Others: []string{"/b"}, Release: "r1", Samples: []string{"f", "f;g", "f;g"}},
+		{Page: "/a", View: "first", At: at, Others: []string{"/b"}, Release: "r1",
+			Samples: []string{"f", "f;g", "f;g"}},
 		{Page: "/a", View: "first", Chunk: 1, At: at + 60, Release: "r1", Samples: []string{"h"}},
 		{Page: "/b", View: "first", At: at, Others: []string{"/a"}, Release: "r1", Samples: []string{"f"}},
 		{Page: "/b", View: "other", Chunk: 7, At: at + 5, Payload: "this is no trace"},
@@ -61,7 +62,8 @@ func TestSegmentLiteral(t *testing.T) {
 	if !reflect.DeepEqual(got.Rows, want.Rows) {
 		t.Errorf("got the rows %+v\nwant %+v", got.Rows, want.Rows)
 	}
-	if len(got.Counts) != 2 || !reflect.DeepEqual(got.Counts[0], want.Counts[0]) || got.Counts[1].Vitals[0].Weight != 2_000_000 {
+	if len(got.Counts) != 2 || !reflect.DeepEqual(got.Counts[0], want.Counts[0]) ||
+		got.Counts[1].Vitals[0].Weight != 2_000_000 {
 		t.Errorf("got the counts %+v, want %+v", got.Counts, want.Counts)
 	}
 	again, err := got.Encode(b, key)
@@ -73,7 +75,8 @@ func TestSegmentLiteral(t *testing.T) {
 // A run has its rows in both forms.
 func TestRunLiteral(t *testing.T) {
 	b := newBucket(t)
-	for _, want := range []layouttest.Run{{Rows: twoPages()}, {Rows: twoPages(), Packed: true}, {}, {Rows: twoPages()[3:], Packed: false}} {
+	for _, want := range []layouttest.Run{{Rows: twoPages()}, {Rows: twoPages(), Packed: true}, {},
+		{Rows: twoPages()[3:], Packed: false}} {
 		key := layout.RunKey(0, hour, layout.NewID())
 		layouttest.Put(t, b, key, &want)
 		got, err := layouttest.DecodeRun(t.Context(), b, key)
@@ -88,8 +91,9 @@ func TestRunLiteral(t *testing.T) {
 			t.Errorf("got %d rows with %d keys, %v, want %d", rows, keys, err, len(want.Rows))
 		}
 	}
-	if f := (&layouttest.Run{Rows: twoPages()}).File("x"); f != (layout.File{ID: "x", Rows: 4, First: at, Last: at + 60}) {
-		t.Errorf("got the file %+v", f)
+	want := layout.File{ID: "x", Rows: 4, First: at, Last: at + 60}
+	if f := (&layouttest.Run{Rows: twoPages()}).File("x"); f != want {
+		t.Errorf("got the file %+v, want %+v", f, want)
 	}
 }
 
@@ -116,7 +120,8 @@ func TestRollupsLiteral(t *testing.T) {
 		want := map[string]layouttest.Sums{
 			"/a": {Views: 1, Traces: 2, Self: map[string]int64{"f": 10_000, "f;g": 20_000, "h": 10_000},
 				Outcomes: map[string]int64{"unsampled": 9}, Vitals: none, Catalog: all(2, at, at+60)},
-			"/b": {Views: 1, Traces: 1, Self: map[string]int64{"f": 10_000}, Outcomes: none, Vitals: none, Catalog: all(1, at, at)},
+			"/b": {Views: 1, Traces: 1, Self: map[string]int64{"f": 10_000}, Outcomes: none, Vitals: none,
+				Catalog: all(1, at, at)},
 			"/c": {Self: none, Outcomes: none, Vitals: map[string]int64{"LCP": 1}, Catalog: layout.Catalog{}},
 		}
 		if !reflect.DeepEqual(got, want) {
@@ -135,16 +140,21 @@ func manifest() *layout.Manifest {
 		Hours: map[string]*layout.Hour{hour: {
 			Runs: []layout.File{file}, Rollups: []layout.File{{ID: "SUM", Size: 100, Tier: -1}},
 			Traces: 4, Duplicates: 1, First: at, Last: at + 60, Sealed: true,
-			Quarantined: []layout.Quarantined{{Key: layout.RunKey(0, hour, "BAD"), File: layout.File{ID: "BAD", Rows: 7}, At: at, Why: "damaged", Lost: 2}},
+			Quarantined: []layout.Quarantined{{
+				Key: layout.RunKey(0, hour, "BAD"), File: layout.File{ID: "BAD", Rows: 7}, At: at, Why: "damaged", Lost: 2,
+			}},
 		}},
-		Days:      map[string]*layout.Day{"20261124": {Rollups: []layout.File{{ID: "DAY"}}, Sources: []string{"20261124T23"}, Traces: 1, First: at, Last: at}},
+		Days: map[string]*layout.Day{"20261124": {
+			Rollups: []layout.File{{ID: "DAY"}}, Sources: []string{"20261124T23"}, Traces: 1, First: at, Last: at,
+		}},
 		Removed:   []layout.Removed{{Key: layout.RunKey(0, hour, "OLD"), At: at}},
 		Kept:      &layout.Retention{Traces: 1, Hours: 2, Days: 3},
 		Deletions: map[string]layout.Deleting{"ID": {}},
 	}
 }
 
-// A manifest comes back with each of its fields, and names its objects, the quarantined ones included.
+// A manifest comes back with each of its fields, and names its objects, the quarantined ones
+// included.
 func TestManifestLiteral(t *testing.T) {
 	b := newBucket(t)
 	body, err := manifest().Encode(b.Codec, 0)
@@ -166,7 +176,8 @@ func TestManifestLiteral(t *testing.T) {
 	if !reflect.DeepEqual(got.Clone(), manifest()) {
 		t.Errorf("the copy is another one: %+v", got.Clone())
 	}
-	want := []string{"days/000/20261124/DAY.sums", "hours/000/" + hour + "/SUM.sums", "raw/000/" + hour + "/BAD.run", "raw/000/" + hour + "/RUN.run"}
+	want := []string{"days/000/20261124/DAY.sums", "hours/000/" + hour + "/SUM.sums",
+		"raw/000/" + hour + "/BAD.run", "raw/000/" + hour + "/RUN.run"}
 	if names := slices.Sorted(maps.Keys(got.Names(0))); !slices.Equal(names, want) {
 		t.Errorf("it names %q, want %q", names, want)
 	}
@@ -179,16 +190,21 @@ func TestWrongManifests(t *testing.T) {
 		change func(m *layout.Manifest)
 		want   string
 	}{
-		"version":      {func(m *layout.Manifest) { m.Version = 2 }, "the manifest has version 2, this release knows 1"},
-		"hour":         {func(m *layout.Manifest) { m.Hours["20261125T1"] = &layout.Hour{} }, `hour "20261125T1"`},
-		"no hour":      {func(m *layout.Manifest) { m.Hours[hour] = nil }, `hour "` + hour + `"`},
-		"day":          {func(m *layout.Manifest) { m.Days["20261131"] = &layout.Day{} }, `day "20261131"`},
-		"no day":       {func(m *layout.Manifest) { m.Days["20261124"] = nil }, `day "20261124"`},
-		"no instance":  {func(m *layout.Manifest) { m.Instances["def"] = nil }, `boot "def"`},
-		"backward":     {func(m *layout.Manifest) { m.Instances["abc"].Ranges = [][2]uint64{{3, 1}} }, `segments [[3 1]] of "abc"`},
-		"from zero":    {func(m *layout.Manifest) { m.Instances["abc"].Ranges = [][2]uint64{{0, 1}} }, `segments [[0 1]] of "abc"`},
-		"neighbours":   {func(m *layout.Manifest) { m.Instances["abc"].Ranges = [][2]uint64{{1, 3}, {4, 5}} }, `segments [[1 3] [4 5]] of "abc"`},
-		"out of order": {func(m *layout.Manifest) { m.Instances["abc"].Ranges = [][2]uint64{{5, 6}, {1, 2}} }, `segments [[5 6] [1 2]] of "abc"`},
+		"version": {func(m *layout.Manifest) { m.Version = 2 },
+			"the manifest has version 2, this release knows 1"},
+		"hour":        {func(m *layout.Manifest) { m.Hours["20261125T1"] = &layout.Hour{} }, `hour "20261125T1"`},
+		"no hour":     {func(m *layout.Manifest) { m.Hours[hour] = nil }, `hour "` + hour + `"`},
+		"day":         {func(m *layout.Manifest) { m.Days["20261131"] = &layout.Day{} }, `day "20261131"`},
+		"no day":      {func(m *layout.Manifest) { m.Days["20261124"] = nil }, `day "20261124"`},
+		"no instance": {func(m *layout.Manifest) { m.Instances["def"] = nil }, `boot "def"`},
+		"backward": {func(m *layout.Manifest) { m.Instances["abc"].Ranges = [][2]uint64{{3, 1}} },
+			`segments [[3 1]] of "abc"`},
+		"from zero": {func(m *layout.Manifest) { m.Instances["abc"].Ranges = [][2]uint64{{0, 1}} },
+			`segments [[0 1]] of "abc"`},
+		"neighbours": {func(m *layout.Manifest) { m.Instances["abc"].Ranges = [][2]uint64{{1, 3}, {4, 5}} },
+			`segments [[1 3] [4 5]] of "abc"`},
+		"out of order": {func(m *layout.Manifest) { m.Instances["abc"].Ranges = [][2]uint64{{5, 6}, {1, 2}} },
+			`segments [[5 6] [1 2]] of "abc"`},
 	} {
 		m := manifest()
 		x.change(m)
@@ -206,8 +222,8 @@ func TestWrongManifests(t *testing.T) {
 	}
 }
 
-// Each kind of object is damaged under the key of another one, if it is cut off, and if a byte is another one; and each of these runs
-// says of itself what the rest of it denies.
+// Each kind of object is damaged under the key of another one, if it is cut off, and if a byte is
+// another one; and each of these runs says of itself what the rest of it denies.
 func TestWrongObjects(t *testing.T) {
 	b := newBucket(t)
 	run := layout.RunKey(0, hour, "RUN")
@@ -257,7 +273,8 @@ func TestWrongObjects(t *testing.T) {
 	if !errors.Is(err, block.ErrDamaged) || !strings.Contains(err.Error(), "is there twice") {
 		t.Errorf("a trace that is there twice: got %v", err)
 	}
-	if _, err := b.Open(t.Context(), layout.RunKey(0, hour, "NONE")); !errors.Is(err, objects.ErrNotFound) || layout.FailedObject(err) != layout.RunKey(0, hour, "NONE") {
+	if _, err := b.Open(t.Context(), layout.RunKey(0, hour, "NONE")); !errors.Is(err, objects.ErrNotFound) ||
+		layout.FailedObject(err) != layout.RunKey(0, hour, "NONE") {
 		t.Errorf("a run that is not there: got %v", err)
 	}
 }
