@@ -142,6 +142,7 @@ var mayImport = map[string][]string{
 	"test/provider":          {},
 	"test/hostile":           {},
 	"test/loadgen":           {"collect", "encode", "query", "store", "trie"},
+	"test/layouttest":        {"encode", "store", "store/objects", "store/shared/layout", "trie", "trie/rollup"},
 	"test/mutate":            {},
 	"test/programs":          {},
 	"test/scratchdisk":       {},

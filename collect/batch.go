@@ -51,6 +51,7 @@ func (c *Collector) store(ctx context.Context, who client, b *batch, reply *answ
 		if x, ok := errors.AsType[*store.RecordError](err); ok && x.Index >= 0 && x.Index < len(b.records) {
 			// Nothing was stored because of this one. The others are good.
 			c.reject(b, b.tallies[x.Index].index, refuse(http.StatusRequestEntityTooLarge, "trace_size", "trace: %s", x.Reason))
+			c.viewTimes.giveBack(b.tallies[x.Index].id, b.tallies[x.Index].claimed)
 			b.records = slices.Delete(b.records, x.Index, x.Index+1)
 			b.tallies = slices.Delete(b.tallies, x.Index, x.Index+1)
 			continue
@@ -84,7 +85,7 @@ func (c *Collector) store(ctx context.Context, who client, b *batch, reply *answ
 // giveBack gives back the time that the traces of a batch claimed, which is not stored.
 func (c *Collector) giveBack(b *batch) {
 	for _, t := range b.tallies {
-		c.viewTimes.giveBack(t.view, t.claimed)
+		c.viewTimes.giveBack(t.id, t.claimed)
 	}
 }
 

@@ -25,7 +25,7 @@ type incoming struct {
 
 	trace   *trie.Trace
 	id      store.ID
-	claimed int64 // µs of its view
+	claimed int64 // µs that are new for its view
 	changed bool  // more than the context is another than was sent
 	tally   tally
 	pages   []string
@@ -84,7 +84,7 @@ func (c *Collector) record(data []byte, binary bool, who client) (store.Record, 
 	defer c.decoders.Put(in.decoder) // the trace is part of it, so not before the end
 	for _, step := range recordSteps {
 		if err := step.do(c, in); err != nil {
-			c.viewTimes.giveBack(in.id.View, in.claimed)
+			c.viewTimes.giveBack(in.id, in.claimed)
 			return store.Record{}, in.tally, err
 		}
 	}
@@ -118,7 +118,10 @@ func (c *Collector) decodeIncoming(in *incoming) error {
 
 // claimTime cuts off the samples that the page view can not have.
 func (c *Collector) claimTime(in *incoming) (err error) {
-	in.claimed, in.changed, err = believe(in.trace, func(us int64) int64 { return c.viewTimes.claim(in.id.View, us, in.now) })
+	in.changed, err = believe(in.trace, func(us int64) (granted int64) {
+		granted, in.claimed = c.viewTimes.claim(in.id, us, in.now)
+		return granted
+	})
 	if in.changed {
 		c.metrics.cut.Inc()
 	}
@@ -136,7 +139,10 @@ func (c *Collector) thinSpans(in *incoming) error {
 
 func (c *Collector) tallyIncoming(in *incoming) error {
 	x := &in.trace.Context
-	in.tally = tally{who: in.who, view: in.id.View, claimed: in.claimed, page: x.Page, first: x.Chunk == 0 && x.ViewID != "", cost: in.trace.Cost, profiled: profiledTime(in.trace), marked: marked(in.trace)}
+	in.tally = tally{
+		who: in.who, id: in.id, claimed: in.claimed, page: x.Page, first: x.Chunk == 0 && x.ViewID != "",
+		cost: in.trace.Cost, profiled: profiledTime(in.trace), marked: marked(in.trace),
+	}
 	return nil
 }
 

@@ -17,8 +17,8 @@ type tally struct {
 	profiled int64     // µs that its samples speak for
 	marked   bool      // the browser says what it did
 	who      client
-	view     view128
-	claimed  int64 // µs of its view
+	id       store.ID
+	claimed  int64 // µs that are new for its view
 }
 
 // What a client may claim of one trace. Counters never fall again, so one absurd number
@@ -73,10 +73,10 @@ func (c *Collector) count(b *batch, duplicates int) {
 	for i, t := range b.tallies {
 		switch {
 		case repeat[i]:
-			c.viewTimes.giveBack(t.view, t.claimed)
+			c.viewTimes.giveBack(t.id, t.claimed)
 		case duplicates > 0:
 			duplicates--
-			c.viewTimes.giveBack(t.view, t.claimed)
+			c.viewTimes.giveBack(t.id, t.claimed)
 		default:
 			c.countTrace(t)
 		}

@@ -21,13 +21,14 @@ const maxGap = 3
 
 // believe refuses a trace with an interval that can not be, and cuts off what its samples
 // claim beyond what one trace can have. claim returns how much of some µs the page view may
-// claim. It reports how much was claimed, and whether something was cut off.
-func believe(t *trie.Trace, claim func(us int64) int64) (claimed int64, cut bool, err error) {
+// claim. It reports whether something was cut off.
+func believe(t *trie.Trace, claim func(us int64) int64) (cut bool, err error) {
 	if us := t.Context.Interval; us > maxInterval {
-		return 0, false, refuse(http.StatusUnprocessableEntity, "invalid", "invalid: context.interval: %d µs: up to %d can be", us, maxInterval)
+		return false, refuse(http.StatusUnprocessableEntity, "invalid",
+			"invalid: context.interval: %d µs: up to %d can be", us, maxInterval)
 	}
 	n, spoken := believable(t, maxTraceTime)
-	claimed = claim(spoken)
+	claimed := claim(spoken)
 	if claimed < spoken {
 		n, _ = believable(t, claimed)
 	}
@@ -39,7 +40,7 @@ func believe(t *trie.Trace, claim func(us int64) int64) (claimed int64, cut bool
 			t.End, cut = end, true
 		}
 	}
-	return claimed, cut, nil
+	return cut, nil
 }
 
 // believable returns how many of the samples can be believed, from the first on, if they may

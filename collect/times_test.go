@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"net/http"
@@ -45,7 +46,7 @@ func TestBelieve(t *testing.T) {
 		for _, at := range tt.times {
 			tr.Samples = append(tr.Samples, trie.Sample{Time: at})
 		}
-		_, cut, err := believe(tr, func(us int64) int64 { return us })
+		cut, err := believe(tr, func(us int64) int64 { return us })
 		if len(tr.Samples) != tt.want || tr.End != tt.wantEnd || err != nil || cut != (tt.want < len(tt.times) || tt.end != tt.wantEnd) {
 			t.Errorf("%s: got %d samples to %d, cut %v, %v; want %d to %d", tt.name, len(tr.Samples), tr.End, cut, err, tt.want, tt.wantEnd)
 		}
@@ -58,7 +59,7 @@ func TestBelieve(t *testing.T) {
 			t.Errorf("%s: the samples speak for %d µs, want at most %d", tt.name, spoken, most)
 		}
 	}
-	if _, _, err := believe(&trie.Trace{Context: trie.Context{Interval: maxInterval + 1}}, nil); err == nil {
+	if _, err := believe(&trie.Trace{Context: trie.Context{Interval: maxInterval + 1}}, nil); err == nil {
 		t.Error("an interval of more than a minute is believed")
 	}
 }
@@ -150,11 +151,74 @@ func TestViewTimes(t *testing.T) {
 		t.Errorf("a view of an hour speaks for %s", got)
 	}
 	for i := range 3 * maxViewTimes {
-		var view view128
-		view[0], view[1], view[2] = byte(i), byte(i>>8), byte(i>>16)
-		col.viewTimes.claim(view, 1, now)
+		col.viewTimes.claim(viewOf(i), 1, now)
 	}
 	if n := len(col.viewTimes.now) + len(col.viewTimes.earlier); n > 2*maxViewTimes {
 		t.Errorf("%d views are remembered", n)
+	}
+}
+
+// viewOf returns the first chunk of one of many page views.
+func viewOf(i int) (id store.ID) {
+	binary.BigEndian.PutUint32(id.View[:], uint32(i))
+	return id
+}
+
+// A chunk that was not stored claims nothing, also if the generations turned since it claimed.
+func TestGiveBackAfterTurn(t *testing.T) {
+	var v viewTimes
+	for i := range maxViewTimes {
+		v.claim(viewOf(i), maxTraceTime, noon)
+	}
+	v.claim(viewOf(maxViewTimes), 1, noon)
+	if len(v.now) != 1 {
+		t.Fatalf("%d views are in the newer generation", len(v.now))
+	}
+	v.giveBack(viewOf(7), maxTraceTime)
+	v.giveBack(viewOf(2*maxViewTimes), 1) // which never claimed anything
+	for i, want := range map[int]int64{7: maxTraceTime, 8: 0} {
+		id := viewOf(i)
+		id.Chunk = 1
+		if got, _ := v.claim(id, maxTraceTime, noon); got != want {
+			t.Errorf("view %d: got %d µs, want %d", i, got, want)
+		}
+	}
+}
+
+// A bucket does not know yet what it stores twice. A chunk that is sent again claims its time once,
+// and no more than a new chunk.
+func TestRetriedChunkClaimsOnce(t *testing.T) {
+	var v viewTimes
+	const minute = 60_000_000
+	at := func(chunk uint32) store.ID {
+		id := viewOf(1)
+		id.Chunk = chunk
+		return id
+	}
+	for chunk := range uint32(20) { // a view of 20 minutes, of which each response is lost once
+		for try := range 3 {
+			granted, added := v.claim(at(chunk), minute, noon.Add(time.Duration(chunk)*time.Minute))
+			if want := int64(minute); granted != want || (added == want) != (try == 0) {
+				t.Fatalf("chunk %d, try %d: got %d µs, %d of them new", chunk, try, granted, added)
+			}
+		}
+	}
+	now := noon.Add(19 * time.Minute)
+	if granted, added := v.claim(at(19), 3*minute, now); granted != 3*minute || added != 2*minute {
+		t.Errorf("a longer copy: got %d µs, %d of them new", granted, added)
+	}
+	v.giveBack(at(19), 2*minute)
+	if granted, added := v.claim(at(19), minute, now); granted != minute || added != 0 {
+		t.Errorf("after the longer copy was not stored: got %d µs, %d of them new", granted, added)
+	}
+	if granted, _ := v.claim(at(20), 60*minute, now); granted != 9*minute {
+		t.Errorf("20 minutes were claimed, in 19: got %d µs more, want %d", granted, 9*minute)
+	}
+	v.giveBack(at(20), 9*minute)
+	if granted, added := v.claim(at(20), minute, now); granted != minute || added != minute {
+		t.Errorf("a chunk that was not stored: got %d µs, %d of them new", granted, added)
+	}
+	if granted, added := v.claim(at(2), minute, now); granted != minute || added != minute {
+		t.Errorf("a chunk that is forgotten: got %d µs, %d of them new", granted, added)
 	}
 }

@@ -47,6 +47,15 @@ func (c *config) restoreFrom(ctx context.Context, in io.Reader, stderr io.Writer
 	if err != nil {
 		return backup.Stats{}, fmt.Errorf("restore into %s: %w", c.data, err)
 	}
+	before, err := shared.NoteBefore(c.data)
+	if err != nil {
+		return backup.Stats{}, fmt.Errorf("restore into %s: %w", c.data, err)
+	}
+	defer func() { // after it was closed
+		if err != nil {
+			err = errors.Join(err, before.Return())
+		}
+	}()
 	to, err := c.openPlace(ctx, false, c.errandLog(stderr))
 	if err != nil {
 		return backup.Stats{}, err

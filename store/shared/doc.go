@@ -20,6 +20,7 @@
 //	node.go       a node, and a reader
 //	options.go    how a bucket is used
 //	place.go      where objects are: a bucket, or a directory
+//	before.go     a directory before a restore, which it returns to if that fails
 //	health.go     what a node has done, and how it is
 //	symbols.go    where symbols are
 //	changes.go    what is known of changes

@@ -96,6 +96,11 @@ func cases() map[string]struct{ trouble, healthy []series } {
 			[]series{`fieldtrie_store_bad_segments_total{instance="a"} 1x60`},
 			[]series{`fieldtrie_store_bad_segments_total{instance="a"} 0x60`},
 		},
+		"FieldtrieQuarantined": {
+			[]series{`fieldtrie_store_quarantined_objects{instance="a"} 1x60`,
+				`fieldtrie_store_quarantined_objects{instance="b"} 1x60`},
+			[]series{`fieldtrie_store_quarantined_objects{instance="a"} 0x60`},
+		},
 		"FieldtrieUnreadable": {
 			[]series{`fieldtrie_store_unreadable_traces_total{instance="a"} 1x60`},
 			[]series{`fieldtrie_store_unreadable_traces_total{instance="a"} 0x60`},

@@ -107,13 +107,14 @@ var errBackup = errors.New("the backup is damaged or cut off")
 // reader reads the entries of a backup.
 type reader struct {
 	account
+	raw  io.Reader
 	tar  *tar.Reader
 	last string // the present entry, which errors name
 	size int64
 }
 
 func newReader(r io.Reader) *reader {
-	return &reader{account: account{sum: sha256.New()}, tar: tar.NewReader(r), last: "its start"}
+	return &reader{account: account{sum: sha256.New()}, raw: r, tar: tar.NewReader(r), last: "its start"}
 }
 
 // next goes to the next entry, and returns its name.
@@ -167,7 +168,26 @@ func (r *reader) end() (e end, err error) {
 		return e, fmt.Errorf("%w: %s does not count what came before it", errBackup, endEntry)
 	}
 	if _, err := r.tar.Next(); !errors.Is(err, io.EOF) {
-		return e, fmt.Errorf("%w: something is behind %s", errBackup, endEntry)
+		return e, fmt.Errorf("%w: more entries follow %s", errBackup, endEntry)
 	}
-	return e, nil
+	return e, r.padding()
+}
+
+// padding reads the rest of the stream, of which all bytes are zero: tar pads its end, and
+// [tar.Reader] ignores what follows.
+func (r *reader) padding() error {
+	b := make([]byte, 32<<10)
+	for {
+		n, err := r.raw.Read(b)
+		if len(bytes.Trim(b[:n], "\x00")) > 0 {
+			return fmt.Errorf("%w: more data follows %s, such as a second backup: restore one backup at a time",
+				errBackup, endEntry)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("%w: behind %s: %w", errBackup, endEntry, err)
+		}
+	}
 }

@@ -192,6 +192,27 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// Zeros may follow a backup, as they do behind what other programs write. A second backup is
+// refused, and so is anything else.
+func TestBehindTheEnd(t *testing.T) {
+	whole := source(t)
+	for name, x := range map[string]struct {
+		more string
+		want string
+	}{
+		"nothing":                {"", ""},
+		"padding":                {strings.Repeat("\x00", 100<<10), ""},
+		"a second backup":        {string(whole), "more data follows END.json, such as a second backup"},
+		"a byte after zeros":     {strings.Repeat("\x00", 100<<10) + "x", "more data follows END.json"},
+		"half of another header": {string(whole[:300]), "more data follows END.json"},
+	} {
+		err := tryRestore(t, []byte(string(whole)+x.more))
+		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: got %v, want %q", name, err, x.want)
+		}
+	}
+}
+
 // What a header says does not decide how much memory is taken.
 func TestMemory(t *testing.T) {
 	var out bytes.Buffer

@@ -2,17 +2,17 @@ package check
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store/block"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
-	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/test/layouttest"
 )
 
 func TestMain(m *testing.M) {
@@ -25,11 +25,7 @@ const testHour = "20261125T10"
 // newTestBucket returns a bucket with a manifest that change has changed.
 func newTestBucket(t *testing.T, change func(b *layout.Bucket, m *layout.Manifest)) *layout.Bucket {
 	t.Helper()
-	store := fakebucket.New(1).Client().Bucket(time.Now)
-	b, err := layout.Create(t.Context(), store, layout.Options{Shards: 1, GiveUp: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := layouttest.NewBucket(t, fakebucket.New(1).Client().Bucket(time.Now), 1)
 	r := roll.New(b, "0123456789ab", roll.Options{Logger: slog.New(slog.DiscardHandler)}).Shards[0]
 	if err := r.Load(t.Context()); err != nil {
 		t.Fatal(err)
@@ -42,30 +38,32 @@ func newTestBucket(t *testing.T, change func(b *layout.Bucket, m *layout.Manifes
 	return b
 }
 
-// putRun puts a run with so many traces.
-func putRun(t *testing.T, b *layout.Bucket, id string, rows int) {
+// rowsOf returns traces of /a that were received in the test hour, such as "x 0" for the first
+// chunk of view x.
+func rowsOf(traces ...string) (out []layouttest.Row) {
+	start, _ := layout.ParseHour(testHour) // it is one
+	for _, trace := range traces {
+		row := layouttest.Row{Page: "/a", At: start.UnixMicro(), Release: "r1", Samples: []string{"f", "f;g"}}
+		_, _ = fmt.Sscan(trace, &row.View, &row.Chunk)
+		out = append(out, row)
+	}
+	return out
+}
+
+// putRun puts a run with some traces, and returns what a manifest says of it.
+func putRun(t *testing.T, b *layout.Bucket, id string, traces ...string) layout.File {
 	t.Helper()
-	w := layout.NewRunWriter(b.Codec)
-	for i := range rows {
-		x := &trie.Trace{Trie: *trie.New(), Context: trie.Context{Page: "/a", Chunk: uint32(i), Interval: 10_000}}
-		payload, err := encode.EncodeTrace(x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		row := layout.Row{Page: "/a", Received: 1, Payload: payload}
-		row.ID.Chunk = uint32(i)
-		if err := w.Add(&row); err != nil {
-			t.Fatal(err)
-		}
-	}
-	key := layout.RunKey(0, testHour, id)
-	body, err := w.Finish(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.PutObject(t.Context(), key, body); err != nil {
-		t.Fatal(err)
-	}
+	run := layouttest.Run{Rows: rowsOf(traces...)}
+	f := run.File(id)
+	f.Size = layouttest.Put(t, b, layout.RunKey(0, testHour, id), &run)
+	return f
+}
+
+// putRollups puts what some traces sum up to, and returns what a manifest says of it.
+func putRollups(t *testing.T, b *layout.Bucket, id string, traces ...string) layout.File {
+	t.Helper()
+	rollups := layouttest.Rollups{Rows: rowsOf(traces...)}
+	return layout.File{ID: id, Size: layouttest.Put(t, b, layout.HourKey(0, testHour, id), &rollups)}
 }
 
 // A run must have exactly as many traces as the manifest says.
@@ -75,7 +73,7 @@ func TestTracesOfRun(t *testing.T) {
 		ok   bool
 	}{{2, false}, {3, true}, {4, false}} {
 		b := newTestBucket(t, func(*layout.Bucket, *layout.Manifest) {})
-		putRun(t, b, "run", 3)
+		putRun(t, b, "run", "x 0", "x 1", "x 2")
 		o, err := b.Open(t.Context(), layout.RunKey(0, testHour, "run"))
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +93,7 @@ func TestTracesOfHour(t *testing.T) {
 			m.Hour(testHour).Runs = []layout.File{{ID: "run", Rows: 3}}
 			m.Hour(testHour).Traces = traces
 		})
-		putRun(t, b, "run", 3)
+		putRun(t, b, "run", "x 0", "x 1", "x 2")
 		run, err := b.Open(t.Context(), layout.RunKey(0, testHour, "run"))
 		if err != nil {
 			t.Fatal(err)
@@ -105,19 +103,8 @@ func TestTracesOfHour(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := &hourCheck{v: &verifier{b: b}, m: m, name: testHour, hour: m.Hours[testHour]}
-		rollups := layout.NewRollupWriter(b.Codec, true)
-		if _, err := b.FromTraces(t.Context(), []*layout.Object{run}, rollups.Add); err != nil {
-			t.Fatal(err)
-		}
-		key := layout.HourKey(0, testHour, "sum")
-		body, err := rollups.Finish(key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := b.PutObject(t.Context(), key, body); err != nil {
-			t.Fatal(err)
-		}
-		sum, err := b.Open(t.Context(), key)
+		putRollups(t, b, "sum", "x 0", "x 1", "x 2")
+		sum, err := b.Open(t.Context(), layout.HourKey(0, testHour, "sum"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,9 +11,11 @@
 //	raw/NNN/HOUR/ID.run                    traces of an hour, by page, view and chunk; none twice
 //	hours/NNN/HOUR/ID.sums                 what a run adds to the rollups of its hour, or all of them
 //	days/NNN/DAY/ID.sums                   the rollups of a day
-//	changes/STATE                          what is known of changes; BAD-SUM beside it could not be read
+//	changes/STATE                          what is known of changes
+//	changes/BAD-SUM                        what it was when it could not be read
 //	deletions/open/ID, deletions/done/ID   requests to delete, and records of those that were carried out
 //	symbols/                               what package tables has in a folder
+//	BACKUP                                 when the last complete backup was begun
 //
 // An instance is one life of a node. All but manifests are put once and never changed. A manifest is replaced under the condition
 // that it is as it was when its writer read it. What no manifest names does not count, so that a node may stop at any

@@ -103,47 +103,6 @@ func TestDamagedRows(t *testing.T) {
 	}
 }
 
-// TestManifest reads manifests that can not be.
-func TestManifest(t *testing.T) {
-	c := testCodec(t)
-	m := newManifest()
-	m.Instances["b"] = &Consumed{Ranges: [][2]uint64{{1, 3}, {5, 5}}}
-	m.Hour("20261121T08").Runs = []File{{ID: "x", Rows: 3, Size: 100}}
-	body, err := m.Encode(c, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := decodeManifest(c, 0, body)
-	if err != nil || fmt.Sprint(got.Hours["20261121T08"]) != fmt.Sprint(m.Hours["20261121T08"]) || !got.Instances["b"].has(5) {
-		t.Fatalf("got %+v, %v", got, err)
-	}
-	if _, err := decodeManifest(c, 1, body); !errors.Is(err, block.ErrDamaged) {
-		t.Errorf("as the manifest of another shard: got %v, want that it is damaged", err)
-	}
-	for what, change := range map[string]func(*Manifest){
-		"an hour":  func(m *Manifest) { m.Hour("20261121T8") },
-		"a day":    func(m *Manifest) { m.Days["2026-11-21"] = &Day{} },
-		"ranges":   func(m *Manifest) { m.Instances["b"].Ranges = [][2]uint64{{1, 3}, {4, 5}} },
-		"backward": func(m *Manifest) { m.Instances["b"].Ranges = [][2]uint64{{3, 1}} },
-		"no boot":  func(m *Manifest) { m.Instances["c"] = nil },
-		"later":    func(m *Manifest) { m.Version = 2 },
-	} {
-		x := m.Clone()
-		change(x)
-		body, err := x.Encode(c, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = decodeManifest(c, 0, body)
-		if _, newer := errors.AsType[*VersionError](err); !newer && !errors.Is(err, block.ErrDamaged) {
-			t.Errorf("%s: got %v", what, err)
-		}
-	}
-	if _, err := decodeManifest(c, 0, body[:len(body)-1]); !errors.Is(err, block.ErrDamaged) {
-		t.Errorf("got %v", err)
-	}
-}
-
 // decodeTraces returns the rows of a block of a page.
 func decodeTraces(data []byte, page string, n int) ([]Row, error) {
 	r, err := readRows(data, page)
