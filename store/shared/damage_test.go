@@ -197,7 +197,7 @@ func (d *damagedStore) said(complete bool) bool {
 	return slices.ContainsFunc(d.harmed, func(k string) bool { return strings.Contains(d.log.String(), k) })
 }
 
-// compare checks what is found: nothing twice, and what is missing is said.
+// compare checks that no trace is found twice, and that missing ones are reported.
 func (d *damagedStore) compare(when string, want map[store.ID]store.Record) (traces int) {
 	d.Helper()
 	found, pages, complete := d.found()
@@ -244,7 +244,7 @@ func (d *damagedStore) damageOne(what, key string, running bool) {
 		n, err := Open(d.Context(), d.s.Client().Bucket(time.Now), d.options())
 		if err != nil {
 			if key == objects.Marker {
-				return // it says so, and changes nothing
+				return // the error names FORMAT, and nothing was changed
 			}
 			d.Fatalf("it does not start: %v", err)
 		}
@@ -309,7 +309,7 @@ func (d *damagedStore) putBack(what string) {
 }
 
 // Any object may be damaged, lost, swapped with another of its kind or replaced by an older copy, before a node starts or
-// while it runs: the shards go on, what is missing is said, a repair takes nothing away, and with the object put back all is
+// while it runs: the shards go on, missing traces are reported, a repair removes nothing, and with the object put back all traces are
 // there again.
 func TestDamageOfEachObject(t *testing.T) {
 	newStore := func(t *testing.T) *damagedStore {

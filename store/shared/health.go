@@ -101,8 +101,8 @@ func (n *Node) Stuck() error {
 // Doubt returns why nothing is deleted by its age, or nil.
 func (n *Node) Doubt() error { return n.b.Clock().Doubt() }
 
-// Warnings returns what is wrong although traces are accepted: doubt of the clock, shards that have not been rolled up for
-// long, manifests that are not the newest ones, objects that cannot be read, and acknowledged traces that are lost.
+// Warnings returns the problems of a node that still accepts traces: doubt of the clock, shards that have not been rolled
+// up for long, old manifests, objects that cannot be read, and acknowledged traces that are lost.
 func (n *Node) Warnings() (out []error) {
 	if doubt := n.Doubt(); doubt != nil {
 		out = append(out, fmt.Errorf("nothing is deleted by its age, since %w", doubt))

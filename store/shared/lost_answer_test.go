@@ -24,7 +24,7 @@ const unreadable = 5
 // for the manifest, as a network does that is down for a second.
 type flaky struct {
 	of    *fakebucket.Client
-	state atomic.Int32 // 0 off, 1 waits for a run, 2 for a manifest, 3 and more: nobody may read that for a while
+	state atomic.Int32 // 0 off, 1 waits for a run, 2 for a manifest, 3 and more: requests for the manifest fail
 }
 
 func (f *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -37,7 +37,7 @@ func (f *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 		if res, err := f.of.RoundTrip(r); err == nil {
 			_ = res.Body.Close()
 		}
-		return nil, fakebucket.ErrCut // it is stored, and nobody is told
+		return nil, fakebucket.ErrCut // it is stored, and the response is lost
 	case s >= 3 && r.Method == http.MethodGet && isManifest:
 		if s++; s < 3+unreadable {
 			f.state.Store(s)
@@ -93,7 +93,7 @@ func TestDeletionLosesAnswer(t *testing.T) {
 			t.Logf("unreadable: %s: %v", u.Partition, u.Err)
 		}
 		if found != 4 {
-			t.Errorf("%d traces are there, want the 4 that nobody wanted deleted", found)
+			t.Errorf("%d traces are there, want the 4 other traces", found)
 		}
 	})
 }

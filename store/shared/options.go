@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/store/shared/read"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
@@ -29,6 +30,9 @@ type Options struct {
 	Spool      string
 	SpoolAfter time.Duration
 	SpoolSize  int64
+
+	// FS is the file system that the spool is on: disk.OS.
+	FS disk.FS
 
 	// CacheMemory is how many bytes of what queries read are kept in memory, 64 MiB. Cache is a directory of this
 	// node for more of it, of at most CacheSize bytes, 4 GiB.
@@ -84,7 +88,7 @@ func (o *Options) read() read.Options {
 }
 
 func (o *Options) write() write.Options {
-	return write.Options{Flush: o.Flush, FlushBytes: o.FlushBytes, Puts: o.Puts, GiveUp: o.GiveUp, Spool: o.Spool, SpoolAfter: o.SpoolAfter, SpoolSize: o.SpoolSize,
+	return write.Options{Flush: o.Flush, FlushBytes: o.FlushBytes, Puts: o.Puts, GiveUp: o.GiveUp, Spool: o.Spool, SpoolAfter: o.SpoolAfter, SpoolSize: o.SpoolSize, FS: o.FS,
 		QueueTraces: o.QueueTraces, QueueBytes: o.QueueBytes, MaxPayload: o.MaxPayload, Logger: o.Logger}
 }
 
@@ -127,6 +131,9 @@ func (o Options) withDefaults(alone bool) (Options, error) {
 	set(&o.MaxPayload, 16<<20)
 	set(&o.Shards, 8)
 	set(&o.RollRows, 8000)
+	if o.FS == nil {
+		o.FS = disk.OS
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

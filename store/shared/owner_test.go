@@ -30,7 +30,7 @@ func TestOneOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 		first.round(t.Context(), roll.Work{})
-		first.roller.Release() // now there is a manifest, and nobody owns the shard
+		first.roller.Release() // now there is a manifest, and no node owns the shard
 		ca, cb := s.Client(), s.Client()
 		a, err := Open(t.Context(), ca.Bucket(time.Now), o)
 		if err != nil {

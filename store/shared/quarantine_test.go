@@ -3,6 +3,7 @@ package shared
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -158,6 +159,79 @@ func TestRepairOfSwappedRuns(t *testing.T) {
 		t.Log(mended, err)
 		if got := sums(); got != before {
 			t.Errorf("after the repair: traces of the pages %v instead of %v", got, before)
+		}
+	})
+}
+
+// A run of a closed hour cannot be read when a trace comes that may be a repeat of one of it. The run is quarantined, the
+// rollups of the hour stay as they are, also after a repair, and the run is used again once it is put back.
+func TestQuarantineOfClosedHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		o := Options{Flush: time.Millisecond, Shards: 1}
+		n := openNode(t, s, o)
+		time.Sleep(30 * time.Minute)
+		rnd := rand.New(rand.NewPCG(1, 2))
+		send := func(id byte) {
+			rec := recordOf(store.ID{View: [16]byte{id}}, rnd)
+			if _, err := n.Append(t.Context(), []store.Record{rec}); err != nil {
+				t.Fatal(err)
+			}
+			settleNode(t.Context(), n, 1)
+		}
+		send(1)
+		send(2)
+		time.Sleep(35 * time.Minute)
+		settleNode(t.Context(), n, 3) // closed, and written as one run
+		keys := keysUnder(t, n, "raw/")
+		m, _, err := n.b.Manifest(t.Context(), 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = slices.DeleteFunc(keys, func(k string) bool { return !m.Names(0)[k] })
+		if len(keys) != 1 {
+			t.Fatalf("the manifest names %v", keys)
+		}
+		sound, err := n.b.Get(t.Context(), keys[0], 1<<20, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		damage(t, n, keys[0], true)
+		n = openNode(t, s, o) // which does not know the keys of the run
+		send(3)
+		settleNode(t.Context(), n, 4)
+		sums := func() (total uint64) {
+			_, err := n.Select(t.Context(), store.Query{}, store.Wanted{}, func(store.Record) error { total++; return nil },
+				func(r store.Rolled) error { _, traces := r.Record.Views(); total += uint64(traces); return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return total
+		}
+		before := sums()
+		if c := n.Counters(); c.Quarantined != 1 || before < 3 || len(n.Warnings()) != 1 {
+			t.Errorf("%d objects are quarantined, the rollups have %d traces, warnings %v", c.Quarantined, before, n.Warnings())
+		}
+		v := verified(t, n)
+		if len(v.Findings) != 1 || v.Findings[0].Object != keys[0] || v.Findings[0].Mends {
+			t.Errorf("%+v", v.Findings)
+		}
+		for _, back := range []bool{false, true} {
+			if back {
+				if _, err := n.b.Put(t.Context(), keys[0], sound.Body, objects.Condition{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := n.Repair(t.Context(), verified(t, n)); err != nil {
+				t.Fatal(err)
+			}
+			settleNode(t.Context(), n, 2)
+			if after := sums(); after != before {
+				t.Errorf("put back: %v: after a repair the rollups have %d traces instead of %d", back, after, before)
+			}
+		}
+		if got, v := countOf(t, n), verified(t, n); len(got) != 3 || len(v.Findings) > 0 || n.Counters().Quarantined != 0 {
+			t.Errorf("in the end: %v, %+v", got, v.Findings)
 		}
 	})
 }

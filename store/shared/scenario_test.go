@@ -38,7 +38,7 @@ type scenario struct {
 	deleted map[byte]bool // asked to be deleted, successfully
 }
 
-// Traces of a page each: those of the first are deleted as a page, and one of the second as a page view.
+// The pages. The scenario deletes the first one, and a page view of the second one.
 const (
 	deletedPage = "/deleted"
 	keptPage    = "/kept"
@@ -211,7 +211,7 @@ func viewOf(n byte) string {
 	return hex.EncodeToString(id.View[:])
 }
 
-// lose removes an object, as somebody by mistake.
+// lose removes an object, as an operator may by mistake.
 func (x *scenario) lose(key string) {
 	if n := x.start(); n != nil {
 		_ = n.b.Delete(x.Context(), key) // it may fail

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
 	"github.com/fieldtrie/fieldtrie/store/directory"
 	"github.com/fieldtrie/fieldtrie/store/objects"
@@ -46,7 +47,7 @@ type losing struct {
 	fault lostAnswer
 }
 
-// lostAnswer says which request fails, and how.
+// lostAnswer configures which request fails, and how.
 type lostAnswer struct {
 	at    int  // the number of the request, from 1 on; 0 is none
 	done  bool // it is carried out, and its response is lost
@@ -136,9 +137,9 @@ func TestFailingFiles(t *testing.T) {
 	}
 }
 
-// Each request to a bucket may lose its response once, in whatever the store does: nothing acknowledged is lost, nothing
-// else is deleted than what was asked for, and nothing is quarantined. The network may also be away for a while from then
-// on, so that nobody can ask what became of the request.
+// Each request to a bucket may lose its response once, in whatever the store does: nothing acknowledged is lost, only
+// the selected traces are deleted, and nothing is quarantined. The network may also be away for a while from then on, so
+// that the node cannot find out what became of the request.
 func TestLostAnswers(t *testing.T) {
 	var begins []int
 	operations := 0
@@ -162,4 +163,48 @@ func TestLostAnswers(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Each operation on the files of a spool may fail once, or from then on: a trace that was acknowledged while the bucket was
+// away is in the bucket in the end.
+func TestSpoolFailingFiles(t *testing.T) {
+	faultyfs.Sweep(t, nil, 12, func(t *testing.T, f *faultyfs.FS, begin, end func()) {
+		dir := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			c := fakebucket.New(1).Client()
+			o := Options{Flush: time.Millisecond, Shards: 1, Spool: dir, SpoolAfter: 20 * time.Millisecond, GiveUp: 100 * time.Millisecond, FS: f}
+			open := func() (*Node, error) { return Open(t.Context(), c.Bucket(time.Now), o) }
+			acked := map[byte]bool{}
+			begin()
+			n, err := open()
+			for i := byte(1); i <= 6 && err == nil; i++ {
+				c.CutAfter(-1)
+				if i%3 > 0 {
+					c.CutAfter(0)
+				}
+				if _, err := n.Append(t.Context(), []store.Record{testRecord(i, "/a")}); err == nil {
+					acked[i] = true
+				}
+				if i%3 == 0 {
+					settleNode(t.Context(), n, 1) // which empties the spool
+				}
+			}
+			if err == nil {
+				_ = n.Close(t.Context()) // it may fail
+			}
+			end()
+			c.CutAfter(-1)
+			if n, err = open(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute) // until the process before is taken for gone
+			settleNode(t.Context(), n, 6)
+			found := countOf(t, n)
+			for id := range acked {
+				if found[id] != 1 {
+					t.Errorf("trace %d was acknowledged, and is there %d times", id, found[id])
+				}
+			}
+		})
+	})
 }

@@ -17,15 +17,15 @@ import (
 // has taken the place. It is adopted as if its traces came again: those that are there already are dropped, as any repeat is. So it does not matter
 // whether they were compacted into another run since, or rolled up by another node.
 
-// strayAfter is how long after its PUT a run that no manifest names is taken for one that a manifest has lost, although
-// traces wait to be rolled up, so that a node may be about to name it.
+// strayAfter is the age at which a run without a name counts as lost although traces wait to be rolled up, so that a node
+// may be about to name it.
 const strayAfter = time.Hour
 
 // unnamed lists the runs of a shard from an hour on that its newest manifest does not name, though they are not too old
 // to be named. It returns that manifest.
 //
-// Runs are listed before segments, and the manifest is read last: what a node is about to roll up is in segments until a
-// manifest names its runs. So where no segment waits, the traces of a run without a name are named elsewhere or lost. Where
+// Runs are listed before segments, and the manifest is read last: the traces of a new run are in segments until a manifest
+// names the run. So where no segment waits, the traces of a run without a name are named elsewhere or lost. Where
 // some wait, it leaves recent runs out, unless all is true: to add the traces of a run does no harm, as repeats are dropped.
 func (r mender) unnamed(ctx context.Context, since string, all bool) (m *layout.Manifest, keys []string, err error) {
 	var list []objects.Entry

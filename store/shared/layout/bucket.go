@@ -167,7 +167,7 @@ func (b *Bucket) Know(shard int, m *Manifest, tag objects.Tag, turn int64) {
 	b.states[shard] = known{m, tag, b.Now(), turn}
 }
 
-// KnownAfter returns the newest manifest of a shard that was read or written, if the store was asked for it after a turn.
+// KnownAfter returns the newest known manifest of a shard. It is not ok if the node requested it before a turn.
 func (b *Bucket) KnownAfter(shard int, turn int64) (m *Manifest, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

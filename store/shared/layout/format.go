@@ -21,7 +21,7 @@ type format struct {
 
 const formatVersion = 1
 
-// putFormatBack says how to restore FORMAT.
+// putFormatBack is the advice to an operator whose FORMAT is lost or damaged.
 const putFormatBack = `Restore it from a copy, or write this line to it: {"format":1,"shards":N}, where N is the number of folders in shard/`
 
 // readFormat reads how a bucket is laid out.

@@ -115,7 +115,7 @@ type Quarantined struct {
 	File File   `json:"file"`
 	At   int64  `json:"at"`  // when it was quarantined (µs)
 	Why  string `json:"why"` // the error
-	// Lost is how many traces are in no rollup since: 0 if the rollups of the hour still have those of the run.
+	// Lost is how many traces no rollup counts any more: 0 if the rollups of the hour still count the traces of the run.
 	Lost int `json:"lost,omitempty"`
 }
 

@@ -40,7 +40,7 @@ func FailedObject(err error) string {
 	return ""
 }
 
-// damaged returns an error about what an object has.
+// damaged returns an error about the content of an object.
 func damaged(key string, err error) error {
 	return &ObjectError{key, fmt.Errorf("read %s: %w", key, err)}
 }

@@ -66,7 +66,7 @@ func planOf(m *layout.Manifest, shard int, since, until time.Time, noRollups boo
 	return out
 }
 
-// hourPiece says what of an hour a query for [since, until) reads. It is not ok if that is nothing.
+// hourPiece returns the part of an hour that a query for [since, until) reads. It is not ok if there is none.
 func hourPiece(m *layout.Manifest, shard int, name string, since, until time.Time, noRollups bool) (p piece, ok bool) {
 	h := m.Hours[name]
 	if h == nil {

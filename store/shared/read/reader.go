@@ -130,7 +130,7 @@ func (x *reading) shard(ctx context.Context, shard int) error {
 	return x.pieces(ctx, pieces)
 }
 
-// pieces reads pieces. Where the rollups of a day are damaged, it reads those of its hours.
+// pieces reads pieces. If the rollups of a day are damaged, it reads its hours.
 func (x *reading) pieces(ctx context.Context, pieces []piece) error {
 	for got := range x.r.fetch(ctx, pieces, x) {
 		if ctx.Err() != nil {
@@ -138,7 +138,7 @@ func (x *reading) pieces(ctx context.Context, pieces []piece) error {
 		}
 		var err error
 		if layout.IsWrong(got.err) && len(got.instead) > 0 {
-			x.r.unread.say("rollups of a day cannot be read, and those of its hours answer", got.name, got.err)
+			x.r.unread.say("rollups of a day cannot be read: the response uses its hours", got.name, got.err)
 			err = x.pieces(ctx, got.instead)
 		} else {
 			err = x.deliver(ctx, got)

@@ -13,8 +13,8 @@ import (
 // compactAfter is how many runs of a tier, and how many rollups of an hour, are replaced by one.
 const compactAfter = 8
 
-// compact replaces runs and rollups of an hour when there are many. That is less important than to add what came in: if
-// there is no room, or something cannot be read, it is left for later.
+// compact replaces runs and rollups of an hour when there are many. New traces are more important: if
+// there is no room, or an object cannot be read, compaction waits for a later round.
 func (r *Shard) compact(ctx context.Context, l *layout.Listing, next *layout.Manifest, hour string) error {
 	if !crowded(next.Hours[hour]) {
 		return nil

@@ -37,6 +37,11 @@ func (d *deleting) hour(ctx context.Context, next *layout.Manifest, name string)
 	if err != nil {
 		return false, err
 	}
+	for i := range h.Quarantined {
+		if h.Quarantined[i].IsRun() {
+			d.counts.Left++ // it may have something of the request, and cannot be read
+		}
+	}
 	drop, remake, err := d.pages(ctx, h, name, touched)
 	if err != nil {
 		return false, err

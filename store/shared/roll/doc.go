@@ -13,7 +13,7 @@
 //	budget.go      what goes when too much of the disk is taken
 //	keep.go        copies of manifests
 //	aside.go       segments that can not be read
-//	quarantine.go  runs and rollups that can not be read
+//	quarantine.go  runs and rollups that cannot be read
 //	remake.go      rollups that are made again of traces
 //	failing.go     what goes wrong in a round, said once
 //	progress.go    what was done, and how the shards are

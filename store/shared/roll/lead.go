@@ -92,8 +92,8 @@ type seenState struct {
 // Work says what is done in a round beside rolling up.
 type Work struct {
 	Close, Sweep bool
-	// Stored are segments that were acknowledged before the round: those that are neither listed nor rolled up are
-	// lost. Done is told of those that all shards have, or that are lost.
+	// Stored are segments that were acknowledged before the round. A segment that is neither listed nor rolled up is
+	// lost. Done receives the segments that are rolled up by all shards, or lost.
 	Stored []layout.Segment
 	Done   func([]layout.Segment)
 }
@@ -206,7 +206,7 @@ func (n *Roller) shardRound(ctx context.Context, r *Shard, l *layout.Listing, w 
 	for attempt := 1; ; attempt++ {
 		mine, err := r.mine(ctx, l, w, open)
 		if err != nil {
-			n.warn(ctx, "manifest can not be read", shard, err)
+			n.warn(ctx, "manifest cannot be read", shard, err)
 			return
 		}
 		if !mine {
@@ -257,7 +257,7 @@ func (r *Shard) cycles(ctx context.Context, l *layout.Listing) error {
 	return nil
 }
 
-// mine reports whether this node should roll up the shard: it owns it, nobody does, or the owner made no progress for
+// mine reports whether this node should roll up the shard: it owns it, no node does, or the owner made no progress for
 // TakeOver although segments or deletions wait, or an hour has to be closed or expires. Shards without an owner go
 // first to nodes that have less than their share.
 func (r *Shard) mine(ctx context.Context, l *layout.Listing, w Work, open []*deletion.Request) (bool, error) {

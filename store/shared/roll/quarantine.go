@@ -170,7 +170,7 @@ func (r *Shard) goOnWithout(ctx context.Context, next *layout.Manifest, name, ke
 		}
 		h.Runs = append(h.Runs, saved...)
 	} else if len(h.Runs) == 0 && h.Traces > 0 {
-		q.Lost = int(h.Traces) // the traces have expired, or are quarantined; nobody knows how many were in this object
+		q.Lost = int(h.Traces) // the runs have expired, or are quarantined: the number for this object alone is not known
 		return nil
 	}
 	return r.RemakeHour(ctx, next, name)

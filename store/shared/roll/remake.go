@@ -8,8 +8,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// RemakeHour replaces the rollups of an hour by those of its traces. Page views without a trace, and Web Vitals, are in
-// rollups alone: it keeps those that can be read.
+// RemakeHour makes the rollups of an hour again from its traces. Only rollups have page views without a trace, and Web
+// Vitals: RemakeHour keeps what can be read of them.
 func (r *Shard) RemakeHour(ctx context.Context, next *layout.Manifest, name string) error {
 	h := next.Hours[name]
 	if h == nil {

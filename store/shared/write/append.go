@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
@@ -25,7 +26,7 @@ type Writer struct {
 	slots    chan struct{} // one for each segment on its way
 	group    sync.WaitGroup
 
-	storing chan struct{} // holds one while what was counted is sent
+	storing chan struct{} // holds one while counts are sent
 
 	mu           sync.Mutex // guards all below
 	closing      bool
@@ -53,6 +54,7 @@ type Options struct {
 	Spool      string        // a directory for segments that the store does not take within SpoolAfter, if there is one
 	SpoolAfter time.Duration //
 	SpoolSize  int64         // bytes of it
+	FS         disk.FS       // that the spool is on
 
 	QueueTraces int   // that wait to be stored
 	QueueBytes  int64 // of them
@@ -66,7 +68,7 @@ func New(b *layout.Bucket, instance string, o Options) (*Writer, error) {
 	w := &Writer{b: b, opts: o, instance: instance, slots: make(chan struct{}, o.Puts), storing: make(chan struct{}, 1), stored: map[layout.Segment]bool{}}
 	if o.Spool != "" {
 		var err error
-		if w.spool, err = openSpool(o.Spool, o.SpoolSize); err != nil {
+		if w.spool, err = openSpool(o.FS, o.Spool, o.SpoolSize); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
@@ -48,7 +49,7 @@ func TestQueueIsFull(t *testing.T) {
 // The spool accepts exactly its maximum size. A segment that is put twice counts once.
 func TestSpoolIsFull(t *testing.T) {
 	dir := t.TempDir()
-	s, err := openSpool(dir, 10)
+	s, err := openSpool(disk.OS, dir, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +71,11 @@ func TestSpoolIsFull(t *testing.T) {
 	put(2, 7, errSpoolFull, 1, 4)
 	put(2, 6, nil, 2, 10)
 	put(3, 1, errSpoolFull, 2, 10)
-	if err := s.remove(s.next()); err != nil {
+	if err := s.remove(s.list()[0]); err != nil {
 		t.Fatal(err)
 	}
 	put(3, 4, nil, 2, 10)
-	if s, err = openSpool(dir, 10); err != nil {
+	if s, err = openSpool(disk.OS, dir, 10); err != nil {
 		t.Fatal(err)
 	}
 	if n, b := s.size(); n != 2 || b != 10 {

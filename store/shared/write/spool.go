@@ -4,20 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
-	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
 // spool keeps segments on the disk of a node while the store does not answer. Those in it are as safe as that disk
 // is. Each is put under the name that it had from the beginning, however often, by whichever process finds it.
 type spool struct {
+	fs   disk.FS
 	dir  string
 	most int64 // bytes
 
@@ -34,21 +35,21 @@ var errSpoolFull = errors.New("the spool is full")
 const spoolSlash = "_"
 
 // openSpool opens a directory, which may have segments of an earlier process.
-func openSpool(dir string, most int64) (*spool, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+func openSpool(on disk.FS, dir string, most int64) (*spool, error) {
+	if err := disk.MakeFolder(on, dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open the spool: %w", err)
 	}
-	list, err := os.ReadDir(dir)
+	list, err := on.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the spool: %w", err)
 	}
-	s := &spool{dir: dir, most: most, sizes: map[string]int64{}}
+	s := &spool{fs: on, dir: dir, most: most, sizes: map[string]int64{}}
 	for _, e := range list { // sorted by name, so by hour
 		key := strings.ReplaceAll(e.Name(), spoolSlash, "/")
 		if _, ok := layout.ParseSegment(key); !ok {
 			continue // what a crash has left is not acknowledged
 		}
-		info, err := e.Info()
+		info, err := on.Lstat(filepath.Join(dir, e.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("open the spool: %w", err)
 		}
@@ -79,7 +80,8 @@ func (s *spool) put(key string, body []byte) error {
 	if full {
 		return errSpoolFull
 	}
-	err := disk.WriteFile(filepath.Join(s.dir, name), body)
+	path := filepath.Join(s.dir, name)
+	err := disk.WriteFileBy(s.fs, path, path+".tmp", body, time.Time{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bytes -= size
@@ -100,53 +102,64 @@ func (s *spool) size() (segments int, bytes int64) {
 	return len(s.names), s.bytes
 }
 
-// next returns the oldest segment, "" if there is none.
-func (s *spool) next() (name string) {
+// list returns the names of the segments, oldest first.
+func (s *spool) list() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.names) > 0 {
-		name = s.names[0]
-	}
-	return name
+	return slices.Clone(s.names)
 }
 
-// remove forgets a segment that is in the bucket.
+// remove deletes a segment that is in the bucket.
 func (s *spool) remove(name string) error {
-	if err := os.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := s.fs.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("clear the spool: %w", err)
 	}
+	s.forget(name)
+	return nil
+}
+
+// has reports whether a segment is in the spool, as far as it is known.
+func (s *spool) has(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, there := s.sizes[name]
+	return there
+}
+
+// forget takes a segment out of the list.
+func (s *spool) forget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bytes -= s.sizes[name]
 	delete(s.sizes, name)
 	s.names = slices.DeleteFunc(s.names, func(n string) bool { return n == name })
-	return nil
 }
 
-// Unspool puts what is in the spool into the bucket, oldest first, until all is there or the store does not answer.
+// Unspool puts what is in the spool into the bucket, oldest first, until all is there or the store does not answer. A
+// segment that cannot be read holds up no other one.
 func (n *Writer) Unspool(ctx context.Context) error {
 	if n.spool == nil {
 		return nil
 	}
-	for ctx.Err() == nil {
-		name := n.spool.next()
-		if name == "" {
-			return nil
+	var failed error
+	for _, name := range n.spool.list() {
+		body, err := disk.ReadFile(n.spool.fs, filepath.Join(n.spool.dir, name))
+		if errors.Is(err, fs.ErrNotExist) && n.spool.has(name) {
+			n.opts.Logger.Error("a segment that was acknowledged is no longer in the spool: its traces are lost unless the file is put back",
+				"segment", strings.ReplaceAll(name, spoolSlash, "/"))
+			n.spool.forget(name)
+			continue
 		}
-		body, err := os.ReadFile(filepath.Join(n.spool.dir, name))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("read the spool: %w", err)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("read the spool: %w", err))
+			continue
 		}
-		if err == nil {
-			if _, err := n.b.Put(ctx, strings.ReplaceAll(name, spoolSlash, "/"), body, objects.Condition{}); err != nil {
-				return fmt.Errorf("empty the spool: %w", err)
-			}
-			n.did.segments.Add(1)
-			n.did.bytes.Add(uint64(len(body)))
+		if err := n.putCounted(ctx, strings.ReplaceAll(name, spoolSlash, "/"), body, n.opts.GiveUp); err != nil {
+			return errors.Join(failed, fmt.Errorf("empty the spool: %w", err))
 		}
 		if err := n.spool.remove(name); err != nil {
-			return err
+			return errors.Join(failed, err)
 		}
 	}
-	return context.Cause(ctx)
+	return failed
 }
