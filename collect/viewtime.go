@@ -94,7 +94,7 @@ func (x *viewTime) chunk(n uint32) chunkTime {
 	return chunkTime{chunk: n}
 }
 
-// remember notes how much a chunk claimed, in place of the chunk that claimed longest ago.
+// remember notes how much a chunk claimed, and forgets the chunk that claimed longest ago.
 func (x *viewTime) remember(n uint32, us int64) {
 	at := slices.IndexFunc(x.recent[:], func(c chunkTime) bool { return c.chunk == n })
 	if at < 0 {

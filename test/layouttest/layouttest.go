@@ -34,7 +34,7 @@ type Row struct {
 	// The trace has a sample for each of Samples, such as "f;g": g called by f.
 	Release string
 	Samples []string
-	// Payload is in place of the trace, if that cannot be read or has something that Row lacks.
+	// Payload replaces the trace, if that cannot be decoded or has a field that Row lacks.
 	Payload string
 }
 
@@ -72,7 +72,7 @@ func (r *Row) encode() (layout.Row, error) {
 	return out, err
 }
 
-// rowOf returns what an object has as a literal.
+// rowOf returns the row of an object as a literal.
 func rowOf(x *layout.Row) (Row, error) {
 	out := Row{Page: x.Page, View: strings.TrimRight(string(x.ID.View[:]), "\x00"), Chunk: x.ID.Chunk,
 		At: x.Received, Others: x.Others, Tags: x.Tags}
