@@ -1,7 +1,9 @@
 package shared
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -232,6 +234,61 @@ func TestQuarantineOfClosedHour(t *testing.T) {
 		}
 		if got, v := countOf(t, n), verified(t, n); len(got) != 3 || len(v.Findings) > 0 || n.Counters().Quarantined != 0 {
 			t.Errorf("in the end: %v, %+v", got, v.Findings)
+		}
+	})
+}
+
+// The keys of a run of the open hour are damaged, and all of its traces can be read. They are saved as another run, so
+// nothing is missing, and the old run does not count again once it is put back.
+func TestQuarantineOfKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		o := Options{Flush: time.Millisecond, Shards: 1}
+		n := openNode(t, s, o)
+		appendTo(t, n, 1, 2, 3)
+		settleNode(t.Context(), n, 1)
+		key := keysUnder(t, n, "raw/")[0]
+		sound, err := n.b.Get(t.Context(), key, 1<<20, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		damaged := false
+		for i := 0; i < len(sound.Body) && !damaged; i++ {
+			body := bytes.Clone(sound.Body)
+			body[i] ^= 1
+			if _, err := n.b.Put(t.Context(), key, body, objects.Condition{}); err != nil {
+				t.Fatal(err)
+			}
+			run, err := n.b.Open(t.Context(), key)
+			if err != nil || run.EachRow(t.Context(), func(*layout.Row) error { return nil }) != nil {
+				continue
+			}
+			_, err = n.b.LoadKeys(t.Context(), key)
+			damaged = layout.IsWrong(err)
+		}
+		if !damaged {
+			t.Fatal("no byte is of the keys alone")
+		}
+		n = openNode(t, s, o)
+		appendTo(t, n, 2, 4) // one of which is a repeat
+		settleNode(t.Context(), n, 12) // until the node before is taken for gone, and the run is quarantined
+		for _, back := range []bool{false, true} {
+			if back {
+				if _, err := n.b.Put(t.Context(), key, sound.Body, objects.Condition{}); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := n.Repair(t.Context(), verified(t, n)); err != nil {
+					t.Fatal(err)
+				}
+				settleNode(t.Context(), n, 2)
+			}
+			st, err := n.Scan(t.Context(), store.Query{}, func(store.Record) error { return nil })
+			if got := fmt.Sprint(countOf(t, n)); got != "map[1:1 2:1 3:1 4:1]" || err != nil || !st.Complete() {
+				t.Errorf("put back: %v: %s, %v, %+v", back, got, err, st.Unreadable)
+			}
+		}
+		if v := verified(t, n); len(v.Findings) > 0 || n.Counters().Quarantined != 0 {
+			t.Errorf("in the end: %+v", v.Findings)
 		}
 	})
 }

@@ -179,7 +179,7 @@ func (r mender) release(ctx context.Context) error {
 		}
 		h.Quarantined = slices.DeleteFunc(h.Quarantined, func(x layout.Quarantined) bool { return x.Key == q.Key })
 		switch {
-		case q.IsRun() && q.Lost == 0:
+		case q.Summed():
 			h.Runs = append(h.Runs, q.File)
 		case !q.IsRun() && len(h.Runs) == 0:
 			h.Rollups = append(h.Rollups, q.File)

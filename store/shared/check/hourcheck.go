@@ -40,7 +40,7 @@ func (h *hourCheck) run(ctx context.Context) error {
 	}
 	h.badRollups = bad
 	for _, q := range h.hour.Quarantined {
-		allRuns = allRuns && (!q.IsRun() || q.Lost > 0) // else the rollups have more traces than the runs
+		allRuns = allRuns && !q.Summed() // else the rollups have more traces than the runs
 	}
 	f := Finding{Do: doPutBack, shard: h.shard, hour: h.name}
 	if allRuns && len(runs) > 0 {

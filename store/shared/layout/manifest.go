@@ -112,15 +112,18 @@ type Hour struct {
 // Quarantined is a run, or rollups, that could not be read and so is not used.
 type Quarantined struct {
 	Key  string `json:"key"`
-	File File   `json:"file"`
-	At   int64  `json:"at"`  // when it was quarantined (µs)
-	Why  string `json:"why"` // the error
+	File File   `json:"file"` // its Rows are those that were not saved as another run
+	At   int64  `json:"at"`   // when it was quarantined (µs)
+	Why  string `json:"why"`  // the error
 	// Lost is how many traces no rollup counts any more: 0 if the rollups of the hour still count the traces of the run.
 	Lost int `json:"lost,omitempty"`
 }
 
 // IsRun reports whether it is a run.
 func (q *Quarantined) IsRun() bool { return strings.HasPrefix(q.Key, "raw/") }
+
+// Summed reports whether it is a run with traces that the rollups of its hour still count.
+func (q *Quarantined) Summed() bool { return q.IsRun() && q.File.Rows > 0 && q.Lost == 0 }
 
 // Day is what the hours of a day add up to.
 type Day struct {

@@ -94,7 +94,7 @@ func hourPiece(m *layout.Manifest, shard int, name string, since, until time.Tim
 		}
 	}
 	for _, q := range h.Quarantined {
-		if q.Lost > 0 || len(p.rollups) == 0 {
+		if q.Lost > 0 || q.Summed() && len(p.rollups) == 0 {
 			p.quarantined = append(p.quarantined, q)
 		}
 	}
