@@ -309,8 +309,8 @@ func (d *damagedStore) putBack(what string) {
 }
 
 // Any object may be damaged, lost, swapped with another of its kind or replaced by an older copy, before a node starts or
-// while it runs: the shards go on, missing traces are reported, a repair removes nothing, and with the object put back all traces are
-// there again.
+// while it runs: the shards go on, missing traces are reported, a repair removes nothing, and with the object put back all
+// traces are there again.
 func TestDamageOfEachObject(t *testing.T) {
 	newStore := func(t *testing.T) *damagedStore {
 		s := fakebucket.New(1)

@@ -118,7 +118,8 @@ func (n *Node) Warnings() (out []error) {
 		out = append(out, fmt.Errorf("%d segments that were acknowledged are not there, see the log", lost))
 	}
 	if q := n.roller.Quarantined(); len(q) > 0 {
-		out = append(out, fmt.Errorf("%d objects cannot be read and are quarantined, such as %s; ingest --verify lists them", len(q), q[0].Key))
+		out = append(out, fmt.Errorf("%d objects cannot be read and are quarantined, such as %s; ingest --verify lists them",
+			len(q), q[0].Key))
 	}
 	return out
 }

@@ -270,7 +270,7 @@ func TestQuarantineOfKeys(t *testing.T) {
 			t.Fatal("no byte is of the keys alone")
 		}
 		n = openNode(t, s, o)
-		appendTo(t, n, 2, 4) // one of which is a repeat
+		appendTo(t, n, 2, 4)           // one of which is a repeat
 		settleNode(t.Context(), n, 12) // until the node before is taken for gone, and the run is quarantined
 		for _, back := range []bool{false, true} {
 			if back {

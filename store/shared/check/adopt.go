@@ -228,7 +228,8 @@ func Behind(ctx context.Context, b *layout.Bucket, shard int) (why, err error) {
 	}
 	for _, k := range keys {
 		if n, err := r.lacks(ctx, m, k); err == nil && n > 0 {
-			return fmt.Errorf("%s does not name %s, and %d of its traces are in no response. %s", layout.ManifestKey(shard), k, n, addThem), nil
+			return fmt.Errorf("%s does not name %s, and %d of its traces are in no response. %s",
+				layout.ManifestKey(shard), k, n, addThem), nil
 		} else if err != nil && !layout.IsWrong(err) {
 			return nil, err
 		}
@@ -276,7 +277,8 @@ func (v *verifier) quarantined(ctx context.Context, m *layout.Manifest, r mender
 	for _, q := range m.Quarantined() {
 		v.out.Objects++
 		f := Finding{Object: q.Key, Do: doTraces, shard: r.Number, hour: layout.HourOfKey(q.Key)}
-		f.What = fmt.Sprintf("it was quarantined at %s: %s; %d traces are in no answer", time.UnixMicro(q.At).UTC().Format(time.RFC3339), q.Why, q.Lost)
+		at := time.UnixMicro(q.At).UTC().Format(time.RFC3339)
+		f.What = fmt.Sprintf("it was quarantined at %s: %s; %d traces are in no answer", at, q.Why, q.Lost)
 		switch err := r.readable(ctx, &q); {
 		case err == nil:
 			f.What, f.Do, f.Mends, f.adopts = "it is quarantined, and can be read again", doAdopt, true, true

@@ -41,7 +41,7 @@ const (
 	doRepair  = "--repair makes it again of what it was made of"
 	doPutBack = "restore it from SOURCE; nothing else has it"
 	doTraces  = "restore it from SOURCE; what its traces sum up to is there"
-	doSegment = "restore it from SOURCE; else a machine sets it aside soon, and what it has of some shards is in no answer"
+	doSegment = "restore it from SOURCE; else a node sets it aside soon, and some of its traces are in no answer"
 	doAside   = "put a sound copy under " + layout.Segments + " within a week, if there is one, and delete this one; what it has of some shards is in no answer"
 	doPutLast = "put its newest version back, from SOURCE; nothing of its pages is answered or deleted until then"
 	doRestore = "--repair brings it back from what is kept of it, and adds the traces that came since; or put its newest version back, from SOURCE"
@@ -178,7 +178,8 @@ func (v *verifier) olds(ctx context.Context, m *layout.Manifest, shard int) erro
 			if _, now, err := v.b.Manifest(ctx, shard, 0); err != nil || now != v.tags[shard] {
 				continue // a node has written both since
 			}
-			v.find(Finding{Object: layout.ManifestKey(shard), What: fmt.Sprintf("it is older than %s, a copy of it", e.Key), Do: doNewer, Mends: true, adopts: true, shard: shard})
+			v.find(Finding{Object: layout.ManifestKey(shard), What: fmt.Sprintf("it is older than %s, a copy of it", e.Key),
+				Do: doNewer, Mends: true, adopts: true, shard: shard})
 			return nil
 		}
 	}

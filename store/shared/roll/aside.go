@@ -82,7 +82,8 @@ func (n *Roller) gone(l *layout.Listing, stored []layout.Segment) (out []layout.
 		out = append(out, s)
 		if len(lost) > 0 {
 			n.did.gone.Add(1)
-			n.opts.Logger.Error("a segment that was acknowledged is not there, and not rolled up: its traces are lost unless it is restored", "segment", s.Key(), "shards", lost)
+			n.opts.Logger.Error("a segment that was acknowledged is not there, and not rolled up: "+
+				"its traces are lost unless it is restored", "segment", s.Key(), "shards", lost)
 		}
 	}
 	return out

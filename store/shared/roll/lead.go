@@ -297,11 +297,12 @@ const ownerCloses = 2 * time.Minute
 func (r *Shard) due(m *layout.Manifest, at time.Time) bool {
 	kept := r.roller.kept(m)
 	for name, h := range m.Hours {
-		if !h.Sealed && layout.IsOver(name, sealAfter, at) || len(h.Runs) > 0 && layout.Expired(name, time.Duration(kept.Traces), at) {
-			return true
-		}
 		day := layout.DayOf(name)
-		if m.Days[day] == nil && layout.IsOver(day+"T23", dayAfter, at) || layout.Expired(day+"T23", time.Duration(kept.Hours), at) {
+		switch {
+		case !h.Sealed && layout.IsOver(name, sealAfter, at),
+			len(h.Runs) > 0 && layout.Expired(name, time.Duration(kept.Traces), at),
+			m.Days[day] == nil && layout.IsOver(day+"T23", dayAfter, at),
+			layout.Expired(day+"T23", time.Duration(kept.Hours), at):
 			return true
 		}
 	}
@@ -310,7 +311,9 @@ func (r *Shard) due(m *layout.Manifest, at time.Time) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(m.Removed, func(x layout.Removed) bool { return at.Sub(time.UnixMicro(x.At)) > deleteAfter })
+	return slices.ContainsFunc(m.Removed, func(x layout.Removed) bool {
+		return at.Sub(time.UnixMicro(x.At)) > deleteAfter
+	})
 }
 
 // aliveFor is for how long a node is taken for alive after it has stored a segment.

@@ -113,8 +113,8 @@ func (r *Shard) quarantine(ctx context.Context, key string, t *trouble) error {
 		return err
 	}
 	for _, q := range h.Quarantined[before:] {
-		r.roller.opts.Logger.Error("an object cannot be read, and is quarantined: ingest --verify --repair uses it again once it can be read",
-			"object", q.Key, "lost_traces", q.Lost, logErr, q.Why)
+		r.roller.opts.Logger.Error("an object cannot be read, and is quarantined: "+
+			"ingest --verify --repair uses it again once it can be read", "object", q.Key, "lost_traces", q.Lost, logErr, q.Why)
 	}
 	return nil
 }
@@ -146,7 +146,8 @@ func (r *Shard) setAside(next *layout.Manifest, key string, why error) bool {
 	if i < 0 {
 		return false
 	}
-	h.Quarantined = append(h.Quarantined, layout.Quarantined{Key: key, File: (*list)[i], At: r.Bucket.Now().UnixMicro(), Why: why.Error()})
+	q := layout.Quarantined{Key: key, File: (*list)[i], At: r.Bucket.Now().UnixMicro(), Why: why.Error()}
+	h.Quarantined = append(h.Quarantined, q)
 	*list = slices.Delete(*list, i, i+1)
 	delete(r.keys, key)
 	return true
@@ -170,7 +171,7 @@ func (r *Shard) goOnWithout(ctx context.Context, next *layout.Manifest, name, ke
 		}
 		h.Runs = append(h.Runs, saved...)
 	} else if len(h.Runs) == 0 && h.Traces > 0 {
-		q.Lost = int(h.Traces) // the runs have expired, or are quarantined: the number for this object alone is not known
+		q.Lost = int(h.Traces) // at most: without its runs, the traces of one object are not known
 		return nil
 	}
 	return r.RemakeHour(ctx, next, name)
@@ -215,7 +216,8 @@ func (n *Roller) Late() (out []error) {
 	for shard := range n.Bucket.Shards {
 		m, _ := n.Bucket.NewestKnown(shard)
 		if lag, waiting := n.waiting(m); lag > lateAfter {
-			out = append(out, fmt.Errorf("shard %d has not been rolled up for %v: %d segments wait", shard, lag.Round(time.Minute), waiting))
+			out = append(out, fmt.Errorf("shard %d has not been rolled up for %v: %d segments wait",
+				shard, lag.Round(time.Minute), waiting))
 		}
 	}
 	return out

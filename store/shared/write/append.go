@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -283,25 +282,6 @@ func (n *Writer) putCounted(ctx context.Context, k string, body []byte, giveUp t
 	return nil
 }
 
-// maxStored bounds how many segments are remembered until they are rolled up.
-const maxStored = 10_000
-
-// Stored returns the segments that were acknowledged and are not known to be rolled up, as many as are remembered.
-func (n *Writer) Stored() []layout.Segment {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return slices.Collect(maps.Keys(n.stored))
-}
-
-// Forget forgets segments that [Writer.Stored] has returned.
-func (n *Writer) Forget(list []layout.Segment) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, s := range list {
-		delete(n.stored, s)
-	}
-}
-
 // putOrSpool stores a segment in the bucket, or in the spool if the bucket does not answer soon. An attempt that
 // is still on its way may succeed later: it has the same bytes and the same name.
 func (n *Writer) putOrSpool(ctx context.Context, k string, body []byte) (spooled bool, err error) {
@@ -356,11 +336,7 @@ func (n *Writer) putSegment(ctx context.Context, k string, body []byte, giveUp t
 	if err := n.b.Retry(ctx, k, body); err != nil {
 		return err
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if s, ok := layout.ParseSegment(k); ok && len(n.stored) < maxStored {
-		n.stored[s] = true
-	}
+	n.noteStored(k)
 	return nil
 }
 

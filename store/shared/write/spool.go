@@ -145,8 +145,8 @@ func (n *Writer) Unspool(ctx context.Context) error {
 	for _, name := range n.spool.list() {
 		body, err := disk.ReadFile(n.spool.fs, filepath.Join(n.spool.dir, name))
 		if errors.Is(err, fs.ErrNotExist) && n.spool.has(name) {
-			n.opts.Logger.Error("a segment that was acknowledged is no longer in the spool: its traces are lost unless the file is put back",
-				"segment", strings.ReplaceAll(name, spoolSlash, "/"))
+			n.opts.Logger.Error("a segment that was acknowledged is no longer in the spool: "+
+				"its traces are lost unless the file is put back", "segment", strings.ReplaceAll(name, spoolSlash, "/"))
 			n.spool.forget(name)
 			continue
 		}
