@@ -101,6 +101,10 @@ func cases() map[string]struct{ trouble, healthy []series } {
 				`fieldtrie_store_quarantined_objects{instance="b"} 1x60`},
 			[]series{`fieldtrie_store_quarantined_objects{instance="a"} 0x60`},
 		},
+		"FieldtrieLost": {
+			[]series{`fieldtrie_store_lost_commits{instance="a"} 2x60`, `fieldtrie_store_lost_segments_total{instance="a"} 0x60`},
+			[]series{`fieldtrie_store_lost_commits{instance="a"} 0x60`, `fieldtrie_store_lost_segments_total{instance="a"} 0x60`},
+		},
 		"FieldtrieUnreadable": {
 			[]series{`fieldtrie_store_unreadable_traces_total{instance="a"} 1x60`},
 			[]series{`fieldtrie_store_unreadable_traces_total{instance="a"} 0x60`},
