@@ -276,7 +276,7 @@ func (v *verifier) unanswered(ctx context.Context, shard int) error {
 func (v *verifier) quarantined(ctx context.Context, m *layout.Manifest, r mender) error {
 	for _, q := range m.Quarantined() {
 		v.out.Objects++
-		f := Finding{Object: q.Key, Do: doTraces, shard: r.Number, hour: layout.HourOfKey(q.Key)}
+		f := Finding{Object: q.Key, Do: doHealthy, shard: r.Number, hour: layout.HourOfKey(q.Key)}
 		at := time.UnixMicro(q.At).UTC().Format(time.RFC3339)
 		f.What = fmt.Sprintf("it was quarantined at %s: %s; %d traces are in no answer", at, q.Why, q.Lost)
 		switch err := r.readable(ctx, &q); {

@@ -48,6 +48,7 @@ const (
 	doAdopt   = "--repair adds them"
 	doChanges = "restore it from SOURCE; else a machine sets it aside, and what people said of changes is forgotten"
 	doOld     = "put a sound copy in the place of STATE beside it, if there is one, and delete this one"
+	doHealthy = "put a sound copy back, from SOURCE, and --repair uses it again"
 	doNewer   = "--repair adds the traces that the manifest does not name"
 	doBadOld  = "delete it: it is a copy of the manifest, which is there"
 	doUnnamed = "restore it from SOURCE, or leave it: it is deleted when its time is over"
