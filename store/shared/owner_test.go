@@ -59,10 +59,14 @@ func TestOneOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 		var gets atomic.Int32
+		var once sync.Once
 		ca.Before = func(r *http.Request) {
-			if r.Method == http.MethodGet && manifest(r) && gets.Add(1) == 2 {
-				close(let) // between mine and Load
-				<-done
+			// The second request shows that the shard is free. Before the next one, the other node takes it.
+			if manifest(r) && (r.Method == http.MethodPut || gets.Add(1) == 3) {
+				once.Do(func() {
+					close(let)
+					<-done
+				})
 			}
 		}
 		a.round(t.Context(), roll.Work{})
