@@ -159,7 +159,7 @@ func (r mender) asNew(ctx context.Context) error {
 // others are named again.
 func (r mender) release(ctx context.Context) error {
 	for _, q := range r.Manifest.Quarantined() {
-		if err := r.readable(ctx, &q); layout.IsWrong(err) {
+		if err := r.Check(ctx, q.Key); layout.IsWrong(err) {
 			continue
 		} else if err != nil {
 			return err
@@ -191,20 +191,6 @@ func (r mender) release(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// readable reads a quarantined object. It returns nil if it can be read again.
-func (r mender) readable(ctx context.Context, q *layout.Quarantined) error {
-	o, err := r.Bucket.Open(ctx, q.Key)
-	switch {
-	case err != nil:
-		return err
-	case q.IsRun():
-		_, _, err = o.CountRows(ctx)
-	default:
-		err = o.CheckRollups(ctx)
-	}
-	return err
 }
 
 func (r mender) adoptRun(ctx context.Context, key string) error {
@@ -279,7 +265,7 @@ func (v *verifier) quarantined(ctx context.Context, m *layout.Manifest, r mender
 		f := Finding{Object: q.Key, Do: doHealthy, shard: r.Number, hour: layout.HourOfKey(q.Key)}
 		at := time.UnixMicro(q.At).UTC().Format(time.RFC3339)
 		f.What = fmt.Sprintf("it was quarantined at %s: %s; %d traces are in no answer", at, q.Why, q.Lost)
-		switch err := r.readable(ctx, &q); {
+		switch err := r.Check(ctx, q.Key); {
 		case err == nil:
 			f.What, f.Do, f.Mends, f.adopts = "it is quarantined, and can be read again", doAdopt, true, true
 		case !layout.IsWrong(err):

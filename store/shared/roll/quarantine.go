@@ -84,7 +84,7 @@ func (r *Shard) quarantine(ctx context.Context, key string, t *trouble) error {
 	if err := r.Begin(ctx); err != nil {
 		return err
 	}
-	why := r.check(ctx, key)
+	why := r.Check(ctx, key)
 	if why == nil || !layout.IsWrong(why) && t.wrong {
 		return why
 	}
@@ -119,8 +119,8 @@ func (r *Shard) quarantine(ctx context.Context, key string, t *trouble) error {
 	return nil
 }
 
-// check reads all of an object.
-func (r *Shard) check(ctx context.Context, key string) error {
+// Check reads all of a run, or of rollups of an hour.
+func (r *Shard) Check(ctx context.Context, key string) error {
 	o, err := r.Bucket.Open(ctx, key)
 	if err != nil {
 		return err
