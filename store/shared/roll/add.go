@@ -3,7 +3,6 @@ package roll
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -165,12 +164,8 @@ func (r *Shard) rollups(ctx context.Context, m *layout.Manifest, hour string, ro
 		for ; len(counts) > 0 && counts[0].Page == page; counts = counts[1:] {
 			p.AddCount(&counts[0])
 		}
-		w, err := to.Next(ctx)
-		if err != nil {
+		if err := addPage(ctx, to, page, p); err != nil {
 			return nil, err
-		}
-		if err := w.Add(page, p); err != nil {
-			return nil, fmt.Errorf("write sums: %w", err)
 		}
 	}
 	return to.Finish(ctx)

@@ -3,7 +3,6 @@ package roll
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/store/objects"
@@ -116,12 +115,8 @@ func (r *Shard) addUp(ctx context.Context, of []layout.Sized, to *Series[*layout
 				return nil, r.Missing(err)
 			}
 		}
-		w, err := to.Next(ctx)
-		if err != nil {
+		if err := addPage(ctx, to, page, p); err != nil {
 			return nil, err
-		}
-		if err := w.Add(page, p); err != nil {
-			return nil, fmt.Errorf("write sums: %w", err)
 		}
 	}
 	return to.Finish(ctx)

@@ -242,12 +242,8 @@ func (d *deleting) rollups(ctx context.Context, next *layout.Manifest, name stri
 		if p.Empty() {
 			continue
 		}
-		w, err := to.Next(ctx)
-		if err != nil {
+		if err := addPage(ctx, to, page, p); err != nil {
 			return err
-		}
-		if err := w.Add(page, p); err != nil {
-			return fmt.Errorf("write sums: %w", err)
 		}
 	}
 	out, err := to.Finish(ctx)
@@ -357,12 +353,8 @@ func (d *deleting) day(ctx context.Context, next *layout.Manifest, name string) 
 		if err != nil {
 			return d.Missing(err)
 		}
-		w, err := to.Next(ctx)
-		if err != nil {
+		if err := addPage(ctx, to, page, p); err != nil {
 			return err
-		}
-		if err := w.Add(page, p); err != nil {
-			return fmt.Errorf("write sums: %w", err)
 		}
 	}
 	d.counts.Pages += gone

@@ -2,7 +2,6 @@ package roll
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -110,12 +109,5 @@ func (m *remaking) write(ctx context.Context, page string, p *layout.Page) error
 	if p.Empty() {
 		return nil
 	}
-	w, err := m.to.Next(ctx)
-	if err != nil {
-		return err
-	}
-	if err := w.Add(page, p); err != nil {
-		return fmt.Errorf("write sums: %w", err)
-	}
-	return nil
+	return addPage(ctx, m.to, page, p)
 }

@@ -3,8 +3,6 @@ package roll
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
@@ -137,16 +135,14 @@ func (r *Shard) putRows(ctx context.Context, hour string, rows []layout.Row) ([]
 	return runs.Finish(ctx)
 }
 
-// PutRollups stores rollups of pages.
-func (r *Shard) PutRollups(ctx context.Context, pages map[string]*layout.Page, to *Series[*layout.RollupWriter]) ([]layout.File, error) {
-	for _, name := range slices.Sorted(maps.Keys(pages)) {
-		w, err := to.Next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if err := w.Add(name, pages[name]); err != nil {
-			return nil, fmt.Errorf("write sums: %w", err)
-		}
+// addPage adds a page to a series of rollups.
+func addPage(ctx context.Context, to *Series[*layout.RollupWriter], page string, p *layout.Page) error {
+	w, err := to.Next(ctx)
+	if err != nil {
+		return err
 	}
-	return to.Finish(ctx)
+	if err := w.Add(page, p); err != nil {
+		return fmt.Errorf("write sums: %w", err)
+	}
+	return nil
 }
