@@ -267,11 +267,11 @@ func TestQuarantineOfKeys(t *testing.T) {
 			damaged = layout.IsWrong(err)
 		}
 		if !damaged {
-			t.Fatal("no byte is of the keys alone")
+			t.Fatal("no byte belongs to the keys alone")
 		}
 		n = openNode(t, s, o)
-		appendTo(t, n, 2, 4)           // one of which is a repeat
-		settleNode(t.Context(), n, 12) // until the node before is taken for gone, and the run is quarantined
+		appendTo(t, n, 2, 4)           // the first one is a repeat
+		settleNode(t.Context(), n, 12) // until the shard is taken over, and the run is quarantined
 		for _, back := range []bool{false, true} {
 			if back {
 				if _, err := n.b.Put(t.Context(), key, sound.Body, objects.Condition{}); err != nil {

@@ -197,7 +197,7 @@ func TestSpoolFailingFiles(t *testing.T) {
 			if n, err = open(); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Minute) // until the process before is taken for gone
+			time.Sleep(time.Minute) // until the shards of the earlier process are taken over
 			settleNode(t.Context(), n, 6)
 			found := countOf(t, n)
 			for id := range acked {
