@@ -50,7 +50,7 @@ for (const { file, entry, constant, external } of outputs) {
     minify: true,
     mangleProps: internal,
     mangleCache: names,
-    define: file.startsWith('sdk') ? { ...parts, globalThis: 'self' } : parts, // bundlers may run on servers
+    define: file.endsWith('.js') ? { ...parts, globalThis: 'self' } : parts, // modules are imported on servers, too
     external,
     tsconfigRaw: {}, // that of the folder would add "use strict"
     logLevel: 'warning',

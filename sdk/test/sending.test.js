@@ -108,14 +108,15 @@ check('a page in the background sends at once what there is', async ({ daemon, s
   await page.evaluate(() => globalThis.spin(200));
   // Tabs of a headless browser are all shown, so the page is told that it is hidden.
   await page.evaluate(() => {
-    Object.defineProperty(document, 'hidden', { get: () => true, configurable: true });
+    globalThis.real = Object.getOwnPropertyDescriptor(Document.prototype, 'hidden');
+    Object.defineProperty(Document.prototype, 'hidden', { get: () => true, configurable: true });
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
   });
   await until('a trace', () => daemon.traces());
   seen((await daemon.profile('--page', '/background'))?.total('spin'), 200, 'spin');
   await page.evaluate(() => globalThis.spin(200));
   await page.evaluate(() => {
-    delete document.hidden;
+    Object.defineProperty(Document.prototype, 'hidden', globalThis.real);
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
   });
   await stop(page);
