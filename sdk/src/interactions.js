@@ -23,11 +23,11 @@ import { head } from './spans.js';
 /** How many frames and interactions are remembered: entries of one come together, but for keys that are held down. */
 const most = 100;
 
-/** What is of one of many, or of a person: UUIDs, hashes and numbers. The server masks the same. */
+/** UUIDs, hashes and numbers, which name one of many elements, or a person. The server masks the same. */
 const identifiers = /[0-9a-f]{8}-[-0-9a-f]{27}|(?=[a-z]*\d)[0-9a-f]{12,}|\p{N}+/giu;
 
 /**
- * Names what a visitor has used or seen, without what it says: as the site has named it, else by tag and id or role.
+ * Names the element that a visitor has used or seen: by the name that the site has given it, else by tag and id or role.
  * Whatever the page is like, it returns a text. The properties of a form are its inputs if they have such names, so
  * nothing is read from the element itself.
  * @param {any} [node] none if it has gone
@@ -72,7 +72,7 @@ export function interactions() {
     const kind = /^key/.test(name) ? 'key ' : 'pointer ';
     if (!of) all.push((of = { $id: id, $name: kind, $first: Infinity, $start: 0, $ms: -1, $frame: frame }));
     if (all.length > most) all.shift();
-    // The first event says what was used. If that has gone, the next ones are of what lay below.
+    // The first event has the element that was used. If it has gone, the next events have the one below it.
     if (startTime < of.$first) Object.assign(of, { $first: startTime, $name: kind + nameOf(target) });
     // The longest event is that of the interaction.
     if (duration > of.$ms) Object.assign(of, { $start: startTime, $ms: duration, $frame: frame });

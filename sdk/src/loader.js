@@ -156,6 +156,7 @@ export function start(options = /** @type {any} */ ({}), load) {
 
   visit.$restored = (event) => event.persisted && begin(event);
   addEventListener('pageshow', visit.$restored);
-  if (document.prerendering) addEventListener('prerenderingchange', begin, true);
+  // A form may have that name, and is not true.
+  if (document.prerendering === true) addEventListener('prerenderingchange', begin, true);
   else begin(undefined);
 }

@@ -26,7 +26,7 @@ import { cut, guard, now, pages, spans } from './spans.js';
  * @property {(mode: Mode) => void} $go begins to profile in this mode
  */
 
-/** How many labels of the site are sent; the server takes some more for those of the script. */
+/** The number of the site's labels that are sent. The server accepts 64, with the script's own. */
 const most = 50;
 
 /** Why there is no profile, by the name of the error. */
@@ -153,7 +153,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
       trace.samples = trace.samples.filter(({ timestamp }) => timestamp > since && timestamp > sent);
       for (const complete of visit.$completes) guard(complete)(trace, of);
       write(trace, profiler.sampleInterval, of, more, from);
-      // Within less than a minute a slow device would be over it at once, and fast ones alone be left.
+      // In less than a minute slow devices would exceed it immediately, and only fast ones would remain.
       if (spent > (options.maxCost ?? 0.005) * Math.max(now() - of.$begun, 6e4)) {
         of.stopped = 'cost';
         end();

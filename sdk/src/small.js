@@ -20,7 +20,7 @@ export const start = guard((options) =>
         try {
           (await import('./rest.mjs')).default(visit); // rest.js, built
         } catch {
-          visit.$view.$profiler?.stop(); // nobody else would
+          visit.$view.$profiler?.stop(); // it would run until the page ends
         }
       },
       { timeout: 1000 },

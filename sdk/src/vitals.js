@@ -169,6 +169,8 @@ export function vitals(visit) {
     'interaction-contentful-paint': ({ interactionId, startTime, largestContentfulPaint: of }) =>
       by && interactionId == by && largest(of ?? {}, of?.renderTime || 0, startTime),
   };
+  // Chromium gives events without a listener no target, and the first event names the interaction.
+  for (const type of ['pointerdown', 'keydown']) listen(visit, type, () => {}, true);
   const flush = observe(visit, takes, () => (view.$event?.persisted ? view.$event.timeStamp : 0));
 
   listen(visit, 'visibilitychange', ({ timeStamp }) => {

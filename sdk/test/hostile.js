@@ -1,4 +1,4 @@
-// Pages that shadow, freeze, patch and throw, drawn by chance from a seed: what sites do by accident, and all of it at once.
+// Pages that shadow, freeze, patch and throw, drawn by chance from a seed: what sites do by accident, combined.
 
 /**
  * @typedef {object} Hostile
@@ -70,7 +70,9 @@ const traits = {
   }),
   noHead: () => ({ before: `document.currentScript.remove(); document.head.remove();` }),
   opened: () => ({
-    after: `setTimeout(() => { const html = document.querySelector('#all').outerHTML; document.open(); document.write(html); document.close(); globalThis.ready(); }, 150);`,
+    // What comes between the loader and its parts removes the link that loads them.
+    after: `const open = () => { const html = document.querySelector('#all').outerHTML; document.open(); document.write(html); document.close(); globalThis.ready(); };
+      const wait = () => (globalThis.loaded() ? setTimeout(open, 50) : setTimeout(wait, 50)); wait();`,
   }),
   events: () => ({
     after: `for (const to of [window, document, document.createTextNode('x'), new EventTarget()]) for (const type of ['click', 'keydown', 'visibilitychange', 'pageshow', 'error'])

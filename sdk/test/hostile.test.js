@@ -6,25 +6,28 @@ import { closeTab } from './leave.js';
 import { header } from './site.js';
 import { chances } from './visits.js';
 
-// Whatever a page does, no error of the script is in it, all that is sent is taken, and Web Vitals are those of the browser.
-// HOSTILE says how many pages, SEED which; LONG=1 is 2,000.
+// Whatever a page does, the script throws no error into it, the daemon accepts every request, and Web Vitals equal those of
+// the browser. HOSTILE is the number of pages, SEED the first one; LONG=1 visits 2,000.
 
 const count = Number(process.env.HOSTILE ?? (long ? 2000 : 24));
 const first = Number(process.env.SEED ?? 1);
 const batch = 100; // pages of a daemon
-const tabs = 4; // at once
+const tabs = 4; // at the same time
 
-/** Runs before all else in a page: keeps what the browser says, by functions that the page can not patch. */
+/** Runs before all else in a page: keeps the browser's own entries, read by functions that the page cannot patch. */
 const listen = () => {
-  globalThis.truth = { lcp: 0, inp: 0 };
+  globalThis.truth = { lcp: 0, inp: 0, inputs: 0 };
   const { truth } = globalThis;
+  const ids = new Set();
   const { getEntries } = PerformanceObserverEntryList.prototype;
   const each = Function.call.bind(Array.prototype.forEach);
   const note = (/** @type {string} */ type, /** @type {(entry: any) => void} */ take) =>
     new PerformanceObserver((list) => each(getEntries.call(list), take)).observe({ type, buffered: true, durationThreshold: 40 });
   note('largest-contentful-paint', ({ startTime }) => (truth.lcp = startTime));
   note('event', ({ interactionId, duration }) => {
-    if (interactionId && duration > truth.inp) truth.inp = duration;
+    if (!interactionId) return;
+    truth.inputs = ids.add(interactionId).size;
+    if (duration > truth.inp) truth.inp = duration;
   });
 };
 
@@ -47,6 +50,7 @@ function documentOf({ file, before, options, after, top, button, inputs }, colle
 <script>
   globalThis.spin = (ms) => { const from = performance.now(); while (performance.now() - from < ms); };
   globalThis.ready = () => { globalThis.isReady = true; };
+  globalThis.loaded = ${file == '/sdk.js' ? restLoaded : () => true};
 </script>
 <script src="${collector}${file}" crossorigin="anonymous"></script>
 <script>fieldtrie.start({ url: '${collector}', sampleRate: 1, maxCost: 1, release: '${release}', ${options} });</script>
@@ -57,15 +61,20 @@ function documentOf({ file, before, options, after, top, button, inputs }, colle
 /** A name of letters, as digits in names are masked. @param {number} n */
 const letters = (n) => [...n.toString(26)].map((digit) => String.fromCharCode(97 + parseInt(digit, 26))).join('');
 
+/** The rest of the script has begun, and asked for a part. */
+const restLoaded = () =>
+  performance.getEntriesByType('resource').some(({ name, responseEnd }) => /stackless\.mjs/.test(name) && responseEnd);
+
 /**
  * Visits a page: clicks the button, then the form.
  * @param {import('./browser.js').Setup} setup
  * @param {number} seed
+ * @param {number} time tells the visits of a page apart
  */
-async function visit({ daemon, site, context }, seed) {
+async function visit({ daemon, site, context }, seed, time) {
   const chance = chances(seed);
   const page = hostile(chance);
-  const release = letters(seed);
+  const release = letters(seed) + '-' + letters(time);
   const ms = [50 + chance() * 60, 120 + chance() * 60];
   const url = site.html(`/${release}`, documentOf(page, daemon.collector, release, ms), { ...header, ...page.headers });
   const tab = await context.newPage();
@@ -74,18 +83,23 @@ async function visit({ daemon, site, context }, seed) {
   tab.on('pageerror', (error) => errors.push(`${error.stack ?? error}`));
   tab.on('console', (message) => message.type() == 'error' && errors.push(message.text()));
   await tab.addInitScript(listen);
-  await tab.goto(url);
-  await tab.waitForFunction(() => globalThis.isReady);
-  if (page.file == '/sdk.js') {
-    await tab.waitForFunction(() => performance.getEntriesByType('resource').some(({ name, responseEnd }) => /rest\.mjs/.test(name) && responseEnd));
+  let truth = { lcp: 0, inp: 0, inputs: 0 };
+  try {
+    await tab.goto(url);
+    await tab.waitForFunction(() => globalThis.isReady, undefined, { polling: 50 });
+    await tab.waitForFunction(() => globalThis.loaded(), undefined, { polling: 50 });
+    await tab.waitForTimeout(400);
+    await tab.mouse.click(60, 50); // the button
+    await tab.waitForTimeout(150);
+    await tab.mouse.click(60, 110); // the form below it
+    // The last entries come after a paint. Where the page has lost its form, there are fewer.
+    await tab.waitForFunction(() => globalThis.truth.inputs > 1, undefined, { polling: 50, timeout: 3000 }).catch(() => {});
+    await tab.waitForTimeout(200);
+    truth = await tab.evaluate(() => globalThis.truth);
+    await closeTab(tab);
+  } catch (error) {
+    errors.push(`${error.stack}`);
   }
-  await tab.waitForTimeout(400);
-  await tab.mouse.click(60, 50); // the button
-  await tab.waitForTimeout(150);
-  await tab.mouse.click(60, 110); // the form below it
-  await tab.waitForTimeout(350); // the last entries come after a paint
-  const truth = await tab.evaluate(() => globalThis.truth);
-  await closeTab(tab);
   return { seed, release, page, truth, errors };
 }
 
@@ -96,35 +110,56 @@ for (let from = 0; from < count; from += batch) {
     async (setup) => {
       const { daemon } = setup;
       setup.expect(/./); // each visit has its own
-      /** @type {Awaited<ReturnType<typeof visit>>[]} */
-      const all = [];
-      const left = [...seeds];
-      await Promise.all(
-        Array.from({ length: tabs }, async () => {
-          for (let seed = left.shift(); seed; seed = left.shift()) all.push(await visit(setup, seed));
-        }),
-      );
-      const reports = () => daemon.metric('fieldtrie_ingest_requests_total{code="204"}');
-      await until('reports', async () => (await reports()) >= all.length).catch(() => {}); // what lacks is said below
-      await daemon.stop(); // which stores what was reported
-      await daemon.start();
       /** @type {string[]} */
       const wrong = [];
-      for (const { seed, release, page, truth, errors } of all) {
-        const got = await vitals(daemon, release);
-        const say = (/** @type {string} */ text) => wrong.push(`page ${seed} (${page.file}, ${page.traits}): ${text}`);
-        for (const error of errors) say(error);
-        for (const name of /** @type {const} */ (['lcp', 'inp'])) {
+      // A busy machine may close a tab before its report is sent, hostile or not. So a view without one is repeated.
+      let left = seeds;
+      for (let tries = 3; left.length && tries; tries--) {
+        const { visits, refused } = await visitAll(setup, left, tries);
+        wrong.push(...refused);
+        left = [];
+        for (const { seed, release, page, truth, errors } of visits) {
+          const got = await vitals(daemon, release);
+          const say = (/** @type {string} */ text) => wrong.push(`page ${seed} (${page.file}, ${page.traits}): ${text}`);
+          for (const error of errors) say(error);
+          if (!got.ttfb && tries > 1) left.push(seed);
           // Stored are histograms, whose buckets are 3 % wide.
-          if (!(Math.abs(got[name] - truth[name]) <= 0.035 * truth[name] + 1)) say(`${name} is ${got[name]}, the browser says ${truth[name]}`);
+          else
+            for (const name of /** @type {const} */ (['lcp', 'inp']))
+              if (!(Math.abs((got[name] ?? 0) - truth[name]) <= 0.035 * truth[name] + (truth[name] ? 1 : 40)))
+                say(`${name} is ${got[name]}, the browser says ${truth[name]}`);
         }
+        if (left.length) console.error(`again, as there was no report: ${left}`);
       }
-      const text = await daemon.get('/metrics');
-      wrong.push(...text.split('\n').filter((line) => /^fieldtrie_ingest_requests_total\{.*code="[45]/.test(line)));
-      assert.deepEqual(wrong, []);
+      assert.equal(wrong.length, 0, wrong.join('\n'));
     },
     { tries: 1, time: 60_000 + seeds.length * 10_000 },
   );
+}
+
+/**
+ * Visits pages, and waits until their reports are stored. Returns also the metrics of refused requests.
+ * @param {import('./browser.js').Setup} setup
+ * @param {number[]} seeds
+ * @param {number} time tells the visits of a page apart
+ */
+async function visitAll(setup, seeds, time) {
+  const { daemon } = setup;
+  const reports = () => daemon.metric('fieldtrie_ingest_requests_total{code="204",path="/v1/views"}');
+  /** @type {Awaited<ReturnType<typeof visit>>[]} */
+  const visits = [];
+  const left = [...seeds];
+  const tab = async () => {
+    for (let seed = left.shift(); seed; seed = left.shift()) visits.push(await visit(setup, seed, time));
+  };
+  await Promise.all(Array.from({ length: tabs }, tab));
+  await until('reports', async () => (await reports()) >= seeds.length).catch(() => {}); // the views without one are repeated
+  const metrics = (await daemon.get('/metrics')).split('\n');
+  const refused = metrics.filter((line) => /^fieldtrie_ingest_requests_total\{code="[45]/.test(line));
+  assert.ok(metrics.some((line) => /^fieldtrie_ingest_requests_total\{code="2/.test(line)), 'accepted requests are counted');
+  await daemon.stop(); // which stores what was reported
+  await daemon.start();
+  return { visits, refused };
 }
 
 /**

@@ -22,8 +22,8 @@ export async function within(ms, what, work) {
 }
 
 /**
- * Ends this process with status 1 if it still runs after a time, and says what it waits for. node --test waits for
- * processes, sockets and servers that a failed test has left, without a limit.
+ * Ends this process with status 1 if it still runs after a time, and prints its active resources. node --test waits
+ * without a limit for processes, sockets and servers that a failed test has left.
  * @param {number} ms
  */
 export function endAfter(ms) {

@@ -15,9 +15,9 @@ export { feature, page } from '../spans.js';
  */
 visit.$part = (name, integrity, of) => {
   const href = `${visit.$options.url}/${name}.mjs?${integrity}`;
-  const onerror = () => visit.$view.$profiler?.stop(); // nobody else would
+  const onerror = () => visit.$view.$profiler?.stop(); // it would run until the page ends
   const onload = () => import(href).then((part) => part.default(of)).catch(onerror);
-  // A document may have no head, as those of images.
+  // SVG documents have no head.
   const link = Object.assign(document.createElement('link'), { rel: 'modulepreload', href, integrity, onload, onerror });
   (document.head ?? document.children[0]).append(link);
 };
