@@ -18,7 +18,7 @@ const wait = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(r
 const before = `<script>
   errors = [];
   const note = (error, text) => errors.push(text + ' ' + error?.stack);
-  addEventListener('error', ({ error, message }) => note(error, message));
+  addEventListener('error', ({ error, message, isTrusted }) => isTrusted && note(error, message)); // pages may send their own
   addEventListener('unhandledrejection', ({ reason }) => note(reason, 'rejection: ' + reason));
   ${library}
   library = {};
