@@ -61,6 +61,8 @@ func TestPeopleErrors(t *testing.T) {
 		people + "oidc: {isuer: https://login.example}":                                                          "isuer",
 		people + "proxy: {user_header: X-User}":                                                                  "networks: they are missing",
 		people + "proxy: {user_header: X-User, networks: [0.0.0.0/0]}":                                           "may be anybody",
+		people + "proxy: {user_header: X-User, networks: [0.0.0.0/1, 128.0.0.0/1]}":                              "may be anybody",
+		people + "proxy: {user_header: X-User, networks: ['::/6']}":                                              "may be anybody",
 		people + "proxy: {user_header: X-User, networks: [proxy.example]}":                                       "is not the address or network of a proxy",
 		people + "proxy: {networks: [10.0.0.1]}":                                                                 "user_header: it is missing",
 		people + "proxy: {user_header: Authorization, networks: [10.0.0.1]}":                                     "is not a header for that",
@@ -86,7 +88,7 @@ func TestPeopleErrors(t *testing.T) {
 // A header counts from the addresses of the proxy alone.
 func TestProxy(t *testing.T) {
 	g := NewGuard(parse(t, people+"tokens: [{name: t, sha256: ba5005a40cf5212e4ac0190104cc127edab013294bb71279a975b27a80982d45}]\n"+
-		"proxy: {user_header: X-User, groups_header: X-Groups, networks: [10.1.2.0/24, '::1']}\n"), ignore)
+		"proxy: {user_header: X-User, groups_header: X-Groups, networks: [10.1.2.0/24, '::1', 'fc00::/7']}\n"), ignore)
 	h := g.Handler(privateMux())
 	for _, c := range []struct {
 		from    string
@@ -103,6 +105,8 @@ func TestProxy(t *testing.T) {
 		{"10.1.2.3:9", map[string][]string{"X-Groups": {"web-perf"}}, 401},
 		{"10.1.2.3:9", map[string][]string{"X-User": {""}, "X-Groups": {"web-perf"}}, 401},
 		{"10.1.2.3:9", map[string][]string{"X-User": {"ann", "bob"}, "X-Groups": {"web-perf"}}, 401},
+		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"web-perf\u00a0"}}, 401}, // which is another group
+		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"all,\tweb-perf "}}, 200},
 		{"10.1.2.3:9", nil, 401},
 		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"x"}, "Authorization": {"Bearer reader-token"}}, 200},
 		{"10.1.3.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"x"}, "Authorization": {"Bearer reader-token"}}, 200},
@@ -117,6 +121,41 @@ func TestProxy(t *testing.T) {
 		h.ServeHTTP(w, r)
 		if w.Code != c.want {
 			t.Errorf("%s %v: %d %s, want %d", c.from, c.headers, w.Code, w.Body, c.want)
+		}
+	}
+}
+
+// Headers of the proxy that are too long, or not clear, grant nothing: a list of groups that was cut inside a name could end
+// with the name of another group. The log has the reason.
+func TestProxyHeadersRefused(t *testing.T) {
+	var why Reason
+	var detail error
+	g := NewGuard(parse(t, people+"proxy: {user_header: X-User, groups_header: X-Groups, networks: [10.1.2.3]}\n"),
+		func(_ *http.Request, reason Reason, err error) { why, detail = reason, err })
+	h := g.Handler(privateMux())
+	padding := strings.Repeat("x", maxHeader-len(",web-perf")) + ",web-perf"
+	for _, c := range []struct {
+		user, groups []string
+		want         string // in the detail; "": the request passes
+	}{
+		{[]string{"ann"}, []string{padding}, ""},
+		{[]string{"ann"}, []string{padding + "-guests"}, "header X-Groups: 16391 bytes; the most is 16384"},
+		{[]string{"ann"}, []string{"web-perf", padding}, "header X-Groups: 16393 bytes"},
+		{[]string{strings.Repeat("a", maxHeader+1)}, []string{"web-perf"}, "header X-User: 16385 bytes"},
+		{[]string{"ann", "bob"}, []string{"web-perf"}, "header X-User: the request has several"},
+		{[]string{"ann\x7f"}, []string{"web-perf"}, "control character"},
+	} {
+		why, detail = "", nil
+		r := httptest.NewRequest(http.MethodGet, "/api/v1/profile", nil)
+		r.RemoteAddr = "10.1.2.3:9"
+		r.Header["X-User"], r.Header["X-Groups"] = c.user, c.groups
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		switch {
+		case c.want == "" && w.Code != http.StatusOK:
+			t.Errorf("got %d %s, %v, want 200", w.Code, w.Body, detail)
+		case c.want != "" && (w.Code != http.StatusUnauthorized || why != ReasonUnknown || detail == nil || !strings.Contains(detail.Error(), c.want)):
+			t.Errorf("got %d, %q, %v, want 401 and %q", w.Code, why, detail, c.want)
 		}
 	}
 }
@@ -137,7 +176,7 @@ func TestNext(t *testing.T) {
 func TestStart(t *testing.T) {
 	for text, want := range map[string]int{sampleText(t): http.StatusNotFound, people + "oidc: {issuer: http://127.0.0.1:1, client_id: f, name: 'Ex ample', url: https://d.example}\n": http.StatusBadGateway} {
 		refused := map[Reason]int{}
-		g := NewGuard(parse(t, text), func(_ *http.Request, why Reason) { refused[why]++ })
+		g := NewGuard(parse(t, text), func(_ *http.Request, why Reason, _ error) { refused[why]++ })
 		mux := privateMux()
 		mux.Handle("GET "+StartPath, g.Start())
 		mux.Handle("GET "+provider.CallbackPath, g.Callback())

@@ -102,7 +102,7 @@ func (g *Guard) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if _, refused := errors.AsType[*provider.RefusedError](err); refused {
 		status, reason = http.StatusForbidden, ReasonUnknown
 	}
-	g.refused(r, reason)
+	g.refused(r, reason, nil)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	w.WriteHeader(status)
