@@ -1,14 +1,11 @@
 package access
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/fieldtrie/fieldtrie/rules/access/provider"
 )
 
 const people = `
@@ -156,60 +153,6 @@ func TestProxyHeadersRefused(t *testing.T) {
 			t.Errorf("got %d %s, %v, want 200", w.Code, w.Body, detail)
 		case c.want != "" && (w.Code != http.StatusUnauthorized || why != ReasonUnknown || detail == nil || !strings.Contains(detail.Error(), c.want)):
 			t.Errorf("got %d, %q, %v, want 401 and %q", w.Code, why, detail, c.want)
-		}
-	}
-}
-
-// After a login a browser goes to a page of this address, whatever the link to the login says.
-func TestNext(t *testing.T) {
-	for text, want := range map[string]string{
-		"/feed?page=%2Fx": "/feed?page=%2Fx", "/": "/", "": "/", "feed": "/", "//evil.example": "/", "/\\evil.example": "/", "\\\\evil.example": "/", "https://evil.example": "/",
-		"/\t/evil.example": "/", "/\r\nSet-Cookie: a=b": "/", "javascript:alert(1)": "/", " /feed": "/", "/" + strings.Repeat("a", 2000): "/", "/x\\y": "/",
-	} {
-		if got := localPath(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
-	}
-}
-
-// Without a provider there is no login by one, and with one refusals name it.
-func TestStart(t *testing.T) {
-	for text, want := range map[string]int{sampleText(t): http.StatusNotFound, people + "oidc: {issuer: http://127.0.0.1:1, client_id: f, name: 'Ex ample', url: https://d.example}\n": http.StatusBadGateway} {
-		refused := map[Reason]int{}
-		g := NewGuard(parse(t, text), func(_ *http.Request, why Reason, _ error) { refused[why]++ })
-		mux := privateMux()
-		mux.Handle("GET "+StartPath, g.Start())
-		mux.Handle("GET "+provider.CallbackPath, g.Callback())
-		h := g.Handler(mux)
-		if w := browse(h, http.MethodGet, StartPath+"?next=/feed", "", nil); w.Code != want || len(w.Result().Cookies()) > 0 || strings.Contains(w.Body.String(), "<script") {
-			t.Errorf("start: %d %s", w.Code, w.Body)
-		}
-		w := browse(h, http.MethodGet, provider.CallbackPath+"?state=&code=x&error=%3Cscript%3E", "", nil)
-		if want == http.StatusBadGateway {
-			want = http.StatusForbidden // no login was begun
-		}
-		if w.Code != want || strings.Contains(w.Body.String(), "<script") || fmt.Sprint(w.Header()["Cache-Control"]) != "[no-store]" {
-			t.Errorf("callback: %d %s %v", w.Code, w.Body, w.Header())
-		}
-		named := browse(h, http.MethodGet, "/api/v1/profile", "", nil).Header().Get("Fieldtrie-Login")
-		if (want == http.StatusForbidden) != (named == "Ex%20ample") {
-			t.Errorf("the refusal names %q", named)
-		}
-	}
-}
-
-// A login that is begun is a cookie for TLS alone where browsers use that, of a name that no other host can set.
-func TestAttemptCookie(t *testing.T) {
-	for url, want := range map[string]string{"https://d.example/x": "__Host-fieldtrie-attempt", "http://127.0.0.1:8419": "fieldtrie-attempt"} {
-		p := provider.New(provider.Settings{URL: url})
-		c := attemptOf((&guarding{provider: p}).secure(httptest.NewRequest(http.MethodGet, "/login/start", nil)), "x", attemptFor)
-		if c.Name != want || c.Secure != p.Secure() || !c.HttpOnly || c.Path != "/" || c.Domain != "" || c.SameSite != http.SameSiteLaxMode || p.Secure() != strings.HasPrefix(want, "__Host-") {
-			t.Errorf("%s: %+v", url, c)
-		}
-	}
-	for url, want := range map[string]string{"https://d.example/x": "/x", "https://d.example/x/": "/x", "https://d.example": "/", "https://d.example/": "/"} {
-		if got := provider.New(provider.Settings{URL: url}).Root(); got != want {
-			t.Errorf("%s: got %q, want %q", url, got, want)
 		}
 	}
 }
