@@ -88,7 +88,7 @@ var mayImport = map[string][]string{
 	"store/shared/roll":     {"encode", "store", "store/block", "store/objects", "store/shared/deletion", "store/shared/layout", "trie/rollup"},
 	"store/shared/write":    {"internal/disk", "store", "store/objects", "store/shared/layout", "trie/rollup"},
 
-	"collect":        {"collect/quota", "collect/redact", "encode", "internal/strictyaml", "internal/fair", "internal/requests", "rules/feature", "rules/site", "store", "trie", "trie/rollup"},
+	"collect":        {"collect/quota", "collect/redact", "encode", "encode/output", "internal/strictyaml", "internal/fair", "internal/requests", "rules/feature", "rules/site", "store", "trie", "trie/rollup"},
 	"collect/quota":  {},
 	"collect/redact": {"trie"},
 
