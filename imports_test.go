@@ -179,7 +179,7 @@ var onlyIn = map[string]struct {
 	"go.opentelemetry.io/otel":        {[]string{"cmd/ingest/telemetry"}, "what is measured is what a daemon serves"},
 	"github.com/KimMachineGun":        {[]string{"cmd/ingest"}, "only a daemon bounds its memory"},
 	"github.com/coreos/go-oidc":       {[]string{"rules/access/provider"}, "one package asks a provider who somebody is"},
-	"github.com/go-jose/go-jose":      {[]string{"rules/access/provider"}, "one package asks a provider who somebody is"},
+	"github.com/go-jose/go-jose":      {[]string{"rules/access/provider"}, "only tokens of a provider have signatures"},
 	"golang.org/x/oauth2":             {[]string{"rules/access/provider"}, "one package asks a provider who somebody is"},
 	"github.com/zitadel/oidc":         {[]string{"test/provider"}, "it is for tests"},
 	"github.com/yuin/goldmark":        {[]string{"docs"}, "nobody else reads Markdown"},

@@ -212,7 +212,7 @@ func TestTagLimits(t *testing.T) {
 	}
 }
 
-// Browsers choose no field of the log, and what the log has of their names is printable and short.
+// Browsers do not choose the fields of the log, and their names are printable and short there.
 func TestNamesInTheLog(t *testing.T) {
 	var log bytes.Buffer
 	col, _ := newCollector(Options{Limits: Limits{Labels: 1}, Now: func() time.Time { return noon },

@@ -120,7 +120,7 @@ func (c *Collector) foldNames(t *trie.Trace, who client, now time.Time) {
 	}
 }
 
-// logged returns what the log has of a name that a browser chose.
+// logged makes a name that a browser chose short and printable for the log.
 func logged(name string) string { return output.Printable(shortened(name)) }
 
 // sameKey tells labels of which a trace may have one. Keys that were different may have

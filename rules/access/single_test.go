@@ -52,7 +52,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Somebody whose login fails reads one sentence and the id of the request. What the provider said is for the log.
+// The page of a failed login has one sentence and the id of the request. Errors of the provider are for the log.
 func TestFailedLogin(t *testing.T) {
 	var why Reason
 	var detail error
@@ -85,14 +85,14 @@ func TestFailedLogin(t *testing.T) {
 func TestLoginsTakeTurns(t *testing.T) {
 	g := NewGuard(parse(t, people+"oidc: {issuer: http://127.0.0.1:1, client_id: f, url: https://d.example}\n"), ignore)
 	g.logins = &workload{line: fair.New(fair.Options{Turns: 1}), wait: 0}
-	done, err := g.logins.line.Take(t.Context(), "somebody else")
+	done, err := g.logins.line.Take(t.Context(), "another address")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
 		for name, h := range map[string]http.Handler{StartPath: g.Start(), provider.CallbackPath: g.Callback()} {
 			if w := browse(h, http.MethodGet, name, "", nil); (w.Code == http.StatusTooManyRequests) != (done != nil) {
-				t.Errorf("%s: got %d, want 429 only while somebody else has the turn", name, w.Code)
+				t.Errorf("%s: got %d, want 429 only while another address has the turn", name, w.Code)
 			}
 		}
 		if done != nil {

@@ -37,7 +37,7 @@ func (c claims) text(name string) string {
 	return ""
 }
 
-// email returns the e-mail address if the same document says that it is verified, or "".
+// email returns the e-mail address if it is verified according to the same document, or "".
 func (c claims) email() string {
 	if v := string(c["email_verified"]); v == "true" || v == `"true"` { // some providers send a text
 		return c.text("email")

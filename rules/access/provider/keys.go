@@ -13,7 +13,7 @@ import (
 )
 
 // keySet has the keys with which a provider signs tokens. Unlike the key set of go-oidc it is fetched before a token is
-// verified, so that a provider that does not answer is told apart from a forged token.
+// verified, so that a provider that does not respond is not reported as a forged token.
 type keySet []jose.JSONWebKey
 
 // algorithms returns the algorithms of signatures that are accepted: none of them has a shared secret.

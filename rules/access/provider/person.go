@@ -33,7 +33,7 @@ func (p *Provider) person(ctx context.Context, known *oidc.Provider, a Attempt, 
 		return nil, refuse("the token of the provider is not valid", err)
 	}
 	if subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(a.Nonce)) != 1 {
-		return nil, refuse("the token of the provider is that of another login", nil)
+		return nil, refuse("the token of the provider belongs to another login", nil)
 	}
 	said, err := p.verified(id)
 	if err != nil {
@@ -75,7 +75,7 @@ func (p *Provider) person(ctx context.Context, known *oidc.Provider, a Attempt, 
 func (p *Provider) verified(id *oidc.IDToken) (claims, error) {
 	said, err := readClaims(id)
 	if err != nil {
-		return nil, refuse("the token of the provider can not be read", err)
+		return nil, refuse("the token of the provider cannot be read", err)
 	}
 	for _, name := range []string{"iss", "sub", "aud", "exp", "nonce"} {
 		if _, ok := said[name]; !ok {
@@ -83,7 +83,7 @@ func (p *Provider) verified(id *oidc.IDToken) (claims, error) {
 		}
 	}
 	if id.Subject == "" {
-		return nil, refuse("the token of the provider is of nobody", nil)
+		return nil, refuse("the token of the provider has an empty claim", errors.New("sub"))
 	}
 	audience, err := texts(said["aud"])
 	parties, wrong := texts(said["azp"])
@@ -102,10 +102,10 @@ func userInfo(ctx context.Context, known *oidc.Provider, token *oauth2.Token, id
 	}
 	more, err := readClaims(info)
 	if err != nil {
-		return nil, refuse("the UserInfo response of the provider can not be read", err)
+		return nil, refuse("the UserInfo response of the provider cannot be read", err)
 	}
 	if more.text("sub") != id {
-		return nil, refuse("the provider tells of somebody else than its token", nil)
+		return nil, refuse("the UserInfo response of the provider is about another person", nil)
 	}
 	return more, nil
 }

@@ -134,7 +134,7 @@ func (p *Provider) Begin(ctx context.Context, a Attempt) (string, error) {
 	return p.config(known).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), nil
 }
 
-// RefusedError is the reason why a provider, or what it sent, lets nobody in.
+// RefusedError is the reason why a login fails that is not a failure of the provider.
 type RefusedError struct {
 	Why   string // for the browser
 	Cause error  // for the log; nil: there is no more to say
