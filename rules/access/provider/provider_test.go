@@ -210,7 +210,7 @@ func TestFinish(t *testing.T) {
 		"a key for encryption":          {use: "enc", failed: "no key for signatures"},
 		"of another login":              {claims: change("nonce", "abc"), want: "another login"},
 		"of no login":                   {claims: change("nonce", nil), want: "another login"},
-		"somebody else is told of":      {claims: change("groups", nil), info: map[string]any{"sub": "8", "groups": []string{"x"}}, want: "about another person"},
+		"another person in UserInfo":    {claims: change("groups", nil), info: map[string]any{"sub": "8", "groups": []string{"x"}}, want: "about another person"},
 		"groups are numbers":            {claims: change("groups", []int{1}), want: "neither a text nor a list"},
 		"another state":                 {params: func(v url.Values, _ *Attempt) { v.Set("state", "abc") }, want: "not begun in this browser"},
 		"no state":                      {params: func(v url.Values, _ *Attempt) { v.Del("state") }, want: "not begun in this browser"},
