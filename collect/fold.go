@@ -36,7 +36,8 @@ func (c *Collector) nameFolded(t *trie.Trace, who client, now time.Time) []strin
 			ok, news = c.pages.Take(kindPage, p, who.Sender, now)
 		}
 		if news {
-			c.opts.Logger.Warn("too many distinct pages this hour, further ones are counted as "+PageOther, "most", c.bounds.Load().Pages, "page", logged(p), "from", who)
+			c.opts.Logger.Warn("too many distinct pages this hour, further ones are counted as "+PageOther,
+				"most", c.bounds.Load().Pages, "page", logged(p), "from", who)
 		}
 		if !ok {
 			folded[p] = true

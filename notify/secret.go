@@ -78,10 +78,12 @@ func (c *Channel) checkToken(text string) error {
 	return nil
 }
 
-// minPart is the least length of a segment of a path, or a value of a query, that is hidden also outside its URL, in bytes.
+// minPart is the least length of a segment of a path, or a value of a query, that is hidden also
+// outside its URL, in bytes.
 const minPart = 12
 
-// discreet removes the secrets of a channel from a text, in all forms in which receivers repeat them.
+// discreet removes the secrets of a channel from a text, in all forms in which receivers repeat
+// them.
 func (c *Channel) discreet(text string) string {
 	secrets := c.secrets()
 	if len(secrets) == 0 {
@@ -100,8 +102,8 @@ func (c *Channel) discreet(text string) string {
 	return pattern.ReplaceAllLiteralString(text, "(secret)")
 }
 
-// secrets returns the texts that are secret: the secret itself, what is made of it for a header or a mail server, and the parts
-// of URLs by which a receiver recognises a sender.
+// secrets returns the texts that are secret: the secret itself, what is made of it for a header or
+// a mail server, and the parts of URLs by which a receiver recognises a sender.
 func (c *Channel) secrets() (all []string) {
 	secret := c.secret.text
 	for _, text := range append(strings.Fields(secret), secret) { // a field is one of several keys

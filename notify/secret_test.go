@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What a receiver repeats of a secret, in whatever form, is in no answer.
+// Answers have no secret that a receiver repeats, in whatever form.
 func TestSecretsInAnswers(t *testing.T) {
 	const token, key = "glsa+TOKENTOKEN/abc==&x", "SLACKSECRETabcdefghijk"
 	echo := func(status int, location func(r request) string, text func(r request) string) string {
@@ -83,7 +83,7 @@ func TestSecretsInAnswers(t *testing.T) {
 	}
 }
 
-// What is printed of a channel has no user, password or query.
+// Users, passwords and queries of targets are not printed.
 func TestWhere(t *testing.T) {
 	for _, c := range []struct{ target, want string }{
 		{"https://example.com/hook?token=QUERYSECRET", "https://example.com/hook?…"},

@@ -154,14 +154,16 @@ func (l *line) judged(r reply, err error) Result {
 	if err != nil {
 		return unreached(err)
 	}
-	out := Result{Outcome: Refused, Answer: strings.TrimSpace(fmt.Sprintf("%d %s: %s", r.status, http.StatusText(r.status), r.body))}
+	answer := fmt.Sprintf("%d %s: %s", r.status, http.StatusText(r.status), r.body)
+	out := Result{Outcome: Refused, Answer: strings.TrimSpace(answer)}
 	pause, asked := retryAfter(r.header, l.now)
 	switch {
 	case r.ok():
 		out.Outcome = Accepted
 		return out
 	case r.status >= 300 && r.status <= 399:
-		out.Answer = fmt.Sprintf("%d %s to %s: redirects are not followed; give the channel that target if it is right", r.status, http.StatusText(r.status), origin(r.header.Get("Location")))
+		out.Answer = fmt.Sprintf("%d %s to %s: redirects are not followed; give the channel the right target",
+			r.status, http.StatusText(r.status), origin(r.header.Get("Location")))
 	case r.status == http.StatusRequestTimeout, r.status == http.StatusTooEarly, r.status == http.StatusTooManyRequests, r.status >= 500:
 		out.Outcome, out.Pause = Retry, pause
 	case r.status == http.StatusForbidden && asked: // GitHub's limits

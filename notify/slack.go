@@ -45,7 +45,8 @@ func (c *Channel) checkSlackURL(text string) error {
 		return errors.New("no URL of an incoming webhook, such as https://hooks.slack.com/services/…, which Slack shows under Incoming Webhooks of an app")
 	}
 	if u.Scheme == "http" && !c.AllowPrivate {
-		return errors.New("without TLS the URL, which is the secret, could be read on its way: use https://, or set allow_private: true for a receiver in a private network")
+		return errors.New("without TLS others could read the URL, which is the secret; use https://, or set allow_private: " +
+			"true for a receiver in a private network")
 	}
 	return nil
 }

@@ -72,7 +72,8 @@ func (d *daemon) start(ln net.Listener, h http.Handler, most int) {
 	go func() { d.failed <- srv.Serve(ln) }()
 }
 
-// answeringLate gives requests that end while the daemon stops time for their response, also after readGrace.
+// answeringLate gives requests that end while the daemon stops time for their response, also after
+// readGrace.
 func (d *daemon) answeringLate(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r)
@@ -162,10 +163,11 @@ func abandoned(err error) error {
 	return fmt.Errorf("%w; what was acknowledged is on disk, and the next start goes on from there", err)
 }
 
-// drain waits for requests to finish, for at most grace, and then cuts off the rest, which is not an error: the store is
-// closed next. After half of that time queries are given up, and after readGrace connections whose clients do not read are
-// closed. drain does not wait for a server that cannot even be closed: one removes its socket from the data directory, and
-// the disk may not answer.
+// drain waits for requests to finish, for at most grace, and then cuts off the rest, which is not
+// an error: the store is closed next. After half of that time queries are given up, and after
+// readGrace connections whose clients do not read are closed. drain does not wait for a server that
+// cannot even be closed: one removes its socket from the data directory, and the disk may not
+// answer.
 func (d *daemon) drain(ctx context.Context) error {
 	left := grace
 	if d.store.Stuck() != nil {

@@ -82,8 +82,8 @@ func (p pipes) dial(t *testing.T, begin string) net.Conn {
 	return conn
 }
 
-// A daemon that ends closes connections whose clients do not read, and still answers a client that sends its body slowly. What
-// does not end at all is cut off, which is no error.
+// A daemon that ends closes connections whose clients do not read, and still answers a client that
+// sends its body slowly. What does not end at all is cut off, which is no error.
 func TestDrainsSlowClients(t *testing.T) {
 	n, end := storetest.OpenDirectory(t, t.TempDir(), nil)
 	defer end()

@@ -24,8 +24,8 @@ type Guard struct {
 	refused Refused
 }
 
-// Refused is called for each refused request, by multiple goroutines. detail is for the log alone, and nil if the reason says
-// all. It can have text of the sender or of a provider, of any length.
+// Refused is called for each refused request, by multiple goroutines. detail is for the log alone,
+// and nil if the reason says all. It can have text of the sender or of a provider, of any length.
 type Refused func(r *http.Request, why Reason, detail error)
 
 // Reason is the reason why a request was refused.

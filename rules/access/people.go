@@ -30,8 +30,8 @@ const kindPerson = "person"
 // maxHeader bounds what is read of a header of a proxy, in bytes.
 const maxHeader = 16 << 10
 
-// minBits refuses networks of a proxy that have half of all addresses, or so: two of them could have all. The widest network
-// of private addresses is fc00::/7.
+// minBits refuses networks of a proxy that have half of all addresses, or so: two of them could
+// have all. The widest network of private addresses is fc00::/7.
 const minBits = 7
 
 // person returns the identity of somebody in groups: the first one in the file decides. It is nil if none is in it.
@@ -46,8 +46,9 @@ func (r *Rules) person(name string, groups []string) *Identity {
 	return nil
 }
 
-// proxied returns the identity of the sender that a proxy names. It is not ok if the request does not come from the proxy,
-// or has no such header. The error is the reason why the proxy's headers grant nothing.
+// proxied returns the identity of the sender that a proxy names. It is not ok if the request does
+// not come from the proxy, or has no such header. The error is the reason why the proxy's headers
+// grant nothing.
 func (r *Rules) proxied(req *http.Request) (who *Identity, ok bool, err error) {
 	if r.proxy == nil || len(req.Header.Values(r.proxy.user)) == 0 {
 		return nil, false, nil

@@ -122,8 +122,8 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// Headers of the proxy that are too long, or not clear, grant nothing: a list of groups that was cut inside a name could end
-// with the name of another group. The log has the reason.
+// Headers of the proxy that are too long, or not clear, grant nothing: a list of groups that was
+// cut inside a name could end with the name of another group. The log has the reason.
 func TestProxyHeadersRefused(t *testing.T) {
 	var why Reason
 	var detail error

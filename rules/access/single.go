@@ -64,7 +64,8 @@ func (g *Guard) Callback() http.Handler {
 		}
 		who := now.rules.person(person.Name, person.Groups)
 		if who == nil {
-			return &provider.RefusedError{Why: fmt.Sprintf("%.100q is in no group that may log in; an operator can add one to the file of --access", person.Name)}
+			return &provider.RefusedError{Why: fmt.Sprintf("%.100q is in no group that may log in; an operator can add one "+
+				"to the file of --access", person.Name)}
 		}
 		setCookie(w, now.secure(r), now.provider.Root(), now.sessions.begin(who, personFor), personFor)
 		http.Redirect(w, r, localPath(a.Next), http.StatusFound)
@@ -72,7 +73,8 @@ func (g *Guard) Callback() http.Handler {
 	})
 }
 
-// inTurn returns a handler that calls one step of a login by the provider, when it is the turn of the browser's address.
+// inTurn returns a handler that calls one step of a login by the provider, when it is the turn of
+// the browser's address.
 func (g *Guard) inTurn(step func(http.ResponseWriter, *http.Request, *guarding) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -92,17 +94,20 @@ func (g *Guard) inTurn(step func(http.ResponseWriter, *http.Request, *guarding) 
 	})
 }
 
-// failed responds with a page that has one sentence and the id of the request. The details are for the log: anybody can ask
-// for the page, and the provider's errors can have addresses of its network.
+// failed responds with a page that has one sentence and the id of the request. The details are for
+// the log: anybody can ask for the page, and the provider's errors can have addresses of its
+// network.
 func (g *Guard) failed(w http.ResponseWriter, r *http.Request, err error) {
-	status, reason, why := http.StatusBadGateway, ReasonProvider, "the login provider does not respond as it should; try again later"
+	status, reason := http.StatusBadGateway, ReasonProvider
+	why := "the login provider does not respond as it should; try again later"
 	refused, isRefused := errors.AsType[*provider.RefusedError](err)
 	switch {
 	case r.Context().Err() != nil: // the browser has left, or the daemon ends
 		writeError(w, http.StatusServiceUnavailable, "the login was given up")
 		return
 	case errors.Is(err, errBusy):
-		status, reason, why, err = http.StatusTooManyRequests, ReasonBusy, "too many logins are waiting; try again in some seconds", nil
+		status, reason, err = http.StatusTooManyRequests, ReasonBusy, nil
+		why = "too many logins are waiting; try again in some seconds"
 		w.Header().Set("Retry-After", "5")
 	case isRefused:
 		status, reason, why = http.StatusForbidden, ReasonUnknown, refused.Why
@@ -111,7 +116,8 @@ func (g *Guard) failed(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, "<!doctype html><meta charset=utf-8><title>Not logged in</title><h1>Not logged in</h1><p>%s<p>Request %s<p><a href=\"/\">Back</a>\n",
+	_, _ = fmt.Fprintf(w, "<!doctype html><meta charset=utf-8><title>Not logged in</title><h1>Not logged in</h1>"+
+		"<p>%s<p>Request %s<p><a href=\"/\">Back</a>\n",
 		html.EscapeString(why), html.EscapeString(requests.ID(r)))
 }
 

@@ -52,7 +52,8 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// The page of a failed login has one sentence and the id of the request. Errors of the provider are for the log.
+// The page of a failed login has one sentence and the id of the request. Errors of the provider are
+// for the log.
 func TestFailedLogin(t *testing.T) {
 	var why Reason
 	var detail error
@@ -114,7 +115,8 @@ func TestBrowserLeaves(t *testing.T) {
 	}
 }
 
-// A login that is begun is a cookie for TLS alone where browsers use that, of a name that no other host can set.
+// A login that is begun is a cookie for TLS alone where browsers use that, of a name that no other
+// host can set.
 func TestAttemptCookie(t *testing.T) {
 	for url, want := range map[string]string{"https://d.example/x": "__Host-fieldtrie-attempt", "http://127.0.0.1:8419": "fieldtrie-attempt"} {
 		p := provider.New(provider.Settings{URL: url})

@@ -64,8 +64,8 @@ func (c *Bound) Changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// EndWrites ends the writes that wait for a client to read. They fail, as later ones do until the connection gets another
-// deadline. Requests that are still being read continue.
+// EndWrites ends the writes that wait for a client to read. They fail, as later ones do until the
+// connection gets another deadline. Requests that are still being read continue.
 func (c *Bound) EndWrites() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -139,14 +139,16 @@ func (s *Sender) Private(mux *http.ServeMux, h http.Handler) http.Handler {
 	})
 }
 
-// traced returns a handler whose requests are traced: by their method, route, status and id. If continues, they are parts of
-// the traces of their clients. Libraries for this also send the addresses of visitors, the paths and the browsers.
+// traced returns a handler whose requests are traced: by their method, route, status and id. If
+// continues, they are parts of the traces of their clients. Libraries for this also send the
+// addresses of visitors, the paths and the browsers.
 func traced(p oteltrace.TracerProvider, h http.Handler, continues bool, route func(*http.Request) string) http.Handler {
 	tracer := p.Tracer("github.com/fieldtrie/fieldtrie")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		if continues { // without tracestate, which can be any text
-			ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": r.Header.Get("Traceparent")})
+			parent := propagation.MapCarrier{"traceparent": r.Header.Get("Traceparent")}
+			ctx = propagation.TraceContext{}.Extract(ctx, parent)
 		}
 		method := methodOf(r)
 		ctx, span := tracer.Start(ctx, method, oteltrace.WithSpanKind(oteltrace.SpanKindServer))
@@ -163,7 +165,8 @@ func traced(p oteltrace.TracerProvider, h http.Handler, continues bool, route fu
 				span.SetAttributes(attribute.String("http.route", "/"+path))
 			}
 			status := response.Status()
-			span.SetAttributes(attribute.String("http.request.method", method), attribute.Int("http.response.status_code", status), attribute.String("request.id", requests.ID(r)))
+			span.SetAttributes(attribute.String("http.request.method", method), attribute.Int("http.response.status_code", status),
+				attribute.String("request.id", requests.ID(r)))
 			if status >= 500 {
 				span.SetStatus(codes.Error, http.StatusText(status))
 			}
@@ -172,8 +175,8 @@ func traced(p oteltrace.TracerProvider, h http.Handler, continues bool, route fu
 	})
 }
 
-// methodOf returns the method of a request, or _OTHER for an unknown one, which can be any text. The name is that of
-// OpenTelemetry's semantic conventions.
+// methodOf returns the method of a request, or _OTHER for an unknown one, which can be any text.
+// The name is that of OpenTelemetry's semantic conventions.
 func methodOf(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,

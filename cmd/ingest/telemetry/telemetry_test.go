@@ -130,7 +130,8 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// Text of a client does not reach the collector: neither the state of its trace nor a method that HTTP does not define.
+// Text of a client does not reach the collector: neither the state of its trace nor a method that
+// HTTP does not define.
 func TestClientText(t *testing.T) {
 	s, c, _ := start(t)
 	mux := http.NewServeMux()

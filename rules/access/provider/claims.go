@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// claims are what a token or a UserInfo response says of a person, by name. Names are compared exactly, and unlike those of
-// a struct not without regard to case.
+// claims are what a token or a UserInfo response says of a person, by name. Names are compared
+// exactly; a struct would also take names in another case.
 type claims map[string]json.RawMessage
 
-// readClaims reads the claims of a token or a response. It refuses names that differ only in case: go-oidc reads the last
-// of them.
+// readClaims reads the claims of a token or a response. It refuses names that differ only in case:
+// go-oidc reads the last of them.
 func readClaims(from interface{ Claims(into any) error }) (claims, error) {
 	var c claims
 	if err := from.Claims(&c); err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 )
 
-// discovery is one request for the provider's addresses. All logins that need them wait for the same request.
+// discovery is one request for the provider's addresses. All logins that need them wait for the
+// same request.
 type discovery struct {
 	done  chan struct{} // closed once the other fields are set
 	known *oidc.Provider
@@ -16,10 +17,12 @@ type discovery struct {
 	ended time.Time
 }
 
-// retryAfter is how long logins get the error of a failed discovery, before the provider is asked again.
+// retryAfter is how long logins get the error of a failed discovery, before the provider is asked
+// again.
 const retryAfter = 5 * time.Second
 
-// discovered returns the provider's addresses. If ctx ends, the caller stops waiting, and the request continues.
+// discovered returns the provider's addresses. If ctx ends, the caller stops waiting, and the
+// request continues.
 func (p *Provider) discovered(ctx context.Context) (*oidc.Provider, error) {
 	d := p.discovery()
 	select {
@@ -30,7 +33,8 @@ func (p *Provider) discovered(ctx context.Context) (*oidc.Provider, error) {
 	}
 }
 
-// discovery returns the current discovery. It starts one if there is none yet, or the last one failed a while ago.
+// discovery returns the current discovery. It starts one if there is none yet, or the last one
+// failed a while ago.
 func (p *Provider) discovery() *discovery {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,8 +17,8 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// All logins wait for one request to a provider that hangs. Browsers that leave do not delay others, and a failure is
-// returned without waiting for some seconds.
+// All logins wait for one request to a provider that hangs. Browsers that leave do not delay
+// others, and a failure is returned without waiting for some seconds.
 func TestDiscoveryHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const issuer = "https://login.example"

@@ -12,11 +12,13 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// keySet has the keys with which a provider signs tokens. Unlike the key set of go-oidc it is fetched before a token is
-// verified, so that a provider that does not respond is not reported as a forged token.
+// keySet has the keys with which a provider signs tokens. Unlike the key set of go-oidc it is
+// fetched before a token is verified, so that a provider that does not respond is not reported as a
+// forged token.
 type keySet []jose.JSONWebKey
 
-// algorithms returns the algorithms of signatures that are accepted: none of them has a shared secret.
+// algorithms returns the algorithms of signatures that are accepted: none of them has a shared
+// secret.
 func algorithms() []jose.SignatureAlgorithm {
 	return []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.ES256, jose.ES384, jose.ES512,
 		jose.PS256, jose.PS384, jose.PS512, jose.EdDSA}
@@ -38,10 +40,12 @@ func (p *Provider) verifier(ctx context.Context, known *oidc.Provider) (*oidc.ID
 	accepted := slices.DeleteFunc(published.Algorithms, func(name string) bool {
 		return !slices.Contains(algorithms(), jose.SignatureAlgorithm(name))
 	})
-	return oidc.NewVerifier(p.s.Issuer, keys, &oidc.Config{ClientID: p.s.ClientID, SupportedSigningAlgs: accepted, Now: p.now}), nil
+	config := &oidc.Config{ClientID: p.s.ClientID, SupportedSigningAlgs: accepted, Now: p.now}
+	return oidc.NewVerifier(p.s.Issuer, keys, config), nil
 }
 
-// keys fetches the keys at a URL. Keys for encryption, and those of unknown kinds, are left out (RFC 7517, section 5).
+// keys fetches the keys at a URL. Keys for encryption, and those of unknown kinds, are left out
+// (RFC 7517, section 5).
 func (p *Provider) keys(ctx context.Context, url string) (keySet, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

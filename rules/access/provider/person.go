@@ -40,14 +40,16 @@ func (p *Provider) person(ctx context.Context, known *oidc.Provider, a Attempt, 
 		return nil, err
 	}
 	groupsOf, more := said, claims{}
-	if _, has := said[p.s.GroupsClaim]; !has && known.UserInfoEndpoint() != "" { // some providers send groups only there
+	// Some providers send groups only in the UserInfo response.
+	if _, has := said[p.s.GroupsClaim]; !has && known.UserInfoEndpoint() != "" {
 		if more, err = userInfo(ctx, known, token, id.Subject); err != nil {
 			return nil, err
 		}
 		groupsOf = more
 	}
 	out := &Person{Name: id.Subject}
-	email, preferred := cmp.Or(more.email(), said.email()), cmp.Or(more.text("preferred_username"), said.text("preferred_username"))
+	email := cmp.Or(more.email(), said.email())
+	preferred := cmp.Or(more.text("preferred_username"), said.text("preferred_username"))
 	switch {
 	case email != "":
 		out.Name = email
@@ -70,8 +72,8 @@ func (p *Provider) person(ctx context.Context, known *oidc.Provider, a Attempt, 
 	return out, nil
 }
 
-// verified returns the claims of a token that go-oidc has verified. It checks that those were claims of exactly these
-// names, and what go-oidc leaves to its callers.
+// verified returns the claims of a token that go-oidc has verified. It checks that those were
+// claims of exactly these names, and what go-oidc leaves to its callers.
 func (p *Provider) verified(id *oidc.IDToken) (claims, error) {
 	said, err := readClaims(id)
 	if err != nil {
