@@ -203,8 +203,8 @@ func texts(v any) (all []string) {
 	return all
 }
 
-// Hostile names stay text in a browser: no response has them as markup or in a header, and documents
-// have them in printable form.
+// Hostile names stay text in a browser: no response has them as markup or in a header, and
+// documents have them in printable form.
 func TestHostileHTTP(t *testing.T) {
 	_, get := browsing(t, "--data", hostileData(t))
 	page := url.QueryEscape(hostileTrace(0).Context.Page)

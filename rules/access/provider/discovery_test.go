@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -59,6 +60,27 @@ func TestDiscoveryHangs(t *testing.T) {
 			if waited, err := begin(t.Context()); waited != 0 || err != nil || requests.Load() != 2 {
 				t.Errorf("got %v after %v and %d requests", err, waited, requests.Load())
 			}
+		}
+	})
+}
+
+// The end of a login waits no longer than one request may take, though a code is sent twice if the provider does not respond.
+func TestFinishHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const issuer = "https://login.example"
+		of := New(Settings{Issuer: issuer, URL: "https://d.example"})
+		of.client.Transport = transport(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}
+			text := `{"issuer": "` + issuer + `", "token_endpoint": "` + issuer + `/token"}`
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(text))}, nil
+		})
+		started, a := time.Now(), NewAttempt("/")
+		_, err := of.Finish(t.Context(), a, url.Values{"state": {a.State}, "code": {"x"}})
+		if waited := time.Since(started); waited != patience || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v after %v, want a time-out after %v", err, waited, patience)
 		}
 	})
 }

@@ -38,7 +38,7 @@ type Settings struct {
 const CallbackPath = "/login/callback"
 
 const (
-	// patience bounds one request to a provider.
+	// patience bounds one request to a provider, and all requests of the end of a login together.
 	patience = 10 * time.Second
 	// maxResponse bounds a response of a provider, in bytes.
 	maxResponse = 1 << 20
@@ -158,6 +158,8 @@ func (p *Provider) Finish(ctx context.Context, a Attempt, v url.Values) (*Person
 	if v.Get("error") != "" {
 		return nil, refuse("the provider refused the login", fmt.Errorf("%.100q: %.300q", v.Get("error"), v.Get("error_description")))
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	known, err := p.discovered(ctx)
 	if err != nil {
 		return nil, err
