@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"symbols/wasm":      {"trie"},
 
 	"rules/access/provider": {"internal/authorities"},
-	"rules/access":          {"internal/fair", "internal/strictyaml", "rules/access/provider", "rules/feature", "rules/site"},
+	"rules/access":          {"internal/fair", "internal/requests", "internal/strictyaml", "rules/access/provider", "rules/feature", "rules/site"},
 	"rules/feature":         {"rules/site", "trie"},
 	"rules/site":            {"internal/strictyaml"},
 
@@ -88,7 +88,7 @@ var mayImport = map[string][]string{
 	"store/shared/roll":     {"encode", "store", "store/block", "store/objects", "store/shared/deletion", "store/shared/layout", "trie/rollup"},
 	"store/shared/write":    {"internal/disk", "store", "store/objects", "store/shared/layout", "trie/rollup"},
 
-	"collect":        {"collect/quota", "collect/redact", "encode", "internal/strictyaml", "internal/fair", "internal/requests", "rules/feature", "rules/site", "store", "trie", "trie/rollup"},
+	"collect":        {"collect/quota", "collect/redact", "encode", "encode/output", "internal/strictyaml", "internal/fair", "internal/requests", "rules/feature", "rules/site", "store", "trie", "trie/rollup"},
 	"collect/quota":  {},
 	"collect/redact": {"trie"},
 
@@ -179,6 +179,7 @@ var onlyIn = map[string]struct {
 	"go.opentelemetry.io/otel":        {[]string{"cmd/ingest/telemetry"}, "what is measured is what a daemon serves"},
 	"github.com/KimMachineGun":        {[]string{"cmd/ingest"}, "only a daemon bounds its memory"},
 	"github.com/coreos/go-oidc":       {[]string{"rules/access/provider"}, "one package asks a provider who somebody is"},
+	"github.com/go-jose/go-jose":      {[]string{"rules/access/provider"}, "only tokens of a provider have signatures"},
 	"golang.org/x/oauth2":             {[]string{"rules/access/provider"}, "one package asks a provider who somebody is"},
 	"github.com/zitadel/oidc":         {[]string{"test/provider"}, "it is for tests"},
 	"github.com/yuin/goldmark":        {[]string{"docs"}, "nobody else reads Markdown"},

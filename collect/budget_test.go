@@ -2,6 +2,7 @@ package collect
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -208,6 +209,40 @@ func TestTagLimits(t *testing.T) {
 	}
 	if n := s.metric(t, "folded_total", "release"); n != 3 {
 		t.Errorf("%v traces are counted as folded", n)
+	}
+}
+
+// Browsers do not choose the fields of the log, and their names are printable and short there.
+func TestNamesInTheLog(t *testing.T) {
+	var log bytes.Buffer
+	col, _ := newCollector(Options{Limits: Limits{Labels: 1}, Now: func() time.Time { return noon },
+		Logger: slog.New(slog.NewJSONHandler(&log, nil))})
+	for _, key := range []string{"msg", "level", "k‮[2J\n"} {
+		for _, value := range []string{"first", "audit‮[2J"} {
+			text, err := json.Marshal(map[string]string{key: value})
+			if err != nil {
+				t.Fatal(err)
+			}
+			post(t, col, traceJSON("f", `"labels":`+string(text)+`,`))
+		}
+	}
+	lines := 0
+	for line := range strings.Lines(log.String()) {
+		lines++
+		for _, field := range []string{"time", "level", "msg", "of", "most", "key", "name", "from"} {
+			if strings.Count(line, `"`+field+`":`) != 1 {
+				t.Errorf("want one field %s in %s", field, line)
+			}
+		}
+		if strings.Count(line, `":`) != 10 || strings.ContainsAny(line, "‮") || strings.Contains(line, `\u001b`) || !strings.Contains(line, `"name":"audit`) {
+			t.Errorf("got %s", line)
+		}
+	}
+	if lines == 0 {
+		t.Error("the log is empty")
+	}
+	if got := logged(strings.Repeat("x", 1<<20)); len(got) > 2*mostRefusedMessage {
+		t.Errorf("a name is logged with %d bytes", len(got))
 	}
 }
 

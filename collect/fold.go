@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/collect/quota"
-
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/rules/site"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -36,7 +36,8 @@ func (c *Collector) nameFolded(t *trie.Trace, who client, now time.Time) []strin
 			ok, news = c.pages.Take(kindPage, p, who.Sender, now)
 		}
 		if news {
-			c.opts.Logger.Warn("too many distinct pages this hour, further ones are counted as "+PageOther, "most", c.bounds.Load().Pages, "page", p, "from", who)
+			c.opts.Logger.Warn("too many distinct pages this hour, further ones are counted as "+PageOther,
+				"most", c.bounds.Load().Pages, "page", logged(p), "from", who)
 		}
 		if !ok {
 			folded[p] = true
@@ -82,7 +83,8 @@ func (c *Collector) foldNames(t *trie.Trace, who client, now time.Time) {
 		}
 		ok, news := b.Take(kind, name, who.Sender, now)
 		if news {
-			c.opts.Logger.Warn("too many distinct names this hour, further ones are counted as "+PageOther, "of", what, "most", b.Most(), kind, name, "from", who)
+			c.opts.Logger.Warn("too many distinct names this hour, further ones are counted as "+PageOther,
+				"of", what, "most", b.Most(), "key", logged(kind), "name", logged(name), "from", who)
 		}
 		if ok {
 			return name
@@ -118,6 +120,9 @@ func (c *Collector) foldNames(t *trie.Trace, who client, now time.Time) {
 		c.metrics.folded.WithLabelValues(what).Inc()
 	}
 }
+
+// logged makes a name that a browser chose short and printable for the log.
+func logged(name string) string { return output.Printable(shortened(name)) }
 
 // sameKey tells labels of which a trace may have one. Keys that were different may have
 // become the same.

@@ -160,7 +160,7 @@ func (c *Collector) viewPage(page string, who client) string {
 	who.Request = nil // a page that has a counter keeps it
 	ok, news := c.viewPages.Take(kindPage, page, who.Sender, time.Time{})
 	if news {
-		c.opts.Logger.Warn("too many distinct pages since the start, the page views of further ones are counted as "+PageOther, "most", c.bounds.Load().Pages, "page", page, "from", who)
+		c.opts.Logger.Warn("too many distinct pages since the start, the page views of further ones are counted as "+PageOther, "most", c.bounds.Load().Pages, "page", logged(page), "from", who)
 	}
 	if !ok {
 		return c.sites.page(who, PageOther)

@@ -53,8 +53,9 @@ func allKinds() []Kind { return []Kind{Webhook, Slack, Alertmanager, Email, Graf
 type conduct struct {
 	fields []string                 // of its own, besides those of all channels
 	check  func(c *Channel) []error // what is wrong with target and these; nil: it has no target
-	secret func(text string) error  // what is wrong with a secret; nil: it has none
 	needs  bool                     // a secret
+	// secret returns what is wrong with a secret.
+	secret func(c *Channel, text string) error
 	// Several messages are sent as one digest. Without it each is sent by itself.
 	digests bool
 	// The receiver groups and mutes by itself, so there are no quiet hours and no rate.
@@ -65,17 +66,17 @@ type conduct struct {
 func conductOf(k Kind) conduct {
 	switch k {
 	case Webhook:
-		return conduct{check: (*Channel).checkURL, secret: checkSigningSecrets, needs: true, digests: true, send: sendWebhook}
+		return conduct{check: (*Channel).checkURL, secret: (*Channel).checkSigningSecrets, needs: true, digests: true, send: sendWebhook}
 	case Slack:
-		return conduct{secret: checkSlackURL, needs: true, digests: true, send: sendSlack}
+		return conduct{secret: (*Channel).checkSlackURL, needs: true, digests: true, send: sendSlack}
 	case Alertmanager:
-		return conduct{fields: []string{"user"}, check: (*Channel).checkURL, secret: checkToken, always: true, send: sendAlerts}
+		return conduct{fields: []string{"user"}, check: (*Channel).checkURL, secret: (*Channel).checkToken, always: true, send: sendAlerts}
 	case Email:
-		return conduct{fields: []string{"user", "from", "to"}, check: (*Channel).checkEmail, secret: checkToken, digests: true, send: sendEmail}
+		return conduct{fields: []string{"user", "from", "to"}, check: (*Channel).checkEmail, secret: (*Channel).checkToken, digests: true, send: sendEmail}
 	case Grafana:
-		return conduct{check: (*Channel).checkURL, secret: checkToken, needs: true, always: true, send: sendAnnotation}
+		return conduct{check: (*Channel).checkURL, secret: (*Channel).checkToken, needs: true, always: true, send: sendAnnotation}
 	case GitHub:
-		return conduct{fields: []string{"as", "api"}, check: (*Channel).checkGitHub, secret: checkToken, needs: true, send: sendGitHub}
+		return conduct{fields: []string{"as", "api"}, check: (*Channel).checkGitHub, secret: (*Channel).checkToken, needs: true, send: sendGitHub}
 	}
 	return conduct{}
 }
@@ -106,7 +107,7 @@ func (c *Channel) Where() string {
 	case Slack:
 		return "Slack"
 	case Email:
-		return strings.Join(c.To, ", ") + " by " + c.Target
+		return strings.Join(c.To, ", ") + " by " + shown(c.Target)
 	}
-	return c.Target
+	return shown(c.Target)
 }

@@ -28,7 +28,7 @@ func (c *Channel) checkEmail() (wrong []error) {
 	u, err := url.Parse(c.Target)
 	switch {
 	case err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "":
-		wrong = append(wrong, fmt.Errorf("target: %.100q is no mail server such as smtp://mail.example.com:587, or smtps://mail.example.com:465 for TLS from the first byte on", c.Target))
+		wrong = append(wrong, fmt.Errorf("target: %.100q is no mail server such as smtp://mail.example.com:587, or smtps://mail.example.com:465 for TLS from the first byte on", shown(c.Target)))
 	case u.User != nil:
 		wrong = append(wrong, errors.New("target: a user and a password do not stand in the URL, since it is printed; use user, and secret_file or secret_env"))
 	}

@@ -170,7 +170,7 @@ func TestSecrets(t *testing.T) {
 		good: true, good[6:]: false, "whsec_" + strings.Repeat("A", 31): false, "whsec_" + strings.Repeat("A", 28): false, "whsec_" + strings.Repeat("AAAA", 22): false,
 		strings.Repeat(good+" ", 5): true, strings.Repeat(good+" ", 6): false,
 	} {
-		if err := checkSigningSecrets(secrets); (err == nil) != ok || err != nil && strings.Contains(err.Error(), "AAAA") {
+		if err := (&Channel{}).checkSigningSecrets(secrets); (err == nil) != ok || err != nil && strings.Contains(err.Error(), "AAAA") {
 			t.Errorf("%q: got %v", secrets, err)
 		}
 	}

@@ -21,7 +21,7 @@ const (
 
 func (c *Channel) checkGitHub() (wrong []error) {
 	if wrong = c.checkURL(); len(wrong) == 0 && repository(c.Target) == "" {
-		wrong = append(wrong, fmt.Errorf("target: %.100q is no repository such as https://github.com/acme/shop", c.Target))
+		wrong = append(wrong, fmt.Errorf("target: %.100q is no repository such as https://github.com/acme/shop", shown(c.Target)))
 	}
 	if c.As != asIssue && c.As != asComment {
 		wrong = append(wrong, fmt.Errorf("as: %.40q is neither %s nor %s, a comment on the commit of a release", c.As, asIssue, asComment))

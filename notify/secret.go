@@ -1,9 +1,16 @@
 package notify
 
 import (
+	"cmp"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"html"
+	"net/url"
+	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // source is where a secret comes from, and the secret.
@@ -57,16 +64,100 @@ func (c *Channel) readSecret(read func(string) ([]byte, error), getenv func(stri
 	if s.text == "" {
 		return fmt.Errorf("%s: it is empty", from)
 	}
-	if err := conductOf(c.Kind).secret(s.text); err != nil {
+	if err := conductOf(c.Kind).secret(c, s.text); err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
 	return nil
 }
 
 // checkToken refuses secrets that can not stand in a header.
-func checkToken(text string) error {
+func (c *Channel) checkToken(text string) error {
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return errors.New("a token is one line of printable ASCII")
 	}
 	return nil
+}
+
+// minPart is the least length of a segment of a path, or a value of a query, that is hidden also
+// outside its URL, in bytes.
+const minPart = 12
+
+// discreet removes the secrets of a channel from a text, in all forms in which receivers repeat
+// them.
+func (c *Channel) discreet(text string) string {
+	secrets := c.secrets()
+	if len(secrets) == 0 {
+		return text
+	}
+	// The longest come first, so that a part does not match before the whole.
+	slices.SortFunc(secrets, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
+	secrets = slices.Compact(secrets)
+	for i, secret := range secrets {
+		secrets[i] = escaped(secret)
+	}
+	pattern, err := regexp.Compile(strings.Join(secrets, "|"))
+	if err != nil { // too large
+		return "(the answer is hidden, since it may have the secret)"
+	}
+	return pattern.ReplaceAllLiteralString(text, "(secret)")
+}
+
+// secrets returns the texts that are secret: the secret itself, what is made of it for a header or
+// a mail server, and the parts of URLs by which a receiver recognises a sender.
+func (c *Channel) secrets() (all []string) {
+	secret := c.secret.text
+	for _, text := range append(strings.Fields(secret), secret) { // a field is one of several keys
+		if text == "" {
+			continue
+		}
+		all = append(all, text)
+		for _, coded := range []string{text, c.User + ":" + text, "\x00" + c.User + "\x00" + text} { // bare, Basic, SMTP's PLAIN
+			all = append(all, base64.RawStdEncoding.EncodeToString([]byte(coded)))
+		}
+	}
+	if u, err := url.Parse(secret); err == nil && c.Kind == Slack {
+		all = append(append(all, u.RequestURI(), u.Path), parts(u, strings.Split(u.Path, "/")...)...)
+	}
+	if u, err := url.Parse(c.Target); err == nil {
+		all = append(all, parts(u)...)
+	}
+	return all
+}
+
+// parts returns the query of a URL, its values, and further texts, as far as they are long enough.
+func parts(u *url.URL, more ...string) []string {
+	more = append(more, u.RawQuery)
+	for _, values := range u.Query() {
+		more = append(more, values...)
+	}
+	return slices.DeleteFunc(more, func(text string) bool { return len(text) < minPart })
+}
+
+// escaped returns a pattern for a text whose signs may be escaped as in a URL, in JSON or in HTML.
+func escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r <= unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			b.WriteRune(r)
+			continue
+		}
+		literal := regexp.QuoteMeta(string(r))
+		percent := strings.ReplaceAll(fmt.Sprintf("% x", string(r)), " ", "%(?:25)?")
+		fmt.Fprintf(&b, `(?:%s|(?i:%%(?:25)?%s|\\u%04x|&#0*%d;|&#x0*%x;)|\\%s|%s)`,
+			literal, percent, r, r, r, literal, regexp.QuoteMeta(html.EscapeString(string(r))))
+	}
+	return b.String()
+}
+
+// shown returns a URL without what can be secret: a user, a password and a query.
+func shown(target string) string {
+	u, err := url.Parse(target)
+	if err != nil {
+		return "(no URL)"
+	}
+	u.User = nil
+	if u.RawQuery != "" {
+		u.RawQuery = "…"
+	}
+	return u.String()
 }

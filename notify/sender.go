@@ -46,7 +46,7 @@ func (s *Sender) Send(ctx context.Context, b Batch) Result {
 	}
 	b.Due, b.ID = messages, token(b.ID)
 	r := conductOf(b.Channel.Kind).send(ctx, l, b)
-	r.Answer = l.discreet(clean(r.Answer, maxAnswer))
+	r.Answer = clean(b.Channel.discreet(r.Answer), maxAnswer) // in this order: a secret that is cut would not be found
 	return r
 }
 
@@ -72,14 +72,6 @@ func TestBatch(c *Channel, now time.Time) Batch {
 type line struct {
 	channel *Channel
 	now     time.Time
-}
-
-// discreet removes what is secret from a text.
-func (l *line) discreet(text string) string {
-	for _, secret := range strings.Fields(l.channel.secret.text) {
-		text = strings.ReplaceAll(text, secret, "(secret)")
-	}
-	return text
 }
 
 // reply is what came back.
@@ -162,20 +154,31 @@ func (l *line) judged(r reply, err error) Result {
 	if err != nil {
 		return unreached(err)
 	}
-	out := Result{Outcome: Refused, Answer: strings.TrimSpace(fmt.Sprintf("%d %s: %s", r.status, http.StatusText(r.status), cut(string(r.body), maxAnswer)))}
+	answer := fmt.Sprintf("%d %s: %s", r.status, http.StatusText(r.status), r.body)
+	out := Result{Outcome: Refused, Answer: strings.TrimSpace(answer)}
 	pause, asked := retryAfter(r.header, l.now)
 	switch {
 	case r.ok():
 		out.Outcome = Accepted
 		return out
 	case r.status >= 300 && r.status <= 399:
-		out.Answer = fmt.Sprintf("%d %s to %s: redirects are not followed; give the channel that target if it is right", r.status, http.StatusText(r.status), r.header.Get("Location"))
+		out.Answer = fmt.Sprintf("%d %s to %s: redirects are not followed; give the channel the right target",
+			r.status, http.StatusText(r.status), origin(r.header.Get("Location")))
 	case r.status == http.StatusRequestTimeout, r.status == http.StatusTooEarly, r.status == http.StatusTooManyRequests, r.status >= 500:
 		out.Outcome, out.Pause = Retry, pause
 	case r.status == http.StatusForbidden && asked: // GitHub's limits
 		out.Outcome, out.Pause = Retry, pause
 	}
 	return out
+}
+
+// origin returns the scheme and host of a Location, whose path can be the secret.
+func origin(location string) string {
+	u, err := url.Parse(location)
+	if err != nil || u.Host == "" {
+		return "another path"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 }
 
 // retryAfter returns how long a receiver asks to wait, in a header Retry-After or by GitHub's of its limits.

@@ -39,10 +39,14 @@ type slackPart struct {
 	Verbatim bool   `json:"verbatim,omitempty"`
 }
 
-func checkSlackURL(text string) error {
+func (c *Channel) checkSlackURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || len(u.Path) < 2 {
 		return errors.New("no URL of an incoming webhook, such as https://hooks.slack.com/services/…, which Slack shows under Incoming Webhooks of an app")
+	}
+	if u.Scheme == "http" && !c.AllowPrivate {
+		return errors.New("without TLS others could read the URL, which is the secret; use https://, or set allow_private: " +
+			"true for a receiver in a private network")
 	}
 	return nil
 }

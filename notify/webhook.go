@@ -121,7 +121,7 @@ func signingKeys(text string) (keys [][]byte, err error) {
 	return keys, nil
 }
 
-func checkSigningSecrets(text string) error {
+func (c *Channel) checkSigningSecrets(text string) error {
 	_, err := signingKeys(text)
 	return err
 }

@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -20,6 +24,7 @@ import (
 var hostileNames = []string{
 	"\x1b[31mred\x1b]0;title\x07", "\u009b31m", "\u202eevil\u202c", "\u2066x\u2069", "a\rb", "a\nb\nc", "\x01soh", "\x7fdel", "tab\there",
 	"\u200bzero", "\ufeffbom", "a\u2028b\u2029c", "\U000e0041tag", "\u115f\u3164filler", "\u061carab", "\u0085next",
+	"<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "x\r\nSet-Cookie: a=b",
 }
 
 // hostileTrace has such names wherever a trace has names. n tells traces apart.
@@ -48,8 +53,9 @@ func unfit(text string) (out []string) {
 	return out
 }
 
-// Hostile names are written by every command, and do nothing to a terminal.
-func TestHostileNames(t *testing.T) {
+// hostileData returns a data directory with traces that have such names.
+func hostileData(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
 	s, end := storetest.OpenDirectory(t, filepath.Join(dir, "data"), nil)
 	var recs []store.Record
@@ -71,6 +77,12 @@ func TestHostileNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	end()
+	return filepath.Join(dir, "data")
+}
+
+// Hostile names are written by every command, and do nothing to a terminal.
+func TestHostileNames(t *testing.T) {
+	dir := t.TempDir()
 	file := func(name string, content []byte) string {
 		name = filepath.Join(dir, name)
 		if err := os.WriteFile(name, content, 0o600); err != nil {
@@ -97,7 +109,7 @@ func TestHostileNames(t *testing.T) {
 	recording := file("hostile.json", events)
 	rules := file("budgets.yaml", []byte("budgets:\n  - name: stays fast\n    owner: \"\\u202Eteam\"\n    page: \"/\\u202Efeed\"\n    metric: p75\n    limit: 250ms\n"))
 
-	data, page := []string{"--data", filepath.Join(dir, "data")}, []string{"--page", tr.Context.Page}
+	data, page := []string{"--data", hostileData(t)}, []string{"--page", tr.Context.Page}
 	with := func(parts ...[]string) (all []string) {
 		for _, p := range parts {
 			all = append(all, p...)
@@ -133,5 +145,89 @@ func TestHostileNames(t *testing.T) {
 				t.Errorf("no hostile name was written (status %d):\n%s\n%s", status, &stdout, &stderr)
 			}
 		})
+	}
+}
+
+// Hostile names do nothing to what an agent gets: neither in the texts nor in the values.
+func TestHostileMCP(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), runMain+"=mcp --data "+hostileData(t))
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = session.Close() }()
+	page, all := hostileTrace(0).Context.Page, strings.Join(hostileNames, "")
+	type arguments = map[string]any
+	for _, c := range []struct {
+		tool string
+		args arguments
+	}{
+		{"pages", nil}, {"pages", arguments{"since": all}},
+		{"top_functions", arguments{"page": page}}, {"top_functions", arguments{"page": all}}, {"top_functions", arguments{"feature": hostileNames[0]}},
+		{"callers", arguments{"page": page, "name": hostileNames[0]}}, {"callers", arguments{"page": page, "name": all}},
+		{"compare", arguments{"page": page, "release": hostileTrace(0).Context.Release, "compare_release": hostileTrace(1).Context.Release}},
+		{"compare", arguments{"page": page, "release": all, "compare_release": "x" + all}},
+		{"explain", arguments{"page": page, "name": hostileNames[0]}}, {"trend", arguments{"page": page}}, {"web_vitals", arguments{"page": all}},
+		{"in_files", arguments{"paths": []string{hostileNames[0] + ".js", all}}}, {"verify", arguments{"change": all}}, {"profiling_cost", arguments{"page": all}},
+	} {
+		res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: c.tool, Arguments: c.args})
+		if err != nil {
+			t.Errorf("%s: %v", c.tool, err)
+			continue
+		}
+		text := strings.Join(texts(res.StructuredContent), "")
+		for _, part := range res.Content {
+			text += part.(*mcp.TextContent).Text
+		}
+		if bad := unfit(text); len(bad) > 0 || strings.Contains(text, "\nSet-Cookie") {
+			t.Errorf("%s %q: got %s in %q", c.tool, c.args, bad, text)
+		}
+	}
+}
+
+// texts returns all texts in a value of JSON.
+func texts(v any) (all []string) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, x := range v {
+			all = append(all, texts(x)...)
+		}
+	case map[string]any:
+		for key, x := range v {
+			all = append(append(all, key), texts(x)...)
+		}
+	}
+	return all
+}
+
+// Hostile names stay text in a browser: no response has them as markup or in a header, and
+// documents have them in printable form.
+func TestHostileHTTP(t *testing.T) {
+	_, get := browsing(t, "--data", hostileData(t))
+	page := url.QueryEscape(hostileTrace(0).Context.Page)
+	all := url.QueryEscape(strings.Join(hostileNames, ""))
+	for _, path := range []string{
+		"/pprof/", "/pprof/profile?page=" + page, "/api/v1/catalog", "/api/v1/top?page=" + page, "/api/v1/tree?page=" + page, "/api/v1/views?page=" + page, "/api/v1/stats?page=" + page,
+		"/api/v1/profile?format=svg&page=" + page, "/api/v1/profile?format=csv&page=" + page, "/api/v1/profile?format=folded&page=" + page, "/api/v1/profile?format=top&page=" + page,
+		"/api/v1/top?page=" + all, "/api/v1/top?since=" + all, "/api/v1/top?" + all + "=1", "/api/v1/" + all, "/" + all, "/pprof/profile?page=" + all, "/pprof/profile?since=" + all,
+	} {
+		w := get(path, "127.0.0.1:1")
+		media, body := w.Header().Get("Content-Type"), w.Body.String()
+		if w.Header().Get("X-Content-Type-Options") != "nosniff" || w.Header().Get("Set-Cookie") != "" || strings.ContainsFunc(fmt.Sprint(w.Header()), unicode.IsControl) {
+			t.Errorf("%.60s: got the headers %q", path, w.Header())
+		}
+		switch document := strings.HasPrefix(media, "text/html") || media == "image/svg+xml"; {
+		case document && (strings.Contains(body, "<img") || strings.Contains(body, "<script>alert") || !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'")):
+			t.Errorf("%.60s: got %q with %q", path, body, w.Header())
+		case document, strings.HasPrefix(media, "text/"):
+			if bad := unfit(body); len(bad) > 0 {
+				t.Errorf("%.60s: got %s in %q", path, bad, body)
+			}
+		case media != "application/json" && media != "application/octet-stream":
+			t.Errorf("%.60s: got %d of the type %q", path, w.Code, media)
+		}
 	}
 }

@@ -182,7 +182,7 @@ func pagesOf(src query.Source, start string) http.Handler {
 	if strings.HasPrefix(start, "file?") { // there is no overview of files
 		mux.Handle("GET /{$}", http.RedirectHandler(start, http.StatusFound))
 	}
-	return access.SameOrigin(mux, access.LocalHosts(mux), func(*http.Request, access.Reason) {})
+	return access.SameOrigin(mux, access.LocalHosts(mux), func(*http.Request, access.Reason, error) {})
 }
 
 // openBrowser opens a URL if there is a browser: the URL is on the terminal anyway.

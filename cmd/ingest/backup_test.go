@@ -56,8 +56,7 @@ func beginBackup(t *testing.T, d *running) *http.Response {
 }
 
 // TestBackupEnds has clients of backups that do not take all of it. One that hangs up ends its
-// backup; one that goes on without taking any more holds up the end of the daemon for as long as
-// other requests may.
+// backup; the daemon ends the backup of one that takes no more when it stops itself.
 func TestBackupEnds(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
@@ -79,15 +78,14 @@ func TestBackupEnds(t *testing.T) {
 	}
 
 	last := beginBackup(t, d)
-	if err := d.stop(syscall.SIGTERM); err == nil {
-		t.Errorf("the daemon ended with status 0, want 1: a backup was cut off")
+	if err := d.stop(syscall.SIGTERM); err != nil {
+		t.Errorf("got %v, want status 0: the store is closed in order, whatever a client does", err)
 	}
 	if _, err := io.Copy(io.Discard, last.Body); err == nil {
 		t.Errorf("a backup that was cut off looks whole")
 	}
-	text := d.log.String()
-	if !strings.Contains(text, "finish requests: context deadline exceeded") || !strings.Contains(text, "msg=closed") {
-		t.Errorf("the log does not have that requests were cut off and the data was closed:\n%s", text)
+	if text := d.log.String(); !strings.Contains(text, "msg=closed") {
+		t.Errorf("the log does not have that the data was closed:\n%s", text)
 	}
 	if again := launch(t, program(t), data); !strings.Contains(again.get("/metrics"), "\nfieldtrie_store_backup_timestamp_seconds 1") {
 		t.Errorf("after a restart, metrics do not have when the backup was")

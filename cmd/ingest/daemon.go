@@ -22,6 +22,8 @@ import (
 // How long what goes on may take once the daemon is told to stop.
 const (
 	grace      = 10500 * time.Millisecond // requests: longer than a client has to send its body
+	readGrace  = 6 * time.Second          // clients to read responses: longer than queries have
+	lastWrite  = time.Second              // the response to a request whose body came later than that
 	stuckGrace = time.Second              // requests if the store is stuck: those that can be are answered at once
 	closeWait  = 70 * time.Second         // the rest: longer than the store takes to give up
 )
@@ -39,6 +41,7 @@ type daemon struct {
 
 	surplus prometheus.Counter // connections that were closed since there were too many
 	servers []*http.Server
+	bounds  []*connections.Bound // by server
 	failed  chan error
 	hangUp  chan os.Signal // for reread
 	reread  func()
@@ -54,18 +57,30 @@ func (d *daemon) start(ln net.Listener, h http.Handler, most int) {
 	if d.asked == nil {
 		d.asked, d.giveUp = context.WithCancel(context.Background())
 	}
+	bound := connections.New(most, d.surplus)
 	srv := &http.Server{
-		Handler:           h,
+		Handler:           d.answeringLate(h),
 		BaseContext:       func(net.Listener) context.Context { return d.asked },
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    16 << 10,
-		ConnState:         connections.New(most, d.surplus).Changed,
+		ConnState:         bound.Changed,
 		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelDebug), // clients that hang up
 	}
-	d.servers = append(d.servers, srv)
+	d.servers, d.bounds = append(d.servers, srv), append(d.bounds, bound)
 	go func() { d.failed <- srv.Serve(ln) }()
+}
+
+// answeringLate gives requests that end while the daemon stops time for their response, also after
+// readGrace.
+func (d *daemon) answeringLate(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r)
+		if d.asked.Err() != nil {
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(lastWrite))
+		}
+	})
 }
 
 // work has each f go on in the background, until it is told to end.
@@ -148,9 +163,11 @@ func abandoned(err error) error {
 	return fmt.Errorf("%w; what was acknowledged is on disk, and the next start goes on from there", err)
 }
 
-// drain finishes what is in flight, for at most grace, and then cuts off the rest: the
-// store is closed next. Half of that is for work to end by itself; then queries are given up. It does not wait for a server that can not even be closed: one removes
-// its socket from the data directory, and the disk may not answer.
+// drain waits for requests to finish, for at most grace, and then cuts off the rest, which is not
+// an error: the store is closed next. After half of that time queries are given up, and after
+// readGrace connections whose clients do not read are closed. drain does not wait for a server that
+// cannot even be closed: one removes its socket from the data directory, and the disk may not
+// answer.
 func (d *daemon) drain(ctx context.Context) error {
 	left := grace
 	if d.store.Stuck() != nil {
@@ -162,12 +179,16 @@ func (d *daemon) drain(ctx context.Context) error {
 		defer d.giveUp()
 		defer time.AfterFunc(left/2, d.giveUp).Stop()
 	}
+	for _, bound := range d.bounds {
+		defer time.AfterFunc(readGrace, bound.EndWrites).Stop()
+	}
 	ended := make(chan error, len(d.servers))
 	for _, srv := range d.servers {
 		go func() {
 			err := srv.Shutdown(ctx)
 			if err != nil {
-				err = errors.Join(fmt.Errorf("finish requests: %w", err), srv.Close())
+				d.log.Warn("requests were cut off", "err", err)
+				err = srv.Close()
 			}
 			ended <- err
 		}()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/tls"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/address"
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/telemetry"
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/fair"
 	"github.com/fieldtrie/fieldtrie/internal/requests"
 	"github.com/fieldtrie/fieldtrie/rules/access"
@@ -20,7 +22,7 @@ import (
 type privateAddress struct {
 	net.Listener
 	guard       *access.Guard // nil: it asks nobody who they are
-	refused     func(*http.Request, access.Reason)
+	refused     access.Refused
 	refusals    *requests.Refusals
 	certificate *access.Certificate // nil: no TLS
 }
@@ -64,9 +66,12 @@ func listen(addr string, certificate *access.Certificate) (net.Listener, error) 
 	return tls.NewListener(ln, certificate.Config()), nil
 }
 
+// maxDetail bounds the detail of a refusal in the log, in characters.
+const maxDetail = 300
+
 // countRefused returns what counts the requests that are refused for want of a permission, and has some of them logged. The
 // log has no names: people type passwords there by mistake.
-func countRefused(registry prometheus.Registerer, refusals *requests.Refusals) func(*http.Request, access.Reason) {
+func countRefused(registry prometheus.Registerer, refusals *requests.Refusals) access.Refused {
 	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "fieldtrie_access_refused_total", Help: "Requests to the private address that were refused, by reason: anonymous, unknown, scope, busy, provider, foreign.",
 	}, []string{"reason"})
@@ -74,11 +79,18 @@ func countRefused(registry prometheus.Registerer, refusals *requests.Refusals) f
 	for _, reason := range access.Reasons() { // from 0 on, so that an alert sees the first
 		refused.WithLabelValues(string(reason))
 	}
-	return func(r *http.Request, reason access.Reason) {
+	return func(r *http.Request, reason access.Reason, detail error) {
 		refused.WithLabelValues(string(reason)).Inc()
-		if reason != access.ReasonAnonymous {
-			refusals.Note(r, slog.LevelWarn, string(reason), func() []any { return []any{"from", r.RemoteAddr} })
+		if reason == access.ReasonAnonymous {
+			return
 		}
+		refusals.Note(r, slog.LevelWarn, string(reason), func() []any {
+			args := []any{"from", r.RemoteAddr}
+			if detail != nil {
+				args = append(args, "err", output.Printable(fmt.Sprintf("%.*s", maxDetail, detail)))
+			}
+			return args
+		})
 	}
 }
 

@@ -234,7 +234,7 @@ func (s *svgChart) frame(n trie.NodeID, y int, left int64, name, place string) {
 	} else {
 		share = 1
 	}
-	name, place = output.Printable(cutText(name, svgNameBytes)), output.Printable(cutText(place, svgNameBytes))
+	name, place = cutText(name, svgNameBytes), cutText(place, svgNameBytes)
 	fmt.Fprintf(s.w, `<svg class="frame %s"%s x="%s%%" y="%d" width="%s%%" height="%d"><title>%s`+"\n%s\n"+`%s ms (%s), self %s ms`,
 		class, focus, svgShare(float64(left)/all), y, svgShare(share), svgRow, xmlText(name), xmlText(place),
 		millis(s.total[n]), percent(s.total[n], s.total[trie.Root]), millis(s.self[n]))
@@ -274,11 +274,11 @@ func cutName(s string, columns int) string {
 	return string([]rune(s)[:max(columns-1, 0)]) + "…"
 }
 
-// xmlText returns s as text of an XML document, which allows no control characters.
+// xmlText returns s as printable text of an XML document, which allows no control characters.
 func xmlText(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder takes everything
-	return strings.ReplaceAll(b.String(), "&#xA;", "\n")
+	_ = xml.EscapeText(&b, []byte(output.Printable(s))) // a strings.Builder takes everything
+	return b.String()
 }
 
 // colours chooses the class of each frame: a hue for the package or script, a shade for

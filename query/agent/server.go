@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/budget"
 	"github.com/fieldtrie/fieldtrie/query/changes"
@@ -109,7 +110,8 @@ func add[In any, Out response](s *mcp.Server, o Options, name, title, descriptio
 		}
 		if err != nil {
 			var none Out
-			return nil, none, err // the SDK tells the model
+			// The SDK sends the text to the model. Lines are those of several errors.
+			return nil, none, errors.New(output.Printable(strings.ReplaceAll(err.Error(), "\n", "; ")))
 		}
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: bounded(out.text())}}}, out, nil
 	})

@@ -79,13 +79,21 @@ func respondProfile(ctx context.Context, h *handler, p *parameters) (response, e
 		return response{}, p.err
 	}
 	a, err := profileResponse(ctx, h, sel, format, rows)
-	if err == nil && format.Template {
-		// It is for a disk. Shown here, it would be of the origin that answers queries.
-		a.header["Content-Disposition"] = "attachment"
-		a.header["Content-Security-Policy"] = "sandbox; default-src 'none'"
+	if err != nil {
+		return response{}, err
 	}
-	return a, err
+	// A document is for a disk. Shown here, its script would have the origin that answers queries.
+	if format.Template {
+		a.header["Content-Disposition"] = "attachment"
+	}
+	if format.Template || format.Name == "svg" {
+		a.header["Content-Security-Policy"] = "sandbox; " + policy
+	}
+	return a, nil
 }
+
+// policy lets a document load and run nothing. Styles of its own are harmless.
+const policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
 // profileFormats are the names of the formats that a merge can be written in, pprof first.
 func profileFormats() []string {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"github.com/fieldtrie/fieldtrie/encode/formats"
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
@@ -42,7 +43,7 @@ code { font-size: .9em; overflow-wrap: anywhere }</style>
 Two of them: <code>go tool pprof -diff_base '{{.Base}}profile?release=A' '{{.Base}}profile?release=B'</code>.
 Parameters are page, feature, release, label (label=device=mobile-low, also !=, =~ and !~), since, until and group_by.</p>
 <table><tr><th>page<th>traces<th>last
-{{range .Pages}}<tr><td><a href="{{.Link}}">{{.Page}}</a><td>{{.Traces}}<td>{{.Last.Format "2006-01-02 15:04:05"}}
+{{range .Pages}}<tr><td><a href="{{.Link}}">{{.Shown}}</a><td>{{.Traces}}<td>{{.Last.Format "2006-01-02 15:04:05"}}
 {{else}}<tr><td colspan="3">Nothing was received in this time.
 {{end}}</table>
 </html>
@@ -59,15 +60,17 @@ func respondPprofIndex(ctx context.Context, h *handler, p *parameters) (response
 	}
 	type row struct {
 		query.Entry
-		Link template.URL // its parts are escaped
+		Link  template.URL // its parts are escaped
+		Shown string
 	}
 	var rows []row
 	for _, e := range catalog.Pages() {
 		v := url.Values{"page": {e.Page}}
 		setTimes(v, "", since, until)
-		rows = append(rows, row{e, template.URL("profile?" + v.Encode())})
+		rows = append(rows, row{e, template.URL("profile?" + v.Encode()), output.Printable(e.Page)})
 	}
-	return response{media: "text/html; charset=utf-8", age: catalog.Age, write: func(w http.ResponseWriter) error {
+	header := map[string]string{"Content-Security-Policy": policy}
+	return response{media: "text/html; charset=utf-8", header: header, age: catalog.Age, write: func(w http.ResponseWriter) error {
 		if err := pprofIndex.Execute(w, map[string]any{"Base": "http://HOST/pprof/", "Pages": rows}); err != nil {
 			return fmt.Errorf("write index: %w", err)
 		}

@@ -262,6 +262,16 @@ func TestNewRemote(t *testing.T) {
 	}
 }
 
+// A profile as SVG has a script, which does not run at the address that answers queries.
+func TestHandlerSVG(t *testing.T) {
+	h := Handler(localOf(fixture.New(t)), Options{Now: fixture.Now})
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/profile?page=/a&format=svg", nil))
+	if got := w.Header().Get("Content-Security-Policy"); w.Code != http.StatusOK || got != "sandbox; "+policy || w.Header().Get("Content-Type") != "image/svg+xml" {
+		t.Errorf("got %d with the policy %q", w.Code, got)
+	}
+}
+
 // A profile as HTML is for a disk: shown at this address it could ask what its reader may ask.
 func TestHandlerHTML(t *testing.T) {
 	f := fixture.New(t)
@@ -271,7 +281,7 @@ func TestHandlerHTML(t *testing.T) {
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/profile?page=/a&label=device!=x&since=7d&format=html", nil))
 	for key, want := range map[string]string{
 		"Content-Type": "text/html; charset=utf-8", "Content-Disposition": "attachment",
-		"Content-Security-Policy": "sandbox; default-src 'none'",
+		"Content-Security-Policy": "sandbox; " + policy,
 	} {
 		if got := w.Header().Get(key); w.Code != http.StatusOK || got != want {
 			t.Errorf("status %d, %s: %s, want %s", w.Code, key, got, want)

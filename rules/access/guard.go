@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -20,8 +21,12 @@ type Guard struct {
 	now     atomic.Pointer[guarding]
 	work    *workload // on passwords
 	logins  *workload // by the provider
-	refused func(*http.Request, Reason)
+	refused Refused
 }
+
+// Refused is called for each refused request, by multiple goroutines. detail is for the log alone,
+// and nil if the reason says all. It can have text of the sender or of a provider, of any length.
+type Refused func(r *http.Request, why Reason, detail error)
 
 // Reason is the reason why a request was refused.
 type Reason string
@@ -49,9 +54,8 @@ type guarding struct {
 	provider  *provider.Provider // nil: there is none
 }
 
-// NewGuard returns a Guard with some rules. It calls refused for each refused request, from several
-// goroutines.
-func NewGuard(r *Rules, refused func(*http.Request, Reason)) *Guard {
+// NewGuard returns a Guard with some rules.
+func NewGuard(r *Rules, refused Refused) *Guard {
 	g := &Guard{work: newWorkload(), logins: newProviderWork(), refused: refused}
 	g.SetRules(r)
 	return g
@@ -139,17 +143,18 @@ func names(scopes []Scope) []string {
 // responds and returns nil.
 func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope, pattern string) *Identity {
 	who, err := g.identify(r)
+	header, _ := errors.AsType[*headerError](err)
 	switch {
-	case err != nil:
-		g.refused(r, ReasonBusy)
+	case err != nil && header == nil:
+		g.refused(r, ReasonBusy, nil)
 		w.Header().Set("Retry-After", "5")
 		writeError(w, http.StatusTooManyRequests, err.Error())
 	case who == nil:
 		reason := ReasonUnknown
-		if len(r.Header["Authorization"]) == 0 && cookieOf(r) == "" {
+		if err == nil && len(r.Header["Authorization"]) == 0 && cookieOf(r) == "" {
 			reason = ReasonAnonymous
 		}
-		g.refused(r, reason)
+		g.refused(r, reason, err)
 		if p := g.now.Load().provider; p != nil {
 			w.Header().Set(providerHeader, url.PathEscape(p.Name()))
 		}
@@ -159,10 +164,10 @@ func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope, patte
 		}
 		writeError(w, http.StatusUnauthorized, "header Authorization: no token or password that is known here; send Bearer TOKEN, or a user and a password as Basic (aggregate: --token-file)")
 	case !slices.Contains(who.Scopes, needs):
-		g.refused(r, ReasonScope)
+		g.refused(r, ReasonScope, nil)
 		writeError(w, http.StatusForbidden, fmt.Sprintf("the scope %s is missing; add it to the scopes of this token or user in the file of --access", needs))
 	case who.Limited() && aboutAll(pattern):
-		g.refused(r, ReasonScope)
+		g.refused(r, ReasonScope, nil)
 		writeError(w, http.StatusForbidden, "this tells of all sites and pages, and the file of --access gives this token or user some of them")
 	default:
 		w.Header().Set(scopesHeader, strings.Join(names(who.Scopes), " "))
@@ -177,8 +182,8 @@ func aboutAll(pattern string) bool { return strings.HasSuffix(pattern, "/v1/symb
 // identify returns the sender of a request, or nil if it is unknown.
 func (g *Guard) identify(r *http.Request) (*Identity, error) {
 	now := g.now.Load()
-	if who, ok := now.rules.proxied(r); ok && len(r.Header["Authorization"]) == 0 {
-		return who, nil
+	if who, ok, err := now.rules.proxied(r); ok && len(r.Header["Authorization"]) == 0 {
+		return who, err
 	}
 	switch cookie := cookieOf(r); {
 	case len(r.Header["Authorization"]) == 0 && cookie != "":

@@ -44,11 +44,11 @@ func basic(name, password string) string {
 }
 
 // ignore is what a guard calls that nobody listens to.
-func ignore(*http.Request, Reason) {}
+func ignore(*http.Request, Reason, error) {}
 
 func TestGuard(t *testing.T) {
 	var reason Reason
-	h := NewGuard(parse(t, sampleText(t)), func(_ *http.Request, r Reason) { reason = r }).Handler(privateMux())
+	h := NewGuard(parse(t, sampleText(t)), func(_ *http.Request, r Reason, _ error) { reason = r }).Handler(privateMux())
 	who := map[string][]Scope{
 		"":                           nil,
 		"Bearer g":                   {ScopeQuery},

@@ -11,7 +11,7 @@ import (
 // address lets any page on the web send requests there. It hides most responses from the
 // page, but runs or shows those that look like scripts or images, and the request takes
 // effect in any case. mux gives the pattern of a request; next gets the allowed requests.
-// refused is called for all others, from several goroutines.
+// refused is called for all others.
 //
 // Browsers send the origin of a request (Fetch Metadata, W3C). SameOrigin allows requests of
 // pages of this origin, visits by a typed URL or a link, except to a backup, and requests of
@@ -19,7 +19,7 @@ import (
 //
 // Each response forbids other pages to include it, whatever it looks like, or to show it in a
 // frame.
-func SameOrigin(mux *http.ServeMux, next http.Handler, refused func(*http.Request, Reason)) http.Handler {
+func SameOrigin(mux *http.ServeMux, next http.Handler, refused Refused) http.Handler {
 	changes := http.NewCrossOriginProtection() // of all that is no GET or HEAD
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -29,7 +29,7 @@ func SameOrigin(mux *http.ServeMux, next http.Handler, refused func(*http.Reques
 		h.Set("Referrer-Policy", "same-origin")
 		_, pattern := mux.Handler(r)
 		if changes.Check(r) != nil || isForeign(r) && !(isVisit(r) && scopeOf(pattern) != ScopeBackup) {
-			refused(r, ReasonForeign)
+			refused(r, ReasonForeign, nil)
 			writeError(w, http.StatusForbidden, fmt.Sprintf("a page of another origin (%s) asks; its browser may not", originOf(r)))
 			return
 		}

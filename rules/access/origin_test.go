@@ -13,7 +13,7 @@ func TestSameOrigin(t *testing.T) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	}
 	refusals := 0
-	h := SameOrigin(mux, mux, func(_ *http.Request, why Reason) {
+	h := SameOrigin(mux, mux, func(_ *http.Request, why Reason, _ error) {
 		if refusals++; why != ReasonForeign {
 			t.Errorf("refused for %q", why)
 		}

@@ -30,6 +30,10 @@ const kindPerson = "person"
 // maxHeader bounds what is read of a header of a proxy, in bytes.
 const maxHeader = 16 << 10
 
+// minBits refuses networks of a proxy that have half of all addresses, or so: two of them could
+// have all. The widest network of private addresses is fc00::/7.
+const minBits = 7
+
 // person returns the identity of somebody in groups: the first one in the file decides. It is nil if none is in it.
 func (r *Rules) person(name string, groups []string) *Identity {
 	for i := range r.groups {
@@ -42,33 +46,54 @@ func (r *Rules) person(name string, groups []string) *Identity {
 	return nil
 }
 
-// proxied returns who a proxy says that a request is from. It is not ok if the request is not of a proxy, or has no such header.
-func (r *Rules) proxied(req *http.Request) (who *Identity, ok bool) {
+// proxied returns the identity of the sender that a proxy names. It is not ok if the request does
+// not come from the proxy, or has no such header. The error is the reason why the proxy's headers
+// grant nothing.
+func (r *Rules) proxied(req *http.Request) (who *Identity, ok bool, err error) {
 	if r.proxy == nil || len(req.Header.Values(r.proxy.user)) == 0 {
-		return nil, false
+		return nil, false, nil
 	}
 	addr, err := netip.ParseAddr(AddressOf(req))
 	if err != nil || !slices.ContainsFunc(r.proxy.networks, func(n netip.Prefix) bool { return n.Contains(addr.Unmap()) }) {
-		return nil, false
+		return nil, false, nil
 	}
 	name := req.Header.Get(r.proxy.user)
-	if len(req.Header.Values(r.proxy.user)) > 1 || name == "" || len(name) > maxHeader || strings.ContainsFunc(name, unicode.IsControl) {
-		return nil, true
+	switch {
+	case len(req.Header.Values(r.proxy.user)) > 1:
+		return nil, true, &headerError{r.proxy.user, "the request has several"}
+	case len(name) > maxHeader:
+		return nil, true, longHeader(r.proxy.user, len(name))
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return nil, true, &headerError{r.proxy.user, "it has a control character"}
+	case name == "":
+		return nil, true, nil
 	}
 	groups := []string{name} // without groups, the people in the file are named by themselves
 	if r.proxy.groups != "" {
-		groups = nil
 		text := strings.Join(req.Header.Values(r.proxy.groups), ",")
-		for of := range strings.SplitSeq(text[:min(len(text), maxHeader)], ",") {
-			groups = append(groups, strings.TrimSpace(of))
+		if len(text) > maxHeader { // a cut inside a name could make it the name of another group
+			return nil, true, longHeader(r.proxy.groups, len(text))
+		}
+		groups = strings.Split(text, ",")
+		for i, group := range groups {
+			groups[i] = strings.Trim(group, " \t")
 		}
 	}
-	return r.person(name, groups), true
+	return r.person(name, groups), true, nil
+}
+
+// headerError is the reason why a header of the login proxy grants nothing.
+type headerError struct{ header, why string }
+
+func (e *headerError) Error() string { return "header " + e.header + ": " + e.why }
+
+func longHeader(header string, size int) error {
+	return &headerError{header, fmt.Sprintf("%d bytes; the most is %d", size, maxHeader)}
 }
 
 // Proxied returns the name of whom a proxy says that a request is from, "" if none does.
 func (g *Guard) Proxied(r *http.Request) string {
-	if who, _ := g.now.Load().rules.proxied(r); who != nil {
+	if who, _, _ := g.now.Load().rules.proxied(r); who != nil {
 		return who.Name
 	}
 	return ""
@@ -167,7 +192,7 @@ func (r *Rules) readProxy(v strictyaml.Value) error {
 		if addr, one := netip.ParseAddr(text); err != nil && one == nil {
 			n, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 		}
-		if err != nil || n.Bits() == 0 {
+		if err != nil || n.Bits() < minBits {
 			return fmt.Errorf("%.60q is not the address or network of a proxy, such as 10.1.2.3 or 10.1.2.0/24: who comes from there may be anybody", text)
 		}
 		p.networks = append(p.networks, n.Masked())

@@ -141,13 +141,13 @@ func (g *Guard) Login() http.Handler {
 		}
 		switch {
 		case errors.Is(err, errBusy):
-			g.refused(r, ReasonBusy)
+			g.refused(r, ReasonBusy, nil)
 			w.Header().Set("Retry-After", "5")
 			writeError(w, http.StatusTooManyRequests, err.Error())
 		case err != nil:
 			writeError(w, http.StatusServiceUnavailable, err.Error())
 		case who == nil:
-			g.refused(r, ReasonUnknown)
+			g.refused(r, ReasonUnknown, nil)
 			writeError(w, http.StatusUnauthorized, "there is no such user, or the password or token is another one")
 		default:
 			setCookie(w, isSecure(r), "", now.sessions.begin(who, sessionFor), sessionFor)

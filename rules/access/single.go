@@ -1,7 +1,6 @@
 package access
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/fair"
+	"github.com/fieldtrie/fieldtrie/internal/requests"
 	"github.com/fieldtrie/fieldtrie/rules/access/provider"
 )
 
@@ -37,31 +37,45 @@ func newProviderWork() *workload {
 
 // Start returns a handler that sends a browser to the OpenID provider to log in. The parameter next is the path to which it returns.
 func (g *Guard) Start() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-store")
-		now := g.now.Load()
-		if now.provider == nil {
-			writeError(w, http.StatusNotFound, "nobody logs in by a provider here: the file of --access has no oidc")
-			return
-		}
+	return g.inTurn(func(w http.ResponseWriter, r *http.Request, now *guarding) error {
 		a := provider.NewAttempt(localPath(r.URL.Query().Get("next")))
 		to, err := now.provider.Begin(r.Context(), a)
 		if err != nil {
-			g.failed(w, r, err)
-			return
+			return err
 		}
 		text, err := json.Marshal(a)
 		if err != nil {
-			writeError(w, http.StatusInternalServerError, err.Error())
-			return
+			return fmt.Errorf("write the cookie: %w", err)
 		}
 		http.SetCookie(w, attemptOf(now.secure(r), base64.RawURLEncoding.EncodeToString(text), attemptFor))
 		http.Redirect(w, r, to, http.StatusFound)
+		return nil
 	})
 }
 
 // Callback returns a handler that lets in who comes back from the OpenID provider, if a group in the rules may.
 func (g *Guard) Callback() http.Handler {
+	return g.inTurn(func(w http.ResponseWriter, r *http.Request, now *guarding) error {
+		a := attemptIn(r, now.secure(r))
+		http.SetCookie(w, attemptOf(now.secure(r), "", -time.Second)) // an attempt is good for one login
+		person, err := now.provider.Finish(r.Context(), a, r.URL.Query())
+		if err != nil {
+			return err
+		}
+		who := now.rules.person(person.Name, person.Groups)
+		if who == nil {
+			return &provider.RefusedError{Why: fmt.Sprintf("%.100q is in no group that may log in; an operator can add one "+
+				"to the file of --access", person.Name)}
+		}
+		setCookie(w, now.secure(r), now.provider.Root(), now.sessions.begin(who, personFor), personFor)
+		http.Redirect(w, r, localPath(a.Next), http.StatusFound)
+		return nil
+	})
+}
+
+// inTurn returns a handler that calls one step of a login by the provider, when it is the turn of
+// the browser's address.
+func (g *Guard) inTurn(step func(http.ResponseWriter, *http.Request, *guarding) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		now := g.now.Load()
@@ -69,44 +83,42 @@ func (g *Guard) Callback() http.Handler {
 			writeError(w, http.StatusNotFound, "nobody logs in by a provider here: the file of --access has no oidc")
 			return
 		}
-		a := attemptIn(r, now.secure(r))
-		http.SetCookie(w, attemptOf(now.secure(r), "", -time.Second)) // an attempt is good for one login
 		done, err := g.logins.begin(r.Context(), AddressOf(r))
+		if err == nil {
+			defer done()
+			err = step(w, r, now)
+		}
 		if err != nil {
 			g.failed(w, r, err)
-			return
 		}
-		defer done()
-		person, err := now.provider.Finish(r.Context(), a, r.URL.Query())
-		if err != nil {
-			g.failed(w, r, err)
-			return
-		}
-		who := now.rules.person(person.Name, person.Groups)
-		if who == nil {
-			g.failed(w, r, &provider.RefusedError{Why: fmt.Sprintf("%.100q is in no group that may in. Whoever runs the daemon can add one to the file of --access.", person.Name)})
-			return
-		}
-		setCookie(w, now.secure(r), now.provider.Root(), now.sessions.begin(who, personFor), personFor)
-		http.Redirect(w, r, localPath(a.Next), http.StatusFound)
 	})
 }
 
-// failed says as a page why somebody does not get in.
+// failed responds with a page that has one sentence and the id of the request. The details are for
+// the log: anybody can ask for the page, and the provider's errors can have addresses of its
+// network.
 func (g *Guard) failed(w http.ResponseWriter, r *http.Request, err error) {
 	status, reason := http.StatusBadGateway, ReasonProvider
-	if errors.Is(err, errBusy) || errors.Is(err, context.DeadlineExceeded) {
-		status, reason = http.StatusTooManyRequests, ReasonBusy
+	why := "the login provider does not respond as it should; try again later"
+	refused, isRefused := errors.AsType[*provider.RefusedError](err)
+	switch {
+	case r.Context().Err() != nil: // the browser has left, or the daemon ends
+		writeError(w, http.StatusServiceUnavailable, "the login was given up")
+		return
+	case errors.Is(err, errBusy):
+		status, reason, err = http.StatusTooManyRequests, ReasonBusy, nil
+		why = "too many logins are waiting; try again in some seconds"
 		w.Header().Set("Retry-After", "5")
+	case isRefused:
+		status, reason, why = http.StatusForbidden, ReasonUnknown, refused.Why
 	}
-	if _, refused := errors.AsType[*provider.RefusedError](err); refused {
-		status, reason = http.StatusForbidden, ReasonUnknown
-	}
-	g.refused(r, reason)
+	g.refused(r, reason, err)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, "<!doctype html><meta charset=utf-8><title>Not logged in</title><h1>Not logged in</h1><p>%s<p><a href=\"/\">Back</a>\n", html.EscapeString(err.Error()))
+	_, _ = fmt.Fprintf(w, "<!doctype html><meta charset=utf-8><title>Not logged in</title><h1>Not logged in</h1>"+
+		"<p>%s<p>Request %s<p><a href=\"/\">Back</a>\n",
+		html.EscapeString(why), html.EscapeString(requests.ID(r)))
 }
 
 // localPath returns a path of this address, / if a text is none: browsers take //host and /\host for other addresses.

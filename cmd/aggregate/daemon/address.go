@@ -25,7 +25,7 @@ type Address struct {
 
 // Flags adds the flags.
 func (a *Address) Flags(fs *pflag.FlagSet) {
-	fs.StringVar(&a.Addr, "addr", "", "private `ADDR` of a daemon to ask instead, such as 127.0.0.1:8419 or https://USER:PASSWORD@host:8419")
+	fs.StringVar(&a.Addr, "addr", "", "private `ADDR` of a daemon to ask instead, such as 127.0.0.1:8419 or https://host:8419")
 	fs.StringVar(&a.TokenFile, "token-file", "", "`FILE` with the token for the daemon at --addr (default $FIELDTRIE_TOKEN)")
 	fs.StringVar(&a.CA, "ca", "", "PEM `FILE` with the certificate authorities for the daemon at --addr (default those of the system)")
 }

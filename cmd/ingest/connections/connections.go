@@ -64,6 +64,16 @@ func (c *Bound) Changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
+// EndWrites ends the writes that wait for a client to read. They fail, as later ones do until the
+// connection gets another deadline. Requests that are still being read continue.
+func (c *Bound) EndWrites() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.open {
+		_ = conn.SetWriteDeadline(time.Now()) // a connection that is closed has no writes
+	}
+}
+
 // note keeps count, and returns a connection to close, if there is one.
 func (c *Bound) note(conn net.Conn, state http.ConnState, now time.Time) (surplus net.Conn) {
 	c.mu.Lock()

@@ -117,7 +117,7 @@ func (s *Sender) Public(h http.Handler) http.Handler {
 	if s == nil {
 		return h
 	}
-	return traced(s.public, h, nil, func(r *http.Request) string { return r.Pattern })
+	return traced(s.public, h, false, func(r *http.Request) string { return r.Pattern })
 }
 
 // Private has the requests to a handler traced, but for probes and scrapes: as a part of the trace of their client if they say
@@ -126,7 +126,7 @@ func (s *Sender) Private(mux *http.ServeMux, h http.Handler) http.Handler {
 	if s == nil {
 		return h
 	}
-	all := traced(s.private, h, propagation.TraceContext{}, func(r *http.Request) string {
+	all := traced(s.private, h, true, func(r *http.Request) string {
 		_, pattern := mux.Handler(r)
 		return pattern
 	})
@@ -139,16 +139,19 @@ func (s *Sender) Private(mux *http.ServeMux, h http.Handler) http.Handler {
 	})
 }
 
-// traced returns a handler whose requests are traced: by their method, route, status and id. Libraries for this also send the
+// traced returns a handler whose requests are traced: by their method, route, status and id. If
+// continues, they are parts of the traces of their clients. Libraries for this also send the
 // addresses of visitors, the paths and the browsers.
-func traced(p oteltrace.TracerProvider, h http.Handler, from propagation.TextMapPropagator, route func(*http.Request) string) http.Handler {
+func traced(p oteltrace.TracerProvider, h http.Handler, continues bool, route func(*http.Request) string) http.Handler {
 	tracer := p.Tracer("github.com/fieldtrie/fieldtrie")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
-		if from != nil {
-			ctx = from.Extract(ctx, propagation.HeaderCarrier(r.Header))
+		if continues { // without tracestate, which can be any text
+			parent := propagation.MapCarrier{"traceparent": r.Header.Get("Traceparent")}
+			ctx = propagation.TraceContext{}.Extract(ctx, parent)
 		}
-		ctx, span := tracer.Start(ctx, r.Method, oteltrace.WithSpanKind(oteltrace.SpanKindServer))
+		method := methodOf(r)
+		ctx, span := tracer.Start(ctx, method, oteltrace.WithSpanKind(oteltrace.SpanKindServer))
 		defer span.End()
 		if !span.IsRecording() {
 			h.ServeHTTP(w, r)
@@ -158,15 +161,27 @@ func traced(p oteltrace.TracerProvider, h http.Handler, from propagation.TextMap
 		response := requests.Watch(w)
 		defer func() { // also if it panics
 			if _, path, ok := strings.Cut(route(r), "/"); ok {
-				span.SetName(r.Method + " /" + path)
+				span.SetName(method + " /" + path)
 				span.SetAttributes(attribute.String("http.route", "/"+path))
 			}
 			status := response.Status()
-			span.SetAttributes(attribute.String("http.request.method", r.Method), attribute.Int("http.response.status_code", status), attribute.String("request.id", requests.ID(r)))
+			span.SetAttributes(attribute.String("http.request.method", method), attribute.Int("http.response.status_code", status),
+				attribute.String("request.id", requests.ID(r)))
 			if status >= 500 {
 				span.SetStatus(codes.Error, http.StatusText(status))
 			}
 		}()
 		h.ServeHTTP(response, r)
 	})
+}
+
+// methodOf returns the method of a request, or _OTHER for an unknown one, which can be any text.
+// The name is that of OpenTelemetry's semantic conventions.
+func methodOf(r *http.Request) string {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodConnect, http.MethodOptions, http.MethodTrace:
+		return r.Method
+	}
+	return "_OTHER"
 }

@@ -130,6 +130,29 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
+// Text of a client does not reach the collector: neither the state of its trace nor a method that
+// HTTP does not define.
+func TestClientText(t *testing.T) {
+	s, c, _ := start(t)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/api/{what}", func(http.ResponseWriter, *http.Request) {})
+	r := httptest.NewRequest("SECRETMETHOD", "/api/x", nil)
+	r.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	r.Header.Set("Tracestate", "vendor=secretstate")
+	r.Header.Set("Baggage", "user=secretuser")
+	s.Private(mux, mux).ServeHTTP(httptest.NewRecorder(), r)
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(c.spans) != 1 {
+		t.Fatalf("got %d spans, want 1", len(c.spans))
+	}
+	span := c.spans[0]
+	if span.Name != "_OTHER /api/{what}" || len(span.ParentSpanId) == 0 || strings.Contains(strings.ToLower(span.String()), "secret") {
+		t.Errorf("got %v", span)
+	}
+}
+
 // Some of the requests to the public address have a span, and nobody there chooses which.
 func TestPublic(t *testing.T) {
 	s, c, _ := start(t)

@@ -38,7 +38,7 @@ type Settings struct {
 const CallbackPath = "/login/callback"
 
 const (
-	// patience bounds one request to a provider.
+	// patience bounds one request to a provider, and all requests of the end of a login together.
 	patience = 10 * time.Second
 	// maxResponse bounds a response of a provider, in bytes.
 	maxResponse = 1 << 20
@@ -65,8 +65,8 @@ type Provider struct {
 	client *http.Client
 	now    func() time.Time
 
-	mu    sync.Mutex
-	known *oidc.Provider // nil until it has answered
+	mu   sync.Mutex
+	last *discovery // nil: the provider was not asked yet
 }
 
 // New returns the provider that settings name. Their URLs are checked.
@@ -107,22 +107,6 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// discovered returns what the provider says of itself.
-func (p *Provider) discovered(ctx context.Context) (*oidc.Provider, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.known != nil {
-		return p.known, nil
-	}
-	// Keys are asked for later with the client of this context, and not when it is done.
-	known, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.client), p.s.Issuer)
-	if err != nil {
-		return nil, fmt.Errorf("ask the provider %s who it is: %w", p.s.Issuer, err)
-	}
-	p.known = known
-	return known, nil
-}
-
 func (p *Provider) config(known *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{ClientID: p.s.ClientID, ClientSecret: p.s.Secret, Endpoint: known.Endpoint(),
 		RedirectURL: strings.TrimSuffix(p.s.URL, "/") + CallbackPath, Scopes: append([]string{oidc.ScopeOpenID}, p.s.Scopes...)}
@@ -150,116 +134,46 @@ func (p *Provider) Begin(ctx context.Context, a Attempt) (string, error) {
 	return p.config(known).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), nil
 }
 
-// Person is who logged in.
-type Person struct {
-	Name   string // an e-mail address that is verified, or else the id that the provider has, behind a name if there is one
-	Groups []string
+// RefusedError is the reason why a login fails that is not a failure of the provider.
+type RefusedError struct {
+	Why   string // for the browser
+	Cause error  // for the log; nil: there is no more to say
 }
 
-// RefusedError says why a provider, or what it said, lets nobody in.
-type RefusedError struct{ Why string }
+func (e *RefusedError) Error() string {
+	if e.Cause == nil {
+		return e.Why
+	}
+	return e.Why + ": " + e.Cause.Error()
+}
 
-func (e *RefusedError) Error() string { return e.Why }
+func refuse(why string, cause error) error { return &RefusedError{why, cause} }
 
 // Finish returns who came back from the provider by a callback with these parameters. A [*RefusedError] is about the login, and any other error
 // about the provider.
 func (p *Provider) Finish(ctx context.Context, a Attempt, v url.Values) (*Person, error) {
 	if a.State == "" || subtle.ConstantTimeCompare([]byte(v.Get("state")), []byte(a.State)) != 1 {
-		return nil, &RefusedError{"this login was not begun in this browser, or it was finished or begun again since then"}
+		return nil, refuse("this login was not begun in this browser, or it was finished or begun again since then", nil)
 	}
 	if v.Get("error") != "" {
-		return nil, &RefusedError{fmt.Sprintf("the provider says %.100q: %.300q", v.Get("error"), v.Get("error_description"))}
+		return nil, refuse("the provider refused the login", fmt.Errorf("%.100q: %.300q", v.Get("error"), v.Get("error_description")))
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	known, err := p.discovered(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if iss := v.Get("iss"); iss != "" && iss != p.s.Issuer { // RFC 9207
-		return nil, &RefusedError{fmt.Sprintf("the response is of the provider %.100q, and not of %s", iss, p.s.Issuer)}
+		return nil, refuse("the response is of another provider", fmt.Errorf("%.100q, and not %s", iss, p.s.Issuer))
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
 	token, err := p.config(known).Exchange(ctx, v.Get("code"), oauth2.VerifierOption(a.Verifier))
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.Response.StatusCode < http.StatusInternalServerError {
-		return nil, &RefusedError{fmt.Sprintf("the provider does not take the code: %.100q", refused.ErrorCode)}
+		return nil, refuse("the provider does not take the code", fmt.Errorf("%.100q", refused.ErrorCode))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("exchange the code: %w", err)
 	}
 	return p.person(ctx, known, a, token)
-}
-
-// claims are what a token says of a person.
-type claims struct {
-	Verified  jsonText `json:"email_verified"` // true, or "true" of some
-	Email     string   `json:"email"`
-	Preferred string   `json:"preferred_username"`
-	Party     string   `json:"azp"`
-	Audience  audience `json:"aud"`
-}
-
-// audience is one text, or a list of them.
-type audience []string
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (a *audience) UnmarshalJSON(text []byte) error {
-	list, err := texts(text)
-	*a = list
-	return err
-}
-
-// person reads who a token is about.
-func (p *Provider) person(ctx context.Context, known *oidc.Provider, a Attempt, token *oauth2.Token) (*Person, error) {
-	raw, ok := token.Extra("id_token").(string)
-	if !ok {
-		return nil, errors.New("the provider sent no id_token")
-	}
-	verifier := known.VerifierContext(ctx, &oidc.Config{ClientID: p.s.ClientID, Now: p.now})
-	id, err := verifier.Verify(ctx, raw)
-	if err != nil {
-		return nil, &RefusedError{"the token of the provider is not valid: " + err.Error()}
-	}
-	if subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(a.Nonce)) != 1 {
-		return nil, &RefusedError{"the token of the provider is that of another login"}
-	}
-	var said claims
-	all := map[string]jsonText{}
-	if err := errors.Join(id.Claims(&said), id.Claims(&all)); err != nil {
-		return nil, &RefusedError{"the token of the provider can not be read: " + err.Error()}
-	}
-	if len(said.Audience) > 1 && said.Party != p.s.ClientID || said.Party != "" && said.Party != p.s.ClientID {
-		return nil, &RefusedError{"the token of the provider was made for another client"}
-	}
-	if _, has := all[p.s.GroupsClaim]; !has && known.UserInfoEndpoint() != "" { // some say this there alone
-		info, err := known.UserInfo(ctx, oauth2.StaticTokenSource(token))
-		if err != nil {
-			return nil, fmt.Errorf("ask the provider for more: %w", err)
-		}
-		if info.Subject != id.Subject {
-			return nil, &RefusedError{"the provider tells of somebody else than its token"}
-		}
-		more := map[string]jsonText{}
-		if err := errors.Join(info.Claims(&said), info.Claims(&more)); err != nil {
-			return nil, &RefusedError{"what the provider tells can not be read: " + err.Error()}
-		}
-		all = more
-	}
-	groups, err := texts(all[p.s.GroupsClaim])
-	if err != nil {
-		return nil, &RefusedError{fmt.Sprintf("claim %s: it is neither a text nor a list of texts", p.s.GroupsClaim)}
-	}
-	verified := string(said.Verified) == "true" || string(said.Verified) == `"true"`
-	if p.s.GroupsClaim == "email" && !verified {
-		return nil, &RefusedError{"the provider has not verified the e-mail address"}
-	}
-	out := &Person{Name: id.Subject, Groups: groups}
-	switch {
-	case verified && said.Email != "":
-		out.Name = said.Email
-	case said.Preferred != "": // which people may choose
-		out.Name = said.Preferred + " (" + id.Subject + ")"
-	}
-	if len(out.Name) > maxText {
-		return nil, &RefusedError{"the name is too long"}
-	}
-	return out, nil
 }

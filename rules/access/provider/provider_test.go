@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
@@ -30,6 +31,8 @@ type issuer struct {
 	at    url.Values     // of the last request for a code
 	token func() string  // the id_token that it sends
 	info  map[string]any // what it tells of a person; nil: nothing
+	use   string         // of its key
+	hang  string         // the path that never gets a response
 	deny  func(w http.ResponseWriter) bool
 }
 
@@ -40,7 +43,7 @@ func newIssuer(t *testing.T) *issuer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &issuer{t: t, key: key}
+	p := &issuer{t: t, key: key, use: "sig"}
 	mux := http.NewServeMux()
 	respond := func(w http.ResponseWriter, v any) {
 		w.Header().Set("Content-Type", "application/json")
@@ -58,7 +61,7 @@ func newIssuer(t *testing.T) *issuer {
 		respond(w, d)
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
-		respond(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &p.key.PublicKey, KeyID: "1", Algorithm: "RS256", Use: "sig"}}})
+		respond(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &p.key.PublicKey, KeyID: "1", Algorithm: "RS256", Use: p.use}}})
 	})
 	mux.HandleFunc("GET /info", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer access" {
@@ -81,7 +84,14 @@ func newIssuer(t *testing.T) *issuer {
 		}
 		respond(w, map[string]any{"access_token": "access", "token_type": "Bearer", "expires_in": 60, "id_token": p.token()})
 	})
-	p.Server = httptest.NewServer(mux)
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == p.hang {
+			_, _ = io.Copy(io.Discard, r.Body) // so that the server notices that the client leaves
+			<-r.Context().Done()
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
 	t.Cleanup(p.Close)
 	return p
 }
@@ -89,11 +99,16 @@ func newIssuer(t *testing.T) *issuer {
 // sign signs claims.
 func sign(t *testing.T, alg jose.SignatureAlgorithm, key any, claims map[string]any) string {
 	t.Helper()
-	s, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: "1"}}, nil)
+	text, err := json.Marshal(claims)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(claims)
+	return signText(t, alg, key, text)
+}
+
+func signText(t *testing.T, alg jose.SignatureAlgorithm, key any, text []byte) string {
+	t.Helper()
+	s, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: "1"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +170,9 @@ func TestFinish(t *testing.T) {
 		sign   func(p *issuer, claims map[string]any) string
 		params func(v url.Values, a *Attempt)
 		info   map[string]any
-		want   string // in the error; "": there is none
+		use    string // of the provider's key; "": sig
+		want   string // in the refusal; "": there is none
+		failed string // in an error that is no refusal
 		groups []string
 	}{
 		"right":                   {groups: []string{"web-perf", "all"}},
@@ -179,9 +196,21 @@ func TestFinish(t *testing.T) {
 		"two audiences, of another":     {claims: func(c map[string]any) { c["aud"], c["azp"] = []string{clientID, "other"}, "other" }, want: "another client"},
 		"made for another":              {claims: change("azp", "other"), want: "another client"},
 		"of another provider":           {claims: change("iss", "https://evil.example"), want: "not valid"},
+		"of nobody":                     {claims: change("sub", nil), want: "lacks a claim: sub"},
+		"of an empty id":                {claims: change("sub", ""), want: "empty claim: sub"},
+		"a null id":                     {claims: func(c map[string]any) { c["sub"] = (*string)(nil) }, want: "empty claim: sub"},
+		"AUD beside aud":                {claims: change("aud", "x"), sign: also(t, "AUD", clientID), want: "differ only in case"},
+		"a Kelvin sign next to k":       {sign: also(t, "\u212aey", 1, "key", 1), want: "differ only in case"},
+		"NONCE beside nonce":            {claims: func(c map[string]any) { c["NONCE"], c["nonce"] = c["nonce"], "x" }, want: "another login"},
+		"EXP beside exp":                {claims: change("exp", 1), sign: also(t, "EXP", time.Now().Add(time.Hour).Unix()), want: "differ only in case"},
+		"EXP alone":                     {claims: func(c map[string]any) { c["EXP"] = c["exp"]; delete(c, "exp") }, want: "lacks a claim: exp"},
+		"AUD alone":                     {claims: func(c map[string]any) { c["AUD"] = c["aud"]; delete(c, "aud") }, want: "lacks a claim: aud"},
+		"SUB alone in UserInfo":         {claims: change("groups", nil), info: map[string]any{"SUB": "7", "groups": []string{"x"}}, want: "about another person"},
+		"Groups beside groups":          {claims: change("groups", nil), info: map[string]any{"sub": "7", "groups": "x", "Groups": "y"}, want: "differ only in case"},
+		"a key for encryption":          {use: "enc", failed: "no key for signatures"},
 		"of another login":              {claims: change("nonce", "abc"), want: "another login"},
 		"of no login":                   {claims: change("nonce", nil), want: "another login"},
-		"somebody else is told of":      {claims: change("groups", nil), info: map[string]any{"sub": "8", "groups": []string{"x"}}, want: "somebody else"},
+		"another person in UserInfo":    {claims: change("groups", nil), info: map[string]any{"sub": "8", "groups": []string{"x"}}, want: "about another person"},
 		"groups are numbers":            {claims: change("groups", []int{1}), want: "neither a text nor a list"},
 		"another state":                 {params: func(v url.Values, _ *Attempt) { v.Set("state", "abc") }, want: "not begun in this browser"},
 		"no state":                      {params: func(v url.Values, _ *Attempt) { v.Del("state") }, want: "not begun in this browser"},
@@ -190,12 +219,12 @@ func TestFinish(t *testing.T) {
 		"another verifier":              {params: func(_ url.Values, a *Attempt) { a.Verifier = NewAttempt("/").Verifier }, want: "does not take the code"},
 		"another code":                  {params: func(v url.Values, _ *Attempt) { v.Set("code", "abc") }, want: "does not take the code"},
 		"no code":                       {params: func(v url.Values, _ *Attempt) { v.Del("code") }, want: "does not take the code"},
-		"an issuer that is another one": {params: func(v url.Values, _ *Attempt) { v.Set("iss", "https://evil.example") }, want: "of the provider \"https://evil.example\""},
+		"an issuer that is another one": {params: func(v url.Values, _ *Attempt) { v.Set("iss", "https://evil.example") }, want: "of another provider: \"https://evil.example\""},
 		"denied":                        {params: func(v url.Values, _ *Attempt) { v.Set("error", "access_denied") }, want: "access_denied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newIssuer(t)
-			p.info = c.info
+			p.info, p.use = c.info, cmp.Or(c.use, p.use)
 			of := New(p.settings())
 			a, params := p.begin(of)
 			claims := p.good(a)
@@ -212,6 +241,13 @@ func TestFinish(t *testing.T) {
 				c.params(params, &a)
 			}
 			who, err := of.Finish(t.Context(), a, params)
+			_, refused := errors.AsType[*RefusedError](err)
+			if c.failed != "" {
+				if err == nil || refused || !strings.Contains(err.Error(), c.failed) {
+					t.Errorf("got %+v, %v, want an error of the provider with %q", who, err, c.failed)
+				}
+				return
+			}
 			if c.want == "" {
 				if err != nil || who.Name != "ann@example.com" || !slices.Equal(who.Groups, c.groups) {
 					t.Fatalf("got %+v, %v", who, err)
@@ -221,10 +257,24 @@ func TestFinish(t *testing.T) {
 				}
 				return
 			}
-			if _, refused := errors.AsType[*RefusedError](err); !refused || !strings.Contains(err.Error(), c.want) {
+			if !refused || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %+v, %v, want a refusal with %q", who, err, c.want)
 			}
 		})
+	}
+}
+
+// also returns a signer of tokens with further claims at their end, each a name and a value.
+func also(t *testing.T, more ...any) func(p *issuer, claims map[string]any) string {
+	return func(p *issuer, claims map[string]any) string {
+		text, _ := json.Marshal(claims)
+		text = text[:len(text)-1]
+		for i := 0; i < len(more); i += 2 {
+			name, _ := json.Marshal(more[i])
+			value, _ := json.Marshal(more[i+1])
+			text = append(text, ","+string(name)+":"+string(value)...)
+		}
+		return signText(t, jose.RS256, p.key, append(text, '}'))
 	}
 }
 
@@ -268,10 +318,63 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// An address and whether it is verified come from the same document.
+func TestNamesOfTwoDocuments(t *testing.T) {
+	for _, c := range []struct {
+		token, info map[string]any
+		claim, want string // the name; "": refused
+	}{
+		{map[string]any{"email_verified": true}, map[string]any{"email": "eve@example.com"}, "groups", "7"},
+		{map[string]any{"email_verified": true}, map[string]any{"email": "eve@example.com"}, "email", ""},
+		{map[string]any{}, map[string]any{"email": "ann@example.com", "email_verified": true}, "email", "ann@example.com"},
+		{map[string]any{"email": "eve@example.com"}, map[string]any{"email_verified": true}, "groups", "7"},
+		{map[string]any{"email": "ann@example.com", "email_verified": true}, map[string]any{"email": "eve@example.com"}, "groups", "ann@example.com"},
+		{map[string]any{"Email_Verified": true, "email": "eve@example.com"}, nil, "groups", "7"},
+	} {
+		p := newIssuer(t)
+		p.info = map[string]any{"sub": "7"}
+		maps.Copy(p.info, c.info)
+		s := p.settings()
+		s.GroupsClaim = c.claim
+		of := New(s)
+		a, params := p.begin(of)
+		claims := p.good(a)
+		for _, name := range []string{"email", "email_verified", "groups"} {
+			delete(claims, name)
+		}
+		maps.Copy(claims, c.token)
+		p.token = func() string { return sign(t, jose.RS256, p.key, claims) }
+		who, err := of.Finish(t.Context(), a, params)
+		if c.want == "" && err == nil || c.want != "" && (err != nil || who.Name != c.want) {
+			t.Errorf("%+v: got %+v, %v", c, who, err)
+		}
+	}
+}
+
+// A provider that stops responding is no refusal: nothing is known of the person.
+func TestProviderHangs(t *testing.T) {
+	for _, path := range []string{"/token", "/keys", "/info"} {
+		p := newIssuer(t)
+		p.info = map[string]any{"sub": "7"}
+		of := New(p.settings())
+		a, params := p.begin(of)
+		claims := p.good(a)
+		delete(claims, "groups")
+		p.token = func() string { return sign(t, jose.RS256, p.key, claims) }
+		p.hang, of.client.Timeout = path, 100*time.Millisecond
+		who, err := of.Finish(t.Context(), a, params)
+		if _, refused := errors.AsType[*RefusedError](err); err == nil || refused {
+			t.Errorf("%s: got %+v, %v, want an error that is no refusal", path, who, err)
+		}
+	}
+}
+
 // A provider that does not answer is no refusal, and is asked again.
 func TestProviderFails(t *testing.T) {
 	p := newIssuer(t)
 	of := New(p.settings())
+	now := time.Now()
+	of.now = func() time.Time { return now }
 	for name, deny := range map[string]func(http.ResponseWriter) bool{
 		"an error":         func(w http.ResponseWriter) bool { http.Error(w, "no", http.StatusInternalServerError); return true },
 		"no JSON":          func(w http.ResponseWriter) bool { fmt.Fprint(w, "<html>"); return true },
@@ -286,6 +389,7 @@ func TestProviderFails(t *testing.T) {
 		if _, refused := errors.AsType[*RefusedError](err); err == nil || refused {
 			t.Errorf("%s: got %s, %v", name, to, err)
 		}
+		now = now.Add(retryAfter)
 	}
 	p.deny = nil
 	if _, err := of.Begin(t.Context(), NewAttempt("/")); err != nil {
