@@ -10,9 +10,8 @@ export { feature, page } from './spans.js';
 
 /**
  * Begins to profile this page view, if it is chosen. On a server it does nothing, like all functions here.
- * @param {Options} options
  */
-export const start = guard((options) => begin(options, () => profile(visit)));
+export const start = guard((/** @type {Options} */ options) => begin(options, () => profile(visit)));
 
 /** Ends profiling for this document and sends what there is. Nothing is left: no listener, observer or timer. */
 export const stop = guard(end);

@@ -1,5 +1,3 @@
-import { head } from './spans.js';
-
 /** @import { Span } from './encodeTrace.js' */
 
 /**
@@ -41,7 +39,7 @@ export function nameOf(node) {
     const named = closest.call(element, '[data-fieldtrie]');
     const [id, role] = [read('id'), read('role')];
     const own = Reflect.get(Element.prototype, 'localName', element) + (id ? '#' + id.replace(identifiers, '*') : role ? `[${role}]` : '');
-    return head((named && read('data-fieldtrie', named)) || own, 60);
+    return ((named && read('data-fieldtrie', named)) || own).slice(0, 60);
   } catch {
     return ''; // it has gone, is the document, or the page has patched what reads attributes
   }

@@ -108,7 +108,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
       // What else is on its way may leave no room for keepalive, so it is not asked for again.
       const answer = await post(visit, 't', body, { keepalive: !tries });
       status = answer.status;
-      wait = +(/** @type {string} */ (answer.headers.get('Retry-After'))) || 0;
+      wait = /** @type {any} */ (answer.headers.get('Retry-After')) | 0; // a date is none
       const { rate } = await answer.json(); // 0 is none at all
       if (rate >= 0) {
         const { $view: view } = visit;

@@ -11,9 +11,8 @@ export { feature, page } from './spans.js';
 /**
  * Begins to profile this page view, if it is chosen. With `recorder` it keeps the last seconds, and
  * sends them when something bad happens. On a server it does nothing, like all functions here.
- * @param {Options} options
  */
-export const start = guard((options) =>
+export const start = guard((/** @type {Options} */ options) =>
   begin(options, () =>
     (self.requestIdleCallback ?? setTimeout)(
       async () => {

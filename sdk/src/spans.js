@@ -38,16 +38,13 @@ export const spans = shared[0];
 /** Those of pages, which cover all time. The last one is shown. There is always one. */
 export const pages = shared[1];
 
-/** @type {(text: string, length: number) => string} the beginning of a text, without half a character at its end */
-export const head = (text, length) => text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
-
 /**
  * The longest name that is sent: a longer one ends with an ellipsis. It is what the server keeps.
  * @param {unknown} text
  */
 export const cut = (text) => {
   const all = String(text);
-  return all.length > 200 ? head(all, 199) + '…' : all;
+  return all.length > 200 ? all.slice(0, 199) + '…' : all;
 };
 
 /**

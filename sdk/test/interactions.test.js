@@ -81,7 +81,6 @@ test('an element is named by the site, or by what it is', () => {
   assert.equal(nameOf(element('p', { 'data-fieldtrie': 'cart' })), 'cart');
   assert.equal(nameOf(element('p', { 'data-fieldtrie': '', id: 'x' })), 'p#x');
   assert.equal(nameOf(element('x'.repeat(100))).length, 60);
-  assert.equal(nameOf(element('x', { id: '🙂'.repeat(40) })), 'x#' + '🙂'.repeat(29));
   for (const none of [undefined, null, { nodeType: 9 }, { nodeType: 3, parentElement: null }]) assert.equal(nameOf(none), '');
 });
 

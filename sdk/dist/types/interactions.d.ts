@@ -1,3 +1,4 @@
+/** @import { Span } from './encodeTrace.js' */
 import type { Span } from './encodeTrace.js';
 export type Interaction = {
     $id: number;
@@ -28,7 +29,7 @@ export type Interaction = {
 };
 export type Frame = [end: number, from: number, until: number];
 /**
- * Names what a visitor has used or seen, without what it says: as the site has named it, else by tag and id or role.
+ * Names the element that a visitor has used or seen: by the name that the site has given it, else by tag and id or role.
  * Whatever the page is like, it returns a text. The properties of a form are its inputs if they have such names, so
  * nothing is read from the element itself.
  * @param {any} [node] none if it has gone

@@ -6,9 +6,9 @@ export declare const now: () => number;
 /** How many spans are kept: the server takes 1,000 for a trace. */
 export declare const most = 800;
 /**
- * Returns a function that does the same and never throws: an error of ours, or of what a page has patched, must not
- * become one of the page. Everything that a browser or a page calls is guarded, but for `feature`, which throws what
- * its work throws.
+ * Returns a function that calls `work` and never throws, so that an error of the script, or of a function that the page
+ * has patched, does not become an error of the page. Everything that a browser or a page calls is guarded. `feature`
+ * throws only what its work throws.
  * @template {any[]} A
  * @template R
  * @param {(...args: A) => R} work
@@ -28,8 +28,6 @@ export declare const shared: [Span[], Span[], object?];
 export declare const spans: Span[];
 /** Those of pages, which cover all time. The last one is shown. There is always one. */
 export declare const pages: Span[];
-/** @type {(text: string, length: number) => string} the beginning of a text, without half a character at its end */
-export declare const head: (text: string, length: number) => string;
 /**
  * The longest name that is sent: a longer one ends with an ellipsis. It is what the server keeps.
  * @param {unknown} text
