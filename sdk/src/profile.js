@@ -167,15 +167,15 @@ export function profile(visit, vitals, chosen = [], recorder) {
     stopped.then((trace) => soon(() => work(trace), when)).catch(() => {});
   };
 
-  if (Object.keys(options.labels ?? {}).length > most) console.warn(`fieldtrie: more than ${most} labels`);
+  /** Names of the labels that the site adds. @type {() => string[]} */
+  const names = () => guard(() => Object.keys(/** @type {{}} */ (options.labels)))() ?? [];
+  if (names().length > most) console.warn(`fieldtrie: more than ${most} labels`);
 
-  /** Returns the labels that the site adds: the first ones that can be read and have a name. */
+  /** Returns the first of these labels that can be read and have a name. */
   const added = () => {
-    /** @type {any} */
-    const { labels = {} } = options;
     /** @type {Record<string, string>} */
     const all = {};
-    for (const key of Object.keys(labels).slice(0, most)) guard(() => key && (all[key] = cut(labels[key] ?? '')))();
+    for (const key of names().slice(0, most)) guard(() => key && (all[key] = cut(options.labels?.[key] ?? '')))();
     return all;
   };
 
