@@ -117,6 +117,13 @@ func (d *Directory) makeFolder(path string) error {
 	return nil
 }
 
+// Purge implements [objects.Purger].
+func (d *Directory) Purge(everything bool) {
+	if d.writable() == nil {
+		d.fresh.Purge(everything)
+	}
+}
+
 // Delete implements [objects.Store]. Folders that are empty then go, too. What is deleted does not come back after a crash, but for fresh objects that
 // are deleted while the disk is full.
 func (d *Directory) Delete(ctx context.Context, keys ...string) error {

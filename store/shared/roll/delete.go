@@ -129,7 +129,13 @@ func (r *Shard) deleteNext(ctx context.Context, req *deletion.Request) (err erro
 		next.Deletions = map[string]layout.Deleting{}
 	}
 	next.Deletions[req.ID] = at
-	return r.commit(ctx, next)
+	if err := r.commit(ctx, next); err != nil {
+		return err
+	}
+	if at.Done > 0 && !req.DryRun {
+		r.roller.erased.Store(true)
+	}
+	return nil
 }
 
 // next deletes from the next hours, and from the days that have no hours after the last one. It reports whether that was all.

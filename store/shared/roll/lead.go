@@ -30,6 +30,7 @@ type Roller struct {
 	saidLate time.Time               // when it was logged that shards have not been rolled up for long
 	aside    map[layout.Segment]bool // segments that this instance set aside
 	failing  failing
+	erased   atomic.Bool // a shard has carried out a deletion since the last purge
 
 	did struct { // since the start
 		rolled, duplicates, unreadable, lost, setAside, gone atomic.Uint64
@@ -151,6 +152,9 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 		if err := n.SweepSegments(ctx, l); err != nil {
 			n.warn(ctx, "segments are not deleted", -1, err)
 		}
+	}
+	if p, ok := n.Bucket.Store.(objects.Purger); ok {
+		p.Purge(n.erased.Swap(false))
 	}
 	if most := n.keeps.Load().MaxDisk; w.Close && most > 0 && ctx.Err() == nil && n.Bucket.Clock().Doubt() == nil {
 		if err := n.keepWithin(ctx, most); err != nil {

@@ -1,0 +1,69 @@
+package commits
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// has reports whether a file below a directory contains a text.
+func has(t *testing.T, dir, text string) (found bool) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		found = found || bytes.Contains(content, []byte(text))
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// Deleted commits leave the disk without another Put: after MaxAge, and at once if that is asked
+// for. Commits that were not deleted stay.
+func TestPurge(t *testing.T) {
+	const text = "planted-name"
+	for _, tt := range []struct {
+		what       string
+		regardless bool
+		after      time.Duration
+		gone       bool
+	}{
+		{"too early", false, time.Hour - time.Second, false},
+		{"after an hour", false, time.Hour, true},
+		{"at once", true, 0, true},
+	} {
+		now, dir, want := time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC), t.TempDir(), model{"seg/2": []byte("stays")}
+		l := open(t, dir, Options{Now: func() time.Time { return now }})
+		put := func(key string, body []byte) {
+			if err := l.Put(t.Context(), key, body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put("seg/1", []byte(text))
+		if err := l.Delete(t.Context(), "seg/1"); err != nil {
+			t.Fatal(err)
+		}
+		if !has(t, dir, text) {
+			t.Fatalf("%s: the test does not find the commit", tt.what)
+		}
+		now = now.Add(tt.after)
+		l.Purge(tt.regardless)
+		l.settle()
+		if got := !has(t, dir, text); got != tt.gone {
+			t.Errorf("%s: the commit has left the disk: got %v, want %v", tt.what, got, tt.gone)
+		}
+		put("seg/2", want["seg/2"])
+		l.Purge(true)
+		l.settle()
+		want.check(t, tt.what, l)
+	}
+}
