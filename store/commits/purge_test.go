@@ -27,8 +27,7 @@ func has(t *testing.T, dir, text string) (found bool) {
 	return found
 }
 
-// Deleted commits leave the disk without another Put: after MaxAge, and at once if that is asked
-// for. Commits that were not deleted stay.
+// Deleted commits leave the disk without another Put: after MaxAge, or immediately. Commits that were not deleted stay.
 func TestPurge(t *testing.T) {
 	const text = "planted-name"
 	for _, tt := range []struct {
@@ -39,7 +38,7 @@ func TestPurge(t *testing.T) {
 	}{
 		{"too early", false, time.Hour - time.Second, false},
 		{"after an hour", false, time.Hour, true},
-		{"at once", true, 0, true},
+		{"immediately", true, 0, true},
 	} {
 		now, dir, want := time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC), t.TempDir(), model{"seg/2": []byte("stays")}
 		l := open(t, dir, Options{Now: func() time.Time { return now }})

@@ -113,7 +113,7 @@ func TestDeletedNamesLeaveTheDisk(t *testing.T) {
 			t.Fatalf("the test does not find %s", word)
 		}
 	}
-	for _, s := range []deletion.Selection{{Page: "/zqpage"}, {View: hex.EncodeToString(views.ID.View[:])}} {
+	for _, s := range []deletion.Selection{{Page: "/zqpage"}, {Views: []string{hex.EncodeToString(views.ID.View[:])}}} {
 		if _, err := n.Delete(t.Context(), s, "test", false); err != nil {
 			t.Fatal(err)
 		}

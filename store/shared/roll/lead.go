@@ -30,7 +30,9 @@ type Roller struct {
 	saidLate time.Time               // when it was logged that shards have not been rolled up for long
 	aside    map[layout.Segment]bool // segments that this instance set aside
 	failing  failing
-	erased   atomic.Bool // a shard has carried out a deletion since the last purge
+	onDelete func(gone func(page string) bool)
+	seen     map[string]bool // ids of deletions that onDelete has received
+	erased   atomic.Bool     // a shard has carried out a deletion since the last purge
 
 	did struct { // since the start
 		rolled, duplicates, unreadable, lost, setAside, gone atomic.Uint64
@@ -120,6 +122,8 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 		if open, err = n.openDeletions(ctx); err != nil {
 			n.warn(ctx, "nothing is deleted", -1, err)
 			w.Close = false // what is known of deletions that are done stays
+		} else {
+			n.sayDeleted(open)
 		}
 	}
 	n.look(ctx)
