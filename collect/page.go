@@ -184,7 +184,7 @@ func pathOf(s string) string {
 		case unicode.IsControl(r):
 			return utf8.RuneError
 		case unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp):
-			return -1 // direction marks, zero widths and the like, which nobody sees
+			return -1 // direction marks, zero widths and other invisible characters
 		}
 		return r
 	}, redact.Unescape(s))

@@ -1,0 +1,60 @@
+package collect
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fieldtrie/fieldtrie/collect/redact"
+)
+
+// Forms of what the browser script calls an element: a tag with an id or a role, or a name that the
+// site has given it. Ids have numbers of frameworks, as in :r*: of React.
+var (
+	elementID   = regexp.MustCompile(`^[\p{L}\p{M}*_:.«»-]{1,60}$`)
+	elementRole = regexp.MustCompile(`^[a-z -]{1,40}\]$`)
+	elementName = regexp.MustCompile(`^[\p{L}\p{M}\p{N}*_.:/& -]{1,60}$`)
+)
+
+// identifiers are UUIDs, hexadecimal digits, and numbers of any script, as in the browser script.
+var identifiers = regexp.MustCompile(`(?i)[0-9a-f]{8}-[-0-9a-f]{27}|[0-9a-f]{12,}|\p{N}+`)
+
+// elementOf returns the name of an element of which a report says text, without what may identify a
+// person. The browser script leaves that out, too, but anyone can send a report. An id that is of
+// another form than ids of elements is left out, and so is a name; then there may be nothing left.
+func elementOf(r *redact.Redactor, text string) string {
+	kind, name := "", r.Text(text)
+	for _, of := range []string{"image ", "text ", "pointer ", "key "} {
+		if rest, ok := strings.CutPrefix(name, of); ok {
+			kind, name = of, rest
+			break
+		}
+	}
+	name, id, hasID := strings.Cut(name, "#")
+	name, role, hasRole := strings.Cut(name, "[")
+	// A name may have short numbers, as h1 and step2.
+	name = maskNumbers(name, 4)
+	if !elementName.MatchString(name) || r.Identifier(name) {
+		return ""
+	}
+	if id = maskNumbers(id, 1); hasID && elementID.MatchString(id) && !r.Identifier(id) {
+		return kind + name + "#" + id
+	}
+	if hasRole && elementRole.MatchString(role) {
+		return kind + name + "[" + role
+	}
+	return kind + name
+}
+
+// maskNumbers replaces identifiers, and numbers of so many digits or more, by stars.
+func maskNumbers(s string, digits int) string {
+	return identifiers.ReplaceAllStringFunc(s, func(found string) string {
+		isNumber := strings.IndexFunc(found, func(r rune) bool { return !unicode.IsNumber(r) }) < 0
+		isWord := !strings.ContainsFunc(found, unicode.IsNumber)
+		if isWord || isNumber && utf8.RuneCountInString(found) < digits {
+			return found
+		}
+		return "*"
+	})
+}
