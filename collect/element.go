@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/fieldtrie/fieldtrie/collect/redact"
 )
@@ -14,7 +13,7 @@ import (
 var (
 	elementID   = regexp.MustCompile(`^[\p{L}\p{M}*_:.«»-]{1,60}$`)
 	elementRole = regexp.MustCompile(`^[a-z -]{1,40}\]$`)
-	elementName = regexp.MustCompile(`^[\p{L}\p{M}\p{N}*_.:/& -]{1,60}$`)
+	elementName = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_.:& -]{1,60}$`)
 )
 
 // identifiers are UUIDs, hexadecimal digits, and numbers of any script, as in the browser script.
@@ -33,12 +32,10 @@ func elementOf(r *redact.Redactor, text string) string {
 	}
 	name, id, hasID := strings.Cut(name, "#")
 	name, role, hasRole := strings.Cut(name, "[")
-	// A name may have short numbers, as h1 and step2.
-	name = maskNumbers(name, 4)
 	if !elementName.MatchString(name) || r.Identifier(name) {
 		return ""
 	}
-	if id = maskNumbers(id, 1); hasID && elementID.MatchString(id) && !r.Identifier(id) {
+	if id = maskIdentifiers(id); hasID && elementID.MatchString(id) && !r.Identifier(id) {
 		return kind + name + "#" + id
 	}
 	if hasRole && elementRole.MatchString(role) {
@@ -47,12 +44,10 @@ func elementOf(r *redact.Redactor, text string) string {
 	return kind + name
 }
 
-// maskNumbers replaces identifiers, and numbers of so many digits or more, by stars.
-func maskNumbers(s string, digits int) string {
-	return identifiers.ReplaceAllStringFunc(s, func(found string) string {
-		isNumber := strings.IndexFunc(found, func(r rune) bool { return !unicode.IsNumber(r) }) < 0
-		isWord := !strings.ContainsFunc(found, unicode.IsNumber)
-		if isWord || isNumber && utf8.RuneCountInString(found) < digits {
+// maskIdentifiers replaces identifiers by stars. Hexadecimal digits without a number may be a word.
+func maskIdentifiers(id string) string {
+	return identifiers.ReplaceAllStringFunc(id, func(found string) string {
+		if !strings.ContainsFunc(found, unicode.IsNumber) {
 			return found
 		}
 		return "*"
