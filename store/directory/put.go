@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 
 // path returns the file of an object.
 func (d *Directory) path(key string) (string, error) {
-	if !filepath.IsLocal(key) || !IsObject(key) || strings.HasSuffix(key, tempSuffix) {
+	if !filepath.IsLocal(key) || path.Clean(key) != key || !IsObject(key) || strings.HasSuffix(key, tempSuffix) {
 		return "", fmt.Errorf("%q can not be the key of an object", key)
 	}
 	return filepath.Join(d.dir, key), nil

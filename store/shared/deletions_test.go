@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/directory"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/deletion"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
@@ -142,4 +144,53 @@ func TestOnDelete(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A request whose object was made by somebody else deletes no object but traces, and holds up no
+// other request.
+func TestPoisonedDeletions(t *testing.T) {
+	for what, text := range map[string]string{
+		"id of another key":  `{"version":1,"id":"../../shard/000/MANIFEST","at":"2000-01-01T00:00:00Z","selection":{"page":"/a"}}`,
+		"done before it was": `{"version":1,"id":"POISON","at":"2000-01-01T00:00:00Z","selection":{"page":"/a"},"done":"2000-01-01T00:00:00Z"}`,
+		"everything":         `{"version":1,"id":"POISON","at":"2000-01-01T00:00:00Z","selection":{}}`,
+		"no JSON":            `{`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n := openNode(t, fakebucket.New(1), Options{Flush: time.Millisecond, Shards: 1})
+			if _, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a"), testRecord(2, "/b")}); err != nil {
+				t.Fatal(err)
+			}
+			n.RollUp(t.Context())
+			body, err := n.b.EncodeDeletion("POISON", []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := n.b.Put(t.Context(), layout.OpenDeletions+"POISON", body, objects.Absent); err != nil {
+				t.Fatal(err)
+			}
+			if what == "done before it was" { // so it is carried out
+				if r, err := n.Deletion(t.Context(), "POISON"); err != nil || !r.Done.IsZero() {
+					t.Errorf("%s: got %+v, %v, want a request that is not done", what, r, err)
+				}
+			}
+			req, err := n.Delete(t.Context(), deletion.Selection{Page: "/b"}, "test", false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			settleNode(t.Context(), n, 3)
+			time.Sleep(25 * time.Hour)
+			settleNode(t.Context(), n, 3)
+			if r, err := n.Deletion(t.Context(), req.ID); err != nil || r.Done.IsZero() || r.Counts.Traces != 1 {
+				t.Errorf("%s: the request behind it: got %+v, %v", what, r, err)
+			}
+			if _, _, err := n.b.Manifest(t.Context(), 0, 0); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			for _, key := range keysUnder(t, n, layout.Deletions) {
+				if !deletion.IsID(key[strings.LastIndexByte(key, '/')+1:]) || strings.Count(key, "/") != 2 {
+					t.Errorf("%s: the object %s was put", what, key)
+				}
+			}
+		})
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
@@ -88,7 +89,11 @@ func Get(ctx context.Context, b *layout.Bucket, key string) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Decode(text)
+	r, err := Decode(text)
+	if err == nil && r.ID != path.Base(key) { // it becomes a part of other keys
+		return nil, fmt.Errorf("read a deletion: %w: %s has the id %.80q", store.ErrDamaged, key, r.ID)
+	}
+	return r, err
 }
 
 // Manifests returns the manifests of all shards, for [Request.Progress].
@@ -107,7 +112,7 @@ func Manifests(ctx context.Context, b *layout.Bucket) ([]*layout.Manifest, error
 // Progress returns a request with what is done of it, as the manifests of all shards say: it is Done when all shards are.
 func (r *Request) Progress(manifests []*layout.Manifest) *Request {
 	out, last, all := *r, int64(0), true
-	out.Counts = Counts{}
+	out.Done, out.Counts = time.Time{}, Counts{}
 	for _, m := range manifests {
 		at := m.Deletions[r.ID]
 		out.Counts.Add(Counts{at.Traces, at.Parts, at.Pages, at.Left})
