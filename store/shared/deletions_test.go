@@ -146,8 +146,7 @@ func TestOnDelete(t *testing.T) {
 	})
 }
 
-// A request whose object was made by somebody else deletes no object but traces, and holds up no
-// other request.
+// A forged request puts and deletes no other objects, and holds up no other request.
 func TestPoisonedDeletions(t *testing.T) {
 	for what, text := range map[string]string{
 		"id of another key":  `{"version":1,"id":"../../shard/000/MANIFEST","at":"2000-01-01T00:00:00Z","selection":{"page":"/a"}}`,
