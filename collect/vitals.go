@@ -123,7 +123,7 @@ func (c *Collector) vitalContext(page string, v *view, who client) trie.Context 
 	}
 	var r redact.Redactor
 	for _, kind := range rollup.VitalKinds() {
-		label(elementKey(kind), elementOf(&r, v.Elements[kind.Name]))
+		label(elementKey(kind), r.Element(v.Elements[kind.Name]))
 	}
 	now := c.opts.Now()
 	c.normalize(t, store.ID{}, who, now)

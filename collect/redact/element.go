@@ -1,11 +1,9 @@
-package collect
+package redact
 
 import (
 	"regexp"
 	"strings"
 	"unicode"
-
-	"github.com/fieldtrie/fieldtrie/collect/redact"
 )
 
 // Forms of what the browser script calls an element: a tag with an id or a role, or a name that the
@@ -13,16 +11,16 @@ import (
 var (
 	elementID   = regexp.MustCompile(`^[\p{L}\p{M}*_:.«»-]{1,60}$`)
 	elementRole = regexp.MustCompile(`^[a-z -]{1,40}\]$`)
-	elementName = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_.:& -]{1,60}$`)
+	elementName = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_.:&,()+!?* -]{1,60}$`)
 )
 
 // identifiers are UUIDs, hexadecimal digits, and numbers of any script, as in the browser script.
 var identifiers = regexp.MustCompile(`(?i)[0-9a-f]{8}-[-0-9a-f]{27}|[0-9a-f]{12,}|\p{N}+`)
 
-// elementOf returns the name of an element of which a report says text, without what may identify a
-// person. The browser script leaves that out, too, but anyone can send a report. An id that is of
-// another form than ids of elements is left out, and so is a name; then there may be nothing left.
-func elementOf(r *redact.Redactor, text string) string {
+// Element returns what the browser script calls an element, without what may identify a person. The
+// script leaves that out, too, but anyone can send a report. Ids and names of other forms are left
+// out; then there may be nothing left.
+func (r *Redactor) Element(text string) string {
 	kind, name := "", r.Text(text)
 	for _, of := range []string{"image ", "text ", "pointer ", "key "} {
 		if rest, ok := strings.CutPrefix(name, of); ok {
