@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/test/faultyfs"
 )
 
 // has reports whether a file below a directory contains a text.
@@ -64,5 +66,32 @@ func TestPurge(t *testing.T) {
 		l.Purge(true)
 		l.settle()
 		want.check(t, tt.what, l)
+	}
+}
+
+// A commit whose Put fails may be durable. If it is deleted, it stays deleted after a start.
+func TestDeleteAfterFailedPut(t *testing.T) {
+	f := &faultyfs.FS{}
+	dir := t.TempDir()
+	l := open(t, dir, Options{FS: f})
+	if err := l.Put(t.Context(), "seg/1", []byte("keeps the generation")); err != nil {
+		t.Fatal(err)
+	}
+	updated := false
+	f.Set(faultyfs.Fault{N: 1, Only: func(op faultyfs.Op) bool { // what follows the write to Badger
+		before := updated
+		updated = updated || op.Kind == "badger update"
+		return before
+	}})
+	if err := l.Put(t.Context(), "seg/2", []byte("unknown")); err == nil {
+		t.Fatal("the fault fails nothing")
+	}
+	f.Set(faultyfs.Fault{})
+	if err := l.Delete(t.Context(), "seg/2"); err != nil {
+		t.Fatal(err)
+	}
+	l = open(t, image(t, dir, l), Options{})
+	if list := l.List("", ""); len(list) != 1 || list[0].Key != "seg/1" {
+		t.Errorf("after a start: got %v, want seg/1 alone", list)
 	}
 }
