@@ -110,7 +110,7 @@ test-browsers:
 	@$(MAKE) --no-print-directory -j1 -o build test-sdk test-web
 test-programs:
 	@$(MAKE) --no-print-directory -j1 test-go test-race
-.PHONY: test-go test-race test-sdk test-web test-bundlers test-viewers test-alerts test-receivers
+.PHONY: test-go test-race test-sdk test-web test-engines test-bundlers test-viewers test-alerts test-receivers
 test-go:
 	$(MEMORY) $(GOTEST) $(filter-out $(shell $(GO) list $(RACED)),$(shell $(GO) list ./...))
 	$(MEMORY) BACKEND=bucket $(GOTEST) ./query ./query/pyroscope ./query/budget ./collect
@@ -122,6 +122,12 @@ test-sdk: build
 test-web: build
 	$(GO) build -o bin/test/ ./test/provider
 	cd web && npx tsc && npm test
+# Two browsers with 300 MB of packages, and a display for one of them.
+test-engines: build sdk/node_modules ## run the browser script in Firefox and WebKitGTK, which it installs
+	@SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; command -v firefox-esr WebKitWebDriver xvfb-run >/dev/null || \
+	  { $$SUDO apt-get update -q && $$SUDO apt-get install -qy --no-install-recommends firefox-esr webkit2gtk-driver xvfb xauth; }
+	cd sdk && $(BIN) xvfb-run -a node --test test/engines/*.test.js
+
 # Next is for ALL: its packages are as large as all others.
 test-bundlers: build test/bundlers/node_modules $(if $(ALL),test/bundlers/next/node_modules) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]
 	cd test/bundlers && UPLOAD=$(abspath bin/upload) AGGREGATE=$(abspath bin/aggregate) ALL=$(ALL) npm test

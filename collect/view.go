@@ -1,8 +1,10 @@
 package collect
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -42,48 +44,52 @@ var outcomes = []string{
 // and reports may not.
 const outcomeProfiled = "profiled"
 
-// Limits of a report.
+// Limits of reports.
 const (
-	maxView   = 4 << 10 // bytes
+	maxView   = 4 << 10 // bytes of a report, on average
+	maxViews  = 20      // reports of a request
 	maxWeight = rollup.MaxVitalWeight
 )
 
 func (c *Collector) postView(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusNoContent
-	if v, who, err := c.receiveView(w, r); err != nil {
+	if views, who, err := c.receiveViews(w, r); err != nil {
 		status = c.writeError(w, r, err, &answer{IDs: []string{}})
 	} else {
-		page := c.viewPage(c.sites.page(who, c.opts.Pages.Page(v.Page)), who)
-		if v.Outcome != "" {
-			c.countView(page, v.Outcome, v.Weight)
-		}
-		if len(v.Vitals) > 0 {
-			c.countVitals(page, &v, who)
+		for i := range views {
+			v := &views[i]
+			page := c.viewPage(c.sites.page(who, c.opts.Pages.Page(v.Page)), who)
+			if v.Outcome != "" {
+				c.countView(page, v.Outcome, v.Weight)
+			}
+			if len(v.Vitals) > 0 {
+				c.countVitals(page, v, who)
+			}
 		}
 		w.WriteHeader(status)
 	}
 	c.countAnswer(r, status)
 }
 
-// receiveView reads the report that a request brings.
-func (c *Collector) receiveView(w http.ResponseWriter, r *http.Request) (v view, who client, err error) {
+// receiveViews reads the reports of a request. None counts if one of them is refused.
+func (c *Collector) receiveViews(w http.ResponseWriter, r *http.Request) (views []view, who client, err error) {
 	if who, err = c.admit(w, r); err != nil {
-		return v, who, err
+		return nil, who, err
 	}
 	if err := checkViewHeaders(r.Header); err != nil {
-		return v, who, err
+		return nil, who, err
 	}
 	mem := memory{of: c.inFlight, from: who.Network}
 	defer mem.release()
 	lim := c.bounds.Load().Limits
-	lim.Body = min(lim.Body, maxView)
+	lim.Body = min(lim.Body, maxViews*maxView)
 	body, err := readBody(w, r, lim, &mem)
 	if err != nil {
-		return v, who, err
+		return nil, who, err
 	}
 	c.metrics.bytes.Add(float64(len(body)))
-	v, err = parseView(body)
-	return v, who, err
+	views, err = parseViews(body)
+	return views, who, err
 }
 
 func checkViewHeaders(h http.Header) error {
@@ -99,10 +105,31 @@ func checkViewHeaders(h http.Header) error {
 	return nil
 }
 
-// parseView reads a report and checks it.
-func parseView(body []byte) (view, error) {
+// parseViews reads reports, one after the other, and checks them.
+func parseViews(body []byte) (views []view, err error) {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	for {
+		v, err := parseView(dec)
+		if err == io.EOF && len(views) > 0 {
+			return views, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(views) == maxViews {
+			return nil, refuse(http.StatusRequestEntityTooLarge, "body_size", "body: over %d reports; send several requests", maxViews)
+		}
+		views = append(views, v)
+	}
+}
+
+// parseView reads the next report and checks it. It returns io.EOF after the last one.
+func parseView(dec *json.Decoder) (view, error) {
 	v := view{Weight: 1}
-	err := json.Unmarshal(body, &v)
+	err := dec.Decode(&v)
+	if err == io.EOF {
+		return v, err
+	}
 	if x, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if x.Field == "" {
 			return v, refuse(http.StatusBadRequest, "malformed", "body: it can not be %s; send an object", x.Value)

@@ -98,6 +98,21 @@ func TestViews(t *testing.T) {
 	}
 }
 
+// TestReports checks that the reports of a request count as if they had come alone.
+func TestReports(t *testing.T) {
+	col, s := newCollector(Options{})
+	body := strings.Repeat(`{"page":"/a","outcome":"cost"}`+"\n", maxViews-2) + `{"page":"/b","outcome":"unsampled",` + "\n" + `"weight":7}{"page":"/c","vitals":{"lcp":5}}`
+	if got := postView(t, col, body); got.status != http.StatusNoContent {
+		t.Fatalf("got %d %q", got.status, got.Error)
+	}
+	if got, want := fmt.Sprint(s.views(t)), fmt.Sprint(map[string]float64{"/a cost": maxViews - 2, "/b unsampled": 7}); got != want {
+		t.Errorf("counted %s, want %s", got, want)
+	}
+	if len(s.vitals) != 1 {
+		t.Errorf("counted Web Vitals of %v", s.vitals)
+	}
+}
+
 func TestViewRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name, body, media, encoding string
@@ -106,8 +121,11 @@ func TestViewRefusals(t *testing.T) {
 	}{
 		{"empty", "", "", "", 400, "empty", "body: it is empty"},
 		{"no JSON", "hello", "", "", 400, "malformed", "body: invalid character 'h'"},
-		{"cut off", `{"page":"/"`, "", "", 400, "malformed", "body: unexpected end"},
-		{"two", `{"outcome":"error"}{"outcome":"error"}`, "", "", 400, "malformed", "body: invalid character '{' after"},
+		{"cut off", `{"page":"/"`, "", "", 400, "malformed", "body: unexpected EOF"},
+		{"a second one of text", "{\"outcome\":\"error\"}\nx", "", "", 400, "malformed", "body: invalid character 'x'"},
+		{"a second one cut off", "{\"outcome\":\"error\"}\n{", "", "", 400, "malformed", "body: unexpected EOF"},
+		{"a second one refused", "{\"outcome\":\"error\"}\n{\"outcome\":\"bored\"}", "", "", 422, "invalid", "outcome"},
+		{"too many", strings.Repeat("{\"outcome\":\"error\"}\n", maxViews+1), "", "", 413, "body_size", "body: over 20 reports"},
 		{"array", `[{"outcome":"error"}]`, "", "", 400, "malformed", "body: it can not be array; send an object"},
 		{"page", `{"page":7,"outcome":"error"}`, "", "", 400, "malformed", "body: page: it can not be number"},
 		{"text as weight", `{"outcome":"error","weight":"1"}`, "", "", 400, "malformed", "body: weight: it can not be string"},
@@ -122,7 +140,7 @@ func TestViewRefusals(t *testing.T) {
 		{"negative weight", `{"outcome":"error","weight":-1}`, "", "", 422, "invalid", "body: weight: -1 is not from 1 to 10000"},
 		{"large weight", `{"outcome":"error","weight":10001}`, "", "", 422, "invalid", "body: weight: 10001 is not from 1 to 10000"},
 
-		{"too long", `{"outcome":"error"}` + strings.Repeat(" ", maxView), "", "", 413, "body_size", "body: over 4096 bytes"},
+		{"too long", `{"outcome":"error"}` + strings.Repeat(" ", maxViews*maxView), "", "", 413, "body_size", "body: over 81920 bytes"},
 		{"binary", "{}", "application/x-protobuf", "", 415, "content_type", "header Content-Type: a report is JSON"},
 		{"form", "{}", "application/x-www-form-urlencoded", "", 415, "content_type", "header Content-Type: "},
 		{"gzip", compress(t, "gzip", `{"outcome":"error"}`), "", "gzip", 415, "encoding", `header Content-Encoding: "gzip"; send a report as it is`},

@@ -8,7 +8,8 @@ import { minify } from 'terser';
 
 /**
  * The scripts, parts before what loads them. Those with a constant are parts, whose integrity stands for
- * it in what is built later. Names that begin with sdk are those with which the collector serves them.
+ * it in what is built later. Names that begin with sdk are those with which the collector serves them; the package has
+ * the others, with maps.
  * @type {{file: string, entry: string, constant?: string, external?: string[]}[]}
  */
 const outputs = [
@@ -21,6 +22,8 @@ const outputs = [
   { file: 'sdk-all.js', entry: 'served/all.js' },
   { file: 'sdk-core.mjs', entry: 'core.js' },
   { file: 'sdk-core.js', entry: 'served/core.js' },
+  { file: 'all.mjs', entry: 'index.js' },
+  { file: 'core.mjs', entry: 'core.js' },
   { file: 'loader.mjs', entry: 'small.js', external: ['./rest.mjs'] },
   { file: 'rest.mjs', entry: 'rest.js' },
 ];
@@ -40,6 +43,7 @@ let names = {};
 /** @type {Record<string, string>} */
 const parts = {};
 for (const { file, entry, constant, external } of outputs) {
+  const served = file.startsWith('sdk');
   const bundle = await build({
     absWorkingDir: folder,
     entryPoints: [`src/${entry}`],
@@ -50,15 +54,19 @@ for (const { file, entry, constant, external } of outputs) {
     minify: true,
     mangleProps: internal,
     mangleCache: names,
-    define: file.startsWith('sdk') ? { ...parts, globalThis: 'self' } : parts, // bundlers may run on servers
+    define: file.endsWith('.js') ? { ...parts, globalThis: 'self' } : parts, // modules are imported on servers, too
     external,
+    sourcemap: served ? false : 'external',
+    outfile: `dist/${file}`, // what sources are relative to
     tsconfigRaw: {}, // that of the folder would add "use strict"
     logLevel: 'warning',
   });
   names = bundle.mangleCache ?? names;
   const foreign = Object.keys(names).filter((name) => !internal.test(name));
   if (foreign.length) throw new Error(`names without a mark of our own would be shortened: ${foreign}`);
-  const { code = '' } = await minify(bundle.outputFiles[0].text, {
+  const [script, map = script] = bundle.outputFiles.toReversed();
+  const { code = '', map: sources } = await minify(script.text, {
+    sourceMap: served ? false : { content: map.text, url: `${file}.map` },
     module: true, // what is at the top is no global
     ecma: 2020,
     compress: { passes: 2, hoist_funs: true, unsafe_arrows: true },
@@ -67,9 +75,10 @@ for (const { file, entry, constant, external } of outputs) {
   });
   if (constant) parts[constant] = JSON.stringify('sha256-' + createHash('sha256').update(code).digest('base64'));
   writeFileSync(`${folder}dist/${file}`, code);
+  if (!served) writeFileSync(`${folder}dist/${file}.map`, String(sources));
   const brotli = brotliCompressSync(code);
   const hash = createHash('sha256').update(code).digest('hex').slice(0, 12);
-  if (file.startsWith('sdk')) writeFileSync(`${folder}brotli/${hash}.br`, brotli);
+  if (served) writeFileSync(`${folder}brotli/${hash}.br`, brotli);
   const sizes = [code.length, gzipSync(code, { level: 9 }).length, brotli.length];
   console.log(file.padEnd(20), ...sizes.map((size) => String(size).padStart(7)));
 }

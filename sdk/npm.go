@@ -20,7 +20,7 @@ import (
 
 // packaged is what the npm package is made of.
 //
-//go:embed package.json README.md LICENSE dist/*.mjs dist/types
+//go:embed package.json README.md LICENSE dist/*.mjs dist/*.map dist/types
 var packaged embed.FS
 
 // packedAt is the time of all files of a package, that of npm pack: the same sources make the same bytes.

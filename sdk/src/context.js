@@ -1,14 +1,14 @@
 /** @import { View } from './loader.js' */
 
 /** How the document was loaded. */
-export const loading = /** @type {PerformanceNavigationTiming} */ (performance.getEntriesByType('navigation')[0] ?? {});
+export const loading = /** @type {PerformanceNavigationTiming} */ (performance.getEntriesByType?.('navigation')[0] ?? {});
 
 /**
  * Labels for the device and for how the visitor came here, coarse enough for very many to share them.
  * @param {View} view
  */
 export function labels({ $event: event }) {
-  const { hardwareConcurrency, deviceMemory = 4, userAgentData, connection } = navigator;
+  const { hardwareConcurrency, deviceMemory = 8, userAgentData, connection } = navigator; // some browsers do not tell the memory
   const size = Math.min(hardwareConcurrency, deviceMemory);
   return {
     device: (userAgentData?.mobile ? 'mobile-' : 'desktop-') + (size < 4 ? 'low' : size < 8 ? 'mid' : 'high'),

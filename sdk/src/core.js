@@ -1,15 +1,18 @@
-import { start as begin, visit } from './loader.js';
+import { start as begin, stop as end, visit } from './loader.js';
 import { profile } from './profile.js';
+import { guard } from './spans.js';
 
 /** @import { Options } from './loader.js' */
 
 /** The core in one file: no Web Vitals, no flight recorder, and time without a stack is not split. */
 
-export { stop } from './loader.js';
 export { feature, page } from './spans.js';
 
 /**
- * Begins to profile this page view, if it is chosen.
+ * Begins to profile this page view, if it is chosen. On a server it does nothing, like all functions here.
  * @param {Options} options
  */
-export const start = (options) => begin(options, () => profile(visit));
+export const start = guard((options) => begin(options, () => profile(visit)));
+
+/** Ends profiling for this document and sends what there is. Nothing is left: no listener, observer or timer. */
+export const stop = guard(end);

@@ -28,7 +28,7 @@ import { message, utf8, zigzag } from './wire.js';
  * @property {number} $share probability with which any moment of the page view is profiled; 0 is not known
  * @property {string} [release]
  * @property {string} [environment]
- * @property {Record<string, unknown>} labels those that are missing or '' are left out; long ones are cut, as names of spans
+ * @property {Record<string, unknown>} labels those that are missing or '' are left out; long ones are cut, like names of spans
  * @property {Span[]} $spans
  */
 

@@ -1,16 +1,20 @@
-import { start as begin, visit } from './loader.js';
+import { start as begin, stop as end, visit } from './loader.js';
 import rest from './rest.js';
+import { guard } from './spans.js';
 
 /** @import { Options } from './loader.js' */
 
 /** Everything in one file. */
 
-export { keep, stop } from './loader.js';
+export { keep } from './loader.js';
 export { feature, page } from './spans.js';
 
 /**
  * Begins to profile this page view, if it is chosen. With `recorder` it keeps the last seconds, and
- * sends them when something bad happens.
+ * sends them when something bad happens. On a server it does nothing, like all functions here.
  * @param {Options} options
  */
-export const start = (options) => begin(options, () => rest(visit));
+export const start = guard((options) => begin(options, () => rest(visit)));
+
+/** Ends profiling for this document and sends what there is. Nothing is left: no listener, observer or timer. */
+export const stop = guard(end);

@@ -1,3 +1,5 @@
+import { head } from './spans.js';
+
 /** @import { Span } from './encodeTrace.js' */
 
 /**
@@ -5,7 +7,8 @@
  * @typedef {object} Interaction
  * @property {number} $id
  * @property {string} $name what was used, as `pointer button#save`
- * @property {number} $start
+ * @property {number} $first when its first event began
+ * @property {number} $start when the longest did
  * @property {number} $ms from the input to the next paint, in steps of 8
  * @property {Frame} $frame that shows it
  * @property {Span[]} [$noted] the spans that it has
@@ -20,18 +23,28 @@
 /** How many frames and interactions are remembered: entries of one come together, but for keys that are held down. */
 const most = 100;
 
+/** UUIDs, hashes and numbers, which name one of many elements, or a person. The server masks the same. */
+const identifiers = /[0-9a-f]{8}-[-0-9a-f]{27}|(?=[a-z]*\d)[0-9a-f]{12,}|\p{N}+/giu;
+
 /**
- * Names what a visitor has used or seen, without what it says: as the site has named it, else by tag and id or role. A
- * number in an id is of one of many, or of a person.
+ * Names the element that a visitor has used or seen: by the name that the site has given it, else by tag and id or role.
+ * Whatever the page is like, it returns a text. The properties of a form are its inputs if they have such names, so
+ * nothing is read from the element itself.
  * @param {any} [node] none if it has gone
  */
 export function nameOf(node) {
-  /** @type {HTMLElement | undefined} */
-  const element = node?.closest ? node : node?.parentElement; // of a text
-  const { localName = '', id, role } = element ?? {};
-  /** @type {HTMLElement | null | undefined} */
-  const named = element?.closest('[data-fieldtrie]');
-  return (named?.dataset.fieldtrie || localName + (id ? '#' + id.replace(/\d+/g, '*') : role ? `[${role}]` : '')).slice(0, 60);
+  const { getAttribute, closest } = Element.prototype;
+  try {
+    /** @type {Element} */
+    const element = node.nodeType == 3 ? node.parentElement : node; // of a text
+    const read = (/** @type {string} */ name, of = element) => getAttribute.call(of, name);
+    const named = closest.call(element, '[data-fieldtrie]');
+    const [id, role] = [read('id'), read('role')];
+    const own = Reflect.get(Element.prototype, 'localName', element) + (id ? '#' + id.replace(identifiers, '*') : role ? `[${role}]` : '');
+    return head((named && read('data-fieldtrie', named)) || own, 60);
+  } catch {
+    return ''; // it has gone, is the document, or the page has patched what reads attributes
+  }
 }
 
 /**
@@ -57,9 +70,10 @@ export function interactions() {
     if (!id) return;
     let of = find(id);
     const kind = /^key/.test(name) ? 'key ' : 'pointer ';
-    if (!of) all.push((of = { $id: id, $name: kind, $start: 0, $ms: -1, $frame: frame }));
+    if (!of) all.push((of = { $id: id, $name: kind, $first: Infinity, $start: 0, $ms: -1, $frame: frame }));
     if (all.length > most) all.shift();
-    if (of.$name == kind) of.$name += nameOf(target); // some events may have no target, as the element has gone
+    // The first event has the element that was used. If it has gone, the next events have the one below it.
+    if (startTime < of.$first) Object.assign(of, { $first: startTime, $name: kind + nameOf(target) });
     // The longest event is that of the interaction.
     if (duration > of.$ms) Object.assign(of, { $start: startTime, $ms: duration, $frame: frame });
     return of;

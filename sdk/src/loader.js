@@ -1,4 +1,4 @@
-import { now, page, pages, shared } from './spans.js';
+import { guard, now, page, pages, shared } from './spans.js';
 
 /** @import { ProfilerTrace, Span } from './encodeTrace.js' */
 /** @import { Recorder } from './recorder.js' */
@@ -45,6 +45,7 @@ import { now, page, pages, shared } from './spans.js';
  * @property {boolean} [$over] stop() was called
  * @property {(event: PageTransitionEvent) => void} $restored begins the page view of a document that comes back
  * @property {AbortController} $stop of all listeners and observers, as what takes options of a listener takes it
+ * @property {Map<Function, () => void>} $listens adds each listener again, by what it calls
  * @property {() => void} [$begin] goes on with the next page view
  */
 
@@ -105,19 +106,19 @@ export function start(options = /** @type {any} */ ({}), load) {
   shared[2] = visit.$options = options;
   /** @type {string | undefined} */
   let path;
-  const show = () => {
-    /** @type {any} */
-    const { page: name } = options;
+  const show = guard(() => {
     // Often only the state, the query or the fragment is another.
-    if (path != (path = location.pathname)) page(name?.call ? name(path) : (name ?? path));
-  };
+    if (path == (path = location.pathname)) return;
+    const of = /** @type {any} */ (options.page);
+    page((of?.call ? guard(of)(path) : of) ?? path);
+  });
 
   /**
    * Begins a page view: draws first, as all else is for few, and starts a profiler at once if it is chosen. All that
    * is not chosen ends here, but for a share that says so.
    * @param {any} [event] that brought it
    */
-  const begin = (event) => {
+  const begin = guard((event) => {
     // The first look at Server-Timing takes a third of all that most visitors pay.
     const decided =
       options.decided ??
@@ -132,11 +133,11 @@ export function start(options = /** @type {any} */ ({}), load) {
     (options.url && rate != null) || console.warn('fieldtrie: no url or sampleRate');
     if (!(draw < rate || says)) return; // without a look at the clock, as the first one takes a tenth of a millisecond
     view.$begun = now();
+    show();
     try {
-      show();
       // The first look at it takes milliseconds, so it is only for those who need it.
       if (draw < rate) rate = Math.min(rate, sessionStorage['fieldtrie' + /** @type {Span} */ (pages.at(-1))[3]] ?? 1);
-    } catch {} // the site's function throws, or the visitor has forbidden it
+    } catch {} // the visitor has forbidden it
     view.$top = rate;
     const refused = (view.$refused = options.honourGPC && navigator.globalPrivacyControl);
     try {
@@ -151,10 +152,11 @@ export function start(options = /** @type {any} */ ({}), load) {
       self.navigation?.addEventListener('currententrychange', show, visit.$stop); // once, however often it is added
       (visit.$begin ?? load)();
     }
-  };
+  });
 
   visit.$restored = (event) => event.persisted && begin(event);
   addEventListener('pageshow', visit.$restored);
-  if (document.prerendering) addEventListener('prerenderingchange', begin, true);
-  else begin();
+  // A form may have that name, and is not true.
+  if (document.prerendering === true) addEventListener('prerenderingchange', begin, true);
+  else begin(undefined);
 }

@@ -1,4 +1,23 @@
+import { guard } from './spans.js';
+
 /** @import { Visit } from './loader.js' */
+
+/** Whether the page is hidden. A form or an image may have that name, so it is not read from the document itself. */
+export const hidden = () => Reflect.get(Document.prototype, 'hidden', document);
+
+/**
+ * Calls a function for each event of the window until the script is stopped; once, however often it is added.
+ * @param {Visit} visit
+ * @param {string} type
+ * @param {(event: any) => void} work
+ * @param {boolean} [capture]
+ */
+export function listen({ $listens: all, $stop: { signal } }, type, work, capture) {
+  if (all.has(work)) return;
+  const guarded = guard(work);
+  all.set(work, () => addEventListener(type, guarded, { capture, signal }));
+  all.get(work)?.();
+}
 
 /**
  * Calls back for each performance entry of some types, in order of their ends, also for those that were there before. Types that the
@@ -12,14 +31,14 @@ export function observe(visit, takes, since = () => 0) {
     entries
       .filter(({ startTime }) => startTime >= since())
       .sort((a, b) => a.startTime + a.duration - b.startTime - b.duration)
-      .forEach((entry) => takes[entry.entryType](entry));
-  const observer = new PerformanceObserver((list) => takeAll(list.getEntries()));
+      .forEach(guard((entry) => takes[entry.entryType](entry))); // what one throws drops none of the others
+  const observer = new PerformanceObserver(guard((list) => takeAll(list.getEntries())));
   const { signal } = visit.$stop;
   for (const type of PerformanceObserver.supportedEntryTypes)
     if (takes[type] && !signal.aborted) observer.observe({ type, buffered: true, durationThreshold: 40 }); // a part may be loaded after stop()
   const flush = () => takeAll(observer.takeRecords());
   signal.addEventListener('abort', () => {
-    flush();
+    guard(flush)();
     observer.disconnect();
   });
   return flush;

@@ -1,6 +1,6 @@
 import { loading } from './context.js';
 import { interactions, nameOf, partsOf } from './interactions.js';
-import { observe } from './observe.js';
+import { hidden, listen, observe } from './observe.js';
 import { cut, most, now, pages, spans } from './spans.js';
 
 /** @import { Span } from './encodeTrace.js' */
@@ -27,11 +27,11 @@ export function phases(visit) {
   const load = add('phase=load', 0);
   let background = load;
   const look = () => {
-    if (document.hidden) background = add('phase=background');
+    if (hidden()) background = add('phase=background');
     else background[1] = now();
   };
   look();
-  addEventListener('visibilitychange', look, visit.$stop);
+  listen(visit, 'visibilitychange', look);
 
   const [take, find] = interactions();
   const reserve = (/** @type {number} */ count) => Array.from({ length: count }, () => add('', 0, 0));
@@ -42,12 +42,13 @@ export function phases(visit) {
   /** @type {[time: number, name: string, content?: Span[]][]} the last ones: the browser tells of no others than slow ones what was used */
   let inputs = [];
   for (const type of ['click', 'keydown'])
-    addEventListener(
+    listen(
+      visit,
       type,
       ({ timeStamp, target }) => {
         inputs = [[timeStamp, (type == 'click' ? 'pointer ' : 'key ') + nameOf(target)], ...inputs.slice(0, 9)];
       },
-      { capture: true, passive: true, signal: visit.$stop.signal },
+      true,
     );
   const painted = new Set(); // each once, such as the entries of a list that have the same name
   /** @param {any} entry */

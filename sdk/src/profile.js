@@ -1,8 +1,9 @@
 import { labels } from './context.js';
 import { encodeTrace } from './encodeTrace.js';
 import { room } from './loader.js';
+import { hidden, listen } from './observe.js';
 import { post, report } from './report.js';
-import { now, pages, spans } from './spans.js';
+import { cut, guard, now, pages, spans } from './spans.js';
 
 /** @import { ProfilerTrace, Span } from './encodeTrace.js' */
 /** @import { RunningProfiler, View, Visit } from './loader.js' */
@@ -25,6 +26,9 @@ import { now, pages, spans } from './spans.js';
  * @property {(mode: Mode) => void} $go begins to profile in this mode
  */
 
+/** The number of the site's labels that are sent. The server accepts 64, with the script's own. */
+const most = 50;
+
 /** Why there is no profile, by the name of the error. */
 const outcomes = /** @type {Record<string, string>} */ ({
   ReferenceError: 'unsupported',
@@ -44,6 +48,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
   if (visit.$begin) return; // it was loaded twice, as a page view has ended before
   const { $options: options } = visit;
   visit.$completes = [];
+  visit.$listens = new Map([[profile, () => addEventListener('pageshow', visit.$restored)]]);
   const { length, gap } = options.windows ?? { length: 6e4, gap: 0 }; // ms
   const share = length / (length + gap); // of the time that is profiled
   /** @type {Mode | undefined} none until a page view is chosen */
@@ -86,22 +91,24 @@ export function profile(visit, vitals, chosen = [], recorder) {
         }
     };
     waiting.add(once);
-    if (leaving || document.hidden) flush();
+    if (leaving || hidden()) flush();
     else when(once);
   };
 
   /**
-   * Sends a document. While the page lives it is sent again if that fails, up to five times. The server may ask for fewer
-   * page views of a page, and in the next ones for more.
+   * Sends a document. While the page lives it is sent again if that fails, up to five times, after a time that the server
+   * may ask for. The server may also ask for fewer page views of a page, and in the next ones for more.
    * @param {Uint8Array<ArrayBuffer>} body
    * @param {string} page that it began on
    */
   const send = async (body, page, tries = 0) => {
     let status = 500;
+    let wait = 0; // s
     try {
       // What else is on its way may leave no room for keepalive, so it is not asked for again.
       const answer = await post(visit, 't', body, { keepalive: !tries });
       status = answer.status;
+      wait = +(/** @type {string} */ (answer.headers.get('Retry-After'))) || 0;
       const { rate } = await answer.json(); // 0 is none at all
       if (rate >= 0) {
         const { $view: view } = visit;
@@ -114,7 +121,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
     if (tries < 5 && (status > 499 || status == 429))
       soon(
         () => send(body, page, tries + 1),
-        (again) => setTimeout(again, (1 + Math.random()) * 1000 * 2 ** tries),
+        (again) => setTimeout(again, 1000 * Math.max(wait, (1 + Math.random()) * 2 ** tries)),
       );
     else cost[4]++;
   };
@@ -126,7 +133,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
     let { $profiler: profiler } = view;
     try {
       profiler ??= new Profiler({ sampleInterval: options.sampleInterval ?? 10, maxBufferSize: room });
-      profiler.addEventListener('samplebufferfull', onFull);
+      profiler.addEventListener('samplebufferfull', guard(onFull));
       if (view.$profiler) cost[0] += (view.$started - view.$begun) * 1000;
       else spend(0, from);
     } catch (error) {
@@ -137,27 +144,39 @@ export function profile(visit, vitals, chosen = [], recorder) {
   };
 
   /** @type {Profiling['$close']} */
-  const close = async (profiler, since = 0, more) => {
+  const close = (profiler, since = 0, more) => {
     const from = now();
     const of = visit.$view;
+    /** @param {ProfilerTrace} trace */
+    const work = (trace) => {
+      const from = now();
+      trace.samples = trace.samples.filter(({ timestamp }) => timestamp > since && timestamp > sent);
+      for (const complete of visit.$completes) guard(complete)(trace, of);
+      write(trace, profiler.sampleInterval, of, more, from);
+      // In less than a minute slow devices would exceed it immediately, and only fast ones would remain.
+      if (spent > (options.maxCost ?? 0.005) * Math.max(now() - of.$begun, 6e4)) {
+        of.stopped = 'cost';
+        end();
+      }
+    };
     const stopped = profiler.stop();
     spend(1, from); // but not what runs before the browser has the trace
-    const trace = await stopped;
-    soon(
-      () => {
-        const from = now();
-        trace.samples = trace.samples.filter(({ timestamp }) => timestamp > since && timestamp > sent);
-        for (const complete of visit.$completes) complete(trace, of);
-        write(trace, profiler.sampleInterval, of, more, from);
-        // Within less than a minute a slow device would be over it at once, and fast ones alone be left.
-        if (spent > (options.maxCost ?? 0.005) * Math.max(now() - of.$begun, 6e4)) {
-          of.stopped = 'cost';
-          end();
-        }
-      },
-      // An interaction is known after the paint that ends it, which may come after the trace.
-      (write) => setTimeout(() => (self.requestIdleCallback ?? setTimeout)(write, { timeout: 5000 }), 1000),
-    );
+    // An interaction is known after the paint that ends it, which may come after the trace.
+    /** @type {(write: () => void) => void} */
+    const when = (write) => setTimeout(() => (self.requestIdleCallback ?? setTimeout)(write, { timeout: 5000 }), 1000);
+    stopped.then((trace) => soon(() => work(trace), when)).catch(() => {});
+  };
+
+  if (Object.keys(options.labels ?? {}).length > most) console.warn(`fieldtrie: more than ${most} labels`);
+
+  /** Returns the labels that the site adds: the first ones that can be read and have a name. */
+  const added = () => {
+    /** @type {any} */
+    const { labels = {} } = options;
+    /** @type {Record<string, string>} */
+    const all = {};
+    for (const key of Object.keys(labels).slice(0, most)) guard(() => key && (all[key] = cut(labels[key] ?? '')))();
+    return all;
   };
 
   /**
@@ -187,7 +206,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
         timeOrigin: performance.timeOrigin,
         $interval: interval,
         $share: of.$top * share,
-        labels: { ...of.$known, stopped: of.stopped, ...options.labels, ...more },
+        labels: { ...of.$known, stopped: of.stopped, ...added(), ...more },
         $spans: near.map(([start, end, kind, name]) => [start, Math.min(end, until), kind, name || '(unknown)']),
       },
       () => {
@@ -227,7 +246,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
     // A profiler gives its trace in a task of its own, which not every page that is left lives to see: after
     // pagehide there is none for a reload, for example. So what is there is taken before. The listener is
     // added here because in some browsers, without a profiler, it would keep the page out of their cache.
-    if (current) addEventListener('beforeunload', turn, visit.$stop);
+    if (current) listen(visit, 'beforeunload', turn);
   };
 
   /** Begins a new chunk. A window ends when it would. */
@@ -240,7 +259,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
    * are a third of the page view at most, as long as that is less.
    * @type {Mode}
    */
-  const rotate = (on, first) => {
+  const rotate = guard((on, first) => {
     clearTimeout(timer);
     swap(on);
     const age = now() - visit.$view.$begun;
@@ -249,14 +268,14 @@ export function profile(visit, vitals, chosen = [], recorder) {
     // a page view has the same chance to be profiled.
     if (gap) ms = !on ? -gap * Math.log(Math.random()) : first ? length * Math.random() - age : length;
     if (current || gap) timer = setTimeout(rotate, ms, !on || !gap);
-  };
+  });
 
   const end = () => {
     mode?.(false);
     clearTimeout(timer);
   };
   const hide = () => {
-    if (document.hidden) turn();
+    if (hidden()) turn();
   };
   const leave = () => {
     leaving = true;
@@ -284,9 +303,8 @@ export function profile(visit, vitals, chosen = [], recorder) {
     if (!view.$chosen || options.dryRun) report(visit, view.$told == '0' ? 'stopped' : 'unsampled');
     else if (view.$refused) report(visit, 'refused');
     else {
-      // Once, however often they are added.
-      addEventListener('visibilitychange', hide, visit.$stop);
-      addEventListener('pagehide', leave, visit.$stop);
+      listen(visit, 'visibilitychange', hide);
+      listen(visit, 'pagehide', leave);
       for (const part of chosen.splice(0)) part(visit);
       mode?.(!gap || Math.random() < share, true);
     }
@@ -298,7 +316,13 @@ export function profile(visit, vitals, chosen = [], recorder) {
 
   // Who stopped before this was loaded stops when there is something to be sent.
   if (visit.$over) visit.$stop = new AbortController();
-  visit.$stop.signal.addEventListener('abort', leave);
+  // document.open() removes all listeners, and then the document has no children.
+  const opened = new MutationObserver(() => visit.$listens.forEach((add) => add()));
+  opened.observe(document, { childList: true });
+  visit.$stop.signal.addEventListener('abort', () => {
+    opened.disconnect();
+    guard(leave)();
+  });
   know();
   vitals?.(visit);
   visit.$begin = () => {

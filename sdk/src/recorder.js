@@ -1,5 +1,5 @@
-import { observe } from './observe.js';
-import { now } from './spans.js';
+import { listen, observe } from './observe.js';
+import { guard, now } from './spans.js';
 
 /** @import { RunningProfiler } from './loader.js' */
 /** @import { Profiling } from './profile.js' */
@@ -42,19 +42,19 @@ export default function recorder({ $visit: visit, $open: open, $close: close, $g
     if (!older) turn();
     turn(reason);
   };
-  visit.$kept = keep;
+  visit.$kept = guard(keep);
   const flush = observe(visit, {
     event: ({ interactionId, duration }) => interactionId && duration >= interaction && keep('interaction'),
     'long-animation-frame': ({ duration }) => duration > frame && keep('frame'),
   });
-  for (const type of ['error', 'unhandledrejection']) addEventListener(type, () => keep('error'), visit.$stop);
+  for (const type of ['error', 'unhandledrejection']) listen(visit, type, () => keep('error'));
 
   go((on) => {
     clearInterval(timer);
     if (on) {
       turn();
-      addEventListener('beforeunload', flush, visit.$stop); // what is sent from pagehide may not arrive
-      if (younger) timer = setInterval(() => turn(), seconds * 1000);
+      listen(visit, 'beforeunload', flush); // what is sent from pagehide may not arrive
+      if (younger) timer = setInterval(guard(() => turn()), seconds * 1000);
     } else {
       flush();
       for (const profiler of [older, younger]) if (profiler) close(profiler, Infinity);

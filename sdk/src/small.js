@@ -1,21 +1,31 @@
-import { start as begin, visit } from './loader.js';
+import { start as begin, stop as end, visit } from './loader.js';
+import { guard } from './spans.js';
 
 /** @import { Options } from './loader.js' */
 
 /** The loader for bundlers: it imports all else where a page view is chosen. */
 
-export { keep, stop } from './loader.js';
+export { keep } from './loader.js';
 export { feature, page } from './spans.js';
 
 /**
  * Begins to profile this page view, if it is chosen. With `recorder` it keeps the last seconds, and
- * sends them when something bad happens.
+ * sends them when something bad happens. On a server it does nothing, like all functions here.
  * @param {Options} options
  */
-export const start = (options) =>
+export const start = guard((options) =>
   begin(options, () =>
     (self.requestIdleCallback ?? setTimeout)(
-      async () => (await import('./rest.mjs')).default(visit), // rest.js, built
+      async () => {
+        try {
+          (await import('./rest.mjs')).default(visit); // rest.js, built
+        } catch {
+          visit.$view.$profiler?.stop(); // it would run until the page ends
+        }
+      },
       { timeout: 1000 },
     ),
-  );
+  ));
+
+/** Ends profiling for this document and sends what there is. Nothing is left: no listener, observer or timer. */
+export const stop = guard(end);

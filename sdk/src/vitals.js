@@ -1,19 +1,20 @@
 import { loading } from './context.js';
 import { cuts, interactions, nameOf, partsOf } from './interactions.js';
-import { observe } from './observe.js';
-import { post } from './report.js';
-import { pages } from './spans.js';
+import { hidden as isHidden, listen, observe } from './observe.js';
+import { json, post } from './report.js';
+import { guard, pages } from './spans.js';
 
 /** @import { Interaction } from './interactions.js' */
 /** @import { View, Visit } from './loader.js' */
 
 /**
  * The arm of the experiment that the draw is. None has a visitor whose browser has no profiler, or who was told a rate:
- * that one was profiled before, so others are not like it.
- * @param {View} view
+ * that one was profiled before, so others are not like it. Nor has one where the page has asked for none: then it is not
+ * known whether the document has the header.
+ * @param {Visit} visit
  */
-const armOf = ({ $problem: problem, $told: told, $chosen: chosen, $top: rate }) =>
-  self.Profiler && !problem && !told && (chosen ? 'profiled' : rate ? 'header' : 'none');
+const armOf = ({ $view: { $problem: problem, $told: told, $chosen: chosen, $top: rate }, $options: { sampleRate } }) =>
+  self.Profiler && !problem && !told && (chosen ? 'profiled' : rate ? 'header' : sampleRate != 0 && 'none');
 
 /**
  * Reports the Web Vitals of each navigation, as the library web-vitals has them: LCP, INP, CLS, FCP and
@@ -24,7 +25,7 @@ const armOf = ({ $problem: problem, $told: told, $chosen: chosen, $top: rate }) 
  * https://web.dev/articles/optimize-lcp and https://web.dev/articles/optimize-inp.
  *
  * A report can not be taken back. So it waits for the end where the browser can send when the page has
- * gone, and else until the page is hidden.
+ * gone, together with those of soft navigations before it, and else until the page is hidden.
  * @param {Visit} visit
  */
 export function vitals(visit) {
@@ -34,7 +35,7 @@ export function vitals(visit) {
     performance
       .getEntriesByType('visibility-state')
       .find(({ name, startTime }) => name == 'hidden' && startTime >= activationStart)?.startTime ??
-    (document.hidden ? 0 : Infinity);
+    (isHidden() ? 0 : Infinity);
 
   // The present navigation.
   let { $view: view } = visit;
@@ -47,12 +48,14 @@ export function vitals(visit) {
   let elements = {};
   /** @type {number[] | undefined} of LCP */
   let parts;
-  let before = 0; // interactions before it
+  let earlier = 0; // interactions before it
   let by = 0; // the interaction that a soft navigation began with; 0 for other navigations
   let [first, last, sum, most] = [0, 0, 0, 0]; // of the layout shifts of the present session
   let moved = ''; // what the largest of them moved
   let sent = false;
-  /** @type {AbortController | undefined} of the report that waits */
+  /** @type {string[]} reports of navigations that are over */
+  let before = [];
+  /** @type {AbortController | undefined} of the reports that wait */
   let later;
 
   /** @type {(of: Record<string, number>, interaction?: number, since?: typeof longest) => void} */
@@ -63,44 +66,49 @@ export function vitals(visit) {
     elements = {};
     parts = undefined;
     longest = since;
-    before = count() - since.length;
+    earlier = count() - since.length;
     by = interaction;
     sum = 0;
     hidden = Infinity;
     sent = false;
-    later = undefined;
   };
 
   /** @param {boolean} [over] there will be no more of it */
   const report = (over) => {
+    if (sent || view.$refused || !view.weight) return;
     const { release, environment } = visit.$options;
-    const all = count() - before;
-    const inp = longest[Math.min(longest.length - 1, Math.floor(all / 50))];
+    const used = count() - earlier;
+    const inp = longest[Math.min(longest.length - 1, Math.floor(used / 50))];
     /** @type {Record<string, number | undefined>} */
     const vitals = {
       ...values,
-      inp: inp?.$ms ?? (before && all ? 8 : undefined),
+      inp: inp?.$ms ?? (earlier && used ? 8 : undefined),
       cls: values.fcp >= 0 && PerformanceObserver.supportedEntryTypes.includes('layout-shift') ? (values.cls ?? 0) : undefined,
     };
-    if (view.$refused || !view.weight) return;
-    const body = JSON.stringify({
+    const body = json({
       page: page[3],
       weight: view.weight,
       release,
       environment,
-      labels: { ...view.$known, navigation: by && 'soft', arm: armOf(view) },
+      labels: { ...view.$known, navigation: by && 'soft', arm: armOf(visit) },
       vitals,
       elements: { ...elements, inp: inp?.$name },
       parts: { lcp: parts, inp: inp && partsOf(inp) },
     });
+    const reports = [...before, body];
+    if (over) before = reports;
+    const lines = reports.join('\n');
+    const send = () => {
+      before = [];
+      sent = !over;
+      post(visit, 'v', lines).catch(() => {});
+    };
     later?.abort();
-    if (!over && self.fetchLater) {
+    if (self.fetchLater && reports.length < 20 && !visit.$stop.signal.aborted) {
       later = new AbortController();
-      post(visit, 'v', body, { signal: later.signal }, self.fetchLater).catch(() => {});
-    } else if (!sent) {
-      sent = true;
-      post(visit, 'v', body).catch(() => {});
-    }
+      // The page may forbid that, or have used up what it may send so.
+      post(visit, 'v', lines, { signal: later.signal }, self.fetchLater).catch(send);
+    } else send();
   };
 
   /** @type {(name: string, end: number, start?: number) => number | undefined} */
@@ -140,7 +148,7 @@ export function vitals(visit) {
       sum += value;
       if (value >= most) {
         most = value;
-        moved = nameOf((sources.find((/** @type {any} */ { node }) => node?.closest) ?? sources[0])?.node);
+        moved = nameOf((sources.find((/** @type {any} */ { node }) => node?.nodeType == 1) ?? sources[0])?.node);
       }
       if (sum <= (values.cls ?? 0)) return;
       values.cls = sum;
@@ -161,32 +169,31 @@ export function vitals(visit) {
     'interaction-contentful-paint': ({ interactionId, startTime, largestContentfulPaint: of }) =>
       by && interactionId == by && largest(of ?? {}, of?.renderTime || 0, startTime),
   };
+  // Chromium gives events without a listener no target, and the first event names the interaction.
+  for (const type of ['pointerdown', 'keydown']) listen(visit, type, () => {}, true);
   const flush = observe(visit, takes, () => (view.$event?.persisted ? view.$event.timeStamp : 0));
 
-  addEventListener(
-    'visibilitychange',
-    ({ timeStamp }) => {
-      if (!document.hidden) return;
-      flush();
-      hidden = Math.min(hidden, timeStamp);
-      report();
-    },
-    visit.$stop,
-  );
-  addEventListener(
-    'pageshow',
-    ({ persisted, timeStamp }) => {
-      if (!persisted) return;
-      navigate({ ttfb: 0 });
-      requestAnimationFrame(() =>
-        requestAnimationFrame(() => {
-          values.fcp = values.lcp = performance.now() - timeStamp;
+  listen(visit, 'visibilitychange', ({ timeStamp }) => {
+    if (!isHidden()) return;
+    flush();
+    hidden = Math.min(hidden, timeStamp);
+    report();
+  });
+  listen(visit, 'pageshow', ({ persisted, timeStamp }) => {
+    if (!persisted) return;
+    before = []; // the browser has sent them
+    later = undefined;
+    navigate({ ttfb: 0 });
+    requestAnimationFrame(() =>
+      requestAnimationFrame(
+        guard(() => {
+          values.fcp = performance.now() - timeStamp;
+          if (PerformanceObserver.supportedEntryTypes.includes('largest-contentful-paint')) values.lcp = values.fcp;
         }),
-      );
-    },
-    visit.$stop,
-  );
-  visit.$stop.signal.addEventListener('abort', () => report(true)); // after what the browser had not yet delivered
+      ),
+    );
+  });
+  visit.$stop.signal.addEventListener('abort', guard(() => report(true))); // after what the browser had not yet delivered
 
   const loaded = values;
   if (view.$event?.persisted) navigate({ ttfb: 0 }); // it came back before this was loaded, too late to see it painted

@@ -1,5 +1,6 @@
 import { chromium } from 'playwright-core';
 import { launch as start } from '../../test/chromium/launch.mjs';
+import { within } from '../../test/chromium/limits.mjs';
 import { Daemon } from './daemon.js';
 import { Site } from './site.js';
 
@@ -88,8 +89,15 @@ export class Setup {
     return page;
   };
 
+  /** Closes all, also after one of them fails. */
   async close() {
-    for (const close of this.#closers.reverse()) await close();
+    const close = this.#closers.pop();
+    if (!close) return;
+    try {
+      await within(60_000, `${close}`, close());
+    } finally {
+      await this.close();
+    }
   }
 }
 

@@ -1,21 +1,27 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { endAfter, within } from '../../test/chromium/limits.mjs';
 import { Setup, closeBrowser, missing } from './browser.js';
 
 /** Whether tests are long, and compare times: LONG=1 on a quiet machine, which make nightly has. */
 export const long = Boolean(process.env.LONG);
 
-after(closeBrowser);
+if (!long) endAfter(15 * 60_000);
+after(async () => {
+  endAfter(60_000);
+  await closeBrowser();
+});
 
 /**
  * Runs the body of a test with everything set up.
  * @param {(setup: Setup) => Promise<void>} body
+ * @param {number} time limit in ms
  * @param {string[]} [flags] of the daemon
  */
-async function run(body, flags) {
-  const setup = await Setup.start(flags);
+async function run(body, time, flags) {
+  const setup = await within(time, 'the set-up', Setup.start(flags));
   try {
-    await body(setup);
+    await within(time, 'the test', body(setup));
   } catch (error) {
     if (setup.problems.length) console.error(setup.problems.join('\n'));
     throw error;
@@ -33,16 +39,16 @@ async function run(body, flags) {
  * @param {string[]} [options.flags] of the daemon
  * @param {string} [options.todo] why it fails as yet
  * @param {boolean} [options.measures] that it is about times as such, which others that use the processor make wrong
- * @param {number} [options.time] that it may take, ms
+ * @param {number} [options.time] limit of each try in ms
  * @param {number} [options.tries] how often it may be tried: a busy machine makes a measurement wrong
  *   by chance, a mistake makes all of them wrong
  */
-export function check(name, body, { flags, todo, measures, tries = todo ? 1 : 3, time = 120000 } = {}) {
+export function check(name, body, { flags, todo, measures, tries = todo ? 1 : 3, time = 90_000 } = {}) {
   const skip = missing || (measures && !long && 'it measures time on a quiet machine: LONG=1, which make nightly has');
-  test(name, { skip, todo, timeout: time }, async () => {
+  test(name, { skip, todo }, async () => {
     for (;;)
       try {
-        return await run(body, flags);
+        return await run(body, time, flags);
       } catch (error) {
         if (!--tries) throw error;
         console.error(`tries again: ${name}: ${error.message}`);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { within } from '../../test/chromium/limits.mjs';
 
 const run = promisify(execFile);
 
@@ -89,7 +90,7 @@ export class Daemon {
     const flags = ['--data', join(this.#dir, 'data'), '--listen', listen, '--query-listen', query, ...this.#flags];
     const child = spawn(join(bin, 'ingest'), flags, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#process = child;
-    await new Promise((resolve, reject) => {
+    const started = new Promise((resolve, reject) => {
       child.once('error', reject);
       child.once('exit', (code) => reject(new Error(`ingest ended with status ${code}:\n${this.#log}`)));
       createInterface(child.stderr).on('line', (line) => {
@@ -100,6 +101,10 @@ export class Daemon {
         resolve(undefined);
       });
     });
+    await within(60_000, 'the start of ingest', started).catch((error) => {
+      child.kill('SIGQUIT');
+      throw error;
+    });
   }
 
   /** Ends the process, but keeps data and addresses for another start. */
@@ -109,7 +114,10 @@ export class Daemon {
     this.#process = undefined;
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
-    assert.equal(await ended, 0, this.#log);
+    const slow = setTimeout(() => child.kill('SIGQUIT'), 40_000); // its stacks are in the log then
+    const status = await ended;
+    clearTimeout(slow);
+    assert.equal(status, 0, this.#log);
   }
 
   async close() {

@@ -32,7 +32,7 @@ const ways = {
   // What comes before an app switcher ends a page. Chromium shows all tabs that are driven, so what the page sees of it is made.
   hidden: async (page) => {
     await page.evaluate(() => {
-      Object.defineProperty(document, 'hidden', { value: true });
+      Object.defineProperty(Document.prototype, 'hidden', { get: () => true });
       document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
     });
     await wait(50);

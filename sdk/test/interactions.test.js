@@ -4,9 +4,29 @@ import { encodeTrace } from '../src/encodeTrace.js';
 import { cuts, interactions, nameOf, partsOf } from '../src/interactions.js';
 import { argumentsOf } from './envelope.js';
 
-// These need no browser: events and elements are plain objects.
+// These need no browser: events are plain objects, and elements have what is read of them.
 
-const element = (localName, more) => ({ localName, closest: () => null, ...more });
+globalThis.Element = /** @type {any} */ (
+  class {
+    nodeType = 1;
+    #localName;
+    #attributes;
+    constructor(localName, attributes) {
+      this.#localName = localName;
+      this.#attributes = attributes;
+    }
+    get localName() {
+      return this.#localName;
+    }
+    getAttribute(name) {
+      return this.#attributes[name] ?? null;
+    }
+    closest() {
+      return 'data-fieldtrie' in this.#attributes ? this : null;
+    }
+  }
+);
+const element = (localName, attributes = {}) => new Element(localName, attributes);
 
 const event = (interactionId, startTime, duration, more) => ({
   interactionId,
@@ -54,13 +74,38 @@ test('keys that are held down have no more than 100 interactions', () => {
   assert.equal(find(101).$start, 10_100);
 });
 
-test('an element is named by the site, or by what it is, without numbers', () => {
-  assert.equal(nameOf(element('button', { id: 'save17' })), 'button#save*');
+test('an element is named by the site, or by what it is', () => {
+  assert.equal(nameOf(element('button', { id: 'save' })), 'button#save');
   assert.equal(nameOf(element('div', { role: 'menu' })), 'div[menu]');
-  assert.equal(nameOf({ parentElement: element('p') }), 'p');
-  assert.equal(nameOf(element('p', { closest: () => ({ dataset: { fieldtrie: 'cart' } }) })), 'cart');
+  assert.equal(nameOf({ nodeType: 3, parentElement: element('p') }), 'p');
+  assert.equal(nameOf(element('p', { 'data-fieldtrie': 'cart' })), 'cart');
+  assert.equal(nameOf(element('p', { 'data-fieldtrie': '', id: 'x' })), 'p#x');
   assert.equal(nameOf(element('x'.repeat(100))).length, 60);
-  assert.equal(nameOf(undefined), '');
+  assert.equal(nameOf(element('x', { id: '🙂'.repeat(40) })), 'x#' + '🙂'.repeat(29));
+  for (const none of [undefined, null, { nodeType: 9 }, { nodeType: 3, parentElement: null }]) assert.equal(nameOf(none), '');
+});
+
+test('identifiers in ids are masked as a whole', () => {
+  for (const [id, want] of [
+    ['save17', 'save*'],
+    ['row-٣٤٥٦٧', 'row-*'],
+    ['item-１２', 'item-*'],
+    ['550e8400-e29b-41d4-a716-446655440000', '*'],
+    ['cart-550E8400-E29B-41D4-A716-446655440000-x', 'cart-*-x'],
+    ['u-0a1b2c3d4e5f60718293', 'u-*'],
+    ['deadbeefcafe', 'deadbeefcafe'],
+    ['feedbacked', 'feedbacked'],
+  ])
+    assert.equal(nameOf(element('p', { id })), 'p#' + want);
+});
+
+test('the first event of an interaction names it, even if that has no element any more', () => {
+  const [take] = interactions();
+  take(event(1, 100, 40, { name: 'pointerup', target: element('p') }));
+  assert.equal(take(event(1, 90, 48, { name: 'pointerdown', target: null })).$name, 'pointer ');
+  assert.equal(take(event(1, 100, 40)).$name, 'pointer ');
+  take(event(2, 300, 40));
+  assert.equal(take(event(2, 290, 40, { target: element('a', { id: 'x' }) })).$name, 'pointer a#x');
 });
 
 test('markers are kept if the first sample has none', () => {

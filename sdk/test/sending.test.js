@@ -108,14 +108,15 @@ check('a page in the background sends at once what there is', async ({ daemon, s
   await page.evaluate(() => globalThis.spin(200));
   // Tabs of a headless browser are all shown, so the page is told that it is hidden.
   await page.evaluate(() => {
-    Object.defineProperty(document, 'hidden', { get: () => true, configurable: true });
+    globalThis.real = Object.getOwnPropertyDescriptor(Document.prototype, 'hidden');
+    Object.defineProperty(Document.prototype, 'hidden', { get: () => true, configurable: true });
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
   });
   await until('a trace', () => daemon.traces());
   seen((await daemon.profile('--page', '/background'))?.total('spin'), 200, 'spin');
   await page.evaluate(() => globalThis.spin(200));
   await page.evaluate(() => {
-    delete document.hidden;
+    Object.defineProperty(Document.prototype, 'hidden', globalThis.real);
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
   });
   await stop(page);
@@ -154,4 +155,58 @@ check('windows profile a part of the time', async ({ daemon, site, open }) => {
     bodies.some((body) => body?.includes(share)),
     'the traces have no share of 0.5',
   );
+});
+
+check('a request that is refused for a while is repeated after that', async ({ daemon, site, open, context, expect }) => {
+  expect(/429/);
+  /** @type {number[]} */
+  const times = [];
+  await context.route(/\/t\//, async (route) => {
+    times.push(performance.now());
+    const headers = { 'Retry-After': '4', 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' };
+    if (times.length == 1) await route.fulfill({ status: 429, headers, body: '{}' });
+    else await route.continue();
+  });
+  const page = await open(site.page('/wait'), smallBuffers, { count: 1, size: 100 });
+  await page.evaluate(() => globalThis.spin(200));
+  await until('the second request', () => times.length > 1, 30_000);
+  assert.ok(times[1] - times[0] >= 3900, `repeated after ${times[1] - times[0]} ms`);
+  await until('the trace', () => daemon.traces());
+});
+
+check('a request without an answer is repeated', async ({ daemon, site, open, context, expect }) => {
+  expect(/ERR_FAILED/);
+  let requests = 0;
+  await context.route(/\/t\//, (route) => (requests++ ? route.continue() : undefined));
+  const page = await open(site.page('/hangs'), smallBuffers, { count: 1, size: 100 });
+  // 30 s would be long here.
+  await page.evaluate(() => {
+    const real = AbortSignal.timeout;
+    AbortSignal.timeout = (ms) => real.call(AbortSignal, ms / 100);
+  });
+  await page.evaluate(() => globalThis.spin(200));
+  await until('the trace', () => daemon.traces(), 30_000);
+  assert.ok(requests > 1);
+});
+
+check('a profiler ends if the rest of the script does not come', async ({ daemon, site, open, context, expect }) => {
+  expect(/ERR_FAILED/);
+  await context.route(/\/rest\.mjs/, (route) => route.abort());
+  const page = await open(site.page('/blocked', { sdk: daemon.collector + '/sdk.js' }), () => {
+    const Real = globalThis.Profiler;
+    globalThis.running = 0;
+    globalThis.started = 0;
+    globalThis.Profiler = class extends Real {
+      constructor(/** @type {any} */ options) {
+        super(options);
+        globalThis.running++;
+        globalThis.started++;
+      }
+      stop() {
+        globalThis.running--;
+        return super.stop();
+      }
+    };
+  });
+  await page.waitForFunction(() => globalThis.started && !globalThis.running);
 });

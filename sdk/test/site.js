@@ -96,6 +96,16 @@ ${body}
 ${['/spin.js', ...scripts].map((src) => `<script src="${src}"></script>`).join('\n')}
 </body>
 </html>`;
+    return this.html(path, text, headers);
+  }
+
+  /**
+   * Serves a document as it is.
+   * @param {string} path
+   * @param {string} text
+   * @param {Record<string, string>} headers
+   */
+  html(path, text, headers) {
     this.#files.set(path, { text, headers: { 'Content-Type': 'text/html; charset=utf-8', ...headers } });
     return this.url(path);
   }

@@ -98,3 +98,29 @@ for (const [name, sdk] of [
       took(named?.total('filterRows') ?? 0, 200, 0.15, 'filterRows in the processing of the click', 30);
     }
   });
+
+check('soft navigations share requests', async ({ daemon, site, open }) => {
+  site.script('/app.js', () => {
+    let routes = 0;
+    document.querySelector('button').addEventListener('click', () => {
+      history.pushState({}, '', `/route${'abcdefghijklm'[routes++]}`);
+      document.querySelector('#end').innerHTML = `<h2>${'Another route '.repeat(routes)}</h2>`;
+    });
+  });
+  const page = await open(site.page('/routes', { body, scripts: ['/app.js'] }));
+  const soft = await page.evaluate(() => PerformanceObserver.supportedEntryTypes.includes('soft-navigation'));
+  assert.ok(soft, 'this browser has soft navigations');
+  for (let i = 0; i < 12; i++) {
+    await page.click('button');
+    await page.waitForTimeout(150);
+  }
+  await closeTab(page);
+  const requests = () => daemon.metric('fieldtrie_ingest_requests_total{code="204",path="/v1/views"}');
+  await until('the reports', requests);
+  assert.ok((await requests()) < 4, `${await requests()} requests`);
+  await daemon.stop(); // which stores what was reported
+  await daemon.start();
+  const { pages } = JSON.parse(await daemon.get('/api/v1/vitals'));
+  const routes = pages.filter((/** @type {any} */ { page }) => page.startsWith('/route'));
+  assert.ok(routes.length > 10, `${routes.length} of 13 pages were reported`);
+});

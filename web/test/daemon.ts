@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { launch as start } from '../../test/chromium/launch.mjs';
+import { endAfter, within } from '../../test/chromium/limits.mjs';
 
 /** The root of the repository: tests run in web/. */
 export const root = resolve('..');
@@ -24,8 +25,11 @@ export function launch(): Promise<Browser> {
 /** Daemons that run: a test that fails leaves its own. */
 const running = new Set<Daemon>();
 
+endAfter(15 * 60_000); // a test that waits without a limit
+
 /** Ends the browser, and all daemons. */
 export async function endAll(): Promise<void> {
+  endAfter(60_000);
   await (await browser)?.close();
   for (const daemon of running) await daemon.end();
 }
@@ -162,7 +166,7 @@ export class Daemon {
     if (!child || child.exitCode !== null) return;
     const ended = new Promise((end) => child.on('exit', end));
     child.kill('SIGTERM');
-    await ended;
+    await within(40_000, 'the end of ingest', ended).finally(() => child.kill('SIGKILL'));
   }
 
   /** Ends it, and what it stored. */

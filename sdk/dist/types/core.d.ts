@@ -1,10 +1,10 @@
-import type { Options } from './loader.js';
 /** @import { Options } from './loader.js' */
 /** The core in one file: no Web Vitals, no flight recorder, and time without a stack is not split. */
-export { stop } from './loader.js';
 export { feature, page } from './spans.js';
 /**
- * Begins to profile this page view, if it is chosen.
+ * Begins to profile this page view, if it is chosen. On a server it does nothing, like all functions here.
  * @param {Options} options
  */
-export declare const start: (options: Options) => void;
+export declare const start: (options: any) => void | undefined;
+/** Ends profiling for this document and sends what there is. Nothing is left: no listener, observer or timer. */
+export declare const stop: () => void | undefined;

@@ -51,7 +51,7 @@ export type Context = {
     release?: string;
     environment?: string;
     /**
-     * those that are missing or '' are left out; long ones are cut, as names of spans
+     * those that are missing or '' are left out; long ones are cut, like names of spans
      */
     labels: Record<string, unknown>;
     $spans: Span[];
@@ -80,7 +80,7 @@ export type Context = {
  * @property {number} $share probability with which any moment of the page view is profiled; 0 is not known
  * @property {string} [release]
  * @property {string} [environment]
- * @property {Record<string, unknown>} labels those that are missing or '' are left out; long ones are cut, as names of spans
+ * @property {Record<string, unknown>} labels those that are missing or '' are left out; long ones are cut, like names of spans
  * @property {Span[]} $spans
  */
 /**

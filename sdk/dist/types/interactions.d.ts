@@ -1,4 +1,3 @@
-/** @import { Span } from './encodeTrace.js' */
 import type { Span } from './encodeTrace.js';
 export type Interaction = {
     $id: number;
@@ -6,6 +5,13 @@ export type Interaction = {
      * what was used, as `pointer button#save`
      */
     $name: string;
+    /**
+     * when its first event began
+     */
+    $first: number;
+    /**
+     * when the longest did
+     */
     $start: number;
     /**
      * from the input to the next paint, in steps of 8
@@ -22,8 +28,9 @@ export type Interaction = {
 };
 export type Frame = [end: number, from: number, until: number];
 /**
- * Names what a visitor has used or seen, without what it says: as the site has named it, else by tag and id or role. A
- * number in an id is of one of many, or of a person.
+ * Names what a visitor has used or seen, without what it says: as the site has named it, else by tag and id or role.
+ * Whatever the page is like, it returns a text. The properties of a form are its inputs if they have such names, so
+ * nothing is read from the element itself.
  * @param {any} [node] none if it has gone
  */
 export declare function nameOf(node?: any): string;

@@ -114,6 +114,10 @@ export type Visit = {
      */
     $stop: AbortController;
     /**
+     * adds each listener again, by what it calls
+     */
+    $listens: Map<Function, () => void>;
+    /**
      * goes on with the next page view
      */
     $begin?: () => void;
@@ -231,6 +235,7 @@ export type View = {
  * @property {boolean} [$over] stop() was called
  * @property {(event: PageTransitionEvent) => void} $restored begins the page view of a document that comes back
  * @property {AbortController} $stop of all listeners and observers, as what takes options of a listener takes it
+ * @property {Map<Function, () => void>} $listens adds each listener again, by what it calls
  * @property {() => void} [$begin] goes on with the next page view
  */
 /**

@@ -6,7 +6,18 @@ export declare const now: () => number;
 /** How many spans are kept: the server takes 1,000 for a trace. */
 export declare const most = 800;
 /**
- * What all copies of the script on a page share, whatever their versions: spans, pages, and the options of the one that has begun.
+ * Returns a function that does the same and never throws: an error of ours, or of what a page has patched, must not
+ * become one of the page. Everything that a browser or a page calls is guarded, but for `feature`, which throws what
+ * its work throws.
+ * @template {any[]} A
+ * @template R
+ * @param {(...args: A) => R} work
+ * @returns {(...args: A) => R | undefined}
+ */
+export declare const guard: <A extends any[], R>(work: (...args: A) => R) => (...args: A) => R | undefined;
+/**
+ * What all copies of the script on a page share, whatever their versions: spans, pages, and the options of the one that
+ * has begun.
  * @type {[Span[], Span[], object?]}
  */
 export declare const shared: [Span[], Span[], object?];
@@ -17,6 +28,8 @@ export declare const shared: [Span[], Span[], object?];
 export declare const spans: Span[];
 /** Those of pages, which cover all time. The last one is shown. There is always one. */
 export declare const pages: Span[];
+/** @type {(text: string, length: number) => string} the beginning of a text, without half a character at its end */
+export declare const head: (text: string, length: number) => string;
 /**
  * The longest name that is sent: a longer one ends with an ellipsis. It is what the server keeps.
  * @param {unknown} text
@@ -30,6 +43,6 @@ export declare function feature(name: string): {
  * Says which page is shown, as a route of an application of one page is: its path, or better its
  * pattern, such as "/user/:id". Changes of the URL are seen without that; a name that is given within
  * 50 ms of one takes its place.
- * @param {string} name
+ * @param {string} name what is no text becomes one
  */
 export declare function page(name: string): void;

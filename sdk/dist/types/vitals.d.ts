@@ -8,7 +8,7 @@ import type { Visit } from './loader.js';
  * https://web.dev/articles/optimize-lcp and https://web.dev/articles/optimize-inp.
  *
  * A report can not be taken back. So it waits for the end where the browser can send when the page has
- * gone, and else until the page is hidden.
+ * gone, together with those of soft navigations before it, and else until the page is hidden.
  * @param {Visit} visit
  */
 export declare function vitals(visit: Visit): void;

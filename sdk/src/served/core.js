@@ -1,4 +1,6 @@
 import { feature, page, start, stop } from '../core.js';
 
 // The core as a classic script.
-/** @type {any} */ (self).fieldtrie ??= { feature, page, start, stop };
+// An element with this id would be there, too.
+if (!/** @type {any} */ (self).fieldtrie?.start)
+  /** @type {any} */ (self).fieldtrie = { feature, page, start, stop };

@@ -1,4 +1,5 @@
 import { start as begin, visit } from '../loader.js';
+import { guard } from '../spans.js';
 
 /** @import { Options } from '../loader.js' */
 
@@ -14,10 +15,13 @@ export { feature, page } from '../spans.js';
  */
 visit.$part = (name, integrity, of) => {
   const href = `${visit.$options.url}/${name}.mjs?${integrity}`;
-  const onload = () => import(href).then((part) => part.default(of));
-  document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href, integrity, onload }));
+  const onerror = () => visit.$view.$profiler?.stop(); // it would run until the page ends
+  const onload = () => import(href).then((part) => part.default(of)).catch(onerror);
+  // SVG documents have no head.
+  const link = Object.assign(document.createElement('link'), { rel: 'modulepreload', href, integrity, onload, onerror });
+  (document.head ?? document.children[0]).append(link);
 };
 
 /** @param {Options} options */
 export const start = (options) =>
-  begin(options, () => (self.requestIdleCallback ?? setTimeout)(() => visit.$part('rest', REST, visit), { timeout: 1000 }));
+  begin(options, () => (self.requestIdleCallback ?? setTimeout)(guard(() => visit.$part('rest', REST, visit)), { timeout: 1000 }));

@@ -1,4 +1,6 @@
 import { feature, keep, page, start, stop } from './module.js';
 
 // The loader as a classic script.
-/** @type {any} */ (self).fieldtrie ??= { feature, keep, page, start, stop };
+// An element with this id would be there, too.
+if (!/** @type {any} */ (self).fieldtrie?.start)
+  /** @type {any} */ (self).fieldtrie = { feature, keep, page, start, stop };
