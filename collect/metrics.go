@@ -1,6 +1,9 @@
 package collect
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+)
 
 // metrics are what a daemon shows of its receiving side.
 type metrics struct {
@@ -85,6 +88,36 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 		r.MustRegister(m.views, m.vitals, m.sites, work, m.sent, m.dropped, m.profiled)
 	}
 	return m
+}
+
+// Forget removes pages from the metrics.
+func (c *Collector) Forget(gone func(page string) bool) {
+	for _, vec := range []*prometheus.CounterVec{c.metrics.views, c.metrics.vitals} {
+		for _, page := range pagesOf(vec) {
+			if gone(page) {
+				vec.DeletePartialMatch(prometheus.Labels{"page": page})
+			}
+		}
+	}
+}
+
+// pagesOf returns the values of the label page, some of them repeatedly.
+func pagesOf(vec *prometheus.CounterVec) (out []string) {
+	all := make(chan prometheus.Metric)
+	go func() {
+		vec.Collect(all)
+		close(all)
+	}()
+	for m := range all {
+		var x dto.Metric
+		_ = m.Write(&x) // it fails for values that are no UTF-8, which a trace cannot have
+		for _, l := range x.GetLabel() {
+			if l.GetName() == "page" {
+				out = append(out, l.GetValue())
+			}
+		}
+	}
+	return out
 }
 
 // scriptMistakes are the reasons for which a document is refused that the browser script should not have made.

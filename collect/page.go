@@ -180,8 +180,11 @@ func segmentsOf(path string) []string {
 // and without the parameters of its segments (/feed;session=1), which are like a query.
 func pathOf(s string) string {
 	s = strings.Map(func(r rune) rune { // which makes what is not UTF-8 a RuneError too
-		if unicode.IsControl(r) {
+		switch {
+		case unicode.IsControl(r):
 			return utf8.RuneError
+		case unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp):
+			return -1 // direction marks, zero widths and other invisible characters
 		}
 		return r
 	}, redact.Unescape(s))

@@ -321,3 +321,22 @@ func FuzzView(f *testing.F) {
 		}
 	})
 }
+
+// Pages that are forgotten leave the metrics, and other pages stay.
+func TestForget(t *testing.T) {
+	col, s := newCollector(Options{})
+	for _, page := range []string{"/gone", "/stays"} {
+		for _, outcome := range []string{"unsampled", "error"} {
+			postView(t, col, `{"page":"`+page+`","outcome":"`+outcome+`","vitals":{"lcp":100,"cls":0}}`)
+		}
+	}
+	col.Forget(func(page string) bool { return page == "/gone" })
+	families, err := s.metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprint(families)
+	if strings.Contains(text, "/gone") || strings.Count(text, "/stays") != 4 {
+		t.Errorf("got %s, want 4 series of /stays alone", text)
+	}
+}

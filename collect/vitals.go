@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/collect/redact"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -120,8 +121,9 @@ func (c *Collector) vitalContext(page string, v *view, who client) trie.Context 
 		value, _ := v.Labels[key].(string)
 		label(key, value)
 	}
+	var r redact.Redactor
 	for _, kind := range rollup.VitalKinds() {
-		label(elementKey(kind), v.Elements[kind.Name])
+		label(elementKey(kind), r.Element(v.Elements[kind.Name]))
 	}
 	now := c.opts.Now()
 	c.normalize(t, store.ID{}, who, now)

@@ -236,7 +236,7 @@ func TestDeleted(t *testing.T) {
 		case 2:
 			s.Site = "shop"
 		case 3:
-			s.View = hex.EncodeToString(some.view[:])
+			s.Views = []string{hex.EncodeToString(some.view[:])}
 		case 4:
 			s.Labels = map[string]string{"release": some.release}
 		case 5:
@@ -255,12 +255,12 @@ func TestDeleted(t *testing.T) {
 			return (s.Page == "" || page == s.Page) && (s.Site == "" || strings.HasPrefix(page, s.Site+":"))
 		}
 		ofVisit := func(v *visit) bool {
-			return inTime(v.at) && (s.View == "" || s.View == hex.EncodeToString(v.view[:])) &&
+			return inTime(v.at) && (len(s.Views) == 0 || s.Views[0] == hex.EncodeToString(v.view[:])) &&
 				(s.Labels["release"] == "" || s.Labels["release"] == v.release) && (s.Labels["device"] == "" || s.Labels["device"] == v.device)
 		}
 		gone := func(v *visit, page string) bool { return ofVisit(v) && ofPage(page) }
 		noReport := func(r report) bool {
-			return inTime(r.at) && ofPage(r.page) && s.View == "" && len(s.Labels) == 0
+			return inTime(r.at) && ofPage(r.page) && len(s.Views) == 0 && len(s.Labels) == 0
 		}
 		noVital := func(r report) bool { // which have labels
 			return noReport(r) || inTime(r.at) && ofPage(r.page) && len(s.Labels) > 0 && s.Labels["device"] == "" && r.release == s.Labels["release"]

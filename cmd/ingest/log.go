@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -60,7 +61,17 @@ func (a *audit) of(what string, h http.Handler) http.Handler {
 
 // deletes notes a request to delete something.
 func (a *audit) deletes(r *http.Request, d *deletion.Request) {
-	a.log.Info("audit", "what", "deletion", "who", whoIs(r), "from", r.RemoteAddr, "id", d.ID, "of", d.Name(), "dry_run", d.DryRun)
+	a.log.Info("audit", "what", "deletion", "who", whoIs(r), "from", r.RemoteAddr,
+		"id", d.ID, "of", d.Name(), "dry_run", d.DryRun, "selection", selectionOf(d))
+}
+
+// selectionOf returns what a deletion selects as JSON, which can be sent to /v1/deletions again.
+func selectionOf(d *deletion.Request) json.RawMessage {
+	text, err := json.Marshal(d.Selection)
+	if err != nil {
+		return json.RawMessage("null") // no value of the type fails
+	}
+	return text
 }
 
 // changed notes settings that a signal had read again.

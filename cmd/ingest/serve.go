@@ -209,6 +209,7 @@ func (s *serving) receive(ctx context.Context) {
 	o.Origins = withOwn(o.Origins, s.ownOrigin)
 	o.SiteBytes = s.config.siteBytes(s.log)
 	s.collector = collect.New(*o)
+	s.kept.node.OnDelete(s.collector.Forget)
 	s.registry.MustRegister(siteMetrics{s.collector})
 }
 

@@ -78,10 +78,12 @@ func TestCardGroups(t *testing.T) {
 	}
 }
 
-// A number with four digits may be a year. A number with five or more is an identifier.
+// A number with four digits is an identifier, unless it is a year of this century.
 func TestNumbersInWords(t *testing.T) {
 	for text, want := range map[string]bool{
-		"report-2026": false, "report-12345": true, "report-123456": true, "v1": false, "12": true, "deadbeef": false,
+		"report-2026": false, "report-2099": false, "report-2100": true, "report-1999": true, "report-999": false,
+		"a123": false, "a1234": true, "a2024b1": false, "a2024b1234": true, "a20241": true, "a12 345": false,
+		"report-12345": true, "report-123456": true, "v1": false, "12": true, "deadbeef": false,
 		"deadbe1f": false, "deadbe12": true, "dead12": false,
 	} {
 		if got := new(Redactor).Identifier(text); got != want {

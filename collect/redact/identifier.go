@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // hardware is the address of a network card.
@@ -28,16 +29,29 @@ func (r *Redactor) Identifier(s string) bool {
 	if i := strings.LastIndexByte(s, '.'); i > 0 && i+1 < len(s) && !digit(rune(s[i+1])) {
 		s = s[:i] // a file name
 	}
-	if strings.Trim(s, "0123456789") == "" {
-		return s != ""
+	if !strings.ContainsFunc(s, unicode.IsLetter) {
+		return strings.ContainsFunc(s, unicode.IsNumber) // a number, date, version, coordinate or phone number
 	}
 	// Words are joined by dashes and the like, and so are identifiers to words.
-	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if unlikelyWord(word) {
+	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+		if numbered(word) || unlikelyWord(word) {
 			return true
 		}
 	}
 	return false
+}
+
+// numbered reports whether a word has four digits or more, of any script, as numbers of customers
+// and passports have. A year from 2000 to 2099 counts as none: it is in headlines.
+func numbered(word string) bool {
+	digits := strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsNumber(r) })
+	n := 0
+	for _, run := range digits {
+		if len(run) != len("20xx") || !strings.HasPrefix(run, "20") {
+			n += utf8.RuneCountInString(run)
+		}
+	}
+	return n >= 4
 }
 
 func digit(r rune) bool { return r >= '0' && r <= '9' }
@@ -76,8 +90,6 @@ func unlikelyWord(s string) bool {
 	}
 	n := letters + digits
 	switch {
-	case letters == 0:
-		return n >= 5 // less may be a year
 	case letters == hex && digits >= 2 && n >= 8,
 		digits >= 4 && n >= 16,
 		digits >= 1 && n >= 24,

@@ -78,7 +78,7 @@ func nested(s string) int {
 
 // What ends in key is often none: sortKey, data-key. These are read-only.
 var (
-	secretNames   = []string{"key", "sid", "sess", "session", "auth", "authorization", "bearer"}
+	secretNames   = []string{"cvc", "cvv", "key", "sid", "sess", "session", "auth", "authorization", "bearer", "tokens"}
 	secretEndings = []string{"token", "secret", "secrets", "password", "passwords", "passwd", "pwd", "passphrase", "credential", "credentials", "jwt", "sessionid", "sessid", ".sid",
 		"apikey", "accesskey", "accountkey", "authkey", "clientkey", "licensekey", "privatekey", "secretkey", "signingkey"}
 	joints = strings.NewReplacer("_", "", "-", "")

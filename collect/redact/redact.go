@@ -33,15 +33,22 @@ var (
 		{needs: setOf("@"), redact: withoutEmails},
 		{needs: setOf("bear "), redact: putting("(token)", bearer)},
 		{needs: setOf("bear+"), redact: putting("(token)", bearer)},
+		{needs: setOf("basic "), redact: withoutBasic},
+		{needs: setOf("basic+"), redact: withoutBasic},
 		{needs: setOf(": "), redact: putting("$1$2(secret)", header)},
 		{needs: setOf("a/0"), pieces: pieces("Mozilla/", "Opera/"), redact: putting("(user agent)", userAgent)},
 		{needs: setOf("+0"), redact: withoutPhones},
 	}
 	rules = []rule{
+		{needs: setOf("begin-"), pieces: pieces("-----BEGIN"), redact: putting("(key)", privateKey)},
 		{needs: setOf("eyj"), pieces: pieces("eyJ"), redact: putting("$1(token)", webToken)},
 		{needs: setOf("ai"), pieces: pieces("AKIA", "ASIA", "AIza"), redact: putting("$1(key)", apiKey)},
-		{needs: setOf("_"), pieces: pieces("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "_pat_", "k_live_", "k_test_", "whsec_", "npm_"), redact: putting("$1(key)", apiKey)},
-		{needs: setOf("-"), pieces: pieces("xox", "xapp-", "glpat-", "sk-"), redact: putting("$1(key)", apiKey)},
+		{needs: setOf("_"), pieces: pieces("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "_pat_", "k_live_", "k_test_", "whsec_", "npm_", "shp", "do"), redact: putting("$1(key)", apiKey)},
+		{needs: setOf("-"), pieces: pieces("xox", "xapp-", "glpat-", "sk-", "key-", "pat-", "sq0"), redact: putting("$1(key)", apiKey)},
+		{needs: setOf("sk0"), pieces: pieces("SK"), redact: putting("$1(key)", apiKey)},
+		{needs: setOf("sg."), pieces: pieces("SG."), redact: putting("$1(key)", apiKey)},
+		{needs: setOf("aa:0"), pieces: pieces(":AA"), redact: putting("$1(token)", botToken)},
+		{needs: setOf(".0"), pieces: pieces("M", "N", "O"), redact: longerThan(shortestBot, putting("$1(token)", botToken))},
 		{needs: setOf("0"), redact: withoutCards},
 	}
 )
@@ -169,6 +176,19 @@ func putting(instead string, x *regexp.Regexp) func(string) string {
 	return func(s string) string { return x.ReplaceAllString(s, instead) }
 }
 
+// shortestBot is how many bytes the token of a Discord bot has at least.
+const shortestBot = 24 + len(".") + 6 + len(".") + 27
+
+// longerThan returns a function that leaves shorter texts as they are.
+func longerThan(least int, redact func(string) string) func(string) string {
+	return func(s string) string {
+		if len(s) < least {
+			return s
+		}
+		return redact(s)
+	}
+}
+
 // A byteSet tells which bytes a text has. Letters are without case, digits are one, and so
 // are all kinds of space and of quotes; of other bytes there are those that rules need.
 type byteSet uint64
@@ -176,7 +196,7 @@ type byteSet uint64
 // bitOf is read-only.
 var bitOf = func() (bits [256]byteSet) {
 	bit := byteSet(1)
-	for _, same := range []string{"0123456789", " \t\n\v\f\r\xa0", "@", "%", "?", "#", ";", "=", "+", "/", "_", "-", ":", `"'`} {
+	for _, same := range []string{"0123456789", " \t\n\v\f\r\xa0", "@", "%", "?", "#", ";", "=", "+", "/", "_", "-", ":", ".", `"'`} {
 		for _, b := range []byte(same) { // \xa0 is in what stands for an encoded space
 			bits[b] = bit
 		}

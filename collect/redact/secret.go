@@ -1,6 +1,10 @@
 package redact
 
-import "regexp"
+import (
+	"encoding/base64"
+	"regexp"
+	"strings"
+)
 
 // A space in a text may have been percent-encoded, which does not end a query. This stands
 // for it while rules are applied; it is none of \s.
@@ -28,8 +32,30 @@ var (
 		`gh[oprsu]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|npm_[A-Za-z0-9]{30,}|` +
 		`[prs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9]{16,}|` + // Stripe
 		`xox[a-z]-[\w-]{8,}|xapp-[\w-]{8,}|` + // Slack
-		`sk-(?:ant|proj)-[\w-]{16,}|sk-[A-Za-z0-9]{32,})`) // Anthropic, OpenAI
+		`sk-(?:ant|proj)-[\w-]{16,}|sk-[A-Za-z0-9]{32,}|` + // Anthropic, OpenAI
+		`SK[0-9a-f]{32}|SG\.[\w-]{16,}\.[\w-]{16,}|key-[0-9a-z]{32}|` + // Twilio, SendGrid, Mailgun
+		`shp[a-z]{2}_[0-9a-fA-F]{32}|do[opr]_v1_[0-9a-f]{32,}|` + // Shopify, DigitalOcean
+		`pat-[a-z]{2}\d-[0-9a-f-]{30,}|sq0[a-z]{3}-[\w-]{20,})`) // HubSpot, Square
+	// Tokens of Telegram bots begin with the number of the bot, those of Discord with that in base64.
+	botToken = regexp.MustCompile(`(^|[^A-Za-z0-9])(?:\d{6,12}:AA[\w-]{30,}|[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,})`)
+	// A private key may go on behind what is percent-encoded or cut, so all of the text is taken out.
+	privateKey = regexp.MustCompile(`(?s)-----BEGIN[A-Z\s\x{a0}+]*PRIVATE[\s\x{a0}+]KEY.*`)
+	basic      = regexp.MustCompile(`(?i)\bbasic[\s\x{a0}+]+([A-Za-z0-9+/_-]+)=*`)
 )
+
+// withoutBasic replaces the credentials of HTTP's basic authentication, which are a name, a colon
+// and a password in base64.
+func withoutBasic(s string) string {
+	return basic.ReplaceAllStringFunc(s, func(found string) string {
+		at := basic.FindStringSubmatchIndex(found)
+		text := strings.NewReplacer("-", "+", "_", "/").Replace(found[at[2]:at[3]])
+		plain, err := base64.RawStdEncoding.DecodeString(text)
+		if err != nil || !strings.Contains(string(plain), ":") {
+			return found
+		}
+		return found[:at[2]] + "(secret)"
+	})
+}
 
 // header is a line of HTTP. In "cookie: banner" there is no secret, nor in "auth: login".
 var header = regexp.MustCompile(`(?i)(\b(?:authorization: *[a-z]+ +|x-[a-z-]*(?:key|token): +))[^\s(]\S*|(\b(?:set-)?cookie: +)[^\s=;(][^\s=;]*=[^\r\n]*`)

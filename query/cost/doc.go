@@ -2,6 +2,7 @@
 //
 //	experiment.go  page views by arm, in strata
 //	estimate.go    quantiles and shares of an arm, weighted to the traffic of both
-//	report.go      the differences, whether the draw was fair, and how much can be told
+//	report.go      the differences, and how much can be told
+//	fair.go        whether the draw was fair
 //	text.go        the report for people
 package cost

@@ -59,15 +59,12 @@ type Between struct {
 }
 
 const (
-	z95  = 1.959963984540054
-	z999 = 3.2905267314919255
+	z95 = 1.959963984540054
 
 	// leastViews is of how many page views an arm the normal approximation holds up to p95.
 	leastViews = 200
 	// leastRelative is below what a percentage says nothing: in ms, of a score, and of a share.
 	leastRelative = 0.001
-	// Placebo is the Web Vital that nothing of the script can change: it is over before a document is parsed.
-	Placebo = "ttfb"
 )
 
 // Report compares the arms of an experiment that took so long.
@@ -105,27 +102,6 @@ func (e *Experiment) Report(took time.Duration) Report {
 		out.Vitals = append(out.Vitals, v)
 	}
 	return out
-}
-
-// judge says whether the draw was fair.
-func (e *Experiment) judge(out *Report) {
-	kind, _ := rollup.VitalKindOf(Placebo)
-	v, arms, err := e.sides(kind, out.Control)
-	if err != nil {
-		out.Missing = append(out.Missing, "whether the draw is fair: "+err.Error())
-		return
-	}
-	fair := true
-	out.Fair = &fair
-	for _, q := range []float64{0.5, 0.75} {
-		d := arms.differenceAt(q, z999, 1000)
-		if d.Low > 0 || d.High < 0 {
-			fair = false
-			out.Unfair = fmt.Sprintf("%s of Time to First Byte is %.4g ms in profiled page views and %.4g ms in others (difference %.3g to %.3g, of %d and %d page views): the draw does not choose at random, so differences "+
-				"are not what profiling costs. A cache that keeps documents with their header can do that", d.What, d.Profiled, d.Control, d.Low, d.High, v.Profiled, v.Control)
-			return
-		}
-	}
 }
 
 // sides returns both arms of a Web Vital.
@@ -192,7 +168,7 @@ func (a arms) differenceAt(q, z, each float64) Difference {
 	y, yLow, yHigh := a.control.interval(q, z)
 	// Of independent estimates the squares of the half widths add up, on each side of the value.
 	low, high := math.Hypot(x-xLow, yHigh-y), math.Hypot(xHigh-x, y-yLow)
-	if !a.differ(q, z) { // where many page views have the same value, the interval of a quantile is none to either side
+	if _, _, _, is := a.differ(q, z); !is { // where many page views have the same value, the interval of a quantile is none to either side
 		low, high = max(low, x-y), max(high, y-x)
 	}
 	return finish(Difference{What: fmt.Sprintf("p%.0f", 100*q), Profiled: x / each, Control: y / each, Value: (x - y) / each, Low: (x - y - low) / each, High: (x - y + high) / each})
@@ -207,12 +183,13 @@ func (a arms) geomean(each float64) Difference {
 	return finish(Difference{What: "geomean", Profiled: math.Exp(x) / each, Control: control, Value: ratio(0), Low: ratio(-d), High: ratio(d)})
 }
 
-// differ reports whether unlike shares of the arms are below the value that a share q of both is below.
-func (a arms) differ(q, z float64) bool {
-	at := a.both.quantile(q)
+// differ reports whether unlike shares of the arms, x and y, are below the value that a share q of
+// both is below.
+func (a arms) differ(q, z float64) (at, x, y float64, is bool) {
+	at = a.both.quantile(q)
 	x, dx := a.profiled.below(at)
 	y, dy := a.control.below(at)
-	return math.Abs(x-y) > z*math.Hypot(dx, dy)
+	return at, x, y, math.Abs(x-y) > z*math.Hypot(dx, dy)
 }
 
 // finish says what a difference means.

@@ -206,7 +206,8 @@ func (l *Log) Delete(ctx context.Context, keys ...string) error {
 	l.mu.Lock()
 	seen := map[string]bool{}
 	for _, key := range keys {
-		if _, ok := l.commits[key]; ok && !seen[key] {
+		_, there := l.commits[key]
+		if (there || l.mayHave(key)) && !seen[key] {
 			seen[key] = true
 			records = append(records, record{key: key, at: l.opts.Now()})
 		}
@@ -232,6 +233,12 @@ func (l *Log) Delete(ctx context.Context, keys ...string) error {
 	l.retireEmpty()
 	l.removeEmpty()
 	return nil
+}
+
+// mayHave reports whether a commit that is not known may be there after a start, since its Put failed.
+// The caller holds the lock.
+func (l *Log) mayHave(key string) bool {
+	return slices.ContainsFunc(l.generations, func(g *generation) bool { return g.unsure[key] })
 }
 
 // List returns the commits whose keys begin with prefix and are behind after, sorted by key.

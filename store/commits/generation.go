@@ -42,6 +42,8 @@ type generation struct {
 	bytes int64      // of records that were put, or are being put
 	live  int        // commits that are not deleted; exact, since a log does not open if a scan fails
 	users int        // writes and reads that need Badger open
+	// Keys of writes that failed, and may be durable all the same.
+	unsure map[string]bool
 	// The number of the newest record, and the first numbers of writes that are in progress or
 	// failed.
 	last    uint64
@@ -86,7 +88,7 @@ func create(dir string, number int, o *Options) (*generation, error) {
 	on := o.FS
 	g := &generation{
 		number: number, fs: on, allocates: o.Allocate, began: o.Now(),
-		ended: make(chan struct{}), writing: map[uint64]bool{},
+		ended: make(chan struct{}), writing: map[uint64]bool{}, unsure: map[string]bool{},
 	}
 	_, _ = rand.Read(g.mark[:]) // it never fails
 	g.path = filepath.Join(dir, g.name())

@@ -75,7 +75,7 @@ func (l *Log) newest(size int64) (*generation, error) {
 	}
 	g := l.generations[len(l.generations)-1]
 	full := g.bytes > 0 && g.bytes+size > l.opts.MaxBytes
-	if g.state != active || full || l.opts.Now().Sub(g.began) >= l.opts.MaxAge {
+	if g.state != active || full || l.isOld(g) {
 		return nil, nil
 	}
 	l.acquire(g)
@@ -91,6 +91,24 @@ func (l *Log) retire() {
 		g.users++
 		l.release(g)
 	}
+}
+
+// isOld reports whether a generation has taken commits for as long as it may.
+func (l *Log) isOld(g *generation) bool { return l.opts.Now().Sub(g.began) >= l.opts.MaxAge }
+
+// Purge removes the bytes of deleted commits from the disk, as far as no other commit shares a
+// generation with them. It retires the newest generation if it is older than [Options.MaxAge],
+// which no Put may do for a long time, or regardless of its age.
+func (l *Log) Purge(regardless bool) {
+	if l.opts.ReadOnly {
+		return
+	}
+	l.mu.Lock()
+	if n := len(l.generations); n > 0 && (regardless || l.isOld(l.generations[n-1])) {
+		l.retire()
+	}
+	l.mu.Unlock()
+	l.removeEmpty()
 }
 
 // worthEnding is how many bytes a generation has at least that ends for its room.

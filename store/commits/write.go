@@ -91,8 +91,13 @@ func (l *Log) store(records []record, note func(g *generation)) (err error) {
 	case err == nil:
 		g.acknowledged(records)
 		note(g)
-	case wrote && g.state == active:
-		g.to(failed)
+	case wrote:
+		if g.state == active {
+			g.to(failed)
+		}
+		for i := range records {
+			g.unsure[records[i].key] = true
+		}
 	}
 	l.release(g)
 	return err

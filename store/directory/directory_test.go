@@ -278,7 +278,7 @@ func TestLock(t *testing.T) {
 // Keys do not lead out of the directory, and not to files that are no objects.
 func TestKeys(t *testing.T) {
 	d := open(t, t.TempDir(), Options{})
-	for _, key := range []string{"", "../x", "/x", "a/../../x", "LOCK", "fieldtrie.sock", "x.tmp"} {
+	for _, key := range []string{"", "../x", "/x", "a/../../x", "a/../x", "a//x", "./x", "a/./x", "LOCK", "fieldtrie.sock", "x.tmp"} {
 		if _, err := d.Put(t.Context(), key, nil, objects.Condition{}); err == nil {
 			t.Errorf("%q is put", key)
 		}

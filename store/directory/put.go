@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 
 // path returns the file of an object.
 func (d *Directory) path(key string) (string, error) {
-	if !filepath.IsLocal(key) || !IsObject(key) || strings.HasSuffix(key, tempSuffix) {
+	if !filepath.IsLocal(key) || path.Clean(key) != key || !IsObject(key) || strings.HasSuffix(key, tempSuffix) {
 		return "", fmt.Errorf("%q can not be the key of an object", key)
 	}
 	return filepath.Join(d.dir, key), nil
@@ -115,6 +116,13 @@ func (d *Directory) makeFolder(path string) error {
 	}
 	d.folders.Store(path, true)
 	return nil
+}
+
+// Purge implements [objects.Purger].
+func (d *Directory) Purge(everything bool) {
+	if d.writable() == nil {
+		d.fresh.Purge(everything)
+	}
 }
 
 // Delete implements [objects.Store]. Folders that are empty then go, too. What is deleted does not come back after a crash, but for fresh objects that

@@ -54,7 +54,7 @@ func (x *run) delete(ctx context.Context) error {
 	id := hex.EncodeToString(list[0].ID.View[:])
 	x.note("delete view %s, %d rows", id, rows)
 	defer x.home.works()()
-	req, err := x.s.node().Delete(ctx, deletion.Selection{View: id}, "run", false)
+	req, err := x.s.node().Delete(ctx, deletion.Selection{Views: []string{id}}, "run", false)
 	if err != nil {
 		return err
 	}

@@ -48,6 +48,13 @@ type Store interface {
 	Requests() Requests
 }
 
+// Purger is a [Store] that keeps the bytes of deleted objects on its disk for a while.
+type Purger interface {
+	// Purge removes them, at the latest an hour after they were stored if it is called regularly. If
+	// everything is set, it removes them now, which is more work.
+	Purge(everything bool)
+}
+
 // Tag names a state of an object. Equal contents may have equal ones.
 type Tag string
 

@@ -19,6 +19,10 @@ func (n *Node) Delete(ctx context.Context, s deletion.Selection, by string, dryR
 	return r, nil
 }
 
+// OnDelete has f called once with each deletion of pages, also of those that other nodes accepted.
+// It must be called before [Node.Run].
+func (n *Node) OnDelete(f func(gone func(page string) bool)) { n.roller.OnDelete(f) }
+
 // Deletions returns the deletions that are under way and the records of those that are done, the newest first, at most so many.
 func (r *Reader) Deletions(ctx context.Context, most int) ([]*deletion.Request, error) {
 	return deletion.List(ctx, r.b, most)

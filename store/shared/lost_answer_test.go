@@ -73,7 +73,7 @@ func TestDeletionLosesAnswer(t *testing.T) {
 		}
 		settleNode(t.Context(), n, 2)
 		f.state.Store(1)
-		if _, err := n.Delete(t.Context(), deletion.Selection{View: hex.EncodeToString(recs[0].ID.View[:])}, "test", false); err != nil {
+		if _, err := n.Delete(t.Context(), deletion.Selection{Views: []string{hex.EncodeToString(recs[0].ID.View[:])}}, "test", false); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)

@@ -173,7 +173,7 @@ func (x *scenario) activities() []activity {
 		{"deletion", func() {
 			x.send(otherPage) // in an hour that is open
 			x.rounds(2)
-			x.delete(deletion.Selection{View: viewOf(1)}, 1)
+			x.delete(deletion.Selection{Views: []string{viewOf(1)}}, 1)
 			x.delete(deletion.Selection{Page: deletedPage}, 2, 4, 6)
 			x.rounds(6)
 		}},
@@ -244,7 +244,7 @@ func (x *scenario) check() {
 			x.rounds(1)
 		}
 	}
-	x.delete(deletion.Selection{View: viewOf(1)}, 1) // in vain, unless the first requests were
+	x.delete(deletion.Selection{Views: []string{viewOf(1)}}, 1) // in vain, unless the first requests were
 	x.delete(deletion.Selection{Page: deletedPage}, 2, 4, 6)
 	for range 3 {
 		x.rounds(3)

@@ -23,7 +23,7 @@ const usage = `Usage: aggregate delete [flags] --dry-run
        aggregate delete --list
 
 Has a daemon delete traces, and what they added to rollups: of a page, a site, a release,
-a label, a time, one page view, or those that are all of this. It may take a while; the
+a label, a time, single page views, or those that are all of this. It may take a while; the
 daemon goes on if this program or the daemon itself is stopped. There is no undo but a
 backup. More in docs/privacy.md.
 
@@ -58,7 +58,7 @@ func (c *Command) Program() *commandline.Program {
 	fs.SortFlags = false
 	fs.StringVarP(&c.selection.Page, "page", "p", "", "the time on this `PAGE`, such as /feed")
 	fs.StringVar(&c.selection.Site, "site", "", "the time on the pages of this `SITE`, or on the one of --page")
-	fs.StringVar(&c.selection.View, "view", "", "the page view with this `ID`, 32 hexadecimal digits")
+	fs.StringArrayVar(&c.selection.Views, "view", nil, "the page view with this `ID`, 32 hexadecimal digits; repeatable, up to 100 times")
 	fs.StringVar(&c.release, "release", "", "traces of this `RELEASE`")
 	fs.StringArrayVar(&c.labels, "label", nil, "traces with `KEY=VALUE`, such as device=mobile-low; repeatable")
 	fs.StringVar(&c.since, "since", "", "what was received since `TIME` (default all)")

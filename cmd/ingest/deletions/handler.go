@@ -49,6 +49,18 @@ type Options struct {
 	Forget func(ctx context.Context, gone func(page string) bool) error // forgets what was found about pages; may be nil
 }
 
+// forget forgets the changes of deleted pages.
+func (o *Options) forget(ctx context.Context, r *deletion.Request) error {
+	if r.DryRun || o.Forget == nil || !r.Selection.OfPages() {
+		return nil
+	}
+	if err := o.Forget(ctx, r.Matcher().Page); err != nil {
+		return fmt.Errorf("deletion %s is carried out, but changes of its pages are still known: "+
+			"send the request again: %w", r.ID, err)
+	}
+	return nil
+}
+
 // Add serves the deletions of a store, /v1/deletions.
 func Add(mux *http.ServeMux, s Store, o Options) {
 	mux.HandleFunc("POST /v1/deletions", func(w http.ResponseWriter, r *http.Request) {
@@ -57,15 +69,10 @@ func Add(mux *http.ServeMux, s Store, o Options) {
 			api.WriteError(w, http.StatusBadRequest, err)
 			return
 		}
-		if of := req.Selection; !req.DryRun && o.Forget != nil && of.OfPages() {
-			if err := o.Forget(r.Context(), (&deletion.Request{Selection: of}).Matcher().Page); err != nil {
-				respond(w, nil, fmt.Errorf("forget changes of the pages: %w", err))
-				return
-			}
-		}
 		out, err := s.Delete(r.Context(), req.Selection, o.Who(r), req.DryRun)
 		if err == nil {
 			o.Note(r, out)
+			err = o.forget(r.Context(), out)
 		}
 		respond(w, out, err)
 	})
@@ -97,20 +104,18 @@ func Add(mux *http.ServeMux, s Store, o Options) {
 	})
 }
 
-// read reads what is to be deleted. A field that is not known is an error: without it, more would be.
+// read reads what to delete.
 func read(body io.Reader) (*request, error) {
 	text, err := io.ReadAll(body)
 	if err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
 	}
-	req := new(request)
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(req); err != nil {
+	if err := strict(json.NewDecoder(bytes.NewReader(text)), fields); err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
 	}
-	if d.More() {
-		return nil, errors.New("read the request: there is something behind the object")
+	req := new(request)
+	if err := json.Unmarshal(text, req); err != nil {
+		return nil, fmt.Errorf("read the request: %w", err)
 	}
 	if req.Site != "" && req.Page != "" {
 		if of, _ := site.Cut(req.Page); of != "" && of != req.Site {
@@ -125,12 +130,12 @@ func read(body io.Reader) (*request, error) {
 }
 
 func respond(w http.ResponseWriter, v any, err error) {
-	switch {
-	case errors.Is(err, deletion.ErrTooMany):
-		w.Header().Set("Retry-After", "3600")
+	if many, ok := errors.AsType[*deletion.TooManyError](err); ok {
+		w.Header().Set("Retry-After", strconv.Itoa(int(many.RetryAfter.Seconds())))
 		api.WriteError(w, http.StatusTooManyRequests, err)
 		return
-	case err != nil:
+	}
+	if err != nil {
 		w.Header().Set("Retry-After", "5")
 		api.WriteError(w, http.StatusServiceUnavailable, err)
 		return

@@ -20,7 +20,8 @@ const Version = 1
 type Selection struct {
 	Page string `json:"page,omitempty"` // the time on this page; of a trace with time on others, that stays
 	Site string `json:"site,omitempty"` // the time on the pages of this site
-	View string `json:"view,omitempty"` // the page view with this id, 32 hexadecimal digits
+	// Views are the ids of page views, 32 hexadecimal digits each. A trace has one of them.
+	Views []string `json:"views,omitempty"`
 	// Labels are those that traces have, by key: of their context, or of one of its spans. Release and environment are among them.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Since and Until are the time [Since, Until) of receipt.
@@ -28,21 +29,26 @@ type Selection struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
-// maxLabels bounds the labels of a selection.
-const maxLabels = 16
+// MaxViews bounds the page views of a selection, and maxLabels its labels.
+const (
+	MaxViews  = 100
+	maxLabels = 16
+)
 
 // All reports whether s says nothing, and so is of everything.
 func (s *Selection) All() bool {
-	return s.Page == "" && s.Site == "" && s.View == "" && len(s.Labels) == 0 && s.Since.IsZero() && s.Until.IsZero()
+	return s.Page == "" && s.Site == "" && len(s.Views) == 0 && len(s.Labels) == 0 && s.Since.IsZero() && s.Until.IsZero()
 }
 
 // Check returns what is wrong with a selection, and where.
 func (s *Selection) Check() error {
 	switch {
 	case s.All():
-		return errors.New("it selects everything: give a page, a site, a view, labels, or a time")
+		return errors.New("it selects everything: give a page, a site, views, labels, or a time")
 	case s.Page != "" && s.Site != "":
 		return errors.New("page and site: give one of them; a page is one of its site already")
+	case len(s.Views) > MaxViews:
+		return fmt.Errorf("views: %d, at most %d are allowed", len(s.Views), MaxViews)
 	case len(s.Labels) > maxLabels:
 		return fmt.Errorf("labels: %d, at most %d are allowed", len(s.Labels), maxLabels)
 	case !s.Since.IsZero() && !s.Until.IsZero() && !s.Since.Before(s.Until):
@@ -53,9 +59,9 @@ func (s *Selection) Check() error {
 			return fmt.Errorf("page: %s", why)
 		}
 	}
-	if s.View != "" {
-		if b, err := hex.DecodeString(s.View); err != nil || len(b) != len(store.ID{}.View) {
-			return fmt.Errorf("view: %.40q is not 32 hexadecimal digits", s.View)
+	for _, id := range s.Views {
+		if b, err := hex.DecodeString(id); err != nil || len(b) != len(store.ID{}.View) {
+			return fmt.Errorf("view: %.40q is not 32 hexadecimal digits", id)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.Labels)) {
@@ -71,12 +77,15 @@ func (s *Selection) Check() error {
 
 // OfTraces reports whether s tells traces of one page apart by more than the time, so that rollups without their traces do not tell what
 // is of it.
-func (s *Selection) OfTraces() bool { return s.View != "" || len(s.Labels) > 0 }
+func (s *Selection) OfTraces() bool { return len(s.Views) > 0 || len(s.Labels) > 0 }
 
 // OfPages reports whether s is of all of some pages.
 func (s *Selection) OfPages() bool {
-	return (s.Page != "" || s.Site != "") && !s.OfTraces() && s.Since.IsZero() && s.Until.IsZero()
+	return s.NamesPages() && s.Since.IsZero() && s.Until.IsZero()
 }
+
+// NamesPages reports whether s is of some pages, within a time or not, and not of single traces.
+func (s *Selection) NamesPages() bool { return (s.Page != "" || s.Site != "") && !s.OfTraces() }
 
 // Counts is what a deletion has found.
 type Counts struct {
@@ -123,7 +132,9 @@ func (r *Request) Name() string {
 	s := &r.Selection
 	add("page", s.Page)
 	add("site", s.Site)
-	add("view", s.View)
+	for _, id := range s.Views {
+		add("view", id)
+	}
 	for _, key := range slices.Sorted(maps.Keys(s.Labels)) {
 		add(key, s.Labels[key])
 	}

@@ -17,8 +17,8 @@ import (
 // Matcher tells what a request is of.
 type Matcher struct {
 	request *Request
-	view    [16]byte
-	since   int64 // µs
+	views   [][16]byte // none is any
+	since   int64      // µs
 	until   int64
 	decoder encode.BinaryDecoder
 }
@@ -26,7 +26,11 @@ type Matcher struct {
 // Matcher returns what tells what r is of.
 func (r *Request) Matcher() *Matcher {
 	m := &Matcher{request: r, until: math.MaxInt64}
-	_, _ = hex.Decode(m.view[:], []byte(r.Selection.View)) // it is checked
+	for _, id := range r.Selection.Views {
+		var view [16]byte
+		_, _ = hex.Decode(view[:], []byte(id)) // it is checked
+		m.views = append(m.views, view)
+	}
 	if t := r.Selection.Since; !t.IsZero() {
 		m.since = t.UnixMicro()
 	}
@@ -36,8 +40,14 @@ func (r *Request) Matcher() *Matcher {
 	return m
 }
 
-// View returns the id of the page view that it is of alone.
-func (m *Matcher) View() (id [16]byte, ok bool) { return m.view, m.request.Selection.View != "" }
+// OfViews reports whether the request names page views.
+func (m *Matcher) OfViews() bool { return len(m.views) > 0 }
+
+// AnyView reports whether has is true for a page view that the request names. Without names, any
+// page view matches.
+func (m *Matcher) AnyView(has func(id [16]byte) bool) bool {
+	return len(m.views) == 0 || slices.ContainsFunc(m.views, has)
+}
 
 // Page reports whether it is of traces of a page.
 func (m *Matcher) Page(page string) bool {
@@ -64,7 +74,7 @@ func (m *Matcher) Covers(first, last int64) bool {
 // OfVitals reports whether it is of Web Vitals of page views from first to last, µs, with some labels: they have no id and no time.
 func (m *Matcher) OfVitals(first, last int64) bool {
 	s := &m.request.Selection
-	return s.View == "" && len(s.Labels) > 0 && m.since <= first && last < m.until
+	return len(s.Views) == 0 && len(s.Labels) > 0 && m.since <= first && last < m.until
 }
 
 // Row reports what of a row it is of: all of it, or the time on some of its other pages.
@@ -73,7 +83,7 @@ func (m *Matcher) Row(r *layout.Row) (all, part bool, err error) {
 		return false, false, nil
 	}
 	all, part = m.Page(r.Page), slices.ContainsFunc(r.Others, m.Page)
-	if !all && !part || m.request.Selection.View != "" && r.ID.View != m.view {
+	if !all && !part || !m.AnyView(func(id [16]byte) bool { return id == r.ID.View }) {
 		return false, false, nil
 	}
 	if len(m.request.Selection.Labels) > 0 {
@@ -110,7 +120,7 @@ func (m *Matcher) labels(t *trie.Trace) bool {
 
 // Vital reports whether it is of Web Vitals with these labels, of page views of one of its pages in a time that it covers.
 func (m *Matcher) Vital(l trie.Labels) bool {
-	if m.request.Selection.View != "" {
+	if len(m.views) > 0 {
 		return false // they do not have it
 	}
 	for key, value := range m.request.Selection.Labels {

@@ -99,12 +99,12 @@ func TestRowSelection(t *testing.T) {
 		{"its page", Selection{Page: "/a"}, true, false},
 		{"another of its pages", Selection{Page: "/b"}, false, true},
 		{"a page that it has not", Selection{Page: "/c"}, false, false},
-		{"its view", Selection{View: view}, true, false},
-		{"another view", Selection{View: other}, false, false},
-		{"its view on its page", Selection{Page: "/a", View: view}, true, false},
-		{"its view on another of its pages", Selection{Page: "/b", View: view}, false, true},
-		{"another view on its page", Selection{Page: "/a", View: other}, false, false},
-		{"another view on another of its pages", Selection{Page: "/b", View: other}, false, false},
+		{"its view", Selection{Views: []string{view}}, true, false},
+		{"another view", Selection{Views: []string{other}}, false, false},
+		{"its view on its page", Selection{Page: "/a", Views: []string{view}}, true, false},
+		{"its view on another of its pages", Selection{Page: "/b", Views: []string{view}}, false, true},
+		{"another view on its page", Selection{Page: "/a", Views: []string{other}}, false, false},
+		{"another view on another of its pages", Selection{Page: "/b", Views: []string{other}}, false, false},
 		{"a label of its context", Selection{Labels: labels("tenant", "t1")}, true, false},
 		{"a label of its context with another value", Selection{Labels: labels("tenant", "t2")}, false, false},
 		{"a label of a span", Selection{Labels: labels("user", "u1")}, true, false},
@@ -133,7 +133,7 @@ func TestVitalSelection(t *testing.T) {
 		{Selection{Labels: map[string]string{"device": "mobile"}}, true},
 		{Selection{Labels: map[string]string{"device": "mobile", "release": "r1"}}, true},
 		{Selection{Labels: map[string]string{"device": "mobile", "release": "r2"}}, false},
-		{Selection{Labels: map[string]string{"device": "mobile"}, View: "ab000000000000000000000000000000"}, false},
+		{Selection{Labels: map[string]string{"device": "mobile"}, Views: []string{"ab000000000000000000000000000000"}}, false},
 	} {
 		if got := matcher(tt.s).Vital(l); got != tt.want {
 			t.Errorf("%+v: got %t, want %t", tt.s, got, tt.want)
@@ -157,8 +157,8 @@ func TestCheckSelection(t *testing.T) {
 		{"a moment", Selection{Since: since, Until: since.Add(us)}, true},
 		{"a time without any moment", Selection{Since: since, Until: since}, false},
 		{"an end before the beginning", Selection{Since: since, Until: since.Add(-us)}, false},
-		{"a view", Selection{View: "ab000000000000000000000000000000"}, true},
-		{"a part of a view", Selection{View: "ab00000000000000000000000000"}, false},
+		{"a view", Selection{Views: []string{"ab000000000000000000000000000000"}}, true},
+		{"a part of a view", Selection{Views: []string{"ab00000000000000000000000000"}}, false},
 		{"a label without a value", Selection{Labels: map[string]string{"tenant": ""}}, false},
 	} {
 		if err := tt.s.Check(); (err == nil) != tt.ok {

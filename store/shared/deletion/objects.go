@@ -10,34 +10,60 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// maxOpen bounds how many requests are carried out at once, by how many there are that no record was made of.
-const maxOpen = 1000
+const (
+	// maxOpen bounds the requests that are carried out, or were in the last day. maxDryRuns bounds
+	// dry runs, which take no place among them.
+	maxOpen    = 1000
+	maxDryRuns = 100
+	// KeepDryRun is how long a dry run that is done can be asked for.
+	KeepDryRun = 10 * time.Minute
+)
 
-// ErrTooMany says that there are too many requests.
-var ErrTooMany = fmt.Errorf("%d deletions are under way or were done in the last day: try again later", maxOpen)
+// TooManyError is returned by [Put] while there are too many requests of a kind.
+type TooManyError struct {
+	What       string
+	RetryAfter time.Duration
+}
+
+func (e *TooManyError) Error() string { return e.What + ": try again later" }
+
+// kind returns the folder of requests, their bound, and the error beyond it.
+func kind(dryRun bool) (folder string, most int, beyond TooManyError) {
+	if dryRun {
+		const what = "%d dry runs are in progress or were done in the last ten minutes"
+		return layout.DryDeletions, maxDryRuns, TooManyError{fmt.Sprintf(what, maxDryRuns), KeepDryRun}
+	}
+	const what = "%d deletions are in progress or were done in the last day"
+	return layout.OpenDeletions, maxOpen, TooManyError{fmt.Sprintf(what, maxOpen), time.Hour}
+}
 
 // Put stores a request to delete what a selection is of. It is carried out from then on, whatever becomes of this process.
 func Put(ctx context.Context, b *layout.Bucket, s Selection, by string, dryRun bool) (*Request, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
+	folder, most, beyond := kind(dryRun)
 	n := 0
-	for _, err := range b.List(ctx, layout.OpenDeletions, "") {
+	for _, err := range b.List(ctx, folder, "") {
 		if err != nil {
 			return nil, fmt.Errorf("list deletions: %w", err)
 		}
-		if n++; n >= maxOpen {
-			return nil, ErrTooMany
+		if n++; n >= most {
+			return nil, &beyond
 		}
 	}
-	r := &Request{Version: Version, ID: rand.Text(), At: b.Now().UTC().Truncate(time.Microsecond), By: by, DryRun: dryRun, Selection: s}
-	return r, put(ctx, b, layout.OpenDeletions, r)
+	at := b.Now().UTC().Truncate(time.Microsecond)
+	r := &Request{Version: Version, ID: rand.Text(), At: at, By: by, DryRun: dryRun, Selection: s}
+	return r, put(ctx, b, folder, r)
 }
 
+// put stores a request or a record. It takes room that is reserved on a full disk, since a deletion
+// frees more.
 func put(ctx context.Context, b *layout.Bucket, folder string, r *Request) error {
 	text, err := r.Encode()
 	if err != nil {
@@ -47,7 +73,7 @@ func put(ctx context.Context, b *layout.Bucket, folder string, r *Request) error
 	if err != nil {
 		return err
 	}
-	if err := b.PutObject(ctx, folder+r.ID, body); err != nil {
+	if err := b.PutReserved(ctx, folder+r.ID, body); err != nil {
 		return fmt.Errorf("store a deletion: %w", err)
 	}
 	return nil
@@ -63,7 +89,11 @@ func Get(ctx context.Context, b *layout.Bucket, key string) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Decode(text)
+	r, err := Decode(text)
+	if err == nil && r.ID != path.Base(key) { // it becomes a part of other keys
+		return nil, fmt.Errorf("read a deletion: %w: %s has the id %.80q", store.ErrDamaged, key, r.ID)
+	}
+	return r, err
 }
 
 // Manifests returns the manifests of all shards, for [Request.Progress].
@@ -82,7 +112,7 @@ func Manifests(ctx context.Context, b *layout.Bucket) ([]*layout.Manifest, error
 // Progress returns a request with what is done of it, as the manifests of all shards say: it is Done when all shards are.
 func (r *Request) Progress(manifests []*layout.Manifest) *Request {
 	out, last, all := *r, int64(0), true
-	out.Counts = Counts{}
+	out.Done, out.Counts = time.Time{}, Counts{}
 	for _, m := range manifests {
 		at := m.Deletions[r.ID]
 		out.Counts.Add(Counts{at.Traces, at.Parts, at.Pages, at.Left})
@@ -96,26 +126,32 @@ func (r *Request) Progress(manifests []*layout.Manifest) *Request {
 
 // Find returns the request with an id, with what is done of it, or the record of it. Without one the error is [objects.ErrNotFound].
 func Find(ctx context.Context, b *layout.Bucket, id string) (*Request, error) {
-	r, err := Get(ctx, b, layout.OpenDeletions+id)
-	if errors.Is(err, objects.ErrNotFound) {
-		return Get(ctx, b, layout.DoneDeletions+id)
+	for _, folder := range []string{layout.OpenDeletions, layout.DryDeletions} {
+		r, err := Get(ctx, b, folder+id)
+		if errors.Is(err, objects.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		manifests, err := Manifests(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		return r.Progress(manifests), nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	manifests, err := Manifests(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	return r.Progress(manifests), nil
+	return Get(ctx, b, layout.DoneDeletions+id)
 }
 
-// Record makes a record of a request that is done.
+// Record replaces a request that is done by a record. A dry run leaves none.
 func Record(ctx context.Context, b *layout.Bucket, r *Request) error {
-	if err := put(ctx, b, layout.DoneDeletions, r); err != nil {
-		return err
+	folder, _, _ := kind(r.DryRun)
+	if !r.DryRun {
+		if err := put(ctx, b, layout.DoneDeletions, r); err != nil {
+			return err
+		}
 	}
-	if err := b.Delete(ctx, layout.OpenDeletions+r.ID); err != nil {
+	if err := b.Delete(ctx, folder+r.ID); err != nil {
 		return fmt.Errorf("close a deletion: %w", err)
 	}
 	return nil
@@ -128,7 +164,7 @@ func List(ctx context.Context, b *layout.Bucket, most int) (out []*Request, err 
 		return nil, err
 	}
 	known := map[string]bool{}
-	for _, folder := range []string{layout.OpenDeletions, layout.DoneDeletions} {
+	for _, folder := range []string{layout.OpenDeletions, layout.DryDeletions, layout.DoneDeletions} {
 		for e, err := range b.List(ctx, folder, "") {
 			if err != nil {
 				return nil, fmt.Errorf("list deletions: %w", err)
@@ -144,7 +180,7 @@ func List(ctx context.Context, b *layout.Bucket, most int) (out []*Request, err 
 				continue
 			}
 			known[r.ID] = true
-			if folder == layout.OpenDeletions {
+			if folder != layout.DoneDeletions {
 				r = r.Progress(manifests)
 			}
 			out = append(out, r)

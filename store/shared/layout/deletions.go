@@ -2,10 +2,12 @@ package layout
 
 import "context"
 
-// Where requests to delete are, see package deletion: those that are carried out, and those that were.
+// Folders of requests to delete, see package deletion: those that are carried out, dry runs, and
+// records of those that were carried out.
 const (
 	Deletions     = "deletions/"
 	OpenDeletions = Deletions + "open/"
+	DryDeletions  = Deletions + "dry/"
 	DoneDeletions = Deletions + "done/"
 )
 

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,11 +13,15 @@ import (
 
 // Retry puts the object k again until that succeeds or there is no more time.
 func (b *Bucket) Retry(ctx context.Context, k string, body []byte) error {
+	return b.retry(ctx, k, body, objects.Condition{})
+}
+
+func (b *Bucket) retry(ctx context.Context, k string, body []byte, c objects.Condition) error {
 	attempts := 0
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
-		_, err := b.Put(ctx, k, body, objects.Condition{})
-		if err == nil {
-			return nil
+		_, err := b.Put(ctx, k, body, c)
+		if err == nil || c.Absent && attempts > 0 && errors.Is(err, objects.ErrConflict) {
+			return nil // in case of a conflict an earlier attempt has stored it
 		}
 		if objects.Refused(err) {
 			return fmt.Errorf("store %s: %w", k, err)
@@ -36,6 +41,14 @@ func (b *Bucket) PutObject(ctx context.Context, k string, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, b.giveUp+time.Duration(len(body))*time.Second/slowest)
 	defer cancel()
 	return b.Retry(ctx, k, body)
+}
+
+// PutReserved stores a small object under a new key. A directory stores it on a full disk, too, as it
+// does all objects with a condition.
+func (b *Bucket) PutReserved(ctx context.Context, k string, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, b.giveUp)
+	defer cancel()
+	return b.retry(ctx, k, body, objects.Absent)
 }
 
 // DeleteAll deletes any number of objects.

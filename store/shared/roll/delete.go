@@ -27,22 +27,39 @@ const (
 
 // openDeletions returns the requests to delete that are carried out, the oldest first.
 func (n *Roller) openDeletions(ctx context.Context) (out []*deletion.Request, err error) {
-	for e, err := range n.Bucket.List(ctx, layout.OpenDeletions, "") {
-		if err != nil {
-			return nil, fmt.Errorf("list deletions: %w", err)
+	for _, folder := range []string{layout.OpenDeletions, layout.DryDeletions} {
+		for e, err := range n.Bucket.List(ctx, folder, "") {
+			if err != nil {
+				return nil, fmt.Errorf("list deletions: %w", err)
+			}
+			req, err := deletion.Get(ctx, n.Bucket, e.Key)
+			switch {
+			case errors.Is(err, objects.ErrNotFound):
+				continue // it is done by now
+			case err != nil:
+				n.warn(ctx, "a deletion is not carried out", -1, fmt.Errorf("%s: %w", e.Key, err))
+				continue
+			}
+			out = append(out, req)
 		}
-		req, err := deletion.Get(ctx, n.Bucket, e.Key)
-		switch {
-		case errors.Is(err, objects.ErrNotFound):
-			continue // it is done by now
-		case err != nil:
-			n.warn(ctx, "a deletion is not carried out", -1, fmt.Errorf("%s: %w", e.Key, err))
-			continue
-		}
-		out = append(out, req)
 	}
 	slices.SortFunc(out, func(a, b *deletion.Request) int { return a.At.Compare(b.At) })
 	return out, nil
+}
+
+// OnDelete has f called once with each deletion of pages that this instance learns of, whichever
+// node carries it out. It must be called before the first round.
+func (n *Roller) OnDelete(f func(gone func(page string) bool)) { n.onDelete = f }
+
+func (n *Roller) sayDeleted(open []*deletion.Request) {
+	seen := map[string]bool{}
+	for _, req := range open {
+		seen[req.ID] = true
+		if n.onDelete != nil && !n.seen[req.ID] && !req.DryRun && req.Selection.NamesPages() {
+			n.onDelete(req.Matcher().Page)
+		}
+	}
+	n.seen = seen
 }
 
 // carryOut deletes what requests are of in a shard, for some time. All that a listing has is rolled up.
@@ -129,7 +146,13 @@ func (r *Shard) deleteNext(ctx context.Context, req *deletion.Request) (err erro
 		next.Deletions = map[string]layout.Deleting{}
 	}
 	next.Deletions[req.ID] = at
-	return r.commit(ctx, next)
+	if err := r.commit(ctx, next); err != nil {
+		return err
+	}
+	if at.Done > 0 && !req.DryRun {
+		r.roller.erased.Store(true)
+	}
+	return nil
 }
 
 // next deletes from the next hours, and from the days that have no hours after the last one. It reports whether that was all.
@@ -204,17 +227,19 @@ func (d *deleting) strays(ctx context.Context, keys []string) (over bool, err er
 	return true, nil
 }
 
-// forgetDeletions takes the deletions out of a manifest that have a record by now. It reports whether there was one.
+// forgetDeletions takes the deletions out of a manifest that have a record by now, and dry runs that
+// are over. It reports whether there was one.
 func forgetDeletions(next *layout.Manifest, open []*deletion.Request, now time.Time) bool {
 	before := len(next.Deletions)
 	maps.DeleteFunc(next.Deletions, func(id string, at layout.Deleting) bool {
 		isOpen := slices.ContainsFunc(open, func(r *deletion.Request) bool { return r.ID == id })
-		return !isOpen && at.Done > 0 && now.Sub(time.UnixMicro(at.Done)) > rememberDeletions
+		return !isOpen && at.Done > 0 && now.Sub(time.UnixMicro(at.Done)) > deletion.KeepDryRun
 	})
 	return len(next.Deletions) < before
 }
 
-// recordDeletions makes records of the deletions that all shards have done a while ago.
+// recordDeletions makes records of the deletions that all shards have done a while ago, and drops
+// dry runs.
 func (n *Roller) recordDeletions(ctx context.Context, open []*deletion.Request) error {
 	manifests, err := deletion.Manifests(ctx, n.Bucket)
 	if err != nil {
@@ -222,7 +247,11 @@ func (n *Roller) recordDeletions(ctx context.Context, open []*deletion.Request) 
 	}
 	for _, req := range open {
 		done := req.Progress(manifests)
-		if done.Done.IsZero() || n.Bucket.Now().Sub(done.Done) < rememberDeletions {
+		keep := rememberDeletions
+		if req.DryRun {
+			keep = deletion.KeepDryRun
+		}
+		if done.Done.IsZero() || n.Bucket.Now().Sub(done.Done) < keep {
 			continue
 		}
 		if err := deletion.Record(ctx, n.Bucket, done); err != nil {

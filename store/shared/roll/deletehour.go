@@ -84,9 +84,9 @@ func (d *deleting) find(ctx context.Context, key string, f layout.File, touched 
 	if f.First > 0 && !d.matcher.Overlaps(f.First, f.Last) {
 		return false, nil
 	}
-	if view, ok := d.matcher.View(); ok {
+	if d.matcher.OfViews() {
 		keys, err := d.keysOf(ctx, key)
-		if err != nil || !keys.HasView(view) {
+		if err != nil || !d.matcher.AnyView(keys.HasView) {
 			return false, err
 		}
 	}

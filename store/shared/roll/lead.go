@@ -30,6 +30,9 @@ type Roller struct {
 	saidLate time.Time               // when it was logged that shards have not been rolled up for long
 	aside    map[layout.Segment]bool // segments that this instance set aside
 	failing  failing
+	onDelete func(gone func(page string) bool)
+	seen     map[string]bool // ids of deletions that onDelete has received
+	erased   atomic.Bool     // a shard has carried out a deletion since the last purge
 
 	did struct { // since the start
 		rolled, duplicates, unreadable, lost, setAside, gone atomic.Uint64
@@ -119,6 +122,8 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 		if open, err = n.openDeletions(ctx); err != nil {
 			n.warn(ctx, "nothing is deleted", -1, err)
 			w.Close = false // what is known of deletions that are done stays
+		} else {
+			n.sayDeleted(open)
 		}
 	}
 	n.look(ctx)
@@ -151,6 +156,9 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 		if err := n.SweepSegments(ctx, l); err != nil {
 			n.warn(ctx, "segments are not deleted", -1, err)
 		}
+	}
+	if p, ok := n.Bucket.Store.(objects.Purger); ok {
+		p.Purge(n.erased.Swap(false))
 	}
 	if most := n.keeps.Load().MaxDisk; w.Close && most > 0 && ctx.Err() == nil && n.Bucket.Clock().Doubt() == nil {
 		if err := n.keepWithin(ctx, most); err != nil {
