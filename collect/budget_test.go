@@ -217,8 +217,8 @@ func TestNamesInTheLog(t *testing.T) {
 	var log bytes.Buffer
 	col, _ := newCollector(Options{Limits: Limits{Labels: 1}, Now: func() time.Time { return noon },
 		Logger: slog.New(slog.NewJSONHandler(&log, nil))})
-	for _, key := range []string{"msg", "level", "k‮[2J\n"} {
-		for _, value := range []string{"first", "audit‮[2J"} {
+	for _, key := range []string{"msg", "level", "k\u202e\x1b[2J\n"} {
+		for _, value := range []string{"first", "audit\u202e\x1b[2J"} {
 			text, err := json.Marshal(map[string]string{key: value})
 			if err != nil {
 				t.Fatal(err)
@@ -234,7 +234,7 @@ func TestNamesInTheLog(t *testing.T) {
 				t.Errorf("want one field %s in %s", field, line)
 			}
 		}
-		if strings.Count(line, `":`) != 10 || strings.ContainsAny(line, "‮") || strings.Contains(line, `\u001b`) || !strings.Contains(line, `"name":"audit`) {
+		if strings.Count(line, `":`) != 10 || strings.ContainsAny(line, "\u202e\x1b") || strings.Contains(line, `\u001b`) || !strings.Contains(line, `"name":"audit`) {
 			t.Errorf("got %s", line)
 		}
 	}

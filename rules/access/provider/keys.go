@@ -80,7 +80,7 @@ func (p *Provider) keys(ctx context.Context, url string) (keySet, error) {
 
 // VerifySignature implements [oidc.KeySet].
 func (k keySet) VerifySignature(_ context.Context, token string) ([]byte, error) {
-	signed, err := jose.ParseSigned(token, algorithms())
+	signed, err := jose.ParseSignedCompact(token, algorithms())
 	if err != nil {
 		return nil, err
 	}
