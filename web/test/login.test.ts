@@ -99,7 +99,7 @@ test('somebody in no group is told so, and does not get in', { skip }, async () 
   const tab = await Tab.open(daemon.url, '', {}, /status of (401|403|404)|^request: http:..localhost/);
   const { page } = tab;
   await logIn(tab);
-  await page.getByText('is in no group that may in').waitFor();
+  await page.getByText('is in no group that may log in').waitFor();
   await page.getByText('test-user@zitadel.ch').waitFor();
   assert.equal((await tab.context.request.get(`${daemon.url}/api/v1/pages`)).status(), 401);
 
