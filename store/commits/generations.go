@@ -213,7 +213,10 @@ func (l *Log) removeEmpty() {
 			return
 		}
 		if g.db != nil { // else its room would not be free before the process ends
-			l.closeBadger(g, g.close)
+			l.closeBadger(g, g.end)
+		}
+		if g.db != nil {
+			return // closed without a last record, its log would seem to be lost if it stayed
 		}
 		err := g.remove()
 		if err == nil {
