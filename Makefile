@@ -81,7 +81,7 @@ web: web/dist/index.html ## build the dashboard, which binaries that are built a
 web/dist/index.html: web/build.js web/node_modules $(shell find web/src -type f)
 	cd web && node build.js
 
-sdk/node_modules web/node_modules tools/node_modules test/viewers/node_modules test/bench/peers/node_modules test/bundlers/node_modules test/bundlers/next/node_modules: %/node_modules: %/package.json %/package-lock.json
+sdk/node_modules web/node_modules tools/node_modules test/viewers/node_modules test/bench/peers/node_modules test/bundlers/node_modules test/bundlers/next/node_modules test/bundlers/server/nuxt/node_modules: %/node_modules: %/package.json %/package-lock.json
 	cd $* && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
@@ -128,8 +128,8 @@ test-engines: build sdk/node_modules ## run the browser script in Firefox and We
 	  { $$SUDO apt-get update -q && $$SUDO apt-get install -qy --no-install-recommends firefox-esr webkit2gtk-driver xvfb xauth; }
 	cd sdk && $(BIN) xvfb-run -a node --test test/engines/*.test.js
 
-# Next is for ALL: its packages are as large as all others.
-test-bundlers: build test/bundlers/node_modules $(if $(ALL),test/bundlers/next/node_modules) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]
+# Next and Nuxt are for ALL: the packages of each are as large as all others.
+test-bundlers: build test/bundlers/node_modules $(if $(ALL),$(addprefix test/bundlers/,next/node_modules server/nuxt/node_modules)) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]
 	cd test/bundlers && UPLOAD=$(abspath bin/upload) AGGREGATE=$(abspath bin/aggregate) ALL=$(ALL) npm test
 test-viewers: build test/viewers/node_modules ## open what is written in the viewers of others
 	cd test/viewers/pyroscope && $(BIN) $(GO) test ./...

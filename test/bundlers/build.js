@@ -18,7 +18,13 @@ const run = promisify(execFile);
  * The folder of the packages that a build takes.
  * @param {Build} build
  */
-export const modulesOf = ({ project = '' }) => join(root, project, 'node_modules');
+export const modulesOf = ({ project = '', packages = project }) => join(root, packages, 'node_modules');
+
+/** Whether a copy of an app has a node_modules of its own. */
+const hasModules = (build) => modulesOf(build) != modulesOf({});
+
+/** Leaves out installed packages. */
+const filter = (path) => basename(path) != 'node_modules';
 
 /**
  * Copies an app to where it is built.
@@ -27,15 +33,14 @@ export const modulesOf = ({ project = '' }) => join(root, project, 'node_modules
  * @param {string} [patch] makes another release of it
  * @returns {Promise<string>} the folder of the copy
  */
-export async function copyApp({ app, project }, name, patch) {
+export async function copyApp(build, name, patch) {
+  const { app, project } = build;
   const folder = join(work, name);
   await rm(folder, { recursive: true, force: true });
-  await cp(join(root, app), folder, { recursive: true });
+  await cp(join(root, app), folder, { recursive: true, filter });
   await writeFile(join(folder, 'package-lock.json'), '{}'); // Parcel takes what has one for the root of the project
-  if (project) {
-    await cp(join(root, project), folder, { recursive: true, filter: (path) => basename(path) != 'node_modules' });
-    await linkTree(join(root, project, 'node_modules'), join(folder, 'node_modules'));
-  }
+  if (project) await cp(join(root, project), folder, { recursive: true, filter });
+  if (hasModules(build)) await linkTree(modulesOf(build), join(folder, 'node_modules'));
   if (patch) {
     // The folder is below a repository, which git would look for.
     await run('git', ['apply', join(root, patch)], { cwd: folder, env: { ...process.env, GIT_CEILING_DIRECTORIES: work } });
@@ -64,7 +69,7 @@ export async function build(build, folder) {
   const [program, ...args] = build.command;
   const dist = join(folder, build.dist ?? 'dist');
   await rm(dist, { recursive: true, force: true });
-  const modules = build.project ? join(folder, 'node_modules') : modulesOf(build);
+  const modules = hasModules(build) ? join(folder, 'node_modules') : modulesOf(build);
   const path = program == 'node' ? process.execPath : join(modules, '.bin', program);
   const env = {
     ...process.env,

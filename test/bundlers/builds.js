@@ -2,10 +2,11 @@
  * An app, and how a bundler builds it. Commands are run in a copy of the app two folders below this one.
  * @typedef {object} Build
  * @property {string} name begins with the app
- * @property {'app' | 'vue'} app
+ * @property {string} app its folder
  * @property {string[]} command a program of node_modules/.bin or node, and arguments
  * @property {boolean} [large] left out unless it is asked for: it takes long to install
  * @property {string} [project] a folder with packages of its own, and files that the app needs besides its own
+ * @property {string} [packages] a folder with packages of its own, and no files
  * @property {string} [dist] where the scripts get, from the app
  * @property {string} [base] path of the URLs of scripts
  * @property {string} [document] the page, from the app; else one is made that loads the scripts
