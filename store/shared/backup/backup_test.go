@@ -143,7 +143,7 @@ func withChecksums(data []byte) []byte {
 func FuzzRestore(f *testing.F) {
 	for _, entry := range [][2]string{
 		{"symbols/uploads/1-2.json", "{}"}, {"shard/001/MANIFEST", "x"}, {"seg/20261120T10/abc-00000001", "x"},
-		{"deletions/dry/ABC", "{}"}, {"changes/STATE", "x"}, {"../x", ""},
+		{"deletions/open/dry/ABC", "{}"}, {"changes/STATE", "x"}, {"../x", ""},
 	} {
 		var out bytes.Buffer
 		w := newWriter(&out, time.Unix(1_795_000_000, 0))

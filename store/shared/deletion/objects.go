@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
@@ -49,9 +50,12 @@ func Put(ctx context.Context, b *layout.Bucket, s Selection, by string, dryRun b
 	}
 	folder, most, beyond := kind(dryRun)
 	n := 0
-	for _, err := range b.List(ctx, folder, "") {
+	for e, err := range b.List(ctx, folder, "") {
 		if err != nil {
 			return nil, fmt.Errorf("list deletions: %w", err)
+		}
+		if !dryRun && strings.HasPrefix(e.Key, layout.DryDeletions) {
+			continue
 		}
 		if n++; n >= most {
 			return nil, &beyond
@@ -164,7 +168,7 @@ func List(ctx context.Context, b *layout.Bucket, most int) (out []*Request, err 
 		return nil, err
 	}
 	known := map[string]bool{}
-	for _, folder := range []string{layout.OpenDeletions, layout.DryDeletions, layout.DoneDeletions} {
+	for _, folder := range []string{layout.OpenDeletions, layout.DoneDeletions} {
 		for e, err := range b.List(ctx, folder, "") {
 			if err != nil {
 				return nil, fmt.Errorf("list deletions: %w", err)
@@ -180,7 +184,7 @@ func List(ctx context.Context, b *layout.Bucket, most int) (out []*Request, err 
 				continue
 			}
 			known[r.ID] = true
-			if folder != layout.DoneDeletions {
+			if folder == layout.OpenDeletions {
 				r = r.Progress(manifests)
 			}
 			out = append(out, r)

@@ -3,11 +3,11 @@ package layout
 import "context"
 
 // Folders of requests to delete, see package deletion: those that are carried out, dry runs, and
-// records of those that were carried out.
+// records of those that were carried out. A listing of the first one has dry runs, too.
 const (
 	Deletions     = "deletions/"
 	OpenDeletions = Deletions + "open/"
-	DryDeletions  = Deletions + "dry/"
+	DryDeletions  = OpenDeletions + "dry/"
 	DoneDeletions = Deletions + "done/"
 )
 

@@ -14,7 +14,7 @@
 //	changes/STATE                          what is known of changes
 //	changes/BAD-SUM                        what it was when it could not be read
 //	deletions/open/ID, deletions/done/ID   requests to delete, and records of those that were carried out
-//	deletions/dry/ID                       dry runs, for ten minutes after they are done
+//	deletions/open/dry/ID                  dry runs, for ten minutes after they are done
 //	symbols/                               what package tables has in a folder
 //	BACKUP                                 when the last complete backup was begun
 //

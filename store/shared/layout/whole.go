@@ -36,7 +36,7 @@ var keyForm = regexp.MustCompile(`^(?:(?:seg|bad)/\d{8}T\d{2}/[0-9A-Za-z]{1,64}-
 	`|hours/(\d{3})/\d{8}T\d{2}/[0-9A-Za-z]{1,64}\.sums` +
 	`|days/(\d{3})/\d{8}/[0-9A-Za-z]{1,64}\.sums` +
 	`|changes/(?:STATE|BAD-[0-9a-f]{16})` +
-	`|deletions/(?:open|dry|done)/[0-9A-Za-z]{1,64}` +
+	`|deletions/(?:open|open/dry|done)/[0-9A-Za-z]{1,64}` +
 	`|symbols/(?:sites/[0-9a-z_-]{1,32}/)?(?:tables/[0-9a-f]{2}/[0-9a-f]{64}|uploads/[0-9A-Za-z.-]{1,80}\.json))$`)
 
 // ListNamed lists the objects of a shard that its manifest may name.

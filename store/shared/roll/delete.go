@@ -27,21 +27,19 @@ const (
 
 // openDeletions returns the requests to delete that are carried out, the oldest first.
 func (n *Roller) openDeletions(ctx context.Context) (out []*deletion.Request, err error) {
-	for _, folder := range []string{layout.OpenDeletions, layout.DryDeletions} {
-		for e, err := range n.Bucket.List(ctx, folder, "") {
-			if err != nil {
-				return nil, fmt.Errorf("list deletions: %w", err)
-			}
-			req, err := deletion.Get(ctx, n.Bucket, e.Key)
-			switch {
-			case errors.Is(err, objects.ErrNotFound):
-				continue // it is done by now
-			case err != nil:
-				n.warn(ctx, "a deletion is not carried out", -1, fmt.Errorf("%s: %w", e.Key, err))
-				continue
-			}
-			out = append(out, req)
+	for e, err := range n.Bucket.List(ctx, layout.OpenDeletions, "") {
+		if err != nil {
+			return nil, fmt.Errorf("list deletions: %w", err)
 		}
+		req, err := deletion.Get(ctx, n.Bucket, e.Key)
+		switch {
+		case errors.Is(err, objects.ErrNotFound):
+			continue // it is done by now
+		case err != nil:
+			n.warn(ctx, "a deletion is not carried out", -1, fmt.Errorf("%s: %w", e.Key, err))
+			continue
+		}
+		out = append(out, req)
 	}
 	slices.SortFunc(out, func(a, b *deletion.Request) int { return a.At.Compare(b.At) })
 	return out, nil
