@@ -3,7 +3,7 @@ import { encodeTrace } from './encodeTrace.js';
 import { room } from './loader.js';
 import { hidden, listen } from './observe.js';
 import { post, report } from './report.js';
-import { cut, guard, now, pages, spans } from './spans.js';
+import { guard, now, pages, spans } from './spans.js';
 
 /** @import { ProfilerTrace, Span } from './encodeTrace.js' */
 /** @import { RunningProfiler, View, Visit } from './loader.js' */
@@ -175,7 +175,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
   const added = () => {
     /** @type {Record<string, string>} */
     const all = {};
-    for (const key of names().slice(0, most)) guard(() => key && (all[key] = cut(options.labels?.[key] ?? '')))();
+    for (const key of names().slice(0, most)) guard(() => key && (all[key] = String(options.labels?.[key] ?? '')))();
     return all;
   };
 
