@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { within } from '../../test/chromium/limits.mjs';
+import { started } from '../../test/chromium/limits.mjs';
 
 const run = promisify(execFile);
 
@@ -88,23 +87,11 @@ export class Daemon {
     const bin = await build();
     const [listen, query] = this.#addresses;
     const flags = ['--data', join(this.#dir, 'data'), '--listen', listen, '--query-listen', query, ...this.#flags];
-    const child = spawn(join(bin, 'ingest'), flags, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const { child, match } = await started(join(bin, 'ingest'), flags, / public=(\S+) private=(\S+)/, (line) => {
+      this.#log += line + '\n';
+    });
     this.#process = child;
-    const started = new Promise((resolve, reject) => {
-      child.once('error', reject);
-      child.once('exit', (code) => reject(new Error(`ingest ended with status ${code}:\n${this.#log}`)));
-      createInterface(child.stderr).on('line', (line) => {
-        this.#log += line + '\n';
-        const at = / public=(\S+) private=(\S+)/.exec(line);
-        if (!at) return;
-        this.#addresses = [at[1], at[2]];
-        resolve(undefined);
-      });
-    });
-    await within(60_000, 'the start of ingest', started).catch((error) => {
-      child.kill('SIGQUIT');
-      throw error;
-    });
+    this.#addresses = [match[1], match[2]];
   }
 
   /** Ends the process, but keeps data and addresses for another start. */

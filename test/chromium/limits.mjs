@@ -1,5 +1,10 @@
 // Limits of time for tests that wait for processes and browsers: a test that fails must not keep its file from ending.
 
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/** @import { ChildProcess } from 'node:child_process' */
+
 /**
  * Waits for work, and fails if it takes longer than a limit.
  * @template T
@@ -18,6 +23,37 @@ export async function within(ms, what, work) {
     return await /** @type {Promise<T>} */ (Promise.race([work, over]));
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/**
+ * Starts a program, and waits for a line of its standard error. A program that does not print it within a minute is ended;
+ * one in Go prints its stacks then.
+ * @param {string} program
+ * @param {string[]} args
+ * @param {RegExp} line
+ * @param {(text: string) => void} [note] is called with each line
+ * @returns {Promise<{ child: ChildProcess, match: RegExpExecArray }>}
+ */
+export async function started(program, args, line, note = () => {}) {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let log = '';
+  /** @type {Promise<RegExpExecArray>} */
+  const found = new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`${program} ended with status ${code}:\n${log}`)));
+    createInterface({ input: child.stderr }).on('line', (text) => {
+      log += text + '\n';
+      note(text);
+      const match = line.exec(text);
+      if (match) resolve(match);
+    });
+  });
+  try {
+    return { child, match: await within(60_000, `the start of ${program}`, found) };
+  } catch (error) {
+    child.kill('SIGQUIT');
+    throw error;
   }
 }
 

@@ -5,10 +5,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { launch as start } from '../../test/chromium/launch.mjs';
-import { endAfter, within } from '../../test/chromium/limits.mjs';
+import { endAfter, started, within } from '../../test/chromium/limits.mjs';
 
 /** The root of the repository: tests run in web/. */
 export const root = resolve('..');
@@ -51,17 +50,9 @@ export async function aggregate(...args: string[]): Promise<string> {
 
 /** Runs aggregate --http for files, and returns its URL and what ends it. */
 export async function served(...files: string[]): Promise<{ url: string; end(): void }> {
-  const child = spawn(program('aggregate'), ['--http', ':0', '--no-browser', ...files], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let log = '';
-  const url = await new Promise<string>((ready, failed) => {
-    child.on('exit', () => failed(new Error(`aggregate ended:\n${log}`)));
-    createInterface({ input: child.stderr }).on('line', (line) => {
-      log += line + '\n';
-      const found = /aggregate: (http:\S+) shows it/.exec(line);
-      if (found) ready(found[1]!);
-    });
-  });
-  return { url, end: () => child.kill() };
+  const args = ['--http', ':0', '--no-browser', ...files];
+  const { child, match } = await started(program('aggregate'), args, /aggregate: (http:\S+) shows it/);
+  return { url: match[1]!, end: () => child.kill() };
 }
 
 /** A trace for a daemon. */
@@ -98,20 +89,10 @@ export class Daemon {
   async start(): Promise<void> {
     const [listen = '', query = ''] = this.#addresses;
     const args = ['--data', join(this.#dir, 'data'), '--listen', listen, '--query-listen', query];
-    const child = spawn(program('ingest'), [...args, ...this.#flags], { stdio: ['ignore', 'ignore', 'pipe'] });
-    this.#process = child;
     running.add(this);
-    let log = '';
-    await new Promise<void>((ready, failed) => {
-      child.on('exit', () => failed(new Error(`ingest ended:\n${log}`)));
-      createInterface({ input: child.stderr }).on('line', (line) => {
-        log += line + '\n';
-        const found = /msg=listening public=(\S+) private=(\S+)/.exec(line);
-        if (!found) return;
-        this.#addresses = [found[1]!, found[2]!];
-        ready();
-      });
-    });
+    const { child, match } = await started(program('ingest'), [...args, ...this.#flags], /msg=listening public=(\S+) private=(\S+)/);
+    this.#process = child;
+    this.#addresses = [match[1]!, match[2]!];
   }
 
   /** Where browsers send. */

@@ -2,9 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import WebSocket from 'ws';
-import { within } from '../../../test/chromium/limits.mjs';
+import { started, within } from '../../../test/chromium/limits.mjs';
 
 /**
  * A browser with one tab.
@@ -25,29 +24,6 @@ const clickAt = (x, y) => [
     actions: [{ type: 'pointerMove', x, y, duration: 0 }, { type: 'pointerDown', button: 0 }, { type: 'pointerUp', button: 0 }],
   },
 ];
-
-/**
- * Starts a program and waits for a line of its standard error.
- * @param {string} program
- * @param {string[]} args
- * @param {RegExp} line
- */
-async function started(program, args, line) {
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  let log = '';
-  const found = new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`${program} ended with status ${code}:\n${log}`)));
-    createInterface(child.stderr).on('line', (text) => {
-      log += text + '\n';
-      const match = line.exec(text);
-      if (match) resolve(match);
-    });
-  });
-  /** @type {RegExpExecArray} */
-  const match = await within(60_000, program, found);
-  return { child, match };
-}
 
 /**
  * Starts Firefox, by WebDriver BiDi: https://w3c.github.io/webdriver-bidi/.
