@@ -16,6 +16,8 @@ export SOURCEMAPS
 # detector takes cgo.
 export GOFLAGS := $(GOFLAGS) -trimpath
 export CGO_ENABLED := 0
+# Debian has nginx, haproxy and mkfs there.
+export PATH := $(PATH):/usr/sbin:/sbin
 
 .PHONY: help
 help: ## list the commands
@@ -24,8 +26,14 @@ help: ## list the commands
 # The dashboard needs npm. Without it the binaries have none, and say so.
 DASHBOARD = $(if $(shell command -v npm),web/dist/index.html)
 
+# Installed programs decide which files are built, so a second make builds them.
+.PHONY: setup setup-run setup-lint setup-test
+setup: setup-test ## install what make run, lint and test need and is missing; other commands take SETUP=no to install nothing
+setup-run setup-lint setup-test: setup-%:
+	@tools/setup.sh $*
+
 .PHONY: run
-run: $(DASHBOARD) ## start the daemon with a week of visits of a small shop, show what changed, and where the dashboard is
+run: setup-run ## start the daemon with a week of visits of a small shop, show what changed, and where the dashboard is
 	@$(MAKE) --no-print-directory --silent build
 	@if [ -t 0 ] && [ -t 1 ]; then exec bin/ingest --demo; else exec bin/ingest --demo --demo-ends; fi
 
@@ -64,18 +72,6 @@ check-release: web/node_modules ## make a release for linux/amd64 twice, compare
 	$(MAKE) --no-print-directory -C $$work/clone release PLATFORMS=linux/amd64 OUT=$$work/again; \
 	cd tools/release && RELEASE=$$work/dist AGAIN=$$work/again $(GO) test -count 1 $(VERBOSE) .
 
-# The race detector needs a C compiler, the tests of the browser script need node, and what the tutorial says curl.
-.PHONY: setup
-setup:
-	@missing=; \
-	command -v gcc >/dev/null || missing="gcc libc6-dev"; \
-	command -v npm >/dev/null || missing="$$missing nodejs npm"; \
-	command -v curl >/dev/null || missing="$$missing curl"; \
-	[ -z "$$missing" ] || { \
-	  echo "installing $$missing"; \
-	  SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \
-	  $$SUDO apt-get update -q && $$SUDO apt-get install -qy $$missing; }
-
 .PHONY: web
 web: web/dist/index.html ## build the dashboard, which binaries that are built afterwards have
 web/dist/index.html: web/build.js web/node_modules $(shell find web/src -type f)
@@ -89,7 +85,19 @@ sdk/node_modules web/node_modules tools/node_modules test/viewers/node_modules t
 # programs that tests build are run from there.
 MEMORY := $(shell findmnt -bnro OPTIONS,AVAIL /dev/shm 2>/dev/null | awk '!/noexec/ && $$2 > 4e9 {print "TMPDIR=/dev/shm"; exit}')
 BIN = PROGRAMS=$(abspath bin)
-GOTEST = METAMORPHIC_FOR=2s $(BIN) nice -n 4 $(GO) test -short -vet=off -p 3 -timeout 20m
+GOTEST = METAMORPHIC_FOR=2s $(BIN) nice -n 4 $(REPORT) -short -vet=off -p 3 -timeout 20m
+
+# Each part of the tests leaves a report in the format of JUnit, which make test counts.
+REPORTS = bin/reports
+PARTS = go bucket race race-store script dashboard
+REPORT = bin/test/gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg --hide-summary skipped \
+  --junitfile $(REPORTS)/$(PART).xml --
+NODE_REPORT = NODE_TEST_FLAGS="--test-reporter=spec --test-reporter-destination=stdout \
+  --test-reporter=junit --test-reporter-destination=$(abspath $(REPORTS))/$(PART).xml"
+bin/test/gotestsum: tools/go.mod
+	@$(GO) build -modfile=tools/go.mod -o $@ gotest.tools/gotestsum
+$(REPORTS):
+	@mkdir -p $@
 
 # The race detector makes tests up to eight times slower. So here it looks at what is about concurrency: small packages that
 # lock, and those tests of large ones that are named so. make race has it look at everything. They run on the disk, which some
@@ -98,30 +106,45 @@ RACED = ./internal/... ./store/commits ./store/directory ./store/shared/write
 RACED_PARTLY = ./store/shared ./store/shared/read ./rules/access
 RACING = AtOnce|Beside|Cache|Close|Commit|Concurrent|During|Many|Race|Share|Stuck|Together|UnderLoad|Wait|While
 # What is built with the detector waits for a second at its end otherwise, for goroutines that are left.
-RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 nice -n 4 $(GO) test -race -vet=off -timeout 50m
+RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 nice -n 4 $(REPORT) -race -vet=off -timeout 50m
 
 # Browsers on one side; on the other, what lets them go first (see nice), since browsers measure.
 .PHONY: test
-test: setup build sdk/node_modules web/node_modules ## run all tests, with the race detector where code is concurrent
-	@$(MAKE) --no-print-directory --output-sync=target -j2 -o build TRACES=$(abspath $(TRACES)) test-browsers test-programs
+test: setup-test ## run all tests, with the race detector where code is concurrent; the last line counts them
+	@$(MAKE) --no-print-directory build sdk/node_modules web/node_modules bin/test/gotestsum
+	@rm -rf $(REPORTS)
+	@status=0; \
+	$(MAKE) --no-print-directory --output-sync=target -k -j2 -o build TRACES=$(abspath $(TRACES)) \
+	  test-browsers test-programs || status=2; \
+	$(GO) run ./test/summary $(PARTS:%=$(REPORTS)/%.xml) || status=2; \
+	exit $$status
 
 .PHONY: test-browsers test-programs
 test-browsers:
-	@$(MAKE) --no-print-directory -j1 -o build test-sdk test-web
+	@$(MAKE) --no-print-directory -k -j1 -o build test-sdk test-web
 test-programs:
-	@$(MAKE) --no-print-directory -j1 test-go test-race
-.PHONY: test-go test-race test-sdk test-web test-engines test-bundlers test-viewers test-alerts test-receivers
+	@$(MAKE) --no-print-directory -k -j1 test-go test-bucket test-race test-race-store
+.PHONY: test-go test-bucket test-race test-race-store test-sdk test-web test-engines test-bundlers test-viewers test-alerts test-receivers
+test-go test-bucket test-race test-race-store race: bin/test/gotestsum | $(REPORTS)
+test-go: PART = go
 test-go:
 	$(MEMORY) $(GOTEST) $(filter-out $(shell $(GO) list $(RACED)),$(shell $(GO) list ./...))
+test-bucket: PART = bucket
+test-bucket:
 	$(MEMORY) BACKEND=bucket $(GOTEST) ./query ./query/pyroscope ./query/budget ./collect
+test-race: PART = race
 test-race:
 	$(RACE) -short $(RACED)
+test-race-store: PART = race-store
+test-race-store:
 	$(RACE) -short -run '$(RACING)' $(RACED_PARTLY)
-test-sdk: build
-	cd sdk && $(BIN) npm test
-test-web: build
+test-sdk: PART = script
+test-sdk: build sdk/node_modules | $(REPORTS)
+	cd sdk && $(BIN) $(NODE_REPORT) npm test
+test-web: PART = dashboard
+test-web: build web/node_modules | $(REPORTS)
 	$(GO) build -o bin/test/ ./test/provider
-	cd web && npx tsc && npm test
+	cd web && npx tsc && $(NODE_REPORT) npm test
 # Two browsers with 300 MB of packages, and a display for one of them.
 test-engines: build sdk/node_modules ## run the browser script in Firefox and WebKitGTK, which it installs
 	@SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; command -v firefox-esr WebKitWebDriver xvfb-run >/dev/null || \
@@ -129,7 +152,7 @@ test-engines: build sdk/node_modules ## run the browser script in Firefox and We
 	cd sdk && $(BIN) xvfb-run -a node --test test/engines/*.test.js
 
 # Next and Nuxt are for ALL: the packages of each are as large as all others.
-test-bundlers: build test/bundlers/node_modules $(if $(ALL),$(addprefix test/bundlers/,next/node_modules server/nuxt/node_modules)) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]
+test-bundlers: build sdk/node_modules test/bundlers/node_modules $(if $(ALL),$(addprefix test/bundlers/,next/node_modules server/nuxt/node_modules)) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]
 	cd test/bundlers && UPLOAD=$(abspath bin/upload) AGGREGATE=$(abspath bin/aggregate) ALL=$(ALL) npm test
 test-viewers: build test/viewers/node_modules ## open what is written in the viewers of others
 	cd test/viewers/pyroscope && $(BIN) $(GO) test ./...
@@ -158,7 +181,8 @@ package: sdk/node_modules ## check the package of the browser script as those wh
 NARROW = ./encode/... ./trie/... ./store/... ./query/compare ./symbols/... ./rules/feature
 
 .PHONY: lint
-lint: tools/node_modules ## check formatting, vet, staticcheck, the schema
+lint: setup-lint ## check formatting, vet, staticcheck, the schema, generated code, the npm package
+	@$(MAKE) --no-print-directory tools/node_modules package check-generate
 	@test -z "$$(gofmt -s -l $$(git ls-files '*.go'))" || { gofmt -s -d $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	$(TOOL) staticcheck ./...
@@ -169,10 +193,17 @@ lint: tools/node_modules ## check formatting, vet, staticcheck, the schema
 narrow: ## vet what computes with numbers from outside for a processor of 32 bits
 	GOARCH=386 $(GO) vet $(NARROW)
 
+# Takes root, 3 GB and half an hour; SUITE is a release of Debian with node 20 or later.
+SUITE ?= trixie
+.PHONY: check-fresh
+check-fresh: ## run make run and make test of the commit in a new Debian that has Go, git and make alone
+	tools/check-fresh.sh $(SUITE) $(abspath .)
+
 # What takes too long for each change.
 .PHONY: nightly race test-long
 nightly: ## run what takes too long for each change, and end with a table: race detector on all, fuzzing, faults, load, benchmarks, releases
 	.ci/nightly
+race: PART = race-all
 race: ## run all tests of Go with the race detector
 	$(RACE) ./...
 test-long: ## run all tests of Go in their long form
@@ -193,8 +224,11 @@ generate: sdk tools/node_modules ## generate the code of the schema, and the bro
 	$(BUF) generate
 
 .PHONY: check-generate
-check-generate: generate ## check that what is generated is that of the sources
-	git diff --exit-code -- proto sdk/dist
+check-generate: sdk/node_modules tools/node_modules ## check that the generated code is up to date
+	@before=$$(mktemp -d) && trap 'rm -rf "$$before"' EXIT && cp -a proto sdk/dist sdk/brotli "$$before" && \
+	$(MAKE) --no-print-directory --silent generate && \
+	{ diff -qr "$$before/proto" proto && diff -qr "$$before/dist" sdk/dist && diff -qr "$$before/brotli" sdk/brotli || \
+	  { echo "the generated code was out of date; commit the new one"; exit 1; }; }
 
 # A number of inputs, and not a time: when the time is over while an input runs, go test
 # fails with "context deadline exceeded" although nothing is wrong. The tests of a package are
@@ -242,11 +276,11 @@ CLUSTER_TRACES ?= 100000
 WEB_ROUNDS ?= 5
 ONLY ?=
 .PHONY: screenshots
-screenshots: setup build web/node_modules ## take the pictures in docs/images, of the shop of the demo
+screenshots: setup-test build web/node_modules ## take the pictures in docs/images, of the shop of the demo
 	node web/screenshots.js
 
 .PHONY: bench
-bench: setup build sdk/node_modules test/bench/peers/node_modules test/viewers/node_modules ## measure beside the peers: make bench TRACES=DIR [ONLY=PART]
+bench: setup-test build sdk/node_modules test/bench/peers/node_modules test/viewers/node_modules ## measure next to the peers: make bench TRACES=DIR [ONLY=PART]
 	cd web && node build.js --tests
 	$(GO) run ./test/bench --import-mb $(IMPORT_MB) --disk-traces $(DISK_TRACES) --rollup-traces $(ROLLUP_TRACES) \
 	  --rollup-days $(ROLLUP_DAYS) --compare-runs $(COMPARE_RUNS) --watch-seeds $(WATCH_SEEDS) --cause-seeds $(CAUSE_SEEDS) --closes $(CLOSES) --names-traces $(NAMES_TRACES) --cluster-traces $(CLUSTER_TRACES) --ingest-time $(INGEST_TIME) --web-rounds $(WEB_ROUNDS) \

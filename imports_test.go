@@ -146,6 +146,7 @@ var mayImport = map[string][]string{
 	"test/mutate":            {},
 	"test/programs":          {},
 	"test/scratchdisk":       {},
+	"test/summary":           {},
 	"test/simulate":          {"query/compare", "trie", "trie/rollup"},
 	"test/simulate/releases": {"query", "query/cause", "query/compare", "query/watch", "symbols/edits", "symbols/owner", "trie"},
 	"test/simulate/site":     {"query", "query/compare", "query/vital", "query/watch", "test/simulate", "trie"},

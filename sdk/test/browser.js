@@ -6,8 +6,6 @@ import { Site } from './site.js';
 
 /** @import { Browser, BrowserContext, Page } from 'playwright-core' */
 
-export { missing } from '../../test/chromium/launch.mjs';
-
 /** Starts Chromium with the cache of pages that Playwright would take from it. */
 export const launch = () => start(chromium, { ignoreDefaultArgs: ['--disable-back-forward-cache'] });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { endAfter, within } from '../../test/chromium/limits.mjs';
-import { Setup, closeBrowser, missing } from './browser.js';
+import { Setup, closeBrowser } from './browser.js';
 
 /** Whether tests are long, and compare times: LONG=1 on a quiet machine, which make nightly has. */
 export const long = Boolean(process.env.LONG);
@@ -44,7 +44,7 @@ async function run(body, time, flags) {
  *   by chance, a mistake makes all of them wrong
  */
 export function check(name, body, { flags, todo, measures, tries = todo ? 1 : 3, time = 90_000 } = {}) {
-  const skip = missing || (measures && !long && 'it measures time on a quiet machine: LONG=1, which make nightly has');
+  const skip = measures && !long && 'it measures time on a quiet machine: LONG=1, which make nightly has';
   test(name, { skip, todo }, async () => {
     for (;;)
       try {

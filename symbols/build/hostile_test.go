@@ -143,7 +143,7 @@ func TestLinks(t *testing.T) {
 	link := func(target, name string) {
 		t.Helper()
 		if err := os.Symlink(target, filepath.Join(dir, filepath.FromSlash(name))); err != nil {
-			t.Skip("no links here:", err)
+			t.Fatal(err)
 		}
 	}
 	write(outside, "secret.js", "x")

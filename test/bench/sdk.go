@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -18,10 +17,6 @@ import (
 // arrive when sent while a page closes, and the cost to visitors, with half as many page views of
 // each kind. Programs in sdk/ measure this and print one figure per line.
 func browserScript(ctx context.Context, dir string, closes int, stderr io.Writer) ([]figure, error) {
-	if _, err := exec.LookPath("node"); err != nil && os.Getenv("CI") == "" {
-		fmt.Fprintln(stderr, "bench: NOT MEASURED: the SDK, as node is missing")
-		return nil, nil
-	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err

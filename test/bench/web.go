@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 )
@@ -14,10 +13,6 @@ import (
 // a folder: its size, the speed of drawing and interaction of flame graphs compared with
 // speedscope and d3-flame-graph, long tasks, and memory.
 func dashboard(ctx context.Context, dir string, rounds int, stderr io.Writer) ([]figure, error) {
-	if _, err := exec.LookPath("node"); err != nil && os.Getenv("CI") == "" {
-		fmt.Fprintln(stderr, "bench: NOT MEASURED: the dashboard, as node is missing")
-		return nil, nil
-	}
 	if _, err := os.Stat("web/.tests/figures.js"); err != nil {
 		return nil, fmt.Errorf("%w: build it by make bench, or by node build.js --tests in web", err)
 	}

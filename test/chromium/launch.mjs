@@ -12,12 +12,6 @@ const places = [
 ];
 const executablePath = process.env.CHROMIUM ?? places.find((place) => existsSync(place));
 
-/** Why tests can not run, if they can not. In CI they fail. */
-export const missing =
-  !executablePath &&
-  !process.env.CI &&
-  'NOT TESTED: there is no Chromium. Install it, or say where it is: CHROMIUM=/path/to/chromium';
-
 // Without a switch for this, each window renders two suggestion lists of the address bar, which nobody sees: 1.5 s of a
 // processor for each browser context. The last switch replaces that of Playwright, so it has what keeps the network quiet, too.
 const without = [
@@ -38,7 +32,7 @@ const without = [
  * @returns {Promise<B>}
  */
 export function launch(chromium, { args = [], ...options } = {}) {
-  assert.ok(executablePath, `there is no Chromium at ${places.join(', ')} or $CHROMIUM`);
+  assert.ok(executablePath, 'there is no Chromium: run make setup, or set CHROMIUM=/path/to/chromium');
   return chromium.launch({
     executablePath,
     args: ['--no-sandbox', `--disable-features=${without.join(',')}`, ...args], // it does not run as root with a sandbox

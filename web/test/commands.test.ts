@@ -6,11 +6,10 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { Daemon, endAll, missing, root, Tab } from './daemon.ts';
+import { Daemon, endAll, root, Tab } from './daemon.ts';
 import { figuresOf, lacks, type Figures } from './figures.ts';
 import { sendShop, visitOf } from './shop.ts';
 
-const skip = missing;
 const run = promisify(execFile);
 let shop: Daemon;
 
@@ -31,7 +30,6 @@ async function report(daemon: Daemon): Promise<void> {
 }
 
 before(async () => {
-  if (skip) return;
   shop = await Daemon.start();
   await sendShop(shop);
   await shop.send(...visitOf('one'), ...visitOf('two'), ...visitOf('three'));
@@ -109,7 +107,7 @@ const pages = [
 ];
 
 for (const path of pages) {
-  test(`the commands of /${path}`, { skip }, async (t) => {
+  test(`the commands of /${path}`, async (t) => {
     const tab = await Tab.open(shop.url, path, {}, /status of 404/);
     await tab.settled();
     const panels = await panelsOf(tab.page);

@@ -12,8 +12,6 @@ import { endAfter, started, within } from '../../test/chromium/limits.mjs';
 /** The root of the repository: tests run in web/. */
 export const root = resolve('..');
 
-export { missing } from '../../test/chromium/launch.mjs';
-
 let browser: Promise<Browser> | undefined;
 
 /** The browser that all tests of a process share. */

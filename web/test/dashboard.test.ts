@@ -2,14 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { aggregate, Daemon, endAll, missing, Tab } from './daemon.ts';
+import { aggregate, Daemon, endAll, Tab } from './daemon.ts';
 import { sendShop, traceOf } from './shop.ts';
 
 let shop: Daemon;
-const skip = missing;
 
 before(async () => {
-  if (skip) return;
   shop = await Daemon.start();
   await sendShop(shop);
 });
@@ -25,7 +23,7 @@ async function meanOf(page: string): Promise<number> {
   return report.pages[0].time.mean.value;
 }
 
-test('the overview has the numbers of aggregate', { skip }, async () => {
+test('the overview has the numbers of aggregate', async () => {
   const tab = await Tab.open(shop.url, '', {}, noBudgets);
   const { page } = tab;
   await page.getByText('Heaviest pages').waitFor();
@@ -40,7 +38,7 @@ test('the overview has the numbers of aggregate', { skip }, async () => {
   await tab.close();
 });
 
-test('what stands in the URL is shown, and the way back is kept', { skip }, async () => {
+test('what stands in the URL is shown, and the way back is kept', async () => {
   const tab = await Tab.open(shop.url, '?since=7d&unit=share', {}, noBudgets);
   const { page } = tab;
   await page.getByText('Heaviest pages').waitFor();
@@ -53,7 +51,7 @@ test('what stands in the URL is shown, and the way back is kept', { skip }, asyn
   await tab.close();
 });
 
-test('an empty installation says how to begin, and notices the first trace', { skip }, async () => {
+test('an empty installation says how to begin, and notices the first trace', async () => {
   const empty = await Daemon.start();
   const tab = await Tab.open(empty.url, '', {}, noBudgets);
   await tab.page.getByText('No profiles received yet').waitFor();
@@ -63,7 +61,7 @@ test('an empty installation says how to begin, and notices the first trace', { s
   await empty.end();
 });
 
-test('who has to log in does, and logs out', { skip }, async () => {
+test('who has to log in does, and logs out', async () => {
   const rules = `users:
   - name: ann
     bcrypt: $2a$05$GbONi0oUbWftKQT89KJuceigWx23977lLpT5O90AAfPltFUF/8L9K
@@ -90,7 +88,7 @@ test('who has to log in does, and logs out', { skip }, async () => {
   await guarded.end();
 });
 
-test('a daemon that is restarted is told, and comes back', { skip }, async () => {
+test('a daemon that is restarted is told, and comes back', async () => {
   const brief = await Daemon.start();
   await brief.send(traceOf(0, 'r1', '/first', 100));
   const tab = await Tab.open(brief.url, '', {}, /status of 404|ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/);

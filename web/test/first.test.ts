@@ -7,9 +7,8 @@ import { after, test } from 'node:test';
 import { missing } from '../src/pages/first/missing.ts';
 import { headers, scripts } from '../src/pages/first/snippets.ts';
 import { axeFindsNothing, isNotWide } from './accessible.ts';
-import { Daemon, endAll, launch, missing as noBrowser, Tab } from './daemon.ts';
+import { Daemon, endAll, launch, Tab } from './daemon.ts';
 
-const skip = noBrowser;
 const servers: Server[] = [];
 
 after(async () => {
@@ -44,7 +43,7 @@ async function visit(origin: string): Promise<void> {
 /** The snippet on the screen. */
 const shown = (tab: Tab) => tab.page.locator('.snippets', { hasText: 'Script tag' }).locator('pre').innerText();
 
-test('the snippet works as it stands; without the header the page says so, with it the page view is there', { skip }, async () => {
+test('the snippet works as it stands; without the header the page says so, with it the page view is there', async () => {
   const daemon = await Daemon.start();
   const tab = await Tab.open(daemon.url, '', {}, /status of 404/); // of budgets, on the page that comes after
   await tab.page.getByText('no browser has loaded the script').waitFor();
@@ -61,7 +60,7 @@ test('the snippet works as it stands; without the header the page says so, with 
   await tab.close();
 });
 
-test('an origin that may not send is named, with what to type', { skip }, async () => {
+test('an origin that may not send is named, with what to type', async () => {
   const daemon = await Daemon.start('--allow-origin', 'https://www.example.com', '--public-url', 'https://profiles.example.com');
   const tab = await Tab.open(daemon.url, '');
   assert.match(await shown(tab), /url: 'https:\/\/profiles\.example\.com'/);

@@ -3,15 +3,13 @@ import { after, before, test } from 'node:test';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { axeFindsNothing } from './accessible.ts';
-import { endAll, launch, missing } from './daemon.ts';
+import { endAll, launch } from './daemon.ts';
 
 let browser: Browser;
 let files: Map<string, string>;
 const problems: string[] = [];
-const skip = missing;
 
 before(async () => {
-  if (skip) return;
   const { outputFiles } = await build({
     entryPoints: ['test/flame-page.tsx'],
     bundle: true,
@@ -80,7 +78,7 @@ async function at(page: Page, share: number, row: number): Promise<{ x: number; 
   return { x: share * width, y: row * 20 + 10 };
 }
 
-test('a tree of 20,000 nodes is drawn, clicked, searched and walked through', { skip }, async () => {
+test('a tree of 20,000 nodes is drawn, clicked, searched and walked through', async () => {
   const page = await open();
   await page.evaluate(() => fixture.show(fixture.randomResponse(20_000, 1)));
   const colours = await page.evaluate(() => {
@@ -100,7 +98,7 @@ test('a tree of 20,000 nodes is drawn, clicked, searched and walked through', { 
   await page.close();
 });
 
-test('details say what is pointed at, at once', { skip }, async () => {
+test('details say what is pointed at, at once', async () => {
   const page = await openStacks();
   await canvas(page).hover({ position: await at(page, 0.1, 2) });
   assert.match(await details(page), /^b src\/b\.ts:2:7 total 50 ms self 10 ms of all 50 % Actions all$/);
@@ -111,7 +109,7 @@ test('details say what is pointed at, at once', { skip }, async () => {
   await page.close();
 });
 
-test('what is zoomed has the height that it needs, and no part of it is larger than it', { skip }, async () => {
+test('what is zoomed has the height that it needs, and no part of it is larger than it', async () => {
   const page = await openStacks();
   const height = async () => (await canvas(page).boundingBox())!.height;
   const all = await height();
@@ -125,7 +123,7 @@ test('what is zoomed has the height that it needs, and no part of it is larger t
   await page.close();
 });
 
-test('clicks zoom, and there is a way back', { skip }, async () => {
+test('clicks zoom, and there is a way back', async () => {
   const page = await openStacks();
   await canvas(page).click({ position: await at(page, 0.1, 1) });
   await page.waitForTimeout(500); // or it were a double click
@@ -145,7 +143,7 @@ test('clicks zoom, and there is a way back', { skip }, async () => {
   await page.close();
 });
 
-test('all is done by keyboard', { skip }, async () => {
+test('all is done by keyboard', async () => {
   const page = await openStacks();
   await canvas(page).focus();
   await press(page, 'ArrowDown');
@@ -181,7 +179,7 @@ test('all is done by keyboard', { skip }, async () => {
   await page.close();
 });
 
-test('the menu of a call hides, focuses and merges', { skip }, async () => {
+test('the menu of a call hides, focuses and merges', async () => {
   const page = await openStacks();
   await canvas(page).click({ position: await at(page, 0.1, 2), button: 'right' });
   await page.getByRole('menuitem', { name: 'Hide this function' }).click();
@@ -207,7 +205,7 @@ test('the menu of a call hides, focuses and merges', { skip }, async () => {
   await page.close();
 });
 
-test('double clicks show callers and callees, and leave the zoom', { skip }, async () => {
+test('double clicks show callers and callees, and leave the zoom', async () => {
   const page = await openStacks();
   await canvas(page).dblclick({ position: await at(page, 0.1, 2) });
   assert.deepEqual((await told(page)).at(-1), 'sandwich b');
@@ -217,7 +215,7 @@ test('double clicks show callers and callees, and leave the zoom', { skip }, asy
   await page.close();
 });
 
-test('(other) is asked for', { skip }, async () => {
+test('(other) is asked for', async () => {
   const page = await open();
   await page.evaluate(() => fixture.show(fixture.responseOf({ 'a b': 1000, 'a (other)': 3000 })));
   await canvas(page).click({ position: await at(page, 0.9, 2) });
@@ -229,7 +227,7 @@ test('(other) is asked for', { skip }, async () => {
   await page.close();
 });
 
-test('a comparison has signs, changes and what was removed', { skip }, async () => {
+test('a comparison has signs, changes and what was removed', async () => {
   const page = await open();
   await page.evaluate(() =>
     fixture.show(fixture.responseOf({ 'a b': [30_000, 10_000], 'a c': [10_000, 14_000], gone: [0, 8_000] }, 1, 2)),
@@ -246,7 +244,7 @@ test('a comparison has signs, changes and what was removed', { skip }, async () 
   await page.close();
 });
 
-test('rows are a treegrid with the same selection', { skip }, async () => {
+test('rows are a treegrid with the same selection', async () => {
   const page = await openStacks({ view: 'both' });
   const grid = page.getByRole('treegrid');
   await grid.focus();
@@ -270,7 +268,7 @@ test('rows are a treegrid with the same selection', { skip }, async () => {
   await page.close();
 });
 
-test('rows of a large tree are few elements', { skip }, async () => {
+test('rows of a large tree are few elements', async () => {
   const page = await open();
   await page.evaluate(() => fixture.show(fixture.randomResponse(20_000, 1), { view: 'rows' }));
   const grid = page.getByRole('treegrid');
@@ -284,7 +282,7 @@ test('rows of a large tree are few elements', { skip }, async () => {
   await page.close();
 });
 
-test('by touch the first tap selects, and the second one zooms', { skip }, async () => {
+test('by touch the first tap selects, and the second one zooms', async () => {
   const page = await openStacks({}, { hasTouch: true, viewport: { width: 360, height: 740 } });
   const tap = async () => canvas(page).tap({ position: await at(page, 0.1, 2) });
   await tap();
@@ -297,7 +295,7 @@ test('by touch the first tap selects, and the second one zooms', { skip }, async
   await page.close();
 });
 
-test('hostile names are shown as texts', { skip }, async () => {
+test('hostile names are shown as texts', async () => {
   const page = await open();
   const name = `</script><img src=x onerror=alert(1)>\u0000\u001b[31m\u202e${'x'.repeat(10_000)}`;
   await page.evaluate((hostile) => fixture.show(fixture.responseOf({ [`a\u00a0b ${hostile.replaceAll(' ', '\u00a0')}`]: 5000 }), { view: 'both' }), name);
@@ -310,7 +308,7 @@ test('hostile names are shown as texts', { skip }, async () => {
 });
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`axe finds nothing in the ${colorScheme}`, { skip }, async () => {
+  test(`axe finds nothing in the ${colorScheme}`, async () => {
     const page = await open({ colorScheme });
     await page.evaluate(() => fixture.show(fixture.randomResponse(2000, 1, { base: true }), { view: 'both', search: 'row' }));
     await canvas(page).click({ position: await at(page, 0.3, 4) });

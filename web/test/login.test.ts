@@ -6,10 +6,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
-import { Daemon, endAll, missing, root, Tab } from './daemon.ts';
+import { Daemon, endAll, root, Tab } from './daemon.ts';
 import { traceOf } from './shop.ts';
 
-const skip = missing;
 const providers = new Set<ChildProcess>();
 
 after(async () => {
@@ -66,7 +65,7 @@ async function logIn(tab: Tab): Promise<void> {
   await page.locator('button[type=submit], input[type=submit]').first().click();
 }
 
-test('somebody in a group logs in by the provider, comes back to the page, and logs out', { skip }, async () => {
+test('somebody in a group logs in by the provider, comes back to the page, and logs out', async () => {
   const daemon = await startDaemon('all,web-perf');
   await daemon.send(traceOf(0, 'r1', '/first', 100));
   const tab = await Tab.open(daemon.url, 'page?page=%2Ffirst', {}, /status of (401|404)|^request: http:..localhost/);
@@ -94,7 +93,7 @@ test('somebody in a group logs in by the provider, comes back to the page, and l
   await daemon.end();
 });
 
-test('somebody in no group is told so, and does not get in', { skip }, async () => {
+test('somebody in no group is told so, and does not get in', async () => {
   const daemon = await startDaemon('all,sales');
   const tab = await Tab.open(daemon.url, '', {}, /status of (401|403|404)|^request: http:..localhost/);
   const { page } = tab;

@@ -5,15 +5,13 @@ import { readdir } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { axeFindsNothing, isNotWide } from './accessible.ts';
-import { aggregate, Daemon, endAll, missing, Tab } from './daemon.ts';
+import { aggregate, Daemon, endAll, Tab } from './daemon.ts';
 import { hostile, sendShop } from './shop.ts';
 import { isValid } from './valid.ts';
 
 let shop: Daemon;
-const skip = missing;
 
 before(async () => {
-  if (skip) return;
   shop = await Daemon.start();
   await sendShop(shop);
 });
@@ -42,7 +40,7 @@ const places = {
   nowhere: 'nowhere',
 };
 
-test('the documentation is valid', { skip }, async () => {
+test('the documentation is valid', async () => {
   const paths = new Set(['docs/']);
   for (const path of paths) {
     const response = await fetch(`${shop.url}/${path}`);
@@ -56,7 +54,7 @@ test('the documentation is valid', { skip }, async () => {
 });
 
 for (const [i, [name, path]] of Object.entries(places).entries()) {
-  test(`${name}: it is valid, axe finds nothing, and it is not wider than the window`, { skip }, async () => {
+  test(`${name}: it is valid, axe finds nothing, and it is not wider than the window`, async () => {
     // Each page in one of them, and what has most in both, as each takes some seconds.
     const looks = [['light', 1280], ['dark', 360]] as const;
     for (const [colorScheme, width] of name == 'page' ? looks : [looks[i % 2]!]) {
@@ -70,7 +68,7 @@ for (const [i, [name, path]] of Object.entries(places).entries()) {
   });
 }
 
-test('no table is cut in a narrow window', { skip }, async () => {
+test('no table is cut in a narrow window', async () => {
   const tab = await Tab.open(shop.url, '', { viewport: { width: 360, height: 740 } }, noBudgets);
   for (const [name, path] of Object.entries(places)) {
     await tab.page.goto(`${shop.url}/${path}`);
@@ -85,7 +83,7 @@ test('no table is cut in a narrow window', { skip }, async () => {
   await tab.close();
 });
 
-test('the numbers, charts and the flame graph of a page are in sight at once, and / searches from anywhere', { skip }, async () => {
+test('the numbers, charts and the flame graph of a page are in sight at once, and / searches from anywhere', async () => {
   const tab = await Tab.open(shop.url, 'page?page=/cart', { viewport: { width: 1280, height: 900 } });
   const { page } = tab;
   await page.locator('.flame canvas').waitFor();
@@ -100,7 +98,7 @@ test('the numbers, charts and the flame graph of a page are in sight at once, an
   await tab.close();
 });
 
-test('what is unknown is named', { skip }, async () => {
+test('what is unknown is named', async () => {
   const tab = await Tab.open(shop.url, 'page?page=/prodcts', {}, noBudgets);
   const { page } = tab;
   await page.getByText('There is no page /prodcts').waitFor();
@@ -122,7 +120,7 @@ async function functionsOf(page: string): Promise<Map<string, { self: number; to
   return new Map(profile.functions.map((f: Row) => [f.name, { self: ms(f.self_us), total: ms(f.total_us) }]));
 }
 
-test('the flame graph has the numbers of aggregate, by keys alone', { skip }, async () => {
+test('the flame graph has the numbers of aggregate, by keys alone', async () => {
   const functions = await functionsOf('/cart');
   const tab = await Tab.open(shop.url, 'page?page=/cart');
   const { page } = tab;
@@ -166,7 +164,7 @@ async function tabTo(page: Page, text: string): Promise<void> {
   assert.fail(`the tabulator does not lead to ${text}: ${said.join(', ')}`);
 }
 
-test('keys alone lead from the overview to a function and its callers', { skip }, async () => {
+test('keys alone lead from the overview to a function and its callers', async () => {
   const tab = await Tab.open(shop.url, '', {}, noBudgets);
   const { page } = tab;
   await tab.settled();
@@ -186,7 +184,7 @@ test('keys alone lead from the overview to a function and its callers', { skip }
   await tab.close();
 });
 
-test('a daemon with too many queries is asked again, and that is said', { skip }, async () => {
+test('a daemon with too many queries is asked again, and that is said', async () => {
   const tab = await Tab.open(shop.url, 'health', {}, /status of (404|503)/);
   let refused = 0;
   await tab.page.route('**/api/v1/**', (route) => {
@@ -201,7 +199,7 @@ test('a daemon with too many queries is asked again, and that is said', { skip }
   await tab.close();
 });
 
-test('a comparison says what changed', { skip }, async () => {
+test('a comparison says what changed', async () => {
   const tab = await Tab.open(shop.url, 'compare?page=/cart&release=r2&compare_release=r1');
   const { page } = tab;
   const verdict = page.locator('p').filter({ hasText: /^Slower:/ });
@@ -211,13 +209,13 @@ test('a comparison says what changed', { skip }, async () => {
   await tab.close();
 });
 
-test('a function that nobody calls is not there, and that is said', { skip }, async () => {
+test('a function that nobody calls is not there, and that is said', async () => {
   const tab = await Tab.open(shop.url, 'function?page=/cart&name=nobody&resource=https://shop.example/app.js&line=3');
   await tab.page.getByText(/was not seen/).first().waitFor();
   await tab.close();
 });
 
-test('budgets have their values over time', { skip }, async () => {
+test('budgets have their values over time', async () => {
   const budget = { name: 'cart', page: '/cart', metric: 'p75', limit: '100ms', min_views: 10 };
   const other = { name: 'draw', page: '/cart', function: 'draw', metric: 'mean', limit: '1s', min_views: 10 };
   const daemon = await Daemon.start('--budgets', `FILE:${JSON.stringify({ budgets: [budget, other] })}`);
@@ -234,7 +232,7 @@ test('budgets have their values over time', { skip }, async () => {
   await tab.close();
 });
 
-test('health says what was refused, and why', { skip }, async () => {
+test('health says what was refused, and why', async () => {
   const daemon = await Daemon.start();
   const body = JSON.stringify({ page: '/x', trace: { frames: 7 } });
   await fetch(`${daemon.collector}/v1/traces`, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
@@ -250,7 +248,7 @@ test('health says what was refused, and why', { skip }, async () => {
   await tab.close();
 });
 
-test('names that are made to break what shows them are shown as they are', { skip }, async () => {
+test('names that are made to break what shows them are shown as they are', async () => {
   const tab = await Tab.open(shop.url, 'page?page=/cart&tab=top');
   const { page } = tab;
   await page.getByText('</script><img').first().waitFor();

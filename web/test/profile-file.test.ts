@@ -11,10 +11,9 @@ import { expressionFor } from '../src/profile-file/expression.ts';
 import { time } from '../src/tree/format.ts';
 import { searchOf } from '../src/tree/search.ts';
 import { axeFindsNothing, isNotWide } from './accessible.ts';
-import { aggregate, endAll, launch, missing, root, served } from './daemon.ts';
+import { aggregate, endAll, launch, root, served } from './daemon.ts';
 import { isValid } from './valid.ts';
 
-const skip = missing;
 const recording = join(root, 'testdata/recordings/node-main.cpuprofile.gz');
 
 /** Names that break what shows them as anything but text. */
@@ -57,7 +56,7 @@ async function hostileTrace(): Promise<string> {
   return file;
 }
 
-test('the file is valid', { skip }, async () => {
+test('the file is valid', async () => {
   await isValid('recording.html', await readFile(await written('recording.html', recording), 'utf8'));
   await isValid('hostile.html', await readFile(await written('hostile.html', await hostileTrace()), 'utf8'));
 });
@@ -108,7 +107,7 @@ test('the document around a profile is small, and all of it is in the policy', a
   assert.equal(text.match(/<script/g)?.length, 2); // one of them is data
 });
 
-test('numbers are those of aggregate', { skip }, async () => {
+test('numbers are those of aggregate', async () => {
   const response = JSON.parse(await aggregate('-f', 'json', recording));
   const { page, close } = await open(await written('recording.html', recording));
   assert.equal(await page.title(), 'node-main.cpuprofile.gz · Fieldtrie');
@@ -127,7 +126,7 @@ test('numbers are those of aggregate', { skip }, async () => {
   await close();
 });
 
-test('a trace begins with the main thread, and the others can be chosen', { skip }, async () => {
+test('a trace begins with the main thread, and the others can be chosen', async () => {
   const trace = join(root, 'testdata/recordings/chromium.trace.json.gz');
   const { page, close } = await open(await written('trace.html', trace));
   const listed = JSON.parse(await aggregate('--list', 'threads', '-f', 'json', trace)) as Record<string, number | string | boolean>[];
@@ -149,7 +148,7 @@ test('a trace begins with the main thread, and the others can be chosen', { skip
   await close();
 });
 
-test('aggregate --http has the same choice, which the URL keeps and all tabs follow', { skip }, async () => {
+test('aggregate --http has the same choice, which the URL keeps and all tabs follow', async () => {
   const { url, end } = await served(join(root, 'testdata/recordings/chromium.trace.json.gz'));
   const page = await (await launch()).newPage();
   try {
@@ -175,7 +174,7 @@ test('aggregate --http has the same choice, which the URL keeps and all tabs fol
   }
 });
 
-test('several recordings are a sum that says so, and each can be chosen', { skip }, async () => {
+test('several recordings are a sum that says so, and each can be chosen', async () => {
   const recordings = ['main', 'worker'].map((name) => join(root, `testdata/recordings/node-${name}.cpuprofile.gz`));
   const scripts = await Promise.all(recordings.map(async (name) => {
     const [entry] = JSON.parse(await aggregate('--list', 'threads', '-f', 'json', name)) as { javascript_us: number }[];
@@ -190,7 +189,7 @@ test('several recordings are a sum that says so, and each can be chosen', { skip
   await close();
 });
 
-test('a click finds a function, with its callers and callees, and all is done by keyboard', { skip }, async () => {
+test('a click finds a function, with its callers and callees, and all is done by keyboard', async () => {
   const { page, close } = await open(await written('keys.html', recording));
   const button = page.locator('.table tbody button').first();
   const name = await button.innerText();
@@ -217,7 +216,7 @@ test('a click finds a function, with its callers and callees, and all is done by
   await close();
 });
 
-test('a difference says what changed', { skip }, async () => {
+test('a difference says what changed', async () => {
   const [before, now] = [join(folder, 'before.folded'), join(folder, 'now.folded')];
   await writeFile(before, 'main 10000\nmain;draw 50000\nmain;gone 7000\n');
   await writeFile(now, 'main 10000\nmain;draw 80000\nmain;fresh 2000\n');
@@ -231,7 +230,7 @@ test('a difference says what changed', { skip }, async () => {
   await close();
 });
 
-test('names are shown as text, whatever they are, and found', { skip }, async () => {
+test('names are shown as text, whatever they are, and found', async () => {
   const { page, close } = await open(await written('hostile.html', await hostileTrace()));
   assert.equal(await page.locator('img').count(), 0);
   const names = await page.locator('.table tbody button').allInnerTexts();
@@ -260,7 +259,7 @@ test('each name has an expression that finds it alone', () => {
 });
 
 for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 360], ['dark', 360]] as const) {
-  test(`${colorScheme}, ${width} wide: axe finds nothing, and it is not wider than the window`, { skip }, async () => {
+  test(`${colorScheme}, ${width} wide: axe finds nothing, and it is not wider than the window`, async () => {
     const before = await hostileTrace();
     const file = await written(`${colorScheme}${width}.html`, '--diff', before, recording, before);
     const { page, close } = await open(file, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });

@@ -4,14 +4,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ViewResponse, Views } from '../src/api/types.ts';
 import { axeFindsNothing, isNotWide } from './accessible.ts';
-import { Daemon, endAll, missing, Tab } from './daemon.ts';
+import { Daemon, endAll, Tab } from './daemon.ts';
 import { hostile, traceOf, visitOf } from './shop.ts';
 
 let shop: Daemon;
-const skip = missing;
 
 before(async () => {
-  if (skip) return;
   shop = await Daemon.start();
   const carts = Array.from({ length: 20 }, (_, view) => traceOf(view, 'r1', '/cart', 100 + view * 10));
   await shop.send(...carts, ...visitOf('visit'));
@@ -33,7 +31,7 @@ async function heaviest(page: string): Promise<{ path: string; view: ViewRespons
   return { path: `view?id=${list[0]!.id}`, view };
 }
 
-test('the list has the page views of the API, and leads to them', { skip }, async () => {
+test('the list has the page views of the API, and leads to them', async () => {
   const { list, views } = await ask<Views>('views?page=/cart');
   const tab = await Tab.open(shop.url, 'page?page=/cart');
   const { page } = tab;
@@ -73,7 +71,7 @@ function selfOf({ calls, frames, strings }: ViewResponse): Map<string, number> {
   return of;
 }
 
-test('a page view has the numbers of the API', { skip }, async () => {
+test('a page view has the numbers of the API', async () => {
   const { path, view } = await heaviest('/cart');
   const self = selfOf(view);
   const sum = [...self.values()].reduce((a, b) => a + b, 0);
@@ -99,7 +97,7 @@ test('a page view has the numbers of the API', { skip }, async () => {
   await tab.close();
 });
 
-test('routes, features, phases and what was not sampled are where they were', { skip }, async () => {
+test('routes, features, phases and what was not sampled are where they were', async () => {
   const { path, view } = await heaviest('/visit');
   assert.ok(view.unsampled.length > 0);
   const tab = await Tab.open(shop.url, `${path}&page=/visit`);
@@ -123,7 +121,7 @@ test('routes, features, phases and what was not sampled are where they were', { 
   await tab.close();
 });
 
-test('from the list to a call by keys alone', { skip }, async () => {
+test('from the list to a call by keys alone', async () => {
   const tab = await Tab.open(shop.url, 'views?page=/cart&quantiles=1');
   const { page } = tab;
   const press = async (...keys: string[]) => {
@@ -162,7 +160,7 @@ test('from the list to a call by keys alone', { skip }, async () => {
   await tab.close();
 });
 
-test('a wheel, the strip, a bar and the way back of the browser change what is seen', { skip }, async () => {
+test('a wheel, the strip, a bar and the way back of the browser change what is seen', async () => {
   const { path } = await heaviest('/visit');
   const tab = await Tab.open(shop.url, path);
   const { page } = tab;
@@ -192,7 +190,7 @@ test('a wheel, the strip, a bar and the way back of the browser change what is s
   await tab.close();
 });
 
-test('by touch', { skip }, async () => {
+test('by touch', async () => {
   const { path } = await heaviest('/cart');
   const tab = await Tab.open(shop.url, path, { hasTouch: true, viewport: { width: 360, height: 740 } });
   const { page } = tab;
@@ -207,7 +205,7 @@ test('by touch', { skip }, async () => {
   await tab.close();
 });
 
-test('the calls are rows, too', { skip }, async () => {
+test('the calls are rows, too', async () => {
   const { path } = await heaviest('/cart');
   const tab = await Tab.open(shop.url, `${path}&view=rows`);
   const { page } = tab;
@@ -222,7 +220,7 @@ test('the calls are rows, too', { skip }, async () => {
 });
 
 for (const [name, path] of [['list', () => 'views?page=/cart'], ['view', async () => (await heaviest('/visit')).path], ['rows', async () => `${(await heaviest('/visit')).path}&view=both`]] as const) {
-  test(`${name}: axe finds nothing in both themes, and it is not wider than the window`, { skip }, async () => {
+  test(`${name}: axe finds nothing in both themes, and it is not wider than the window`, async () => {
     for (const [colorScheme, width] of [['light', 1280], ['dark', 360]] as const) {
       const tab = await Tab.open(shop.url, await path(), { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
       await tab.settled();
@@ -233,7 +231,7 @@ for (const [name, path] of [['list', () => 'views?page=/cart'], ['view', async (
   });
 }
 
-test('names that are made to break what shows them are shown as they are', { skip }, async () => {
+test('names that are made to break what shows them are shown as they are', async () => {
   const { path } = await heaviest('/cart');
   const tab = await Tab.open(shop.url, `${path}&view=both`);
   const { page } = tab;
@@ -246,7 +244,7 @@ test('names that are made to break what shows them are shown as they are', { ski
   await tab.close();
 });
 
-test('who lacks the permission sees no links, and is told what to do', { skip }, async () => {
+test('who lacks the permission sees no links, and is told what to do', async () => {
   const rules = `users:
   - name: ann
     bcrypt: $2a$05$GbONi0oUbWftKQT89KJuceigWx23977lLpT5O90AAfPltFUF/8L9K
@@ -270,7 +268,7 @@ test('who lacks the permission sees no links, and is told what to do', { skip },
   await guarded.end();
 });
 
-test('what is not there is said', { skip }, async () => {
+test('what is not there is said', async () => {
   const tab = await Tab.open(shop.url, 'views?page=/nowhere', {}, /status of 404/);
   const { page } = tab;
   await page.getByText('No page view with JavaScript was profiled in this time.').waitFor();

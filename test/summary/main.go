@@ -1,0 +1,100 @@
+// Command summary prints how many tests ran, failed and were skipped, and why they were skipped. Its arguments are
+// reports in the format of JUnit, one for each part of the tests, which the base name of the file names. It exits with
+// status 1 if a report cannot be read or has no tests, as that of a part which was cut off.
+package main
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "summary:", err)
+		os.Exit(1)
+	}
+}
+
+func run(files []string, out io.Writer) error {
+	var errs []error
+	var parts []string
+	for _, name := range files {
+		c, err := read(name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		part := strings.TrimSuffix(filepath.Base(name), ".xml")
+		skipped := 0
+		for _, reason := range slices.Sorted(maps.Keys(c.skipped)) {
+			skipped += c.skipped[reason]
+			fmt.Fprintf(out, "%s: %d skipped: %s\n", part, c.skipped[reason], reason)
+		}
+		text := fmt.Sprintf("%s %d", part, c.tests-skipped)
+		if c.failed > 0 {
+			text += fmt.Sprintf(", %d failed", c.failed)
+		}
+		parts = append(parts, fmt.Sprintf("%s, %d skipped", text, skipped))
+	}
+	fmt.Fprintf(out, "tests run: %s\n", strings.Join(parts, "; "))
+	return errors.Join(errs...)
+}
+
+// counts are those of a report.
+type counts struct {
+	tests, failed int
+	skipped       map[string]int // by reason
+}
+
+// read counts the test cases of a report, at any depth.
+func read(name string) (counts, error) {
+	c := counts{skipped: map[string]int{}}
+	f, err := os.Open(name)
+	if err != nil {
+		return c, err
+	}
+	defer f.Close()
+	for d := xml.NewDecoder(f); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) && c.tests > 0 {
+			return c, nil
+		}
+		if err != nil {
+			return c, fmt.Errorf("read %s: %w", name, err)
+		}
+		start, _ := token.(xml.StartElement)
+		switch start.Name.Local {
+		case "testcase":
+			c.tests++
+		case "failure", "error":
+			c.failed++
+		case "skipped":
+			c.skipped[reason(start)]++
+		}
+	}
+}
+
+// logged is a line of a Go test's output: the place and the text of a call of Log or Skip.
+var logged = regexp.MustCompile(`(?m)^ *[\w-]+\.go:\d+: (.*)$`)
+
+// reason returns why a test was skipped. gotestsum gives the whole output of the test, node the reason alone.
+func reason(e xml.StartElement) string {
+	for _, a := range e.Attr {
+		if a.Name.Local != "message" {
+			continue
+		}
+		if lines := logged.FindAllStringSubmatch(a.Value, -1); len(lines) > 0 {
+			return lines[len(lines)-1][1]
+		}
+		return strings.TrimSpace(a.Value)
+	}
+	return "no reason"
+}
