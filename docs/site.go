@@ -59,6 +59,7 @@ func sections() []section {
 			{"budgets", "limits for pages, features and functions"},
 			{"owners", "whose code a function is"},
 			{"formats", "the files of other tools that aggregate reads and writes"},
+			{"go", "packages that read traces, profiles and stored data"},
 			{"format", "the binary format of traces"},
 			{"storage", "objects, manifests and the protocol of nodes"},
 			{"security", "who may do what, and what is removed from traces"},

@@ -360,6 +360,37 @@ func (t *Trace) Profile() *Profile {
 	return m.Profile()
 }
 
+// ByPage merges traces into a profile for each page that was shown. Its groups hold the time of a set
+// of active features each, as labels with the key "feature"; the group without labels holds the rest.
+// The traces of one page view must follow one another, see [Merger.AddTrace].
+func ByPage(traces ...*Trace) map[string]*Profile {
+	mergers := map[string]*Merger{}
+	for _, t := range traces {
+		for _, page := range t.Pages() {
+			m := mergers[page]
+			if m == nil {
+				m = NewMerger()
+				mergers[page] = m
+			}
+			m.AddTrace(t, func(s Slice) int {
+				if s.Page != page {
+					return -1
+				}
+				var l Labels
+				for _, name := range s.Features {
+					l = append(l, Label{Key: "feature", Value: name})
+				}
+				return m.Group(l)
+			})
+		}
+	}
+	profiles := make(map[string]*Profile, len(mergers))
+	for page, m := range mergers {
+		profiles[page] = m.Profile()
+	}
+	return profiles
+}
+
 // Merge returns the sum of all profiles. It is commutative and associative, and the
 // empty profile is its identity. The inputs are not changed.
 func Merge(profiles ...*Profile) *Profile {

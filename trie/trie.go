@@ -28,6 +28,20 @@ type Frame struct {
 	Column   uint32 // 1-based column of the definition; 0 if unknown
 }
 
+// String returns the name, "(anonymous)" for none, and the place of the definition as far as it is
+// known: "render https://example.com/app.js:3:14".
+func (f Frame) String() string {
+	text := cmp.Or(f.Name, "(anonymous)")
+	if f.Resource == "" {
+		return text
+	}
+	text += " " + f.Resource
+	if f.Line > 0 {
+		text += fmt.Sprintf(":%d:%d", f.Line, f.Column)
+	}
+	return text
+}
+
 // FrameRow is a [Frame] with indexes into the trie's string table instead of texts.
 type FrameRow struct {
 	Name, Resource StringID

@@ -20,7 +20,8 @@ import (
 var detectWindows = [...]int{input.HeadSize, 4 << 20, 64 << 20}
 
 // Decode reads a document of any readable format, gzipped or not, in UTF-8 or in UTF-16 with
-// a byte order mark. It detects the format by content.
+// a byte order mark. It detects the format by content. [encode.FileLimits] are the limits for files
+// of the caller's own, the zero value those for data from outside.
 func Decode(r io.Reader, lim encode.Limits) (encode.Document, error) {
 	b, err := plain(bufio.NewReaderSize(r, input.HeadSize), maxCompressions)
 	if err != nil {
