@@ -18,7 +18,7 @@ const gcd = (a, b) => (b ? gcd(b, a % b) : a);
 export const micros = (ms) => Math.round(ms * 1000);
 
 /** @type {(text: string) => number} bytes of a text in UTF-8 */
-const size = (text) => (/[^\0-\x7f]/.test(text) ? utf8(text).length : text.length);
+const size = (text) => (/[^ -~]/.test(text) ? utf8(text) : text).length; // ASCII needs no encoder
 
 /**
  * Orders rows of three numbers and a text.
@@ -29,16 +29,18 @@ export const compareRows = (a, b) =>
   a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || +(a[3] > b[3]) || -(a[3] < b[3]);
 
 /**
- * Joins equal neighbours. Returns one value and the length of each run, less one.
+ * Splits values into runs. Returns the first value and the length of each run, less one.
  * @param {number[]} values
+ * @param {(value: number, i: number) => boolean} continues reports whether a value belongs to the run
+ *   before it; by default the values of a run are equal
  */
-function runsOf(values) {
+function runsOf(values, continues = (value, i) => value == values[i - 1]) {
   /** @type {number[]} */
   const firsts = [];
   /** @type {number[]} */
   const lengths = [];
   values.forEach((value, i) => {
-    if (value == values[i - 1]) lengths[lengths.length - 1]++;
+    if (continues(value, i)) lengths[lengths.length - 1]++;
     else lengths[firsts.push(value) - 1] = 0;
   });
   return [firsts, lengths];
@@ -113,8 +115,14 @@ export function frameColumns({ resources, frames }, nodes) {
   /** @type {Map<string, number>} */
   const names = new Map();
   let text = '';
-  /** @type {number[][]} */
-  const [shared, lengths, frameNames, positions] = [[], [], [], []];
+  /** @type {number[]} */
+  const shared = [];
+  /** @type {number[]} */
+  const lengths = [];
+  /** @type {number[]} */
+  const frameNames = [];
+  /** @type {number[]} */
+  const positions = [];
   const counts = rows.length ? [0] : []; // at first of the frames without a resource
   let line = 0;
   let column = 0;
@@ -155,12 +163,9 @@ export function frameColumns({ resources, frames }, nodes) {
  * @returns {Field[]}
  */
 export function nodeColumns(nodes, rowOf) {
-  /** @type {number[][]} */
-  const [parents, lengths] = [[], []];
-  const steps = nodes.map(([parent, frame], i) => {
-    if (i && parent == i) lengths[lengths.length - 1]++; // the child of the node before it
-    else lengths[parents.push(i + 1 - parent) - 1] = 0;
-    return zigzag(rowOf[frame] - (parent && rowOf[nodes[parent - 1][1]]));
-  });
-  return [parents, lengths, steps];
+  const distances = nodes.map(([parent], i) => i + 1 - parent);
+  return [
+    ...runsOf(distances, (distance, i) => i > 0 && distance == 1), // each is the child of the node before it
+    nodes.map(([parent, frame]) => zigzag(rowOf[frame] - (parent && rowOf[nodes[parent - 1][1]]))),
+  ];
 }

@@ -1,3 +1,5 @@
+import { append } from './observe.js';
+
 /** @import { Span } from './encodeTrace.js' */
 
 /**
@@ -60,16 +62,15 @@ export function interactions() {
   /** @type {(entry: any) => Interaction | undefined} */
   const take = ({ interactionId: id, name, startTime, duration, processingStart, processingEnd, target }) => {
     const end = startTime + duration;
-    let frame = frames.find((one) => Math.abs(one[0] - end) < 9); // times of paints are in steps of 8 ms
-    if (!frame) frames.push((frame = [end, Infinity, 0]));
+    const frame =
+      frames.find((one) => Math.abs(one[0] - end) < 9) ?? // times of paints are in steps of 8 ms
+      append(frames, [end, Infinity, 0], most);
     frame[1] = Math.min(frame[1], processingStart);
     frame[2] = Math.max(frame[2], processingEnd);
-    if (frames.length > most) frames.shift();
     if (!id) return;
-    let of = find(id);
     const kind = /^key/.test(name) ? 'key ' : 'pointer ';
-    if (!of) all.push((of = { $id: id, $name: kind, $first: Infinity, $start: 0, $ms: -1, $frame: frame }));
-    if (all.length > most) all.shift();
+    const of =
+      find(id) ?? append(all, { $id: id, $name: kind, $first: Infinity, $start: 0, $ms: -1, $frame: frame }, most);
     // The first event has the element that was used. If it has gone, the next events have the one below it.
     if (startTime < of.$first) Object.assign(of, { $first: startTime, $name: kind + nameOf(target) });
     // The longest event is that of the interaction.

@@ -46,7 +46,7 @@ import { guard, now, page, pages, shared } from './spans.js';
  * @property {(event: PageTransitionEvent) => void} $restored begins the page view of a document that comes back
  * @property {AbortController} $stop of all listeners and observers, as what takes options of a listener takes it
  * @property {Map<Function, () => void>} $listens adds each listener again, by what it calls
- * @property {() => void} [$begin] goes on with the next page view
+ * @property {() => void} $begin handles a page view; the first call loads all else
  */
 
 /**
@@ -104,6 +104,7 @@ export const keep = (reason) => visit.$kept?.(reason);
 export function start(options = /** @type {any} */ ({}), load) {
   if (shared[2]) return; // it has begun
   shared[2] = visit.$options = options;
+  visit.$begin = load;
   /** @type {string | undefined} */
   let path;
   const show = guard(() => {
@@ -116,7 +117,7 @@ export function start(options = /** @type {any} */ ({}), load) {
   /**
    * Begins a page view: draws first, as all else is for few, and starts a profiler at once if it is chosen. All that
    * is not chosen ends here, but for a share that says so.
-   * @param {any} [event] that brought it
+   * @type {(event?: any) => void} takes the event that brought it
    */
   const begin = guard((event) => {
     // The first look at Server-Timing takes a third of all that most visitors pay.
@@ -150,13 +151,12 @@ export function start(options = /** @type {any} */ ({}), load) {
     if (draw < rate || says) {
       visit.$stop ??= new AbortController(); // not for all, as the first one takes a tenth of a millisecond
       self.navigation?.addEventListener('currententrychange', show, visit.$stop); // once, however often it is added
-      (visit.$begin ?? load)();
+      visit.$begin();
     }
   });
 
-  visit.$restored = (event) => event.persisted && begin(event);
-  addEventListener('pageshow', visit.$restored);
+  addEventListener('pageshow', (visit.$restored = (event) => event.persisted && begin(event)));
   // A form may have that name, and is not true.
   if (document.prerendering === true) addEventListener('prerenderingchange', begin, true);
-  else begin(undefined);
+  else begin();
 }

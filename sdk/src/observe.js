@@ -6,6 +6,18 @@ import { guard } from './spans.js';
 export const hidden = () => Reflect.get(Document.prototype, 'hidden', document);
 
 /**
+ * Appends an item to a list that keeps at most `most`, and returns the item.
+ * @template T
+ * @param {T[]} list
+ * @param {T} item
+ * @param {number} most
+ */
+export const append = (list, item, most) => {
+  if (list.push(item) > most) list.shift();
+  return item;
+};
+
+/**
  * Calls a function for each event of the window until the script is stopped; once, however often it is added.
  * @param {Visit} visit
  * @param {string} type
@@ -15,8 +27,9 @@ export const hidden = () => Reflect.get(Document.prototype, 'hidden', document);
 export function listen({ $listens: all, $stop: { signal } }, type, work, capture) {
   if (all.has(work)) return;
   const guarded = guard(work);
-  all.set(work, () => addEventListener(type, guarded, { capture, signal }));
-  all.get(work)?.();
+  const add = () => addEventListener(type, guarded, { capture, signal });
+  all.set(work, add);
+  add();
 }
 
 /**

@@ -1,6 +1,6 @@
 import { loading } from './context.js';
 import { interactions, nameOf, partsOf } from './interactions.js';
-import { hidden, listen, observe } from './observe.js';
+import { append, hidden, listen, observe } from './observe.js';
 import { cut, most, now, pages, spans } from './spans.js';
 
 /** @import { Span } from './encodeTrace.js' */
@@ -17,12 +17,8 @@ import { cut, most, now, pages, spans } from './spans.js';
  * @param {Visit} visit
  */
 export function phases(visit) {
-  const add = (/** @type {string} */ name, start = now(), end = Infinity, /** @type {Span[2]} */ kind = 2) => {
-    /** @type {Span} */
-    const added = [start, end, kind, name];
-    if (spans.push(added) > most) spans.shift();
-    return added;
-  };
+  const add = (/** @type {string} */ name, start = now(), end = Infinity, /** @type {Span[2]} */ kind = 2) =>
+    append(spans, /** @type {Span} */ ([start, end, kind, name]), most);
   const before = add('phase=before-lcp', 0, 0);
   const load = add('phase=load', 0);
   let background = load;

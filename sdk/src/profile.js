@@ -45,9 +45,8 @@ const outcomes = /** @type {Record<string, string>} */ ({
  * @param {(profiling: Profiling) => void} [recorder] calls `$go`
  */
 export function profile(visit, vitals, chosen = [], recorder) {
-  if (visit.$begin) return; // it was loaded twice, as a page view has ended before
+  if (visit.$completes) return; // it was loaded twice, as a page view has ended before
   const { $options: options } = visit;
-  visit.$completes = [];
   visit.$listens = new Map([[profile, () => addEventListener('pageshow', visit.$restored)]]);
   const { length, gap } = options.windows ?? { length: 6e4, gap: 0 }; // ms
   const share = length / (length + gap); // of the time that is profiled
@@ -161,10 +160,15 @@ export function profile(visit, vitals, chosen = [], recorder) {
     };
     const stopped = profiler.stop();
     spend(1, from); // but not what runs before the browser has the trace
-    // An interaction is known after the paint that ends it, which may come after the trace.
-    /** @type {(write: () => void) => void} */
-    const when = (write) => setTimeout(() => (self.requestIdleCallback ?? setTimeout)(write, { timeout: 5000 }), 1000);
-    stopped.then((trace) => soon(() => work(trace), when)).catch(() => {});
+    stopped
+      .then((trace) =>
+        soon(
+          () => work(trace),
+          // An interaction is known after the paint that ends it, which may come after the trace.
+          (write) => setTimeout(() => (self.requestIdleCallback ?? setTimeout)(write, { timeout: 5000 }), 1000),
+        ),
+      )
+      .catch(() => {});
   };
 
   /** Names of the labels that the site adds. @type {() => string[]} */
@@ -325,6 +329,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
   });
   know();
   vitals?.(visit);
+  visit.$completes = []; // Set late, so that the next page view retries after an error above.
   visit.$begin = () => {
     leaving = false;
     spent = 0;

@@ -1,4 +1,4 @@
-import { observe } from './observe.js';
+import { append, observe } from './observe.js';
 
 /** @import { Visit } from './loader.js' */
 
@@ -16,9 +16,7 @@ export default function stackless(visit) {
   const frames = [];
   const type = 'long-animation-frame';
   const flush = observe(visit, {
-    [type]: (frame) => {
-      if (frames.push(frame) > 1200) frames.shift(); // of a minute
-    },
+    [type]: (frame) => append(frames, frame, 1200), // of a minute
   });
   visit.$completes.push((trace) => {
     if (!PerformanceObserver.supportedEntryTypes.includes(type)) return;

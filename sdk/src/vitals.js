@@ -2,7 +2,7 @@ import { loading } from './context.js';
 import { cuts, interactions, nameOf, partsOf } from './interactions.js';
 import { hidden as isHidden, listen, observe } from './observe.js';
 import { json, post } from './report.js';
-import { guard, pages } from './spans.js';
+import { guard, now, pages } from './spans.js';
 
 /** @import { Interaction } from './interactions.js' */
 /** @import { View, Visit } from './loader.js' */
@@ -13,8 +13,11 @@ import { guard, pages } from './spans.js';
  * known whether the document has the header.
  * @param {Visit} visit
  */
-const armOf = ({ $view: { $problem: problem, $told: told, $chosen: chosen, $top: rate }, $options: { sampleRate } }) =>
-  self.Profiler && !problem && !told && (chosen ? 'profiled' : rate ? 'header' : sampleRate != 0 && 'none');
+const armOf = ({ $view: view, $options: { sampleRate } }) =>
+  self.Profiler &&
+  !view.$problem &&
+  !view.$told &&
+  (view.$chosen ? 'profiled' : view.$top ? 'header' : sampleRate != 0 && 'none');
 
 /**
  * Reports the Web Vitals of each navigation, as the library web-vitals has them: LCP, INP, CLS, FCP and
@@ -50,7 +53,11 @@ export function vitals(visit) {
   let parts;
   let earlier = 0; // interactions before it
   let by = 0; // the interaction that a soft navigation began with; 0 for other navigations
-  let [first, last, sum, most] = [0, 0, 0, 0]; // of the layout shifts of the present session
+  // The layout shifts of the present session.
+  let first = 0;
+  let last = 0;
+  let sum = 0;
+  let most = 0;
   let moved = ''; // what the largest of them moved
   let sent = false;
   /** @type {string[]} reports of navigations that are over */
@@ -125,7 +132,14 @@ export function vitals(visit) {
     const request = performance.getEntriesByName(url, 'resource').findLast((one) => one.startTime <= end);
     const { requestStart, startTime = 0, responseEnd = 0 } = request ?? {};
     const known = !by && responseStart && (request || !url || url.startsWith('data:'));
-    parts = known ? cuts(lcp, ...[responseStart, requestStart || startTime, responseEnd].map((time) => time - activationStart)) : undefined;
+    parts = known
+      ? cuts(
+          lcp,
+          responseStart - activationStart,
+          (requestStart || startTime) - activationStart,
+          responseEnd - activationStart,
+        )
+      : undefined;
   };
   const [interactionOf] = interactions();
   /** @param {any} entry */
@@ -159,7 +173,7 @@ export function vitals(visit) {
     'soft-navigation': (entry) => {
       const { startTime, presentationTime, paintTime, interactionId } = entry;
       // It is known after its first paint, so some of its interactions may have come before.
-      const since = longest.filter(({ $id, $start }) => $start >= startTime && $id != interactionId);
+      const since = longest.filter((one) => one.$start >= startTime && one.$id != interactionId);
       longest = longest.filter((one) => !since.includes(one));
       report(true);
       navigate({ fcp: Math.max((presentationTime || paintTime || 0) - startTime, 0) }, interactionId, since);
@@ -187,7 +201,7 @@ export function vitals(visit) {
     requestAnimationFrame(() =>
       requestAnimationFrame(
         guard(() => {
-          values.fcp = performance.now() - timeStamp;
+          values.fcp = now() - timeStamp;
           if (PerformanceObserver.supportedEntryTypes.includes('largest-contentful-paint')) values.lcp = values.fcp;
         }),
       ),

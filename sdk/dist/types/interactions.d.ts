@@ -1,4 +1,3 @@
-/** @import { Span } from './encodeTrace.js' */
 import type { Span } from './encodeTrace.js';
 export type Interaction = {
     $id: number;

@@ -118,9 +118,9 @@ export type Visit = {
      */
     $listens: Map<Function, () => void>;
     /**
-     * goes on with the next page view
+     * handles a page view; the first call loads all else
      */
-    $begin?: () => void;
+    $begin: () => void;
 };
 export type RunningProfiler = EventTarget & {
     stop(): Promise<ProfilerTrace>;
@@ -236,7 +236,7 @@ export type View = {
  * @property {(event: PageTransitionEvent) => void} $restored begins the page view of a document that comes back
  * @property {AbortController} $stop of all listeners and observers, as what takes options of a listener takes it
  * @property {Map<Function, () => void>} $listens adds each listener again, by what it calls
- * @property {() => void} [$begin] goes on with the next page view
+ * @property {() => void} $begin handles a page view; the first call loads all else
  */
 /**
  * A profiler that has been started, see https://wicg.github.io/js-self-profiling/.

@@ -3,6 +3,14 @@ import type { Visit } from './loader.js';
 /** Whether the page is hidden. A form or an image may have that name, so it is not read from the document itself. */
 export declare const hidden: () => boolean;
 /**
+ * Appends an item to a list that keeps at most `most`, and returns the item.
+ * @template T
+ * @param {T[]} list
+ * @param {T} item
+ * @param {number} most
+ */
+export declare const append: <T>(list: T[], item: T, most: number) => T;
+/**
  * Calls a function for each event of the window until the script is stopped; once, however often it is added.
  * @param {Visit} visit
  * @param {string} type
