@@ -71,9 +71,6 @@ func (e *Edits) All() []edits.Edit {
 	return e.result.Edits
 }
 
-// oldSymbols is the problem of symbols without hashes of own texts.
-const oldSymbols naming.Problem = "the symbols are of an earlier version of upload, so edits are not known: upload the build again with --force"
-
 // Edits implements [Source].
 func (l Local) Edits(ctx context.Context, q EditsQuery) (Edits, error) {
 	out := Edits{Release: q.B, CompareRelease: q.A, Functions: []EditedFunction{}, Packages: []edits.PackageChange{}, Counts: map[edits.Kind]int{}}
@@ -113,10 +110,6 @@ func (l Local) releaseTables(release string, out *Edits) []*symbols.Table {
 	out.Missing = append(out.Missing, missing...)
 	if len(tables) == 0 {
 		out.Missing = append(out.Missing, naming.Missing{Release: release, Problem: naming.NoSymbols})
-	}
-	if slices.ContainsFunc(tables, func(t *symbols.Table) bool { return !edits.Known(t) }) {
-		out.Missing = append(out.Missing, naming.Missing{Release: release, Problem: oldSymbols})
-		return nil
 	}
 	return tables
 }

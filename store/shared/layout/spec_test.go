@@ -196,7 +196,7 @@ func TestWrongManifests(t *testing.T) {
 		"no hour":     {func(m *layout.Manifest) { m.Hours[hour] = nil }, `hour "` + hour + `"`},
 		"day":         {func(m *layout.Manifest) { m.Days["20261131"] = &layout.Day{} }, `day "20261131"`},
 		"no day":      {func(m *layout.Manifest) { m.Days["20261124"] = nil }, `day "20261124"`},
-		"no instance": {func(m *layout.Manifest) { m.Instances["def"] = nil }, `boot "def"`},
+		"no instance": {func(m *layout.Manifest) { m.Instances["def"] = nil }, `instance "def"`},
 		"backward": {func(m *layout.Manifest) { m.Instances["abc"].Ranges = [][2]uint64{{3, 1}} },
 			`segments [[3 1]] of "abc"`},
 		"from zero": {func(m *layout.Manifest) { m.Instances["abc"].Ranges = [][2]uint64{{0, 1}} },
