@@ -3,6 +3,7 @@ package layout_test
 import (
 	"errors"
 	"maps"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -276,5 +277,24 @@ func TestWrongObjects(t *testing.T) {
 	if _, err := b.Open(t.Context(), layout.RunKey(0, hour, "NONE")); !errors.Is(err, objects.ErrNotFound) ||
 		layout.FailedObject(err) != layout.RunKey(0, hour, "NONE") {
 		t.Errorf("a run that is not there: got %v", err)
+	}
+}
+
+// The fields of manifests are those in the tables of docs/storage.md.
+func TestDocumentedFields(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/storage.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, doc, _ := strings.Cut(string(text), "\n## The manifest\n")
+	doc, _, _ = strings.Cut(doc, "\n## ")
+	for _, v := range []any{layout.Manifest{}, layout.Consumed{}, layout.Hour{}, layout.Day{}, layout.File{}, layout.Quarantined{}, layout.Removed{}, layout.Retention{}} {
+		of := reflect.TypeOf(v)
+		for f := range of.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if f.IsExported() && !strings.Contains(doc, "`"+name+"`") {
+				t.Errorf("storage.md lacks the field %q of %s.%s", name, of, f.Name)
+			}
+		}
 	}
 }
