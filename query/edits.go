@@ -59,9 +59,6 @@ type EditedFunction struct {
 	Link    string         `json:"source_url,omitempty"`
 }
 
-// size returns about how many bytes e takes.
-func (e Edits) size() int { return 600*len(e.Functions) + 100*len(e.Packages) }
-
 // All returns what became of all functions, also unchanged ones; nil if that is not known here, as in
 // the response of a daemon elsewhere.
 func (e *Edits) All() []edits.Edit {
