@@ -46,7 +46,7 @@ bin/versitygw:
 .PHONY: cluster
 cluster: $(DASHBOARD) bin/versitygw ## start three daemons on one bucket behind a load balancer (needs haproxy), kill one, show that nothing is lost
 	@$(MAKE) --no-print-directory --silent build
-	@exec bin/demo
+	@$(GO) build -o bin/test/ ./test/cluster && exec bin/test/cluster
 
 .PHONY: test-cluster
 test-cluster: bin/versitygw ## kill and stop daemons on one bucket, and the store, under load; check what is stored

@@ -3,6 +3,7 @@ package fieldtrie_test
 import (
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -117,7 +118,6 @@ var mayImport = map[string][]string{
 	"cmd/aggregate/daemon":   {"query/api"},
 	"cmd/aggregate/deleting": {"cmd/aggregate/daemon", "encode/output", "internal/commandline", "query/api", "query/selection", "rules/site", "store/shared", "store/shared/deletion"},
 	"cmd/aggregate/capture":  {},
-	"cmd/demo":               {},
 	"cmd/fieldtrie":          {"encode/output", "internal/commandline", "internal/spelling"},
 	"cmd/ingest":             {"cmd/ingest/address", "cmd/ingest/connections", "cmd/ingest/deletions", "cmd/ingest/demo", "cmd/ingest/telemetry", "cmd/ingest/watching", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/fair", "internal/lru", "internal/requests", "internal/spelling", "internal/strictyaml", "notify", "query", "query/agent", "query/api", "query/budget", "query/changes", "query/memory", "query/pyroscope", "query/selection", "rules/access", "rules/access/provider", "rules/feature", "rules/site", "sdk", "store", "store/objects", "store/shared", "store/shared/backup", "store/shared/deletion", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
 	"cmd/ingest/address":     {},
@@ -135,6 +135,7 @@ var mayImport = map[string][]string{
 	"test/bench/load":        {"encode", "proto/querier/v1", "proto/types/v1", "test/loadgen", "trie"},
 	"test/bundles":           {},
 	"test/bundles/edited":    {"symbols", "symbols/edits", "test/bundles"},
+	"test/cluster":           {},
 	"test/fakebucket":        {"store/bucket"},
 	"test/faultyfs":          {"internal/disk"},
 	"test/fixture":           {"encode", "query/selection", "store", "test/storetest", "trie", "trie/rollup"},
@@ -166,7 +167,7 @@ var onlyIn = map[string]struct {
 	"github.com/google/pprof":         {[]string{"encode/pprof", "test/bench"}, "pprof is one format among several"},
 	"github.com/spf13/pflag":          {[]string{"cmd/aggregate", "cmd/aggregate/daemon", "cmd/aggregate/deleting", "cmd/fieldtrie", "cmd/ingest", "cmd/upload", "internal/commandline", "test/bench", "test/bench/load"}, "libraries have no command line"},
 	"log/slog":                        {[]string{"cmd/ingest", "collect", "internal/disk", "internal/requests", "store/shared", "store/shared/read", "store/shared/roll", "store/shared/write", "test/provider", "test/storetest", "cmd/ingest/telemetry", "cmd/ingest/watching"}, "logging is for the edges"},
-	"net/http":                        {[]string{"cmd/aggregate", "cmd/aggregate/capture", "cmd/aggregate/deleting", "cmd/demo", "cmd/ingest", "cmd/ingest/connections", "cmd/ingest/deletions", "cmd/ingest/demo", "cmd/upload", "collect", "docs", "internal/authorities", "internal/requests", "notify", "query/agent", "query/api", "query/budget", "query/pyroscope", "rules/access", "rules/access/provider", "sdk", "store/bucket", "symbols/uploads", "test/bench", "test/bench/load", "test/fakebucket", "test/loadgen", "test/provider", "web", "cmd/ingest/telemetry", "cmd/ingest/watching"}, "the core does no I/O"},
+	"net/http":                        {[]string{"cmd/aggregate", "cmd/aggregate/capture", "cmd/aggregate/deleting", "cmd/ingest", "cmd/ingest/connections", "cmd/ingest/deletions", "cmd/ingest/demo", "cmd/upload", "collect", "docs", "internal/authorities", "internal/requests", "notify", "query/agent", "query/api", "query/budget", "query/pyroscope", "rules/access", "rules/access/provider", "sdk", "store/bucket", "symbols/uploads", "test/bench", "test/bench/load", "test/cluster", "test/fakebucket", "test/loadgen", "test/provider", "web", "cmd/ingest/telemetry", "cmd/ingest/watching"}, "the core does no I/O"},
 	"google.golang.org/protobuf":      {[]string{"collect", "encode", "encode/internal/fixture", "encode/otlp", "encode/pprof", "proto/fieldtrie/v1", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "query/pyroscope", "test/bench/load"}, "tries are values, not messages"},
 	"github.com/prometheus":           {[]string{"cmd/ingest", "cmd/ingest/connections", "collect", "query/api", "cmd/ingest/telemetry", "cmd/ingest/watching"}, "what is measured is what a daemon serves"},
 	"github.com/klauspost/compress":   {[]string{"collect", "query/api", "query/pyroscope", "store/block", "symbols", "test/bench", "test/bench/load", "test/bundles"}, "formats do not compress"},
@@ -243,6 +244,29 @@ func TestImportDirection(t *testing.T) {
 					t.Errorf("%s must not import %s: %s", pkg, imp, rule.why)
 				}
 			}
+		}
+	}
+}
+
+// TestParts requires docs/design.md to name each package in the row of its folder. Packages for tests,
+// schemas and internal helpers of one folder are known by the folder.
+func TestParts(t *testing.T) {
+	text, err := os.ReadFile("docs/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, parts, _ := strings.Cut(string(text), "| folder | contents |")
+	parts, _, _ = strings.Cut(parts, "\n\n")
+	for pkg := range mayImport {
+		room, below, _ := strings.Cut(pkg, "/")
+		_, row, found := strings.Cut(parts, "\n| `"+room+"` |")
+		row, _, _ = strings.Cut(row, "\n")
+		switch {
+		case !found:
+			t.Errorf("%s is not in the table of parts", room)
+		case below == "" || room == "test" || room == "proto" || strings.Contains(below, "internal/"):
+		case !strings.Contains(row, "`"+path.Base(pkg)+"`"):
+			t.Errorf("%s is not in the row of %s in the table of parts", pkg, room)
 		}
 	}
 }

@@ -141,8 +141,6 @@ func lengthsOf(a, b *sums.Side) string {
 // noteOf says what the intervals of functions rest on.
 func noteOf(m Method, a, b *sums.Side) string {
 	switch {
-	case a.Vague() || b.Vague():
-		return "some sums are of an older version: functions are compared without regard to the rest of the page view"
 	case m == MethodViews && a.Facet.Part == "" && b.Facet.Part == "":
 		return "variances are those of the page views, each read again"
 	case a.Exact() && b.Exact():

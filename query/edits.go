@@ -59,9 +59,6 @@ type EditedFunction struct {
 	Link    string         `json:"source_url,omitempty"`
 }
 
-// size returns about how many bytes e takes.
-func (e Edits) size() int { return 600*len(e.Functions) + 100*len(e.Packages) }
-
 // All returns what became of all functions, also unchanged ones; nil if that is not known here, as in
 // the response of a daemon elsewhere.
 func (e *Edits) All() []edits.Edit {
@@ -70,9 +67,6 @@ func (e *Edits) All() []edits.Edit {
 	}
 	return e.result.Edits
 }
-
-// oldSymbols is the problem of symbols without hashes of own texts.
-const oldSymbols naming.Problem = "the symbols are of an earlier version of upload, so edits are not known: upload the build again with --force"
 
 // Edits implements [Source].
 func (l Local) Edits(ctx context.Context, q EditsQuery) (Edits, error) {
@@ -113,10 +107,6 @@ func (l Local) releaseTables(release string, out *Edits) []*symbols.Table {
 	out.Missing = append(out.Missing, missing...)
 	if len(tables) == 0 {
 		out.Missing = append(out.Missing, naming.Missing{Release: release, Problem: naming.NoSymbols})
-	}
-	if slices.ContainsFunc(tables, func(t *symbols.Table) bool { return !edits.Known(t) }) {
-		out.Missing = append(out.Missing, naming.Missing{Release: release, Problem: oldSymbols})
-		return nil
 	}
 	return tables
 }

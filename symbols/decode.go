@@ -28,8 +28,8 @@ func Decode(r io.Reader) (*Table, error) {
 		return nil, fmt.Errorf("%w: over %d bytes", ErrMalformed, MaxTable)
 	case !bytes.HasPrefix(data, []byte(magic)) || len(data) == len(magic):
 		return nil, fmt.Errorf("%w: it does not begin with %s", ErrMalformed, magic)
-	case data[len(magic)] < 1 || data[len(magic)] > version:
-		return nil, fmt.Errorf("%w: version %d, this program reads 1 to %d", ErrMalformed, data[len(magic)], version)
+	case data[len(magic)] != version:
+		return nil, fmt.Errorf("%w: version %d, this program reads %d", ErrMalformed, data[len(magic)], version)
 	}
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBody))
 	if err != nil {
@@ -41,7 +41,7 @@ func Decode(r io.Reader) (*Table, error) {
 		return nil, fmt.Errorf("%w: decompress: %w", ErrMalformed, err)
 	}
 	d := newTableReader(body)
-	t := d.table(data[len(magic)])
+	t := d.table()
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
@@ -95,12 +95,12 @@ func (r *tableReader) texts(most int) []string {
 	return out
 }
 
-// leastBytes is the minimum size of a function: a byte in most columns of version 1, and the sizes
-// of key and text.
-const leastBytes = columnsOf1 - 2 + 8 + 4
+// leastBytes is the minimum size of a function: a byte in most columns, and the sizes of the key and
+// of both hashes.
+const leastBytes = columns - 3 + 8 + 4 + 4
 
-// table reads the content of a table of a version.
-func (r *tableReader) table(version byte) *Table {
+// table reads the content of a table.
+func (r *tableReader) table() *Table {
 	t := &Table{}
 	copy(t.Script[:], r.Bytes(len(t.Script)))
 	copy(t.Map[:], r.Bytes(len(t.Map)))
@@ -116,15 +116,12 @@ func (r *tableReader) table(version byte) *Table {
 	}
 	n := r.LengthAtMost(maxFunctions, leastBytes)
 	f := functionReader{texts: r.texts(2 * n), sourceLines: make([]int64, len(t.Sources)+1), columns: make([]tableReader, columns)}
-	if version == 1 {
-		f.columns = f.columns[:columnsOf1]
-	}
 	for i := range f.columns {
 		f.columns[i] = newTableReader(r.Bytes(r.LengthAtMost(maxBody, 1)))
 	}
 	_ = r.End() // which is noted
 	if r.Err() == nil && (f.columns[columnKey].Left() != 8*n || f.columns[columnText].Left() != 4*n || f.columns[columnWay].Left() != n ||
-		version > 1 && f.columns[columnOwn].Left() != 4*n) {
+		f.columns[columnOwn].Left() != 4*n) {
 		r.Fail("columns are not of %d functions", n)
 	}
 	if r.Err() != nil {
@@ -201,10 +198,8 @@ func (r *functionReader) next(f *Function) error {
 	if f.Way = Way(r.columns[columnWay].Bytes(1)[0]); f.Way >= EndWays {
 		return fmt.Errorf("way %d is not known", f.Way)
 	}
-	if len(r.columns) > columnsOf1 {
-		f.Ordinal = r.columns[columnOrdinal].uint32(0)
-		f.Own = binary.LittleEndian.Uint32(r.columns[columnOwn].Bytes(4))
-	}
+	f.Ordinal = r.columns[columnOrdinal].uint32(0)
+	f.Own = binary.LittleEndian.Uint32(r.columns[columnOwn].Bytes(4))
 	for i := range r.columns {
 		if err := r.columns[i].Err(); err != nil {
 			return err

@@ -14,7 +14,7 @@ import (
 // The format of a table, as described in docs/symbols.md.
 const (
 	magic   = "FTSY"
-	version = 2
+	version = 1
 	// MaxTable bounds an encoded table, in bytes.
 	MaxTable = 16 << 20
 	// maxBody bounds the uncompressed content of a table, in bytes. A function takes 47 of them.
@@ -37,10 +37,9 @@ const (
 	columnKey
 	columnText
 	columnWay
-	columnOrdinal // since version 2
-	columnOwn     // since version 2
+	columnOrdinal
+	columnOwn
 	columns
-	columnsOf1 = columnOrdinal // the number of columns of version 1
 )
 
 // Encode writes t. Equal tables are equal bytes. Texts over 8 KiB are cut, and bytes that are not

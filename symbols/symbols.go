@@ -54,8 +54,7 @@ type Function struct {
 	// functions that exchanged keys. 0 if the original is unknown.
 	Text uint32
 	// Own is the hash of that text without the functions within it and without its name: an
-	// edit within does not change it. 0 if the original is unknown, or the table is one of
-	// version 1.
+	// edit within does not change it. 0 if the original is unknown.
 	Own uint32
 	Way Way
 }

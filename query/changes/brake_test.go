@@ -7,14 +7,10 @@ import (
 	"time"
 )
 
-// Brakes are kept with all else, in a form that older releases leave alone; a register without any has the form that these read.
+// Brakes are kept with all else.
 func TestBrakes(t *testing.T) {
 	now := time.Date(2026, 11, 27, 12, 5, 0, 0, time.UTC)
 	r := NewRegister()
-	plain, err := r.Encode(now)
-	if err != nil || !strings.Contains(string(plain), `"version":1,`) {
-		t.Fatalf("%s, %v", plain, err)
-	}
 	shares := []float64{0.1}
 	for range 6 {
 		if b := r.brake(Excess{"/feed", 0.2, strings.Repeat("é", maxText)}, now); b != nil {
@@ -28,8 +24,8 @@ func TestBrakes(t *testing.T) {
 		t.Errorf("told: %+v", r.Outbox)
 	}
 	text, err := r.Encode(now)
-	if err != nil || !strings.Contains(string(text), `"version":2,`) {
-		t.Fatalf("%s, %v", text, err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	read, err := DecodeRegister(text)
 	if err != nil || !reflect.DeepEqual(read.Brakes, r.Brakes) {
@@ -41,7 +37,7 @@ func TestBrakes(t *testing.T) {
 		{`"first":0.2`, `"first":2`},
 		{`"id":"` + r.Brakes[0].ID, `"id":"x`},
 		{`"begin":"2026`, `"begin":"2027`},
-		{`"version":2`, `"version":3`},
+		{`"version":1`, `"version":2`},
 	} {
 		if broken := strings.Replace(string(text), c.from, c.to, 1); broken == string(text) {
 			t.Errorf("%s is not in %s", c.from, text)

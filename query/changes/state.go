@@ -37,12 +37,8 @@ type Register struct {
 	Brakes []Brake   `json:"brakes,omitempty"`
 }
 
-// The forms that this release reads. It writes the first one unless there is something that this does not have: releases that know no other
-// leave the register alone then.
-const (
-	firstVersion = 1
-	version      = 2 // with costs and brakes
-)
+// version is the version of the form that this release reads and writes.
+const version = 1
 
 // Bounds of a register. What is over them is left out: the changes that were resolved first, and parts of others.
 const (
@@ -72,7 +68,7 @@ func (e *VersionError) Error() string {
 
 // NewRegister returns a register that knows of no change.
 func NewRegister() *Register {
-	return &Register{Version: firstVersion, Changes: []watch.Change{}, Outbox: []Notification{}}
+	return &Register{Version: version, Changes: []watch.Change{}, Outbox: []Notification{}}
 }
 
 // DecodeRegister reads a register, and checks it. A [VersionError] says that the text may be right, and must be left alone.
@@ -84,7 +80,7 @@ func DecodeRegister(text []byte) (*Register, error) {
 	if err := json.Unmarshal(text, &is); err != nil {
 		return nil, fmt.Errorf("read changes: %w", err)
 	}
-	if is.Version < firstVersion || is.Version > version {
+	if is.Version != version {
 		return nil, &VersionError{is.Version}
 	}
 	r := NewRegister()
@@ -105,9 +101,6 @@ func DecodeRegister(text []byte) (*Register, error) {
 // Encode returns the text of r, after it has left out what is over the bounds at a time.
 func (r *Register) Encode(now time.Time) ([]byte, error) {
 	r.trim(now)
-	if r.Version = firstVersion; !r.Costs.IsZero() || len(r.Brakes) > 0 {
-		r.Version = version
-	}
 	for {
 		text, err := json.Marshal(r)
 		if err != nil {

@@ -89,7 +89,7 @@ func (d *DaySums) Add(x store.Rolled, byRelease bool) {
 			key.Frame = x.Stacks.FrameOf(f.Frame)
 			sum := d.functions[key]
 			a := AmountOf(&f.Self)
-			if of.Views != nil && !key.Own() {
+			if !key.Own() {
 				a.Product = f.Product() / 1e6
 			}
 			sum.amount = plus(sum.amount, a)

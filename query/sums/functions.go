@@ -19,10 +19,8 @@ type ReleasedFrame struct {
 // depend on it.
 type Functions struct {
 	of map[ReleasedFrame]*rollup.Function
-	// Views is how all time of the page views varies. It and the products of functions mean nothing
-	// if vague is set: a record does not have them.
+	// Views is how all time of the page views varies.
 	Views rollup.Moments
-	Vague bool
 }
 
 func NewFunctions() *Functions {
@@ -51,11 +49,7 @@ func (s *Functions) Add(of *rollup.Functions, stacks *trie.Trie, byRelease bool)
 		}
 		s.of[key].AddAll(&of.Of[k])
 	}
-	if of.Views == nil {
-		s.Vague = s.Vague || len(of.Of) > 0
-		return
-	}
-	s.Views.AddAll(*of.Views)
+	s.Views.AddAll(of.Views)
 }
 
 // See shows all functions to n, with their self times unless n gets these from a profile.

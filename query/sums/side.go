@@ -59,9 +59,6 @@ func (s *Side) Hours(stratum string) { s.hours = stratum }
 // Exact reports whether what is known of functions is that of what was asked for, without strata.
 func (s *Side) Exact() bool { return len(s.strata) < 2 && s.Facet.TakesAnyFunctions() }
 
-// Vague reports whether the products of functions with all time of the page view are unknown.
-func (s *Side) Vague() bool { return s.parts.Vague }
-
 // stratumOf returns the labels of the stratum that a label set belongs to: the device, and
 // the browser without its version, which changes by itself every few weeks. Of a concurrent comparison there are the hours, too.
 func (s *Side) stratumOf(l trie.Labels) (out trie.Labels) {
@@ -183,14 +180,14 @@ func (s *Side) finish(names *naming.Names, parts func(trie.Frame) trie.Frame) {
 		p = p.Fold(parts)
 	}
 	// Of a feature or phase the time of page views is another than that of the products.
-	known := !s.parts.Vague && s.Facet.Part == ""
+	known := s.Facet.Part == ""
 	s.whole = s.parts.Named(names).Amounts(parts, known)
 	if known {
 		s.all = compare.Amount{Sum: float64(s.parts.Views.Sum) / 1e3, Squares: s.parts.Views.Squares() / 1e6}
 	}
 	for _, x := range s.strata {
 		if x.parts != nil {
-			x.functions = x.parts.Named(names).Amounts(parts, !x.parts.Vague)
+			x.functions = x.parts.Named(names).Amounts(parts, true)
 		}
 	}
 	for i := range p.Groups {

@@ -263,7 +263,7 @@ func TestFunctions(t *testing.T) {
 			}
 		}
 		want := naiveFunctions(views, true)
-		if len(s.of) != len(want) || s.Vague || s.Size() != len(want)*functionSize {
+		if len(s.of) != len(want) || s.Size() != len(want)*functionSize {
 			t.Fatalf("seed %d: got %d functions, want %d", seed, len(s.of), len(want))
 		}
 		var all compare.Amount

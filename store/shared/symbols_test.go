@@ -22,7 +22,7 @@ func TestSymbols(t *testing.T) {
 	server.Faults = 0.1
 	at := func(n *Node) *tables.Store {
 		t.Helper()
-		s, err := tables.OpenFiles(n.Symbols(), tables.Options{Now: n.Now})
+		s, err := tables.Open(n.Symbols(), tables.Options{Now: n.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestSymbols(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	later := func() time.Time { return time.Now().Add(500 * 24 * time.Hour) }
-	s, err := tables.OpenFiles(a.Symbols(), tables.Options{Now: later})
+	s, err := tables.Open(a.Symbols(), tables.Options{Now: later})
 	if err == nil {
 		err = s.Sweep()
 	}

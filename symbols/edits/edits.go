@@ -58,16 +58,6 @@ type Result struct {
 	Unknown int
 }
 
-// Known reports whether a table has what edits are found by. Tables of version 1 have not.
-func Known(t *symbols.Table) bool {
-	for i := range t.Functions {
-		if f := &t.Functions[i]; f.Text != 0 {
-			return f.Own != 0
-		}
-	}
-	return true
-}
-
 // Between returns what became of the functions of a build, which are those of all its scripts.
 func Between(before, after []*symbols.Table) Result {
 	a, _ := functions(before)

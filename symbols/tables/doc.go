@@ -1,16 +1,13 @@
-// Package tables stores the tables of symbols, and the uploads of builds, in a folder beside the
-// traces:
+// Package tables stores the tables of symbols, and the uploads of builds, beside the traces:
 //
 //	tables/AB/ABCD…         the table of the script with the SHA-256 ABCD…
 //	uploads/TIME-ID.json    a [symbols.Upload]
 //
-// Files are written under a temporary name, synced and renamed, so each is either complete or
-// missing. Uploads never change. A table is replaced as a whole if the stored one is damaged or
-// names fewer functions.
+// Each of these [Files] is either complete or missing. Uploads never change. A table is replaced as a
+// whole if the stored one is damaged or names fewer functions.
 //
-// Instead of a folder there may be other [Files], such as a bucket shared by several stores. A
-// store sees the changes of others when it is refreshed. The tables of a build may be sent to one
-// store and its upload to another.
+// Several stores may share a bucket. A store sees the changes of others when it is refreshed. The
+// tables of a build may be sent to one store and its upload to another.
 //
 // Uploads are deleted when they are too old, or, oldest first, when all tables exceed their limit.
 // A table is kept as long as an upload names it, and for a day before its upload.

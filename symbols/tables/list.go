@@ -64,22 +64,11 @@ func (s *Store) listTables() (out []*entry, err error) {
 	for _, f := range files {
 		hash := f.Name[strings.LastIndexByte(f.Name, '/')+1:]
 		if CheckHash(hash) != nil || f.Name != tableName(hash) {
-			if err := s.leftover(f.Name); err != nil {
-				return nil, err
-			}
 			continue
 		}
 		out = append(out, &entry{hash: hash, bytes: f.Size, written: f.Written})
 	}
 	return out, nil
-}
-
-// leftover removes a file that a crash left half-written.
-func (s *Store) leftover(name string) error {
-	if s.readOnly || !strings.HasSuffix(name, ".tmp") {
-		return nil
-	}
-	return s.files.Remove(name)
 }
 
 // listedUpload is an upload with the size of its file.
@@ -101,9 +90,6 @@ func (s *Store) listUploads(old, x *state) (out []listedUpload, err error) {
 	for _, f := range slices.Backward(files) { // names begin with the time
 		id, ok := strings.CutSuffix(strings.TrimPrefix(f.Name, uploadsFolder+"/"), extension)
 		if !ok || strings.Contains(id, "/") {
-			if err := s.leftover(f.Name); err != nil {
-				return nil, err
-			}
 			continue
 		}
 		if u, ok := known[id]; ok && old.lengths[id] == f.Size {

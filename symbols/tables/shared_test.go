@@ -14,19 +14,22 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// memory is Files that stores share.
+// memory is Files in memory.
 type memory struct {
-	mu    sync.Mutex
-	files map[string]memoryFile
-	now   func() time.Time
+	mu     sync.Mutex
+	files  map[string]memoryFile
+	now    func() time.Time
+	shared bool
 }
+
+func newMemory() *memory { return &memory{files: map[string]memoryFile{}, now: time.Now} }
 
 type memoryFile struct {
 	body    []byte
 	written time.Time
 }
 
-func (m *memory) Shared() bool            { return true }
+func (m *memory) Shared() bool            { return m.shared }
 func (m *memory) Path(name string) string { return name }
 
 func (m *memory) List(folder string) (out []File, err error) {
@@ -71,10 +74,9 @@ func TestRandomShared(t *testing.T) {
 	all := bodies{}
 	for seed := range uint64(8) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		files := &memory{files: map[string]memoryFile{}}
-		x := &run{T: t, Rand: r, all: all, files: files,
-			model: &model{now: time.Now().Truncate(time.Millisecond), most: 1 << 20, tables: map[string]modelTable{}}}
-		files.now = func() time.Time { return x.now }
+		files := newMemory()
+		files.shared = true
+		x := newRun(t, all, files, 1<<20, r)
 		x.open()
 		one := x.store
 		x.open()
@@ -97,7 +99,7 @@ func TestRandomShared(t *testing.T) {
 			if a, b := stores[0].Generation(), stores[1].Generation(); a != b {
 				t.Fatalf("generations %s and %s", a, b)
 			}
-			reader, err := OpenFilesReader(files)
+			reader, err := OpenReader(files)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,10 +110,11 @@ func TestRandomShared(t *testing.T) {
 
 // A build whose tables went to one machine may be named to another one.
 func TestSharedUpload(t *testing.T) {
-	files := &memory{files: map[string]memoryFile{}, now: time.Now}
+	files := newMemory()
+	files.shared = true
 	var stores []*Store
 	for range 2 {
-		s, err := OpenFiles(files, Options{})
+		s, err := Open(files, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ type Sites struct {
 // together take as much as the shared ones at most, each an equal part.
 func OpenSites(f Files, o Options, most int) (*Sites, error) {
 	o = o.withDefaults()
-	shared, err := OpenFiles(f, o)
+	shared, err := Open(f, o)
 	if err != nil {
 		return nil, err
 	}
@@ -40,9 +40,9 @@ func OpenSites(f Files, o Options, most int) (*Sites, error) {
 	return s, s.discover()
 }
 
-// OpenSitesReader opens the symbols of all sites read-only, see [OpenFilesReader].
+// OpenSitesReader opens the symbols of all sites read-only, see [OpenReader].
 func OpenSitesReader(f Files) (*Sites, error) {
-	shared, err := OpenFilesReader(f)
+	shared, err := OpenReader(f)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -10,10 +9,7 @@ import (
 
 // What is sent to the store of a site is in no other, and is there again when all are opened anew.
 func TestSites(t *testing.T) {
-	f := folder{filepath.Join(t.TempDir(), "symbols")}
-	if err := f.make(); err != nil {
-		t.Fatal(err)
-	}
+	f := newMemory()
 	open := func() *Sites {
 		s, err := OpenSites(f, Options{}, 2)
 		if err != nil {

@@ -47,7 +47,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store is a folder of tables and uploads. It is safe for concurrent use, and implements the
+// Store has the tables and uploads in [Files]. It is safe for concurrent use, and implements the
 // Library of package naming.
 type Store struct {
 	files    Files
@@ -91,28 +91,18 @@ func countsOf(t *symbols.Table) Counts {
 	return out
 }
 
-// The names of folders, and suffixes of files that do not belong to the store.
+// The names of folders, and the suffix of uploads.
 const (
 	tablesFolder  = "tables"
 	uploadsFolder = "uploads"
 	extension     = ".json"
 )
 
-// Open opens a folder, creates it if it is missing, and removes leftovers of a crash.
-func Open(dir string, o Options) (*Store, error) {
-	f := folder{dir}
-	if err := f.make(); err != nil {
-		return nil, fmt.Errorf("open symbols: %w", err)
-	}
-	return OpenFiles(f, o)
-}
+// Open opens a store.
+func Open(f Files, o Options) (*Store, error) { return open(f, o, false) }
 
-// OpenFiles opens a store on other files.
-func OpenFiles(f Files, o Options) (*Store, error) { return open(f, o, false) }
-
-// OpenFilesReader opens files read-only, with or without a running daemon. A missing folder is
-// empty.
-func OpenFilesReader(f Files) (*Store, error) { return open(f, Options{}, true) }
+// OpenReader opens a store read-only, with or without a running daemon.
+func OpenReader(f Files) (*Store, error) { return open(f, Options{}, true) }
 
 func open(f Files, o Options, readOnly bool) (*Store, error) {
 	o = o.withDefaults()

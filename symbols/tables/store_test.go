@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -150,16 +148,21 @@ type run struct {
 	*rand.Rand
 	*model
 	all     bodies
-	files   Files
+	files   *memory
 	store   *Store
 	damaged int // files that Damaged was told of
 }
 
 const testRetention = 30 * 24 * time.Hour
 
+func newRun(t *testing.T, all bodies, files *memory, most int64, r *rand.Rand) *run {
+	m := &model{now: time.Now().Truncate(time.Millisecond), most: most, tables: map[string]modelTable{}}
+	files.now = func() time.Time { return m.now }
+	return &run{T: t, Rand: r, all: all, files: files, model: m}
+}
+
 func testRandom(t *testing.T, all bodies, most int64, r *rand.Rand) {
-	x := &run{T: t, Rand: r, all: all, files: folder{filepath.Join(t.TempDir(), "symbols")},
-		model: &model{now: time.Now().Truncate(time.Millisecond), most: most, tables: map[string]modelTable{}}}
+	x := newRun(t, all, newMemory(), most, r)
 	x.open()
 	contents := map[string]string{} // by generation
 	for range 120 {
@@ -175,7 +178,7 @@ func testRandom(t *testing.T, all bodies, most int64, r *rand.Rand) {
 		}
 		contents[generation] = x.content()
 		checkStore(t, x.store, x.model)
-		reader, err := OpenFilesReader(x.files)
+		reader, err := OpenReader(x.files)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,12 +192,7 @@ func testRandom(t *testing.T, all bodies, most int64, r *rand.Rand) {
 // open begins anew, as a daemon after a crash.
 func (x *run) open() {
 	x.damaged = 0
-	if f, ok := x.files.(folder); ok {
-		if err := f.make(); err != nil {
-			x.Fatal(err)
-		}
-	}
-	s, err := OpenFiles(x.files, Options{Retention: testRetention, MaxSize: x.most, MaxMemory: 4000, Now: func() time.Time { return x.now }, Damaged: func(error) { x.damaged++ }})
+	s, err := Open(x.files, Options{Retention: testRetention, MaxSize: x.most, MaxMemory: 4000, Now: func() time.Time { return x.now }, Damaged: func(error) { x.damaged++ }})
 	if err != nil {
 		x.Fatal(err)
 	}
@@ -298,14 +296,7 @@ func (x *run) cut(name string, written time.Time) {
 
 // date has a file be written at a time.
 func (x *run) date(name string, written time.Time) {
-	switch f := x.files.(type) {
-	case folder:
-		if err := os.Chtimes(f.Path(name), written, written); err != nil {
-			x.Fatal(err)
-		}
-	case *memory:
-		f.files[name] = memoryFile{f.files[name].body, written}
-	}
+	x.files.files[name] = memoryFile{x.files.files[name].body, written}
 }
 
 func checkStore(t *testing.T, s *Store, m *model) {
@@ -339,15 +330,15 @@ func checkStore(t *testing.T, s *Store, m *model) {
 
 // A reader sees what the daemon does.
 func TestReaderSees(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "symbols")
-	r, err := OpenFilesReader(folder{dir})
+	files := newMemory()
+	r, err := OpenReader(files)
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
 	r.options.Now = func() time.Time { now = now.Add(lookEvery); return now }
 	before := r.Generation()
-	s, err := Open(dir, Options{})
+	s, err := Open(files, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +361,7 @@ func TestReaderSees(t *testing.T) {
 func TestMaxSize(t *testing.T) {
 	now := time.Now()
 	_, b := body(t, 0, 5)
-	s, err := Open(filepath.Join(t.TempDir(), "symbols"), Options{MaxSize: int64(2*len(b) + len(b)/2), Now: func() time.Time { return now }})
+	s, err := Open(newMemory(), Options{MaxSize: int64(2*len(b) + len(b)/2), Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,7 +387,7 @@ func TestMaxSize(t *testing.T) {
 func TestFull(t *testing.T) {
 	_, b := body(t, 0, 5)
 	var room error
-	s, err := Open(filepath.Join(t.TempDir(), "symbols"), Options{MaxSize: int64(2*len(b) + 3), Room: func(n int64) error {
+	s, err := Open(newMemory(), Options{MaxSize: int64(2*len(b) + 3), Room: func(n int64) error {
 		if n < 100 {
 			t.Errorf("asked for room for %d bytes", n)
 		}
@@ -429,7 +420,7 @@ func TestFull(t *testing.T) {
 
 // A table that is read while another one takes its place is not what is answered afterwards.
 func TestReplaced(t *testing.T) {
-	s, err := Open(filepath.Join(t.TempDir(), "symbols"), Options{})
+	s, err := Open(newMemory(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -471,7 +462,7 @@ func TestReplaced(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	s, err := Open(filepath.Join(t.TempDir(), "symbols"), Options{})
+	s, err := Open(newMemory(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -531,7 +522,7 @@ func of(path, hash string) symbols.Upload {
 }
 
 func TestConcurrent(t *testing.T) {
-	s, err := Open(filepath.Join(t.TempDir(), "symbols"), Options{MaxMemory: 3000})
+	s, err := Open(newMemory(), Options{MaxMemory: 3000})
 	if err != nil {
 		t.Fatal(err)
 	}

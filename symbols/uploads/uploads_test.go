@@ -8,14 +8,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
+	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
 // table returns the table of a script, with a hash that is its key.
@@ -33,7 +32,7 @@ func table(t *testing.T, script string, functions int) (hash string, body []byte
 }
 
 func TestHandler(t *testing.T) {
-	store, err := tables.Open(filepath.Join(t.TempDir(), "symbols"), tables.Options{})
+	store, err := tables.Open(storetest.Open(t, storetest.Options{}).Symbols(), tables.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +96,7 @@ func TestHandler(t *testing.T) {
 
 // A client that goes away while others send keeps no place.
 func TestGone(t *testing.T) {
-	store, err := tables.Open(filepath.Join(t.TempDir(), "symbols"), tables.Options{})
+	store, err := tables.Open(storetest.Open(t, storetest.Options{}).Symbols(), tables.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +119,7 @@ func TestGone(t *testing.T) {
 func TestFull(t *testing.T) {
 	hash, body := table(t, "app", 3)
 	var room error
-	store, err := tables.Open(filepath.Join(t.TempDir(), "symbols"), tables.Options{MaxSize: int64(len(body)) + 1, Room: func(int64) error { return room }})
+	store, err := tables.Open(storetest.Open(t, storetest.Options{}).Symbols(), tables.Options{MaxSize: int64(len(body)) + 1, Room: func(int64) error { return room }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,8 +145,8 @@ func TestFull(t *testing.T) {
 
 // A table that the disk has damaged is not there, until it is sent again.
 func TestDamaged(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "symbols")
-	store, err := tables.Open(dir, tables.Options{})
+	files := storetest.Open(t, storetest.Options{}).Symbols()
+	store, err := tables.Open(files, tables.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,10 +158,10 @@ func TestDamaged(t *testing.T) {
 	if _, _, err := store.AddUpload(upload); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(filepath.Join(dir, "tables", hash[:2], hash), 20); err != nil {
+	if err := files.Write("tables/"+hash[:2]+"/"+hash, body[:20]); err != nil {
 		t.Fatal(err)
 	}
-	if store, err = tables.Open(dir, tables.Options{}); err != nil {
+	if store, err = tables.Open(files, tables.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	h := New(store)
@@ -188,7 +187,7 @@ func TestDamaged(t *testing.T) {
 
 // A body may take longer than the server has for others, but not stand still.
 func TestSlowBody(t *testing.T) {
-	store, err := tables.Open(filepath.Join(t.TempDir(), "symbols"), tables.Options{})
+	store, err := tables.Open(storetest.Open(t, storetest.Options{}).Symbols(), tables.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -63,11 +62,6 @@ func On(kinds ...string) func(Op) bool {
 		}
 		return false
 	}
-}
-
-// Under returns a function for [Fault.Only] that accepts operations on paths that contain a text.
-func Under(part string) func(Op) bool {
-	return func(o Op) bool { return strings.Contains(o.Path, part) }
 }
 
 // FS is a [disk.FS] whose operations fail on demand. It is safe for concurrent use. The zero value

@@ -94,7 +94,7 @@ func (f *Function) AddAll(o *Function) {
 func (f *Function) isZero() bool { return f.Self.isZero() && f.Total.isZero() && f.beside == product{} }
 
 // Product returns the sum over page views of the self time times all time with a stack of the view,
-// in µs². It means something only if [Functions.Views] is known.
+// in µs².
 func (f *Function) Product() float64 { return f.beside.value() }
 
 // Rest is the sum of the functions without a distribution of their own.
@@ -114,7 +114,6 @@ func (r *Rest) Add(o Rest) {
 // functions are those of one release.
 type functions struct {
 	views Moments     // all time with a stack of its page views, as in their distributions
-	vague bool        // views and the products of functions are not known: a record of an older version was added
 	dense []*Function // by frame; nil if there are too many releases for that
 	of    map[trie.FrameID]*Function
 	rest  Rest

@@ -39,7 +39,7 @@
 //	         │ for each cell:  nodes n × (step n, self µs ±, samples ±)
 //	         │ for each touch: nodes n × (step n, views ±)
 //	         │ distributions n × (labels, spread, spread, population/1000 ±, squares ±)
-//	         │ releases n × (text, rest ± ± ±, known n, time, functions n ×
+//	         │ releases n × (text, rest ± ± ±, time, functions n ×
 //	           (frame step n, spread, spread, product))
 //	         │ outcomes n × (text, views ±)
 //	         │ web vitals n × (labels, text, views ±, weight ±, squares of weights ±,
@@ -55,10 +55,7 @@
 //	         │ frames n × (name n, resource n, line less that of the frame before ±, column n)
 //	         │ nodes n × (own number less that of the parent n, frame n)
 //
-// A release has its time and the products of its functions if known is 1. Of Web Vitals the text is
-// the name, and values are in µs, those of CLS in millionths. Steps count from
-// the previous row. Values may be negative where later chunks of a view arrived.
-//
-// The version is 4. Versions 1 to 3 lack likely, which is taken for the share of the unsampled time that the self times have of the
-// rest; 1 and 2 lack known, time and products; 1 ends before the Web Vitals.
+// The version is 1. Of Web Vitals the text is the name, and values are in µs, those of CLS in
+// millionths. Steps count from the previous row. Values may be negative where later chunks of a view
+// arrived.
 package rollup

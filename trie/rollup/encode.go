@@ -9,9 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Version is the first byte of encoded records. The package comment describes the other bytes, and
-// what older versions lack.
-const Version = 4
+// Version is the first byte of encoded records. The package comment describes the other bytes.
+const Version = 1
 
 // writer appends to a record. Numbers are variants of LEB128.
 type writer struct {
@@ -51,9 +50,13 @@ func (w *writer) labels(l trie.Labels) {
 }
 
 func (w *writer) spread(s *Spread) {
-	w.ints(s.Count, s.Sum)
-	w.product(s.squares)
+	w.moments(s.Moments)
 	w.histogram(&s.Histogram)
+}
+
+func (w *writer) moments(m Moments) {
+	w.ints(m.Count, m.Sum)
+	w.product(m.squares)
 }
 
 func (w *writer) product(p product) {
@@ -269,14 +272,7 @@ func (w *writer) functions(byRelease map[string]*functions, most int, final bool
 		kept, rest := kepts[release], rests[release]
 		w.text(release)
 		w.ints(rest.Functions, rest.Self, rest.Reach)
-		known := !byRelease[release].vague
-		if known {
-			w.uint(1)
-			w.ints(byRelease[release].views.Count, byRelease[release].views.Sum)
-			w.product(byRelease[release].views.squares)
-		} else {
-			w.uint(0)
-		}
+		w.moments(byRelease[release].views)
 		w.length(len(kept))
 		last := trie.FrameID(0)
 		for _, f := range kept {
@@ -284,9 +280,7 @@ func (w *writer) functions(byRelease map[string]*functions, most int, final bool
 			last = f.Frame
 			w.spread(&f.Self)
 			w.spread(&f.Total)
-			if known {
-				w.product(f.beside)
-			}
+			w.product(f.beside)
 		}
 	}
 }

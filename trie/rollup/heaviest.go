@@ -290,7 +290,7 @@ func (b *Builder) moveFunctions(to []trie.FrameID) {
 	b.functions, b.told = map[string]*functions{}, 0
 	for release, from := range old {
 		s := b.functionsOf(release)
-		s.rest, s.views, s.vague = from.rest, from.views, from.vague
+		s.rest, s.views = from.rest, from.views
 		for frame, f := range from.of {
 			if to[frame] == 0 {
 				s.rest.Add(f.rest())

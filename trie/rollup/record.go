@@ -3,7 +3,6 @@ package rollup
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"unsafe"
 
@@ -45,9 +44,8 @@ type Touch struct {
 type Functions struct {
 	Release string
 	Rest    Rest
-	// Views is how all time with a stack of the release's page views varies. It is nil if that and
-	// the products of the functions are not known: a part of the record is of an older version.
-	Views *Moments
+	// Views is how all time with a stack of the release's page views varies.
+	Views Moments
 	Of    []Function
 }
 
@@ -120,20 +118,16 @@ func Decode(data []byte, stacks *trie.Trie) (*Record, error) {
 	if len(data) < 2 {
 		return nil, fmt.Errorf("%w: %d bytes", ErrMalformed, len(data))
 	}
-	if data[0] == 0 || data[0] > Version {
-		return nil, fmt.Errorf("%w: version %d, this program reads up to %d", ErrMalformed, data[0], Version)
+	if data[0] != Version {
+		return nil, fmt.Errorf("%w: version %d, this program reads %d", ErrMalformed, data[0], Version)
 	}
 	rec := &Record{Level: Level(data[1]), nodes: uint64(len(stacks.Nodes)), frames: uint64(len(stacks.Frames))}
 	r := &reader{Reader: wire.NewReader(data[2:], ErrMalformed)}
 	for range r.Length(1) {
 		r.texts = append(r.texts, string(r.Bytes(r.Length(1))))
 	}
-	for range r.Length(5) {
-		c := Cell{r.labels(), Silence{r.Int(), r.Int(), r.Int(), r.Int(), 0}}
-		if data[0] >= 4 {
-			c.Likely = r.Int()
-		}
-		rec.Cells = append(rec.Cells, c)
+	for range r.Length(6) {
+		rec.Cells = append(rec.Cells, Cell{r.labels(), Silence{r.Int(), r.Int(), r.Int(), r.Int(), r.Int()}})
 	}
 	for range r.Length(3) {
 		rec.Touches = append(rec.Touches, r.touch(len(rec.Cells)))
@@ -143,35 +137,19 @@ func Decode(data []byte, stacks *trie.Trie) (*Record, error) {
 	for range r.Length(11) {
 		rec.Distributions = append(rec.Distributions, Distribution{r.labels(), r.spread(), r.spread(), r.Int(), r.Int()})
 	}
-	for range r.Length(5) {
-		rec.Functions = append(rec.Functions, r.functions(rec.frames, data[0] >= 3))
+	for range r.Length(9) {
+		rec.Functions = append(rec.Functions, r.functions(rec.frames))
 	}
 	for range r.Length(2) {
 		rec.Outcomes = append(rec.Outcomes, Outcome{r.text(), r.Int()})
 	}
-	if data[0] >= 2 {
-		for range r.Length(8) {
-			rec.Vitals = append(rec.Vitals, r.vital())
-		}
+	for range r.Length(8) {
+		rec.Vitals = append(rec.Vitals, r.vital())
 	}
 	if err := r.End(); err != nil {
 		return nil, err
 	}
-	if data[0] < 4 {
-		rec.estimate()
-	}
 	return rec, nil
-}
-
-// estimate sets what older versions lack, [Silence.Likely].
-func (r *Record) estimate() {
-	self := make([]float64, len(r.Cells))
-	r.EachWeight(func(c int, _ trie.NodeID, us, _ int64) { self[c] += float64(us) })
-	for i := range r.Cells {
-		if c := &r.Cells[i]; self[i]+float64(c.Stackless) > 0 {
-			c.Likely = int64(math.Round(self[i] * float64(c.Unsampled) / (self[i] + float64(c.Stackless))))
-		}
-	}
 }
 
 func (r *reader) touch(cells int) (t Touch) {
@@ -205,24 +183,18 @@ func (r *reader) rows(n, numbers int, nodes uint64) []byte {
 	return begin[:len(begin)-r.Left()]
 }
 
-func (r *reader) functions(frames uint64, products bool) (f Functions) {
+func (r *reader) functions(frames uint64) (f Functions) {
 	f.Release = r.text()
 	f.Rest = Rest{r.Int(), r.Int(), r.Int()}
-	if products && r.Uint() != 0 {
-		f.Views = new(r.moments())
-	}
-	at, n := uint64(0), r.Length(11)
+	f.Views = r.moments()
+	at, n := uint64(0), r.Length(13)
 	f.Of = make([]Function, 0, n)
 	for range n {
 		if at += r.Uint(); at >= frames {
 			r.Fail("a function is not in the stack table")
 			return f
 		}
-		x := Function{trie.FrameID(at), r.spread(), r.spread(), product{}}
-		if f.Views != nil {
-			x.beside = r.product()
-		}
-		f.Of = append(f.Of, x)
+		f.Of = append(f.Of, Function{trie.FrameID(at), r.spread(), r.spread(), r.product()})
 	}
 	return f
 }
@@ -340,11 +312,7 @@ func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
 		from := &rec.Functions[i]
 		to := b.functionsOf(from.Release)
 		to.rest.Add(from.Rest)
-		if from.Views != nil {
-			to.views.AddAll(*from.Views)
-		} else {
-			to.vague = true
-		}
+		to.views.AddAll(from.Views)
 		for k := range from.Of {
 			b.function(from.Release, frames(from.Of[k].Frame)).AddAll(&from.Of[k])
 		}

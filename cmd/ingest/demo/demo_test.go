@@ -34,7 +34,7 @@ func TestPlanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	library, err := tables.OpenFilesReader(n.Symbols())
+	library, err := tables.OpenReader(n.Symbols())
 	if err != nil {
 		t.Fatal(err)
 	}

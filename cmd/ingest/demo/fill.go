@@ -73,7 +73,7 @@ func (f *filling) set(at time.Time) { f.clock.Store(at.UnixNano()) }
 
 // names stores the symbols of the releases.
 func (f *filling) names(list []*release) error {
-	store, err := tables.OpenFiles(f.node.Symbols(), tables.Options{Now: f.now})
+	store, err := tables.Open(f.node.Symbols(), tables.Options{Now: f.now})
 	if err != nil {
 		return err
 	}

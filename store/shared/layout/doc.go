@@ -15,7 +15,7 @@
 //	changes/BAD-SUM                        what it was when it could not be read
 //	deletions/open/ID, deletions/done/ID   requests to delete, and records of those that were carried out
 //	deletions/open/dry/ID                  dry runs, for ten minutes after they are done
-//	symbols/                               what package tables has in a folder
+//	symbols/                               tables of symbols and uploads of builds, see package tables
 //	BACKUP                                 when the last complete backup was begun
 //
 // An instance is one life of a node. All but manifests are put once and never changed. A manifest is replaced under the condition

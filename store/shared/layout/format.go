@@ -15,7 +15,8 @@ import (
 type format struct {
 	Format int `json:"format"`
 	Shards int `json:"shards"`
-	// Check is a checksum of the others: who takes a bucket for one of fewer shards deletes segments that the others need.
+	// Check is a checksum of the other fields: a node that assumes fewer shards deletes segments that other shards need. It is 0 in a
+	// format that an operator wrote.
 	Check uint32 `json:"check,omitempty"`
 }
 

@@ -90,7 +90,7 @@ func FuzzManifest(f *testing.F) {
 		f.Fatal(err)
 	}
 	defer codec.Close()
-	f.Add([]byte(`{"version":1,"boots":{"0a":{"ranges":[[1,3]]}},"hours":{"20261123T10":{"runs":[{"id":"x","rows":1,"size":2}],"traces":1}}}`))
+	f.Add([]byte(`{"version":1,"instances":{"0a":{"ranges":[[1,3]]}},"hours":{"20261123T10":{"runs":[{"id":"x","rows":1,"size":2}],"traces":1}}}`))
 	f.Add([]byte(`{"days":{"20261123":{"sources":["20261123T10"]}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		w := block.NewWriter(codec)

@@ -20,7 +20,7 @@ type Manifest struct {
 	// AsOf is the time (µs) up to which all that was acknowledged is in it.
 	AsOf int64 `json:"as_of"`
 	// Instances say which segments are in it.
-	Instances map[string]*Consumed `json:"boots"`
+	Instances map[string]*Consumed `json:"instances"`
 	Hours     map[string]*Hour     `json:"hours"`
 	Days      map[string]*Day      `json:"days"`
 	// Removed are objects that it does not name any more, which readers may still read.
@@ -89,7 +89,7 @@ type File struct {
 	Tier int    `json:"tier,omitempty"` // how often it was compacted
 	Rows int    `json:"rows,omitempty"` // of runs
 	Size int64  `json:"size"`           // bytes
-	// First and Last are when the first and the last row of a run were received (µs), 0 if that is not known.
+	// First and Last are when the first and the last row of a run were received (µs).
 	First int64 `json:"first,omitempty"`
 	Last  int64 `json:"last,omitempty"`
 }
@@ -97,12 +97,13 @@ type File struct {
 // Hour is what was received in an hour, but for what came too late for it.
 type Hour struct {
 	Runs    []File `json:"runs,omitempty"`
-	Rollups []File `json:"sums,omitempty"` // they add up
+	Rollups []File `json:"rollups,omitempty"` // they add up
 	// Traces are those in runs; one of two pages of the shard counts twice.
-	Traces      uint64 `json:"traces"`
-	Duplicates  uint64 `json:"duplicates,omitempty"`
-	First, Last int64  // when the first and the last trace were received (µs), 0 without traces
-	Sealed      bool   `json:"sealed,omitempty"` // nothing is added any more
+	Traces     uint64 `json:"traces"`
+	Duplicates uint64 `json:"duplicates,omitempty"`
+	First      int64  `json:"first,omitempty"` // when the first and the last trace were received (µs), 0 without traces
+	Last       int64  `json:"last,omitempty"`
+	Sealed     bool   `json:"sealed,omitempty"` // nothing is added any more
 	// Quarantined are objects that cannot be read. They are in no response, and stay until the hour expires.
 	Quarantined []Quarantined `json:"quarantined,omitempty"`
 
@@ -127,10 +128,11 @@ func (q *Quarantined) Summed() bool { return q.IsRun() && q.File.Rows > 0 && q.L
 
 // Day is what the hours of a day add up to.
 type Day struct {
-	Rollups     []File   `json:"sums"`
-	Sources     []string `json:"sources"` // the hours
-	Traces      uint64   `json:"traces"`
-	First, Last int64
+	Rollups []File   `json:"rollups"`
+	Sources []string `json:"sources"` // the hours
+	Traces  uint64   `json:"traces"`
+	First   int64    `json:"first,omitempty"`
+	Last    int64    `json:"last,omitempty"`
 
 	extra extra
 }
@@ -261,7 +263,7 @@ func (m *Manifest) check() error {
 	for instance, c := range m.Instances {
 		last := uint64(0)
 		if c == nil {
-			return fmt.Errorf("check manifest: %w: boot %q", block.ErrDamaged, instance)
+			return fmt.Errorf("check manifest: %w: instance %q", block.ErrDamaged, instance)
 		}
 		for i, r := range c.Ranges {
 			if r[0] > r[1] || r[0] <= last || i > 0 && r[0] == last+1 {

@@ -83,6 +83,9 @@ func (w *RunWriter) addRow(r *Row) error {
 		}
 		r = &x
 	}
+	if w.data.n == 1 {
+		w.data.data = append(w.data.data, formRows)
+	}
 	w.data.data = appendRow(w.data.data, r, false)
 	w.data.size = len(w.data.data)
 	return nil

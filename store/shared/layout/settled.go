@@ -1,22 +1,21 @@
 package layout
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/internal/wire"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/block"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// settledMark begins a block of traces that share their tables: the length of what is known of the rows, that, and the traces as a
-// set of package encode. To a program that knows rows one by one alone, the mark is damage: such a program says what it can not read.
-var settledMark = bytes.Repeat([]byte{0xff}, 26) // a key of 16 bytes, and a number that never ends
+// The first byte of a block of traces.
+const (
+	formRows    = iota // rows one by one follow
+	formSettled        // the length of the rows follows, then the rows, and their traces as a set of package encode
+)
 
 // What is different of a row in a settled block.
 const (
@@ -61,7 +60,7 @@ func encodeSettled(rows []Row) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode a set: %w", err)
 	}
-	out := binary.AppendUvarint(slices.Clone(settledMark), uint64(len(meta)))
+	out := binary.AppendUvarint([]byte{formSettled}, uint64(len(meta)))
 	return append(append(out, meta...), traces...), nil
 }
 
@@ -83,13 +82,15 @@ type rowReader struct {
 
 // readRows begins to read a block of traces of a page.
 func readRows(data []byte, page string) (*rowReader, error) {
-	r := &rowReader{decoder: newDecoder(data), page: page}
-	rest, settled := bytes.CutPrefix(data, settledMark)
-	if !settled {
-		return r, nil
+	head := newDecoder(data)
+	form := head.Byte()
+	switch {
+	case form == formRows:
+		return &rowReader{decoder: head, page: page}, head.Err()
+	case form != formSettled:
+		return nil, fmt.Errorf("%w: a block of traces has the form %d", block.ErrDamaged, form)
 	}
-	head := wire.NewReader(rest, block.ErrDamaged)
-	r.decoder = newDecoder(head.Bytes(head.Length(1)))
+	r := &rowReader{decoder: newDecoder(head.Bytes(head.Length(1))), page: page}
 	r.first = int64(r.AtMost(math.MaxInt64))
 	if err := head.Err(); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package layout_test
 import (
 	"errors"
 	"maps"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -196,7 +197,7 @@ func TestWrongManifests(t *testing.T) {
 		"no hour":     {func(m *layout.Manifest) { m.Hours[hour] = nil }, `hour "` + hour + `"`},
 		"day":         {func(m *layout.Manifest) { m.Days["20261131"] = &layout.Day{} }, `day "20261131"`},
 		"no day":      {func(m *layout.Manifest) { m.Days["20261124"] = nil }, `day "20261124"`},
-		"no instance": {func(m *layout.Manifest) { m.Instances["def"] = nil }, `boot "def"`},
+		"no instance": {func(m *layout.Manifest) { m.Instances["def"] = nil }, `instance "def"`},
 		"backward": {func(m *layout.Manifest) { m.Instances["abc"].Ranges = [][2]uint64{{3, 1}} },
 			`segments [[3 1]] of "abc"`},
 		"from zero": {func(m *layout.Manifest) { m.Instances["abc"].Ranges = [][2]uint64{{0, 1}} },
@@ -276,5 +277,24 @@ func TestWrongObjects(t *testing.T) {
 	if _, err := b.Open(t.Context(), layout.RunKey(0, hour, "NONE")); !errors.Is(err, objects.ErrNotFound) ||
 		layout.FailedObject(err) != layout.RunKey(0, hour, "NONE") {
 		t.Errorf("a run that is not there: got %v", err)
+	}
+}
+
+// The fields of manifests are those in the tables of docs/storage.md.
+func TestDocumentedFields(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/storage.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, doc, _ := strings.Cut(string(text), "\n## The manifest\n")
+	doc, _, _ = strings.Cut(doc, "\n## ")
+	for _, v := range []any{layout.Manifest{}, layout.Consumed{}, layout.Hour{}, layout.Day{}, layout.File{}, layout.Quarantined{}, layout.Removed{}, layout.Retention{}} {
+		of := reflect.TypeOf(v)
+		for f := range of.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if f.IsExported() && !strings.Contains(doc, "`"+name+"`") {
+				t.Errorf("storage.md lacks the field %q of %s.%s", name, of, f.Name)
+			}
+		}
 	}
 }

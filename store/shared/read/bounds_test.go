@@ -32,8 +32,8 @@ func testManifest() *layout.Manifest {
 	}
 	for i := range 3 {
 		name := fmt.Sprintf("20261125T%d", 10+i)
-		m.Hours[name] = &layout.Hour{Sealed: true, Runs: files("run"), Rollups: files("sum"), Traces: 2,
-			First: minutes(60*i + 5), Last: minutes(60*i + 55)}
+		m.Hours[name] = &layout.Hour{Sealed: true, Rollups: files("sum"), Traces: 2, First: minutes(60*i + 5), Last: minutes(60*i + 55)}
+		m.Hours[name].Runs = []layout.File{{ID: "run", First: m.Hours[name].First, Last: m.Hours[name].Last}}
 	}
 	yesterday := -24 * 60
 	m.Days["20261124"] = &layout.Day{Rollups: files("day"), Sources: []string{"20261124T10"}, Traces: 9,

@@ -85,7 +85,7 @@ func hourPiece(m *layout.Manifest, shard int, name string, since, until time.Tim
 	} else {
 		p.isTraces = len(h.Runs) > 0
 		for _, f := range h.Runs {
-			if f.Last == 0 || store.Overlaps(f.First, f.Last, since, until) {
+			if store.Overlaps(f.First, f.Last, since, until) {
 				p.runs = append(p.runs, layout.RunKey(shard, name, f.ID))
 			}
 		}

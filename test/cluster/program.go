@@ -31,7 +31,7 @@ func (p *program) start(ctx context.Context) error {
 	p.log.Reset()
 	p.cmd, p.ended = p.make(), make(chan struct{})
 	p.cmd.Stderr = &p.log
-	// A process group of its own: Ctrl-C is for the demo, which then stops the others.
+	// A process group of its own: Ctrl-C is for the cluster, which then stops the others.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
 		p.cmd = nil

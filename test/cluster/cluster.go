@@ -38,11 +38,10 @@ type cluster struct {
 // runCluster shows that daemons on one bucket act as one, and what happens when one is lost. If
 // interactive, it waits until it is interrupted. It leaves nothing behind.
 func runCluster(ctx context.Context, stdout io.Writer, interactive bool) (err error) {
-	self, err := os.Executable()
-	if err != nil {
+	c := &cluster{stdout: stdout}
+	if c.bin, err = filepath.Abs("bin"); err != nil {
 		return err
 	}
-	c := &cluster{stdout: stdout, bin: filepath.Dir(self)}
 	if c.dir, err = os.MkdirTemp("", "fieldtrie-cluster-"); err != nil {
 		return err
 	}
@@ -51,7 +50,10 @@ func runCluster(ctx context.Context, stdout io.Writer, interactive bool) (err er
 		err = errors.Join(err, os.RemoveAll(c.dir))
 	}()
 	if err := c.show(ctx); err != nil {
-		return interrupted(ctx, err)
+		if ctx.Err() != nil { // the user's interrupt
+			return nil
+		}
+		return err
 	}
 	if interactive {
 		c.invite()
