@@ -33,10 +33,11 @@ var mayImport = map[string][]string{
 	"internal/requests":    {},
 	"internal/wire":        {},
 
-	"trie":        {},
-	"trie/rollup": {"internal/wire", "trie"},
+	"trie":           {},
+	"trie/rollup":    {"internal/wire", "trie"},
+	"trie/scripturl": {},
 
-	"encode":                  {"encode/internal/input", "proto/fieldtrie/v1", "trie"},
+	"encode":                  {"encode/internal/input", "proto/fieldtrie/v1", "trie", "trie/scripturl"},
 	"encode/columns":          {"trie"},
 	"encode/firefox":          {"encode/internal/input", "encode/output", "trie"},
 	"encode/folded":           {"encode/internal/input", "encode/output", "trie"},
@@ -49,14 +50,14 @@ var mayImport = map[string][]string{
 	"encode/pprof":            {"encode/internal/input", "encode/output", "trie"},
 	"encode/speedscope":       {"encode/internal/input", "encode/output", "trie"},
 	"encode/v8":               {"encode/internal/input", "encode/output", "trie"},
-	"encode/view":             {"encode/output", "trie"},
+	"encode/view":             {"encode/output", "trie", "trie/scripturl"},
 
 	"symbols":           {"internal/wire", "symbols/outline", "symbols/owner", "symbols/sourcemap"},
 	"symbols/build":     {"symbols/sourcemap"},
 	"symbols/edits":     {"symbols", "symbols/owner", "trie"},
-	"symbols/naming":    {"symbols", "symbols/owner", "trie", "trie/rollup"},
+	"symbols/naming":    {"symbols", "symbols/owner", "trie", "trie/rollup", "trie/scripturl"},
 	"symbols/outline":   {},
-	"symbols/owner":     {"internal/strictyaml", "trie"},
+	"symbols/owner":     {"internal/strictyaml", "trie", "trie/scripturl"},
 	"symbols/sourcemap": {},
 	"symbols/tables":    {"internal/disk", "internal/lru", "symbols"},
 	"symbols/uploads":   {"symbols", "symbols/tables"},
@@ -64,7 +65,7 @@ var mayImport = map[string][]string{
 
 	"rules/access/provider": {"internal/authorities"},
 	"rules/access":          {"internal/fair", "internal/requests", "internal/strictyaml", "rules/access/provider", "rules/feature", "rules/site"},
-	"rules/feature":         {"rules/site", "trie"},
+	"rules/feature":         {"rules/site", "trie", "trie/scripturl"},
 	"rules/site":            {"internal/strictyaml"},
 
 	"sdk": {},
@@ -89,14 +90,14 @@ var mayImport = map[string][]string{
 	"store/shared/roll":     {"encode", "store", "store/block", "store/objects", "store/shared/deletion", "store/shared/layout", "trie/rollup"},
 	"store/shared/write":    {"internal/disk", "store", "store/objects", "store/shared/layout", "trie/rollup"},
 
-	"collect":        {"collect/quota", "collect/redact", "encode", "encode/output", "internal/strictyaml", "internal/fair", "internal/requests", "rules/feature", "rules/site", "store", "trie", "trie/rollup"},
+	"collect":        {"collect/quota", "collect/redact", "encode", "encode/output", "internal/fair", "internal/requests", "internal/strictyaml", "rules/feature", "rules/site", "store", "trie", "trie/rollup", "trie/scripturl"},
 	"collect/quota":  {},
 	"collect/redact": {"trie"},
 
 	"notify": {"encode/output", "internal/authorities", "internal/strictyaml", "rules/feature"},
 
 	"query/cost":      {"trie/rollup"},
-	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/compare", "query/cost", "query/memory", "query/selection", "query/sums", "query/vital", "rules/site", "store", "symbols", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
+	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/compare", "query/cost", "query/memory", "query/selection", "query/sums", "query/vital", "rules/site", "store", "symbols", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup", "trie/scripturl"},
 	"query/agent":     {"encode/output", "internal/spelling", "query", "query/budget", "query/changes", "query/compare", "query/cost", "query/selection", "query/verdict", "query/vital", "query/watch", "trie", "trie/rollup"},
 	"query/api":       {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/fair", "internal/fresh", "query", "query/changes", "query/compare", "query/memory", "query/selection", "trie", "trie/rollup"},
 	"query/budget":    {"internal/strictyaml", "query", "query/cost", "query/selection", "query/watch", "rules/feature", "trie/rollup"},

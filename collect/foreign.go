@@ -8,6 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/collect/redact"
 
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
 // hideFrames takes personal data out of the frames of t, and makes one frame of each
@@ -70,8 +71,8 @@ func (c *Collector) shows(t *trie.Trie, inline map[string]string, r *redact.Reda
 // scriptURL returns the redacted URL of a script, with the page for the path of an inline one. The debug
 // ID stays: it is that of a build, which all visitors have.
 func scriptURL(r *redact.Redactor, resource string, inline map[string]string) string {
-	url, id := trie.CutDebugID(resource)
-	return trie.WithDebugID(r.Text(pageScript(url, inline)), id)
+	url, id := scripturl.CutDebugID(resource)
+	return scripturl.WithDebugID(r.Text(pageScript(url, inline)), id)
 }
 
 // pageScript returns the URL of a script with its path replaced by the page of that path,

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
 // Repair normalises t, which must be valid, before it is stored, whatever format it arrived
@@ -13,7 +14,7 @@ import (
 //   - A name that is UTF-8 read as Latin-1 is decoded. Chromium reports function names that
 //     are not ASCII in this way.
 //   - A resource loses user, password, query and fragment, except for a debug ID, see
-//     [trie.CutDebugID]. A blob: URL keeps only its origin, as the rest is new in every page
+//     [scripturl.CutDebugID]. A blob: URL keeps only its origin, as the rest is new in every page
 //     view, and a data: URL its media type.
 //   - A frame of a browser extension becomes [trie.FrameUnknown]: which extensions a visitor
 //     has installed is private. [trie.Trace.Coalesce] joins runs of them.
@@ -161,8 +162,8 @@ func isExtension(resource string) bool {
 // repairResource removes from a URL everything that may identify a person, or that makes the
 // same script differ between page views.
 func repairResource(s string) string {
-	url, id := trie.CutDebugID(s)
-	return trie.WithDebugID(repairURL(url), id)
+	url, id := scripturl.CutDebugID(s)
+	return scripturl.WithDebugID(repairURL(url), id)
 }
 
 func repairURL(s string) string {

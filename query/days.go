@@ -10,6 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
+	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
 // PageDay is what is known of a page in a day, over all releases.
@@ -50,7 +51,7 @@ func (l Local) PageDays(ctx context.Context, page string, since, until time.Time
 		all = append(all, d)
 	}
 	name := func(f sums.ReleasedFrame) trie.Frame {
-		f.Resource, _ = trie.CutDebugID(f.Resource)
+		f.Resource, _ = scripturl.CutDebugID(f.Resource)
 		return f.Frame
 	}
 	if n != nil {

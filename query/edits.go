@@ -14,8 +14,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/edits"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
-	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
+	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
 // EditsQuery asks which functions were edited from release A to release B.
@@ -135,7 +135,7 @@ func (l Local) pageScripts(ctx context.Context, q EditsQuery, release string, ou
 		}
 	}
 	for _, url := range names.Unnamed() {
-		if url, _ = trie.CutDebugID(url); strings.HasPrefix(url, "http") {
+		if url, _ = scripturl.CutDebugID(url); strings.HasPrefix(url, "http") {
 			x.others = append(x.others, url)
 		}
 	}

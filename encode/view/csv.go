@@ -8,6 +8,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
 // EncodeCSV writes the functions of p as comma-separated values (RFC 4180, but lines end
@@ -43,7 +44,7 @@ func EncodeCSV(w io.Writer, p *trie.Profile, o output.Options) error {
 func csvRow(f trie.Function) []string {
 	return []string{
 		csvText(output.Shown(f.Frame)), csvText(f.Resource), decimal(int64(f.Line)), decimal(int64(f.Column)),
-		csvText(trie.PackageOf(f.Resource)), decimal(f.Self), decimal(f.Total), decimal(f.Samples), decimal(f.Reach),
+		csvText(scripturl.Package(f.Resource)), decimal(f.Self), decimal(f.Total), decimal(f.Samples), decimal(f.Reach),
 	}
 }
 

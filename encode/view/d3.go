@@ -7,6 +7,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
 // EncodeD3 writes p as nested JSON for d3-flame-graph, in the shape of
@@ -123,7 +124,7 @@ func d3Frames(t *trie.Trie) []string {
 	for i := range out {
 		f := t.FrameOf(trie.FrameID(i))
 		s := output.Quote(output.Shown(f))
-		if pkg := trie.PackageOf(f.Resource); pkg != "" {
+		if pkg := scripturl.Package(f.Resource); pkg != "" {
 			s += `,"package":` + output.Quote(pkg) + `,"nodeModule":` + output.Quote(pkg)
 		}
 		if f.Resource != "" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
 // jsonProfile is the JSON form of a profile; docs/formats.md describes it. Its keys are those that
@@ -146,7 +147,7 @@ func jsonNodesOf(t output.Weighted, row map[trie.Frame]int) jsonNodes {
 
 func jsonFunctionOf(f trie.Function) jsonFunction {
 	return jsonFunction{
-		Name: output.Shown(f.Frame), Resource: f.Resource, Package: trie.PackageOf(f.Resource), Line: f.Line, Column: f.Column,
+		Name: output.Shown(f.Frame), Resource: f.Resource, Package: scripturl.Package(f.Resource), Line: f.Line, Column: f.Column,
 		jsonWeight: jsonWeight{f.Self, f.Total, f.Samples, f.Reach},
 	}
 }

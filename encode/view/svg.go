@@ -14,6 +14,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
 //go:embed svg.css
@@ -287,7 +288,7 @@ func (s *svgChart) colours() {
 	s.classes = make([]string, len(s.t.Frames))
 	for i := range s.classes {
 		f := s.t.FrameOf(trie.FrameID(i))
-		family := trie.PackageOf(f.Resource)
+		family := scripturl.Package(f.Resource)
 		if family == "" {
 			family = f.Resource
 		}

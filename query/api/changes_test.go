@@ -45,7 +45,7 @@ func (d *document) Save(ctx context.Context, content []byte, version string) (st
 	return fmt.Sprint(d.version), nil
 }
 
-func (d *document) SetAside(context.Context, string) (string, error) {
+func (d *document) Quarantine(context.Context, string) (string, error) {
 	return "", errors.New("nothing is damaged")
 }
 

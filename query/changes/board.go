@@ -133,7 +133,7 @@ func (r *Register) clone() *Register {
 var errNothing = errors.New("there is nothing to be done")
 
 // change changes the register by f, which may be called several times, each time with the newest one. A register that can not be read is
-// set aside before another one takes its place. If f says that there is nothing to be done, nothing is saved, and there is no register.
+// quarantined before another one takes its place. If f says that there is nothing to be done, nothing is saved, and there is no register.
 func (b *Board) change(ctx context.Context, f func(*Register) error) (*Register, error) {
 	for attempt := 0; ; attempt++ {
 		r, version, err := b.load(ctx)
@@ -142,9 +142,9 @@ func (b *Board) change(ctx context.Context, f func(*Register) error) (*Register,
 		case ok:
 			return nil, newer
 		case err != nil && version != "":
-			name, aside := b.doc.SetAside(ctx, version)
-			if aside != nil {
-				return nil, errors.Join(err, aside)
+			name, failed := b.doc.Quarantine(ctx, version)
+			if failed != nil {
+				return nil, errors.Join(err, failed)
 			}
 			b.noteAside(fmt.Sprintf("%s (%v)", name, err))
 			r = NewRegister()

@@ -31,7 +31,7 @@ func (m *memo) Save(_ context.Context, text []byte, over string) (string, error)
 	return m.version(), nil
 }
 
-func (m *memo) SetAside(context.Context, string) (string, error) { return "", nil }
+func (m *memo) Quarantine(context.Context, string) (string, error) { return "", nil }
 
 // TestForget takes pages out of random changes: nothing says their names any more, and what is of other pages is as it was.
 func TestForget(t *testing.T) {

@@ -43,7 +43,7 @@ func (b *Board) evaluate(ctx context.Context) error {
 	if _, newer := errors.AsType[*VersionError](err); newer {
 		return err
 	}
-	if err != nil { // it is set aside before anything is evaluated, which may take long
+	if err != nil { // it is quarantined before anything is evaluated, which may take long
 		if r, err = b.change(ctx, func(*Register) error { return nil }); err != nil {
 			return err
 		}

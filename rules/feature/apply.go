@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
 // Bounds bound the spans of a trace.
@@ -169,10 +170,10 @@ func (r *Rules) ofNodes(t *trie.Trace) []set {
 
 // about returns the numbers of the rules for functions of a script.
 func (r *Rules) about(resource string) (out []int) {
-	resource, _ = trie.CutDebugID(resource)
+	resource, _ = scripturl.CutDebugID(resource)
 	pkg := ""
 	if r.packages {
-		pkg = trie.PackageOf(resource)
+		pkg = scripturl.Package(resource)
 	}
 	for i := range r.frames {
 		if rule := &r.frames[i]; (rule.pkg == "" || rule.pkg == pkg) && rule.resource.fits(resource) {

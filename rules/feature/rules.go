@@ -14,7 +14,7 @@ import (
 type Rule struct {
 	Name     string // of the feature; several rules may have one
 	Page     string // see [CheckPage]
-	Package  string // npm package of the function's script, as trie.PackageOf tells it
+	Package  string // npm package of the function's script, as scripturl.Package tells it
 	Function string // name of the function, in which * is any text
 	Resource string // URL of its script, in which * is any text
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
-	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
 // index finds the scripts that a URL may belong to.
@@ -63,7 +63,7 @@ func newIndex(generation string, uploads []symbols.Upload) *index {
 // otherwise those whose path it ends with. If there are several, those of the release are
 // preferred. The newest comes first, and each table once.
 func (x *index) candidates(resource, release string) []*candidate {
-	url, id := trie.CutDebugID(resource)
+	url, id := scripturl.CutDebugID(resource)
 	found := x.byDebugID[id]
 	if id == "" || len(found) == 0 {
 		found = x.byPath(url)

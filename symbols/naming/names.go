@@ -9,6 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
 // TopLevel is the name of the code of a script outside all functions.
@@ -64,7 +65,7 @@ const listedMissing = 20
 // people.
 func (n *Names) Of(release string, f trie.Frame) trie.Frame {
 	resource := f.Resource
-	f.Resource, _ = trie.CutDebugID(resource)
+	f.Resource, _ = scripturl.CutDebugID(resource)
 	if n == nil || resource == "" {
 		return f
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
+	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
 // Profile names the frames of a profile that has no releases, such as that of a file.
@@ -94,7 +95,7 @@ func (n *Names) Profile(p *trie.Profile, byRelease, keepReleases bool) *trie.Pro
 // takes off those that it does not name.
 func WithoutDebugIDs(p *trie.Profile) *trie.Profile {
 	for i := range p.Frames {
-		if _, id := trie.CutDebugID(p.Strings[p.Frames[i].Resource]); id != "" {
+		if _, id := scripturl.CutDebugID(p.Strings[p.Frames[i].Resource]); id != "" {
 			return renamed(p, "", nil)
 		}
 	}

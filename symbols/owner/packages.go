@@ -3,7 +3,7 @@ package owner
 import (
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
 // frameworks are the packages that call the app: their time depends on what the app asks them to
@@ -62,7 +62,7 @@ const modulesFolder = "node_modules/"
 // packageOf returns the package of a source, or "". Files that tools put into node_modules
 // belong to a package with the name of the folder, such as .prisma.
 func packageOf(source string) string {
-	if name := trie.PackageOf(source); name != "" {
+	if name := scripturl.Package(source); name != "" {
 		return name
 	}
 	rest, ok := strings.CutPrefix(source, modulesFolder)

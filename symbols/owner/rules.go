@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
 // Origin is the symbols' data about a frame. The zero Origin means that symbols did not name it;
@@ -115,7 +116,7 @@ func (r *Rules) ofScript(resource string) Owner {
 	case scheme == "chrome", scheme == "resource", scheme == "devtools", scheme == "node":
 		return Owner{Kind: Browser}
 	}
-	name, version := trie.PackageOf(resource), PackageVersion(resource)
+	name, version := scripturl.Package(resource), PackageVersion(resource)
 	if name == "" {
 		name, _ = cdnPackage(resource)
 	}

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
 // PackageVersion returns the version of the npm package of a file, such as "19.2.0", or "" if its
@@ -20,7 +20,7 @@ func PackageVersion(source string) string {
 		return version
 	}
 	path := strings.ReplaceAll(source, `\`, "/")
-	name := trie.PackageOf(path)
+	name := scripturl.Package(path)
 	if name == "" {
 		return ""
 	}

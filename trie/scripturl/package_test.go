@@ -1,4 +1,4 @@
-package trie
+package scripturl
 
 import "testing"
 
@@ -25,8 +25,8 @@ func TestPackageOf(t *testing.T) {
 		{"/a/node_modules/.vite/deps/react.js", ""},
 		{"/a/node_modules//x.js", ""},
 	} {
-		if got := PackageOf(tt.resource); got != tt.want {
-			t.Errorf("PackageOf(%q) = %q, want %q", tt.resource, got, tt.want)
+		if got := Package(tt.resource); got != tt.want {
+			t.Errorf("Package(%q) = %q, want %q", tt.resource, got, tt.want)
 		}
 	}
 }

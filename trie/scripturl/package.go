@@ -1,16 +1,16 @@
-package trie
+package scripturl
 
 import (
 	"net/url"
 	"strings"
 )
 
-// PackageOf returns the name of the npm package of a script, such as "lodash" or
+// Package returns the name of the npm package of a script, such as "lodash" or
 // "@babel/core", or "" if the script is not in a node_modules folder. The innermost of
 // nested packages wins, which also finds packages in the folders of pnpm
 // (node_modules/.pnpm/lodash@4.17.21/node_modules/lodash) and in the archives of Yarn.
 // Windows paths and percent-encoding are understood.
-func PackageOf(resource string) string {
+func Package(resource string) string {
 	const folder = "node_modules"
 	path := resource
 	if strings.IndexByte(path, '\\') >= 0 {

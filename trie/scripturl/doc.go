@@ -1,0 +1,2 @@
+// Package scripturl reads the URLs of scripts: the debug ID of a build, and the npm package of a source file.
+package scripturl
