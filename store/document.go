@@ -13,8 +13,8 @@ type Document interface {
 	// Save replaces the content of a version, or makes the first one if the version is "", and returns the new version. [ErrReplaced]
 	// says that nothing is saved. After other errors it is not known what is: load it.
 	Save(ctx context.Context, content []byte, version string) (string, error)
-	// SetAside keeps a copy of what was loaded in a version, whatever that is, and returns where. Once more does nothing.
-	SetAside(ctx context.Context, version string) (name string, err error)
+	// Quarantine keeps a copy of what was loaded in a version, whatever that is, and returns where. Once more does nothing.
+	Quarantine(ctx context.Context, version string) (name string, err error)
 }
 
 // ErrReplaced says that a document is not in the version that was to be replaced, since another node was first.

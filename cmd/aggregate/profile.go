@@ -82,7 +82,7 @@ func openStore(data string) (*shared.Reader, error) {
 		return nil, fmt.Errorf("--data: %w", err)
 	}
 	r, err := shared.OpenReader(ctx, b, shared.Options{})
-	if err != nil || !b.Alone() || !r.Waits(ctx) {
+	if err != nil || !b.Exclusive() || !r.Waits(ctx) {
 		return r, err
 	}
 	// A daemon was killed, so nobody rolls up what came last.

@@ -66,7 +66,7 @@ func (n *node) Collect(out chan<- prometheus.Metric) {
 	send("unreadable_traces_total", "Traces that can not be decoded, and are in no rollup.", prometheus.CounterValue, float64(c.Unreadable))
 	send("dropped_counts_total", "Page views without a trace, and Web Vitals, that found no room to wait in.", prometheus.CounterValue, float64(c.DroppedCounts))
 	send("lost_races_total", "Times that another node was first to write a manifest.", prometheus.CounterValue, float64(c.LostRaces))
-	send("bad_segments_total", "Damaged segments that this node set aside.", prometheus.CounterValue, float64(c.BadSegments))
+	send("quarantined_segments_total", "Damaged segments that this node quarantined.", prometheus.CounterValue, float64(c.QuarantinedSegments))
 	send("lost_segments_total", "Segments that this node acknowledged, and that are neither there nor rolled up.", prometheus.CounterValue, float64(c.LostSegments))
 	send("quarantined_objects", "Runs and rollups of all shards that cannot be read, so that responses lack them.", prometheus.GaugeValue, float64(c.Quarantined))
 	send("shards", "Shards that this node rolls up.", prometheus.GaugeValue, float64(c.Shards))

@@ -72,8 +72,8 @@ func Open(ctx context.Context, at Location, o Options) (*Bucket, error) {
 // Name implements [objects.Store].
 func (b *Bucket) Name() string { return b.at.String() }
 
-// Alone implements [objects.Store]: others may use a bucket.
-func (b *Bucket) Alone() bool { return false }
+// Exclusive implements [objects.Store]: others may use a bucket.
+func (b *Bucket) Exclusive() bool { return false }
 
 // Unready implements [objects.Store]. Whether a bucket answers shows when it is asked.
 func (b *Bucket) Unready() error { return nil }

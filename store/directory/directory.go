@@ -170,8 +170,8 @@ func (d *Directory) Name() string { return d.dir + "/" }
 // Clock implements [objects.Store]: it is that of this machine.
 func (d *Directory) Clock() *objects.Clock { return d.clock }
 
-// Alone implements [objects.Store]: the lock keeps others away.
-func (d *Directory) Alone() bool { return true }
+// Exclusive implements [objects.Store]: the lock keeps others away.
+func (d *Directory) Exclusive() bool { return true }
 
 // Requests implements [objects.Store].
 func (d *Directory) Requests() objects.Requests {

@@ -126,7 +126,7 @@ func (w *worker) selects(ctx context.Context) error {
 func (w *worker) hurried(ctx context.Context, q question) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(w.r.IntN(2000))*time.Microsecond)
 	defer cancel()
-	err := w.watch.do("select in a hurry", func() error { _, err := ask(ctx, w.s, q); return err })
+	err := w.watch.do("select in a maxAge", func() error { _, err := ask(ctx, w.s, q); return err })
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}

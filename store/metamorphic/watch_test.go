@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// patience is how long one operation may take, also on a busy machine.
+// flushDelay is how long one operation may take, also on a busy machine.
 const patience = time.Minute * slowdown
 
 // watch notices operations that do not end.

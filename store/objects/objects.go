@@ -32,8 +32,8 @@ type Store interface {
 	// Probe finds out whether the place keeps the promises above. It must have been called before a condition [Is] is used.
 	Probe(ctx context.Context) error
 
-	// Alone reports whether no other machine and no other process puts objects there.
-	Alone() bool
+	// Exclusive reports whether no other machine and no other process puts objects there.
+	Exclusive() bool
 
 	// Unready returns why nothing can be put for the moment, as far as that is known.
 	Unready() error

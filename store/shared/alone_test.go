@@ -203,7 +203,7 @@ func TestOpenOnFullDisk(t *testing.T) {
 	}
 }
 
-// A commit that is damaged on the disk while it waits costs what it has, and is set aside; the others are rolled up.
+// A commit that is damaged on the disk while it waits costs what it has, and is quarantined; the others are rolled up.
 func TestDamagedCommit(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *directory.Directory {
@@ -246,8 +246,8 @@ func TestDamagedCommit(t *testing.T) {
 	for range 4 {
 		n.RollUp(t.Context())
 	}
-	if got := idsIn(t, n.Reader); len(got) != 2 || n.Counters().BadSegments != 1 || n.Waits(t.Context()) {
-		t.Errorf("got %v, %d are set aside", got, n.Counters().BadSegments)
+	if got := idsIn(t, n.Reader); len(got) != 2 || n.Counters().QuarantinedSegments != 1 || n.Waits(t.Context()) {
+		t.Errorf("got %v, %d are quarantined", got, n.Counters().QuarantinedSegments)
 	}
 	if err := n.Close(t.Context()); err != nil {
 		t.Error(err)

@@ -67,19 +67,19 @@ func (c changes) Save(ctx context.Context, content []byte, version string) (stri
 	return string(tag), nil
 }
 
-func (c changes) SetAside(ctx context.Context, version string) (string, error) {
+func (c changes) Quarantine(ctx context.Context, version string) (string, error) {
 	body, is, err := c.get(ctx)
 	if err == nil && is != version {
 		err = store.ErrReplaced
 	}
 	if err != nil {
-		return "", fmt.Errorf("set changes aside: %w", err)
+		return "", fmt.Errorf("quarantine the changes: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, changesWait)
 	defer cancel()
 	key := layout.ChangesAsideKey(body)
 	if _, err := c.b.Put(ctx, key, body, objects.Absent); err != nil && !errors.Is(err, objects.ErrConflict) {
-		return "", fmt.Errorf("set changes aside: %w", err)
+		return "", fmt.Errorf("quarantine the changes: %w", err)
 	}
 	return c.b.Name() + key, nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// What is known of changes is replaced by one of those who read the same, is in a backup, and is checked; what can not be read is set
-// aside as it is.
+// What is known of changes is replaced by one of those who read the same, is in a backup, and is checked; what can not be read is quarantined
+// as it is.
 func TestChanges(t *testing.T) {
 	for _, home := range []string{"directory", "bucket"} {
 		t.Run(home, func(t *testing.T) {
@@ -93,25 +93,25 @@ func damageChanges(t *testing.T, n *Node) {
 		if v := verified(t, n); len(v.Findings) != 1 || v.Findings[0].Object != layout.ChangesKey {
 			t.Errorf("damaged: %+v", v.Findings)
 		}
-		name, err := d.SetAside(ctx, version)
+		name, err := d.Quarantine(ctx, version)
 		if err != nil {
 			t.Fatal(err)
 		}
 		key := strings.TrimPrefix(name, n.b.Name())
 		if got, err := n.b.Get(ctx, key, layout.MaxChanges, ""); err != nil || !bytes.Equal(got.Body, body) {
-			t.Errorf("set aside as %s: %v", key, err)
+			t.Errorf("quarantined as %s: %v", key, err)
 		}
-		if _, err := d.SetAside(ctx, version); err != nil {
+		if _, err := d.Quarantine(ctx, version); err != nil {
 			t.Errorf("once more: %v", err)
 		}
-		if _, err := d.SetAside(ctx, "another"); !errors.Is(err, store.ErrReplaced) {
+		if _, err := d.Quarantine(ctx, "another"); !errors.Is(err, store.ErrReplaced) {
 			t.Errorf("another version: %v", err)
 		}
 		if _, err := d.Save(ctx, []byte("new"), version); err != nil {
 			t.Fatal(err)
 		}
 		if v := verified(t, n); len(v.Findings) != 1 || v.Findings[0].Object != key {
-			t.Errorf("set aside: %+v", v.Findings)
+			t.Errorf("quarantined: %+v", v.Findings)
 		}
 	}
 }

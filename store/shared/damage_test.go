@@ -299,7 +299,7 @@ func (d *damagedStore) putBack(what string) {
 		case "shard", objects.Marker:
 			continue // a repair has brought it back
 		case "seg":
-			aside := layout.Aside + strings.TrimPrefix(k, layout.Segments)
+			aside := layout.Quarantine + strings.TrimPrefix(k, layout.Segments)
 			if err := d.b.Delete(d.Context(), aside); err != nil {
 				d.Fatal(err)
 			}

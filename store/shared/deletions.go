@@ -14,7 +14,7 @@ func (n *Node) Delete(ctx context.Context, s deletion.Selection, by string, dryR
 	if err != nil {
 		return nil, err
 	}
-	n.hurry.Store(true)
+	n.deletionsDue.Store(true)
 	n.wanted()
 	return r, nil
 }

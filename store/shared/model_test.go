@@ -296,18 +296,18 @@ func (w *world) count(ctx context.Context, a *actor) error {
 	return nil
 }
 
-// settle ends all faults, and has a node do all that is to be done.
-func (w *world) settle() *Node {
+// pack ends all faults, and has a node do all that is to be done.
+func (w *world) pack() *Node {
 	w.server.Faults = 0
 	w.server.Deliver()
 	w.nodes = w.nodes[:1]
 	n := w.start().node
-	w.settleNode(n)
+	w.packNode(n)
 	return n
 }
 
-// settleNode has a node do all that is to be done.
-func (w *world) settleNode(n *Node) {
+// packNode has a node do all that is to be done.
+func (w *world) packNode(n *Node) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	for round := 0; ; round++ {
@@ -560,7 +560,7 @@ func (m *merged) end() {
 }
 
 func (m *merged) add(rec *store.Record) {
-	if rec.Trace != nil { // of a run that was settled
+	if rec.Trace != nil { // of a run that was packed
 		m.rows = append(m.rows, rec.Trace)
 		return
 	}
@@ -615,7 +615,7 @@ func run(t testing.TB, seed uint64, blind bool) (wrong string, log []string) {
 	for range 150 {
 		w.step()
 	}
-	w.check(w.settle())
+	w.check(w.pack())
 	return "", nil
 }
 

@@ -29,7 +29,7 @@ type Reader struct {
 
 // OpenReader opens a bucket to read what is there.
 func OpenReader(ctx context.Context, b objects.Store, o Options) (*Reader, error) {
-	o, err := o.withDefaults(b.Alone())
+	o, err := o.withDefaults(b.Exclusive())
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (r *Reader) Backup(ctx context.Context, w io.Writer) (backup.Stats, error) 
 
 // Restore makes an empty place of a backup, see [backup.Archive.Restore].
 func Restore(ctx context.Context, from *backup.Archive, to objects.Store, o Options, moving func(key string)) (backup.Stats, error) {
-	o, err := o.withDefaults(to.Alone())
+	o, err := o.withDefaults(to.Exclusive())
 	if err != nil {
 		return backup.Stats{}, err
 	}
@@ -78,18 +78,18 @@ func (r *Reader) Waits(ctx context.Context) bool {
 // Node is one of many on a bucket: it stores what comes in, rolls up, and answers queries.
 type Node struct {
 	*Reader
-	writer *write.Writer
-	roller *roll.Roller
-	opts   Options
-	want   chan struct{} // has one when somebody waits until all is rolled up
-	hurry  atomic.Bool   // there is something to delete
-	behind atomic.Pointer[[]error]
+	writer       *write.Writer
+	roller       *roll.Roller
+	opts         Options
+	want         chan struct{} // has one when somebody waits until all is rolled up
+	deletionsDue atomic.Bool   // there is something to delete
+	behind       atomic.Pointer[[]error]
 }
 
 // Open opens a bucket to write to it. It refuses stores that do not keep their promises, see
 // [objects.Store.Probe], and what newer releases wrote.
 func Open(ctx context.Context, b objects.Store, o Options) (*Node, error) {
-	o, err := o.withDefaults(b.Alone())
+	o, err := o.withDefaults(b.Exclusive())
 	if err != nil {
 		return nil, err
 	}
@@ -116,12 +116,12 @@ func Open(ctx context.Context, b objects.Store, o Options) (*Node, error) {
 
 // SetRetention has the node keep what it has as o says, its Retention, HourRetention, DayRetention and MaxDisk.
 func (n *Node) SetRetention(o Options) error {
-	o, err := o.withDefaults(n.b.Alone())
+	o, err := o.withDefaults(n.b.Exclusive())
 	if err != nil {
 		return err
 	}
 	n.Reader.SetRetention(o.Retention)
-	n.roller.SetKeeping(o.keeping())
+	n.roller.SetRetentionPolicy(o.retentionPolicy())
 	return nil
 }
 
@@ -176,7 +176,7 @@ func (n *Node) Run(ctx context.Context) {
 	var closed, swept time.Time
 	for {
 		began := time.Now()
-		w := roll.Work{Close: n.hurry.Swap(false) || time.Since(closed) >= closeEvery, Sweep: time.Since(swept) >= sweepEvery}
+		w := roll.Work{Close: n.deletionsDue.Swap(false) || time.Since(closed) >= closeEvery, Sweep: time.Since(swept) >= sweepEvery}
 		n.round(ctx, w)
 		if w.Close {
 			closed = time.Now()
@@ -210,7 +210,7 @@ func (n *Node) lookBehind(ctx context.Context) {
 // pause returns how long to wait between two rounds, of which the last one took so long. A node that is alone rolls up often, so that queries have what just
 // came, as long as that takes a small part of its time.
 func (n *Node) pause(took time.Duration) time.Duration {
-	if !n.b.Alone() {
+	if !n.b.Exclusive() {
 		return n.opts.RollEvery
 	}
 	return min(max(time.Second, pauseOf*took), n.opts.RollEvery)
@@ -242,7 +242,7 @@ const lastRoll = 10 * time.Second
 // the place.
 func (n *Node) Close(ctx context.Context) error {
 	err := n.writer.Close(ctx)
-	if n.b.Alone() {
+	if n.b.Exclusive() {
 		ctx, cancel := context.WithTimeout(ctx, lastRoll)
 		defer cancel()
 		n.roller.Round(ctx, roll.Work{})

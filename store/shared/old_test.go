@@ -86,7 +86,7 @@ func TestAdopt(t *testing.T) {
 		s := fakebucket.New(1)
 		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})
 		appendTo(t, n, 1)
-		settleNode(t.Context(), n, 4)
+		packNode(t.Context(), n, 4)
 		got, err := n.b.Get(t.Context(), layout.ManifestKey(0), 1<<20, "")
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +94,7 @@ func TestAdopt(t *testing.T) {
 		for i := range byte(4) {
 			time.Sleep(time.Hour)
 			appendTo(t, n, 2+i)
-			settleNode(t.Context(), n, 4)
+			packNode(t.Context(), n, 4)
 		}
 		time.Sleep(2 * time.Hour)
 		if _, err := n.b.Put(t.Context(), layout.ManifestKey(0), got.Body, objects.Condition{}); err != nil {
@@ -102,7 +102,7 @@ func TestAdopt(t *testing.T) {
 		}
 		errand := openNode(t, s, Options{})
 		v := verified(t, errand)
-		if len(v.Findings) != 9 { // the manifest, which is older than a copy; the run of the first hour, which was settled since, and its rollups; runs that are not named, one of them also settled
+		if len(v.Findings) != 9 { // the manifest, which is older than a copy; the run of the first hour, which was packed since, and its rollups; runs that are not named, one of them also packed
 			t.Errorf("%+v", v.Findings)
 		}
 		if _, err := errand.Repair(t.Context(), v); err != nil {

@@ -93,11 +93,11 @@ func (o *Options) write() write.Options {
 }
 
 func (o *Options) roll() roll.Options {
-	return roll.Options{TakeOver: o.TakeOver, Rows: o.RollRows, Shorten: o.Shorten, Keeping: o.keeping(), Logger: o.Logger}
+	return roll.Options{TakeOver: o.TakeOver, Rows: o.RollRows, Shorten: o.Shorten, RetentionPolicy: o.retentionPolicy(), Logger: o.Logger}
 }
 
-func (o *Options) keeping() roll.Keeping {
-	return roll.Keeping{MaxDisk: o.MaxDisk, Retention: layout.Retention{Traces: int64(o.Retention), Hours: int64(o.HourRetention), Days: int64(o.DayRetention)}}
+func (o *Options) retentionPolicy() roll.RetentionPolicy {
+	return roll.RetentionPolicy{MaxDisk: o.MaxDisk, Retention: layout.Retention{Traces: int64(o.Retention), Hours: int64(o.HourRetention), Days: int64(o.DayRetention)}}
 }
 
 // Validate reports the first option that can not be, as Open would.

@@ -125,7 +125,7 @@ func (h *harm) deleted(what, k string, body []byte) {
 	}
 	switch kind {
 	case "seg", "raw":
-		if copied := h.objects[layout.Aside+strings.TrimPrefix(k, layout.Segments)]; bytes.Equal(copied, body) {
+		if copied := h.objects[layout.Quarantine+strings.TrimPrefix(k, layout.Segments)]; bytes.Equal(copied, body) {
 			return
 		}
 		if !x.sound && !h.hurt[place(k)] && kind == "raw" {

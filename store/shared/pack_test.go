@@ -15,7 +15,7 @@ import (
 )
 
 // Runs of closed hours are written anew, once, and answer as before. One that is damaged or lost stays, and keeps no other one waiting.
-func TestSettle(t *testing.T) {
+func TestPack(t *testing.T) {
 	for _, deleted := range []bool{false, true} {
 		t.Run(fmt.Sprint("deleted ", deleted), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -32,7 +32,7 @@ func TestSettle(t *testing.T) {
 				slices.SortFunc(before, func(a, b string) int { return strings.Compare(layout.HourOfKey(a), layout.HourOfKey(b)) })
 				damage(t, n, before[2], deleted)
 				time.Sleep(5 * time.Minute) // until all are closed
-				settleNode(t.Context(), n, 4)
+				packNode(t.Context(), n, 4)
 				m, _, err := n.b.Manifest(t.Context(), 0, 0)
 				if err != nil {
 					t.Fatal(err)
@@ -41,12 +41,12 @@ func TestSettle(t *testing.T) {
 				if named[before[0]] || named[before[1]] || !named[before[2]] || len(m.Removed) == 0 {
 					t.Errorf("the manifest names %v of %v", named, before)
 				}
-				settleNode(t.Context(), n, 8)
+				packNode(t.Context(), n, 8)
 				if m, _, err := n.b.Manifest(t.Context(), 0, 0); err != nil || !maps.Equal(m.Names(0), named) {
-					t.Errorf("what is settled is settled again: %v", err)
+					t.Errorf("what is packed is packed again: %v", err)
 				}
 				time.Sleep(time.Hour)
-				settleNode(t.Context(), n, 4)
+				packNode(t.Context(), n, 4)
 				if got := fmt.Sprint(countOf(t, n)); got != "map[1:1 2:1 4:1 5:1]" {
 					t.Error(got)
 				}

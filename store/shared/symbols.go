@@ -28,7 +28,7 @@ func (r *Reader) Symbols() tables.Files { return symbolFiles{r.b.Store} }
 // symbolFiles implements [tables.Files].
 type symbolFiles struct{ b objects.Store }
 
-func (f symbolFiles) Shared() bool { return !f.b.Alone() }
+func (f symbolFiles) Shared() bool { return !f.b.Exclusive() }
 
 func (f symbolFiles) Path(name string) string { return f.b.Name() + symbolsFolder + name }
 

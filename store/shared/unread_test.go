@@ -16,7 +16,7 @@ import (
 )
 
 // The process has no file descriptors left when a generation of commits ends and its files are
-// scanned. Its acknowledged traces are not set aside as damaged: once there are descriptors, they
+// scanned. Its acknowledged traces are not quarantined as damaged: once there are descriptors, they
 // are rolled up.
 func TestCommitsCannotBeRead(t *testing.T) {
 	now := time.Now()
@@ -47,8 +47,8 @@ func TestCommitsCannotBeRead(t *testing.T) {
 	for range 5 {
 		n.RollUp(t.Context())
 	}
-	if keys := keysUnder(t, n, layout.Aside); len(keys) > 0 {
-		t.Errorf("set aside: %q", keys)
+	if keys := keysUnder(t, n, layout.Quarantine); len(keys) > 0 {
+		t.Errorf("quarantined: %q", keys)
 	}
 	f.Set(faultyfs.Fault{})
 	n.RollUp(t.Context())
@@ -60,7 +60,7 @@ func TestCommitsCannotBeRead(t *testing.T) {
 	}
 }
 
-// A damaged segment of which no byte is left is not replaced by an empty object under bad/. It stays where
+// A damaged segment of which no byte is left is not replaced by an empty object under quarantine/. It stays where
 // it is, and stops no other segment.
 func TestNoBytesToSetAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -71,15 +71,15 @@ func TestNoBytesToSetAside(t *testing.T) {
 			t.Fatal(err)
 		}
 		appendTo(t, n, 1)
-		settleNode(t.Context(), n, 9)
+		packNode(t.Context(), n, 9)
 		if got := countOf(t, n); len(got) != 1 {
 			t.Errorf("the other one is not rolled up: %v", got)
 		}
 		if keys := keysUnder(t, n, layout.Segments); len(keys) != 1 || keys[0] != bad.Key() {
 			t.Errorf("segments: %q", keys)
 		}
-		if keys := keysUnder(t, n, layout.Aside); len(keys) > 0 {
-			t.Errorf("set aside: %q", keys)
+		if keys := keysUnder(t, n, layout.Quarantine); len(keys) > 0 {
+			t.Errorf("quarantined: %q", keys)
 		}
 	})
 }

@@ -155,7 +155,7 @@ type Run struct {
 func (r *Run) Encode(b *layout.Bucket, key string) ([]byte, error) {
 	w := layout.NewRunWriter(b.Codec)
 	if r.Packed {
-		w = layout.NewSettledWriter(b.Codec)
+		w = layout.NewPackedWriter(b.Codec)
 	}
 	for i := range r.Rows {
 		row, err := r.Rows[i].encode()

@@ -60,7 +60,7 @@ const anywhere: [string, string, string][] = [
   ['fieldtrie_ingest_request_seconds_bucket{le="2"} 0\nfieldtrie_ingest_request_seconds_bucket{le="4"} 9', 'Responses to browsers', 'look'],
   ['fieldtrie_store_clock_doubted 1', 'Clock', 'act'],
   ['fieldtrie_store_lost_manifests 1', 'Shards', 'act'],
-  ['fieldtrie_store_bad_segments_total 2', 'Stored traces', 'act'],
+  ['fieldtrie_store_quarantined_segments_total 2', 'Stored traces', 'act'],
   ['fieldtrie_store_unreadable_traces_total 1', 'Received traces', 'act'],
   ['fieldtrie_symbols_damaged 1', 'Symbols', 'act'],
   ['fieldtrie_ingest_script_rejected_total{reason="invalid"} 1', 'Browser script', 'act'],

@@ -56,7 +56,7 @@ func (d *document) Save(_ context.Context, text []byte, over string) (string, er
 	return d.version(), nil
 }
 
-func (d *document) SetAside(context.Context, string) (string, error) { return "aside", nil }
+func (d *document) Quarantine(context.Context, string) (string, error) { return "aside", nil }
 
 // receiver counts what comes by webhook, and answers as it is told.
 type receiver struct {

@@ -92,9 +92,9 @@ func cases() map[string]struct{ trouble, healthy []series } {
 			[]series{`fieldtrie_store_lost_manifests{instance="a"} 1x60`, `fieldtrie_store_lost_manifests{instance="b"} 0x60`},
 			[]series{`fieldtrie_store_lost_manifests{instance="a"} 0x60`},
 		},
-		"FieldtrieBadSegments": {
-			[]series{`fieldtrie_store_bad_segments_total{instance="a"} 1x60`},
-			[]series{`fieldtrie_store_bad_segments_total{instance="a"} 0x60`},
+		"FieldtrieQuarantinedSegments": {
+			[]series{`fieldtrie_store_quarantined_segments_total{instance="a"} 1x60`},
+			[]series{`fieldtrie_store_quarantined_segments_total{instance="a"} 0x60`},
 		},
 		"FieldtrieQuarantined": {
 			[]series{`fieldtrie_store_quarantined_objects{instance="a"} 1x60`,

@@ -108,7 +108,7 @@ func (x *backup) symbols(ctx context.Context) error {
 	return x.each(ctx, slices.DeleteFunc(uploads, func(key string) bool { return !layout.NamesTables(key) }))
 }
 
-// waiting copies the segments that wait, and those that were set aside.
+// waiting copies the segments that wait, and those that were quarantined.
 func (x *backup) waiting(ctx context.Context) error {
 	l, err := x.b.ListSegments(ctx)
 	if err != nil {
@@ -129,7 +129,7 @@ func (x *backup) waiting(ctx context.Context) error {
 		}
 		x.segments = append(x.segments, segment{s.Segment, rows})
 	}
-	return x.all(ctx, layout.Aside) // after the segments, which come from there
+	return x.all(ctx, layout.Quarantine) // after the segments, which come from there
 }
 
 // shard copies a shard.
@@ -311,7 +311,7 @@ func (x *backup) get(ctx context.Context, key string, most int64) (body []byte, 
 	return body, err
 }
 
-// patience is how long a bucket that is busy or does not answer is asked again: a backup takes long, and begins anew after an error.
+// flushDelay is how long a bucket that is busy or does not answer is asked again: a backup takes long, and begins anew after an error.
 const patience = time.Minute
 
 // patiently does something until it does not fail because of a bucket that is busy.

@@ -58,7 +58,7 @@ func (m memory) Delete(_ context.Context, keys ...string) error {
 }
 
 func (m memory) Probe(context.Context) error    { return nil }
-func (m memory) Alone() bool                    { return true }
+func (m memory) Exclusive() bool                { return true }
 func (m memory) Unready() error                 { return nil }
 func (m memory) Clock() *objects.Clock          { return objects.LocalClock(time.Now) }
 func (m memory) Name() string                   { return "memory/" }
@@ -105,7 +105,7 @@ func source(t testing.TB) []byte {
 		t.Fatal(err)
 	}
 	m[segment] = body
-	m["bad/20261120T10/abc-00000002"] = []byte("damaged")
+	m["quarantine/20261120T10/abc-00000002"] = []byte("damaged")
 	m["symbols/tables/ab/"+strings.Repeat("ab", 32)] = []byte("table")
 	m["symbols/uploads/1-2.json"] = []byte("{}")
 	m["symbols/sites/shop/tables/ab/"+strings.Repeat("ab", 32)] = []byte("table of a site")

@@ -17,9 +17,9 @@ import (
 // has taken the place. It is adopted as if its traces came again: those that are there already are dropped, as any repeat is. So it does not matter
 // whether they were compacted into another run since, or rolled up by another node.
 
-// strayAfter is the age at which a run without a name counts as lost although traces wait to be rolled up, so that a node
+// orphanAfter is the age at which a run without a name counts as lost although traces wait to be rolled up, so that a node
 // may be about to name it.
-const strayAfter = time.Hour
+const orphanAfter = time.Hour
 
 // unnamed lists the runs of a shard from an hour on that its newest manifest does not name, though they are not too old
 // to be named. It returns that manifest.
@@ -47,7 +47,7 @@ func (r mender) unnamed(ctx context.Context, since string, all bool) (m *layout.
 		named[x.Key] = true
 	}
 	if !all && slices.ContainsFunc(l.List, func(s layout.Listed) bool { return !m.Has(s.Segment) }) {
-		patience = strayAfter
+		patience = orphanAfter
 	}
 	for _, e := range list {
 		if !named[e.Key] && r.Bucket.Now().Sub(e.Modified).Abs() >= patience && r.adoptable(m, layout.HourOfKey(e.Key)) {
@@ -200,7 +200,7 @@ func (r mender) adoptRun(ctx context.Context, key string) error {
 // Behind returns why a manifest may not be the newest one that its shard had: a copy of it is newer, or a run of the last
 // hours that it does not name has traces that are in no response.
 func Behind(ctx context.Context, b *layout.Bucket, shard int) (why, err error) {
-	r := mender{roll.New(b, "", roll.Options{}).Errand(shard)}
+	r := mender{roll.New(b, "", roll.Options{}).Detached(shard)}
 	m, keys, err := r.unnamed(ctx, layout.HourOf(b.Now().Add(-recentHours)), false)
 	if err != nil {
 		return nil, err
@@ -231,7 +231,7 @@ const (
 
 // unanswered finds runs with traces that are in no answer.
 func (v *verifier) unanswered(ctx context.Context, shard int) error {
-	r := mender{roll.New(v.b, "", roll.Options{}).Errand(shard)}
+	r := mender{roll.New(v.b, "", roll.Options{}).Detached(shard)}
 	m, keys, err := r.unnamed(ctx, "", false)
 	if err != nil {
 		return err

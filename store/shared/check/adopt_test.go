@@ -17,7 +17,7 @@ import (
 func adopt(t *testing.T, b *layout.Bucket) *layout.Manifest {
 	t.Helper()
 	n := roll.New(b, "0123456789ab", roll.Options{Rows: 100, Logger: slog.New(slog.DiscardHandler)})
-	if err := (mender{n.Errand(0)}).adopt(t.Context()); err != nil {
+	if err := (mender{n.Detached(0)}).adopt(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	m, _, err := b.Manifest(t.Context(), 0, 0)
@@ -71,7 +71,7 @@ func TestAdopt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := mender{roll.New(b, "", roll.Options{}).Errand(0)}
+	r := mender{roll.New(b, "", roll.Options{}).Detached(0)}
 	for _, tt := range []struct {
 		traces []string
 		want   int

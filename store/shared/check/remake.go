@@ -9,7 +9,7 @@ import (
 // remakeDay replaces the rollups of a day by those of its hours.
 func (r mender) remakeDay(ctx context.Context, next *layout.Manifest, name string) error {
 	d := next.Days[name]
-	if d == nil || !d.Whole(next) {
+	if d == nil || !d.Complete(next) {
 		return nil // it is made again by now, or too late
 	}
 	for _, f := range d.Rollups {

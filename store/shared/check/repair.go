@@ -58,7 +58,7 @@ const (
 
 // repair makes something again. If another node was faster, it begins again.
 func repair(ctx context.Context, n *roll.Roller, f Finding) error {
-	r := mender{n.Errand(f.shard)}
+	r := mender{n.Detached(f.shard)}
 	for attempt := 0; ; attempt++ {
 		err := r.repair(ctx, f)
 		if !errors.Is(err, roll.ErrLost) && !errors.Is(err, roll.ErrUnknown) || attempt == attempts {

@@ -38,20 +38,20 @@ type Finding struct {
 
 // What can be done. SOURCE is where a copy may be.
 const (
-	doRepair  = "--repair makes it again of what it was made of"
-	doPutBack = "restore it from SOURCE; nothing else has it"
-	doTraces  = "restore it from SOURCE; what its traces sum up to is there"
-	doSegment = "restore it from SOURCE; else a node sets it aside soon, and some of its traces are in no answer"
-	doAside   = "put a sound copy under " + layout.Segments + " within a week, if there is one, and delete this one; what it has of some shards is in no answer"
-	doPutLast = "put its newest version back, from SOURCE; nothing of its pages is answered or deleted until then"
-	doRestore = "--repair brings it back from what is kept of it, and adds the traces that came since; or put its newest version back, from SOURCE"
-	doAdopt   = "--repair adds them"
-	doChanges = "restore it from SOURCE; else a machine sets it aside, and what people said of changes is forgotten"
-	doOld     = "put a sound copy in the place of STATE beside it, if there is one, and delete this one"
-	doHealthy = "put a sound copy back, from SOURCE, and --repair uses it again"
-	doNewer   = "--repair adds the traces that the manifest does not name"
-	doBadOld  = "delete it: it is a copy of the manifest, which is there"
-	doUnnamed = "restore it from SOURCE, or leave it: it is deleted when its time is over"
+	doRepair      = "--repair makes it again of what it was made of"
+	doPutBack     = "restore it from SOURCE; nothing else has it"
+	doTraces      = "restore it from SOURCE; what its traces sum up to is there"
+	doSegment     = "restore it from SOURCE; else a node quarantines it soon, and some of its traces are in no answer"
+	doQuarantined = "put a sound copy under " + layout.Segments + " within a week, if there is one, and delete this one; what it has of some shards is in no answer"
+	doPutLast     = "put its newest version back, from SOURCE; nothing of its pages is answered or deleted until then"
+	doRestore     = "--repair brings it back from what is kept of it, and adds the traces that came since; or put its newest version back, from SOURCE"
+	doAdopt       = "--repair adds them"
+	doChanges     = "restore it from SOURCE; else a machine quarantines it, and what people said of changes is forgotten"
+	doOld         = "put a sound copy in the place of STATE beside it, if there is one, and delete this one"
+	doHealthy     = "put a sound copy back, from SOURCE, and --repair uses it again"
+	doNewer       = "--repair adds the traces that the manifest does not name"
+	doBadOld      = "delete it: it is a copy of the manifest, which is there"
+	doUnnamed     = "restore it from SOURCE, or leave it: it is deleted when its time is over"
 )
 
 // Moving is told now and then how far something is: hours and days of all that there are, and traces.
@@ -79,7 +79,7 @@ func (v *verifier) changes(ctx context.Context) error {
 			return fmt.Errorf("list changes: %w", err)
 		}
 		if e.Key != layout.ChangesKey {
-			v.find(Finding{Object: e.Key, What: "it was set aside, since it could not be read", Do: doOld})
+			v.find(Finding{Object: e.Key, What: "it was quarantined, since it could not be read", Do: doOld})
 			continue
 		}
 		v.out.Objects++
@@ -114,7 +114,7 @@ func said(err error) string {
 
 func (v *verifier) find(f Finding) {
 	from := "an older version of the bucket, or from a replica"
-	if v.b.Alone() {
+	if v.b.Exclusive() {
 		from = "a backup"
 	}
 	f.Do = strings.ReplaceAll(f.Do, "SOURCE", from)
@@ -293,11 +293,11 @@ func (v *verifier) segments(ctx context.Context) error {
 			return err
 		}
 	}
-	for e, err := range v.b.List(ctx, layout.Aside, "") {
+	for e, err := range v.b.List(ctx, layout.Quarantine, "") {
 		if err != nil {
-			return fmt.Errorf("list what is set aside: %w", err)
+			return fmt.Errorf("list what is quarantined: %w", err)
 		}
-		v.find(Finding{Object: e.Key, What: "it was set aside, since it is damaged", Do: doAside})
+		v.find(Finding{Object: e.Key, What: "it was quarantined, since it is damaged", Do: doQuarantined})
 	}
 	return nil
 }

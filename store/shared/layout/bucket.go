@@ -27,8 +27,8 @@ type Bucket struct {
 	// segments come faster than a request takes.
 	Together int
 
-	listed chan struct{} // holds one while segments are listed for queries
-	turns  atomic.Int64  // of what is asked of the store, see [Bucket.Turn]
+	listed   chan struct{} // holds one while segments are listed for queries
+	sequence atomic.Int64  // of what is asked of the store, see [Bucket.Sequence]
 
 	mu      sync.Mutex
 	states  []known  // by shard
@@ -45,10 +45,10 @@ type Options struct {
 
 // known is the newest manifest of a shard that a reader has seen.
 type known struct {
-	m       *Manifest
-	tag     objects.Tag
-	checked time.Time // by the clock of the store, before it was asked
-	turn    int64     // before it was asked
+	m        *Manifest
+	tag      objects.Tag
+	checked  time.Time // by the clock of the store, before it was asked
+	sequence int64     // before it was asked
 }
 
 // Open opens a bucket to read what is there. It fails if that is nothing.
@@ -100,9 +100,9 @@ func firstContact(ctx context.Context, b objects.Store, shards int) (f format, e
 // Now returns the time by the clock of the store.
 func (b *Bucket) Now() time.Time { return b.Clock().Now() }
 
-// Turn returns a number that is larger than those before, so that it is known what was read after what: the time of the store is an
+// Sequence returns a number that is larger than those before, so that it is known what was read after what: the time of the store is an
 // estimate, which may go back.
-func (b *Bucket) Turn() int64 { return b.turns.Add(1) }
+func (b *Bucket) Sequence() int64 { return b.sequence.Add(1) }
 
 // Manifest returns the manifest of a shard, not older than so long; an empty one if there is none yet.
 // It must not be changed.
@@ -110,16 +110,16 @@ func (b *Bucket) Manifest(ctx context.Context, shard int, age time.Duration) (*M
 	return b.ManifestAfter(ctx, shard, age, 0)
 }
 
-// ManifestAfter is [Bucket.Manifest], and the store was asked for it after a turn.
-func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration, turn int64) (*Manifest, objects.Tag, error) {
+// ManifestAfter is [Bucket.Manifest], and the store was asked for it after the number sequence of [Bucket.Sequence].
+func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration, sequence int64) (*Manifest, objects.Tag, error) {
 	b.mu.Lock()
 	k := b.states[shard]
 	b.mu.Unlock()
 	now := b.Now()
-	if k.m != nil && now.Sub(k.checked).Abs() < age && k.turn > turn {
+	if k.m != nil && now.Sub(k.checked).Abs() < age && k.sequence > sequence {
 		return k.m, k.tag, nil
 	}
-	k.turn = b.Turn()
+	k.sequence = b.Sequence()
 	got, err := b.Get(ctx, ManifestKey(shard), MaxManifest, k.tag)
 	if errors.Is(err, objects.ErrNotFound) && k.m == nil {
 		m, lost := b.absent(ctx, shard)
@@ -154,25 +154,25 @@ func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lost[shard] = nil
-	if old := &b.states[shard]; old.m == nil || old.turn < k.turn {
+	if old := &b.states[shard]; old.m == nil || old.sequence < k.sequence {
 		*old = k
 	}
 	return k.m, k.tag, nil
 }
 
-// Know notes a manifest that was just written, of which the store was asked at a turn.
-func (b *Bucket) Know(shard int, m *Manifest, tag objects.Tag, turn int64) {
+// Know notes a manifest that was just written, of which the store was asked at the number sequence.
+func (b *Bucket) Know(shard int, m *Manifest, tag objects.Tag, sequence int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.states[shard] = known{m, tag, b.Now(), turn}
+	b.states[shard] = known{m, tag, b.Now(), sequence}
 }
 
 // KnownAfter returns the newest known manifest of a shard. It is not ok if the node requested it before a turn.
-func (b *Bucket) KnownAfter(shard int, turn int64) (m *Manifest, ok bool) {
+func (b *Bucket) KnownAfter(shard int, sequence int64) (m *Manifest, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	k := b.states[shard]
-	return k.m, k.m != nil && k.turn > turn && b.lost[shard] == nil
+	return k.m, k.m != nil && k.sequence > sequence && b.lost[shard] == nil
 }
 
 // NewestKnown returns the newest manifest of a shard that was read or written; nil if there is none, or the shard has lost it.

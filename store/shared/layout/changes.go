@@ -16,7 +16,7 @@ const (
 // MaxChanges bounds that object, packed or not.
 const MaxChanges = 32 << 20
 
-// ChangesAsideKey returns the key of a copy that is set aside. Equal ones have the same.
+// ChangesAsideKey returns the key of a copy that is quarantined. Equal ones have the same.
 func ChangesAsideKey(body []byte) string {
 	sum := sha256.Sum256(body)
 	return fmt.Sprintf("%sBAD-%x", Changes, sum[:8])

@@ -17,10 +17,10 @@ const MaxDeletion = 64 << 10
 // Deleting is how far a request is carried out in a shard. It changes with what is deleted.
 type Deleting struct {
 	Through string `json:"through,omitempty"` // the last hour that was looked at; they are in order
-	// Strays are runs that this manifest does not name, and so no later one, which are looked at after all hours.
-	Strays []string `json:"strays,omitempty"`
-	Passes int      `json:"passes,omitempty"` // how often there were some
-	Done   int64    `json:"done,omitempty"`   // when all was looked at (µs), 0 before
+	// Orphans are runs that this manifest does not name, and so no later one, which are looked at after all hours.
+	Orphans []string `json:"orphans,omitempty"`
+	Passes  int      `json:"passes,omitempty"` // how often there were some
+	Done    int64    `json:"done,omitempty"`   // when all was looked at (µs), 0 before
 	// What was found so far, see [deletion.Counts].
 	Traces uint64 `json:"traces,omitempty"`
 	Parts  uint64 `json:"parts,omitempty"`

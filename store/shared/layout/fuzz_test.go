@@ -57,7 +57,7 @@ func FuzzCounts(f *testing.F) {
 
 func FuzzKeys(f *testing.F) {
 	f.Add(append(make([]byte, 16), 3))
-	if data, err := encodeSettled([]Row{randomRow(f, rand.New(rand.NewPCG(1, 1))), randomRow(f, rand.New(rand.NewPCG(1, 2)))}); err == nil {
+	if data, err := encodePacked([]Row{randomRow(f, rand.New(rand.NewPCG(1, 1))), randomRow(f, rand.New(rand.NewPCG(1, 2)))}); err == nil {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

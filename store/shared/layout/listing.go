@@ -16,9 +16,9 @@ import (
 // Listing is what segments there were at a time. Those that rollers read are kept for the rollers of other
 // shards.
 type Listing struct {
-	At   time.Time // by the clock of the store, before the store was asked
-	Turn int64     // after it has answered
-	List []Listed  // oldest first
+	At       time.Time // by the clock of the store, before the store was asked
+	Sequence int64     // after it has answered
+	List     []Listed  // oldest first
 
 	mu       sync.Mutex
 	bytes    int64
@@ -53,7 +53,7 @@ func (b *Bucket) ListSegments(ctx context.Context) (*Listing, error) {
 			l.List = append(l.List, Listed{s, e.Size, e.Modified})
 		}
 	}
-	l.Turn = b.Turn()
+	l.Sequence = b.Sequence()
 	slices.SortFunc(l.List, func(a, b Listed) int {
 		return cmp.Or(cmp.Compare(a.Hour, b.Hour), a.Modified.Compare(b.Modified), cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Seq, b.Seq))
 	})
@@ -104,7 +104,7 @@ func (l *Listing) Has(m *Manifest, hour string) bool {
 
 // FetchAhead fetches the segments of a listing that a manifest has not, as many as are kept. What goes wrong shows when they are read.
 func (b *Bucket) FetchAhead(ctx context.Context, l *Listing, m *Manifest) {
-	if b.Alone() {
+	if b.Exclusive() {
 		return // what is on this machine is there at once
 	}
 	var group sync.WaitGroup
@@ -166,7 +166,7 @@ func (b *Bucket) fetchSegment(ctx context.Context, l *Listing, s Segment) (*Obje
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.bytes += o.size; l.bytes <= keptSegment && !b.Alone() {
+	if l.bytes += o.size; l.bytes <= keptSegment && !b.Exclusive() {
 		l.whole[s.Key()] = o
 	}
 	return o, nil

@@ -189,8 +189,8 @@ func (m *Manifest) Hour(name string) *Hour {
 	return h
 }
 
-// Sees widens the time of h.
-func (h *Hour) Sees(received int64) {
+// Extend widens the time of h.
+func (h *Hour) Extend(received int64) {
 	if h.First == 0 || received < h.First {
 		h.First = received
 	}
@@ -368,13 +368,13 @@ func (m *Manifest) RunsOf(name string) []File {
 	return nil
 }
 
-// Whole reports whether all hours are there that a day was made of, so that it can be made again.
-func (d *Day) Whole(m *Manifest) bool {
+// Complete reports whether all hours are there that a day was made of, so that it can be made again.
+func (d *Day) Complete(m *Manifest) bool {
 	return !slices.ContainsFunc(d.Sources, func(hour string) bool { return m.Hours[hour] == nil })
 }
 
-// Lasts reports whether a day has outlasted its hours, so that it is all that is left of them.
-func (d *Day) Lasts(m *Manifest) bool {
+// OutlivesHours reports whether a day has outlasted its hours, so that it is all that is left of them.
+func (d *Day) OutlivesHours(m *Manifest) bool {
 	return !slices.ContainsFunc(d.Sources, func(hour string) bool { return m.Hours[hour] != nil })
 }
 

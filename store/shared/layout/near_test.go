@@ -33,8 +33,8 @@ func TestMayHave(t *testing.T) {
 func TestNearby(t *testing.T) {
 	received := time.Date(2026, 11, 25, 10, 30, 0, 0, time.UTC)
 	m := newManifest()
-	m.Hour("20260101T00").Sees(received.UnixMicro())
-	m.Hour("20260102T00").Sees(received.Add(-6 * time.Hour).UnixMicro())
+	m.Hour("20260101T00").Extend(received.UnixMicro())
+	m.Hour("20260102T00").Extend(received.Add(-6 * time.Hour).UnixMicro())
 	got := m.Nearby("20261125T20", []Row{{Received: received.UnixMicro()}, {Received: received.UnixMicro()}})
 	want := []string{"20260101T00", "20261125T09", "20261125T10", "20261125T11", "20261125T19", "20261125T20"}
 	for _, name := range want {

@@ -13,18 +13,18 @@ import (
 
 // The first byte of a block of traces.
 const (
-	formRows    = iota // rows one by one follow
-	formSettled        // the length of the rows follows, then the rows, and their traces as a set of package encode
+	formRows   = iota // rows one by one follow
+	formPacked        // the length of the rows follows, then the rows, and their traces as a set of package encode
 )
 
-// What is different of a row in a settled block.
+// What is different of a row in a packed block.
 const (
 	rowHasPayload = 1 << iota // it is not in the set, since a set could not give it back
 	rowHasKey                 // which is not that of its context
 )
 
-// encodeSettled returns a settled block with rows of a page.
-func encodeSettled(rows []Row) ([]byte, error) {
+// encodePacked returns a packed block with rows of a page.
+func encodePacked(rows []Row) ([]byte, error) {
 	var d encode.BinaryDecoder
 	var set trie.SetBuilder
 	var meta []byte
@@ -60,7 +60,7 @@ func encodeSettled(rows []Row) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode a set: %w", err)
 	}
-	out := binary.AppendUvarint([]byte{formSettled}, uint64(len(meta)))
+	out := binary.AppendUvarint([]byte{formPacked}, uint64(len(meta)))
 	return append(append(out, meta...), traces...), nil
 }
 
@@ -75,7 +75,7 @@ func keyOfTrace(t *trie.Trace) (k key) {
 type rowReader struct {
 	decoder
 	page  string
-	first int64     // of a settled block: when the first row was received
+	first int64     // of a packed block: when the first row was received
 	set   *trie.Set // nil if the rows have their payloads
 	at    int       // the next trace of the set
 }
@@ -87,7 +87,7 @@ func readRows(data []byte, page string) (*rowReader, error) {
 	switch {
 	case form == formRows:
 		return &rowReader{decoder: head, page: page}, head.Err()
-	case form != formSettled:
+	case form != formPacked:
 		return nil, fmt.Errorf("%w: a block of traces has the form %d", block.ErrDamaged, form)
 	}
 	r := &rowReader{decoder: newDecoder(head.Bytes(head.Length(1))), page: page}
@@ -157,7 +157,7 @@ func (r *Row) Decode(d *encode.BinaryDecoder) (*trie.Trace, error) {
 	return doc.Trace, err
 }
 
-// Own returns the trace of a settled row with tables of its own, and nil for another row.
+// Own returns the trace of a packed row with tables of its own, and nil for another row.
 func (r *Row) Own() *trie.Trace {
 	if r.Trace == nil {
 		return nil

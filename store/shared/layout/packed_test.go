@@ -51,8 +51,8 @@ func randomRow(t testing.TB, r *rand.Rand) Row {
 	return out
 }
 
-// TestSettled: a settled block gives back its rows as they were, whatever their payloads are, and so it does settled again.
-func TestSettled(t *testing.T) {
+// TestPacked: a packed block gives back its rows as they were, whatever their payloads are, and so it does packed again.
+func TestPacked(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var rows []Row
@@ -60,7 +60,7 @@ func TestSettled(t *testing.T) {
 			rows = append(rows, randomRow(t, r))
 		}
 		slices.SortFunc(rows, func(a, b Row) int { return CompareRows(&a, &b) })
-		data, err := encodeSettled(rows)
+		data, err := encodePacked(rows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,9 +69,9 @@ func TestSettled(t *testing.T) {
 			t.Fatal(err)
 		}
 		sameRows(t, got, rows)
-		again, err := encodeSettled(got)
+		again, err := encodePacked(got)
 		if err != nil || !bytes.Equal(again, data) {
-			t.Errorf("settled again it is another block: %v", err)
+			t.Errorf("packed again it is another block: %v", err)
 		}
 	}
 }
@@ -93,8 +93,8 @@ func sameRows(t *testing.T, got, want []Row) {
 	}
 }
 
-// TestSettledRun: a run that is settled has the rows and keys that it had, by any way to read it, and is smaller.
-func TestSettledRun(t *testing.T) {
+// TestPackedRun: a run that is packed has the rows and keys that it had, by any way to read it, and is smaller.
+func TestPackedRun(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var rows []Row
 	for i := range 3000 {
@@ -127,21 +127,21 @@ func TestSettledRun(t *testing.T) {
 		return out
 	}
 	plain, size := write(NewRunWriter(b.Codec), rows)
-	settled, smaller := write(NewSettledWriter(b.Codec), read(plain))
-	sameRows(t, read(settled), rows)
-	if n, keys, err := settled.CountRows(t.Context()); n != len(rows) || keys != len(rows) || err != nil {
+	packed, smaller := write(NewPackedWriter(b.Codec), read(plain))
+	sameRows(t, read(packed), rows)
+	if n, keys, err := packed.CountRows(t.Context()); n != len(rows) || keys != len(rows) || err != nil {
 		t.Errorf("%d rows with %d keys, %v", n, keys, err)
 	}
-	back, again := write(NewRunWriter(b.Codec), read(settled))
+	back, again := write(NewRunWriter(b.Codec), read(packed))
 	sameRows(t, read(back), rows)
 	if smaller > size*8/10 || again != size {
-		t.Errorf("%d bytes, settled %d, and back %d", size, smaller, again)
+		t.Errorf("%d bytes, packed %d, and back %d", size, smaller, again)
 	}
-	x, err := b.KeysOf("run", settled.tail, rows)
+	x, err := b.KeysOf("run", packed.tail, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.Object = settled
+	x.Object = packed
 	for i := 0; i < len(rows); i += 97 {
 		got, err := x.ReadViews(t.Context(), rows[i].Page, [][16]byte{rows[i].ID.View})
 		if err != nil || len(got) != 1 {
@@ -151,14 +151,14 @@ func TestSettledRun(t *testing.T) {
 	}
 }
 
-// TestDamagedSettled: bytes that are not what was written are damage, and never another number of rows.
-func TestDamagedSettled(t *testing.T) {
+// TestDamagedPacked: bytes that are not what was written are damage, and never another number of rows.
+func TestDamagedPacked(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var rows []Row
 	for range 12 {
 		rows = append(rows, randomRow(t, r))
 	}
-	data, err := encodeSettled(rows)
+	data, err := encodePacked(rows)
 	if err != nil {
 		t.Fatal(err)
 	}

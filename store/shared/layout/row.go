@@ -23,7 +23,7 @@ type Row struct {
 	Others   []string // its other pages, sorted
 	Tags     []store.Tag
 	Payload  []byte      // nil if there is a trace
-	Trace    *trie.Trace // of a settled block: see [Row.Document]
+	Trace    *trie.Trace // of a packed block: see [Row.Document]
 
 	set   *trie.Set // that has the trace
 	inSet int       // which of its traces

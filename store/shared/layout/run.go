@@ -10,17 +10,17 @@ const keysBlock = 1 << 20
 
 // RunWriter writes a run of rows, which come sorted and distinct.
 type RunWriter struct {
-	w      *block.Writer
-	page   string
-	data   pending   // the block of traces that is being filled
-	rows   []Row     // those of it, if it will be settled
-	keys   pending   // and the one of keys
-	of     []pending // blocks of keys, which follow all traces
-	count  int
-	first  int64 // when a row was received (µs)
-	last   int64
-	kept   int  // bytes of keys
-	settle bool // traces of a block share their tables
+	w     *block.Writer
+	page  string
+	data  pending   // the block of traces that is being filled
+	rows  []Row     // those of it, if it will be packed
+	keys  pending   // and the one of keys
+	of    []pending // blocks of keys, which follow all traces
+	count int
+	first int64 // when a row was received (µs)
+	last  int64
+	kept  int  // bytes of keys
+	pack  bool // traces of a block share their tables
 }
 
 // pending is a block of a page that is not written yet.
@@ -34,12 +34,12 @@ type pending struct {
 // NewRunWriter begins a run.
 func NewRunWriter(c *block.Codec) *RunWriter { return &RunWriter{w: block.NewWriter(c)} }
 
-// NewSettledWriter begins a run of an hour to which nothing is added any more: traces that lie together share their tables.
-func NewSettledWriter(c *block.Codec) *RunWriter {
-	return &RunWriter{w: block.NewWriter(c), settle: true}
+// NewPackedWriter begins a run of an hour to which nothing is added any more: traces that lie together share their tables.
+func NewPackedWriter(c *block.Codec) *RunWriter {
+	return &RunWriter{w: block.NewWriter(c), pack: true}
 }
 
-// Add adds a row. One that will be settled is kept for a while.
+// Add adds a row. One that will be packed is kept for a while.
 func (w *RunWriter) Add(r *Row) error {
 	if r.Page != w.page {
 		if err := w.endPage(); err != nil {
@@ -70,12 +70,12 @@ func (w *RunWriter) Add(r *Row) error {
 
 func (w *RunWriter) addRow(r *Row) error {
 	w.data.n++
-	if w.settle {
+	if w.pack {
 		w.rows = append(w.rows, *r)
 		w.data.size += r.size()
 		return nil
 	}
-	if r.Trace != nil { // of a run that was settled already
+	if r.Trace != nil { // of a run that was packed already
 		x := *r
 		var err error
 		if x.Payload, err = r.Document(); err != nil {
@@ -110,9 +110,9 @@ func (w *RunWriter) endBlock() error {
 		return nil
 	}
 	data := w.data.data
-	if w.settle {
+	if w.pack {
 		var err error
-		if data, err = encodeSettled(w.rows); err != nil {
+		if data, err = encodePacked(w.rows); err != nil {
 			return err
 		}
 	}

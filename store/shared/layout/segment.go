@@ -170,8 +170,8 @@ func ParseSegment(k string) (s Segment, ok bool) {
 	return s, s.Key() == k
 }
 
-// Aside is where segments are kept that can not be read.
-const Aside = "bad/"
+// Quarantine is where segments are kept that can not be read.
+const Quarantine = "quarantine/"
 
-// AsideKey returns where the segment is kept if it is damaged.
-func (s Segment) AsideKey() string { return Aside + strings.TrimPrefix(s.Key(), Segments) }
+// QuarantineKey returns where the segment is kept if it is damaged.
+func (s Segment) QuarantineKey() string { return Quarantine + strings.TrimPrefix(s.Key(), Segments) }

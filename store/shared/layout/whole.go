@@ -83,7 +83,7 @@ func (b *Bucket) Place(key string) (shard int, most int64, ok bool) {
 	return shard, most, shard < b.Shards
 }
 
-// Check reports what is wrong with an object by its checksums. What is set aside, and symbols, can be anything.
+// Check reports what is wrong with an object by its checksums. What is quarantined, and symbols, can be anything.
 func (b *Bucket) Check(key string, body []byte) error {
 	shard, _, _ := b.Place(key)
 	switch kind, _, _ := strings.Cut(key, "/"); kind {

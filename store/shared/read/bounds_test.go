@@ -174,7 +174,7 @@ func TestWhatIsThere(t *testing.T) {
 		{"from where traces are missing no more", ten.Add(2 * time.Hour), time.Time{}, true, true},
 		{"a moment less", ten.Add(2*time.Hour - 1), time.Time{}, false, true},
 	} {
-		b.Know(0, m, "tag", b.Turn())
+		b.Know(0, m, "tag", b.Sequence())
 		traces, hours := r.HasTraces(tt.since, tt.until), r.HasHours(tt.since, tt.until)
 		if traces != tt.traces || hours != tt.hours {
 			t.Errorf("%s: got traces %t and hours %t, want %t and %t", tt.what, traces, hours, tt.traces, tt.hours)

@@ -36,7 +36,7 @@ func planOf(m *layout.Manifest, shard int, since, until time.Time, noRollups boo
 		for _, name := range slices.Sorted(maps.Keys(m.Days)) {
 			d := m.Days[name]
 			p := piece{shard: shard, name: name, isDay: true, traces: d.Traces, first: d.First, last: d.Last}
-			if p.within(since, until) || d.Lasts(m) && p.overlaps(since, until) {
+			if p.within(since, until) || d.OutlivesHours(m) && p.overlaps(since, until) {
 				for _, f := range d.Rollups {
 					p.rollups = append(p.rollups, layout.DayKey(shard, name, f.ID))
 				}
@@ -48,7 +48,7 @@ func planOf(m *layout.Manifest, shard int, since, until time.Time, noRollups boo
 						p.instead = append(p.instead, hour)
 					}
 				}
-				if !d.Whole(m) {
+				if !d.Complete(m) {
 					p.instead = nil
 				}
 				out = append(out, p)

@@ -64,7 +64,7 @@ type reading struct {
 	encoded  bool // traces have a payload
 	rolled   func(store.Rolled) error
 	waiting  *layout.Listing // the segments that there were, if the answer is to have all of them; else nil
-	patience time.Time       // until when it is waited for them
+	deadline time.Time       // until when it is waited for them
 	why      string          // they are not rolled up then
 	stats    store.ScanStats
 	counted  map[readPart]bool // in the stats
@@ -108,12 +108,12 @@ func (x *reading) begin(ctx context.Context) (err error) {
 	if x.want.Lag > 0 {
 		return nil
 	}
-	x.patience, x.why = time.Now().Add(awaitMost), "nobody does that"
+	x.deadline, x.why = time.Now().Add(awaitMost), "nobody does that"
 	if errors.Is(x.r.b.Store.Unready(), objects.ErrNoSpace) { // so it may be that nothing is rolled up until there is room
-		x.patience, x.why = time.Now().Add(awaitFull), "the disk is full"
+		x.deadline, x.why = time.Now().Add(awaitFull), "the disk is full"
 	}
-	if end, ok := ctx.Deadline(); ok && end.Add(-awaitMost/2).Before(x.patience) {
-		x.patience = end.Add(-awaitMost / 2) // so that there is time to answer
+	if end, ok := ctx.Deadline(); ok && end.Add(-awaitMost/2).Before(x.deadline) {
+		x.deadline = end.Add(-awaitMost / 2) // so that there is time to answer
 	}
 	if x.waiting, err = x.r.b.ListSegments(ctx); err == nil {
 		x.r.b.KeepListing(x.waiting)
@@ -162,7 +162,7 @@ const (
 func (x *reading) await(ctx context.Context, shard int) error {
 	r := x.r
 	every := awaitEvery
-	if r.b.Alone() { // to look costs nothing
+	if r.b.Exclusive() { // to look costs nothing
 		every = 20 * time.Millisecond
 	}
 	for {
@@ -180,7 +180,7 @@ func (x *reading) await(ctx context.Context, shard int) error {
 		if waiting == 0 {
 			return nil
 		}
-		if time.Now().After(x.patience) {
+		if time.Now().After(x.deadline) {
 			x.stats.Unreadable = append(x.stats.Unreadable, store.Unreadable{Partition: "shard " + layout.ShardName(shard),
 				Err: fmt.Errorf("%d segments wait to be rolled up, and %s", waiting, x.why)})
 			return nil
@@ -206,7 +206,7 @@ func (x *reading) plan(ctx context.Context, shard int) ([]piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, _, err := x.r.b.ManifestAfter(ctx, shard, layout.ManifestAge, l.Turn)
+	m, _, err := x.r.b.ManifestAfter(ctx, shard, layout.ManifestAge, l.Sequence)
 	if err != nil {
 		return nil, err
 	}

@@ -94,10 +94,10 @@ func (r *Shard) rollHour(ctx context.Context, l *layout.Listing, next *layout.Ma
 	h.Rollups = append(h.Rollups, rollups...)
 	h.Traces += uint64(len(rows))
 	for i := range rows {
-		h.Sees(rows[i].Received)
+		h.Extend(rows[i].Received)
 	}
 	for i := range a.counts {
-		h.Sees(a.counts[i].Received)
+		h.Extend(a.counts[i].Received)
 	}
 	return r.compact(ctx, l, next, hour)
 }

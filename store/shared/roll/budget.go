@@ -54,7 +54,7 @@ func (n *Roller) sizes(ctx context.Context) (map[string]int64, error) {
 	if place, ok := n.Bucket.Store.(interface{ FreshBytes() int64 }); ok {
 		out[layout.Segments] = place.FreshBytes()
 	}
-	for _, kind := range append(ofManifests(), layout.Aside, "shard/") {
+	for _, kind := range append(ofManifests(), layout.Quarantine, "shard/") {
 		for e, err := range n.Bucket.List(ctx, kind, "") {
 			if err != nil {
 				return nil, fmt.Errorf("look how much space is taken: %w", err)
@@ -190,7 +190,9 @@ func dailyRollups() kind {
 				names[name] = true
 			}
 		},
-		func(m *layout.Manifest, name string) bool { return m.Days[name] != nil && m.Days[name].Lasts(m) },
+		func(m *layout.Manifest, name string) bool {
+			return m.Days[name] != nil && m.Days[name].OutlivesHours(m)
+		},
 		(*layout.Manifest).RemoveDay,
 	}
 }

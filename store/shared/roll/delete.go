@@ -60,8 +60,8 @@ func (n *Roller) sayDeleted(open []*deletion.Request) {
 	n.seen = seen
 }
 
-// carryOut deletes what requests are of in a shard, for some time. All that a listing has is rolled up.
-func (r *Shard) carryOut(ctx context.Context, open []*deletion.Request, l *layout.Listing) (err error) {
+// applyDeletions deletes what requests are of in a shard, for some time. All that a listing has is rolled up.
+func (r *Shard) applyDeletions(ctx context.Context, open []*deletion.Request, l *layout.Listing) (err error) {
 	defer func() {
 		if err != nil {
 			r.Forget()
@@ -124,18 +124,18 @@ func (r *Shard) deleteNext(ctx context.Context, req *deletion.Request) (err erro
 	if at.Passes == 0 {
 		over, err = d.next(ctx, next, &at)
 	} else {
-		over, err = d.strays(ctx, at.Strays)
+		over, err = d.orphans(ctx, at.Orphans)
 	}
 	if err != nil {
 		return err
 	}
 	if over {
-		if at.Strays = nil; at.Passes < maxPasses && !d.dryRun {
-			if at.Strays, err = d.findStrays(ctx, next); err != nil {
+		if at.Orphans = nil; at.Passes < maxPasses && !d.dryRun {
+			if at.Orphans, err = d.findOrphans(ctx, next); err != nil {
 				return err
 			}
 		}
-		if at.Passes++; len(at.Strays) == 0 {
+		if at.Passes++; len(at.Orphans) == 0 {
 			at.Done = r.Bucket.Now().UnixMicro()
 		}
 	}
@@ -178,10 +178,10 @@ func (d *deleting) next(ctx context.Context, next *layout.Manifest, at *layout.D
 	return true, d.days(ctx, next)
 }
 
-// findStrays returns the runs that a manifest does not name and that have something of the deletion, such as a node leaves that stops: a repair
+// findOrphans returns the runs that a manifest does not name and that have something of the deletion, such as a node leaves that stops: a repair
 // would add their traces again. Once the manifest is written, none of them can be named by a later one: who has put it for an older manifest
 // finds that replaced.
-func (d *deleting) findStrays(ctx context.Context, next *layout.Manifest) (keys []string, err error) {
+func (d *deleting) findOrphans(ctx context.Context, next *layout.Manifest) (keys []string, err error) {
 	named := next.Names(d.Number)
 	for _, x := range next.Removed {
 		named[x.Key] = true // it is deleted soon
@@ -206,8 +206,8 @@ func (d *deleting) findStrays(ctx context.Context, next *layout.Manifest) (keys 
 	return keys, nil
 }
 
-// strays replaces runs that no manifest names by ones without what is deleted.
-func (d *deleting) strays(ctx context.Context, keys []string) (over bool, err error) {
+// orphans replaces runs that no manifest names by ones without what is deleted.
+func (d *deleting) orphans(ctx context.Context, keys []string) (over bool, err error) {
 	for _, k := range keys {
 		made := len(d.made)
 		o, err := d.Bucket.Open(ctx, k)

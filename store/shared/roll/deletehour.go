@@ -54,7 +54,7 @@ func (d *deleting) hour(ctx context.Context, next *layout.Manifest, name string)
 		return false, err
 	}
 	d.replaceRuns(next, name, runs)
-	if day := next.Days[layout.DayOf(name)]; day != nil && day.Whole(next) {
+	if day := next.Days[layout.DayOf(name)]; day != nil && day.Complete(next) {
 		next.RemoveDay(d.Bucket.Now(), d.Number, layout.DayOf(name)) // it is made again of its hours
 	}
 	return true, nil
@@ -119,7 +119,7 @@ func (d *deleting) rewrite(ctx context.Context, hour string, f layout.File, seal
 	}
 	to := d.Runs(hour, f.Tier)
 	if sealed && f.Tier == settledTier {
-		to = d.SettledRuns(hour)
+		to = d.PackedRuns(hour)
 	}
 	return d.filter(ctx, o, to)
 }
@@ -309,7 +309,7 @@ func (d *deleting) replaceRuns(next *layout.Manifest, name string, runs [][]layo
 func (d *deleting) days(ctx context.Context, next *layout.Manifest) error {
 	for _, name := range slices.Sorted(maps.Keys(next.Days)) {
 		day := next.Days[name]
-		if !day.Lasts(next) || !d.matcher.Overlaps(day.First, day.Last) {
+		if !day.OutlivesHours(next) || !d.matcher.Overlaps(day.First, day.Last) {
 			continue
 		}
 		if err := d.day(ctx, next, name); err != nil {

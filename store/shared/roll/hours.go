@@ -68,11 +68,11 @@ func (r *Shard) CloseTimes(ctx context.Context, l *layout.Listing) (err error) {
 	}
 	changed = r.expire(next, l) || changed
 	tried := next.Clone()
-	if settled, err := r.settle(ctx, tried); err != nil {
-		failed = append(failed, fmt.Errorf("settle traces of shard %d: %w", r.Number, err))
+	if packed, err := r.pack(ctx, tried); err != nil {
+		failed = append(failed, fmt.Errorf("pack traces of shard %d: %w", r.Number, err))
 		r.note(ctx, l, err)
 		r.discard(ctx, next)
-	} else if settled {
+	} else if packed {
 		next, changed = tried, true
 	}
 	deleted, err := r.deleteRemoved(ctx, next)
@@ -181,7 +181,7 @@ func (r *Shard) expire(next *layout.Manifest, l *layout.Listing) (changed bool) 
 		}
 	}
 	for name, d := range next.Days {
-		if d.Lasts(next) && layout.Expired(name+"T23", time.Duration(kept.Days), now) {
+		if d.OutlivesHours(next) && layout.Expired(name+"T23", time.Duration(kept.Days), now) {
 			next.RemoveDay(now, r.Number, name)
 			changed = true
 		}
@@ -200,7 +200,7 @@ func (r *Shard) expire(next *layout.Manifest, l *layout.Listing) (changed bool) 
 func (r *Shard) deleteRemoved(ctx context.Context, next *layout.Manifest) (bool, error) {
 	var due []string
 	after := deleteAfter
-	if r.Bucket.Alone() {
+	if r.Bucket.Exclusive() {
 		after = deleteAloneAfter
 	}
 	next.Removed = slices.DeleteFunc(next.Removed, func(x layout.Removed) bool {

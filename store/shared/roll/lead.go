@@ -20,42 +20,42 @@ import (
 type Roller struct {
 	rounds chan struct{} // holds one during a round
 
-	Bucket   *layout.Bucket
-	opts     Options
-	instance string
-	Shards   []*Shard
-	told     sync.Once // that the bucket keeps what it has for longer
-	keeps    atomic.Pointer[Keeping]
-	bad      badSegments
-	saidLate time.Time               // when it was logged that shards have not been rolled up for long
-	aside    map[layout.Segment]bool // segments that this instance set aside
-	failing  failing
-	onDelete func(gone func(page string) bool)
-	seen     map[string]bool // ids of deletions that onDelete has received
-	erased   atomic.Bool     // a shard has carried out a deletion since the last purge
+	Bucket       *layout.Bucket
+	opts         Options
+	instance     string
+	Shards       []*Shard
+	told         sync.Once // that the bucket keeps what it has for longer
+	keeps        atomic.Pointer[RetentionPolicy]
+	bad          badSegments
+	saidLate     time.Time               // when it was logged that shards have not been rolled up for long
+	inQuarantine map[layout.Segment]bool // segments that this instance quarantined
+	failing      failing
+	onDelete     func(gone func(page string) bool)
+	seen         map[string]bool // ids of deletions that onDelete has received
+	erased       atomic.Bool     // a shard has carried out a deletion since the last purge
 
 	did struct { // since the start
-		rolled, duplicates, unreadable, lost, setAside, gone atomic.Uint64
+		rolled, duplicates, unreadable, lost, quarantined, gone atomic.Uint64
 	}
 }
 
 // Options say how shards are rolled up.
 type Options struct {
-	TakeOver time.Duration // how long a shard is left to another instance that has stopped
-	Rows     int           // how many traces of a shard are rolled up at once
-	Keeping                // at the start
-	Shorten  bool          // although another instance was told to keep it for longer
-	Logger   *slog.Logger
+	TakeOver        time.Duration // how long a shard is left to another instance that has stopped
+	Rows            int           // how many traces of a shard are rolled up at once
+	RetentionPolicy               // at the start
+	Shorten         bool          // although another instance was told to keep it for longer
+	Logger          *slog.Logger
 }
 
-// Keeping says what is kept.
-type Keeping struct {
+// RetentionPolicy says what is kept.
+type RetentionPolicy struct {
 	Retention layout.Retention // how long
 	MaxDisk   int64            // bytes that all takes, 0 for no bound; only where this process is alone
 }
 
-// SetKeeping says what is kept from now on.
-func (n *Roller) SetKeeping(k Keeping) { n.keeps.Store(&k) }
+// SetRetentionPolicy says what is kept from now on.
+func (n *Roller) SetRetentionPolicy(k RetentionPolicy) { n.keeps.Store(&k) }
 
 // perShard is how much longer a node leaves a shard alone for each one that it rolls up already, so that they are
 // spread over nodes: 5 s.
@@ -73,15 +73,15 @@ func (n *Roller) kept(m *layout.Manifest) layout.Retention {
 // New returns who rolls up the shards of a bucket. An instance is named once and never again.
 func New(b *layout.Bucket, instance string, o Options) *Roller {
 	n := &Roller{Bucket: b, opts: o, instance: instance, rounds: make(chan struct{}, 1)}
-	n.SetKeeping(o.Keeping)
+	n.SetRetentionPolicy(o.RetentionPolicy)
 	for shard := range b.Shards {
 		n.Shards = append(n.Shards, &Shard{roller: n, Bucket: b, Number: shard})
 	}
 	return n
 }
 
-// Errand returns a roller of a shard for something that is done once: it does not keep the shard for itself.
-func (n *Roller) Errand(shard int) *Shard {
+// Detached returns a roller of a shard for something that is done once: it does not keep the shard for itself.
+func (n *Roller) Detached(shard int) *Shard {
 	return &Shard{roller: n, Bucket: n.Bucket, Number: shard, keys: map[string]*layout.RunKeys{}, released: true}
 }
 
@@ -118,7 +118,7 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 	n.failing.begin()
 	defer func() { n.failing.end(n.opts.Logger) }()
 	var open []*deletion.Request
-	if w.Close || n.Bucket.Alone() {
+	if w.Close || n.Bucket.Exclusive() {
 		if open, err = n.openDeletions(ctx); err != nil {
 			n.warn(ctx, "nothing is deleted", -1, err)
 			w.Close = false // what is known of deletions that are done stays
@@ -139,7 +139,7 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 		})
 	}
 	group.Wait()
-	n.setAside(ctx, l)
+	n.quarantineSegments(ctx, l)
 	if len(w.Stored) > 0 {
 		w.Done(n.gone(l, w.Stored))
 	}
@@ -152,7 +152,7 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 	}
 	n.leave(ctx, l)
 	// Where room may be scarce, what is rolled up makes room for what is not.
-	if (w.Close || n.Bucket.Alone()) && ctx.Err() == nil && n.leads(0) {
+	if (w.Close || n.Bucket.Exclusive()) && ctx.Err() == nil && n.leads(0) {
 		if err := n.SweepSegments(ctx, l); err != nil {
 			n.warn(ctx, "segments are not deleted", -1, err)
 		}
@@ -170,7 +170,7 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 // look reads all manifests, so that a shard that another node has taken does not count as led when it is decided which
 // shards to take.
 func (n *Roller) look(ctx context.Context) {
-	if n.Bucket.Alone() {
+	if n.Bucket.Exclusive() {
 		return
 	}
 	for shard := range n.Shards {
@@ -178,14 +178,14 @@ func (n *Roller) look(ctx context.Context) {
 	}
 }
 
-// hurry is how old what waits may be before it is rolled up whatever else waits for a processor.
-const hurry = time.Minute
+// maxAge is how old what waits may be before it is rolled up whatever else waits for a processor.
+const maxAge = time.Minute
 
 // together returns how many shards are rolled up at once. Where this process takes all that comes, it leaves half of the
 // processors to that, or else requests wait for their turn.
 func (n *Roller) together(l *layout.Listing) int {
 	all := runtime.GOMAXPROCS(0)
-	if n.Bucket.Alone() && (len(l.List) == 0 || l.At.Sub(l.List[0].Modified) < hurry) {
+	if n.Bucket.Exclusive() && (len(l.List) == 0 || l.At.Sub(l.List[0].Modified) < maxAge) {
 		return max(1, all/2)
 	}
 	return all
@@ -231,7 +231,7 @@ func (n *Roller) shardRound(ctx context.Context, r *Shard, l *layout.Listing, w 
 		}
 	}
 	if len(open) > 0 || w.Close {
-		if err := r.carryOut(ctx, open, l); err != nil {
+		if err := r.applyDeletions(ctx, open, l); err != nil {
 			n.warn(ctx, "a deletion is not carried out yet", shard, err)
 		}
 	}
@@ -273,7 +273,7 @@ func (r *Shard) mine(ctx context.Context, l *layout.Listing, w Work, open []*del
 	if err != nil {
 		return false, err
 	}
-	if r.Bucket.Alone() || m.Owner == r.roller.instance || m.Owner == "" && r.roller.led() < r.roller.share(l) {
+	if r.Bucket.Exclusive() || m.Owner == r.roller.instance || m.Owner == "" && r.roller.led() < r.roller.share(l) {
 		if r.Manifest != nil && r.Manifest.Nonce != m.Nonce {
 			r.Manifest, r.tag = m, tag // a repair has changed it, which leaves it to this node
 		}
@@ -330,7 +330,7 @@ const aliveFor = 90 * time.Second
 // share returns how many shards are for this node to roll up. Nodes know of each other by their segments; if they
 // do not know the same, shards wander for a while, and no more.
 func (n *Roller) share(l *layout.Listing) int {
-	if n.Bucket.Alone() {
+	if n.Bucket.Exclusive() {
 		return n.Bucket.Shards
 	}
 	instances := map[string]bool{n.instance: true}

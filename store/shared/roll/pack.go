@@ -8,13 +8,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// settleBytes is about how much of the runs of a shard is settled at a time. The shard is not rolled up meanwhile.
-const settleBytes = 16 << 20
+// packBytes is about how much of the runs of a shard is packed at a time. The shard is not rolled up meanwhile.
+const packBytes = 16 << 20
 
-// settle writes runs of closed hours anew with traces that share their tables, which take half the room. It begins with the newest
+// pack writes runs of closed hours anew with traces that share their tables, which take half the room. It begins with the newest
 // hour, and does some at a time. It reports whether it did. What can not be read stays as it is, and keeps no other run waiting.
-func (r *Shard) settle(ctx context.Context, next *layout.Manifest) (changed bool, err error) {
-	left := int64(settleBytes)
+func (r *Shard) pack(ctx context.Context, next *layout.Manifest) (changed bool, err error) {
+	left := int64(packBytes)
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(next.Hours))) {
 		h := next.Hours[name]
 		if !h.Sealed {
@@ -22,16 +22,16 @@ func (r *Shard) settle(ctx context.Context, next *layout.Manifest) (changed bool
 		}
 		for i := 0; i < len(h.Runs) && left > 0; i++ {
 			f := h.Runs[i]
-			if f.Tier == settledTier || r.unsettled[f.ID] {
+			if f.Tier == settledTier || r.unpackable[f.ID] {
 				continue
 			}
 			left -= f.Size
-			out, err := r.settleRun(ctx, name, f)
+			out, err := r.packRun(ctx, name, f)
 			if layout.IsWrong(err) {
-				if r.unsettled == nil {
-					r.unsettled = map[string]bool{}
+				if r.unpackable == nil {
+					r.unpackable = map[string]bool{}
 				}
-				r.unsettled[f.ID] = true
+				r.unpackable[f.ID] = true
 				continue
 			}
 			if err != nil {
@@ -46,13 +46,13 @@ func (r *Shard) settle(ctx context.Context, next *layout.Manifest) (changed bool
 	return changed, nil
 }
 
-// settleRun writes a run of an hour anew.
-func (r *Shard) settleRun(ctx context.Context, hour string, f layout.File) ([]layout.File, error) {
+// packRun writes a run of an hour anew.
+func (r *Shard) packRun(ctx context.Context, hour string, f layout.File) ([]layout.File, error) {
 	o, err := r.openRun(ctx, layout.RunKey(r.Number, hour, f.ID))
 	if err != nil {
 		return nil, err
 	}
-	return r.writeRuns(ctx, []*layout.Cursor{o.Rows(1)}, r.SettledRuns(hour))
+	return r.writeRuns(ctx, []*layout.Cursor{o.Rows(1)}, r.PackedRuns(hour))
 }
 
 // writeRuns writes the rows of some runs as others, in order.

@@ -10,7 +10,7 @@ import (
 type Progress struct {
 	RolledUp, Duplicates, Unreadable uint64 // rows that it rolled up, dropped, and could not read
 	LostRaces                        uint64 // for manifests
-	BadSegments                      uint64 // that it set aside
+	QuarantinedSegments              uint64 // that it quarantined
 	LostSegments                     uint64 // that were acknowledged and are not there
 	Quarantined                      int    // runs and rollups that cannot be read, of all shards
 
@@ -24,7 +24,7 @@ type Progress struct {
 // Progress returns how far rolling up is, as far as that is known.
 func (n *Roller) Progress() Progress {
 	p := Progress{RolledUp: n.did.rolled.Load(), Duplicates: n.did.duplicates.Load(), Unreadable: n.did.unreadable.Load(), LostRaces: n.did.lost.Load(),
-		BadSegments: n.did.setAside.Load(), LostSegments: n.did.gone.Load(), Quarantined: len(n.Quarantined()), Shards: n.led()}
+		QuarantinedSegments: n.did.quarantined.Load(), LostSegments: n.did.gone.Load(), Quarantined: len(n.Quarantined()), Shards: n.led()}
 	for shard := range n.Bucket.Shards {
 		m, lost := n.Bucket.NewestKnown(shard)
 		if lost != nil {

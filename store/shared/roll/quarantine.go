@@ -95,7 +95,7 @@ func (r *Shard) quarantine(ctx context.Context, key string, t *trouble) error {
 		return nil
 	}
 	for key := key; ; {
-		if !r.setAside(next, key, why) {
+		if !r.moveToQuarantine(next, key, why) {
 			return nil // it was replaced meanwhile
 		}
 		err := r.goOnWithout(ctx, next, name, key)
@@ -132,8 +132,8 @@ func (r *Shard) Check(ctx context.Context, key string) error {
 	return err
 }
 
-// setAside moves an object of an hour to those that are quarantined. It reports whether the manifest names it.
-func (r *Shard) setAside(next *layout.Manifest, key string, why error) bool {
+// moveToQuarantine moves an object of an hour to those that are quarantined. It reports whether the manifest names it.
+func (r *Shard) moveToQuarantine(next *layout.Manifest, key string, why error) bool {
 	name := layout.HourOfKey(key)
 	h := next.Hours[name]
 	list := &h.Runs

@@ -18,8 +18,8 @@ type badSegments struct {
 	last   map[layout.Segment]*layout.Listing
 }
 
-// setAsideAfter is in how many rounds a segment must be found damaged before it is set aside: it may be the way to it that is bad.
-const setAsideAfter = 3
+// quarantineSegmentAfter is in how many rounds a segment must be found damaged before it is quarantined: it may be the way to it that is bad.
+const quarantineSegmentAfter = 3
 
 // note notes that a segment of a listing is damaged.
 func (b *badSegments) note(l *layout.Listing, s layout.Segment) {
@@ -33,7 +33,7 @@ func (b *badSegments) note(l *layout.Listing, s layout.Segment) {
 	}
 }
 
-// due returns the segments that are to be set aside, and forgets those that were not found damaged in this round.
+// due returns the segments that are to be quarantined, and forgets those that were not found damaged in this round.
 func (b *badSegments) due(l *layout.Listing) (list []layout.Segment) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -42,23 +42,23 @@ func (b *badSegments) due(l *layout.Listing) (list []layout.Segment) {
 		case b.last[s] != l:
 			delete(b.rounds, s)
 			delete(b.last, s)
-		case n >= setAsideAfter:
+		case n >= quarantineSegmentAfter:
 			list = append(list, s)
 		}
 	}
 	return list
 }
 
-// setAside moves damaged segments to where they stop nobody. What shards can read of them is rolled up before.
-func (n *Roller) setAside(ctx context.Context, l *layout.Listing) {
+// quarantineSegments moves damaged segments to where they stop nobody. What shards can read of them is rolled up before.
+func (n *Roller) quarantineSegments(ctx context.Context, l *layout.Listing) {
 	for _, s := range n.bad.due(l) {
-		if err := n.setSegmentAside(ctx, s); err != nil {
-			n.warn(ctx, "a damaged segment is not set aside", -1, err)
+		if err := n.quarantineSegment(ctx, s); err != nil {
+			n.warn(ctx, "a damaged segment is not quarantined", -1, err)
 		}
 	}
 }
 
-// gone returns those of some segments that are not listed: they are rolled up by all shards, set aside, or lost, which
+// gone returns those of some segments that are not listed: they are rolled up by all shards, quarantined, or lost, which
 // is said.
 func (n *Roller) gone(l *layout.Listing, stored []layout.Segment) (out []layout.Segment) {
 	listed := map[layout.Segment]bool{}
@@ -66,12 +66,12 @@ func (n *Roller) gone(l *layout.Listing, stored []layout.Segment) (out []layout.
 		listed[s.Segment] = true
 	}
 	for _, s := range stored {
-		if listed[s] || n.aside[s] {
+		if listed[s] || n.inQuarantine[s] {
 			continue
 		}
 		lost, known := []int(nil), true
 		for shard := range n.Bucket.Shards {
-			m, ok := n.Bucket.KnownAfter(shard, l.Turn)
+			m, ok := n.Bucket.KnownAfter(shard, l.Sequence)
 			if known = known && ok; ok && !m.Has(s) {
 				lost = append(lost, shard)
 			}
@@ -89,7 +89,7 @@ func (n *Roller) gone(l *layout.Listing, stored []layout.Segment) (out []layout.
 	return out
 }
 
-func (n *Roller) setSegmentAside(ctx context.Context, s layout.Segment) error {
+func (n *Roller) quarantineSegment(ctx context.Context, s layout.Segment) error {
 	got, err := n.Bucket.Get(ctx, s.Key(), layout.MaxSegment, "")
 	if errors.Is(err, objects.ErrNotFound) {
 		return nil // another node has done it
@@ -98,7 +98,7 @@ func (n *Roller) setSegmentAside(ctx context.Context, s layout.Segment) error {
 		return err
 	}
 	if len(got.Body) == 0 {
-		return fmt.Errorf("no bytes of %s are left to set aside, so it stays", s.Key())
+		return fmt.Errorf("no bytes of %s are left to quarantine, so it stays", s.Key())
 	}
 	o, why := n.Bucket.ParseSegment(s.Key(), got.Body)
 	for shard := range n.Bucket.Shards {
@@ -121,17 +121,17 @@ func (n *Roller) setSegmentAside(ctx context.Context, s layout.Segment) error {
 	if why == nil {
 		return nil // it can be read now, or all shards have it
 	}
-	if _, err := n.Bucket.Put(ctx, s.AsideKey(), got.Body, objects.Condition{}); err != nil {
-		return fmt.Errorf("set %s aside: %w", s.Key(), err)
+	if _, err := n.Bucket.Put(ctx, s.QuarantineKey(), got.Body, objects.Condition{}); err != nil {
+		return fmt.Errorf("quarantine %s: %w", s.Key(), err)
 	}
 	if err := n.Bucket.Delete(ctx, s.Key()); err != nil {
-		return fmt.Errorf("set %s aside: %w", s.Key(), err)
+		return fmt.Errorf("quarantine %s: %w", s.Key(), err)
 	}
-	n.did.setAside.Add(1)
-	if n.aside == nil {
-		n.aside = map[layout.Segment]bool{}
+	n.did.quarantined.Add(1)
+	if n.inQuarantine == nil {
+		n.inQuarantine = map[layout.Segment]bool{}
 	}
-	n.aside[s] = true
-	n.opts.Logger.Warn("a segment is damaged: what it had of some shards is in no answer", "segment", s.Key(), "now", s.AsideKey(), logErr, why)
+	n.inQuarantine[s] = true
+	n.opts.Logger.Warn("a segment is damaged: what it had of some shards is in no answer", "segment", s.Key(), "now", s.QuarantineKey(), logErr, why)
 	return nil
 }

@@ -45,11 +45,11 @@ func (r *Shard) Runs(hour string, tier int) *Series[*layout.RunWriter] {
 		key:   func(id string) string { return layout.RunKey(r.Number, hour, id) }}
 }
 
-// SettledRuns returns a series of runs of an hour to which nothing is added any more.
-func (r *Shard) SettledRuns(hour string) *Series[*layout.RunWriter] {
+// PackedRuns returns a series of runs of an hour to which nothing is added any more.
+func (r *Shard) PackedRuns(hour string) *Series[*layout.RunWriter] {
 	out := r.Runs(hour, settledTier)
 	out.full = settledTier
-	out.begin = func() *layout.RunWriter { return layout.NewSettledWriter(r.Bucket.Codec) }
+	out.begin = func() *layout.RunWriter { return layout.NewPackedWriter(r.Bucket.Codec) }
 	return out
 }
 

@@ -39,10 +39,10 @@ type Shard struct {
 
 	released bool // the next commit leaves it to others
 
-	made      []string        // objects that were put since the manifest was written
-	abandoned map[string]bool // objects that were put for manifests that were not
-	unsettled map[string]bool // runs, by their ids, that can not be read to be settled
-	troubles  map[string]*trouble
+	made       []string        // objects that were put since the manifest was written
+	abandoned  map[string]bool // objects that were put for manifests that were not
+	unpackable map[string]bool // runs, by their ids, that can not be read to be packed
+	troubles   map[string]*trouble
 
 	// Of the cycle that is under way:
 	began                  time.Time // when the first object was put, zero if none was
@@ -211,7 +211,7 @@ func (r *Shard) Replace(ctx context.Context, next *layout.Manifest) error {
 	if r.tag != "" {
 		condition = objects.Is(r.tag)
 	}
-	turn, made := r.Bucket.Turn(), r.made
+	sequence, made := r.Bucket.Sequence(), r.made
 	r.made = nil // from here on a manifest may name them
 	tag, err := r.Bucket.Put(ctx, layout.ManifestKey(r.Number), body, condition)
 	if err != nil {
@@ -227,7 +227,7 @@ func (r *Shard) Replace(ctx context.Context, next *layout.Manifest) error {
 	r.roller.did.duplicates.Add(uint64(r.duplicates))
 	r.roller.did.unreadable.Add(uint64(r.bad))
 	r.fresh, r.duplicates, r.bad = 0, 0, 0
-	r.Bucket.Know(r.Number, next, tag, turn)
+	r.Bucket.Know(r.Number, next, tag, sequence)
 	// Keys are read again where they are needed: what comes late is rare, and those of a week do not fit into memory.
 	named := next.Names(r.Number)
 	now := layout.HourOf(r.Bucket.Now())

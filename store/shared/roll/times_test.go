@@ -35,7 +35,7 @@ func TestTracesExpire(t *testing.T) {
 		{"an open hour with a segment that waits", false, true, 7*time.Hour + time.Second, true},
 	} {
 		n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
-		n.SetKeeping(Keeping{Retention: layout.Retention{Traces: int64(6 * time.Hour)}})
+		n.SetRetentionPolicy(RetentionPolicy{Retention: layout.Retention{Traces: int64(6 * time.Hour)}})
 		m := newTestManifest()
 		m.Hours[hour] = &layout.Hour{Sealed: tt.sealed, Runs: []layout.File{{ID: "run"}}, Rollups: []layout.File{{ID: "sum"}}}
 		l := &layout.Listing{At: at.Add(tt.age)}
@@ -83,7 +83,7 @@ func TestDayTimes(t *testing.T) {
 func TestSweepLeavesWhatIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
-		n.SetKeeping(Keeping{Retention: layout.Retention{Traces: int64(time.Hour)}})
+		n.SetRetentionPolicy(RetentionPolicy{Retention: layout.Retention{Traces: int64(time.Hour)}})
 		r := n.Shards[0]
 		hour := layout.HourOf(n.Bucket.Now())
 		key := func(id string) string { return layout.RunKey(0, hour, id) }
@@ -187,7 +187,7 @@ func TestGiveUpLateCommit(t *testing.T) {
 // aloneStore is a store that is used by one process only.
 type aloneStore struct{ objects.Store }
 
-func (aloneStore) Alone() bool { return true }
+func (aloneStore) Exclusive() bool { return true }
 
 // Rolling up uses half of the processors if the same process serves requests, and all of them once
 // a segment has waited for a minute.
@@ -200,8 +200,8 @@ func TestProcessorsThatRollUp(t *testing.T) {
 		want  int
 	}{
 		{true, nil, 2},
-		{true, []time.Duration{hurry - time.Second, time.Second}, 2},
-		{true, []time.Duration{hurry, time.Second}, 4},
+		{true, []time.Duration{maxAge - time.Second, time.Second}, 2},
+		{true, []time.Duration{maxAge, time.Second}, 4},
 		{true, []time.Duration{time.Hour}, 4},
 		{false, nil, 4},
 		{false, []time.Duration{time.Second}, 4},
@@ -265,7 +265,7 @@ func TestDaysToClose(t *testing.T) {
 func TestDeletable(t *testing.T) {
 	n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
 	keeps := layout.Retention{Traces: int64(5 * time.Hour), Hours: int64(50 * time.Hour), Days: int64(500 * time.Hour)}
-	n.SetKeeping(Keeping{Retention: keeps})
+	n.SetRetentionPolicy(RetentionPolicy{Retention: keeps})
 	r := n.Shards[0]
 	r.abandoned = map[string]bool{"raw/000/20261125T10/abandoned.run": true}
 	end := time.Date(2026, 11, 25, 11, 0, 0, 0, time.UTC) // of the hour

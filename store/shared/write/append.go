@@ -130,7 +130,7 @@ func (n *Writer) Append(ctx context.Context, recs []store.Record) (store.AppendR
 		switch result.Durability = store.Bucket; {
 		case w.spooled:
 			result.Durability = store.Spool
-		case n.b.Alone():
+		case n.b.Exclusive():
 			result.Durability = store.Local
 		}
 		return result, nil
@@ -156,7 +156,7 @@ func (n *Writer) enqueue(recs []store.Record, size int64) (*waiting, store.Appen
 	n.queuedBytes += size
 	if n.open == nil {
 		w := &waiting{seen: map[seen]bool{}, done: make(chan struct{})}
-		w.timer = time.AfterFunc(n.patience(), func() { n.flush(w) })
+		w.timer = time.AfterFunc(n.flushDelay(), func() { n.flush(w) })
 		n.open = w
 	}
 	w := n.open
@@ -170,9 +170,9 @@ func (n *Writer) enqueue(recs []store.Record, size int64) (*waiting, store.Appen
 // aloneFlush is how long traces of one request wait for each other.
 const aloneFlush = time.Millisecond
 
-// patience returns how long traces wait for others. On a disk, where a segment costs little, what comes alone need not wait.
-func (n *Writer) patience() time.Duration {
-	if !n.b.Alone() {
+// flushDelay returns how long traces wait for others. On a disk, where a segment costs little, single requests need not wait.
+func (n *Writer) flushDelay() time.Duration {
+	if !n.b.Exclusive() {
 		return n.opts.Flush
 	}
 	return max(n.opts.Flush-time.Since(n.flushed), min(aloneFlush, n.opts.Flush))

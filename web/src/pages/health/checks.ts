@@ -158,8 +158,8 @@ function data(metrics: Metrics): Check[] {
     ),
     none(
       'Stored traces',
-      metrics.sum('fieldtrie_store_bad_segments_total'),
-      ['no segment is known to be damaged', 'segments were damaged and set aside'],
+      metrics.sum('fieldtrie_store_quarantined_segments_total'),
+      ['no segment is known to be damaged', 'segments were damaged and quarantined'],
       'What they had is in no response. The log names them: put them back if there is a sound copy.',
     ),
     none(
