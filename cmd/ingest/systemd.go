@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -75,18 +74,6 @@ func (s *supervisor) tell(state string) {
 	if err != nil {
 		s.log.Warn("tell the service manager", "state", state, "err", err)
 	}
-}
-
-// beg asks a supervisor for more time to start, again and again, until it is stopped.
-func (s *supervisor) beg(period time.Duration) (stop func()) {
-	if s == nil {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	more := fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", (6 * period).Microseconds())
-	s.tell(more)
-	go every(ctx, period, func() { s.tell(more) })
-	return cancel
 }
 
 // signs returns when a sign of life is due: three times in the period of the watchdog. Without

@@ -41,10 +41,7 @@ func WriteFileBy(on FS, path, tmp string, b []byte, modified time.Time) error {
 	return SyncDirOf(on, filepath.Dir(path))
 }
 
-// SyncDir makes the creation, renaming and removal of files in dir durable.
-func SyncDir(dir string) error { return SyncDirOf(OS, dir) }
-
-// SyncDirOf is like [SyncDir], on any file system.
+// SyncDirOf makes the creation, renaming and removal of files in dir durable.
 func SyncDirOf(on FS, dir string) error {
 	f, err := Open(on, dir)
 	if err != nil {
