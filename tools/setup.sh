@@ -14,7 +14,9 @@ chromium chromium runs the tests of the browser script and of the dashboard
 curl curl runs the commands of the tutorial
 nginx nginx runs the recipes of deploy/proxy
 haproxy haproxy runs the recipes of deploy/proxy
-caddy caddy runs the recipes of deploy/proxy"
+caddy caddy runs the recipes of deploy/proxy
+mkfs.ext4 e2fsprogs makes disks that tests fill, freeze and cut off, as root
+mount mount mounts these disks"
 
 has() {
   case $1 in

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// flushDelay is how long one operation may take, also on a busy machine.
+// patience is how long one operation may take, also on a busy machine.
 const patience = time.Minute * slowdown
 
 // watch notices operations that do not end.

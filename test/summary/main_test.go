@@ -20,6 +20,7 @@ var reports = map[string]string{
 	"script.xml": `<?xml version="1.0" encoding="utf-8"?>
 <testsuites>
 	<testcase name="a" time="0.001" classname="test"><skipped type="skipped" message="because"/></testcase>
+	<testcase name="t" time="6.7" classname="test"><skipped type="todo" message="not yet"/><failure type="testCodeFailure" message="x"/></testcase>
 	<testsuite name="s"><testcase name="b" time="0.0002" classname="test"/></testsuite>
 </testsuites>`,
 	"empty.xml": `<testsuites></testsuites>`,
@@ -40,7 +41,8 @@ func TestRun(t *testing.T) {
 	}
 	want := `go: 2 skipped: FIXTURES names no folder
 script: 1 skipped: because
-tests run: go 2, 1 failed, 2 skipped; script 1, 1 skipped
+script: 1 skipped: not yet
+tests run: go 2, 1 failed, 2 skipped; script 1, 2 skipped
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", &out, want)

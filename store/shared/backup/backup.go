@@ -311,7 +311,7 @@ func (x *backup) get(ctx context.Context, key string, most int64) (body []byte, 
 	return body, err
 }
 
-// flushDelay is how long a bucket that is busy or does not answer is asked again: a backup takes long, and begins anew after an error.
+// patience is how long a bucket that is busy or does not answer is asked again: a backup takes long, and begins anew after an error.
 const patience = time.Minute
 
 // patiently does something until it does not fail because of a bucket that is busy.

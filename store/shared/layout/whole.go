@@ -30,7 +30,7 @@ func (e *RestoringError) Error() string {
 }
 
 // keyForm matches the keys of objects, but for those of a place as a whole. What comes from outside is put under no other key.
-var keyForm = regexp.MustCompile(`^(?:(?:seg|bad)/\d{8}T\d{2}/[0-9A-Za-z]{1,64}-\d{8,20}` +
+var keyForm = regexp.MustCompile(`^(?:(?:seg|quarantine)/\d{8}T\d{2}/[0-9A-Za-z]{1,64}-\d{8,20}` +
 	`|shard/(\d{3})/(?:MANIFEST|OLD-\d{16,20})` +
 	`|raw/(\d{3})/\d{8}T\d{2}/[0-9A-Za-z]{1,64}\.run` +
 	`|hours/(\d{3})/\d{8}T\d{2}/[0-9A-Za-z]{1,64}\.sums` +
@@ -67,7 +67,7 @@ func (b *Bucket) Place(key string) (shard int, most int64, ok bool) {
 		shard, _ = strconv.Atoi(number) // it is three digits
 	}
 	switch kind, _, _ := strings.Cut(key, "/"); kind {
-	case "seg", "bad":
+	case "seg", "quarantine":
 		most = MaxSegment
 	case "shard":
 		most = MaxManifest
@@ -87,7 +87,7 @@ func (b *Bucket) Place(key string) (shard int, most int64, ok bool) {
 func (b *Bucket) Check(key string, body []byte) error {
 	shard, _, _ := b.Place(key)
 	switch kind, _, _ := strings.Cut(key, "/"); kind {
-	case "bad", "symbols":
+	case "quarantine", "symbols":
 		return nil
 	case "changes":
 		if key != ChangesKey {
