@@ -51,6 +51,35 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// TestFlags checks that each flag which completions show is in a document.
+func TestFlags(t *testing.T) {
+	files, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, file := range append(files, "../README.md", "../CONTRIBUTING.md") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	documented := map[string]bool{}
+	for _, m := range regexp.MustCompile(`--([a-z][a-z0-9-]*)`).FindAllStringSubmatch(all.String(), -1) {
+		documented[m[1]] = true
+	}
+	for _, name := range named {
+		for command, known := range flagsOf(t, filepath.Join(bin, name), name) {
+			for _, flag := range known {
+				if !documented[flag] {
+					t.Errorf("%s: --%s is in no document", command, flag)
+				}
+			}
+		}
+	}
+}
+
 var flag = regexp.MustCompile(`\s--([a-z][a-z-]*)`)
 
 // flagsOf returns the flags of a program and of its subcommands, which it tells shells.
@@ -61,7 +90,7 @@ func flagsOf(t *testing.T, path, name string) map[string][]string {
 		t.Fatalf("%s: %v", name, err)
 	}
 	known := map[string][]string{}
-	of := regexp.MustCompile(`^complete -c \S+(?: -n '__fish_seen_subcommand_from (\S+)')?.* -l (\S+)`)
+	of := regexp.MustCompile(`^complete -c \S+(?: -n '__fish_seen_subcommand_from (\S+)')?.*? -l (\S+)`)
 	for line := range strings.Lines(string(out)) {
 		if m := of.FindStringSubmatch(line); m != nil {
 			command := strings.TrimSpace(name + " " + m[1])

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,9 +55,10 @@ func TestFunctions(t *testing.T) {
 	p.Add(nil, p.Insert(b, a, a), trie.Weight{Self: 100, Samples: 1, Reach: 5})
 	p.Add(trie.MakeLabels("page", "/"), p.Insert(b), trie.Weight{Self: 1000, Reach: 1})
 	p.Insert(trie.Frame{Name: "unused"})
-	got := fmt.Sprint(p.Functions())
-	if want := "[{{b  0 0} 1000 1110 0 1} {{a  0 0} 111 111 3 5}]"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	got := p.Functions()
+	want := []trie.Function{{Frame: b, Self: 1000, Total: 1110, Reach: 1}, {Frame: a, Self: 111, Total: 111, Samples: 3, Reach: 5}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
