@@ -132,8 +132,8 @@ func (r *Register) clone() *Register {
 // errNothing says that a register stays as it is.
 var errNothing = errors.New("there is nothing to be done")
 
-// change changes the register by f, which may be called several times, each time with the newest one. A register that can not be read is
-// quarantined before another one takes its place. If f says that there is nothing to be done, nothing is saved, and there is no register.
+// change changes the register by f, which may be called several times, each time with the newest one. A register that cannot be read is
+// quarantined before another one takes its place. If f returns that nothing is to be done, nothing is saved, and there is no register.
 func (b *Board) change(ctx context.Context, f func(*Register) error) (*Register, error) {
 	for attempt := 0; ; attempt++ {
 		r, version, err := b.load(ctx)

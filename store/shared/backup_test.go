@@ -172,9 +172,9 @@ func backUpAnything(t *testing.T, seed uint64, replaced *atomic.Int64) (wrong st
 	if err != nil {
 		t.Fatal(err)
 	}
-	before.packNode(n)
+	before.settleNode(n)
 	before.check(n)
-	w.sameAgain(w.pack(), seed%4 < 2)
+	w.sameAgain(w.settle(), seed%4 < 2)
 	return "", nil
 }
 
@@ -353,7 +353,7 @@ func TestBackupOfDamage(t *testing.T) {
 		for range 9 {
 			b.append(recordOf(idOf(rnd), rnd))
 		}
-		b.pack()
+		b.settle()
 		b.append(recordOf(idOf(rnd), rnd))
 		k := keysUnder(t, b.node, harm.prefix)[0]
 		damage(t, b.node, k, harm.deleted)
@@ -387,7 +387,7 @@ func TestBackupTorn(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
 	b := newBoth(t)
 	b.append(recordOf(idOf(rnd), rnd), recordOf(idOf(rnd), rnd))
-	b.pack()
+	b.settle()
 	b.append(recordOf(idOf(rnd), rnd))
 	var out bytes.Buffer
 	if _, err := b.node.Backup(t.Context(), &out); err != nil {

@@ -19,7 +19,7 @@ func TestAge(t *testing.T) {
 		s := fakebucket.New(1)
 		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})
 		appendTo(t, n, 1)
-		packNode(t.Context(), n, 3)
+		settleNode(t.Context(), n, 3)
 		r, err := OpenReader(t.Context(), s.Client().Bucket(time.Now), Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +68,7 @@ func TestCatalogWaits(t *testing.T) {
 			return traces, stats
 		}
 		appendTo(t, n, 1)
-		packNode(t.Context(), n, 1)
+		settleNode(t.Context(), n, 1)
 		appendTo(t, n, 2)
 		time.Sleep(5 * time.Second)
 		if got, stats := ask(time.Minute); got != 1 || stats.Behind < 4*time.Second {
@@ -91,7 +91,7 @@ func TestCatalogSideBySide(t *testing.T) {
 		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, RollEvery: time.Minute})
 		for i := range 40 {
 			appendTo(t, n, byte(i))
-			packNode(t.Context(), n, 1)
+			settleNode(t.Context(), n, 1)
 			time.Sleep(time.Hour)
 		}
 		r, err := OpenReader(t.Context(), s.Client().Bucket(time.Now), Options{})
@@ -114,7 +114,7 @@ func TestWaitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := openNode(t, fakebucket.New(1), Options{Flush: time.Millisecond, Shards: 1})
 		appendTo(t, n, 1)
-		packNode(t.Context(), n, 1)
+		settleNode(t.Context(), n, 1)
 		appendTo(t, n, 2)
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()

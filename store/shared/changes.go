@@ -77,7 +77,7 @@ func (c changes) Quarantine(ctx context.Context, version string) (string, error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, changesWait)
 	defer cancel()
-	key := layout.ChangesAsideKey(body)
+	key := layout.ChangesQuarantineKey(body)
 	if _, err := c.b.Put(ctx, key, body, objects.Absent); err != nil && !errors.Is(err, objects.ErrConflict) {
 		return "", fmt.Errorf("quarantine the changes: %w", err)
 	}

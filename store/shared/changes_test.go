@@ -12,8 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// What is known of changes is replaced by one of those who read the same, is in a backup, and is checked; what can not be read is quarantined
-// as it is.
+// The register of changes is replaced by one of the nodes that read the same version, is in a backup, and is checked; a
+// register that cannot be read is quarantined unchanged.
 func TestChanges(t *testing.T) {
 	for _, home := range []string{"directory", "bucket"} {
 		t.Run(home, func(t *testing.T) {

@@ -33,9 +33,9 @@ func TestDryRunsTakeNoPlace(t *testing.T) {
 		if err != nil {
 			t.Fatalf("a deletion beside as many dry runs as there may be: %v", err)
 		}
-		packNode(t.Context(), n, 2)
+		settleNode(t.Context(), n, 2)
 		time.Sleep(many.RetryAfter + time.Minute)
-		packNode(t.Context(), n, 2)
+		settleNode(t.Context(), n, 2)
 		all, err := n.Deletions(t.Context(), 1000)
 		if err != nil || len(all) != 1 || all[0].ID != req.ID || all[0].Done.IsZero() {
 			t.Errorf("got %d requests, %v, want the deletion alone, done", len(all), err)
@@ -69,7 +69,7 @@ func TestDeleteViews(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		packNode(t.Context(), n, 2)
+		settleNode(t.Context(), n, 2)
 		if req, err = n.Deletion(t.Context(), req.ID); err != nil || req.Counts.Traces != 3 {
 			t.Errorf("deleted %+v, %v, want 3 traces", req, err)
 		}
@@ -135,7 +135,7 @@ func TestOnDelete(t *testing.T) {
 		}
 		for range 3 {
 			for _, n := range nodes {
-				packNode(t.Context(), n, 1)
+				settleNode(t.Context(), n, 1)
 			}
 		}
 		for i := range got {
@@ -176,9 +176,9 @@ func TestPoisonedDeletions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			packNode(t.Context(), n, 3)
+			settleNode(t.Context(), n, 3)
 			time.Sleep(25 * time.Hour)
-			packNode(t.Context(), n, 3)
+			settleNode(t.Context(), n, 3)
 			if r, err := n.Deletion(t.Context(), req.ID); err != nil || r.Done.IsZero() || r.Counts.Traces != 1 {
 				t.Errorf("%s: the request behind it: got %+v, %v", what, r, err)
 			}

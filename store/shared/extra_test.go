@@ -19,7 +19,7 @@ func TestUnknownFields(t *testing.T) {
 		s := fakebucket.New(1)
 		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})
 		appendTo(t, n, 1)
-		packNode(t.Context(), n, 1)
+		settleNode(t.Context(), n, 1)
 		m, tag, err := n.b.Manifest(t.Context(), 0, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -46,9 +46,9 @@ func TestUnknownFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		appendTo(t, n, 2)
-		packNode(t.Context(), n, 2)
+		settleNode(t.Context(), n, 2)
 		time.Sleep(2 * time.Hour)
-		packNode(t.Context(), n, 2)
+		settleNode(t.Context(), n, 2)
 		if m, _, err = n.b.Manifest(t.Context(), 0, 0); err != nil || m.Nonce == "of a later release" {
 			t.Fatal("it is not written again", err)
 		}

@@ -21,7 +21,7 @@ func TestOneWarning(t *testing.T) {
 		var log bytes.Buffer
 		n := openNode(t, s, Options{Flush: time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		appendTo(t, n, 1)
-		packNode(t.Context(), n, 1)
+		settleNode(t.Context(), n, 1)
 		s.Faults, s.Which = 1, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/MANIFEST") }
 		s.Denied = []string{http.MethodGet}
 		n.round(t.Context(), roll.Work{Close: true})
@@ -38,14 +38,14 @@ func TestMissingRunIsSaid(t *testing.T) {
 		o := Options{Flush: time.Millisecond, Shards: 1}
 		n := openNode(t, s, o)
 		appendTo(t, n, 1)
-		packNode(t.Context(), n, 1)
+		settleNode(t.Context(), n, 1)
 		n.roller.Release()
 		damage(t, n, keysUnder(t, n, "raw/")[0], true)
 		var log bytes.Buffer
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		n = openNode(t, s, o)
 		appendTo(t, n, 2)
-		packNode(t.Context(), n, 4)
+		settleNode(t.Context(), n, 4)
 		if got := log.String(); !strings.Contains(got, "raw/000/") {
 			t.Errorf("got %q", got)
 		}
@@ -60,7 +60,7 @@ func TestUnread(t *testing.T) {
 		o := Options{Flush: time.Millisecond, Shards: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))}
 		n := openNode(t, s, o)
 		appendTo(t, n, 1)
-		packNode(t.Context(), n, 1)
+		settleNode(t.Context(), n, 1)
 		for range 2 {
 			if stats, err := n.Select(t.Context(), store.Query{}, store.Wanted{}, nil, func(store.Rolled) error { return nil }); err != nil || !stats.Complete() {
 				t.Fatalf("got %+v, %v", stats, err)

@@ -163,7 +163,7 @@ func TestLife(t *testing.T) {
 				t.Error(string(wrong))
 			}
 		}()
-		l.check(l.pack())
+		l.check(l.settle())
 		t.Logf("%d traces were sent, and %d of them acknowledged; requests: %v", len(l.sent), len(l.acked), server.Requests())
 	})
 }

@@ -71,7 +71,7 @@ func TestDeletionLosesAnswer(t *testing.T) {
 		if _, err := n.Append(t.Context(), recs); err != nil {
 			t.Fatal(err)
 		}
-		packNode(t.Context(), n, 2)
+		settleNode(t.Context(), n, 2)
 		f.state.Store(1)
 		if _, err := n.Delete(t.Context(), deletion.Selection{Views: []string{hex.EncodeToString(recs[0].ID.View[:])}}, "test", false); err != nil {
 			t.Fatal(err)

@@ -26,7 +26,7 @@ func countOf(t *testing.T, n *Node) map[byte]int {
 	return found
 }
 
-func packNode(ctx context.Context, n *Node, rounds int) {
+func settleNode(ctx context.Context, n *Node, rounds int) {
 	for range rounds {
 		n.round(ctx, roll.Work{Close: true})
 		time.Sleep(15 * time.Second)
@@ -43,10 +43,10 @@ func TestLostManifest(t *testing.T) {
 			if _, err := n.Append(t.Context(), []store.Record{testRecord(byte(i+1), "/a")}); err != nil {
 				t.Fatal(err)
 			}
-			packNode(t.Context(), n, 4)
+			settleNode(t.Context(), n, 4)
 			time.Sleep(time.Hour)
 		}
-		packNode(t.Context(), n, 4)
+		settleNode(t.Context(), n, 4)
 		time.Sleep(3 * time.Hour)
 		before := countUnder(t, n, "raw/") + countUnder(t, n, "hours/")
 		if err := n.b.Delete(t.Context(), layout.ManifestKey(0)); err != nil {
@@ -96,10 +96,10 @@ func TestWrongDate(t *testing.T) {
 			if _, err := n.Append(t.Context(), []store.Record{testRecord(byte(i+1), "/a")}); err != nil {
 				t.Fatal(err)
 			}
-			packNode(t.Context(), n, 4)
+			settleNode(t.Context(), n, 4)
 			time.Sleep(time.Hour)
 		}
-		packNode(t.Context(), n, 4)
+		settleNode(t.Context(), n, 4)
 		if got := countOf(t, n); len(got) != 5 {
 			t.Fatal(got)
 		}
@@ -113,7 +113,7 @@ func TestWrongDate(t *testing.T) {
 		if got := countOf(t, n); len(got) != 5 {
 			t.Errorf("after one answer with a wrong date %d of 5 traces are left", len(got))
 		}
-		packNode(t.Context(), n, 3)
+		settleNode(t.Context(), n, 3)
 		m, _, _ = n.b.Manifest(t.Context(), 0, 0)
 		t.Logf("later: hours %d days %d removed %d; raw objects %d, hours %d, days %d", len(m.Hours), len(m.Days), len(m.Removed), countUnder(t, n, "raw/"), countUnder(t, n, "hours/"), countUnder(t, n, "days/"))
 	})
@@ -203,9 +203,9 @@ func TestOldManifest(t *testing.T) {
 			if _, err := n.Append(t.Context(), []store.Record{testRecord(byte(i+1), "/a")}); err != nil {
 				t.Fatal(err)
 			}
-			packNode(t.Context(), n, 4)
+			settleNode(t.Context(), n, 4)
 			time.Sleep(time.Hour)
-			packNode(t.Context(), n, 4)
+			settleNode(t.Context(), n, 4)
 			if i == 2 {
 				got, err := n.b.Get(t.Context(), layout.ManifestKey(0), 1<<20, "")
 				if err != nil {

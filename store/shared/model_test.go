@@ -296,18 +296,18 @@ func (w *world) count(ctx context.Context, a *actor) error {
 	return nil
 }
 
-// pack ends all faults, and has a node do all that is to be done.
-func (w *world) pack() *Node {
+// settle ends all faults, and lets a node finish its work.
+func (w *world) settle() *Node {
 	w.server.Faults = 0
 	w.server.Deliver()
 	w.nodes = w.nodes[:1]
 	n := w.start().node
-	w.packNode(n)
+	w.settleNode(n)
 	return n
 }
 
-// packNode has a node do all that is to be done.
-func (w *world) packNode(n *Node) {
+// settleNode lets a node finish its work.
+func (w *world) settleNode(n *Node) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	for round := 0; ; round++ {
@@ -615,7 +615,7 @@ func run(t testing.TB, seed uint64, blind bool) (wrong string, log []string) {
 	for range 150 {
 		w.step()
 	}
-	w.check(w.pack())
+	w.check(w.settle())
 	return "", nil
 }
 

@@ -81,7 +81,7 @@ type Node struct {
 	writer       *write.Writer
 	roller       *roll.Roller
 	opts         Options
-	want         chan struct{} // has one when somebody waits until all is rolled up
+	want         chan struct{} // holds one when a caller waits until all is rolled up
 	deletionsDue atomic.Bool   // there is something to delete
 	behind       atomic.Pointer[[]error]
 }

@@ -86,7 +86,7 @@ func TestAdopt(t *testing.T) {
 		s := fakebucket.New(1)
 		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})
 		appendTo(t, n, 1)
-		packNode(t.Context(), n, 4)
+		settleNode(t.Context(), n, 4)
 		got, err := n.b.Get(t.Context(), layout.ManifestKey(0), 1<<20, "")
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +94,7 @@ func TestAdopt(t *testing.T) {
 		for i := range byte(4) {
 			time.Sleep(time.Hour)
 			appendTo(t, n, 2+i)
-			packNode(t.Context(), n, 4)
+			settleNode(t.Context(), n, 4)
 		}
 		time.Sleep(2 * time.Hour)
 		if _, err := n.b.Put(t.Context(), layout.ManifestKey(0), got.Body, objects.Condition{}); err != nil {

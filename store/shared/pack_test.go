@@ -32,7 +32,7 @@ func TestPack(t *testing.T) {
 				slices.SortFunc(before, func(a, b string) int { return strings.Compare(layout.HourOfKey(a), layout.HourOfKey(b)) })
 				damage(t, n, before[2], deleted)
 				time.Sleep(5 * time.Minute) // until all are closed
-				packNode(t.Context(), n, 4)
+				settleNode(t.Context(), n, 4)
 				m, _, err := n.b.Manifest(t.Context(), 0, 0)
 				if err != nil {
 					t.Fatal(err)
@@ -41,12 +41,12 @@ func TestPack(t *testing.T) {
 				if named[before[0]] || named[before[1]] || !named[before[2]] || len(m.Removed) == 0 {
 					t.Errorf("the manifest names %v of %v", named, before)
 				}
-				packNode(t.Context(), n, 8)
+				settleNode(t.Context(), n, 8)
 				if m, _, err := n.b.Manifest(t.Context(), 0, 0); err != nil || !maps.Equal(m.Names(0), named) {
 					t.Errorf("what is packed is packed again: %v", err)
 				}
 				time.Sleep(time.Hour)
-				packNode(t.Context(), n, 4)
+				settleNode(t.Context(), n, 4)
 				if got := fmt.Sprint(countOf(t, n)); got != "map[1:1 2:1 4:1 5:1]" {
 					t.Error(got)
 				}

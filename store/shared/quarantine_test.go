@@ -47,7 +47,7 @@ func TestDamagedRunStopsNothing(t *testing.T) {
 				if _, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil {
 					t.Fatal(err)
 				}
-				packNode(t.Context(), n, 2)
+				settleNode(t.Context(), n, 2)
 				var key string
 				for e, err := range n.b.List(t.Context(), x.of, "") {
 					if err != nil {
@@ -109,9 +109,9 @@ func TestRepairOfSwappedRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		packNode(t.Context(), n, 2)
+		settleNode(t.Context(), n, 2)
 		time.Sleep(2 * time.Hour)
-		packNode(t.Context(), n, 20) // the hour is closed
+		settleNode(t.Context(), n, 20) // the hour is closed
 		sums := func() (out [2]int64) {
 			n := openNode(t, s, o)
 			for shard, page := range pages {
@@ -179,12 +179,12 @@ func TestQuarantineOfClosedHour(t *testing.T) {
 			if _, err := n.Append(t.Context(), []store.Record{rec}); err != nil {
 				t.Fatal(err)
 			}
-			packNode(t.Context(), n, 1)
+			settleNode(t.Context(), n, 1)
 		}
 		send(1)
 		send(2)
 		time.Sleep(35 * time.Minute)
-		packNode(t.Context(), n, 3) // closed, and written as one run
+		settleNode(t.Context(), n, 3) // closed, and written as one run
 		keys := keysUnder(t, n, "raw/")
 		m, _, err := n.b.Manifest(t.Context(), 0, 0)
 		if err != nil {
@@ -201,7 +201,7 @@ func TestQuarantineOfClosedHour(t *testing.T) {
 		damage(t, n, keys[0], true)
 		n = openNode(t, s, o) // which does not know the keys of the run
 		send(3)
-		packNode(t.Context(), n, 4)
+		settleNode(t.Context(), n, 4)
 		sums := func() (total uint64) {
 			_, err := n.Select(t.Context(), store.Query{}, store.Wanted{}, func(store.Record) error { total++; return nil },
 				func(r store.Rolled) error { _, traces := r.Record.Views(); total += uint64(traces); return nil })
@@ -227,7 +227,7 @@ func TestQuarantineOfClosedHour(t *testing.T) {
 			if _, err := n.Repair(t.Context(), verified(t, n)); err != nil {
 				t.Fatal(err)
 			}
-			packNode(t.Context(), n, 2)
+			settleNode(t.Context(), n, 2)
 			if after := sums(); after != before {
 				t.Errorf("put back: %v: after a repair the rollups have %d traces instead of %d", back, after, before)
 			}
@@ -246,7 +246,7 @@ func TestQuarantineOfKeys(t *testing.T) {
 		o := Options{Flush: time.Millisecond, Shards: 1}
 		n := openNode(t, s, o)
 		appendTo(t, n, 1, 2, 3)
-		packNode(t.Context(), n, 1)
+		settleNode(t.Context(), n, 1)
 		key := keysUnder(t, n, "raw/")[0]
 		sound, err := n.b.Get(t.Context(), key, 1<<20, "")
 		if err != nil {
@@ -270,8 +270,8 @@ func TestQuarantineOfKeys(t *testing.T) {
 			t.Fatal("no byte belongs to the keys alone")
 		}
 		n = openNode(t, s, o)
-		appendTo(t, n, 2, 4)         // the first one is a repeat
-		packNode(t.Context(), n, 12) // until the shard is taken over, and the run is quarantined
+		appendTo(t, n, 2, 4)           // the first one is a repeat
+		settleNode(t.Context(), n, 12) // until the shard is taken over, and the run is quarantined
 		for _, back := range []bool{false, true} {
 			if back {
 				if _, err := n.b.Put(t.Context(), key, sound.Body, objects.Condition{}); err != nil {
@@ -280,7 +280,7 @@ func TestQuarantineOfKeys(t *testing.T) {
 				if _, err := n.Repair(t.Context(), verified(t, n)); err != nil {
 					t.Fatal(err)
 				}
-				packNode(t.Context(), n, 2)
+				settleNode(t.Context(), n, 2)
 			}
 			st, err := n.Scan(t.Context(), store.Query{}, func(store.Record) error { return nil })
 			if got := fmt.Sprint(countOf(t, n)); got != "map[1:1 2:1 3:1 4:1]" || err != nil || !st.Complete() {

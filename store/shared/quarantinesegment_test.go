@@ -24,7 +24,7 @@ func TestBadSegment(t *testing.T) {
 		appendTo(t, n, 1, 2)
 		got := map[byte]int{}
 		for round := 0; round < 3 && len(got) < 2; round++ { // the shard of /a may be the one that is left to the other node for a while
-			packNode(t.Context(), n, 1)
+			settleNode(t.Context(), n, 1)
 			got = countOf(t, n)
 		}
 		if len(got) != 2 {
@@ -33,9 +33,9 @@ func TestBadSegment(t *testing.T) {
 		if v := verified(t, n); len(v.Findings) != 1 || v.Findings[0].Object != bad.Key() {
 			t.Errorf("verify: %+v", v.Findings)
 		}
-		packNode(t.Context(), n, 3+6) // it is taken for one of another node, which has a share
+		settleNode(t.Context(), n, 3+6) // it is taken for one of another node, which has a share
 		appendTo(t, n, 3)
-		packNode(t.Context(), n, 1)
+		settleNode(t.Context(), n, 1)
 		if keys := keysUnder(t, n, layout.Segments); len(keys) > 0 {
 			t.Errorf("it is still there: %v", keys)
 		}
@@ -47,7 +47,7 @@ func TestBadSegment(t *testing.T) {
 			t.Errorf("%v, %d, %+v", err, n.Counters().QuarantinedSegments, v.Findings)
 		}
 		time.Sleep(2 * time.Hour)
-		packNode(t.Context(), n, 3)
+		settleNode(t.Context(), n, 3)
 		if m, _, err := n.b.Manifest(t.Context(), layout.ShardOf("/a", 2), 0); err != nil || !m.Hours[bad.Hour].Sealed {
 			t.Errorf("its hour is not closed: %v", err)
 		}
@@ -64,7 +64,7 @@ func TestSegmentBadInPart(t *testing.T) {
 			pages[layout.ShardOf(p, 2)] = p
 		}
 		appendTo(t, n, 1)
-		packNode(t.Context(), n, 1)
+		settleNode(t.Context(), n, 1)
 		b := &layout.Batch{}
 		for i, p := range pages {
 			rec := testRecord(byte(10+i), p)
@@ -77,14 +77,14 @@ func TestSegmentBadInPart(t *testing.T) {
 		if _, err := n.b.Put(t.Context(), k, broken, objects.Condition{}); err != nil {
 			t.Fatal(err)
 		}
-		packNode(t.Context(), n, 3+6) // as above
+		settleNode(t.Context(), n, 3+6) // as above
 		if got := countOf(t, n); got[1] != 1 || got[10]+got[11] != 1 || len(keysUnder(t, n, layout.Quarantine)) != 1 {
 			t.Errorf("got %v", got)
 		}
 		if _, err := n.b.Put(t.Context(), k, body, objects.Condition{}); err != nil {
 			t.Fatal(err)
 		}
-		packNode(t.Context(), n, 7)
+		settleNode(t.Context(), n, 7)
 		if got := countOf(t, n); got[10] != 1 || got[11] != 1 {
 			t.Errorf("a sound copy: %v", got)
 		}

@@ -19,13 +19,13 @@ func TestRetentionWithoutOwner(t *testing.T) {
 		if _, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a"), testRecord(2, "/a")}); err != nil {
 			t.Fatal(err)
 		}
-		packNode(t.Context(), n, 2)
+		settleNode(t.Context(), n, 2)
 		before := countUnder(t, n, "raw/")
 		// The process is killed, so it does not release its shards. The next one has another instance id.
 		n = openNode(t, s, o)
 		for range 48 {
 			time.Sleep(time.Hour)
-			packNode(t.Context(), n, 2)
+			settleNode(t.Context(), n, 2)
 		}
 		if after := countUnder(t, n, "raw/"); after > 0 {
 			t.Errorf("two days later %d of %d runs are there, with a retention of %v", after, before, o.Retention)

@@ -72,8 +72,8 @@ func (b *both) count(page string, views int64, lcp int64) {
 	}
 }
 
-// pack has both sum up all that is to be summed up now.
-func (b *both) pack() {
+// settle has both sum up all that is to be summed up now.
+func (b *both) settle() {
 	b.t.Helper()
 	b.now = b.now.Add(time.Minute)
 	ctx := b.t.Context()
@@ -187,14 +187,14 @@ func TestSameHoweverRolledUp(t *testing.T) {
 			b.append(recs[0]) // a repeat
 			b.count("/feed", int64(1+rnd.IntN(9)), int64(rnd.IntN(5_000_000)))
 			b.now = b.now.Add(5 * time.Minute)
-			b.pack()
+			b.settle()
 			b.same(fmt.Sprintf("in hour %d", hour))
 		}
 		b.now = b.now.Add(50 * time.Minute)
-		b.pack()
+		b.settle()
 		b.same(fmt.Sprintf("after hour %d", hour))
 	}
 	b.now = b.now.Add(26 * time.Hour)
-	b.pack()
+	b.settle()
 	b.same("days later")
 }

@@ -292,7 +292,7 @@ func TestTwoSpools(t *testing.T) {
 		if _, err := c.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil { // the hour is there
 			t.Fatal(err)
 		}
-		packNode(t.Context(), c, 4)
+		settleNode(t.Context(), c, 4)
 		ca.CutAfter(0)
 		cb.CutAfter(0)
 		for _, n := range []*Node{a, b} { // the first answer was lost
@@ -301,19 +301,19 @@ func TestTwoSpools(t *testing.T) {
 			}
 		}
 		time.Sleep(90 * time.Minute)
-		packNode(t.Context(), c, 4) // the hour is closed
+		settleNode(t.Context(), c, 4) // the hour is closed
 		time.Sleep(2 * time.Hour)
 		a2 := openNode(t, s, o(1)) // the first node is started again
 		if err := a2.writer.Unspool(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		packNode(t.Context(), c, 8)
+		settleNode(t.Context(), c, 8)
 		time.Sleep(3 * time.Hour)
 		b2 := openNode(t, s, o(2)) // and the second
 		if err := b2.writer.Unspool(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		packNode(t.Context(), c, 8)
+		settleNode(t.Context(), c, 8)
 		if got := countOf(t, c); got[2] != 1 || got[1] != 1 {
 			t.Errorf("traces are there so often: %v", got)
 		}

@@ -186,7 +186,7 @@ func TestSpoolFailingFiles(t *testing.T) {
 					acked[i] = true
 				}
 				if i%3 == 0 {
-					packNode(t.Context(), n, 1) // which empties the spool
+					settleNode(t.Context(), n, 1) // which empties the spool
 				}
 			}
 			if err == nil {
@@ -198,7 +198,7 @@ func TestSpoolFailingFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Minute) // until the shards of the earlier process are taken over
-			packNode(t.Context(), n, 6)
+			settleNode(t.Context(), n, 6)
 			found := countOf(t, n)
 			for id := range acked {
 				if found[id] != 1 {

@@ -71,7 +71,7 @@ func TestNoBytesToSetAside(t *testing.T) {
 			t.Fatal(err)
 		}
 		appendTo(t, n, 1)
-		packNode(t.Context(), n, 9)
+		settleNode(t.Context(), n, 9)
 		if got := countOf(t, n); len(got) != 1 {
 			t.Errorf("the other one is not rolled up: %v", got)
 		}

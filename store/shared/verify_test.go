@@ -80,7 +80,7 @@ func newAged(t testing.TB, seed uint64) *aged {
 	a := &aged{t: t, server: fakebucket.New(seed), now: time.Date(2026, 11, 18, 10, 10, 0, 0, time.UTC), rnd: rand.New(rand.NewPCG(seed, 2))}
 	a.server.Now = func() time.Time { return a.now }
 	n := a.open(Options{Retention: 12 * time.Hour, HourRetention: 30 * time.Hour})
-	pack := func() {
+	settle := func() {
 		for range 2 {
 			a.now = a.now.Add(time.Minute)
 			n.round(t.Context(), roll.Work{Close: true, Sweep: true})
@@ -88,13 +88,13 @@ func newAged(t testing.TB, seed uint64) *aged {
 	}
 	for _, d := range []time.Duration{0, 0, time.Hour, 22*time.Hour + 30*time.Minute, time.Hour, 13*time.Hour + 20*time.Minute, 0, 7 * time.Hour, time.Hour} {
 		a.now = a.now.Add(d)
-		pack()
+		settle()
 		if _, err := n.Append(t.Context(), a.records(10+a.rnd.IntN(20))); err != nil {
 			t.Fatal(err)
 		}
 		n.CountViews("/cart", "unsampled", int64(1+a.rnd.IntN(9)))
 	}
-	pack()
+	settle()
 	if err := n.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestVerifySums(t *testing.T) {
 	n := b.node
 	for range 2 {
 		b.append(recordOf(idOf(rnd), rnd), recordOf(idOf(rnd), rnd))
-		b.pack()
+		b.settle()
 	}
 	keys := keysUnder(t, n, "hours/")
 	for _, k := range keys {
@@ -242,7 +242,7 @@ func TestVerifyManifest(t *testing.T) {
 		for range 9 {
 			b.append(recordOf(idOf(rnd), rnd))
 		}
-		b.pack()
+		b.settle()
 		k := keysUnder(t, b.node, "shard/")[0]
 		damage(t, b.node, k, deleted)
 		s, err := OpenReader(t.Context(), b.node.b.Store, Options{})

@@ -28,7 +28,7 @@ type Bucket struct {
 	Together int
 
 	listed   chan struct{} // holds one while segments are listed for queries
-	sequence atomic.Int64  // of what is asked of the store, see [Bucket.Sequence]
+	sequence atomic.Int64  // of requests to the store, see [Bucket.Sequence]
 
 	mu      sync.Mutex
 	states  []known  // by shard
@@ -110,7 +110,7 @@ func (b *Bucket) Manifest(ctx context.Context, shard int, age time.Duration) (*M
 	return b.ManifestAfter(ctx, shard, age, 0)
 }
 
-// ManifestAfter is [Bucket.Manifest], and the store was asked for it after the number sequence of [Bucket.Sequence].
+// ManifestAfter is like [Bucket.Manifest]. The request for it begins after sequence, see [Bucket.Sequence].
 func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration, sequence int64) (*Manifest, objects.Tag, error) {
 	b.mu.Lock()
 	k := b.states[shard]
@@ -160,14 +160,14 @@ func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration
 	return k.m, k.tag, nil
 }
 
-// Know notes a manifest that was just written, of which the store was asked at the number sequence.
+// Know notes a manifest that was just written by a request that began at sequence.
 func (b *Bucket) Know(shard int, m *Manifest, tag objects.Tag, sequence int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.states[shard] = known{m, tag, b.Now(), sequence}
 }
 
-// KnownAfter returns the newest known manifest of a shard. It is not ok if the node requested it before a turn.
+// KnownAfter returns the newest known manifest of a shard. It is not ok if the node requested it before sequence.
 func (b *Bucket) KnownAfter(shard int, sequence int64) (m *Manifest, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/block"
 )
 
-// Changes is where ChangesKey is, the object with what is known of changes, and copies of it that could not be read, see [ChangesAsideKey].
+// Changes is where ChangesKey is, the object with what is known of changes, and copies of it that could not be read, see [ChangesQuarantineKey].
 const (
 	Changes    = "changes/"
 	ChangesKey = Changes + "STATE"
@@ -16,8 +16,8 @@ const (
 // MaxChanges bounds that object, packed or not.
 const MaxChanges = 32 << 20
 
-// ChangesAsideKey returns the key of a copy that is quarantined. Equal ones have the same.
-func ChangesAsideKey(body []byte) string {
+// ChangesQuarantineKey returns the key of a copy that is quarantined. Equal ones have the same.
+func ChangesQuarantineKey(body []byte) string {
 	sum := sha256.Sum256(body)
 	return fmt.Sprintf("%sBAD-%x", Changes, sum[:8])
 }

@@ -5,7 +5,7 @@
 //	FORMAT                                 the version of this layout, and the number of shards
 //	RESTORING                              there until all of a backup is: then there is no FORMAT yet
 //	seg/HOUR/INSTANCE-SEQ                  a segment: what a node received in a moment
-//	quarantine/HOUR/INSTANCE-SEQ                  a segment that can not be read, of which nothing else is known
+//	quarantine/HOUR/INSTANCE-SEQ                  a segment that cannot be read
 //	shard/NNN/MANIFEST                     what the pages of a shard consist of
 //	shard/NNN/OLD-N                        what it was a while ago, for when it is lost
 //	raw/NNN/HOUR/ID.run                    traces of an hour, by page, view and chunk; none twice
@@ -40,7 +40,7 @@
 //	segment.go    segments
 //	listing.go    which segments there are
 //	run.go        runs
-//	packed.go    runs of closed hours, whose traces share their tables
+//	packed.go     runs of closed hours, whose traces share their tables
 //	keys.go       which traces are in a run
 //	rollups.go    rollups of pages
 //	object.go     objects of which parts are read

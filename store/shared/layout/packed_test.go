@@ -51,7 +51,7 @@ func randomRow(t testing.TB, r *rand.Rand) Row {
 	return out
 }
 
-// TestPacked: a packed block gives back its rows as they were, whatever their payloads are, and so it does packed again.
+// TestPacked checks that a packed block returns its rows unchanged, for any payloads, also after it is packed again.
 func TestPacked(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -151,7 +151,7 @@ func TestPackedRun(t *testing.T) {
 	}
 }
 
-// TestDamagedPacked: bytes that are not what was written are damage, and never another number of rows.
+// TestDamagedPacked checks that changed bytes are reported as damage and never change the number of rows.
 func TestDamagedPacked(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var rows []Row

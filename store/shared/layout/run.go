@@ -13,7 +13,7 @@ type RunWriter struct {
 	w     *block.Writer
 	page  string
 	data  pending   // the block of traces that is being filled
-	rows  []Row     // those of it, if it will be packed
+	rows  []Row     // rows of that block, if it will be packed
 	keys  pending   // and the one of keys
 	of    []pending // blocks of keys, which follow all traces
 	count int

@@ -170,7 +170,7 @@ func ParseSegment(k string) (s Segment, ok bool) {
 	return s, s.Key() == k
 }
 
-// Quarantine is where segments are kept that can not be read.
+// Quarantine is the folder of segments that cannot be read.
 const Quarantine = "quarantine/"
 
 // QuarantineKey returns where the segment is kept if it is damaged.

@@ -6,13 +6,13 @@
 //	add.go         what came in is added to its hour
 //	series.go      what is too large for one object
 //	compact.go     many runs and rollups become one
-//	pack.go      traces of closed hours come to share their tables
+//	pack.go        traces of closed hours come to share their tables
 //	hours.go       hours and days that are over, retention, and what is left behind
 //	delete.go      requests to delete, and how far they are
 //	deletehour.go  what a request is of in hours and days
 //	budget.go      what goes when too much of the disk is taken
 //	keep.go        copies of manifests
-//	quarantinesegment.go  segments that can not be read
+//	quarantinesegment.go  segments that cannot be read
 //	quarantine.go  runs and rollups that cannot be read
 //	remake.go      rollups that are made again of traces
 //	failing.go     what goes wrong in a round, said once
