@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the programs that a command of the Makefile needs and that are missing, on Debian and Ubuntu:
 # tools/setup.sh run|lint|test. It lists them with the reason first. With SETUP=no, and on other systems, it installs
-# nothing; what is missing is an error then, except for run, which does without.
+# nothing, and a missing program is an error, except for run, which does without.
 set -eu
 for=$1
 
@@ -23,7 +23,7 @@ has() {
   chromium) # the places of test/chromium/launch.mjs
     [ -z "${CHROMIUM:-}" ] || return 0
     for name in chromium chromium-browser google-chrome google-chrome-stable; do
-      if command -v $name >/dev/null; then return 0; fi
+      if [ -x /usr/bin/$name ]; then return 0; fi
     done
     [ -x '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome' ] ;;
   *) command -v "$1" >/dev/null ;;
