@@ -22,17 +22,9 @@ func TestCommands(t *testing.T) {
 	if len(flags) < 6 || !slices.Contains(flags["aggregate report"], "lab") {
 		t.Fatalf("got flags %v", flags)
 	}
-	files, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	checked := 0
-	for _, file := range append(files, "../README.md", "../CONTRIBUTING.md") {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, command := range commandsOf(string(text)) {
+	for file, text := range documents(t) {
+		for _, command := range commandsOf(text) {
 			words := strings.Fields(command)
 			known := flags[words[0]]
 			if len(words) > 1 && flags[words[0]+" "+words[1]] != nil {
@@ -53,21 +45,11 @@ func TestCommands(t *testing.T) {
 
 // TestFlags checks that each flag which completions show is in a document.
 func TestFlags(t *testing.T) {
-	files, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all strings.Builder
-	for _, file := range append(files, "../README.md", "../CONTRIBUTING.md") {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Write(text)
-	}
 	documented := map[string]bool{}
-	for _, m := range regexp.MustCompile(`--([a-z][a-z0-9-]*)`).FindAllStringSubmatch(all.String(), -1) {
-		documented[m[1]] = true
+	for _, text := range documents(t) {
+		for _, m := range regexp.MustCompile(`--([a-z][a-z0-9-]*)`).FindAllStringSubmatch(text, -1) {
+			documented[m[1]] = true
+		}
 	}
 	for _, name := range named {
 		for command, known := range flagsOf(t, filepath.Join(bin, name), name) {
@@ -78,6 +60,24 @@ func TestFlags(t *testing.T) {
 			}
 		}
 	}
+}
+
+// documents returns the documents for people who run the programs, by the names of their files.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, file := range append(files, "../README.md", "../CONTRIBUTING.md") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[file] = string(text)
+	}
+	return texts
 }
 
 var flag = regexp.MustCompile(`\s--([a-z][a-z-]*)`)
