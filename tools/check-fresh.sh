@@ -23,6 +23,8 @@ mount --bind -o ro "$(go env GOROOT)" "$root/usr/local/go"
 mount -t proc proc "$root/proc"
 mount --rbind --make-rslave /sys "$root/sys"
 mount --rbind --make-rslave /dev "$root/dev"
+# A folder that is deleted afterwards need not survive a crash: without fsync, apt takes minutes less.
+echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
 # The network is that of this machine, with the certificates that it trusts.
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
