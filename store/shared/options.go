@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
+	"github.com/fieldtrie/fieldtrie/store/shared/erase"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/store/shared/read"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
@@ -93,7 +94,7 @@ func (o *Options) write() write.Options {
 }
 
 func (o *Options) roll() roll.Options {
-	return roll.Options{TakeOver: o.TakeOver, Rows: o.RollRows, Shorten: o.Shorten, RetentionPolicy: o.retentionPolicy(), Logger: o.Logger}
+	return roll.Options{TakeOver: o.TakeOver, Rows: o.RollRows, Shorten: o.Shorten, RetentionPolicy: o.retentionPolicy(), Erase: erase.Apply, Logger: o.Logger}
 }
 
 func (o *Options) retentionPolicy() roll.RetentionPolicy {

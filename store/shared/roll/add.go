@@ -111,7 +111,7 @@ func (r *Shard) NewRows(ctx context.Context, m *layout.Manifest, hour string, ro
 			continue
 		}
 		for _, f := range m.Hours[name].Runs {
-			x, err := r.keysOf(ctx, layout.RunKey(r.Number, name, f.ID))
+			x, err := r.KeysOf(ctx, layout.RunKey(r.Number, name, f.ID))
 			if err != nil {
 				return nil, err
 			}
@@ -130,8 +130,8 @@ func (r *Shard) NewRows(ctx context.Context, m *layout.Manifest, hour string, ro
 	return out, nil
 }
 
-// keysOf returns the keys of a run.
-func (r *Shard) keysOf(ctx context.Context, name string) (*layout.RunKeys, error) {
+// KeysOf returns the keys of a run, from memory where it has them.
+func (r *Shard) KeysOf(ctx context.Context, name string) (*layout.RunKeys, error) {
 	if x := r.keys[name]; x != nil {
 		return x, nil
 	}
@@ -164,7 +164,7 @@ func (r *Shard) rollups(ctx context.Context, m *layout.Manifest, hour string, ro
 		for ; len(counts) > 0 && counts[0].Page == page; counts = counts[1:] {
 			p.AddCount(&counts[0])
 		}
-		if err := addPage(ctx, to, page, p); err != nil {
+		if err := AddPage(ctx, to, page, p); err != nil {
 			return nil, err
 		}
 	}
@@ -194,7 +194,7 @@ func (r *Shard) AddToPage(ctx context.Context, m *layout.Manifest, hour string, 
 	}
 	var old []layout.Row
 	for _, f := range m.RunsOf(hour) {
-		x, err := r.keysOf(ctx, layout.RunKey(r.Number, hour, f.ID))
+		x, err := r.KeysOf(ctx, layout.RunKey(r.Number, hour, f.ID))
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func (n *Roller) keepWithin(ctx context.Context, most int64) error {
 		n.opts.Logger.Warn("the disk has more than it may, the oldest is deleted", "most", most, "over", over, "then", b.over)
 	}
 	for shard := range changed {
-		if err := n.Shards[shard].commit(ctx, b.of[shard]); err != nil {
+		if err := n.Shards[shard].Commit(ctx, b.of[shard]); err != nil {
 			n.Shards[shard].Forget()
 			return fmt.Errorf("bound the disk: shard %d: %w", shard, err)
 		}

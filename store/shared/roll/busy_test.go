@@ -165,7 +165,7 @@ func closeAll(t *testing.T, r *Shard) {
 			t.Fatal(err)
 		}
 	}
-	if err := r.commit(t.Context(), next); err != nil {
+	if err := r.Commit(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -26,7 +26,7 @@ func (r *Shard) compact(ctx context.Context, l *layout.Listing, next *layout.Man
 		return nil
 	case errors.Is(err, objects.ErrNoSpace), layout.FailedObject(err) != "" && ctx.Err() == nil:
 		r.note(ctx, l, err)
-		r.discard(ctx, next)
+		r.Discard(ctx, next)
 		return nil
 	}
 	return err
@@ -115,7 +115,7 @@ func (r *Shard) addUp(ctx context.Context, of []layout.Sized, to *Series[*layout
 				return nil, r.Missing(err)
 			}
 		}
-		if err := addPage(ctx, to, page, p); err != nil {
+		if err := AddPage(ctx, to, page, p); err != nil {
 			return nil, err
 		}
 	}
@@ -128,7 +128,7 @@ func (r *Shard) compactRuns(ctx context.Context, next *layout.Manifest, hour str
 	var names []string
 	for _, f := range of {
 		k := layout.RunKey(r.Number, hour, f.ID)
-		o, err := r.openRun(ctx, k)
+		o, err := r.OpenRun(ctx, k)
 		if err != nil {
 			return r.Missing(err)
 		}
@@ -145,8 +145,8 @@ func (r *Shard) compactRuns(ctx context.Context, next *layout.Manifest, hour str
 	return nil
 }
 
-// openRun opens a run that will be replaced, and so lets go of its keys.
-func (r *Shard) openRun(ctx context.Context, k string) (*layout.Object, error) {
+// OpenRun opens a run that will be replaced, and drops its keys from memory.
+func (r *Shard) OpenRun(ctx context.Context, k string) (*layout.Object, error) {
 	if x := r.keys[k]; x != nil {
 		delete(r.keys, k)
 		return x.Object, nil

@@ -8,8 +8,7 @@
 //	compact.go     many runs and rollups become one
 //	pack.go        traces of closed hours come to share their tables
 //	hours.go       hours and days that are over, retention, and what is left behind
-//	delete.go      requests to delete, and how far they are
-//	deletehour.go  what a request is of in hours and days
+//	deletions.go   requests to delete: which are open, and the record of one that is done
 //	budget.go      what goes when too much of the disk is taken
 //	keep.go        copies of manifests
 //	quarantinesegment.go  segments that cannot be read

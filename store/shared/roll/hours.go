@@ -51,7 +51,7 @@ func (r *Shard) CloseTimes(ctx context.Context, l *layout.Listing) (err error) {
 		if err := do(tried); err != nil {
 			failed = append(failed, fmt.Errorf("close the %s of shard %d: %w", what, r.Number, err))
 			r.note(ctx, l, err)
-			r.discard(ctx, next)
+			r.Discard(ctx, next)
 			return
 		}
 		next, changed = tried, true
@@ -71,7 +71,7 @@ func (r *Shard) CloseTimes(ctx context.Context, l *layout.Listing) (err error) {
 	if packed, err := r.pack(ctx, tried); err != nil {
 		failed = append(failed, fmt.Errorf("pack traces of shard %d: %w", r.Number, err))
 		r.note(ctx, l, err)
-		r.discard(ctx, next)
+		r.Discard(ctx, next)
 	} else if packed {
 		next, changed = tried, true
 	}
@@ -80,7 +80,7 @@ func (r *Shard) CloseTimes(ctx context.Context, l *layout.Listing) (err error) {
 		return errors.Join(append(failed, err)...)
 	}
 	if changed || deleted {
-		if err := r.commit(ctx, next); err != nil {
+		if err := r.Commit(ctx, next); err != nil {
 			return errors.Join(append(failed, err)...)
 		}
 	}

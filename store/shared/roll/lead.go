@@ -45,6 +45,7 @@ type Options struct {
 	Rows            int           // how many traces of a shard are rolled up at once
 	RetentionPolicy               // at the start
 	Shorten         bool          // although another instance was told to keep it for longer
+	Erase           Erase         // carries out requests to delete; nil for none
 	Logger          *slog.Logger
 }
 
@@ -205,6 +206,11 @@ func (n *Roller) warn(ctx context.Context, what string, shard int, err error) {
 	}
 }
 
+// Warn logs an error of the shard, except a lost race with another instance.
+func (r *Shard) Warn(ctx context.Context, what string, err error) {
+	r.roller.warn(ctx, what, r.Number, err)
+}
+
 // cycleAttempts is how often a shard is rolled up in a round that loses the race for the manifest.
 const cycleAttempts = 3
 
@@ -230,8 +236,8 @@ func (n *Roller) shardRound(ctx context.Context, r *Shard, l *layout.Listing, w 
 			return
 		}
 	}
-	if len(open) > 0 || w.Close {
-		if err := r.applyDeletions(ctx, open, l); err != nil {
+	if n.opts.Erase != nil && (len(open) > 0 || w.Close) {
+		if err := n.opts.Erase(ctx, r, open, l); err != nil {
 			n.warn(ctx, "a deletion is not carried out yet", shard, err)
 		}
 	}
@@ -396,7 +402,7 @@ func (n *Roller) releaseShard(ctx context.Context, shard int) {
 	err := r.Begin(ctx)
 	if err == nil {
 		r.released = true
-		err = r.commit(ctx, r.Manifest.Clone())
+		err = r.Commit(ctx, r.Manifest.Clone())
 		r.released = false
 	}
 	if err != nil {

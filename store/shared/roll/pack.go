@@ -22,7 +22,7 @@ func (r *Shard) pack(ctx context.Context, next *layout.Manifest) (changed bool, 
 		}
 		for i := 0; i < len(h.Runs) && left > 0; i++ {
 			f := h.Runs[i]
-			if f.Tier == settledTier || r.unpackable[f.ID] {
+			if f.Tier == PackedTier || r.unpackable[f.ID] {
 				continue
 			}
 			left -= f.Size
@@ -48,7 +48,7 @@ func (r *Shard) pack(ctx context.Context, next *layout.Manifest) (changed bool, 
 
 // packRun writes a run of an hour anew.
 func (r *Shard) packRun(ctx context.Context, hour string, f layout.File) ([]layout.File, error) {
-	o, err := r.openRun(ctx, layout.RunKey(r.Number, hour, f.ID))
+	o, err := r.OpenRun(ctx, layout.RunKey(r.Number, hour, f.ID))
 	if err != nil {
 		return nil, err
 	}

@@ -102,14 +102,14 @@ func (r *Shard) quarantine(ctx context.Context, key string, t *trouble) error {
 		if err == nil {
 			break
 		}
-		r.discard(ctx, next)
+		r.Discard(ctx, next)
 		// The hour may have another one.
 		if key, why = layout.FailedObject(err), err; key == "" || layout.HourOfKey(key) != name || !layout.IsWrong(err) {
 			return err
 		}
 	}
 	before := len(r.Manifest.Hours[name].Quarantined)
-	if err := r.commit(ctx, next); err != nil {
+	if err := r.Commit(ctx, next); err != nil {
 		return err
 	}
 	for _, q := range h.Quarantined[before:] {

@@ -109,5 +109,5 @@ func (m *remaking) write(ctx context.Context, page string, p *layout.Page) error
 	if p.Empty() {
 		return nil
 	}
-	return addPage(ctx, m.to, page, p)
+	return AddPage(ctx, m.to, page, p)
 }

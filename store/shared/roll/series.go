@@ -13,8 +13,8 @@ const maxRun = 32 << 20
 
 // Tiers of runs that are not compacted.
 const (
-	fullTier    = -1 // as large as one becomes: to compact it would only write it again
-	settledTier = -2 // of an hour to which nothing is added any more, with traces that share their tables
+	fullTier   = -1 // as large as one becomes: to compact it would only write it again
+	PackedTier = -2 // of an hour to which nothing is added any more, with traces that share their tables
 )
 
 // objectWriter makes an object.
@@ -47,8 +47,8 @@ func (r *Shard) Runs(hour string, tier int) *Series[*layout.RunWriter] {
 
 // PackedRuns returns a series of runs of an hour to which nothing is added any more.
 func (r *Shard) PackedRuns(hour string) *Series[*layout.RunWriter] {
-	out := r.Runs(hour, settledTier)
-	out.full = settledTier
+	out := r.Runs(hour, PackedTier)
+	out.full = PackedTier
 	out.begin = func() *layout.RunWriter { return layout.NewPackedWriter(r.Bucket.Codec) }
 	return out
 }
@@ -135,8 +135,8 @@ func (r *Shard) putRows(ctx context.Context, hour string, rows []layout.Row) ([]
 	return runs.Finish(ctx)
 }
 
-// addPage adds a page to a series of rollups.
-func addPage(ctx context.Context, to *Series[*layout.RollupWriter], page string, p *layout.Page) error {
+// AddPage adds a page to a series of rollups.
+func AddPage(ctx context.Context, to *Series[*layout.RollupWriter], page string, p *layout.Page) error {
 	w, err := to.Next(ctx)
 	if err != nil {
 		return err

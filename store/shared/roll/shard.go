@@ -150,15 +150,16 @@ func (r *Shard) Cycle(ctx context.Context, l *layout.Listing) (more bool, err er
 	}
 	for _, hour := range slices.Sorted(maps.Keys(work)) {
 		if err := r.rollHour(ctx, l, next, hour, work[hour]); err != nil {
-			r.discard(ctx, r.Manifest)
+			r.Discard(ctx, r.Manifest)
 			return false, err
 		}
 	}
-	return more, r.commit(ctx, next)
+	return more, r.Commit(ctx, next)
 }
 
-// discard deletes the objects that were put since the last manifest and that m does not name. Those that stay are swept one day.
-func (r *Shard) discard(ctx context.Context, m *layout.Manifest) {
+// Discard deletes the objects that were put since the last manifest and that m does not name. It must
+// not follow a commit of unknown outcome. Those that it cannot delete are swept later.
+func (r *Shard) Discard(ctx context.Context, m *layout.Manifest) {
 	named := m.Names(r.Number)
 	var unnamed []string
 	for _, k := range r.made {
@@ -170,6 +171,9 @@ func (r *Shard) discard(ctx context.Context, m *layout.Manifest) {
 		r.made = slices.DeleteFunc(r.made, func(k string) bool { return !named[k] })
 	}
 }
+
+// Keep has [Shard.Discard] leave the objects that were put so far.
+func (r *Shard) Keep() { r.made = nil }
 
 // PutBack replaces a manifest that is lost or damaged, whose tag is given if there is one, by an older one.
 func (r *Shard) PutBack(ctx context.Context, m *layout.Manifest, tag objects.Tag) error {
@@ -188,8 +192,8 @@ func (r *Shard) put(ctx context.Context, k string, body []byte) error {
 	return r.Bucket.PutObject(ctx, k, body)
 }
 
-// commit replaces the manifest by next, with this instance as its owner. It fails with [ErrLost] or [ErrUnknown].
-func (r *Shard) commit(ctx context.Context, next *layout.Manifest) error {
+// Commit replaces the manifest by next, with this instance as its owner. It fails with [ErrLost] or [ErrUnknown].
+func (r *Shard) Commit(ctx context.Context, next *layout.Manifest) error {
 	next.Owner = r.roller.instance
 	if r.released {
 		next.Owner = ""
@@ -197,7 +201,7 @@ func (r *Shard) commit(ctx context.Context, next *layout.Manifest) error {
 	return r.Replace(ctx, next)
 }
 
-// Replace is commit without a change of who rolls the shard up.
+// Replace is Commit without a change of who rolls the shard up.
 func (r *Shard) Replace(ctx context.Context, next *layout.Manifest) error {
 	if took := r.Bucket.Now().Sub(r.began); !r.began.IsZero() && (took > giveUpAfter || took < -layout.SureOfTime) {
 		return fmt.Errorf("give up rolling up shard %d: it took %v", r.Number, took)

@@ -102,7 +102,7 @@ func TestSweepLeavesWhatIsRead(t *testing.T) {
 		next := r.Manifest.Clone()
 		next.Hour(hour).Runs = []layout.File{{ID: "named"}}
 		next.Remove(n.Bucket.Now(), key("removed"))
-		if err := r.commit(t.Context(), next); err != nil {
+		if err := r.Commit(t.Context(), next); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Sweep(t.Context()); err != nil {
@@ -172,7 +172,7 @@ func TestGiveUpLateCommit(t *testing.T) {
 				t.Fatal(err)
 			}
 			nonce := r.Manifest.Nonce
-			err := r.commit(t.Context(), r.Manifest.Clone())
+			err := r.Commit(t.Context(), r.Manifest.Clone())
 			m, _, merr := n.Bucket.Manifest(t.Context(), 0, 0)
 			if merr != nil {
 				t.Fatal(merr)

@@ -1,4 +1,4 @@
-package roll
+package erase
 
 import (
 	"context"
@@ -8,12 +8,13 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/store/shared/deletion"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // deleting deletes what a request is of in a shard.
 type deleting struct {
-	*Shard
+	*roll.Shard
 	matcher *deletion.Matcher
 	dryRun  bool
 	counts  deletion.Counts
@@ -85,7 +86,7 @@ func (d *deleting) find(ctx context.Context, key string, f layout.File, touched 
 		return false, nil
 	}
 	if d.matcher.OfViews() {
-		keys, err := d.keysOf(ctx, key)
+		keys, err := d.KeysOf(ctx, key)
 		if err != nil || !d.matcher.AnyView(keys.HasView) {
 			return false, err
 		}
@@ -113,19 +114,19 @@ func (d *deleting) find(ctx context.Context, key string, f layout.File, touched 
 
 // rewrite writes a run without what is of the deletion.
 func (d *deleting) rewrite(ctx context.Context, hour string, f layout.File, sealed bool) ([]layout.File, error) {
-	o, err := d.openRun(ctx, layout.RunKey(d.Number, hour, f.ID))
+	o, err := d.OpenRun(ctx, layout.RunKey(d.Number, hour, f.ID))
 	if err != nil {
 		return nil, d.Missing(err)
 	}
 	to := d.Runs(hour, f.Tier)
-	if sealed && f.Tier == settledTier {
+	if sealed && f.Tier == roll.PackedTier {
 		to = d.PackedRuns(hour)
 	}
 	return d.filter(ctx, o, to)
 }
 
 // filter writes the rows of a run without what is of the deletion.
-func (d *deleting) filter(ctx context.Context, o *layout.Object, to *Series[*layout.RunWriter]) ([]layout.File, error) {
+func (d *deleting) filter(ctx context.Context, o *layout.Object, to *roll.Series[*layout.RunWriter]) ([]layout.File, error) {
 	err := o.EachRow(ctx, func(row *layout.Row) error {
 		all, part, err := d.matcher.Row(row)
 		if err != nil || all {
@@ -242,7 +243,7 @@ func (d *deleting) rollups(ctx context.Context, next *layout.Manifest, name stri
 		if p.Empty() {
 			continue
 		}
-		if err := addPage(ctx, to, page, p); err != nil {
+		if err := roll.AddPage(ctx, to, page, p); err != nil {
 			return err
 		}
 	}
@@ -353,7 +354,7 @@ func (d *deleting) day(ctx context.Context, next *layout.Manifest, name string) 
 		if err != nil {
 			return d.Missing(err)
 		}
-		if err := addPage(ctx, to, page, p); err != nil {
+		if err := roll.AddPage(ctx, to, page, p); err != nil {
 			return err
 		}
 	}

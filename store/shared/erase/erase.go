@@ -1,4 +1,4 @@
-package roll
+package erase
 
 import (
 	"context"
@@ -8,60 +8,25 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/deletion"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 )
 
 const (
-	// deleteFor is for how long a shard is deleted from before what came in is rolled up, and deleteBytes about how many bytes are looked at
-	// before it is noted how far that is.
+	// deleteFor bounds the time that new segments wait for a deletion in their shard. deleteBytes is
+	// roughly how many bytes are read between two commits of the progress.
 	deleteFor   = 10 * time.Second
 	deleteBytes = 64 << 20
-	// rememberDeletions is how long manifests know of a deletion that is done: an older manifest that takes the place of one, see [Shard.PutBack],
-	// does not know of it, and it is carried out again.
-	rememberDeletions = 24 * time.Hour
-	// maxStrays bounds the runs that no manifest names of a pass, and maxPasses the passes: nodes may put more of them.
-	maxStrays, maxPasses = 100, 4
+	// maxOrphans bounds the orphaned runs of a pass, and maxPasses the passes: nodes may put more of
+	// them meanwhile.
+	maxOrphans, maxPasses = 100, 4
 )
 
-// openDeletions returns the requests to delete that are carried out, the oldest first.
-func (n *Roller) openDeletions(ctx context.Context) (out []*deletion.Request, err error) {
-	for e, err := range n.Bucket.List(ctx, layout.OpenDeletions, "") {
-		if err != nil {
-			return nil, fmt.Errorf("list deletions: %w", err)
-		}
-		req, err := deletion.Get(ctx, n.Bucket, e.Key)
-		switch {
-		case errors.Is(err, objects.ErrNotFound):
-			continue // it is done by now
-		case err != nil:
-			n.warn(ctx, "a deletion is not carried out", -1, fmt.Errorf("%s: %w", e.Key, err))
-			continue
-		}
-		out = append(out, req)
-	}
-	slices.SortFunc(out, func(a, b *deletion.Request) int { return a.At.Compare(b.At) })
-	return out, nil
-}
-
-// OnDelete has f called once with each deletion of pages that this instance learns of, whichever
-// node carries it out. It must be called before the first round.
-func (n *Roller) OnDelete(f func(gone func(page string) bool)) { n.onDelete = f }
-
-func (n *Roller) sayDeleted(open []*deletion.Request) {
-	seen := map[string]bool{}
-	for _, req := range open {
-		seen[req.ID] = true
-		if n.onDelete != nil && !n.seen[req.ID] && !req.DryRun && req.Selection.NamesPages() {
-			n.onDelete(req.Matcher().Page)
-		}
-	}
-	n.seen = seen
-}
-
-// applyDeletions deletes what requests are of in a shard, for some time. All that a listing has is rolled up.
-func (r *Shard) applyDeletions(ctx context.Context, open []*deletion.Request, l *layout.Listing) (err error) {
+// Apply deletes from a shard what open requests select, for at most about 10 s; the next round goes
+// on. Everything in the listing must be rolled up. It returns [roll.ErrLost] or [roll.ErrUnknown] as
+// a commit does.
+func Apply(ctx context.Context, r *roll.Shard, open []*deletion.Request, l *layout.Listing) (err error) {
 	defer func() {
 		if err != nil {
 			r.Forget()
@@ -71,17 +36,17 @@ func (r *Shard) applyDeletions(ctx context.Context, open []*deletion.Request, l 
 		return err
 	}
 	if next := r.Manifest.Clone(); forgetDeletions(next, open, l.At) {
-		if err := r.commit(ctx, next); err != nil {
+		if err := r.Commit(ctx, next); err != nil {
 			return err
 		}
 	}
 	for began := time.Now(); time.Since(began) < deleteFor && ctx.Err() == nil; {
-		req := r.toDelete(open, l)
+		req := next(r, open, l)
 		if req == nil {
 			return nil
 		}
-		if err := r.deleteNext(ctx, req); err != nil {
-			r.discard(ctx, r.Manifest)
+		if err := deleteNext(ctx, r, req); err != nil {
+			r.Discard(ctx, r.Manifest)
 			return fmt.Errorf("delete %s: %w", req.Name(), err)
 		}
 		if err := r.Begin(ctx); err != nil {
@@ -91,8 +56,9 @@ func (r *Shard) applyDeletions(ctx context.Context, open []*deletion.Request, l 
 	return nil
 }
 
-// toDelete returns the oldest request that is not done. One that came after a listing waits for the next.
-func (r *Shard) toDelete(open []*deletion.Request, l *layout.Listing) *deletion.Request {
+// next returns the oldest request that is not done in a shard. A request that is younger than the
+// listing waits for the next one.
+func next(r *roll.Shard, open []*deletion.Request, l *layout.Listing) *deletion.Request {
 	for _, req := range open {
 		if r.Manifest.Deletions[req.ID].Done == 0 && !l.At.Before(req.At) {
 			return req
@@ -108,15 +74,15 @@ func (d *deleting) stays(ctx context.Context, err error) error {
 	}
 	m, _, merr := d.Bucket.Manifest(ctx, d.Number, 0)
 	if merr != nil || m.Nonce != d.Manifest.Nonce {
-		return errors.Join(ErrLost, merr) // another node has replaced what is missing
+		return errors.Join(roll.ErrLost, merr) // another node has replaced what is missing
 	}
-	d.roller.warn(ctx, "what can not be read is not deleted from", d.Number, err)
+	d.Warn(ctx, "what cannot be read is not deleted from", err)
 	d.counts.Left++
 	return nil
 }
 
 // deleteNext deletes what a request is of in the next hours, of which one has something of it, or in what is left after the last hour.
-func (r *Shard) deleteNext(ctx context.Context, req *deletion.Request) (err error) {
+func deleteNext(ctx context.Context, r *roll.Shard, req *deletion.Request) (err error) {
 	next := r.Manifest.Clone()
 	at := next.Deletions[req.ID]
 	d := &deleting{Shard: r, matcher: req.Matcher(), dryRun: req.DryRun}
@@ -144,11 +110,11 @@ func (r *Shard) deleteNext(ctx context.Context, req *deletion.Request) (err erro
 		next.Deletions = map[string]layout.Deleting{}
 	}
 	next.Deletions[req.ID] = at
-	if err := r.commit(ctx, next); err != nil {
+	if err := r.Commit(ctx, next); err != nil {
 		return err
 	}
 	if at.Done > 0 && !req.DryRun {
-		r.roller.erased.Store(true)
+		r.NoteErased()
 	}
 	return nil
 }
@@ -165,7 +131,7 @@ func (d *deleting) next(ctx context.Context, next *layout.Manifest, at *layout.D
 			if err = d.stays(ctx, err); err != nil {
 				return false, fmt.Errorf("hour %s: %w", name, err)
 			}
-			d.discard(ctx, d.Manifest)
+			d.Discard(ctx, d.Manifest)
 		}
 		at.Through = name
 		if changed || d.read > deleteBytes {
@@ -192,7 +158,7 @@ func (d *deleting) findOrphans(ctx context.Context, next *layout.Manifest) (keys
 		if err != nil {
 			return nil, fmt.Errorf("list runs: %w", err)
 		}
-		if named[e.Key] || len(keys) == maxStrays {
+		if named[e.Key] || len(keys) == maxOrphans {
 			continue
 		}
 		found, err := d.find(ctx, e.Key, layout.File{}, map[string]bool{})
@@ -209,13 +175,12 @@ func (d *deleting) findOrphans(ctx context.Context, next *layout.Manifest) (keys
 // orphans replaces runs that no manifest names by ones without what is deleted.
 func (d *deleting) orphans(ctx context.Context, keys []string) (over bool, err error) {
 	for _, k := range keys {
-		made := len(d.made)
 		o, err := d.Bucket.Open(ctx, k)
 		if err == nil {
 			_, err = d.filter(ctx, o, d.Runs(layout.HourOfKey(k), 0))
 		}
 		if err == nil {
-			d.made = d.made[:made] // what takes the place of a run that no manifest names stays, whatever fails later
+			d.Keep() // it replaces a run that no manifest names: it must stay, whatever fails later
 			err = d.Bucket.Delete(ctx, k)
 		}
 		if err != nil && !layout.IsWrong(err) {
@@ -234,27 +199,4 @@ func forgetDeletions(next *layout.Manifest, open []*deletion.Request, now time.T
 		return !isOpen && at.Done > 0 && now.Sub(time.UnixMicro(at.Done)) > deletion.KeepDryRun
 	})
 	return len(next.Deletions) < before
-}
-
-// recordDeletions makes records of the deletions that all shards have done a while ago, and drops
-// dry runs.
-func (n *Roller) recordDeletions(ctx context.Context, open []*deletion.Request) error {
-	manifests, err := deletion.Manifests(ctx, n.Bucket)
-	if err != nil {
-		return err
-	}
-	for _, req := range open {
-		done := req.Progress(manifests)
-		keep := rememberDeletions
-		if req.DryRun {
-			keep = deletion.KeepDryRun
-		}
-		if done.Done.IsZero() || n.Bucket.Now().Sub(done.Done) < keep {
-			continue
-		}
-		if err := deletion.Record(ctx, n.Bucket, done); err != nil {
-			return err
-		}
-	}
-	return nil
 }
