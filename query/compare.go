@@ -3,7 +3,10 @@ package query
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
@@ -92,11 +95,12 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 		both.Page = ""
 	}
 	n := l.naming(both)
-	a, err := l.side(ctx, q.A, timeA, q.Plain, out.Method, n, &out.StatsA)
+	byPage := overPages(q.A, q.B)
+	a, err := l.side(ctx, q.A, timeA, q.Plain, byPage, out.Method, n, &out.StatsA)
 	if err != nil {
 		return out, fmt.Errorf("side A: %w", err)
 	}
-	b, err := l.side(ctx, q.B, timeB, q.Plain, out.Method, n, &out.StatsB)
+	b, err := l.side(ctx, q.B, timeB, q.Plain, byPage, out.Method, n, &out.StatsB)
 	if err != nil {
 		return out, fmt.Errorf("side B: %w", err)
 	}
@@ -110,13 +114,54 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 	in := sums.Input(a, b, names, q.B.Parts.Renamer(naming.Finder(l.Rules(), names)))
 	out.Result = compare.Compare(in, q.Options)
 	out.Note = noteOf(out.Method, a, b)
-	for _, w := range []string{warning, unsampledOf(a.Unsampled(), b.Unsampled()), lengthsOf(a, b)} {
+	for _, w := range []string{warning, missingPages(out.Strata), unsampledOf(a.Unsampled(), b.Unsampled()), lengthsOf(a, b)} {
 		if w != "" {
 			out.Warnings = append(out.Warnings, w)
 		}
 	}
 	return out, nil
 }
+
+// overPages reports whether sides are compared over all pages.
+func overPages(a, b selection.Selection) bool { return a.Page == "" && b.Page == "" }
+
+// missingPages warns of pages that one side has no page view of.
+func missingPages(strata []compare.Stratum) string {
+	views := map[string]compare.Pair{}
+	for _, s := range strata {
+		if page, ok := s.Labels[compare.KeyPage]; ok {
+			v := views[page]
+			views[page] = compare.Pair{A: v.A + s.Views.A, B: v.B + s.Views.B}
+		}
+	}
+	var of [2][]string
+	for _, page := range slices.Sorted(maps.Keys(views)) {
+		switch v := views[page]; {
+		case v.B == 0 && v.A > 0:
+			of[1] = append(of[1], page)
+		case v.A == 0 && v.B > 0:
+			of[0] = append(of[0], page)
+		}
+	}
+	var out []string
+	for side, pages := range of {
+		if len(pages) == 0 {
+			continue
+		}
+		more := ""
+		if n := len(pages) - mostMissing; n > 0 {
+			pages, more = pages[:mostMissing], fmt.Sprintf(" and %d more", n)
+		}
+		out = append(out, fmt.Sprintf("no page views of %s%s in %c", strings.Join(pages, ", "), more, 'A'+side))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return strings.Join(out, ", and ") + ": what they take is in no change"
+}
+
+// mostMissing is how many pages without page views on one side are named.
+const mostMissing = 5
 
 // unsampledOf warns of sides with so different shares of time that the browser did not sample that it matters to a change.
 func unsampledOf(a, b float64) string {
@@ -160,7 +205,7 @@ func (l Local) methodFor(ctx context.Context, sides ...selection.Selection) (Met
 }
 
 // side reads one side.
-func (l Local) side(ctx context.Context, sel selection.Selection, times []stretch, plain bool, method Method, n *naming.Naming, stats *Stats) (*sums.Side, error) {
+func (l Local) side(ctx context.Context, sel selection.Selection, times []stretch, plain, byPage bool, method Method, n *naming.Naming, stats *Stats) (*sums.Side, error) {
 	sel.GroupBy = nil
 	facet, err := sums.FacetOf(sel)
 	if err != nil {
@@ -169,6 +214,9 @@ func (l Local) side(ctx context.Context, sel selection.Selection, times []stretc
 	room := l.Memory.Room(l.MaxSize)
 	defer room.Release()
 	s := sums.NewSide(facet, n, plain, room.Fits)
+	if byPage {
+		s.ByPage()
+	}
 	want := store.Wanted{Level: rollup.Wide, Details: true}
 	var split func(t *trie.Trace) string
 	switch method {

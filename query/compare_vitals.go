@@ -113,10 +113,10 @@ func (l Local) compareSlow(ctx context.Context, q CompareQuery, out *Comparison)
 		return err
 	}
 	each := compare.Pair{A: 1000 * got.Views.A / out.Views.A, B: 1000 * got.Views.B / out.Views.B}
-	s := &SlowInteractions{Views: each, Time: times(got.Total.Mean, each), Functions: []SlowFunction{}}
+	s := &SlowInteractions{Views: each, Time: times(got.Total.Measured, each), Functions: []SlowFunction{}}
 	for i := range got.Functions {
 		f := &got.Functions[i]
-		s.Functions = append(s.Functions, SlowFunction{f.Place, times(f.Mean, each)})
+		s.Functions = append(s.Functions, SlowFunction{f.Place, times(f.Measured, each)})
 	}
 	change := func(f SlowFunction) float64 { return math.Abs(f.Time.B - f.Time.A) }
 	slices.SortStableFunc(s.Functions, func(a, b SlowFunction) int { return cmp.Compare(change(b), change(a)) })

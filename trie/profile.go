@@ -211,17 +211,45 @@ func (p *Profile) Scale(views int64) *Profile {
 		return p
 	}
 	by := float64(views) / float64(p.Views)
-	scaled := func(v int64) int64 {
-		return int64(min(max(math.Round(float64(v)*by), -MaxWeight), MaxWeight))
+	out := p.weighed(func(*Group) float64 { return by })
+	out.Views, out.Traces = views, scaled(p.Traces, by)
+	return out
+}
+
+// Weigh returns p as a profile of views page views, with all weights and what coverage counts of a
+// group multiplied by its factor, and rounded. Groups without a factor, 0, are left out, and the
+// others are joined into one without labels.
+func (p *Profile) Weigh(views int64, factor func(*Group) float64) *Profile {
+	of := p.weighed(factor)
+	out := &Profile{Trie: p.Trie, Views: views}
+	g := out.Group(nil)
+	for i := range of.Groups {
+		out.Traces = add(out.Traces, of.Groups[i].Coverage.Traces)
+		g.Coverage.Add(of.Groups[i].Coverage)
+		for n, w := range of.Groups[i].Weights.All() {
+			g.Weights.Add(n, w)
+		}
 	}
-	out := &Profile{Trie: p.Trie, Views: views, Traces: scaled(p.Traces), Groups: make([]Group, len(p.Groups))}
+	return out
+}
+
+func scaled(v int64, by float64) int64 {
+	return int64(min(max(math.Round(float64(v)*by), -MaxWeight), MaxWeight))
+}
+
+func (p *Profile) weighed(factor func(*Group) float64) *Profile {
+	out := &Profile{Trie: p.Trie, Groups: make([]Group, len(p.Groups))}
 	for i := range p.Groups {
 		from, to := &p.Groups[i], &out.Groups[i]
-		c := from.Coverage
 		to.Labels = from.Labels
-		to.Coverage = Coverage{scaled(c.Views), scaled(c.Traces), scaled(c.Stackless), scaled(c.Idle), scaled(c.Unsampled), scaled(c.Truncated)}
+		by := factor(from)
+		if by == 0 {
+			continue
+		}
+		c := from.Coverage
+		to.Coverage = Coverage{scaled(c.Views, by), scaled(c.Traces, by), scaled(c.Stackless, by), scaled(c.Idle, by), scaled(c.Unsampled, by), scaled(c.Truncated, by)}
 		for n, w := range from.Weights.All() {
-			to.Weights.Add(n, Weight{scaled(w.Self), scaled(w.Samples), scaled(w.Reach)})
+			to.Weights.Add(n, Weight{scaled(w.Self, by), scaled(w.Samples, by), scaled(w.Reach, by)})
 		}
 	}
 	return out

@@ -192,7 +192,7 @@ func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Co
 			views = fmt.Sprintf("%.0f\t%.0f", seen.A, seen.B)
 		}
 		between, mix := "", ""
-		e := x.Shown()
+		e := x.Shown
 		if e.Low != nil && e.High != nil {
 			between = fmt.Sprintf("(%s to %s)", signedMs(*e.Low), signedMs(*e.High))
 		}
@@ -218,9 +218,9 @@ func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Co
 		if f.From != nil {
 			name += ", was " + placeName(*f.From)
 		}
-		if f.ByRest() {
+		if f.ByRest {
 			rest = true
-			name += " † as measured " + estimateText(*f.Adjusted)
+			name += " †"
 		}
 		row(name, f.Change, f.Share, &f.Reach)
 	}
@@ -258,14 +258,6 @@ the devices and browsers of A; MIX is what it has by having others.
 Here %s.
 `, alarms, r.Tested, 100*r.FalseDiscovery, output.PrintableLines(r.Note))
 	return err
-}
-
-// estimateText returns a change with its interval.
-func estimateText(e compare.Estimate) string {
-	if e.Low == nil || e.High == nil {
-		return signedMs(e.Value)
-	}
-	return fmt.Sprintf("%s (%s to %s)", signedMs(e.Value), signedMs(*e.Low), signedMs(*e.High))
 }
 
 // signedMs formats milliseconds with three decimals, or with one digit if that would be

@@ -138,3 +138,26 @@ func (t Weighted) Heaviest(rows int, least int64) []bool {
 	}
 	return keep
 }
+
+// WithoutOwn returns p without the profiling script, and the self time of that, µs. What the script
+// called is as if its caller had called it.
+func WithoutOwn(p *trie.Profile) (*trie.Profile, int64) {
+	out := &trie.Profile{Trie: *trie.New(), Groups: make([]trie.Group, len(p.Groups)), Views: p.Views, Traces: p.Traces}
+	nodeOf := make([]trie.NodeID, len(p.Nodes))
+	for i, n := range p.Nodes[1:] {
+		nodeOf[i+1] = nodeOf[n.Parent]
+		if f := p.FrameOf(n.Frame); !f.Own() {
+			nodeOf[i+1] = out.Child(nodeOf[n.Parent], out.Intern(f))
+		}
+	}
+	for i := range p.Groups {
+		from, to := &p.Groups[i], &out.Groups[i]
+		to.Labels, to.Coverage = from.Labels, from.Coverage
+		for n, w := range from.Weights.All() {
+			if !p.Frame(n).Own() {
+				to.Weights.Add(nodeOf[n], w)
+			}
+		}
+	}
+	return out, OwnSelf(p)
+}

@@ -40,17 +40,12 @@ type changeOut struct {
 	Column uint32   `json:"column,omitempty"`
 	Status string   `json:"status" jsonschema:"slower, faster, new and gone are more than noise, and the interval excludes 0; within noise and moved are not, and it holds 0; with the page: changed as all of the page view did, so the function is not the cause; not known and too few views say nothing"`
 	Before float64  `json:"before_ms" jsonschema:"of a page view"`
-	After  float64  `json:"after_ms"`
-	Change Estimate `json:"change_ms" jsonschema:"with the devices and browsers of before, if the page views are enough; at an equal rest of the page view if only that tells a function's change from noise"`
-	// Measured is there if Change is at an equal rest.
-	Measured *Estimate `json:"measured_ms,omitempty" jsonschema:"the change as measured, which is within noise"`
+	After  float64  `json:"after_ms" jsonschema:"with the devices and browsers of before: before_ms and change_ms together"`
+	Change Estimate `json:"change_ms" jsonschema:"with the devices and browsers of before, if the page views are enough; for a function whose change only shows beside a longer or shorter rest of the page view, at an equal rest"`
 }
 
 func changeOf(c compare.Change) changeOut {
-	out := changeOut{Status: string(c.Status), Before: rounded(c.Mean.A), After: rounded(c.Mean.B), Change: roundedEstimate(c.Shown())}
-	if c.ByRest() {
-		out.Measured = new(roundedEstimate(*c.Adjusted))
-	}
+	out := changeOut{Status: string(c.Status), Before: rounded(c.Mean.A), After: rounded(c.Mean.B), Change: roundedEstimate(c.Shown)}
 	return out
 }
 

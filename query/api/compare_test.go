@@ -2,6 +2,7 @@ package api
 
 import (
 	"math"
+	"math/rand/v2"
 	"net/http/httptest"
 	"reflect"
 	"slices"
@@ -52,12 +53,45 @@ func TestCompare(t *testing.T) {
 	}
 	for i := range sums.Functions {
 		x, y := sums.Functions[i], views.Functions[i]
-		if x.Place != y.Place || math.Abs(x.Mean.A-y.Mean.A) > 1e-9 || math.Abs(x.Shown().Value-y.Shown().Value) > 1e-9 {
+		if x.Place != y.Place || math.Abs(x.Mean.A-y.Mean.A) > 1e-9 || math.Abs(x.Shown.Value-y.Shown.Value) > 1e-9 {
 			t.Errorf("sums: %+v\nviews: %+v", x, y)
 		}
 		// Scaled variances are not less than those of the page views, but for chance.
 		if x.Adjusted.High != nil && *x.Adjusted.High-x.Adjusted.Value < 0.8*(*y.Adjusted.High-y.Adjusted.Value) {
 			t.Errorf("%s: sums %+v, views %+v", x.Name, x.Adjusted, y.Adjusted)
+		}
+	}
+}
+
+// The trees of both sides have the means of the comparison: B with A's traffic, and without the profiling script.
+func TestSidesHaveTheMeans(t *testing.T) {
+	l, _ := rolledField(t, 600)
+	for seed := range uint64(12) {
+		rnd := rand.New(rand.NewPCG(seed, 56))
+		a, b := releases("r1", "r2")
+		if rnd.IntN(2) == 0 { // sides of different traffic
+			a.Where = append(a.Where, fixture.Having(trie.MakeLabels("device", "desktop-high"))...)
+		}
+		if rnd.IntN(2) == 0 { // over all pages
+			a.Page, b.Page = "", ""
+		}
+		o := compare.Options{MinViews: 2 + rnd.IntN(400)}
+		c, err := l.Compare(t.Context(), query.CompareQuery{A: a, B: b, Options: o})
+		if err != nil {
+			t.Fatal(err)
+		}
+		treeA, treeB, err := query.Sides(t.Context(), l, a, b, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := withoutOwn(treeB, treeA, "", 10_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := func(us, views int64) float64 { return float64(us) / 1000 / float64(max(views, 1)) }
+		got := compare.Pair{A: mean(tree.Base.Total, tree.Base.Views), B: mean(tree.Total, tree.Views)}
+		if want := c.Total.Mean; math.Abs(got.A-want.A)+math.Abs(got.B-want.B) > 1e-3*(1+want.A+want.B) {
+			t.Errorf("seed %d, %v of %d page views: the trees have %v, the comparison has %v", seed, c.Views, o.MinViews, got, want)
 		}
 	}
 }
@@ -105,7 +139,7 @@ func TestCompareRemote(t *testing.T) {
 		if x, y := fixture.AsJSON(t, got), fixture.AsJSON(t, want); x != y {
 			t.Errorf("%+v: got %s, want %s", q, x, y)
 		}
-		if same := reflect.DeepEqual(q.A, q.B); same && (got.Total.Difference.Value != 0 || got.Functions[0].Status != compare.WithinNoise) {
+		if same := reflect.DeepEqual(q.A, q.B); same && (got.Total.Shown.Value != 0 || got.Functions[0].Status != compare.WithinNoise) {
 			t.Errorf("one side compared with itself: %+v", got.Result)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed" // the description of the interface
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -55,7 +54,7 @@ func endpoints() map[string]endpoint {
 		"/api/v1/labels":   {parameters: with("key"), respond: respondLabels},
 		"/api/v1/series":   {parameters: with("names", "by", "group_by", "step", "histogram", "coverage", "limit"), respond: respondSeries, resolve: resolveSeries},
 		"/api/v1/coverage": {parameters: with("limit"), respond: respondBy(selection.KeyPage, true)},
-		"/api/v1/tree":     {parameters: with(append(compareParameters(), "names", "by", "only", "max_nodes", "root")...), respond: respondTree},
+		"/api/v1/tree":     {parameters: with(append(compareParameters(), "names", "by", "only", "min_views", "max_nodes", "root")...), respond: respondTree},
 		"/api/v1/compare":  {parameters: with(append(compareParameters(), "names", "by", "only", "method", "min_views", "limit", "mix", "concurrent")...), respond: respondCompare},
 		"/api/v1/edits":    {parameters: []string{"release", "compare_release", "page", "since", "until", "limit"}, respond: respondEdits},
 		"/api/v1/top":      {parameters: with("names", "by", "only", "limit", "sort"), respond: respondTop},
@@ -310,21 +309,21 @@ func respondTree(ctx context.Context, h *handler, p *parameters) (response, erro
 	sel := p.selection()
 	base, both := p.comparison(sel)
 	nodes, root := p.number("max_nodes", defaultNodes, 1, mostNodes), p.Get("root")
+	options := compare.Options{MinViews: p.number("min_views", 0, 2, 1<<31-1)}
 	if p.err != nil {
 		return response{}, p.err
 	}
-	result, err := h.src.Profile(ctx, sel, nil)
+	var result, other query.Result
+	var err error
+	if both {
+		other, result, err = query.Sides(ctx, h.src, base, sel, options)
+	} else {
+		result, err = h.src.Profile(ctx, sel, nil)
+	}
 	if err != nil {
 		return response{}, err
 	}
-	var other query.Result
-	if both {
-		if other, err = h.src.Profile(ctx, base, nil); err != nil {
-			return response{}, fmt.Errorf("the other side: %w", err)
-		}
-		other.Profile = compare.Align(other.Profile, result.Profile)
-	}
-	tree, err := treeOf(result, other, root, nodes)
+	tree, err := withoutOwn(result, other, root, nodes)
 	if err != nil {
 		return response{}, err
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"github.com/fieldtrie/fieldtrie/encode/columns"
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
@@ -10,13 +11,16 @@ import (
 type Tree struct {
 	columns.Tree
 	// Base is the second side, if there is one.
-	Base  *TreeSide   `json:"base,omitempty"`
+	Base *TreeSide `json:"base,omitempty"`
+	// Own is the time of the profiling script where it is in no other number, µs over all page views.
+	Own   int64       `json:"own_us"`
 	Stats query.Stats `json:"stats"`
 }
 
 // TreeSide is what the nodes of a Tree have in another selection.
 type TreeSide struct {
 	columns.Side
+	Own   int64       `json:"own_us"`
 	Stats query.Stats `json:"stats"`
 }
 
@@ -29,8 +33,22 @@ func treeOf(a, b query.Result, root string, maxNodes int) (Tree, error) {
 	}
 	out := Tree{Tree: tree, Stats: a.Stats}
 	if tree.Base != nil {
-		out.Base = &TreeSide{*tree.Base, b.Stats}
+		out.Base = &TreeSide{Side: *tree.Base, Stats: b.Stats}
 		out.Tree.Base = nil
 	}
 	return out, nil
+}
+
+// withoutOwn is treeOf without the profiling script, whose time is apart from that of the site.
+func withoutOwn(a, b query.Result, root string, maxNodes int) (Tree, error) {
+	var own, baseOwn int64
+	a.Profile, own = output.WithoutOwn(a.Profile)
+	if b.Profile != nil {
+		b.Profile, baseOwn = output.WithoutOwn(b.Profile)
+	}
+	tree, err := treeOf(a, b, root, maxNodes)
+	if tree.Own = own; tree.Base != nil {
+		tree.Base.Own = baseOwn
+	}
+	return tree, err
 }

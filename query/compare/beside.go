@@ -41,6 +41,7 @@ type besideCell struct {
 	n      both
 	x, c   float64 // B's means less A's
 	mean   float64 // of the function, over both sides
+	meanB  float64 // of the function, in B
 	q      float64
 	a, b   covariances
 }
@@ -72,6 +73,7 @@ func (c *comparison) besideOf(f *FunctionChange, in Input) *beside {
 		}
 		cell := besideCell{cell: i, weight: w, n: n, a: covariancesOf(x.a, page.a, n.a), b: covariancesOf(x.b, page.b, n.b)}
 		cell.x, cell.mean = x.b.Sum/n.b-x.a.Sum/n.a, (x.a.Sum+x.b.Sum)/(n.a+n.b)
+		cell.meanB = x.b.Sum / n.b
 		restA, restB := (page.a.Sum-x.a.Sum)/n.a, (page.b.Sum-x.b.Sum)/n.b
 		cell.c = restB - restA
 		if rest := restA + restB; rest > 0 {
@@ -168,10 +170,30 @@ func (of *beside) test(shift []apart) bool {
 			return false
 		}
 		if p = min(2*p, 1); x.Beside == nil || p < x.P {
-			x.Beside, x.beside, x.P, of.size, of.lambda = &Estimate{Value: finite(value)}, d, p, math.Abs(value/d.err), lambda
+			of.size = math.Abs(value / d.err)
+			scale := of.scale(value, even)
+			d.err *= scale
+			x.Beside, x.beside, x.P, of.lambda = &Estimate{Value: finite(value * scale)}, d, p, lambda
 		}
 	}
 	return true
+}
+
+// scale returns what a decrease is multiplied by, so that it is the same part of A's mean as it is of
+// what B would have without it: then it is never more than all of A. It is 1 for an increase.
+func (of *beside) scale(value float64, even bool) float64 {
+	if value >= 0 || of.change.base <= 0 {
+		return 1
+	}
+	without := -value
+	for i := range of.cells {
+		w := of.cells[i].weight
+		if even {
+			w = of.even[i]
+		}
+		without += w * of.cells[i].meanB
+	}
+	return of.change.base / without
 }
 
 // least returns the change at the λ that makes it the least certain, and its p.

@@ -15,9 +15,9 @@ func sideOfVisits(visits []visit) (s Side) {
 	var x, c, all Amount
 	for _, v := range visits {
 		t := v.x + v.c
-		x = x.plus(Amount{1, v.x, v.x * v.x, v.x * t})
-		c = c.plus(Amount{1, v.c, v.c * v.c, v.c * t})
-		all = all.plus(Amount{1, t, t * t, t * t})
+		x = x.Plus(Amount{1, v.x, v.x * v.x, v.x * t})
+		c = c.Plus(Amount{1, v.c, v.c * v.c, v.c * t})
+		all = all.Plus(Amount{1, t, t * t, t * t})
 	}
 	s.Time = []Amount{all}
 	s.Functions = []Function{{Frame: frame("alpha", "a.js", 1, 1), Self: []Amount{x}}, {Frame: frame("beta", "a.js", 10, 1), Self: []Amount{c}}}
@@ -51,6 +51,13 @@ func TestBeside(t *testing.T) {
 				continue
 			}
 			q := (mean(a, x) + mean(b, x)) / (mean(a, c) + mean(b, c))
+			// A decrease is the part of A's mean that it is of what B would have without it.
+			scaled := func(change float64) float64 {
+				if change >= 0 {
+					return change
+				}
+				return change * mean(a, x) / (mean(b, x) - change)
+			}
 			near, spread := math.Inf(1), math.Inf(1)
 			for _, lambda := range []float64{1, elasticity(a, b, q)} {
 				rest := func(v visit) float64 { return v.x - lambda*q*v.c }
@@ -58,8 +65,9 @@ func TestBeside(t *testing.T) {
 					m := mean(of, rest)
 					return mean(of, func(v visit) float64 { return (rest(v) - m) * (rest(v) - m) }) / float64(len(of)-1)
 				}
-				near = min(near, math.Abs(mean(b, rest)-mean(a, rest)-f.Beside.Value))
-				spread = min(spread, math.Sqrt(square(a)+square(b)))
+				change := mean(b, rest) - mean(a, rest)
+				near = min(near, math.Abs(scaled(change)-f.Beside.Value))
+				spread = min(spread, math.Sqrt(square(a)+square(b))*scaled(change)/change)
 			}
 			// If beta changed in the eyes of the test, it is not in the rest of alpha.
 			if beta := r.Functions[1-i]; !beta.Status.Alarm() && near > 1e-5 {

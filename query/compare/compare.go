@@ -21,9 +21,15 @@
 //
 // The time of a function varies with the device and with what the visitor does, as that of all others
 // does. So a function is tested at an equal rest of the page view, where sums tell how both vary
-// together ([Amount.Product]); this takes half of the page views. What is reported is the plain
-// change: if only the test at an equal rest finds it, both are said ([Change.ByRest]); and a function
-// that changed as the rest of its page views did is [WithPage], which is no alarm.
+// together ([Amount.Product]); this takes half of the page views. What is shown is the plain
+// change, or the change at an equal rest if only that test finds it ([Change.ByRest]). A function that
+// changed as the rest of its page views did is [WithPage], which is no alarm.
+//
+// # One number
+//
+// [Change.Shown] is the change, on every screen. [Change.Mean] are A's mean and B's with A's traffic,
+// so they differ by exactly the change, and percentages are parts of A's mean. Means as measured and
+// the mix effect explain the change; they are no second number for it.
 //
 // # False alarms
 //
@@ -64,7 +70,8 @@ type Amount struct {
 // vague reports whether the variance of the time is unknown.
 func (a Amount) vague() bool { return a.Sum > 0 && a.Squares == 0 }
 
-func (a Amount) plus(b Amount) Amount {
+// Plus returns the amount of both in one.
+func (a Amount) Plus(b Amount) Amount {
 	return Amount{a.Seen + b.Seen, a.Sum + b.Sum, a.Squares + b.Squares, a.Product + b.Product}
 }
 
@@ -186,10 +193,11 @@ func (c *comparison) features(in Input) []FeatureChange {
 
 func (c *comparison) functions(in Input) []FunctionChange {
 	pairs := match(in.A.Functions, in.B.Functions, c.o.Lines)
-	out := make([]FunctionChange, len(pairs))
-	for i, p := range pairs {
+	out := make([]FunctionChange, 0, len(pairs))
+	for _, p := range pairs {
 		var none Function
-		a, b, f := &none, &none, &out[i]
+		var f FunctionChange
+		a, b := &none, &none
 		if p.a >= 0 {
 			a = &in.A.Functions[p.a]
 			f.Place = placeOf(a.Frame)
@@ -202,9 +210,12 @@ func (c *comparison) functions(in Input) []FunctionChange {
 			f.From = new(placeOf(a.Frame))
 		}
 		f.moved, f.pair = p.moved, p
-		f.Change, f.Unadjusted = c.change(a.Self, b.Self)
+		if f.Change, f.Unadjusted = c.change(a.Self, b.Self); f.leftOut() {
+			continue
+		}
 		f.TotalMean = Pair{ratio(a.Total, c.all.a), ratio(b.Total, c.all.b)}
 		f.Reach = Pair{positive(a.Reach), positive(b.Reach)}
+		out = append(out, f)
 	}
 	return out
 }
@@ -233,7 +244,7 @@ func (c *comparison) decide(r *Result, functions []FunctionChange, in Input) {
 		if f.Status == WithinNoise && f.moved {
 			f.Status = Moved
 		}
-		f.Share = r.share(f.plain().Value)
+		f.Share = r.share(f.Shown.Value)
 	}
 	slices.SortStableFunc(r.Features, func(x, y FeatureChange) int { return cmp.Compare(y.size(), x.size()) })
 }
@@ -252,7 +263,7 @@ func (c *comparison) levels(family []*Change, share float64) map[*Change]tested 
 	var of []*Change
 	for _, x := range family {
 		if x.tested {
-			p, time, of = append(p, x.P), append(time, x.Mean.A*c.all.a+x.Mean.B*c.all.b), append(of, x)
+			p, time, of = append(p, x.P), append(time, x.Measured.A*c.all.a+x.Measured.B*c.all.b), append(of, x)
 		}
 	}
 	weight := weights(time)
@@ -291,7 +302,7 @@ func (c *comparison) discover(family []*Change, share float64) (tests int) {
 // only one test of the family finds something.
 func (c *comparison) settle(x *Change, alone, level float64) {
 	x.Level = 1 - level
-	x.Difference = x.measured.estimate(x.Difference.Value, level)
+	x.Shown = x.measured.estimate(x.Measured.B-x.Measured.A, level)
 	if !c.enough() || !x.tested {
 		level = 0
 	}
@@ -310,9 +321,7 @@ func (c *comparison) settle(x *Change, alone, level float64) {
 	if x.Status == WithinNoise && x.P <= level {
 		x.Beside = nil // what is measured does not agree with it
 	}
-	if x.Adjusted != nil && x.base > 0 {
-		x.Relative = new(finite(x.Shown().Value / x.base))
-	}
+	x.show()
 	if x.Adjusted != nil && level > 0 {
 		x.Detectable = new(finite((math.Sqrt2*math.Erfcinv(alone) + zPower) * err))
 	}

@@ -103,13 +103,13 @@ func TestMixAlone(t *testing.T) {
 			Functions: []Function{{Frame: frame("alpha", "a.js", 1, 1), Self: []Amount{uniform(desktop, 100), uniform(mobile, 400)}}}}
 	}
 	r := Compare(Input{Strata: strata("desktop", "mobile"), A: side(3000, 1000), B: side(1000, 3000)}, Options{})
-	if f := r.Functions[0]; math.Abs(f.Adjusted.Value) > 1e-9 || math.Abs(f.Mix.Value-150) > 1e-9 || *f.Mix.Low <= 0 || f.Difference.Value != 150 || f.Status != WithinNoise {
+	if f := r.Functions[0]; math.Abs(f.Adjusted.Value) > 1e-9 || math.Abs(f.Mix.Value-150) > 1e-9 || *f.Mix.Low <= 0 || f.Measured.B-f.Measured.A != 150 || f.Status != WithinNoise {
 		t.Errorf("got %+v", f)
 	}
 	blind := Input{Strata: strata("desktop", "mobile"), A: side(3000, 1000), B: side(1000, 3000)}
 	for _, s := range []*Side{&blind.A, &blind.B} {
 		x := s.Functions[0].Self
-		s.Functions[0].Self = []Amount{x[0].plus(x[1])}
+		s.Functions[0].Self = []Amount{x[0].Plus(x[1])}
 	}
 	if f := Compare(blind, Options{}).Functions[0]; !f.Unadjusted || f.Status != Slower || f.Mix != nil {
 		t.Errorf("without strata: %+v", f)
@@ -137,11 +137,11 @@ func TestStrata(t *testing.T) {
 	if math.Abs(*r.Uncovered-200.0/945) > 1e-9 || len(r.Warnings) != 1 {
 		t.Errorf("uncovered %g, %q", *r.Uncovered, r.Warnings)
 	}
-	if d := r.Total.Mix.Value + r.Total.Adjusted.Value + *r.Total.LeftOut - r.Total.Difference.Value; math.Abs(d) > 1e-9 {
+	if d := r.Total.Mix.Value + r.Total.Adjusted.Value + *r.Total.LeftOut - (r.Total.Measured.B - r.Total.Measured.A); math.Abs(d) > 1e-9 {
 		t.Errorf("change, mix and what is left out miss the difference by %g", d)
 	}
 	// A's mean is 28.0 ms more with those that B has none of: 200 of 945 page views of 200 ms.
-	rest := (200*200 - 200*r.Total.Mean.A) / 745
+	rest := (200*200 - 200*r.Total.Measured.A) / 745
 	if math.Abs(*r.Total.LeftOut+rest) > 1e-9 {
 		t.Errorf("left out %g, want %g", *r.Total.LeftOut, -rest)
 	}
@@ -242,14 +242,14 @@ func TestLaws(t *testing.T) {
 			mean := rng.Float64() * 20
 			for v := range times {
 				x := mean * rng.ExpFloat64()
-				self = self.plus(Amount{Seen: 1, Sum: x, Squares: x * x})
+				self = self.Plus(Amount{Seen: 1, Sum: x, Squares: x * x})
 				times[v] = append(times[v], x)
 			}
 			s.Functions = append(s.Functions, Function{Frame: frame(name, "a.js", uint32(10*i+1), 1), Self: []Amount{self}})
 		}
 		for _, v := range times {
 			x := sum(v)
-			s.Time[0] = s.Time[0].plus(Amount{Seen: 1, Sum: x, Squares: x * x})
+			s.Time[0] = s.Time[0].Plus(Amount{Seen: 1, Sum: x, Squares: x * x})
 		}
 		return s
 	}
@@ -258,10 +258,10 @@ func TestLaws(t *testing.T) {
 	for range 200 {
 		a, b := sides(), sides()
 		there, back := Compare(Input{A: a, B: b}, Options{}), Compare(Input{A: b, B: a}, Options{})
-		whole := *there.Rest.Change
+		whole := there.Rest.Change
 		for i, f := range there.Functions {
 			g := back.Functions[i]
-			whole += f.Adjusted.Value
+			whole += f.Shown.Value
 			if f.Place != g.Place || !near(f.Adjusted.Value, -g.Adjusted.Value) || !near(*f.Adjusted.Low, -*g.Adjusted.High) || !near(f.Q, g.Q) || opposite[f.Status] != g.Status {
 				t.Fatalf("%+v there, %+v back", f, g)
 			}

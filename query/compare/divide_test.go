@@ -29,8 +29,8 @@ func drawParts(rng *rand.Rand, have float64, byDevice bool) (parts []drawnPart) 
 				p.exact.Seen++
 			}
 			all := x + 10*speed*length*math.Exp(0.2*rng.NormFloat64())
-			p.exact = p.exact.plus(Amount{Sum: x, Squares: x * x, Product: x * all})
-			p.part.Time = p.part.Time.plus(Amount{Seen: 1, Sum: all, Squares: all * all, Product: all * all})
+			p.exact = p.exact.Plus(Amount{Sum: x, Squares: x * x, Product: x * all})
+			p.part.Time = p.part.Time.Plus(Amount{Seen: 1, Sum: all, Squares: all * all, Product: all * all})
 		}
 		p.part.Views, p.part.Self = float64(n), p.exact.Sum
 		parts = append(parts, p)
@@ -40,7 +40,7 @@ func drawParts(rng *rand.Rand, have float64, byDevice bool) (parts []drawnPart) 
 
 func whole(parts []drawnPart) (of, time Amount, views float64, known []Part) {
 	for _, p := range parts {
-		of, time, views, known = of.plus(p.exact), time.plus(p.part.Time), views+p.part.Views, append(known, p.part)
+		of, time, views, known = of.Plus(p.exact), time.Plus(p.part.Time), views+p.part.Views, append(known, p.part)
 	}
 	return of, time, views, known
 }

@@ -31,10 +31,10 @@ func (d deviation) estimate(value, level float64) Estimate {
 func (c *comparison) change(a, b []Amount) (out Change, unadjusted bool) {
 	sumA, vagueA := total(a)
 	sumB, vagueB := total(b)
-	out.Mean = Pair{ratio(sumA.Sum, c.all.a), ratio(sumB.Sum, c.all.b)}
+	out.Measured = Pair{ratio(sumA.Sum, c.all.a), ratio(sumB.Sum, c.all.b)}
+	out.Mean = out.Measured
 	whole := estimateOf([]amounts{{sumA, sumB}}, []both{c.all}, []float64{1})
 	known := !vagueA && !vagueB
-	out.Difference.Value = out.Mean.B - out.Mean.A
 	out.measured = whole.deviation(known)
 	out.P, out.Q = 1, 1
 	unadjusted = len(c.cellOf) > 1 && (len(a) == 1 || len(b) == 1) && len(a) <= 1 && len(b) <= 1
@@ -44,10 +44,10 @@ func (c *comparison) change(a, b []Amount) (out Change, unadjusted bool) {
 	e := whole
 	if !unadjusted {
 		e = estimateOf(c.inCells(a, b), c.views, c.weight)
-		out.Mix, out.mix = c.mix(out.Mean.B, b, known)
+		out.Mix, out.mix = c.mix(out.Measured.B, b, known)
 		out.LeftOut = new(0.0)
 		if c.uncovered > 0 {
-			*out.LeftOut = finite(out.Difference.Value - e.difference - out.Mix.Value)
+			*out.LeftOut = finite(out.Measured.B - out.Measured.A - e.difference - out.Mix.Value)
 		}
 	}
 	out.Adjusted = &Estimate{Value: finite(e.difference)}
@@ -66,8 +66,8 @@ func (c *comparison) inCells(a, b []Amount) []amounts {
 	clear(c.cells)
 	for s, cell := range c.cellOf {
 		if cell >= 0 {
-			c.cells[cell].a = c.cells[cell].a.plus(amountAt(a, s))
-			c.cells[cell].b = c.cells[cell].b.plus(amountAt(b, s))
+			c.cells[cell].a = c.cells[cell].a.Plus(amountAt(a, s))
+			c.cells[cell].b = c.cells[cell].b.Plus(amountAt(b, s))
 		}
 	}
 	return c.cells
@@ -111,7 +111,7 @@ func (c *comparison) mix(mean float64, b []Amount, known bool) (*Estimate, devia
 func total(amounts []Amount) (all Amount, vague bool) {
 	for s := range amounts {
 		x := amountAt(amounts, s)
-		all = all.plus(x)
+		all = all.Plus(x)
 		vague = vague || x.vague()
 	}
 	return all, vague
@@ -133,7 +133,7 @@ func estimateOf(cells []amounts, views []both, weight []float64) (e estimate) {
 	var all amounts
 	for i, x := range cells {
 		n, w2 := views[i], weight[i]*weight[i]
-		all.a, all.b = all.a.plus(x.a), all.b.plus(x.b)
+		all.a, all.b = all.a.Plus(x.a), all.b.Plus(x.b)
 		if n.a < 2 || n.b < 2 {
 			e.known = false
 			continue

@@ -72,29 +72,36 @@ type Estimate struct {
 
 // Change is the change of a time. Unknown values are null, never 0.
 type Change struct {
-	Mean Pair `json:"mean_ms"` // over all page views
-	// Difference is the measured difference of the means: the sum of the next three if they are
-	// known.
-	Difference Estimate `json:"difference_ms"`
-	// Adjusted is the difference with B in A's mix, in the strata that both have. Its interval
-	// excludes 0 exactly if the status is an alarm or WithPage, unless Beside found the alarm. Null if there are too few page views to
-	// separate it from the mix.
-	Adjusted *Estimate `json:"change_ms"`
-	// Mix is the effect of B's traffic mix alone. Null if Adjusted is null, or if Unadjusted is
-	// set.
+	// Mean is A's mean, and B's with A's traffic. B less A is Shown.
+	Mean Pair `json:"mean_ms"`
+	// Shown is the change that every screen shows: with A's traffic, in the strata that both sides
+	// have. If there are too few page views for that, it is the measured difference. Its interval
+	// excludes 0 exactly if the status is an alarm or WithPage.
+	Shown Estimate `json:"change_ms"`
+	// ByRest reports that Shown is the change at an equal rest of the page view, which alone tells it
+	// from noise. Plain is the change whatever the rest is, then.
+	ByRest bool      `json:"at_equal_rest,omitempty"`
+	Plain  *Estimate `json:"plain_change_ms,omitempty"`
+	// Measured are the means over all page views. B less A is the sum of Adjusted, Mix and LeftOut.
+	Measured Pair `json:"measured_ms"`
+	// Mix is the effect of B's traffic mix alone. It is null if it cannot be separated from the
+	// change: there are too few page views, or Unadjusted is set.
 	Mix *Estimate `json:"mix_ms"`
 	// LeftOut is the contribution of A's strata that were left out: its cause is unknown.
 	LeftOut *float64 `json:"left_out_ms"`
+	// Adjusted is the change with A's traffic, whatever the rest of the page view is. It is nil if
+	// there are too few page views.
+	Adjusted *Estimate `json:"-"`
 	// Beside is the change of a function at an equal rest of the page view: what it would be if all
-	// other JavaScript had taken as long as before, see the package comment. It has decided, if it is
-	// there: if the status is an alarm, its interval excludes 0, and for WithinNoise it includes 0.
-	Beside *Estimate `json:"beside_ms,omitempty"`
+	// other JavaScript had taken as long as before, see the package comment. If it is there, it decides
+	// about the status: its interval excludes 0 for an alarm, and includes 0 for WithinNoise.
+	Beside *Estimate `json:"-"`
 	// Level is the level of all intervals of this change, such as 0.95. Changes selected among
 	// many have intervals corrected for the selection, after Benjamini and Yekutieli, "False
 	// Discovery Rate–Adjusted Multiple Confidence Intervals for Selected Parameters", J. Am.
 	// Stat. Assoc. 100 (2005).
 	Level    float64  `json:"level"`
-	Relative *float64 `json:"relative,omitempty"` // [Change.Shown] divided by A's mean, in the strata of both
+	Relative *float64 `json:"relative,omitempty"` // Shown divided by A's mean: at least -1
 	P        float64  `json:"p"`                  // of no change, two-sided; 1 if it was not tested
 	// Q is P corrected for all tests: the smallest false discovery rate at which this is a
 	// discovery. It is an alarm if both Q and P are at most Result.FalseDiscovery.
@@ -112,27 +119,26 @@ type Change struct {
 	only                            only
 }
 
-// Shown is the estimate that the status is about: the adjusted change, or the measured difference if
-// that is unknown. It is the change at an equal rest if only that tells an alarm from noise.
-func (c *Change) Shown() Estimate {
-	if c.ByRest() {
-		return *c.Beside
-	}
-	return c.plain()
+// leftOut reports whether all of the time is in strata that are compared with nothing.
+func (c *Change) leftOut() bool {
+	return c.Adjusted != nil && c.base == 0 && c.Adjusted.Value == 0 && c.Measured.A+c.Measured.B > 0
 }
 
-// ByRest reports whether the status is an alarm that the plain change does not tell from noise, and
-// the change at an equal rest of the page view does.
-func (c *Change) ByRest() bool {
-	return c.Status.Alarm() && c.Beside != nil && c.Adjusted.holds0()
-}
-
-// plain is the change without regard to the rest of the page views.
-func (c *Change) plain() Estimate {
-	if c.Adjusted != nil {
-		return *c.Adjusted
+// show sets what is shown of a change whose status and intervals are known.
+func (c *Change) show() {
+	switch {
+	case c.Status.Alarm() && c.Beside != nil && c.Adjusted.holds0():
+		c.ByRest, c.Plain, c.Shown = true, c.Adjusted, *c.Beside
+	case c.Adjusted != nil:
+		c.Shown = *c.Adjusted
 	}
-	return c.Difference
+	if c.Adjusted == nil {
+		return
+	}
+	c.Mean = Pair{c.base, max(c.base+c.Shown.Value, 0)}
+	if c.base > 0 {
+		c.Relative = new(finite(max(c.Shown.Value/c.base, -1)))
+	}
 }
 
 // agrees reports whether the plain change is of the direction of that at an equal rest, and no mere
@@ -199,7 +205,7 @@ type FunctionChange struct {
 type Rest struct {
 	Functions int      `json:"functions"` // not listed
 	Mean      Pair     `json:"mean_ms"`
-	Change    *float64 `json:"change_ms"` // null if that of the total is null
+	Change    float64  `json:"change_ms"`
 	Share     *float64 `json:"share,omitempty"`
 }
 
@@ -255,22 +261,19 @@ func (r *Result) list(functions []FunctionChange, n int) {
 		r.Functions[i] = functions[order[i].function]
 	}
 	r.Rest.Mean = r.Total.Mean
-	change := r.Total.plain().Value
 	for i := range r.Functions {
 		f := &r.Functions[i].Change
 		r.Rest.Mean.A -= f.Mean.A
 		r.Rest.Mean.B -= f.Mean.B
-		change -= f.plain().Value
 	}
-	if r.Total.Adjusted != nil {
-		r.Rest.Change, r.Rest.Share = new(change), r.share(change)
-	}
+	r.Rest.Change = r.Rest.Mean.B - r.Rest.Mean.A
+	r.Rest.Share = r.share(r.Rest.Change)
 }
 
 // size orders alarms before others, whose size is below zero, and larger changes before smaller
 // ones.
 func (c *Change) size() float64 {
-	size := math.Abs(c.Shown().Value)
+	size := math.Abs(c.Shown.Value)
 	if c.Status.Alarm() {
 		return size
 	}

@@ -57,11 +57,19 @@ func contradictions(r *compare.Result, said map[compare.Status]int) (out []strin
 	if min(r.Views.A, r.Views.B) < float64(r.MinViews) && r.Enough {
 		wrong("%v page views are enough of %d", r.Views, r.MinViews)
 	}
-	if r.Enough == (r.Uncovered == nil) || r.Enough == (r.Rest.Change == nil) {
-		wrong("enough %t, uncovered %v, rest %v", r.Enough, r.Uncovered, r.Rest)
+	if r.Enough == (r.Uncovered == nil) {
+		wrong("enough %t, uncovered %v", r.Enough, r.Uncovered)
 	}
 	if r.Enough == (len(r.Warnings) > 0 && strings.HasPrefix(r.Warnings[0], "too few")) {
 		wrong("enough %t, %q", r.Enough, r.Warnings)
+	}
+	sum, size := r.Rest.Mean, 1+r.Total.Mean.A+r.Total.Mean.B
+	for _, f := range r.Functions {
+		sum.A, sum.B = sum.A+f.Mean.A, sum.B+f.Mean.B
+		size += f.Mean.A + f.Mean.B
+	}
+	if t := r.Total.Mean; math.Abs(sum.A-t.A)+math.Abs(sum.B-t.B) > 1e-6*size || math.Abs(r.Rest.Mean.B-r.Rest.Mean.A-r.Rest.Change) > 1e-6*size {
+		wrong("functions and the rest are %v, the total is %v", sum, t)
 	}
 	changes := map[string]compare.Change{"total": r.Total}
 	for _, f := range r.Features {
@@ -104,13 +112,13 @@ func contradictionsOf(c compare.Change, enough bool) (out []string) {
 		return *e.Low, *e.High, true
 	}
 	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-6*(1+math.Abs(c.Mean.A)+math.Abs(c.Mean.B)) }
-	shown := c.Shown()
-	low, high, known := intervalOf(&shown)
+	low, high, known := intervalOf(&c.Shown)
 	plainLow, plainHigh, _ := intervalOf(c.Adjusted)
 	restLow, restHigh, rest := intervalOf(c.Beside)
 	intervalOf(c.Mix)
-	intervalOf(&c.Difference)
-	check(near(c.Difference.Value, c.Mean.B-c.Mean.A), "the difference is not that of the means")
+	check(near(c.Shown.Value, c.Mean.B-c.Mean.A), "the means do not give the change")
+	check(c.Mean.A >= 0 && c.Mean.B >= 0, "a mean below 0")
+	check(c.Relative == nil || *c.Relative >= -1 && near(*c.Relative*c.Mean.A, c.Shown.Value), "the percentage is not the change by A's mean")
 	check(c.Level > 0 && c.Level < 1, "intervals have no level")
 	check((c.Status == compare.TooFew) != enough, "too few is not what is not enough")
 	if !enough {
@@ -131,7 +139,7 @@ func contradictionsOf(c compare.Change, enough bool) (out []string) {
 		check(!known && c.Detectable == nil, "an interval of what is not known")
 	}
 	if c.Mix != nil {
-		check(near(c.Difference.Value, c.Adjusted.Value+c.Mix.Value+*c.LeftOut), "the parts do not add up")
+		check(near(c.Measured.B-c.Measured.A, c.Adjusted.Value+c.Mix.Value+*c.LeftOut), "the parts do not add up")
 	}
 	return out
 }

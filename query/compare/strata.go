@@ -1,6 +1,10 @@
 package compare
 
-import "math"
+import (
+	"maps"
+	"math"
+	"slices"
+)
 
 // both is a number for each side.
 type both struct{ a, b float64 }
@@ -15,7 +19,7 @@ type comparison struct {
 	covered   both      // page views in cells
 	all       both
 	uncovered float64
-	pooled    int       // the cell of pooled strata, -1 if there is none
+	pooled    []bool    // by cell: it is of several strata
 	few       []bool    // by stratum: it is left out since it is small, and so are the others like it
 	cells     []amounts // scratch
 }
@@ -29,37 +33,46 @@ const (
 	similar = 3
 )
 
+// KeyPage is the label of strata that are of a page.
+const KeyPage = "page"
+
 // newComparison decides the use of each stratum. A stratum with enough views on both
-// sides is a cell. A stratum that is small on both or has similar shares joins the pool.
+// sides is a cell. A stratum that is small on both or has similar shares joins the others of its
+// page, and what is left of pages then joins by the same rule.
 // A stratum that is large on one side and almost missing on the other cannot be compared.
 func newComparison(in Input, o Options) *comparison {
 	n := max(len(in.Strata), len(in.A.Views), len(in.B.Views))
-	c := &comparison{o: o, cellOf: make([]int, n), few: make([]bool, n), pooled: -1}
+	c := &comparison{o: o, cellOf: make([]int, n), few: make([]bool, n)}
 	c.all = both{sum(in.A.Views), sum(in.B.Views)}
-	enough := float64(min(ownViews, o.MinViews))
-	pool := both{}
+	pageOf := make([]string, n)
+	pages := map[string]*pool{} // all of a page
 	for s := range n {
+		if s < len(in.Strata) {
+			pageOf[s] = in.Strata[s].Value(KeyPage)
+		}
+		if pages[pageOf[s]] == nil {
+			pages[pageOf[s]] = new(pool)
+		}
 		v := both{at(in.A.Views, s), at(in.B.Views, s)}
+		pages[pageOf[s]].add(pool{[]int{s}, v})
 		c.viewsB = append(c.viewsB, v.b)
-		shareA, shareB := ratio(v.a, c.all.a), ratio(v.b, c.all.b)
-		c.cellOf[s] = -1
-		switch {
-		case v.a >= enough && v.b >= enough:
-			c.cellOf[s] = len(c.views)
-			c.views = append(c.views, v)
-		case max(v.a, v.b) < enough || max(shareA, shareB) <= similar*min(shareA, shareB):
-			c.cellOf[s] = math.MaxInt
-			pool = both{pool.a + v.a, pool.b + v.b}
+	}
+	var rest pool
+	for _, page := range slices.Sorted(maps.Keys(pages)) {
+		var small pool // of the page
+		for _, s := range pages[page].strata {
+			of := pool{[]int{s}, both{at(in.A.Views, s), c.viewsB[s]}}
+			if !c.cell(of) && c.joins(of.views, pages[page].views) {
+				small.add(of)
+			}
+		}
+		if !c.cell(small) && c.joins(small.views, c.all) {
+			rest.add(small)
 		}
 	}
-	to := -1
-	if pool.a >= enough && pool.b >= enough {
-		to, c.pooled = len(c.views), len(c.views)
-		c.views = append(c.views, pool)
-	}
-	for s, cell := range c.cellOf {
-		if cell == math.MaxInt {
-			c.cellOf[s], c.few[s] = to, to < 0
+	if !c.cell(rest) {
+		for _, s := range rest.strata {
+			c.few[s] = true
 		}
 	}
 	for _, v := range c.views {
@@ -78,6 +91,39 @@ func newComparison(in Input, o Options) *comparison {
 // enough reports whether both sides have the required number of page views.
 func (c *comparison) enough() bool {
 	return min(c.covered.a, c.covered.b) >= float64(c.o.MinViews)
+}
+
+// pool is strata that are compared as one.
+type pool struct {
+	strata []int
+	views  both
+}
+
+func (p *pool) add(o pool) {
+	p.strata = append(p.strata, o.strata...)
+	p.views = both{p.views.a + o.views.a, p.views.b + o.views.b}
+}
+
+// cell makes strata a cell if they have enough page views on both sides. Without that they are left
+// out, until they are part of another pool.
+func (c *comparison) cell(p pool) bool {
+	least := float64(min(ownViews, c.o.MinViews))
+	to := -1
+	if p.views.a >= least && p.views.b >= least {
+		to = len(c.views)
+		c.views, c.pooled = append(c.views, p.views), append(c.pooled, len(p.strata) > 1)
+	}
+	for _, s := range p.strata {
+		c.cellOf[s] = to
+	}
+	return to >= 0
+}
+
+// joins reports whether what is too small for a cell may be compared together with others: with
+// them it is all.
+func (c *comparison) joins(v, all both) bool {
+	shareA, shareB := ratio(v.a, all.a), ratio(v.b, all.b)
+	return max(v.a, v.b) < float64(min(ownViews, c.o.MinViews)) || max(shareA, shareB) <= similar*min(shareA, shareB)
 }
 
 func (c *comparison) report(in Input) []Stratum {
@@ -99,7 +145,7 @@ func (c *comparison) report(in Input) []Stratum {
 			x.Use = StratumTooFew
 		case cell < 0:
 			x.Use = StratumLeftOut
-		case cell == c.pooled:
+		case c.pooled[cell]:
 			x.Use = StratumPooled
 		}
 		out[s] = x

@@ -109,7 +109,7 @@ func (s *Summary) writeVerdict(b *strings.Builder) {
 		return
 	case !c.Enough:
 		fmt.Fprintf(b, "**Not known yet**: %s and %s page views. As measured: %s a page view, from %s to %s%s.\n",
-			thousands(c.Views.A), thousands(c.Views.B), estimate(c.Total.Difference), milliseconds(c.Total.Mean.A), milliseconds(c.Total.Mean.B), interval(c.Total))
+			thousands(c.Views.A), thousands(c.Views.B), estimate(c.Total.Shown), milliseconds(c.Total.Mean.A), milliseconds(c.Total.Mean.B), interval(c.Total))
 		return
 	}
 	t := c.Total
@@ -121,7 +121,7 @@ func (s *Summary) writeVerdict(b *strings.Builder) {
 	if len(s.Pages) > 1 {
 		over = " over all pages"
 	}
-	fmt.Fprintf(b, "%s **%s%s**: %s a page view%s%s; as measured from %s to %s", mark(t.Status), capital(says), over, change(t), relative(t), interval(t), milliseconds(t.Mean.A), milliseconds(t.Mean.B))
+	fmt.Fprintf(b, "%s **%s%s**: %s a page view%s%s, from %s to %s", mark(t.Status), capital(says), over, change(t), relative(t), interval(t), milliseconds(t.Mean.A), milliseconds(t.Mean.B))
 	fmt.Fprintf(b, " (%s and %s page views)", thousands(c.Views.A), thousands(c.Views.B))
 	if to := s.link("compare"); to != "" {
 		fmt.Fprintf(b, " — [dashboard](%s)", to)
@@ -218,9 +218,9 @@ func (s *Summary) writeFunctions(b *strings.Builder) {
 			page = code(on)
 		}
 		by := change(f.Change)
-		if f.ByRest() {
+		if f.ByRest {
 			rest = true
-			by += " †, as measured " + estimate(*f.Adjusted)
+			by += " †"
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", s.marked(f.Status), name, page, milliseconds(f.Mean.A), milliseconds(f.Mean.B), by)
 	}
@@ -323,7 +323,7 @@ func (s *Summary) writeNotes(b *strings.Builder) {
 	fmt.Fprintf(b, "\nMilliseconds of main thread time of a page view. %s; of the findings about functions at most %.0f %% are false alarms, and their intervals are corrected for how many were looked at.\n", mix, 100*s.All.FalseDiscovery)
 }
 
-func change(c compare.Change) string { return estimate(c.Shown()) }
+func change(c compare.Change) string { return estimate(c.Shown) }
 
 func estimate(e compare.Estimate) string {
 	out := signed(e.Value) + " ms"
@@ -335,7 +335,7 @@ func estimate(e compare.Estimate) string {
 
 // interval gives the level of a change's intervals, if it has one.
 func interval(c compare.Change) string {
-	if c.Shown().Low == nil {
+	if c.Shown.Low == nil {
 		return ""
 	}
 	return fmt.Sprintf(", interval of %.4g %%", 100*c.Level)

@@ -25,7 +25,7 @@ const hostile = "a`b|c*d_e <img src=x> [x](https://evil.example) @team #1 www.ev
 func changed(status compare.Status, before, after float64) compare.Change {
 	low, high, part := after-before-1, after-before+1, (after-before)/before
 	e := compare.Estimate{Value: after - before, Low: &low, High: &high}
-	c := compare.Change{Mean: compare.Pair{A: before, B: after}, Difference: e, Level: 0.99, Status: status}
+	c := compare.Change{Mean: compare.Pair{A: before, B: after}, Shown: e, Level: 0.99, Status: status}
 	if status != compare.TooFew {
 		c.Adjusted, c.Relative = &e, &part
 	}

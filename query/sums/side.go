@@ -20,15 +20,19 @@ type Side struct {
 	Facet  Facet
 	strata map[string]*sideStratum
 	naming *naming.Naming
-	plain  bool          // devices and browsers are no strata
-	hours  string        // the stratum of what is added
-	sum    *rollup.Sum   // by stratum, and by release where names depend on it
-	raw    *trie.Profile // of sum
-	parts  *Functions    // of which whole is made
-	whole  map[trie.Frame]compare.Amount
-	all    compare.Amount // all time of the page views that whole is of; zero if unknown
-	views  int64          // that whole is of
-	totals map[trie.Frame]trie.Function
+	plain  bool   // devices and browsers are no strata
+	hours  string // the stratum of what is added
+	pages  bool   // pages are strata, in the place of browsers
+	page   string // of what is added
+	// otherPages are those whose strata were joined.
+	otherPages map[string]bool
+	sum        *rollup.Sum   // by stratum, and by release where names depend on it
+	raw        *trie.Profile // of sum
+	parts      *Functions    // of which whole is made
+	whole      map[trie.Frame]compare.Amount
+	all        compare.Amount // all time of the page views that whole is of; zero if unknown
+	views      int64          // that whole is of
+	totals     map[trie.Frame]trie.Function
 }
 
 // sideStratum is one kind of page views.
@@ -59,10 +63,19 @@ func (s *Side) Hours(stratum string) { s.hours = stratum }
 // Exact reports whether what is known of functions is that of what was asked for, without strata.
 func (s *Side) Exact() bool { return len(s.strata) < 2 && s.Facet.TakesAnyFunctions() }
 
+// ByPage makes each page a stratum of its own, by device: a comparison over all pages must not take
+// other shares of pages for a change.
+func (s *Side) ByPage() { s.pages = true }
+
 // stratumOf returns the labels of the stratum that a label set belongs to: the device, and
-// the browser without its version, which changes by itself every few weeks. Of a concurrent comparison there are the hours, too.
+// the browser without its version, which changes by itself every few weeks, or the page.
+// Of a concurrent comparison there are the hours, too.
 func (s *Side) stratumOf(l trie.Labels) (out trie.Labels) {
-	if !s.plain {
+	switch {
+	case s.plain:
+	case s.pages:
+		out = pageKind(s.page, l)
+	default:
 		out = KindOf(l)
 	}
 	if s.hours != "" {
@@ -81,6 +94,14 @@ func KindOf(l trie.Labels) (out trie.Labels) {
 		out = append(out, trie.Label{Key: rollup.KeyDevice, Value: v})
 	}
 	return out
+}
+
+// pageKind returns the labels of the kind of page view where pages are strata.
+func pageKind(page string, l trie.Labels) (out trie.Labels) {
+	if v := l.Value(rollup.KeyDevice); v != "" {
+		out = append(out, trie.Label{Key: rollup.KeyDevice, Value: v})
+	}
+	return append(out, trie.Label{Key: compare.KeyPage, Value: page})
 }
 
 // group returns the labels of the group that the time of a cell goes to.
@@ -104,6 +125,7 @@ func (s *Side) stratum(l trie.Labels) *sideStratum {
 
 // Add adds a record. One that is alike is of page views with the same labels.
 func (s *Side) Add(x store.Rolled, alike bool) error {
+	s.page = x.Page
 	if err := s.sum.Add(x.Record, x.Stacks); err != nil {
 		return err
 	}
@@ -225,6 +247,9 @@ func (s *Side) input(strata []string) (out compare.Side) {
 		out.Features = append(out.Features, f)
 	}
 	for _, frame := range slices.SortedFunc(maps.Keys(s.totals), trie.CompareFrames) {
+		if frame.Own() { // which is in no time of a page view
+			continue
+		}
 		total := s.totals[frame]
 		f := compare.Function{Frame: frame, Total: float64(total.Total) / 1000, Reach: float64(total.Reach)}
 		f.Self = s.amounts(frame, at)
@@ -261,6 +286,9 @@ func (s *Side) Unsampled() float64 {
 func Input(a, b *Side, names *naming.Names, parts func(trie.Frame) trie.Frame) (in compare.Input) {
 	a.finish(names, parts)
 	b.finish(names, parts)
+	if a.pages {
+		foldPages(a, b)
+	}
 	strata := slices.Sorted(maps.Keys(a.strata))
 	for s := range b.strata {
 		if a.strata[s] == nil {
@@ -307,6 +335,9 @@ func (s *Side) lengths() map[string]float64 {
 			at += float64(w.Self)
 		}
 		labels := slices.DeleteFunc(slices.Clone(g.Labels), func(l trie.Label) bool { return l.Key == rollup.KeyRelease })
+		if s.otherPages[labels.Value(compare.KeyPage)] {
+			labels = inOther(labels)
+		}
 		out[fmt.Sprintf("%q", labels)] += at
 	}
 	return out

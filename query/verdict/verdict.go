@@ -79,7 +79,7 @@ func Of(c *query.Comparison, l Limits) Verdict {
 	}
 	for i := range c.Functions {
 		f := &c.Functions[i]
-		if e := f.Shown(); (f.Status == compare.Slower || f.Status == compare.New) && e.Value >= l.Function*c.Total.Mean.A {
+		if e := f.Shown; (f.Status == compare.Slower || f.Status == compare.New) && e.Value >= l.Function*c.Total.Mean.A {
 			v.add(Marginal, fmt.Sprintf("the function %s is %s: %s of a page view", nameOf(f), f.Status, estimate(e)))
 		}
 	}
@@ -89,17 +89,14 @@ func Of(c *query.Comparison, l Limits) Verdict {
 // ofPage judges all JavaScript of a page view.
 func ofPage(c *query.Comparison, l Limits) Verdict {
 	t := &c.Total
-	e := t.Shown()
+	e := t.Shown
 	if t.Relative == nil && t.Status.Alarm() && e.Value > 0 {
 		return Verdict{Word: Fail, Reasons: []string{"JavaScript of a page view " + estimate(e) + ", which is more than noise, and before there was none"}}
 	}
 	if t.Relative == nil || e.Low == nil || e.High == nil || t.Mean.A <= 0 {
 		return Verdict{Word: NotYet, Reasons: []string{"how JavaScript varies is not known yet"}}
 	}
-	base := e.Value / *t.Relative
-	if *t.Relative == 0 {
-		base = t.Mean.A
-	}
+	base := t.Mean.A
 	low, high, limit := *e.Low/base, *e.High/base, l.Page
 	said := fmt.Sprintf("JavaScript of a page view %s (%s to %s)", percent(*t.Relative), percent(low), percent(high))
 	switch {
@@ -173,7 +170,13 @@ func estimate(e compare.Estimate) string {
 	return out
 }
 
-func percent(share float64) string { return fmt.Sprintf("%+.2g %%", 100*share) }
+// percent writes a share of 0.012 as +1.2 %, and one of 1.2 as +120 %.
+func percent(share float64) string {
+	if math.Abs(share) < 0.095 {
+		return fmt.Sprintf("%+.2g %%", 100*share)
+	}
+	return fmt.Sprintf("%+.0f %%", 100*share)
+}
 
 func number(x float64, unit string) string {
 	if unit == "score" {

@@ -26,12 +26,12 @@ func TestRandom(t *testing.T) {
 		slower := 0
 		for i := range c.Functions {
 			f := &c.Functions[i]
-			if e := f.Shown(); f.Status.Alarm() && e.Value > 0 && e.Value >= l.Function*c.Total.Mean.A {
+			if e := f.Shown; f.Status.Alarm() && e.Value > 0 && e.Value >= l.Function*c.Total.Mean.A {
 				slower++
 			}
 		}
 		total := c.Total
-		e := total.Shown()
+		e := total.Shown
 		switch v.Word {
 		case Pass:
 			if !c.Enough || e.High == nil || *e.High/e.Value**total.Relative >= l.Page || slower > 0 || total.Status == compare.Slower || v.Missing != nil {

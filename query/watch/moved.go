@@ -82,7 +82,7 @@ func stayed(c *compare.Result, of []int, f *compare.FunctionChange, atOnce bool)
 	for _, k := range of {
 		x := &c.Functions[k]
 		e := decisiveOf(x)
-		sum.A, sum.B = sum.A+x.Mean.A, sum.B+x.Mean.B
+		sum.A, sum.B = sum.A+x.Measured.A, sum.B+x.Measured.B
 		change += e.Value
 		variance += square(errorOf(e, x.Level))
 	}
@@ -93,10 +93,10 @@ func stayed(c *compare.Result, of []int, f *compare.FunctionChange, atOnce bool)
 	if !atOnce { // days differ by more than chance
 		half = math.Hypot(half, normal95*usual(OfFunction)*sum.A)
 	}
-	if rest := c.Total.Mean.A - sum.A; !atOnce && rest > 0 {
-		scaled := (c.Total.Mean.B - sum.B) / rest
+	if rest := c.Total.Measured.A - sum.A; !atOnce && rest > 0 {
+		scaled := (c.Total.Measured.B - sum.B) / rest
 		like := sum.B - scaled*sum.A
-		if math.Abs(like) <= min(half, movedShare*math.Abs(f.Mean.B-scaled*f.Mean.A)) {
+		if math.Abs(like) <= min(half, movedShare*math.Abs(f.Measured.B-scaled*f.Measured.A)) {
 			return true
 		}
 	}
@@ -135,7 +135,7 @@ func plainOf(c *compare.Change) compare.Estimate {
 	if c.Adjusted != nil {
 		return *c.Adjusted
 	}
-	return c.Difference
+	return c.Shown
 }
 
 // errorOf returns the standard error of an estimate with an interval of a level, such as 0.95; infinite without one.

@@ -29,7 +29,7 @@ func Judge(word compare.Status, text string, of *compare.Change) error {
 	}
 	value, known := number(1), found[2] != ""
 	low, high := number(2), number(3)
-	shown := of.Shown()
+	shown := of.Shown
 	says := func(ok bool, what string) error {
 		if ok {
 			return nil

@@ -102,7 +102,7 @@ func (s Scenario) Alarms(p *Page, by ...By) []Alarms {
 func (x *Alarms) count(r *compare.Result) {
 	row := func(c *compare.Change) {
 		x.Rows++
-		e := c.Shown()
+		e := c.Shown
 		apart := e.Low != nil && (*e.Low > 0 || *e.High < 0)
 		switch alarm := c.Status.Alarm(); {
 		case alarm != apart && c.Status != compare.TooFew && c.Status != compare.WithPage || c.Status == compare.WithPage && !apart:

@@ -9,7 +9,7 @@ import type { Comparison, FunctionChange, Point, Series, Status } from '../src/a
 import { changeOfMeans, timeBefore } from '../src/pages/overview/before.ts';
 import { byKind, kindOf } from '../src/pages/code/Ownership.tsx';
 import { pairOf } from '../src/pages/compare/releases.ts';
-import { apart, explained, shown, sure, verdictOf } from '../src/pages/compare/verdict.ts';
+import { apart, explained, explanation, sure, verdictOf } from '../src/pages/compare/verdict.ts';
 import { binned, niceWidth } from '../src/widgets/Histogram.tsx';
 import { releasesOf } from '../src/widgets/lines.ts';
 import { placed } from '../src/widgets/Trend.tsx';
@@ -17,8 +17,8 @@ import { placed } from '../src/widgets/Trend.tsx';
 function changeOf(status: Status, value: number, share?: number): FunctionChange {
   const pair = { a: 0, b: value };
   const estimate = { value, low: value - 1, high: value + 1 };
-  const known = { difference_ms: estimate, change_ms: estimate, mix_ms: { value: 0, low: 0, high: 0 }, left_out_ms: 0 };
-  const common = { mean_ms: pair, ...known, level: 0.99, p: 0, q: 0, detectable_ms: 1 };
+  const known = { change_ms: estimate, mix_ms: { value: 0, low: 0, high: 0 }, left_out_ms: 0 };
+  const common = { mean_ms: pair, measured_ms: pair, ...known, level: 0.99, p: 0, q: 0, detectable_ms: 1 };
   return { ...common, status, name: `f${value}`, total_ms: pair, reach: pair, share };
 }
 
@@ -32,8 +32,8 @@ function comparison(changes: Partial<Comparison['total']>, more: Partial<Compari
     false_discovery: 0.05,
     method: '',
     total: {
-      mean_ms: { a: 106, b: 126 },
-      difference_ms: { value: 20, low: 12, high: 28 },
+      mean_ms: { a: 106, b: 124 },
+      measured_ms: { a: 106, b: 126 },
       mix_ms: { value: 2, low: 1, high: 3 },
       change_ms: { value: 18, low: 11, high: 25 },
       left_out_ms: 0,
@@ -58,7 +58,7 @@ function comparison(changes: Partial<Comparison['total']>, more: Partial<Compari
 /** With plain spaces, which read better here. */
 const sentence = (of: Comparison) => verdictOf(of).sentence.replaceAll('\u00a0', ' ');
 
-test('a change is said with its interval, where it is, and what the traffic did', () => {
+test('a verdict has the change, its interval and where it is, and the explanation the traffic', () => {
   const functions = [
     changeOf('slower', 8, 0.44),
     changeOf('new', 4, 0.22),
@@ -70,10 +70,14 @@ test('a change is said with its interval, where it is, and what the traffic did'
   ];
   assert.equal(
     sentence(comparison({}, { functions })),
-    '+18.0 ms (+17 %), likely +11.0 to +25.0. 83 % of it is in 4 functions. Traffic adds +2.00 ms (+1.00 to +3.00).',
+    '+18.0 ms (+17 %), likely +11.0 to +25.0. 83 % of it is in 4 functions.',
   );
-  const unsure = comparison({ mix_ms: { value: 2, low: -1, high: 5 } });
-  assert.equal(sentence(unsure), '+18.0 ms (+17 %), likely +11.0 to +25.0.');
+  assert.equal(
+    explanation(comparison({}).total),
+    'The means as measured are 106 ms and 126 ms. Of their difference of +20.0 ms, ' +
+      '+2.00 ms (+1.00 to +3.00) come from another mix of traffic in B.',
+  );
+  assert.equal(explanation(comparison({ measured_ms: { a: 106, b: 124 } }).total), '');
 });
 
 test('functions explain a change only as far as they changed for sure', () => {
@@ -88,10 +92,10 @@ test('noise is called noise, and too few page views are no verdict', () => {
   noise.functions = [changeOf('new', 15.6)];
   assert.equal(
     sentence(noise),
-    'No clear change: +7.54 ms (+1.4 %), likely −15.9 to +31.0. A change of 9.50 ms would be found nine times of ten. ' +
+    'No clear change: +7.54 ms (+1.4 %), likely −15.9 to +31.0. A change of 9.50 ms would be found nine times out of ten. ' +
       '1 function changed clearly.',
   );
-  const unknown = { change_ms: null, mix_ms: null, left_out_ms: null, detectable_ms: null, relative: undefined };
+  const unknown = { change_ms: { value: 20, low: 12, high: 28 }, mix_ms: null, left_out_ms: null, detectable_ms: null, relative: undefined };
   const few = comparison(
     { ...unknown, level: 0.95, status: 'too few views' },
     { enough: false, views: { a: 34, b: 1200 }, warnings: ['34 of 100'] },
@@ -207,13 +211,16 @@ test('no sentence contradicts the numbers of a random comparison', () => {
     const { status } = verdictOf(one);
     const text = sentence(one);
     said.set(status, (said.get(status) ?? 0) + 1);
-    const estimate = shown(one.total);
+    const estimate = one.total.change_ms;
     const why = `${text} ${JSON.stringify(one.total)}`;
     assert.equal(text.startsWith('Not known yet'), !one.enough, why);
     assert.equal(text.startsWith('No clear change'), status == 'within noise', why);
     assert.equal(status == 'too few views' || text.startsWith('Not known') ? !one.enough : one.enough, true, why);
     if (!one.enough) assert.doesNotMatch(text, /[Tt]raffic|code|clear|of it/, why);
-    if (/Traffic adds/.test(text)) assert.ok(apart(one.total.mix_ms!), why);
+    const { mean_ms, relative } = one.total;
+    const size = 1 + mean_ms.a + mean_ms.b;
+    assert.ok(Math.abs(mean_ms.b - mean_ms.a - estimate.value) < 1e-6 * size, why);
+    assert.ok(relative == undefined || (relative >= -1 && Math.abs(relative * mean_ms.a - estimate.value) < 1e-6 * size), why);
     if (sure.includes(status)) assert.ok(apart(estimate) && (estimate.value > 0) == (status == 'slower' || status == 'new'), why);
     if (status == 'within noise') assert.ok(!apart(estimate) && estimate.low != undefined, why);
     if (estimate.low == undefined) assert.match(text, /no interval is known/, why);

@@ -137,4 +137,4 @@ func largest(c query.Comparison) (f compare.FunctionChange) {
 }
 
 // shown returns a change in ms per page view.
-func shown(c *compare.Change) float64 { return c.Shown().Value }
+func shown(c *compare.Change) float64 { return c.Shown.Value }

@@ -32,7 +32,7 @@ func Tell(ctx context.Context, w io.Writer, src query.Source, url, bin string, n
 	if err != nil {
 		return err
 	}
-	total := c.Total.Shown()
+	total := c.Total.Shown
 	fmt.Fprintf(w, "Release %s against %s, page %s, last 24 hours, %.0f and %.0f page views:\n", After, Before, Page, c.Views.B, c.Views.A)
 	fmt.Fprintf(w, "JavaScript per page view %s: %+.0f ms%s.\n\n", c.Total.Status, total.Value, between(total))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -48,7 +48,7 @@ func Tell(ctx context.Context, w io.Writer, src query.Source, url, bin string, n
 		if f.Line > 0 {
 			where = fmt.Sprintf("%s:%d", f.Resource, f.Line)
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%.1f\t%.1f\t%+.1f %s\n", f.Name, where, f.Mean.A, f.Mean.B, f.Shown().Value, f.Status)
+		fmt.Fprintf(table, "  %s\t%s\t%.1f\t%.1f\t%+.1f %s\n", f.Name, where, f.Mean.A, f.Mean.B, f.Shown.Value, f.Status)
 	}
 	if err := table.Flush(); err != nil {
 		return err

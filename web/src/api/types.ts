@@ -201,19 +201,21 @@ export interface Pair {
 export type Status = 'slower' | 'faster' | 'new' | 'gone' | 'moved' | 'with the page' | 'within noise' | 'not known' | 'too few views';
 
 /**
- * A change from A to B. difference_ms is as measured: the sum of change_ms, which has B in the traffic mix of A, of mix_ms
- * and of left_out_ms. What is not known is null. All intervals are of level, such as 0.99.
+ * A change from A to B. mean_ms are A's mean and B's with the traffic mix of A; their difference is change_ms. With too few
+ * page views they are as measured. What is not known is null. All intervals are of level, such as 0.99.
  */
 export interface Change {
   mean_ms: Pair;
-  difference_ms: Estimate;
-  change_ms: Estimate | null;
+  change_ms: Estimate;
+  /** The change is that at an equal rest of the page view; plain_change_ms is the change whatever the rest is. */
+  at_equal_rest?: boolean;
+  plain_change_ms?: Estimate;
+  /** Means over all page views: their difference is the sum of the change, mix_ms and left_out_ms. */
+  measured_ms: Pair;
   mix_ms: Estimate | null;
   left_out_ms: number | null;
-  /** Of a function, at an equal rest of the page view. */
-  beside_ms?: Estimate;
   level: number;
-  /** From 0 on, of A; absent where A has none. */
+  /** change_ms divided by A's mean, from -1 on; absent where A has none. */
   relative?: number;
   p: number;
   q: number;
@@ -251,7 +253,7 @@ export interface Comparison {
   features: FeatureChange[];
   functions: FunctionChange[];
   tested_functions: number;
-  rest: { functions: number; mean_ms: Pair; change_ms: number | null; share?: number };
+  rest: { functions: number; mean_ms: Pair; change_ms: number; share?: number };
   warnings?: string[];
   names?: Names;
 }

@@ -46,11 +46,8 @@ export const meanings = {
     'A difference is called noise if it could be by chance, given how many page views there are and how many ' +
     'functions were tested. That does not mean that nothing changed.',
   mix:
-    'The part of the difference that is due to a different mix of devices and browsers, not to a change of code. ' +
-    'With few page views it is unknown.',
-  leftOut:
-    'The part of the difference that is due to devices and browsers of A that B has hardly any of. Whether their code ' +
-    'changed is unknown.',
+    'The mean that B would have with the pages, devices and browsers of A, so that another mix of visitors does not ' +
+    'count as a change.',
   corrected:
     'The interval of the change, widened because many functions are compared at once. A change has an interval without ' +
     '0; what is within noise has one that includes 0.',

@@ -6,7 +6,7 @@ import { Legend } from '../../widgets/Metric.tsx';
 import { count, number, percent, plural, signed, signedPercent } from '../../widgets/numbers.ts';
 import { Table, type Column } from '../../widgets/Table.tsx';
 import { FunctionLink, Text, whereOf } from '../parts/names.tsx';
-import { between, byRest, shown } from './verdict.ts';
+import { between } from './verdict.ts';
 
 const statuses: readonly Status[] = ['slower', 'new', 'faster', 'gone', 'moved', 'with the page', 'within noise', 'not known', 'too few views'];
 
@@ -22,7 +22,7 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
   const toggle = (status: Status) =>
     setChosen(chosen.includes(status) ? chosen.filter((one) => one != status) : [...chosen, status]);
   const unadjusted = rows.some((row) => row.unadjusted);
-  const beside = rows.some(byRest);
+  const beside = rows.some((row) => row.at_equal_rest);
   return (
     <>
       <div class="row" role="group" aria-label="What is shown">
@@ -47,15 +47,14 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
       )}
       {beside && (
         <p class="hint">
-          † At an equal rest of the page view: it takes more or less of a page view than before. The change as measured
-          is within noise, and is said below it.
+          † After allowing for longer or shorter page views. Without that, the change (in small type) is within noise.
         </p>
       )}
       {of.rest.functions > 0 && (
         <p class="hint">
           {plural(of.rest.functions, 'more function')} of less time, together {number(of.rest.mean_ms.a)} ms in A
           and{' '}
-          {number(of.rest.mean_ms.b)} ms in B{of.rest.change_ms == null ? '' : ` (${signed(of.rest.change_ms)} ms)`}.
+          {number(of.rest.mean_ms.b)} ms in B ({signed(of.rest.change_ms)} ms).
         </p>
       )}
       <Legend
@@ -93,7 +92,7 @@ function changeColumns<R extends Change & { unadjusted?: boolean }>(): Column<R>
     {
       key: 'size',
       title: 'change, ms',
-      value: (row) => Math.abs(shown(row).value),
+      value: (row) => Math.abs(row.change_ms.value),
       cell: (row) => <Amount of={row} />,
     },
     {
@@ -103,11 +102,11 @@ function changeColumns<R extends Change & { unadjusted?: boolean }>(): Column<R>
       wide: true,
       cell: (row) => (
         <>
-          {shown(row).low == undefined ? <span class="quiet">not known</span> : between(shown(row))}
-          {byRest(row) && row.change_ms && (
+          {row.change_ms.low == undefined ? <span class="quiet">not known</span> : between(row.change_ms)}
+          {row.plain_change_ms && (
             <small class="quiet">
               {' '}
-              as measured {signed(row.change_ms.value)} ({between(row.change_ms)})
+              otherwise {signed(row.plain_change_ms.value)} ({between(row.plain_change_ms)})
             </small>
           )}
         </>
@@ -124,14 +123,14 @@ function changeColumns<R extends Change & { unadjusted?: boolean }>(): Column<R>
 }
 
 function Amount({ of }: { of: Change & { unadjusted?: boolean } }) {
-  const { value } = shown(of);
+  const { value } = of.change_ms;
   const sure = ![...folded, 'moved'].includes(of.status);
   return (
     <span class={!sure ? '' : value > 0 ? 'slower' : 'faster'}>
       {sure && value != 0 && <span aria-hidden="true">{value > 0 ? '▲ ' : '▼ '}</span>}
       {signed(value)}
       {of.unadjusted && '*'}
-      {byRest(of) && '†'}
+      {of.at_equal_rest && '†'}
     </span>
   );
 }

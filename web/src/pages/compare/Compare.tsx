@@ -3,13 +3,12 @@
 import { useEffect } from 'preact/hooks';
 import { byRelease, catalog, compare, tree } from '../../api/queries.ts';
 import { otherSideOf, type OtherSide } from '../../api/selection.ts';
-import type { Comparison, Estimate } from '../../api/types.ts';
+import type { Comparison } from '../../api/types.ts';
 import { change, go } from '../../state/location.ts';
 import { useQuery } from '../../state/responses.ts';
 import { changed, hrefOf, linkHere } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { releasesOf } from '../../widgets/lines.ts';
-import type { Term } from '../../widgets/meanings.ts';
 import { Metric } from '../../widgets/Metric.tsx';
 import { NamesRemark, Notice } from '../../widgets/Notice.tsx';
 import { capital, count, number, percent, signed } from '../../widgets/numbers.ts';
@@ -19,7 +18,7 @@ import { Tabs } from '../parts/Tabs.tsx';
 import { Changes, FeatureChanges } from './Changes.tsx';
 import { pairOf } from './releases.ts';
 import { Sides } from './Sides.tsx';
-import { apart, beginning, between, verdictOf } from './verdict.ts';
+import { beginning, between, explanation, verdictOf } from './verdict.ts';
 import '../parts/detail.css';
 
 /** The page that compares. */
@@ -136,10 +135,10 @@ function Verdict({ of }: { of: Comparison }) {
       <dl class="metrics">
         <Metric
           hero
-          name="Difference"
-          term="perView"
-          value={`${signed(total.difference_ms.value)} ms`}
-          beside={between(total.difference_ms)}
+          name="Change"
+          term="noise"
+          value={`${signed(total.change_ms.value)} ms`}
+          beside={between(total.change_ms)}
         />
         <Metric
           name="A, mean"
@@ -148,17 +147,13 @@ function Verdict({ of }: { of: Comparison }) {
           beside={`${count(views.a)} page views`}
         />
         <Metric
-          name="B, mean"
-          term="perView"
+          name={total.mix_ms ? 'B, mean with A’s traffic' : 'B, mean'}
+          term="mix"
           value={`${number(total.mean_ms.b)} ms`}
           beside={`${count(views.b)} page views`}
         />
-        <Cause name="Explained by traffic" term="mix" of={total.mix_ms} />
-        <Cause name="Explained by code" term="noise" of={total.change_ms} />
-        {total.left_out_ms != null && Math.abs(total.left_out_ms) >= 0.005 && (
-          <Metric name="Left out" term="leftOut" value={`${signed(total.left_out_ms)} ms`} beside="not known why" />
-        )}
       </dl>
+      {explanation(total) && <p class="hint">{explanation(total)}</p>}
       {!of.enough && <Fewer of={of} />}
       {verdict.remarks.map((remark) => (
         <Notice key={remark}>
@@ -176,13 +171,6 @@ function Verdict({ of }: { of: Comparison }) {
       <NamesRemark names={of.names} />
     </>
   );
-}
-
-/** A part of the difference, with its interval. One that may be 0 is no cause. */
-function Cause({ name, term, of }: { name: string; term: Term; of: Estimate | null }) {
-  if (!of) return <Metric name={name} term={term} value="–" beside="not known yet" />;
-  const beside = of.low == undefined || apart(of) ? between(of) : `${between(of)}, may be 0`;
-  return <Metric name={name} term={term} value={`${signed(of.value)} ms`} beside={beside} />;
 }
 
 /** Lets people compare fewer page views than are asked for. */

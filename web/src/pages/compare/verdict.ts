@@ -19,7 +19,7 @@ export const sure: readonly Status[] = ['slower', 'faster', 'new', 'gone'];
 
 /** Returns the functions that changed by more than noise, the largest change first. */
 export function changedFunctions({ functions }: Comparison): FunctionChange[] {
-  const size = (change: FunctionChange) => Math.abs(shown(change).value);
+  const size = (change: FunctionChange) => Math.abs(change.change_ms.value);
   return functions.filter(({ status }) => sure.includes(status)).sort((a, b) => size(b) - size(a));
 }
 
@@ -42,7 +42,7 @@ export function explained(comparison: Comparison): { functions: number; share: n
 /** Returns what a comparison says. */
 export function verdictOf(comparison: Comparison): Verdict {
   const { total, enough, warnings = [] } = comparison;
-  const { status, mix_ms: mix } = total;
+  const { status } = total;
   const remarks = [...warnings];
   if (!enough) {
     const sentence = `Not known yet. As measured: ${changeText(total)}.`;
@@ -53,13 +53,12 @@ export function verdictOf(comparison: Comparison): Verdict {
   if (status == 'within noise') {
     const changed = changedFunctions(comparison).length;
     if (total.detectable_ms != null) {
-      parts.push(`A change of ${number(total.detectable_ms)} ms would be found nine times of ten`);
+      parts.push(`A change of ${number(total.detectable_ms)} ms would be found nine times out of ten`);
     }
     if (changed) parts.push(`${plural(changed, 'function')} changed clearly`);
     return { status, sentence: `No clear change: ${parts.join('. ')}.`, remarks };
   }
   if (functions) parts.push(`${percent(Math.min(share, 1))} of it is in ${plural(functions, 'function')}`);
-  if (mix && apart(mix)) parts.push(`Traffic adds ${signed(mix.value)} ms (${between(mix)})`);
   return { status, sentence: `${parts.join('. ')}.`, remarks };
 }
 
@@ -68,17 +67,21 @@ export function apart({ low, high }: Estimate): boolean {
   return low != undefined && high != undefined && (low > 0 || high < 0);
 }
 
-/**
- * What is known of a change: the part that is not traffic, or else the difference as measured. If only an equal rest of
- * the page view tells it from noise, it is the change at that.
- */
-export function shown(change: Change): Estimate {
-  return byRest(change) ? change.beside_ms! : change.change_ms ?? change.difference_ms;
-}
+/** Returns the change, which the overview still asks for by this name. */
+export const shown = (change: Change): Estimate => change.change_ms;
 
-/** Whether only an equal rest of the page view tells a change from noise. */
-export function byRest({ status, change_ms, beside_ms }: Change): boolean {
-  return sure.includes(status) && beside_ms != undefined && !apart(change_ms ?? { value: 0 });
+/** How a change comes about of the means as they were measured, or '' where these do not differ from the adjusted ones. */
+export function explanation({ mean_ms, measured_ms, mix_ms, left_out_ms }: Change): string {
+  if (!mix_ms || (number(mean_ms.a) == number(measured_ms.a) && number(mean_ms.b) == number(measured_ms.b))) return '';
+  const parts = [`${signed(mix_ms.value)} ms (${between(mix_ms)}) come from another mix of traffic in B`];
+  if (left_out_ms != null && Math.abs(left_out_ms) >= 0.005) {
+    parts.push(`${signed(left_out_ms)} ms from traffic that only A has`);
+  }
+  const difference = signed(measured_ms.b - measured_ms.a);
+  return (
+    `The means as measured are ${number(measured_ms.a)} ms and ${number(measured_ms.b)} ms. ` +
+    `Of their difference of ${difference} ms, ${parts.join(' and ')}.`
+  );
 }
 
 /** An interval: +11 to +25. */
@@ -88,7 +91,7 @@ export function between({ low, high }: Estimate): string {
 
 /** A change: +18 ms (+17 %), likely +11 to +25. */
 function changeText(change: Change): string {
-  const estimate = shown(change);
+  const estimate = change.change_ms;
   const relative = change.relative == undefined ? '' : ` (${signedPercent(change.relative)})`;
   const likely = estimate.low == undefined ? '' : 'likely ';
   return `${signed(estimate.value)}\u00a0ms${relative}, ${likely}${between(estimate)}`;

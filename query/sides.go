@@ -1,0 +1,34 @@
+package query
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/sums"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+// Sides returns the call trees of both sides of a comparison with the means that [Source.Compare]
+// has: B with A's traffic, and its functions in A at their places in B. Groups are joined.
+func Sides(ctx context.Context, src Source, a, b selection.Selection, o compare.Options) (resultA, resultB Result, err error) {
+	a.GroupBy = []string{rollup.KeyBrowser, rollup.KeyDevice}
+	if overPages(a, b) {
+		a.GroupBy = []string{selection.KeyPage, rollup.KeyDevice}
+	}
+	b.GroupBy = a.GroupBy
+	if resultB, err = src.Profile(ctx, b, nil); err != nil {
+		return Result{}, Result{}, err
+	}
+	if resultA, err = src.Profile(ctx, a, nil); err != nil {
+		return Result{}, Result{}, fmt.Errorf("the other side: %w", err)
+	}
+	kind := sums.KindOf
+	if overPages(a, b) {
+		kind = sums.PageKinds(resultA.Profile, resultB.Profile)
+	}
+	resultA.Profile, resultB.Profile = compare.Adjust(resultA.Profile, resultB.Profile, kind, o)
+	resultA.Profile = compare.Align(resultA.Profile, resultB.Profile)
+	return resultA, resultB, nil
+}
