@@ -157,7 +157,7 @@ func missingPages(strata []compare.Stratum) string {
 	if len(out) == 0 {
 		return ""
 	}
-	return strings.Join(out, ", and ") + ": what they take is in no change"
+	return strings.Join(out, ", and ") + ": their time is not compared"
 }
 
 // mostMissing is how many pages without page views on one side are named.

@@ -41,7 +41,7 @@ type changeOut struct {
 	Status string   `json:"status" jsonschema:"slower, faster, new and gone are more than noise, and the interval excludes 0; within noise and moved are not, and it holds 0; with the page: changed as all of the page view did, so the function is not the cause; not known and too few views say nothing"`
 	Before float64  `json:"before_ms" jsonschema:"of a page view"`
 	After  float64  `json:"after_ms" jsonschema:"with the devices and browsers of before: before_ms and change_ms together"`
-	Change Estimate `json:"change_ms" jsonschema:"with the devices and browsers of before, if the page views are enough; for a function whose change only shows beside a longer or shorter rest of the page view, at an equal rest"`
+	Change Estimate `json:"change_ms" jsonschema:"adjusted to the devices and browsers of before, if there are enough page views; after_ms less before_ms"`
 }
 
 func changeOf(c compare.Change) changeOut {

@@ -39,7 +39,7 @@ func treeOf(a, b query.Result, root string, maxNodes int) (Tree, error) {
 	return out, nil
 }
 
-// withoutOwn is treeOf without the profiling script, whose time is apart from that of the site.
+// withoutOwn is treeOf with the time of the profiling script in own_us alone.
 func withoutOwn(a, b query.Result, root string, maxNodes int) (Tree, error) {
 	var own, baseOwn int64
 	a.Profile, own = output.WithoutOwn(a.Profile)

@@ -179,8 +179,8 @@ func (of *beside) test(shift []apart) bool {
 	return true
 }
 
-// scale returns what a decrease is multiplied by, so that it is the same part of A's mean as it is of
-// what B would have without it: then it is never more than all of A. It is 1 for an increase.
+// scale returns the factor for a decrease. With it, the decrease divided by A's mean is the decrease
+// divided by B's mean before the decrease, so it is never more than 100 %. The factor is 1 for an increase.
 func (of *beside) scale(value float64, even bool) float64 {
 	if value >= 0 || of.change.base <= 0 {
 		return 1

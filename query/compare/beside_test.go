@@ -51,7 +51,7 @@ func TestBeside(t *testing.T) {
 				continue
 			}
 			q := (mean(a, x) + mean(b, x)) / (mean(a, c) + mean(b, c))
-			// A decrease is the part of A's mean that it is of what B would have without it.
+			// A decrease is scaled from B's mean before the decrease to A's mean.
 			scaled := func(change float64) float64 {
 				if change >= 0 {
 					return change

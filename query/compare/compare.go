@@ -21,7 +21,7 @@
 //
 // The time of a function varies with the device and with what the visitor does, as that of all others
 // does. So a function is tested at an equal rest of the page view, where sums tell how both vary
-// together ([Amount.Product]); this takes half of the page views. What is shown is the plain
+// together ([Amount.Product]); this takes half of the page views. The result is the plain
 // change, or the change at an equal rest if only that test finds it ([Change.ByRest]). A function that
 // changed as the rest of its page views did is [WithPage], which is no alarm.
 //

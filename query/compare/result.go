@@ -124,7 +124,7 @@ func (c *Change) leftOut() bool {
 	return c.Adjusted != nil && c.base == 0 && c.Adjusted.Value == 0 && c.Measured.A+c.Measured.B > 0
 }
 
-// show sets what is shown of a change whose status and intervals are known.
+// show sets Shown, Mean and Relative by the status and the intervals.
 func (c *Change) show() {
 	switch {
 	case c.Status.Alarm() && c.Beside != nil && c.Adjusted.holds0():

@@ -19,7 +19,7 @@ type comparison struct {
 	covered   both      // page views in cells
 	all       both
 	uncovered float64
-	pooled    []bool    // by cell: it is of several strata
+	pooled    []bool    // by cell: several strata
 	few       []bool    // by stratum: it is left out since it is small, and so are the others like it
 	cells     []amounts // scratch
 }
@@ -33,7 +33,7 @@ const (
 	similar = 3
 )
 
-// KeyPage is the label of strata that are of a page.
+// KeyPage is the label for the page of a stratum.
 const KeyPage = "page"
 
 // newComparison decides the use of each stratum. A stratum with enough views on both

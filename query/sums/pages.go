@@ -81,8 +81,8 @@ func (s *sideStratum) add(o *sideStratum) {
 	}
 }
 
-// PageKinds returns the strata of the groups of both call trees by page and device, as those of a
-// comparison over all pages.
+// PageKinds returns the strata of a comparison over all pages, for the groups of two call trees by
+// page and device.
 func PageKinds(a, b *trie.Profile) func(trie.Labels) trie.Labels {
 	views := map[string]float64{}
 	for _, p := range []*trie.Profile{a, b} {

@@ -67,8 +67,8 @@ func (s *Side) Exact() bool { return len(s.strata) < 2 && s.Facet.TakesAnyFuncti
 // other shares of pages for a change.
 func (s *Side) ByPage() { s.pages = true }
 
-// stratumOf returns the labels of the stratum that a label set belongs to: the device, and
-// the browser without its version, which changes by itself every few weeks, or the page.
+// stratumOf returns the labels of the stratum for a label set: the device, and the browser without
+// its version, since browsers update every few weeks, or the page.
 // Of a concurrent comparison there are the hours, too.
 func (s *Side) stratumOf(l trie.Labels) (out trie.Labels) {
 	switch {

@@ -202,7 +202,7 @@ export type Status = 'slower' | 'faster' | 'new' | 'gone' | 'moved' | 'with the 
 
 /**
  * A change from A to B. mean_ms are A's mean and B's with the traffic mix of A; their difference is change_ms. With too few
- * page views they are as measured. What is not known is null. All intervals are of level, such as 0.99.
+ * page views they are as measured. Unknown values are null. level is the level of all intervals, such as 0.99.
  */
 export interface Change {
   mean_ms: Pair;

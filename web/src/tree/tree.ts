@@ -36,7 +36,9 @@ export interface SideColumns {
 
 /** What /api/v1/tree, callers and callees return: a tree, and what it rests on. */
 export interface TreeResponse extends TreeColumns {
-  base?: SideColumns & { stats: Stats };
+  base?: SideColumns & { stats: Stats; own_us?: number };
+  /** The time of the profiling script where it is not in the tree, over all page views. */
+  own_us?: number;
   stats: Stats;
 }
 

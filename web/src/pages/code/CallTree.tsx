@@ -7,6 +7,7 @@ import { linkTo, type Place } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import type { Colouring } from '../../tree/colour.ts';
 import { treeOf, type Frame, type Tree, type TreeResponse } from '../../tree/tree.ts';
+import { number } from '../../widgets/numbers.ts';
 import type { Scale } from '../../widgets/unit.ts';
 import { budgetYaml } from './budget-yaml.ts';
 import '../../flame/flame.css';
@@ -52,6 +53,11 @@ export function CallTree({ response, scale, kind = 'tree' }: Props) {
           actions={place.route == 'file' ? undefined : actions}
           onSandwich={place.route == 'file' ? undefined : (frame) => go(functionLink(place, frame))}
         />
+      )}
+      {!!response.own_us && (
+        <p class="hint">
+          Profiling itself took {number(response.own_us / 1000 / Math.max(1, response.views))} ms per page view (not included).
+        </p>
       )}
     </>
   );
