@@ -12,6 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/cmd/aggregate/daemon"
 	"github.com/fieldtrie/fieldtrie/encode/formats"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query/file"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
@@ -29,6 +30,7 @@ type command struct {
 	formatName             string
 	output                 string
 	rows                   int
+	color                  string
 	data                   string
 	daemon                 daemon.Address
 	list                   string
@@ -93,6 +95,7 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.until, "until", "", "only data received before `TIME` (default now)")
 	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list, --series, --stats, --vitals, --cost, --budgets and comparisons a table; --budgets also as github, junit and sarif)")
 	fs.StringVarP(&c.output, "output", "o", "", "`FILE` to write; - is standard output, even a terminal")
+	fs.StringVar(&c.color, "color", string(terminal.Auto), "colors in tables: auto (on a terminal, unless NO_COLOR is set), always or never")
 	fs.IntVar(&c.rows, "rows", 40, "functions that --format top, --stats and comparisons show; -1 shows all")
 	fs.BoolVar(&c.total, "total", false, "of --format top and tree: times of all page views together, and not of one")
 	fs.StringVar(&c.data, "data", "fieldtrie-data", "data `DIR` of ingest, or s3://BUCKET/PREFIX, or file:///DIR")

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
 
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -133,11 +132,11 @@ func (c *command) printComparison(ctx context.Context) (err error) {
 
 // emitComparison writes a comparison to the output of the command line.
 func (c *command) emitComparison(ctx context.Context, q query.CompareQuery, got *query.Comparison, asJSON bool) error {
-	err := c.emit(ctx, func(w io.Writer) error {
+	err := c.emitTable(ctx, func(w io.Writer, s terminal.Screen) error {
 		if asJSON {
 			return writeJSON(w, got)
 		}
-		return c.writeComparison(w, q, got)
+		return c.writeComparison(w, s, q, got)
 	})
 	if err != nil || c.toStdout() {
 		return err
@@ -176,34 +175,62 @@ func sideName(s selection.Selection) string {
 	return text
 }
 
-func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Comparison) error {
-	fmt.Fprintf(w, "A: %.0f page views%s\nB: %.0f page views%s\n\n", r.Views.A, output.Printable(sideName(q.A)), r.Views.B, output.Printable(sideName(q.B)))
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "STATUS\tCHANGE MS\t\t%\tA\tB\tMIX\tSHARE\tVIEWS A\tVIEWS B\tMS PER PAGE VIEW")
-	row := func(name string, x compare.Change, share *float64, seen *compare.Pair) {
-		relative, shared, views := "", "", "\t"
+// changeColor is the color of a status.
+func changeColor(status string) terminal.Color {
+	switch compare.Status(status) {
+	case compare.Slower, compare.New:
+		return terminal.Red
+	case compare.Faster, compare.Gone:
+		return terminal.Green
+	}
+	return terminal.Plain
+}
+
+// narrow is the width of a terminal below which intervals are given by their half widths.
+const narrow = 120
+
+// interval returns the interval of a change, as (+1.2 to +3.4) or, on a narrow screen, ±1.1.
+func interval(s terminal.Screen, low, high *float64) string {
+	if low == nil || high == nil {
+		return ""
+	}
+	if s.Width > 0 && s.Width < narrow {
+		return terminal.Half(low, high)
+	}
+	return fmt.Sprintf("(%s to %s)", terminal.Signed(*low), terminal.Signed(*high))
+}
+
+// changesTable returns the table of the changes that are listed, and whether one is at an equal rest.
+func (c *command) changesTable(s terminal.Screen, r *query.Comparison) (t terminal.Table, byRest bool) {
+	t = terminal.Table{Screen: s, Columns: []terminal.Column{
+		{Title: "MS PER PAGE VIEW", Least: 20}, {Title: "STATUS", Color: changeColor},
+		{Title: "CHANGE", Right: true}, {Title: "", Drop: 5}, {Title: "%", Right: true, Drop: 3},
+		{Title: "A", Right: true, Drop: 4}, {Title: "B", Right: true, Drop: 4},
+		{Title: "SHARE", Right: true, Drop: 7}, {Title: "MIX", Right: true, Drop: 9}, {Title: "VIEWS A", Right: true, Drop: 8}, {Title: "VIEWS B", Right: true, Drop: 8}}}
+	row := func(name string, x *compare.Change, share *float64, seen *compare.Pair) {
+		relative, shared, mix, a, b := "", "", "", "", ""
 		if x.Relative != nil {
-			relative = fmt.Sprintf("%+.1f", 100**x.Relative)
+			relative = terminal.Signed(100 * *x.Relative)
 		}
 		if share != nil {
 			shared = fmt.Sprintf("%.0f %%", 100**share)
 		}
-		if seen != nil {
-			views = fmt.Sprintf("%.0f\t%.0f", seen.A, seen.B)
-		}
-		between, mix := "", ""
-		e := x.Shown
-		if e.Low != nil && e.High != nil {
-			between = fmt.Sprintf("(%s to %s)", signedMs(*e.Low), signedMs(*e.High))
-		}
 		if x.Mix != nil {
-			mix = signedMs(x.Mix.Value)
+			mix = terminal.Signed(x.Mix.Value)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.3f\t%.3f\t%s\t%s\t%s\t%s\n", x.Status, signedMs(e.Value), between, relative, x.Mean.A, x.Mean.B, mix, shared, views, output.Printable(name))
+		if seen != nil {
+			a, b = fmt.Sprintf("%.0f", seen.A), fmt.Sprintf("%.0f", seen.B)
+		}
+		if x.ByRest {
+			byRest = true
+			name += " †"
+		}
+		t.Row(output.Printable(name), string(x.Status), terminal.Signed(x.Shown.Value), interval(s, x.Shown.Low, x.Shown.High), relative,
+			terminal.Number(x.Mean.A), terminal.Number(x.Mean.B), shared, mix, a, b)
 	}
-	row("JavaScript", r.Total, nil, &r.Views)
-	for _, f := range r.Features {
-		row("feature "+f.Name, f.Change, nil, nil)
+	row("JavaScript", &r.Total, nil, &r.Views)
+	for i := range r.Features {
+		row("feature "+r.Features[i].Name, &r.Features[i].Change, nil, nil)
 	}
 	shown := r.Functions
 	if !r.Enough {
@@ -212,22 +239,24 @@ func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Co
 	if c.rows > 0 && len(shown) > c.rows {
 		shown = shown[:c.rows]
 	}
-	rest := false
-	for _, f := range shown {
+	for i := range shown {
+		f := &shown[i]
 		name := placeName(f.Place)
 		if f.From != nil {
 			name += ", was " + placeName(*f.From)
 		}
-		if f.ByRest {
-			rest = true
-			name += " †"
-		}
-		row(name, f.Change, f.Share, &f.Reach)
+		row(name, &f.Change, f.Share, &f.Reach)
 	}
-	if err := t.Flush(); err != nil {
+	return t, byRest
+}
+
+func (c *command) writeComparison(w io.Writer, s terminal.Screen, q query.CompareQuery, r *query.Comparison) error {
+	fmt.Fprintf(w, "A: %.0f page views%s\nB: %.0f page views%s\n\n", r.Views.A, output.Printable(sideName(q.A)), r.Views.B, output.Printable(sideName(q.B)))
+	t, byRest := c.changesTable(s, r)
+	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
-	if err := writeVitalChanges(w, r); err != nil {
+	if err := writeVitalChanges(w, s, r); err != nil {
 		return err
 	}
 	if !r.Enough {
@@ -238,10 +267,9 @@ lower that by --min-views.
 `, r.MinViews)
 		return err
 	}
-	if rest {
+	if byRest {
 		fmt.Fprint(w, `
-† At an equal rest of the page view, which tells a change from noise that is within noise as it
-was measured: the function takes another part of a page view than before.
+† After allowing for longer or shorter page views. Without that, the change is within noise.
 `)
 	}
 	alarms := 0
@@ -251,22 +279,14 @@ was measured: the function takes another part of a page view than before.
 		}
 	}
 	_, err := fmt.Fprintf(w, `
-%d of %d functions changed by more than noise: of such findings at most %.0f %% are
-false. CHANGE is of the mean self time. Intervals are corrected for the number of tests:
-those of changes exclude 0, and those within noise hold it. B counts as if it had
-the devices and browsers of A; MIX is what it has by having others.
+%d of %d functions changed by more than noise. At most %.0f %% of such findings are
+false. CHANGE is B less A, in mean self time. B is adjusted to the traffic of A; MIX
+is the part of the measured difference that comes from other traffic. Intervals are
+corrected for the number of tests: those of changes exclude 0, those within noise
+include it.
 Here %s.
 `, alarms, r.Tested, 100*r.FalseDiscovery, output.PrintableLines(r.Note))
 	return err
-}
-
-// signedMs formats milliseconds with three decimals, or with one digit if that would be
-// 0.
-func signedMs(x float64) string {
-	if x != 0 && math.Abs(x) < 0.0005 {
-		return fmt.Sprintf("%+.1g", x)
-	}
-	return fmt.Sprintf("%+.3f", x)
 }
 
 func placeName(p compare.Place) string {

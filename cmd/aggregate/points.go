@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
@@ -176,7 +177,7 @@ func (t *pointTable) cells(row pointRow) (cells []string) {
 		cells = append(cells, number(row.LongTasks.P75.Value))
 	}
 	if t.all.Views > 0 {
-		cells = append(cells, percent(float64(row.Views)/float64(t.all.Views)), signedMs(row.Mean-t.all.Mean))
+		cells = append(cells, percent(float64(row.Views)/float64(t.all.Views)), terminal.Signed(row.Mean-t.all.Mean))
 	}
 	if !t.timed {
 		cells = append(cells, peoplesTime(row.People, 1, 1))

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
@@ -317,14 +318,31 @@ func (c *command) shownOn(w io.Writer) io.Writer {
 	return w
 }
 
+// screen is where text is shown: without a limit unless it goes to a terminal.
+func (c *command) screen() terminal.Screen {
+	if !c.toStdout() {
+		return terminal.Screen{}
+	}
+	return terminal.Of(c.stdout, terminal.When(c.color), os.Getenv)
+}
+
 // emit calls write with the output of the command line.
 func (c *command) emit(ctx context.Context, write func(io.Writer) error) error {
+	return c.emitTo(ctx, c.shownOn(c.stdout), write)
+}
+
+// emitTable is emit for text in colors, whose names are printable.
+func (c *command) emitTable(ctx context.Context, write func(io.Writer, terminal.Screen) error) error {
+	return c.emitTo(ctx, c.stdout, func(w io.Writer) error { return write(w, c.screen()) })
+}
+
+func (c *command) emitTo(ctx context.Context, stdout io.Writer, write func(io.Writer) error) error {
 	buffered := func(w io.Writer) error { // compressors write a few bytes at a time
 		b := bufio.NewWriterSize(watchedWriter{ctx, w}, 64<<10)
 		return errors.Join(write(b), b.Flush())
 	}
 	if c.toStdout() {
-		return buffered(c.shownOn(c.stdout))
+		return buffered(stdout)
 	}
 	return writeFile(ctx, c.output, buffered)
 }

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -41,7 +40,7 @@ func (c *command) printTop(ctx context.Context) (err error) {
 	if err != nil { // which other labels than those of rollups have not
 		whole = query.Point{}
 	}
-	err = c.emit(ctx, func(w io.Writer) error { return writeTop(w, &top, whole.People) })
+	err = c.emitTable(ctx, func(w io.Writer, s terminal.Screen) error { return writeTop(w, s, &top, whole.People) })
 	if err != nil || c.toStdout() {
 		return err
 	}
@@ -67,7 +66,7 @@ func (c *command) top(ctx context.Context, src query.Source) (query.Top, error) 
 }
 
 // writeTop writes functions as a table, in ms of a page view.
-func writeTop(w io.Writer, top *query.Top, people *query.PeoplesTime) error {
+func writeTop(w io.Writer, s terminal.Screen, top *query.Top, people *query.PeoplesTime) error {
 	views := float64(max(top.Views, 1))
 	ms := func(us int64) float64 { return float64(us) / 1000 / views }
 	all := ms(top.Self - top.Own)
@@ -78,20 +77,35 @@ func writeTop(w io.Writer, top *query.Top, people *query.PeoplesTime) error {
 		fmt.Fprintf(w, "%d samples have a stack that the browser cut off at %d frames\n", top.Truncated, trie.MaxStackDepth)
 	}
 	fmt.Fprintln(w)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	title := timeTitle([]pointRow{{Point: query.Point{People: people}}})
-	fmt.Fprintf(t, "SELF MS\t\tTOTAL MS\t\tSHARE\tP75 WHERE SEEN\t\tREACH\t\t%s\tFUNCTION\n", title)
+	right := func(title string, drop int) terminal.Column {
+		return terminal.Column{Title: title, Right: true, Drop: drop}
+	}
+	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "FUNCTION", Least: 24}, right("SELF MS", 0), {Drop: 7}, right("SHARE", 1), right("TOTAL MS", 2), {Drop: 8},
+		right("P75 WHERE SEEN", 4), {Drop: 9}, right("REACH", 3), right("VIEWS", 6), right(timeTitle([]pointRow{{Point: query.Point{People: people}}}), 5)}}
 	for _, f := range top.Functions {
-		self, total, p75 := "", "", "-\t"
+		name := output.Printable(output.Location(trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column}))
+		self, total, p75, p75Bounds := "", "", "", ""
 		if f.SelfSpread != nil && f.TotalSpread != nil {
-			self, total = f.SelfSpread.Mean.Bounds(3), f.TotalSpread.Mean.Bounds(3)
-			p75 = number(f.SelfSpread.P75.Value) + "\t" + f.SelfSpread.P75.Bounds(2)
+			self, total = bounds(s, &f.SelfSpread.Mean), bounds(s, &f.TotalSpread.Mean)
+			p75, p75Bounds = terminal.Number(f.SelfSpread.P75.Value), bounds(s, &f.SelfSpread.P75)
 		}
-		fmt.Fprintf(t, "%.3f\t%s\t%.3f\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", ms(f.Self), self, ms(f.Total), total, percent(ms(f.Self)/max(all, 1e-9)), p75,
-			percent(min(float64(f.Reach)/views, 1)), f.Reach, peoplesTime(people, ms(f.Self), all), output.Printable(output.Location(trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column})))
+		t.Row(name, terminal.Number(ms(f.Self)), self, percent(ms(f.Self)/max(all, 1e-9)), terminal.Number(ms(f.Total)), total,
+			p75, p75Bounds, percent(min(float64(f.Reach)/views, 1)), fmt.Sprint(f.Reach), peoplesTime(people, ms(f.Self), all))
 	}
 	if o := top.Others; o.Count > 0 {
-		fmt.Fprintf(t, "%.3f%s%s%s%d more functions\n", ms(o.Self), strings.Repeat("\t", 4), percent(ms(o.Self)/max(all, 1e-9)), strings.Repeat("\t", 6), o.Count)
+		t.Row(fmt.Sprintf("%d more functions", o.Count), terminal.Number(ms(o.Self)), "", percent(ms(o.Self)/max(all, 1e-9)), "", "", "", "", "", "", "")
 	}
-	return t.Flush()
+	_, err := t.WriteTo(w)
+	return err
+}
+
+// bounds returns the interval of an estimate; without one, low and high are 0.
+func bounds(s terminal.Screen, e *query.Estimate) string {
+	switch {
+	case e.Low == 0 && e.High == 0:
+		return ""
+	case s.Width > 0 && s.Width < narrow:
+		return terminal.Half(&e.Low, &e.High)
+	}
+	return fmt.Sprintf("(%s to %s)", terminal.Number(e.Low), terminal.Number(e.High))
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/vital"
 )
@@ -43,33 +43,34 @@ func (c *command) printVitals(ctx context.Context) (err error) {
 
 // writeVitalChanges writes the changes of Web Vitals, and of the functions in slow
 // interactions, if the comparison has them.
-func writeVitalChanges(w io.Writer, r *query.Comparison) error {
+func writeVitalChanges(w io.Writer, s terminal.Screen, r *query.Comparison) error {
 	if len(r.Vitals) == 0 {
 		return nil
 	}
 	fmt.Fprintln(w)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "STATUS\tCHANGE\t\tA\tB\tWEB VITAL, P75")
+	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "WEB VITAL, P75"}, {Title: "STATUS", Color: changeColor},
+		{Title: "CHANGE", Right: true}, {Title: "", Drop: 1}, {Title: "A", Right: true}, {Title: "B", Right: true}}}
 	for _, v := range r.Vitals {
-		digits, unit := 0, " ms"
-		if v.Unit == "score" {
-			digits, unit = 3, ""
+		name := strings.ToUpper(v.Name)
+		if v.Unit == "ms" {
+			name += ", ms"
 		}
-		between := ""
-		if v.Difference.Low != 0 || v.Difference.High != 0 {
-			between = fmt.Sprintf("(%+.*f to %+.*f)", digits, v.Difference.Low, digits, v.Difference.High)
+		var low, high *float64
+		if d := &v.Difference; d.Low != 0 || d.High != 0 {
+			low, high = &d.Low, &d.High
 		}
-		fmt.Fprintf(t, "%s\t%+.*f%s\t%s\t%.*f\t%.*f\t%s\n", v.Status, digits, v.Difference.Value, unit, between, digits, v.A.Value, digits, v.B.Value, strings.ToUpper(v.Name))
+		t.Row(name, string(v.Status), terminal.Signed(v.Difference.Value), interval(s, low, high), terminal.Number(v.A.Value), terminal.Number(v.B.Value))
 	}
-	if err := t.Flush(); err != nil || r.Slow == nil {
+	if _, err := t.WriteTo(w); err != nil || r.Slow == nil {
 		return err
 	}
-	s := r.Slow
-	fmt.Fprintf(w, "\nOf 1,000 page views %.0f had a slow interaction in A, %.0f in B. JavaScript in these took %.0f ms in A, %.0f ms in B:\n\n", s.Views.A, s.Views.B, s.Time.A, s.Time.B)
-	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "CHANGE MS\tA\tB\tSELF MS IN SLOW INTERACTIONS OF 1,000 PAGE VIEWS")
-	for _, f := range s.Functions {
-		fmt.Fprintf(t, "%+.0f\t%.0f\t%.0f\t%s\n", f.Time.B-f.Time.A, f.Time.A, f.Time.B, output.Printable(placeName(f.Place)))
+	slow := r.Slow
+	fmt.Fprintf(w, "\nSlow interactions: %.0f in 1,000 page views of A, %.0f of B. Their JavaScript, ms in 1,000 page views:\n\n", slow.Views.A, slow.Views.B)
+	t = terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "SELF MS", Least: 20}, {Title: "CHANGE", Right: true}, {Title: "A", Right: true}, {Title: "B", Right: true}}}
+	t.Row("JavaScript", terminal.Signed(slow.Time.B-slow.Time.A), terminal.Number(slow.Time.A), terminal.Number(slow.Time.B))
+	for _, f := range slow.Functions {
+		t.Row(output.Printable(placeName(f.Place)), terminal.Signed(f.Time.B-f.Time.A), terminal.Number(f.Time.A), terminal.Number(f.Time.B))
 	}
-	return t.Flush()
+	_, err := t.WriteTo(w)
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/test/simulate"
@@ -21,7 +22,7 @@ func TestWords(t *testing.T) {
 		in, o := simulate.Random(rng)
 		of := query.Comparison{Result: compare.Compare(in, o)}
 		var out bytes.Buffer
-		if err := new(command).writeComparison(&out, query.CompareQuery{}, &of); err != nil {
+		if err := new(command).writeComparison(&out, terminal.Screen{}, query.CompareQuery{}, &of); err != nil {
 			t.Fatal(err)
 		}
 		text := out.String()
@@ -36,14 +37,14 @@ func TestWords(t *testing.T) {
 		}
 		for line := range strings.Lines(text) {
 			row := cells.Split(strings.TrimSpace(line), -1)
-			name, byRest := strings.CutSuffix(row[len(row)-1], " †")
+			name, byRest := strings.CutSuffix(row[0], " †")
 			if c := changes[name]; c != nil {
 				delete(changes, name)
 				if c.ByRest != byRest {
 					t.Fatalf("%s: the mark of a change at an equal rest is wrong", name)
 				}
-				said[compare.Status(row[0])]++
-				if err := simulate.Judge(compare.Status(row[0]), line, c); err != nil {
+				said[compare.Status(row[1])]++
+				if err := simulate.Judge(compare.Status(row[1]), strings.Join(row[2:], "  "), c); err != nil {
 					t.Fatalf("%v\n%s", err, text)
 				}
 			}

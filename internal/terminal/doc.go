@@ -1,0 +1,2 @@
+// Package terminal writes tables that fit a terminal, in color where the user wants it.
+package terminal

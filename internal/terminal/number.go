@@ -1,0 +1,38 @@
+package terminal
+
+import (
+	"fmt"
+	"math"
+)
+
+// Number returns a number with three significant digits, as the dashboard does, and two below
+// 0.1: 1234, 56.7, 0.012.
+func Number(v float64) string { return format("", v) }
+
+// Signed is Number with a sign: +56.7.
+func Signed(v float64) string { return format("+", v) }
+
+func format(flag string, v float64) string {
+	switch a := math.Abs(v); {
+	case a == 0:
+		return flag + "0"
+	case a >= 99.95:
+		return fmt.Sprintf("%"+flag+".0f", v)
+	case a >= 9.995:
+		return fmt.Sprintf("%"+flag+".1f", v)
+	case a >= 0.9995:
+		return fmt.Sprintf("%"+flag+".2f", v)
+	case a >= 0.0995:
+		return fmt.Sprintf("%"+flag+".3f", v)
+	default:
+		return fmt.Sprintf("%"+flag+".2g", v)
+	}
+}
+
+// Half returns half the width of an interval, as ±12.3, or "" without one.
+func Half(low, high *float64) string {
+	if low == nil || high == nil {
+		return ""
+	}
+	return "±" + Number((*high-*low)/2)
+}

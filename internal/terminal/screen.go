@@ -1,0 +1,59 @@
+package terminal
+
+import (
+	"io"
+	"os"
+	"strconv"
+
+	"golang.org/x/term"
+)
+
+// Color is the color of a cell.
+type Color string
+
+// The colors, as parameters of the escape sequence SGR of ECMA-48.
+const (
+	Plain Color = ""
+	Red   Color = "31"
+	Green Color = "32"
+	Faint Color = "2"
+)
+
+// Screen is where a table is shown.
+type Screen struct {
+	Width int  // characters; 0 is without a limit
+	Color bool // whether colors are shown
+}
+
+// When says when there are colors.
+type When string
+
+// The values of --color.
+const (
+	Auto   When = "auto" // on a terminal, unless NO_COLOR is set, see https://no-color.org
+	Always When = "always"
+	Never  When = "never"
+)
+
+// Of returns the screen that w is: the terminal, with its width. What is no terminal has no limit.
+// The environment variable COLUMNS sets another width. getenv is [os.Getenv].
+func Of(w io.Writer, color When, getenv func(string) string) Screen {
+	s := Screen{Color: color == Always}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			s.Width = width
+		}
+		s.Color = s.Color || color == Auto && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+	}
+	if n, err := strconv.Atoi(getenv("COLUMNS")); err == nil && n > 0 {
+		s.Width = n
+	}
+	return s
+}
+
+func (s Screen) paint(text string, c Color) string {
+	if !s.Color || c == Plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+}
