@@ -9,11 +9,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/spelling"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
@@ -44,7 +44,7 @@ func (c *command) printList(ctx context.Context) (err error) {
 		return fmt.Errorf("no %s%s %s", c.list, c.selection, c.period())
 	}
 	if coverage {
-		return c.emit(ctx, func(w io.Writer) error { return writeCoverage(w, list) })
+		return c.emitTable(ctx, func(w io.Writer, s terminal.Screen) error { return writeCoverage(w, s, list) })
 	}
 	table := pointTable{keys: []string{key}}
 	if table.all, err = c.wholePoint(ctx, src); err != nil {
@@ -64,22 +64,25 @@ func reasonsOf(missing map[string]int64) []string {
 }
 
 // writeCoverage writes how many page views of each page were profiled, and why others were not.
-func writeCoverage(w io.Writer, list query.List) error {
+func writeCoverage(w io.Writer, s terminal.Screen, list query.List) error {
 	reasons := reasonsOf(list.All.Missing)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "PROFILED\tOF\t\t%sPAGE\n", strings.ToUpper(output.Printable(strings.Join(append(slices.Clone(reasons), ""), "\t"))))
+	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "PAGE", Least: 20}, {Title: "PROFILED", Right: true}, {Title: "OF", Right: true}, {Title: "%", Right: true}}}
+	for i, reason := range reasons {
+		t.Columns = append(t.Columns, terminal.Column{Title: strings.ToUpper(output.Printable(reason)), Right: true, Drop: i + 1})
+	}
 	row := func(views int64, of float64, missing map[string]int64, page string) {
-		fmt.Fprintf(t, "%d\t%.0f\t%s\t", views, of, percent(float64(views)/max(of, 1)))
+		cells := []string{output.Printable(page), fmt.Sprint(views), fmt.Sprintf("%.0f", of), terminal.Number(100 * float64(views) / max(of, 1))}
 		for _, reason := range reasons {
-			fmt.Fprintf(t, "%d\t", missing[reason])
+			cells = append(cells, fmt.Sprint(missing[reason]))
 		}
-		fmt.Fprintln(t, output.Printable(page))
+		t.Row(cells...)
 	}
 	for _, x := range list.Values {
 		row(x.Views, x.All(), x.Coverage, x.Value)
 	}
 	row(list.All.Views, list.All.Population, list.All.Missing, "all")
-	return t.Flush()
+	_, err := t.WriteTo(w)
+	return err
 }
 
 // period describes the selected time range.

@@ -112,8 +112,8 @@ func (c *command) emitPoints(ctx context.Context, response any, noSpread string,
 	if c.formatName == "json" {
 		return c.emit(ctx, func(w io.Writer) error { return writeJSON(w, response) })
 	}
-	return c.emit(ctx, func(w io.Writer) error {
-		if err := table.write(w); err != nil {
+	return c.emitTable(ctx, func(w io.Writer, s terminal.Screen) error {
+		if err := table.write(w, s); err != nil {
 			return err
 		}
 		if noSpread != "" {
@@ -131,28 +131,37 @@ type pointTable struct {
 	rows  []pointRow
 }
 
-// write writes the table, in ms of a page view.
-func (t *pointTable) write(w io.Writer) error {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	var head []string
-	if t.timed {
-		head = append(head, "FROM")
-	}
-	head = append(head, "VIEWS", "OF", "P50", "P75", "P95", "MEAN MS", "", "LONG TASKS P75")
-	if t.all.Views > 0 {
-		head = append(head, "OF VIEWS", "AGAINST ALL")
-	}
-	if !t.timed {
-		head = append(head, timeTitle(t.rows))
+// write writes the table, in ms per page view.
+func (t *pointTable) write(w io.Writer, s terminal.Screen) error {
+	out := terminal.Table{Screen: s}
+	right := func(title string, drop int) {
+		out.Columns = append(out.Columns, terminal.Column{Title: title, Right: true, Drop: drop})
 	}
 	for _, key := range t.keys {
-		head = append(head, strings.ToUpper(key))
+		out.Columns = append(out.Columns, terminal.Column{Title: strings.ToUpper(key), Least: 12})
 	}
-	fmt.Fprintln(out, strings.Join(head, "\t"))
+	if t.timed {
+		out.Columns = append(out.Columns, terminal.Column{Title: "FROM"})
+	}
+	right("VIEWS", 0)
+	right("OF", 6)
+	right("P50", 4)
+	right("P75", 1)
+	right("P95", 3)
+	right("MEAN MS", 0)
+	out.Columns = append(out.Columns, terminal.Column{Drop: 5})
+	right("LONG TASKS P75", 8)
+	if t.all.Views > 0 {
+		right("OF VIEWS", 7)
+		right("AGAINST ALL", 9)
+	}
+	if !t.timed {
+		right(timeTitle(t.rows), 2)
+	}
 	for _, row := range t.rows {
-		fmt.Fprintln(out, strings.Join(t.cells(row), "\t"))
+		out.Row(t.cells(s, row)...)
 	}
-	if err := out.Flush(); err != nil {
+	if _, err := out.WriteTo(w); err != nil {
 		return err
 	}
 	if !t.timed && len(t.keys) == 0 && len(t.rows) == 1 {
@@ -161,29 +170,29 @@ func (t *pointTable) write(w io.Writer) error {
 	return nil
 }
 
-func (t *pointTable) cells(row pointRow) (cells []string) {
+func (t *pointTable) cells(screen terminal.Screen, row pointRow) (cells []string) {
+	for _, v := range row.values {
+		cells = append(cells, cmp.Or(output.Printable(v), "(none)"))
+	}
 	if t.timed {
 		cells = append(cells, row.Time.UTC().Format(time.DateTime))
 	}
 	cells = append(cells, fmt.Sprint(row.Views), fmt.Sprintf("%.0f", row.StandsFor()))
 	if s := row.Spread; s != nil {
-		cells = append(cells, number(s.P50.Value), number(s.P75.Value), number(s.P95.Value), fmt.Sprintf("%.3f", row.Mean), s.Mean.Bounds(3))
+		cells = append(cells, terminal.Number(s.P50.Value), terminal.Number(s.P75.Value), terminal.Number(s.P95.Value), terminal.Number(row.Mean), bounds(screen, &s.Mean))
 	} else {
-		cells = append(cells, "-", "-", "-", fmt.Sprintf("%.3f", row.Mean), "")
+		cells = append(cells, "-", "-", "-", terminal.Number(row.Mean), "")
 	}
 	if row.LongTasks == nil {
 		cells = append(cells, "-")
 	} else {
-		cells = append(cells, number(row.LongTasks.P75.Value))
+		cells = append(cells, terminal.Number(row.LongTasks.P75.Value))
 	}
 	if t.all.Views > 0 {
 		cells = append(cells, percent(float64(row.Views)/float64(t.all.Views)), terminal.Signed(row.Mean-t.all.Mean))
 	}
 	if !t.timed {
 		cells = append(cells, peoplesTime(row.People, 1, 1))
-	}
-	for _, v := range row.values {
-		cells = append(cells, cmp.Or(output.Printable(v), "(none)"))
 	}
 	return cells
 }
@@ -233,9 +242,9 @@ func peoplesTime(p *query.PeoplesTime, part, all float64) string {
 	h := p.Of(part, all)
 	switch {
 	case h >= 1 || h == 0:
-		return fmt.Sprintf("%.3f h", h)
+		return terminal.Number(h) + " h"
 	case h*60 >= 1:
-		return fmt.Sprintf("%.3f min", h*60)
+		return terminal.Number(h*60) + " min"
 	}
 	return fmt.Sprintf("%.3f s", h*3600)
 }

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
@@ -29,7 +29,7 @@ func (c *command) printReport(ctx context.Context) (err error) {
 	if len(report.Pages) == 0 && c.formatName != "json" {
 		return c.nothingFound(ctx, src)
 	}
-	err = c.emit(ctx, func(w io.Writer) error {
+	err = c.emitTable(ctx, func(w io.Writer, s terminal.Screen) error {
 		if c.formatName == "json" {
 			return writeJSON(w, report)
 		}
@@ -37,7 +37,7 @@ func (c *command) printReport(ctx context.Context) (err error) {
 			if i > 0 {
 				fmt.Fprintln(w)
 			}
-			if err := c.writePage(w, &report.Pages[i]); err != nil {
+			if err := c.writePage(w, s, &report.Pages[i]); err != nil {
 				return err
 			}
 		}
@@ -51,7 +51,7 @@ func (c *command) printReport(ctx context.Context) (err error) {
 }
 
 // writePage writes the report of one page as a table.
-func (c *command) writePage(w io.Writer, p *query.PageReport) error {
+func (c *command) writePage(w io.Writer, screen terminal.Screen, p *query.PageReport) error {
 	fmt.Fprintf(w, "%s: %d page views profiled, standing for %.0f (%.0f to %.0f)\n", output.Printable(p.Page), p.Views, p.Population.Value, p.Population.Low, p.Population.High)
 	if len(p.Coverage) > 0 {
 		var parts []string
@@ -64,11 +64,11 @@ func (c *command) writePage(w io.Writer, p *query.PageReport) error {
 		fmt.Fprintf(w, "%d page views had labels too many to be kept, and are counted as (other)\n", p.Folded)
 	}
 	fmt.Fprintln(w)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "MS PER PAGE VIEW\tVIEWS\tMEAN\t\tP50\tP75\t\tP95\t")
+	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "MS PER PAGE VIEW", Least: 16}, {Title: "VIEWS", Right: true}, {Title: "MEAN", Right: true}, {Drop: 1},
+		{Title: "P50", Right: true}, {Title: "P75", Right: true}, {Drop: 2}, {Title: "P95", Right: true}, {Drop: 3}}}
 	row := func(name string, views int64, s query.Spread) {
-		fmt.Fprintf(t, "%s\t%d\t%.2f\t%s\t%.1f\t%.1f\t%s\t%.1f\t%s\n", output.Printable(name), views,
-			s.Mean.Value, s.Mean.Bounds(2), s.P50.Value, s.P75.Value, s.P75.Bounds(1), s.P95.Value, s.P95.Bounds(1))
+		t.Row(output.Printable(name), fmt.Sprint(views), terminal.Number(s.Mean.Value), bounds(screen, &s.Mean),
+			terminal.Number(s.P50.Value), terminal.Number(s.P75.Value), bounds(screen, &s.P75), terminal.Number(s.P95.Value), bounds(screen, &s.P95))
 	}
 	row("JavaScript", p.Views, p.Time)
 	row("long tasks", p.Views, p.LongTasks)
@@ -78,11 +78,11 @@ func (c *command) writePage(w io.Writer, p *query.PageReport) error {
 	for _, x := range p.Features {
 		row("feature "+x.Name, x.Views, x.Time)
 	}
-	if err := t.Flush(); err != nil {
+	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
 	if p.Own > 0 {
-		fmt.Fprintf(w, "the profiling script took %.2f more, mean: it is in none of these\n", p.Own)
+		fmt.Fprintf(w, "profiling itself took %s ms per page view (not included above)\n", terminal.Number(p.Own))
 	}
 	if output.Lacks(p.Time.Mean.Value, p.Scaled, p.Unsampled) {
 		fmt.Fprintf(w, "samples are missing, and %.1f %% of the time is in none of these: with them, the mean is likely %.2f %s\n",
@@ -96,28 +96,29 @@ func (c *command) writePage(w io.Writer, p *query.PageReport) error {
 		_, err := fmt.Fprintln(w, "functions are kept for all of a page, or one release of it")
 		return err
 	}
-	return c.writeFunctions(w, p)
+	return c.writeFunctions(w, screen, p)
 }
 
-func (c *command) writeFunctions(w io.Writer, p *query.PageReport) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "SELF MS PER VIEW\t\tP75 WHERE SEEN\tTOTAL\tREACH\tFUNCTION")
+func (c *command) writeFunctions(w io.Writer, s terminal.Screen, p *query.PageReport) error {
+	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "FUNCTION", Least: 24}, {Title: "SELF MS", Right: true}, {Drop: 3}, {Title: "TOTAL MS", Right: true, Drop: 1},
+		{Title: "P75 WHERE SEEN", Right: true, Drop: 4}, {Title: "REACH", Right: true, Drop: 2}}}
 	shown := p.Functions
 	if c.rows > 0 && len(shown) > c.rows {
 		shown = shown[:c.rows]
 	}
 	for _, f := range shown {
-		fmt.Fprintf(t, "%.3f\t%s\t%.2f\t%.3f\t%.1f %%\t%s\n", f.Self.Mean.Value, f.Self.Mean.Bounds(3), f.Self.P75.Value,
-			f.Total.Mean.Value, 100*float64(f.Reach)/float64(max(p.Views, 1)), output.Printable(functionName(f)))
+		t.Row(output.Printable(functionName(f)), terminal.Number(f.Self.Mean.Value), bounds(s, &f.Self.Mean), terminal.Number(f.Total.Mean.Value),
+			terminal.Number(f.Self.P75.Value), fmt.Sprintf("%.1f %%", 100*float64(f.Reach)/float64(max(p.Views, 1))))
 	}
 	if more := int64(len(p.Functions)-len(shown)) + p.Others.Count; more > 0 {
 		rest := p.Others.Self
 		for _, f := range p.Functions[len(shown):] {
 			rest += f.Self.Mean.Value * float64(p.Views)
 		}
-		fmt.Fprintf(t, "%.3f\t\t\t\t\t%d more\n", rest/float64(max(p.Views, 1)), more)
+		t.Row(fmt.Sprintf("%d more", more), terminal.Number(rest/float64(max(p.Views, 1))), "", "", "", "")
 	}
-	return t.Flush()
+	_, err := t.WriteTo(w)
+	return err
 }
 
 func functionName(f query.FunctionReport) string {
