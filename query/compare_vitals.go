@@ -79,9 +79,16 @@ func (l Local) compareVitals(ctx context.Context, q CompareQuery, out *Compariso
 	return l.compareSlow(ctx, q, out)
 }
 
+// fewestVitals is how many page views of a side must report a Web Vital before 0 in both is no change.
+const fewestVitals = 30
+
 func vitalChange(a, b *vital.Report) VitalChange {
 	out := VitalChange{Name: a.Name, Unit: a.Unit, A: a.P75, B: b.P75, Status: compare.TooFew}
 	out.Difference.Value = b.P75.Value - a.P75.Value
+	if a.P75.Value == 0 && b.P75.Value == 0 && min(a.Views, b.Views) >= fewestVitals {
+		out.Status = compare.WithinNoise // it is 0 in both
+		return out
+	}
 	if a.P75.High == 0 || b.P75.High == 0 {
 		return out
 	}

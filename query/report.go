@@ -307,7 +307,7 @@ func spreadOf(s *rollup.Spread, n int64) Spread {
 	mean, half := s.Mean(n)
 	out := Spread{Mean: interval(mean, half), Few: fewOf(s, n)}
 	for q, to := range map[float64]*Estimate{0.5: &out.P50, 0.75: &out.P75, 0.95: &out.P95} {
-		to.Value = s.Histogram.Quantile(q) / 1000
+		to.Value = s.Quantile(q) / 1000
 		if low, high, ok := s.Histogram.QuantileInterval(q); ok {
 			to.Low, to.High = low/1000, high/1000
 		}

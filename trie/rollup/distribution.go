@@ -2,6 +2,7 @@ package rollup
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -23,6 +24,25 @@ func (s *Spread) add(v, sign int64) {
 func (s *Spread) AddAll(o *Spread) {
 	s.Moments.AddAll(o.Moments)
 	s.Histogram.AddAll(&o.Histogram)
+}
+
+// Quantile returns quantile q, from 0 to 1, as [Histogram.Quantile] does. It is exact, and not
+// that of a bucket, for one or two values and for values that are all equal.
+func (s *Spread) Quantile(q float64) float64 {
+	n := float64(s.Count)
+	if n <= 0 {
+		return s.Histogram.Quantile(q)
+	}
+	mean := float64(s.Sum) / n
+	switch variance := s.Squares()/n - mean*mean; {
+	case variance <= 1e-12*mean*mean:
+		return mean
+	case s.Count == 2 && Rank(q, 2) == 0:
+		return mean - math.Sqrt(variance)
+	case s.Count == 2:
+		return mean + math.Sqrt(variance)
+	}
+	return s.Histogram.Quantile(q)
 }
 
 func (s *Spread) isZero() bool {

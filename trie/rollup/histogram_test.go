@@ -124,3 +124,30 @@ func TestMoments(t *testing.T) {
 		t.Errorf("of one view: ± %g", half)
 	}
 }
+
+// Quantiles of one or two values, and of equal ones, are the values.
+func TestFewQuantiles(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 1))
+	for range 2000 {
+		values := []int64{r.Int64N(1 << 40)}
+		switch r.IntN(3) {
+		case 1:
+			values = append(values, r.Int64N(1<<40))
+		case 2:
+			for range r.IntN(100) {
+				values = append(values, values[0])
+			}
+		}
+		var s Spread
+		for _, v := range values {
+			s.add(v, 1)
+		}
+		slices.Sort(values)
+		for _, q := range []float64{0, 0.25, 0.5, 0.75, 0.95, 1} {
+			want := float64(values[Rank(q, len(values))])
+			if got := s.Quantile(q); math.Abs(got-want) > 1e-6*float64(values[len(values)-1])+1e-6 {
+				t.Fatalf("%d values %v: quantile %g is %g, want %g", len(values), values[:min(2, len(values))], q, got, want)
+			}
+		}
+	}
+}
