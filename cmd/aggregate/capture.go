@@ -112,7 +112,7 @@ func runCapture(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	traces := 0
 	c.o.Done = func(v capture.Visit) error {
 		traces += v.Traces
-		fmt.Fprintf(stderr, "visit %d of %d: %d traces\n", v.Number, c.o.Runs, v.Traces)
+		fmt.Fprintf(stderr, "visit %d of %d: %s\n", v.Number, c.o.Runs, counted(uint64(v.Traces), "trace"))
 		if c.out == "" {
 			return nil
 		}

@@ -114,8 +114,8 @@ func (c *command) printEdits(ctx context.Context) (err error) {
 
 // writeEdits writes a table.
 func writeEdits(w io.Writer, e query.Edits) error {
-	fmt.Fprintf(w, "from %s to %s: %d functions edited, %d added, %d removed, %d moved; %d around an edit, %d unchanged\n\n",
-		output.Printable(e.CompareRelease), output.Printable(e.Release), e.Counts[edits.Edited], e.Counts[edits.Added], e.Counts[edits.Removed],
+	fmt.Fprintf(w, "from %s to %s: %s edited, %d added, %d removed, %d moved; %d around an edit, %d unchanged\n\n",
+		output.Printable(e.CompareRelease), output.Printable(e.Release), counted(uint64(e.Counts[edits.Edited]), "function"), e.Counts[edits.Added], e.Counts[edits.Removed],
 		e.Counts[edits.Moved], e.Counts[edits.Around], e.Counts[edits.Unchanged])
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range e.Functions {

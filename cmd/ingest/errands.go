@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"golang.org/x/term"
 
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/address"
@@ -111,12 +112,12 @@ func (c *config) verifyData(ctx context.Context, stdout, stderr io.Writer) error
 			wrong++
 		}
 	}
-	if _, err := fmt.Fprintf(stdout, "verified %s: %d objects with %s traces, %d things are wrong, %d are made again, in %.1f s\n",
-		b.Name(), v.Objects, humanize.Comma(int64(v.Traces)), len(v.Findings), mended, time.Since(p.started).Seconds()); err != nil {
+	if _, err := fmt.Fprintf(stdout, "verified %s: %s with %s: %s found, %d repaired, in %.1f s\n",
+		b.Name(), english.Plural(v.Objects, "object", ""), english.Plural(int(v.Traces), "trace", ""), english.Plural(len(v.Findings), "problem", ""), mended, time.Since(p.started).Seconds()); err != nil {
 		return err
 	}
 	if wrong > 0 {
-		return fmt.Errorf("%d things are wrong with %s", wrong, b.Name())
+		return fmt.Errorf("%s: %s left", b.Name(), english.Plural(wrong, "problem", ""))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/store/shared"
@@ -33,8 +34,8 @@ func (c *config) restoreData(ctx context.Context, stdin io.Reader, stdout, stder
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "restored %s from the backup of %s: %d traces in %d objects, %s in %.1f s\n", c.data, has.Made.Format(time.RFC3339), has.Traces,
-		has.Objects, humanize.IBytes(uint64(has.Bytes)), time.Since(started).Seconds())
+	_, err = fmt.Fprintf(stdout, "restored the backup of %s to %s: %s in %s, %s in %.1f s\n", has.Made.Format(time.RFC3339), c.data, english.Plural(int(has.Traces), "trace", ""),
+		english.Plural(int(has.Objects), "object", ""), humanize.IBytes(uint64(has.Bytes)), time.Since(started).Seconds())
 	for _, what := range wrongIn(&has) {
 		fmt.Fprintf(stderr, "ingest: missing or damaged in the backup, since it could not be read: %s\n", output.Printable(what))
 	}
