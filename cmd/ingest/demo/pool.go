@@ -28,11 +28,13 @@ type look struct {
 type step struct {
 	at, length int64 // µs
 	look
-	trace     int         // whose sample it is
-	task      trie.NodeID // the outermost function
-	own       bool        // the profiling script ran
-	planted   uint32      // the outermost planted function on the stack, 0 without one
-	caller    trie.NodeID // of that
+	trace     int          // whose sample it is
+	task      trie.NodeID  // the outermost function
+	own       bool         // the profiling script ran
+	planted   uint32       // the outermost planted function on the stack, 0 without one
+	caller    trie.NodeID  // of that
+	callee    trie.FrameID // that it called, if calls
+	calls     bool
 	plantings []*planting // under a caller of which the step is
 }
 
@@ -70,6 +72,7 @@ func newPool() (*pool, error) {
 			p.pages[v.Page] = append(p.pages[v.Page], v)
 		}
 	}
+	p.keepCalls()
 	for page, visits := range p.pages {
 		if err := p.plant(visits); err != nil {
 			return nil, fmt.Errorf("%s: %w", page, err)
@@ -115,6 +118,7 @@ func (p *pool) addSteps(v *visit) error {
 // describe says whose time a step is.
 func (p *pool) describe(s *step) {
 	resource := ""
+	inner := trie.Root
 	for n := range p.stacks.Stack(s.node) {
 		f := p.stacks.Frame(n)
 		s.task = n
@@ -122,10 +126,42 @@ func (p *pool) describe(s *step) {
 			resource = f.Resource // functions of the browser belong to their caller
 		}
 		if f.Resource == common && p.functions.texts[f.Line] != nil {
-			s.planted, s.caller = f.Line, p.stacks.Nodes[n].Parent
+			s.planted, s.caller, s.callee, s.calls = f.Line, p.stacks.Nodes[n].Parent, p.stacks.Nodes[inner].Frame, inner != trie.Root
 		}
+		inner = n
 	}
 	s.own = strings.HasPrefix(resource, profiler)
+}
+
+// keepCalls takes calls that a planted function makes in all its versions out of what is planted: the edit is not about them.
+func (p *pool) keepCalls() {
+	type call struct {
+		from uint32
+		to   trie.FrameID
+	}
+	in := map[call]map[uint32]bool{} // the texts of the versions that make it
+	each := func(do func(s *step, c call, text uint32)) {
+		for _, visits := range p.pages {
+			for _, v := range visits {
+				for i := range v.steps {
+					if s := &v.steps[i]; s.calls {
+						do(s, call{s.planted, s.callee}, p.functions.texts[s.planted][v.release])
+					}
+				}
+			}
+		}
+	}
+	each(func(_ *step, c call, text uint32) {
+		if in[c] == nil {
+			in[c] = map[uint32]bool{}
+		}
+		in[c][text] = true
+	})
+	each(func(s *step, c call, _ uint32) {
+		if versions := p.functions.texts[c.from]; !slices.ContainsFunc(versions, func(text uint32) bool { return !in[c][text] }) {
+			s.planted = 0
+		}
+	})
 }
 
 // plant finds out for each release how much time planted functions took in the visits of a page, and which callers have to make
