@@ -105,7 +105,7 @@ func TestPlanted(t *testing.T) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	})
-	t.Run("both arms say that profiling costs next to nothing", func(t *testing.T) {
+	t.Run("profiling costs next to nothing", func(t *testing.T) {
 		c, err := src.Cost(t.Context(), selection.Selection{Since: now.Add(-days * 24 * time.Hour), Until: now})
 		if err != nil || len(c.Arms) != 2 || c.Arms[0].Views < Views*9/10 || c.Arms[1].Views < Views*9/10 || c.Fair == nil || !*c.Fair {
 			t.Fatalf("%+v, %v", c, err)

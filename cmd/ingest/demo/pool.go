@@ -46,7 +46,7 @@ type planting struct {
 	}
 }
 
-// weighted is a look, with the sum of its weight and those of the looks before it.
+// weighted is a look of a list, with the sum of the weights up to it.
 type weighted struct {
 	look
 	upTo float64
@@ -220,8 +220,8 @@ func (p *pool) plant(visits []*visit) error {
 	return nil
 }
 
-// inReleases calls add with the time of a step under a planted function, per visit of the releases in which the function is the
-// same as in that of the recording, for each of these.
+// inReleases calls add for each release in which the planted function of a step has the text that was recorded, with the time of
+// the step per visit of these releases.
 func (p *pool) inReleases(recorded int, s *step, visits []float64, add func(release int, time float64)) {
 	all := 0.0
 	for r := range visits {

@@ -19,9 +19,9 @@ const (
 	callSpread = 0.4
 )
 
-// ownShare is the time of the profiling script, of that in the recordings: there it takes 76 ms per page view, as Chromium slowed
-// the processor three times and the machine had other work. On the devices of the demo it takes 7 ms then, as on a page in a
-// browser that is not slowed.
+// ownShare is how much of its recorded time the profiling script takes. The recordings have 76 ms of it per page view, since
+// Chromium slowed the processor three times and the machine had other work. With this share it takes 8 ms on the devices of the
+// demo, as on a page in a browser that is not slowed.
 const ownShare = 0.12
 
 // replay is a visit as another browser would have shown it.
@@ -165,7 +165,7 @@ func (r *replay) trace(i int, stretch float64, phase int64) *trie.Trace {
 	return out
 }
 
-// writer writes stacks of the pool as those of a release.
+// writer writes stacks of the pool with the frames of a release.
 type writer struct {
 	from    *pool
 	release int
@@ -186,7 +186,7 @@ func (w *writer) node(n trie.NodeID) trie.NodeID {
 	return out
 }
 
-// clock maps the times of a recording to those of a replay, in µs: each is not before the one before it.
+// clock maps times of a recording to times of a replay, in µs, and keeps their order.
 type clock struct {
 	from, to []float64
 	rest     float64 // how much longer everything takes after the last of these

@@ -43,8 +43,7 @@ func pairs() []pair {
 	return []pair{{"2.3.0", "2.4.0", week, search}, {"2.4.0", "2.5.0", day, price}, {"2.3.0", "2.5.0", week, both}}
 }
 
-// TestTruth compares the releases of five demos on each page. What is found is what was planted: totals have the right direction,
-// planted functions come first, and of all functions that are named at most 5 % are others. A function is named for its own time,
+// TestTruth compares the releases of five demos on each page: totals have the right direction, planted functions come first, and of all functions that are named at most 5 % are others. A function is named for its own time,
 // so callers of planted functions are others.
 func TestTruth(t *testing.T) {
 	seeds := uint64(5)
