@@ -8,18 +8,20 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// functions numbers the functions of the shop's script across its releases, as the symbols of two builds pair them.
-// Functions that were edited, added or removed are planted; all others are the same in each release.
+// functions numbers the functions of the shop's script across its releases, as the symbols of two
+// builds pair them. Functions that were edited, added or removed are planted; all others are the
+// same in each release.
 type functions struct {
 	releases []*release
 	number   []map[trie.Frame]uint32 // by release, of a frame with nothing but a place
 	frame    []map[uint32]trie.Frame // by release
-	// texts has the hash of the text in each release of planted functions, 0 in releases without it.
+	// texts has the hash of the text in each release of planted functions, 0 in releases without
+	// it.
 	texts map[uint32][]uint32
 }
 
-// common is the resource of the frames of the shop's script that belong to no release. Their line is the number of the
-// function, or 0 outside the functions of the sources.
+// common is the resource of the frames of the shop's script that belong to no release. Their line
+// is the number of the function, or 0 outside the functions of the sources.
 const common = "shop"
 
 // newFunctions pairs the functions of releases, the oldest release first.

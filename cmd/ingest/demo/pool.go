@@ -9,8 +9,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// pool has the recordings of all releases, with stacks that belong to no release. A page view of any release is drawn from
-// all recordings of its page, so functions that were not edited have the same distribution in each release.
+// pool has the recordings of all releases, with stacks that belong to no release. A page view of
+// any release is drawn from all recordings of its page, so functions that were not edited have the
+// same distribution in each release.
 type pool struct {
 	functions *functions
 	releases  map[string]int
@@ -61,7 +62,10 @@ func newPool() (*pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pool{functions: newFunctions(list), releases: map[string]int{}, stacks: *trie.New(), pages: map[string][]*visit{}}
+	p := &pool{
+		functions: newFunctions(list), releases: map[string]int{},
+		stacks: *trie.New(), pages: map[string][]*visit{},
+	}
 	for i, r := range list {
 		p.releases[r.Release] = i
 		for _, v := range r.Visits {
@@ -81,7 +85,8 @@ func newPool() (*pool, error) {
 	return p, nil
 }
 
-// addSteps makes the steps of a visit. A sample covers the time up to the next one, and two intervals at most.
+// addSteps makes the steps of a visit. A sample covers the time up to the next one, and two
+// intervals at most.
 func (p *pool) addSteps(v *visit) error {
 	for i, t := range v.traces {
 		nodes := make([]trie.NodeID, len(t.Nodes))
@@ -126,14 +131,16 @@ func (p *pool) describe(s *step) {
 			resource = f.Resource // functions of the browser belong to their caller
 		}
 		if f.Resource == common && p.functions.texts[f.Line] != nil {
-			s.planted, s.caller, s.callee, s.calls = f.Line, p.stacks.Nodes[n].Parent, p.stacks.Nodes[inner].Frame, inner != trie.Root
+			s.planted, s.caller = f.Line, p.stacks.Nodes[n].Parent
+			s.callee, s.calls = p.stacks.Nodes[inner].Frame, inner != trie.Root
 		}
 		inner = n
 	}
 	s.own = strings.HasPrefix(resource, profiler)
 }
 
-// keepCalls takes calls that a planted function makes in all its versions out of what is planted: the edit is not about them.
+// keepCalls takes calls that a planted function makes in all its versions out of what is planted:
+// the edit is not about them.
 func (p *pool) keepCalls() {
 	type call struct {
 		from uint32
@@ -158,20 +165,22 @@ func (p *pool) keepCalls() {
 		in[c][text] = true
 	})
 	each(func(s *step, c call, _ uint32) {
-		if versions := p.functions.texts[c.from]; !slices.ContainsFunc(versions, func(text uint32) bool { return !in[c][text] }) {
+		missing := func(text uint32) bool { return !in[c][text] }
+		if !slices.ContainsFunc(p.functions.texts[c.from], missing) {
 			s.planted = 0
 		}
 	})
 }
 
-// plant finds out for each release how much time planted functions took in the visits of a page, and which callers have to make
-// room for it.
+// plant finds out for each release how much time planted functions took in the visits of a page,
+// and which callers have to make room for it.
 func (p *pool) plant(visits []*visit) error {
 	count := make([]float64, len(p.functions.releases))
 	for _, v := range visits {
 		count[v.release]++
 	}
-	// The mean times under each caller, in µs: outside planted functions, and under them in each release.
+	// The mean times under each caller, in µs: outside planted functions, and under them in each
+	// release.
 	rest := map[trie.NodeID]float64{}
 	under := map[trie.NodeID][]float64{}
 	for _, v := range visits {
@@ -186,7 +195,9 @@ func (p *pool) plant(visits []*visit) error {
 					if under[n] == nil {
 						under[n] = make([]float64, len(count))
 					}
-					p.inReleases(v.release, s, count, func(release int, time float64) { under[n][release] += time })
+					p.inReleases(v.release, s, count, func(release int, time float64) {
+						under[n][release] += time
+					})
 				}
 			}
 		}
@@ -202,7 +213,9 @@ func (p *pool) plant(visits []*visit) error {
 				if at[n] == nil {
 					at[n] = newPlanting(len(count))
 				}
-				p.inReleases(v.release, s, count, func(release int, time float64) { at[n].add(release, s.look, time/rest[n]) })
+				p.inReleases(v.release, s, count, func(release int, time float64) {
+					at[n].add(release, s.look, time/rest[n])
+				})
 			}
 		}
 	}
@@ -220,8 +233,8 @@ func (p *pool) plant(visits []*visit) error {
 	return nil
 }
 
-// inReleases calls add for each release in which the planted function of a step has the text that was recorded, with the time of
-// the step per visit of these releases.
+// inReleases calls add for each release in which the planted function of a step has the text that
+// was recorded, with the time of the step per visit of these releases.
 func (p *pool) inReleases(recorded int, s *step, visits []float64, add func(release int, time float64)) {
 	all := 0.0
 	for r := range visits {
@@ -236,9 +249,12 @@ func (p *pool) inReleases(recorded int, s *step, visits []float64, add func(rele
 	}
 }
 
-// anchor returns the innermost caller under which as much other time was recorded as under planted functions in any release, so
-// that no step grows by more than its length. If there is none, it returns the outermost caller.
-func (p *pool) anchor(caller trie.NodeID, rest map[trie.NodeID]float64, under map[trie.NodeID][]float64) (at trie.NodeID) {
+// anchor returns the innermost caller under which as much other time was recorded as under planted
+// functions in any release, so that no step grows by more than its length. If there is none, it
+// returns the outermost caller.
+func (p *pool) anchor(
+	caller trie.NodeID, rest map[trie.NodeID]float64, under map[trie.NodeID][]float64,
+) (at trie.NodeID) {
 	for at = range p.stacks.Stack(caller) {
 		if rest[at] >= slices.Max(under[at]) {
 			break

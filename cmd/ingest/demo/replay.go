@@ -12,16 +12,18 @@ import (
 // slow is the duration from which the browser script calls an interaction slow, in µs.
 const slow = 200_000
 
-// How much calls differ from their recording: the standard deviations of the logarithm of the factor by which they take longer.
-// The outermost call and each call that was sampled without a break have factors of their own. All have the mean 1.
+// How much calls differ from their recording: the standard deviations of the logarithm of the
+// factor by which they take longer. The outermost call and each call that was sampled without a
+// break have factors of their own. All have the mean 1.
 const (
 	taskSpread = 0.2
 	callSpread = 0.4
 )
 
-// ownShare is how much of its recorded time the profiling script takes. The recordings have 76 ms of it per page view, since
-// Chromium slowed the processor three times and the machine had other work. With this share it takes 8 ms on the devices of the
-// demo, as on a page in a browser that is not slowed.
+// ownShare is how much of its recorded time the profiling script takes. The recordings have 76 ms
+// of it per page view, since Chromium slowed the processor three times and the machine had other
+// work. With this share it takes 8 ms on the devices of the demo, as on a page in a browser that is
+// not slowed.
 const ownShare = 0.12
 
 // replay is a visit as another browser would have shown it.
@@ -42,7 +44,8 @@ type played struct {
 
 // newReplay replays a visit for a page view.
 func newReplay(p *pool, of *visit, v *view, r *rand.Rand) *replay {
-	out := &replay{pool: p, of: of, release: p.releases[v.release], random: r, steps: make([]played, len(of.steps))}
+	out := &replay{pool: p, of: of, release: p.releases[v.release], random: r}
+	out.steps = make([]played, len(of.steps))
 	ttfb := of.Vitals["ttfb"] * 1000
 	now := ttfb * v.wait
 	out.clock.add(0, 0)
@@ -105,8 +108,8 @@ func (s *step) plantedLook(release int, r *rand.Rand) look {
 	return s.plantings[len(s.plantings)-1].pick(release, x)
 }
 
-// samples returns what the profiler sees in the time of a trace of the recording, first after phase µs. Where the recording has
-// no sample for longer than two intervals, there is none.
+// samples returns what the profiler sees in the time of a trace of the recording, first after phase
+// µs. Where the recording has no sample for longer than two intervals, there is none.
 func (r *replay) samples(trace int, phase int64, node func(trie.NodeID) trie.NodeID) (out []trie.Sample) {
 	interval := float64(r.of.traces[trace].Context.Interval)
 	at := math.Inf(-1)
@@ -156,12 +159,14 @@ func (r *replay) spans(trace int) []trie.Span {
 func (r *replay) trace(i int, stretch float64, phase int64) *trie.Trace {
 	of := r.of.traces[i]
 	out := &trie.Trace{Trie: *trie.New(), Context: of.Context}
-	w := &writer{from: r.pool, release: r.release, to: &out.Trie, nodes: map[trie.NodeID]trie.NodeID{}}
+	w := &writer{from: r.pool, release: r.release, to: &out.Trie}
+	w.nodes = map[trie.NodeID]trie.NodeID{}
 	out.Samples = r.samples(i, phase, w.node)
 	out.Context.Spans = r.spans(i)
 	out.Context.Release = r.pool.functions.releases[r.release].Release
 	own := func(us uint32) uint32 { return uint32(float64(us) * stretch * ownShare) }
-	out.Cost = trie.Cost{Start: own(of.Cost.Start), Stop: own(of.Cost.Stop), Encode: own(of.Cost.Encode), Bytes: of.Cost.Bytes}
+	out.Cost = trie.Cost{Bytes: of.Cost.Bytes}
+	out.Cost.Start, out.Cost.Stop, out.Cost.Encode = own(of.Cost.Start), own(of.Cost.Stop), own(of.Cost.Encode)
 	return out
 }
 
@@ -180,7 +185,8 @@ func (w *writer) node(n trie.NodeID) trie.NodeID {
 	out, ok := w.nodes[n]
 	if !ok {
 		parent := w.node(w.from.stacks.Nodes[n].Parent)
-		out = w.to.Child(parent, w.to.Intern(w.from.functions.ofRelease(w.release, w.from.stacks.Frame(n))))
+		frame := w.from.functions.ofRelease(w.release, w.from.stacks.Frame(n))
+		out = w.to.Child(parent, w.to.Intern(frame))
 		w.nodes[n] = out
 	}
 	return out

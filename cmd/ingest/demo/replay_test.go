@@ -18,17 +18,21 @@ func openPool(t *testing.T) *pool {
 	return p
 }
 
-// each calls do with replays of all recordings for a release. The same seed stretches the steps alike in all releases.
+// each calls do with replays of all recordings for a release. The same seed stretches the steps
+// alike in all releases.
 func each(p *pool, release string, profiled bool, do func(page string, r *replay)) {
 	for _, of := range pages {
 		for i, v := range p.pages[of.page] {
 			r := rand.New(rand.NewPCG(uint64(i), 5))
-			do(of.page, newReplay(p, v, &view{page: of.page, release: release, profiled: profiled, stretch: math.Exp(0.6 * r.NormFloat64()), wait: 2}, r))
+			stretch := math.Exp(0.6 * r.NormFloat64())
+			one := view{page: of.page, release: release, profiled: profiled, stretch: stretch, wait: 2}
+			do(of.page, newReplay(p, v, &one, r))
 		}
 	}
 }
 
-// TestReplayOfReleases replays recordings for each release: all but planted functions take equally long, to the last bit.
+// TestReplayOfReleases replays recordings for each release: all but planted functions take equally
+// long, to the last bit.
 func TestReplayOfReleases(t *testing.T) {
 	p := openPool(t)
 	all := map[string][]float64{}
@@ -55,7 +59,8 @@ func TestReplayOfReleases(t *testing.T) {
 	}
 }
 
-// TestPlantedTime compares the time that steps make room for with the time recorded under planted functions.
+// TestPlantedTime compares the time that steps make room for with the time recorded under planted
+// functions.
 func TestPlantedTime(t *testing.T) {
 	p := openPool(t)
 	for page, visits := range p.pages {
@@ -84,7 +89,8 @@ func TestPlantedTime(t *testing.T) {
 	}
 }
 
-// TestReplayFrames replays recordings for each release: the functions of the shop are called as in recordings of the release.
+// TestReplayFrames replays recordings for each release: the functions of the shop are called as in
+// recordings of the release.
 func TestReplayFrames(t *testing.T) {
 	p := openPool(t)
 	for release, at := range p.releases {
@@ -135,8 +141,9 @@ func TestReplayTimes(t *testing.T) {
 				t.Fatal(page, err)
 			}
 			for k := 1; k < len(x.Samples); k++ {
-				if off := (x.Samples[k].Time - x.Samples[k-1].Time + 1) % int64(of.Context.Interval); off > 2 {
-					t.Fatalf("%s: %d µs from sample %d to the next", page, x.Samples[k].Time-x.Samples[k-1].Time, k-1)
+				after := x.Samples[k].Time - x.Samples[k-1].Time
+				if (after+1)%int64(of.Context.Interval) > 2 || after < 2 {
+					t.Fatalf("%s: %d µs from sample %d to the next", page, after, k-1)
 				}
 			}
 			for _, s := range x.Context.Spans {
@@ -153,7 +160,8 @@ func TestReplayTimes(t *testing.T) {
 			}
 		}
 		v := r.vitals()
-		if v.values["lcp"] < v.values["fcp"] || v.values["fcp"] <= v.values["ttfb"] || v.values["ttfb"] != math.Round(2*r.of.Vitals["ttfb"]) {
+		lcp, fcp, ttfb := v.values["lcp"], v.values["fcp"], v.values["ttfb"]
+		if lcp < fcp || fcp <= ttfb || ttfb != math.Round(2*r.of.Vitals["ttfb"]) {
 			t.Errorf("%s: %v of %v", page, v.values, r.of.Vitals)
 		}
 		if math.Abs(v.values["inp"]-longest) > 9 || longest > 0 && v.elements["inp"] == "" {
@@ -170,7 +178,8 @@ func TestReplayTimes(t *testing.T) {
 	}
 }
 
-// TestReplayOwn replays page views that are not profiled: the profiling script takes no time, and all else takes as long.
+// TestReplayOwn replays page views that are not profiled: the profiling script takes no time, and
+// all else takes as long.
 func TestReplayOwn(t *testing.T) {
 	p := openPool(t)
 	var profiled, not []float64

@@ -65,7 +65,8 @@ func (f *filling) trace(to *bytes.Buffer, v *view, r *replay) error {
 	var id [16]byte
 	binary.LittleEndian.PutUint64(id[:], f.random.Uint64())
 	binary.LittleEndian.PutUint64(id[8:], f.random.Uint64())
-	labels := trie.MakeLabels(rollup.KeyDevice, v.device.name, rollup.KeyConnection, v.connection, keyBrowser, encode.BrowserOf(v.agent))
+	labels := trie.MakeLabels(rollup.KeyDevice, v.device.name, rollup.KeyConnection, v.connection,
+		keyBrowser, encode.BrowserOf(v.agent))
 	phase := f.random.Int64N(1 << 30)
 	for i := range r.of.traces {
 		t := r.trace(i, v.stretch, phase)
@@ -96,7 +97,9 @@ func (f *filling) report(v *view, r *replay) error {
 	vitals := r.vitals()
 	return f.view(v.agent, map[string]any{
 		"page": v.page, "weight": weight, "release": v.release, "environment": "production",
-		"labels": map[string]string{rollup.KeyDevice: v.device.name, rollup.KeyConnection: v.connection, rollup.KeyArm: arm},
+		"labels": map[string]string{
+			rollup.KeyDevice: v.device.name, rollup.KeyConnection: v.connection, rollup.KeyArm: arm,
+		},
 		"vitals": vitals.values, "elements": vitals.elements, "parts": vitals.parts,
 	})
 }

@@ -43,8 +43,9 @@ func pairs() []pair {
 	return []pair{{"2.3.0", "2.4.0", week, search}, {"2.4.0", "2.5.0", day, price}, {"2.3.0", "2.5.0", week, both}}
 }
 
-// TestTruth compares the releases of five demos on each page: totals have the right direction, planted functions come first, and of all functions that are named at most 5 % are others. A function is named for its own time,
-// so callers of planted functions are others.
+// TestTruth compares the releases of five demos on each page: totals have the right direction,
+// planted functions come first, and of all functions that are named at most 5 % are others. A
+// function is named for its own time, so callers of planted functions are others.
 func TestTruth(t *testing.T) {
 	seeds := uint64(5)
 	if testing.Short() {
@@ -61,7 +62,8 @@ func TestTruth(t *testing.T) {
 		for _, pair := range pairs() {
 			for _, page := range []string{"", "/", Page, "/product/:id", "/cart", "/checkout"} {
 				c := compareReleases(t, src, pair, page, now)
-				n, w := judge(t, fmt.Sprintf("seed %d, %s to %s, page %q", seed, pair.before, pair.after, page), page, pair, c)
+				what := fmt.Sprintf("seed %d, %s to %s, page %q", seed, pair.before, pair.after, page)
+				n, w := judge(t, what, page, pair, c)
 				named, wrong = named+n, wrong+w
 			}
 		}
@@ -75,16 +77,19 @@ func TestTruth(t *testing.T) {
 func compareReleases(t *testing.T, src query.Source, p pair, page string, now time.Time) query.Comparison {
 	t.Helper()
 	of := func(release string) selection.Selection {
-		return selection.Selection{Page: page, Since: now.Add(-p.since), Until: now, Where: []selection.Matcher{{Key: "release", Op: selection.Equal, Value: release}}}
+		where := []selection.Matcher{{Key: "release", Op: selection.Equal, Value: release}}
+		return selection.Selection{Page: page, Since: now.Add(-p.since), Until: now, Where: where}
 	}
-	c, err := src.Compare(t.Context(), query.CompareQuery{A: of(p.before), B: of(p.after), Method: query.MethodSums, Brief: true})
+	q := query.CompareQuery{A: of(p.before), B: of(p.after), Method: query.MethodSums, Brief: true}
+	c, err := src.Compare(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-// judge holds a comparison against what was planted, and returns how many functions it names, and how many of these were not.
+// judge holds a comparison against what was planted, and returns how many functions it names, and
+// how many of these were not.
 func judge(t *testing.T, what, page string, p pair, c query.Comparison) (named, wrong int) {
 	t.Helper()
 	if !c.Enough {
@@ -115,13 +120,15 @@ func judge(t *testing.T, what, page string, p pair, c query.Comparison) (named, 
 		right = compare.Slower
 	}
 	status := c.Total.Status
-	if sure := page == "" || page == Page; len(planted) > 0 && status != right && (status.Alarm() || sure && p.after == After) {
+	sure := p.after == After && (page == "" || page == Page)
+	if len(planted) > 0 && status != right && (status.Alarm() || sure) {
 		t.Errorf("%s: it is %s by %.1f ms", what, status, shown(&c.Total))
 	}
 	return named, wrong
 }
 
-// rolled is a [store.Reader] of page views in memory, with the sums of the last day and of the time before it by page.
+// rolled is a [store.Reader] of page views in memory, with the sums of the last day and of the time
+// before it by page.
 type rolled struct {
 	store.Reader
 	pages     []string
@@ -135,7 +142,11 @@ func newRolled(t *testing.T, p *pool, seed uint64, now time.Time) *rolled {
 	for _, of := range pages {
 		out.pages = append(out.pages, of.page)
 		limits := rollup.Limits{}.WithDefaults()
-		out.sums[of.page] = [2]*rollup.Builder{rollup.NewWholeBuilder(of.page, limits), rollup.NewWholeBuilder(of.page, limits)}
+		for i := range 2 {
+			sums := out.sums[of.page]
+			sums[i] = rollup.NewWholeBuilder(of.page, limits)
+			out.sums[of.page] = sums
+		}
 	}
 	r := rand.New(rand.NewPCG(3, seed))
 	for i, v := range plan(r, now, Views) {
@@ -157,7 +168,8 @@ func newRolled(t *testing.T, p *pool, seed uint64, now time.Time) *rolled {
 				return f
 			})
 			x.Context.Page, x.Context.ViewID = v.page, fmt.Sprint(i)
-			x.Context.Labels = withLabels(x.Context.Labels, trie.MakeLabels(rollup.KeyDevice, v.device.name, rollup.KeyConnection, v.connection))
+			more := trie.MakeLabels(rollup.KeyDevice, v.device.name, rollup.KeyConnection, v.connection)
+			x.Context.Labels = withLabels(x.Context.Labels, more)
 			b.Add(x)
 		}
 		b.End()
@@ -166,7 +178,9 @@ func newRolled(t *testing.T, p *pool, seed uint64, now time.Time) *rolled {
 }
 
 // Select implements [store.Reader].
-func (r *rolled) Select(_ context.Context, q store.Query, _ store.Wanted, _ func(store.Record) error, take func(store.Rolled) error) (store.ScanStats, error) {
+func (r *rolled) Select(
+	_ context.Context, q store.Query, _ store.Wanted, _ func(store.Record) error, take func(store.Rolled) error,
+) (store.ScanStats, error) {
 	for _, page := range r.pages {
 		for i, b := range r.sums[page] {
 			if q.Page != "" && q.Page != page || i == 0 && !q.Since.Before(r.yesterday) {
@@ -199,7 +213,8 @@ type library struct{ releases []*release }
 // Uploads implements [naming.Library].
 func (l library) Uploads() (out []symbols.Upload) {
 	for _, r := range slices.Backward(l.releases) {
-		out = append(out, symbols.Upload{Release: r.Release, Scripts: []symbols.Script{{Path: r.Path, Prefix: origin, SHA256: hex.EncodeToString(r.table.Script[:])}}})
+		script := symbols.Script{Path: r.Path, Prefix: origin, SHA256: hex.EncodeToString(r.table.Script[:])}
+		out = append(out, symbols.Upload{Release: r.Release, Scripts: []symbols.Script{script}})
 	}
 	return out
 }

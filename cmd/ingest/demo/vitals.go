@@ -14,7 +14,8 @@ type vitals struct {
 	parts    map[string][]float64 // ms
 }
 
-// vitals returns the Web Vitals of the replay. INP is that of its longest interaction; paints take place when the clock says.
+// vitals returns the Web Vitals of the replay. INP is that of its longest interaction; paints take
+// place when the clock says.
 func (r *replay) vitals() vitals {
 	out := vitals{values: map[string]float64{}, elements: map[string]string{}, parts: map[string][]float64{}}
 	for name, value := range r.of.Vitals {
@@ -81,7 +82,8 @@ func sum(of []float64) (all float64) {
 	return all
 }
 
-// scale returns numbers in the same proportions with another sum. Numbers that are all 0 stay so, except the last one.
+// scale returns numbers in the same proportions with another sum. Numbers that are all 0 stay so,
+// except the last one.
 func scale(of []float64, to float64) []float64 {
 	out := make([]float64, len(of))
 	all := sum(of)
