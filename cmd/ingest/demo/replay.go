@@ -22,9 +22,8 @@ const (
 
 // ownShare is how much of its recorded time the profiling script takes. The recordings have 76 ms
 // of it per page view, since Chromium slowed the processor three times and the machine had other
-// work. With this share it takes 8 ms on the devices of the demo, as on a page in a browser that is
-// not slowed.
-const ownShare = 0.12
+// work. With this share it takes 7 ms on the devices of the demo, as in a browser that is not slowed.
+const ownShare = 0.1
 
 // replay is a visit as another browser would have shown it.
 type replay struct {

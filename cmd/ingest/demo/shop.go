@@ -73,11 +73,11 @@ type view struct {
 	stretch    float64 // how much slower everything is than in the recording
 	wait       float64
 	pick       int  // which of the recordings of the page it is
-	profiled   bool // or else reported for otherViews that are not
+	profiled   bool // if not, it reports its Web Vitals for otherViews
 }
 
-// plan returns the page views of the days before now, in order: as many that are profiled, and one report of others for each of
-// these. The same numbers give the same page views.
+// plan returns the page views of the days before now, in order: views that are profiled, and as many that report for others.
+// The same random numbers give the same page views.
 func plan(r *rand.Rand, now time.Time, views int) []view {
 	out := make([]view, 0, 2*views)
 	for len(out) < 2*views {

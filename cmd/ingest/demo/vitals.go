@@ -14,8 +14,7 @@ type vitals struct {
 	parts    map[string][]float64 // ms
 }
 
-// vitals returns the Web Vitals of the replay. INP is that of its longest interaction; paints take
-// place when the clock says.
+// vitals returns the Web Vitals of the replay: INP from its longest interaction, paints by its clock.
 func (r *replay) vitals() vitals {
 	out := vitals{values: map[string]float64{}, elements: map[string]string{}, parts: map[string][]float64{}}
 	for name, value := range r.of.Vitals {
