@@ -34,7 +34,7 @@ type purpose struct{ Name, For string } // the name of a file without .md
 func sections() []section {
 	return []section{
 		{"Tutorial", []purpose{
-			{"demo", "a shop with visits of two releases, to look around in"},
+			{"demo", "a shop with visits of three releases, to look around in"},
 			{"tutorial", "from the start of the daemon to a slow function that is found and fixed"},
 		}},
 		{"How to", []purpose{

@@ -15,12 +15,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/query/watch"
 	"github.com/fieldtrie/fieldtrie/store/shared"
+	"github.com/fieldtrie/fieldtrie/symbols/edits"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
 
-// TestPlanted asks what the first page of the dashboard asks, and finds in the answers what docs/demo.md says is in the data.
+// TestPlanted queries a full demo as the dashboard does, and compares the answers with docs/demo.md. [TestTruth] compares releases.
 func TestPlanted(t *testing.T) {
 	dir, now := t.TempDir(), time.Date(2026, 11, 25, 15, 20, 0, 0, time.UTC)
 	if err := Fill(t.Context(), dir, Options{Now: now, Views: Views}); err != nil {
@@ -49,24 +50,35 @@ func TestPlanted(t *testing.T) {
 			t.Errorf("%d traces: %v, %v", v.Traces, v.Findings, err)
 		}
 	})
-	t.Run("the newest release is slower by the planted function", func(t *testing.T) {
-		for _, page := range []string{"", Page} { // the first page of the dashboard, and the page that it names first
-			c := changes(t, src, page, now)
-			if f := largest(c); !c.Enough || c.Total.Status != compare.Slower || f.Name != Function || f.Resource != "src/lib/money.ts" || f.Status != compare.Slower && f.Status != compare.New {
-				t.Errorf("page %q: %s by %.0f ms, most by %s %s", page, c.Total.Status, shown(&c.Total), f.Status, f.Name)
+	t.Run("symbols tell the planted functions from all others", func(t *testing.T) {
+		var want, got []string
+		p := openPool(t)
+		for n := range p.functions.texts {
+			f := p.functions.frame[p.releases[After]][n]
+			want = append(want, p.functions.releases[p.releases[After]].table.Find(f.Line, f.Column).Name)
+		}
+		for _, x := range []query.EditsQuery{{A: "2.3.0", B: Before}, {A: Before, B: After}} {
+			e, err := src.Edits(t.Context(), x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range e.Functions {
+				if f.Change == edits.Edited || f.Change == edits.Added {
+					got = append(got, f.Place.Name)
+				}
 			}
 		}
-	})
-	t.Run("it is what changed most on each page, since all show prices", func(t *testing.T) {
-		for _, p := range pages {
-			c := changes(t, src, p.page, now)
-			if f := largest(c); !c.Enough || f.Name != Function {
-				t.Errorf("page %s: %v page views, enough %v, most by %s %s", p.page, c.Views, c.Enough, f.Status, f.Name)
-			}
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) || !slices.Equal(got, []string{Function, "indexed", "searchProducts/map()"}) {
+			t.Errorf("edited are %q, planted are %q", got, want)
 		}
 	})
 	t.Run("the cause is the edit of the planted function", func(t *testing.T) {
-		c := changes(t, src, Page, now)
+		c, err := Changes(t.Context(), src, Page, now)
+		if err != nil {
+			t.Fatal(err)
+		}
 		f := largest(c)
 		for _, x := range []struct {
 			what   watch.What
@@ -93,6 +105,19 @@ func TestPlanted(t *testing.T) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	})
+	t.Run("profiling costs next to nothing", func(t *testing.T) {
+		c, err := src.Cost(t.Context(), selection.Selection{Since: now.Add(-days * 24 * time.Hour), Until: now})
+		if err != nil || len(c.Arms) != 2 || c.Arms[0].Views < Views*9/10 || c.Arms[1].Views < Views*9/10 || c.Fair == nil || !*c.Fair {
+			t.Fatalf("%+v, %v", c, err)
+		}
+		for _, v := range c.Vitals {
+			for _, d := range v.Differences {
+				if d.What == "geomean" && (d.Relative == nil || d.Relative.Low > 0.005 || d.Relative.High < 0 || d.Relative.High > 0.1) {
+					t.Errorf("%s: %+v", v.Name, d.Relative)
+				}
+			}
+		}
+	})
 	t.Run("page views without a profile, features and vitals", func(t *testing.T) {
 		by := func(key string) selection.Selection {
 			return selection.Selection{Since: now.Add(-days * 24 * time.Hour), Until: now, GroupBy: []string{key}}
@@ -114,15 +139,6 @@ func TestPlanted(t *testing.T) {
 			t.Errorf("%d features, %v", len(s.Groups), err)
 		}
 	})
-}
-
-func changes(t *testing.T, src query.Source, page string, now time.Time) query.Comparison {
-	t.Helper()
-	c, err := Changes(t.Context(), src, page, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }
 
 // largest returns the function that changed most, of those that did for sure, as the dashboard lists them.

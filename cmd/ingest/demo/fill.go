@@ -12,7 +12,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols"
-	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
 
@@ -23,7 +22,8 @@ const origin = "http://shop.example/"
 type Options struct {
 	Now      time.Time          // up to which there are page views
 	Views    int                // how many are profiled
-	Progress func(done, of int) // is told how many page views are stored; nil: nobody
+	Seed     uint64             // of what is drawn at random
+	Progress func(done, of int) // is called with the number of stored page views; may be nil
 }
 
 // filling is a directory on its way to be full.
@@ -32,19 +32,15 @@ type filling struct {
 	clock     atomic.Int64 // ns of the Unix epoch
 	node      *shared.Node
 	collector *collect.Collector
-	releases  map[string]*release
+	pool      *pool
 	random    *rand.Rand
 }
 
 // Fill fills an empty data directory with the visits of a week, as a daemon would have stored them that was running all the time.
 func Fill(ctx context.Context, dir string, o Options) (err error) {
-	f := &filling{Options: o, releases: map[string]*release{}, random: rand.New(rand.NewPCG(7, 11))}
-	list, err := readReleases()
-	if err != nil {
+	f := &filling{Options: o, random: rand.New(rand.NewPCG(7, o.Seed))}
+	if f.pool, err = newPool(); err != nil {
 		return err
-	}
-	for _, r := range list {
-		f.releases[r.Release] = r
 	}
 	f.set(o.Now.Add(-(days*24 + 1) * time.Hour))
 	place, err := shared.OpenPlace(ctx, dir, shared.PlaceOptions{Now: f.now, Program: "ingest"})
@@ -61,7 +57,7 @@ func Fill(ctx context.Context, dir string, o Options) (err error) {
 	}
 	f.collector = collect.New(collect.Options{Store: f.node, Now: f.now, Features: rules.Features,
 		Limits: collect.Limits{Body: 4 << 20}}) // of many page views at once
-	if err := f.names(list); err != nil {
+	if err := f.names(f.pool.functions.releases); err != nil {
 		return err
 	}
 	return f.views(ctx, plan(f.random, o.Now, o.Views))
@@ -78,19 +74,11 @@ func (f *filling) names(list []*release) error {
 		return err
 	}
 	for _, r := range list {
-		m, err := sourcemap.Read([]byte(r.Map), sourcemap.DefaultLimits())
-		if err != nil {
-			return err
-		}
-		table, _, err := symbols.Make([]byte(r.Script), m)
-		if err != nil {
-			return err
-		}
 		var body bytes.Buffer
-		if err := symbols.Encode(&body, table); err != nil {
+		if err := symbols.Encode(&body, r.table); err != nil {
 			return err
 		}
-		hash := hex.EncodeToString(table.Script[:])
+		hash := hex.EncodeToString(r.table.Script[:])
 		if _, err := store.Put(hash, body.Bytes()); err != nil {
 			return err
 		}
@@ -113,6 +101,7 @@ const (
 // views stores page views, which are in order.
 func (f *filling) views(ctx context.Context, all []view) error {
 	rolled := all[0].at
+	profiled := 0
 	for done := 0; done < len(all); {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -124,6 +113,9 @@ func (f *filling) views(ctx context.Context, all []view) error {
 		}
 		until := all[done].at.Truncate(step).Add(step)
 		for end < len(all) && all[end].at.Before(until) {
+			if all[end].profiled {
+				profiled++
+			}
 			end++
 		}
 		f.set(all[end-1].at)
@@ -138,7 +130,7 @@ func (f *filling) views(ctx context.Context, all []view) error {
 			f.node.RollUp(ctx)
 		}
 		if f.Progress != nil {
-			f.Progress(done, len(all))
+			f.Progress(profiled, f.Views)
 		}
 	}
 	f.set(f.Now)

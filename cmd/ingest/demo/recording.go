@@ -8,6 +8,8 @@ import (
 	"path"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -23,8 +25,11 @@ type release struct {
 	Script  string `json:"script"`
 	Map     string `json:"map"` // of its script, to the sources
 	Visits  []*visit
-	byPage  map[string][]*visit
+	table   *symbols.Table // of its script
 }
+
+// url returns the address of its script.
+func (r *release) url() string { return origin + r.Path }
 
 // visit is one visit of a page: what the browser script sent of it.
 type visit struct {
@@ -33,7 +38,9 @@ type visit struct {
 	Vitals   map[string]float64   `json:"vitals"`
 	Elements map[string]string    `json:"elements"` // that the vitals are of
 	Parts    map[string][]float64 `json:"parts"`    // of the vitals, in ms
+	release  int                  // its index
 	traces   []*trie.Trace
+	steps    []step // of all traces, in order of time
 }
 
 // readReleases reads the recordings, the oldest release first.
@@ -63,7 +70,7 @@ func readRelease(name string) (*release, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &release{byPage: map[string][]*visit{}}
+	r := &release{}
 	if err := json.NewDecoder(z).Decode(r); err != nil {
 		return nil, err
 	}
@@ -75,7 +82,11 @@ func readRelease(name string) (*release, error) {
 			}
 			v.traces = append(v.traces, doc.Trace)
 		}
-		r.byPage[v.Page] = append(r.byPage[v.Page], v)
 	}
-	return r, nil
+	m, err := sourcemap.Read([]byte(r.Map), sourcemap.DefaultLimits())
+	if err != nil {
+		return nil, err
+	}
+	r.table, _, err = symbols.Make([]byte(r.Script), m)
+	return r, err
 }

@@ -2,30 +2,146 @@ package demo
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// slow is how long an interaction takes that the browser script calls slow, in µs.
+// slow is the duration from which the browser script calls an interaction slow, in µs.
 const slow = 200_000
 
-// replay returns a recorded trace as a processor would have given it that takes stretch times as long for everything.
-// The profiler looks as often as it did, first after phase µs. The result shares its stacks with the recording.
-func replay(of *trie.Trace, stretch float64, phase int64) *trie.Trace {
-	scale := func(us int64) int64 { return min(int64(float64(us)*stretch), trie.MaxTime) }
-	out := &trie.Trace{Trie: of.Trie, Context: of.Context}
-	out.Samples = resample(of.Samples, int64(of.Context.Interval), stretch, phase)
-	for _, us := range []struct{ to, from *uint32 }{{&out.Cost.Start, &of.Cost.Start}, {&out.Cost.Stop, &of.Cost.Stop}, {&out.Cost.Encode, &of.Cost.Encode}} {
-		*us.to = uint32(scale(int64(*us.from)))
+// How much calls differ from their recording: the standard deviations of the logarithm of the
+// factor by which they take longer. The outermost call and each call that was sampled without a
+// break have factors of their own. All have the mean 1.
+const (
+	taskSpread = 0.2
+	callSpread = 0.4
+)
+
+// ownShare is how much of its recorded time the profiling script takes. The recordings have 76 ms
+// of it per page view, since Chromium slowed the processor three times and the machine had other
+// work. With this share it takes 7 ms on the devices of the demo, as in a browser that is not slowed.
+const ownShare = 0.1
+
+// replay is a visit as another browser would have shown it.
+type replay struct {
+	pool    *pool
+	of      *visit
+	release int
+	clock   clock
+	steps   []played
+	random  *rand.Rand
+}
+
+// played is when a step takes place, in µs.
+type played struct {
+	begin, end float64
+	planted    float64 // when planted functions begin, which run up to the end
+}
+
+// newReplay replays a visit for a page view.
+func newReplay(p *pool, of *visit, v *view, r *rand.Rand) *replay {
+	out := &replay{pool: p, of: of, release: p.releases[v.release], random: r}
+	out.steps = make([]played, len(of.steps))
+	ttfb := of.Vitals["ttfb"] * 1000
+	now := ttfb * v.wait
+	out.clock.add(0, 0)
+	out.clock.add(ttfb, now)
+	end := ttfb // of the last step
+	task, call := 1.0, 1.0
+	for i := range of.steps {
+		s := &of.steps[i]
+		if i == 0 || s.task != of.steps[i-1].task {
+			task = spread(r, taskSpread)
+		}
+		if i == 0 || s.look != of.steps[i-1].look {
+			call = spread(r, callSpread)
+		}
+		now += max(float64(s.at)-end, 0) * v.stretch
+		out.clock.add(float64(s.at), now)
+		out.steps[i].begin = now
+		stretched := float64(s.length) * v.stretch * task
+		switch {
+		case s.planted > 0: // the release has its own
+		case !s.own:
+			now += stretched * call
+		case v.profiled:
+			now += stretched * call * ownShare
+		}
+		out.steps[i].planted = now
+		if len(s.plantings) > 0 {
+			now += stretched * s.rate(out.release) * spread(r, callSpread)
+		}
+		out.steps[i].end = now
+		end = float64(s.at + s.length)
+		out.clock.add(end, now)
 	}
-	out.Cost.Bytes = of.Cost.Bytes
-	out.Context.Spans = slices.Clone(of.Context.Spans)
-	for i := range out.Context.Spans {
-		s := &out.Context.Spans[i]
-		end := scale(s.End())
-		s.Start = scale(s.Start)
-		s.Length = end - s.Start
+	out.clock.rest = v.stretch
+	return out
+}
+
+// spread returns a random factor whose mean is 1.
+func spread(r *rand.Rand, deviation float64) float64 {
+	return math.Exp(deviation*r.NormFloat64() - deviation*deviation/2)
+}
+
+// rate returns the time of planted functions per time of the step.
+func (s *step) rate(release int) (sum float64) {
+	for _, p := range s.plantings {
+		sum += p.of[release].rate
+	}
+	return sum
+}
+
+// plantedLook draws a look at a planted function.
+func (s *step) plantedLook(release int, r *rand.Rand) look {
+	x := r.Float64() * s.rate(release)
+	for _, p := range s.plantings[:len(s.plantings)-1] {
+		if x < p.of[release].rate {
+			return p.pick(release, x)
+		}
+		x -= p.of[release].rate
+	}
+	return s.plantings[len(s.plantings)-1].pick(release, x)
+}
+
+// samples returns what the profiler sees in the time of a trace of the recording, first after phase
+// µs. Where the recording has no sample for longer than two intervals, there is none.
+func (r *replay) samples(trace int, phase int64, node func(trie.NodeID) trie.NodeID) (out []trie.Sample) {
+	interval := float64(r.of.traces[trace].Context.Interval)
+	at := math.Inf(-1)
+	for i := range r.of.steps {
+		s, when := &r.of.steps[i], r.steps[i]
+		if s.trace != trace {
+			continue
+		}
+		if math.IsInf(at, -1) {
+			at = when.begin + math.Mod(float64(phase), interval)
+		}
+		if at < when.begin {
+			at += interval * math.Ceil((when.begin-at)/interval)
+		}
+		for ; at < when.end; at += interval {
+			l := s.look
+			if at >= when.planted {
+				l = s.plantedLook(r.release, r.random)
+			}
+			out = append(out, trie.Sample{Time: int64(at), Node: node(l.node), Marker: l.marker})
+		}
+	}
+	return out
+}
+
+// spans returns the spans of a trace of the recording.
+func (r *replay) spans(trace int) []trie.Span {
+	out := slices.Clone(r.of.traces[trace].Context.Spans)
+	for i := range out {
+		s := &out[i]
+		begin, end := r.clock.at(float64(s.Start)), r.clock.at(float64(s.End()))
+		s.Start = int64(begin)
+		s.Length = int64(end) - s.Start
 		switch s.Name {
 		case "phase=interaction", "phase=slow-interaction":
 			s.Name = "phase=interaction"
@@ -34,70 +150,65 @@ func replay(of *trie.Trace, stretch float64, phase int64) *trie.Trace {
 			}
 		}
 	}
-	trie.SortSpans(out.Context.Spans)
+	trie.SortSpans(out)
 	return out
 }
 
-// resample looks at stretched samples every interval µs. Where there was none for longer, there is none.
-func resample(samples []trie.Sample, interval int64, stretch float64, phase int64) []trie.Sample {
-	if len(samples) == 0 {
-		return nil
-	}
-	var out []trie.Sample
-	end := int64(float64(samples[len(samples)-1].Time) * stretch)
-	i := 0
-	for at := int64(float64(samples[0].Time)*stretch) + phase%interval; at <= end; at += interval {
-		then := int64(float64(at) / stretch)
-		for i+1 < len(samples) && samples[i+1].Time <= then {
-			i++
-		}
-		if then-samples[i].Time <= 2*interval {
-			out = append(out, trie.Sample{Time: at, Node: samples[i].Node, Marker: samples[i].Marker})
-		}
-	}
+// trace returns a trace of the recording, with samples first after phase µs.
+func (r *replay) trace(i int, stretch float64, phase int64) *trie.Trace {
+	of := r.of.traces[i]
+	out := &trie.Trace{Trie: *trie.New(), Context: of.Context}
+	w := &writer{from: r.pool, release: r.release, to: &out.Trie}
+	w.nodes = map[trie.NodeID]trie.NodeID{}
+	out.Samples = r.samples(i, phase, w.node)
+	out.Context.Spans = r.spans(i)
+	out.Context.Release = r.pool.functions.releases[r.release].Release
+	own := func(us uint32) uint32 { return uint32(float64(us) * stretch * ownShare) }
+	out.Cost = trie.Cost{Bytes: of.Cost.Bytes}
+	out.Cost.Start, out.Cost.Stop, out.Cost.Encode = own(of.Cost.Start), own(of.Cost.Stop), own(of.Cost.Encode)
 	return out
 }
 
-// replayVitals returns the Web Vitals of a page view on a device that is slower by stretch, over a connection that is slower by wait.
-func replayVitals(of map[string]float64, stretch, wait float64) map[string]float64 {
-	out := map[string]float64{}
-	first := of["ttfb"]
-	for name, value := range of {
-		switch name {
-		case "cls":
-			out[name] = value
-		case "ttfb":
-			out[name] = math.Round(first * wait)
-		case "inp": // which browsers round
-			out[name] = max(8*math.Round(value*stretch/8), 8)
-		default:
-			out[name] = math.Round(first*wait + (value-first)*stretch)
-		}
+// writer writes stacks of the pool with the frames of a release.
+type writer struct {
+	from    *pool
+	release int
+	to      *trie.Trie
+	nodes   map[trie.NodeID]trie.NodeID
+}
+
+func (w *writer) node(n trie.NodeID) trie.NodeID {
+	if n == trie.Root {
+		return n
+	}
+	out, ok := w.nodes[n]
+	if !ok {
+		parent := w.node(w.from.stacks.Nodes[n].Parent)
+		frame := w.from.functions.ofRelease(w.release, w.from.stacks.Frame(n))
+		out = w.to.Child(parent, w.to.Intern(frame))
+		w.nodes[n] = out
 	}
 	return out
 }
 
-// replayParts returns the parts of Web Vitals that were replayed: TTFB is what it is, and the rest has the shares that it had.
-func replayParts(of map[string][]float64, vitals map[string]float64) map[string][]float64 {
-	out := map[string][]float64{}
-	for name, parts := range of {
-		first := 0
-		if name == "lcp" {
-			out[name], first = []float64{vitals["ttfb"]}, 1
-		}
-		rest := 0.0
-		for _, part := range parts[first:] {
-			rest += part
-		}
-		for _, part := range parts[first:] {
-			out[name] = append(out[name], part/rest*(vitals[name]-float64(first)*vitals["ttfb"]))
-		}
-	}
-	return out
+// clock maps times of a recording to times of a replay, in µs, and keeps their order.
+type clock struct {
+	from, to []float64
+	rest     float64 // how much longer everything takes after the last of these
 }
 
-// withLabels returns labels in which those in more replace others.
-func withLabels(labels trie.Labels, more trie.Labels) trie.Labels {
-	out := slices.DeleteFunc(slices.Clone(labels), func(l trie.Label) bool { return more.Value(l.Key) != "" })
-	return append(out, more...).Sort()
+func (c *clock) add(from, to float64) {
+	c.from, c.to = append(c.from, from), append(c.to, to)
+}
+
+func (c *clock) at(us float64) float64 {
+	i := sort.SearchFloat64s(c.from, us)
+	switch {
+	case i == len(c.from):
+		return c.to[i-1] + (us-c.from[i-1])*c.rest
+	case i == 0 || c.from[i] == us:
+		return c.to[i]
+	}
+	share := (us - c.from[i-1]) / (c.from[i] - c.from[i-1])
+	return c.to[i-1] + share*(c.to[i]-c.to[i-1])
 }

@@ -22,26 +22,35 @@ const (
 	otherBrowsers = 0.4 // page views in browsers without one, for each in a browser with one
 )
 
-// send has the collector receive page views: those with a profile, and what the others say.
+// otherViews is how many page views there are without a profile for each one with it, in browsers with a profiler. One of them
+// reports for all.
+const otherViews = 1/share - 1
+
+// send has the collector receive page views: traces of the profiled ones, and what all of them report.
 func (f *filling) send(views []view) error {
 	var body bytes.Buffer
 	count := map[string]int{}
-	for _, v := range views {
-		of := f.releases[v.release].byPage[v.page]
-		one := of[v.pick%len(of)]
-		if err := f.trace(&body, &v, one); err != nil {
+	for i := range views {
+		v := &views[i]
+		of := f.pool.pages[v.page]
+		r := newReplay(f.pool, of[v.pick%len(of)], v, f.random)
+		if v.profiled {
+			if err := f.trace(&body, v, r); err != nil {
+				return err
+			}
+			count[v.page]++
+		}
+		if err := f.report(v, r); err != nil {
 			return err
 		}
-		if err := f.report(&v, one); err != nil {
-			return err
-		}
-		count[v.page]++
 	}
-	if err := f.post("/v1/traces", "application/x-protobuf", "", body.Bytes()); err != nil {
-		return err
+	if body.Len() > 0 {
+		if err := f.post("v1/traces", "application/x-protobuf", "", body.Bytes()); err != nil {
+			return err
+		}
 	}
 	for page, profiled := range count {
-		for outcome, each := range map[string]float64{"unsampled": 1/share - 1, "unsupported": otherBrowsers / share} {
+		for outcome, each := range map[string]float64{"unsampled": otherViews, "unsupported": otherBrowsers / share} {
 			weight := int(math.Round(each * float64(profiled)))
 			if err := f.view("", map[string]any{"page": page, "outcome": outcome, "weight": weight}); err != nil {
 				return err
@@ -52,14 +61,15 @@ func (f *filling) send(views []view) error {
 }
 
 // trace writes the traces of a page view as the browser script sends them.
-func (f *filling) trace(to *bytes.Buffer, v *view, of *visit) error {
+func (f *filling) trace(to *bytes.Buffer, v *view, r *replay) error {
 	var id [16]byte
 	binary.LittleEndian.PutUint64(id[:], f.random.Uint64())
 	binary.LittleEndian.PutUint64(id[8:], f.random.Uint64())
-	labels := trie.MakeLabels(rollup.KeyDevice, v.device.name, rollup.KeyConnection, v.connection, keyBrowser, encode.BrowserOf(v.agent))
+	labels := trie.MakeLabels(rollup.KeyDevice, v.device.name, rollup.KeyConnection, v.connection,
+		keyBrowser, encode.BrowserOf(v.agent))
 	phase := f.random.Int64N(1 << 30)
-	for _, recorded := range of.traces {
-		t := replay(recorded, v.stretch, phase)
+	for i := range r.of.traces {
+		t := r.trace(i, v.stretch, phase)
 		t.Context.ViewID = string(id[:])
 		last := int64(0)
 		if n := len(t.Samples); n > 0 {
@@ -79,12 +89,18 @@ func (f *filling) trace(to *bytes.Buffer, v *view, of *visit) error {
 }
 
 // report has the collector receive the Web Vitals of a page view.
-func (f *filling) report(v *view, of *visit) error {
-	vitals := replayVitals(of.Vitals, v.stretch, v.wait)
+func (f *filling) report(v *view, r *replay) error {
+	arm, weight := rollup.ArmProfiled, 1
+	if !v.profiled {
+		arm, weight = rollup.ArmNone, int(math.Round(otherViews))
+	}
+	vitals := r.vitals()
 	return f.view(v.agent, map[string]any{
-		"page": v.page, "weight": int(1 / share), "release": v.release, "environment": "production",
-		"labels": map[string]string{rollup.KeyDevice: v.device.name, rollup.KeyConnection: v.connection},
-		"vitals": vitals, "elements": of.Elements, "parts": replayParts(of.Parts, vitals),
+		"page": v.page, "weight": weight, "release": v.release, "environment": "production",
+		"labels": map[string]string{
+			rollup.KeyDevice: v.device.name, rollup.KeyConnection: v.connection, rollup.KeyArm: arm,
+		},
+		"vitals": vitals.values, "elements": vitals.elements, "parts": vitals.parts,
 	})
 }
 
@@ -94,12 +110,12 @@ func (f *filling) view(agent string, report map[string]any) error {
 	if err != nil {
 		return err
 	}
-	return f.post("/v1/views", "application/json", agent, data)
+	return f.post("v1/views", "application/json", agent, data)
 }
 
 // post has the collector receive a request.
 func (f *filling) post(path, media, agent string, body []byte) error {
-	r, err := http.NewRequest(http.MethodPost, "http://profiles.example"+path, bytes.NewReader(body))
+	r, err := http.NewRequest(http.MethodPost, profiler+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

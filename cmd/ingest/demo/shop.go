@@ -72,13 +72,15 @@ type view struct {
 	connection string
 	stretch    float64 // how much slower everything is than in the recording
 	wait       float64
-	pick       int // which of the recordings of the page it is
+	pick       int  // which of the recordings of the page it is
+	profiled   bool // if not, it reports its Web Vitals for otherViews
 }
 
-// plan returns the page views of the days before now, in order. The same numbers give the same page views.
+// plan returns the page views of the days before now, in order: views that are profiled, and as many that report for others.
+// The same random numbers give the same page views.
 func plan(r *rand.Rand, now time.Time, views int) []view {
-	out := make([]view, 0, views)
-	for len(out) < views {
+	out := make([]view, 0, 2*views)
+	for len(out) < 2*views {
 		ago := time.Duration(r.Float64() * days * float64(24*time.Hour))
 		at := now.Add(-ago)
 		if r.Float64() > awake(at)*(1-0.65*float64(ago)/float64(days*24*time.Hour)) { // more come each day
@@ -90,6 +92,7 @@ func plan(r *rand.Rand, now time.Time, views int) []view {
 			at: at, page: pages[draw(r, len(pages), func(i int) int { return pages[i].share })].page, release: releaseAt(r, ago),
 			device: d, agent: d.agents[r.IntN(len(d.agents))], connection: c.name,
 			stretch: d.stretch * math.Exp(0.22*r.NormFloat64()), wait: c.wait * math.Exp(0.3*r.NormFloat64()), pick: r.IntN(1 << 30),
+			profiled: len(out)%2 == 0,
 		})
 	}
 	slices.SortFunc(out, func(a, b view) int { return a.at.Compare(b.at) })
