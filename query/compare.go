@@ -3,10 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
@@ -114,7 +111,7 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 	in := sums.Input(a, b, names, q.B.Parts.Renamer(naming.Finder(l.Rules(), names)))
 	out.Result = compare.Compare(in, q.Options)
 	out.Note = noteOf(out.Method, a, b)
-	for _, w := range []string{warning, missingPages(out.Strata), unsampledOf(a.Unsampled(), b.Unsampled()), lengthsOf(a, b)} {
+	for _, w := range []string{warning, sums.MissingPages(out.Strata), unsampledOf(a.Unsampled(), b.Unsampled()), lengthsOf(a, b)} {
 		if w != "" {
 			out.Warnings = append(out.Warnings, w)
 		}
@@ -124,44 +121,6 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 
 // overPages reports whether sides are compared over all pages.
 func overPages(a, b selection.Selection) bool { return a.Page == "" && b.Page == "" }
-
-// missingPages warns of pages that one side has no page view of.
-func missingPages(strata []compare.Stratum) string {
-	views := map[string]compare.Pair{}
-	for _, s := range strata {
-		if page, ok := s.Labels[compare.KeyPage]; ok {
-			v := views[page]
-			views[page] = compare.Pair{A: v.A + s.Views.A, B: v.B + s.Views.B}
-		}
-	}
-	var of [2][]string
-	for _, page := range slices.Sorted(maps.Keys(views)) {
-		switch v := views[page]; {
-		case v.B == 0 && v.A > 0:
-			of[1] = append(of[1], page)
-		case v.A == 0 && v.B > 0:
-			of[0] = append(of[0], page)
-		}
-	}
-	var out []string
-	for side, pages := range of {
-		if len(pages) == 0 {
-			continue
-		}
-		more := ""
-		if n := len(pages) - mostMissing; n > 0 {
-			pages, more = pages[:mostMissing], fmt.Sprintf(" and %d more", n)
-		}
-		out = append(out, fmt.Sprintf("no page views of %s%s in %c", strings.Join(pages, ", "), more, 'A'+side))
-	}
-	if len(out) == 0 {
-		return ""
-	}
-	return strings.Join(out, ", and ") + ": their time is not compared"
-}
-
-// mostMissing is how many pages without page views on one side are named.
-const mostMissing = 5
 
 // unsampledOf warns of sides with so different shares of time that the browser did not sample that it matters to a change.
 func unsampledOf(a, b float64) string {

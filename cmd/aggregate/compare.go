@@ -186,18 +186,12 @@ func changeColor(status string) terminal.Color {
 	return terminal.Plain
 }
 
-// narrow is the width of a terminal below which intervals are given by their half widths.
-const narrow = 120
-
-// interval returns the interval of a change, as (+1.2 to +3.4) or, on a narrow screen, ±1.1.
+// interval returns the interval of a change, "" without one.
 func interval(s terminal.Screen, low, high *float64) string {
 	if low == nil || high == nil {
 		return ""
 	}
-	if s.Width > 0 && s.Width < narrow {
-		return terminal.Half(low, high)
-	}
-	return fmt.Sprintf("(%s to %s)", terminal.Signed(*low), terminal.Signed(*high))
+	return s.Interval(*low, *high, terminal.Signed)
 }
 
 // changesTable returns the table of the changes that are listed, and whether one is at an equal rest.

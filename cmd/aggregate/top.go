@@ -101,11 +101,8 @@ func writeTop(w io.Writer, s terminal.Screen, top *query.Top, people *query.Peop
 
 // bounds returns the interval of an estimate; without one, low and high are 0.
 func bounds(s terminal.Screen, e *query.Estimate) string {
-	switch {
-	case e.Low == 0 && e.High == 0:
+	if e.Low == 0 && e.High == 0 {
 		return ""
-	case s.Width > 0 && s.Width < narrow:
-		return terminal.Half(&e.Low, &e.High)
 	}
-	return fmt.Sprintf("(%s to %s)", terminal.Number(e.Low), terminal.Number(e.High))
+	return s.Interval(e.Low, e.High, terminal.Number)
 }

@@ -28,11 +28,3 @@ func format(flag string, v float64) string {
 		return fmt.Sprintf("%"+flag+".2g", v)
 	}
 }
-
-// Half returns half the width of an interval, as ±12.3, or "" without one.
-func Half(low, high *float64) string {
-	if low == nil || high == nil {
-		return ""
-	}
-	return "±" + Number((*high-*low)/2)
-}

@@ -57,3 +57,15 @@ func (s Screen) paint(text string, c Color) string {
 	}
 	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
 }
+
+// narrow is the width below which an interval is given by half its width.
+const narrow = 120
+
+// Interval writes an interval as (1.2 to 3.4) or, on a narrow screen, as ±1.1. write is [Number] or
+// [Signed].
+func (s Screen) Interval(low, high float64, write func(float64) string) string {
+	if s.Width > 0 && s.Width < narrow {
+		return "±" + Number((high-low)/2)
+	}
+	return "(" + write(low) + " to " + write(high) + ")"
+}

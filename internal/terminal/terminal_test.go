@@ -99,8 +99,9 @@ func TestNumber(t *testing.T) {
 	if got := Signed(0); got != "+0" {
 		t.Errorf("got %s", got)
 	}
-	low, high := 1.0, 4.0
-	if Half(&low, &high) != "±1.50" || Half(nil, &high) != "" {
-		t.Error("half of an interval")
+	for want, s := range map[string]Screen{"±1.50": {Width: 80}, "(+1.00 to +4.00)": {Width: 200}} {
+		if got := s.Interval(1, 4, Signed); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
