@@ -58,7 +58,7 @@ func (r *Reading) Traffic(ctx context.Context, since, until time.Time) ([]Traffi
 	}
 	var out []Traffic
 	for page, hours := range of {
-		out = append(out, Traffic{page, hours})
+		out = append(out, Traffic{page, hours, r.source.FirstUploads(page)})
 	}
 	slices.SortFunc(out, func(a, b Traffic) int { return cmp.Compare(a.Page, b.Page) })
 	return out, nil

@@ -1,6 +1,8 @@
 package naming
 
 import (
+	"time"
+
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
@@ -36,6 +38,19 @@ func (s *Symbolizer) Release(release string) (tables []*symbols.Table, missing [
 		}
 	}
 	return tables, missing
+}
+
+// FirstUploads returns when symbols of each release were first uploaded.
+func (s *Symbolizer) FirstUploads() map[string]time.Time {
+	first := map[string]time.Time{}
+	for ; s != nil; s = s.next {
+		for _, u := range s.library.Uploads() {
+			if t, known := first[u.Release]; !known || u.Time.Before(t) {
+				first[u.Release] = u.Time
+			}
+		}
+	}
+	return first
 }
 
 // Tables returns the tables that gave names, each once.

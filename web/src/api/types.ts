@@ -450,6 +450,20 @@ export interface Catalog {
   demo?: string;
 }
 
+/** What /api/v1/newest returns. */
+export interface ReleasePair {
+  release?: string;
+  views: number;
+  compare_release?: string;
+  compare_views: number;
+  min_views: number;
+  /** Why there is no verdict. */
+  missing?: string;
+  /** That the order of the releases is a guess. */
+  guess?: string;
+  stats: Stats;
+}
+
 /** A budget and how things stand with it. limit and value are in unit. */
 export interface Budget {
   name: string;

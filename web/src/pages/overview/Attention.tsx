@@ -1,18 +1,16 @@
 // What needs somebody now: budgets that are blown, changes that were found unasked, and what the newest release changed.
 
 import { useEffect, useState } from 'preact/hooks';
-import { budgets, byRelease, catalog, changes, compare, list } from '../../api/queries.ts';
+import { budgets, changes, compare, list, newest } from '../../api/queries.ts';
 import type { OtherSide, Selection } from '../../api/selection.ts';
 import type { Budget, Comparison, FoundChange } from '../../api/types.ts';
 import { useQuery } from '../../state/responses.ts';
 import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
-import { releasesOf } from '../../widgets/lines.ts';
 import { State } from '../../widgets/Notice.tsx';
 import { signed } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
 import { amountOf, shownOf as shownChange, textOf } from '../changes/words.ts';
-import { pairOf } from '../compare/releases.ts';
 import { beginning, changedFunctions, shown as shownOf, sure, verdictOf } from '../compare/verdict.ts';
 import { FunctionLink, PlaceLink, Text } from '../parts/names.tsx';
 import { budgetLimit, budgetValue } from './Budgets.tsx';
@@ -138,28 +136,29 @@ function BlownBudget({ budget }: { budget: Budget }) {
 
 /** What the newest release changed, and if pageByPage on each page: of no use where somebody looks at each page already. */
 function SinceRelease({ pageByPage }: { pageByPage: boolean }) {
-  const { place, selection, to } = useView();
-  const releases = useQuery(byRelease(selection));
-  const { response: stored } = useQuery(catalog());
-  const names = releasesOf(stored, selection.page).map(({ name }) => name);
-  const pair = pairOf(releases.response, selection.release, to, names);
-  const other = pair && { release: pair.before };
-  const after = pair && { ...selection, release: pair.after };
-  const shown = useQuery(after && other && compare(after, other, { limit: 50, method: 'sums' }));
+  const { place, selection } = useView();
+  const found = useQuery(newest(selection));
+  const { release = '', compare_release, missing, guess } = found.response ?? {};
+  const after = release && compare_release && !missing ? { ...selection, release } : undefined;
+  const other = { release: compare_release };
+  const shown = useQuery(after && compare(after, other, { limit: 50, method: 'sums' }));
   const pages = useQuery(after && pageByPage && !selection.page ? list('pages', after, mostPages) : undefined);
-  if (!releases.response || !stored) return null;
-  if (!pair || !after || !other) return <p class="item quiet">Changes are shown as soon as two releases have page views.</p>;
-  const href = linkTo(place, 'compare', { release: pair.after, compare_release: pair.before });
+  const href = linkTo(place, 'compare', { release, compare_release });
   return (
-    <div class="since">
-      <h3>
-        <a href={href}>
-          Release <Text length={30}>{pair.after}</Text> against <Text length={30}>{pair.before}</Text>
-        </a>
-      </h3>
+    <div class={guess ? 'since guess' : 'since'}>
+      <State of={found} />
+      {missing && <p class="item">{missing}</p>}
+      {after && (
+        <h3>
+          <a href={href}>
+            Release <Text length={30}>{release}</Text> against <Text length={30}>{compare_release!}</Text>
+          </a>
+        </h3>
+      )}
+      {guess && <p class="item quiet">{guess}</p>}
       <State of={shown} />
       {shown.response && <Changes of={shown.response} href={href} />}
-      {pages.response && (
+      {after && pages.response && (
         <ul class="items">
           {pages.response.values.map(({ value }) => (
             <ChangedPage key={value} page={value} after={after} other={other} />

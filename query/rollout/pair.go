@@ -1,0 +1,136 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+// Pair are the two releases that are compared unless somebody chooses others.
+type Pair struct {
+	Release string `json:"release,omitempty"` // the newest one; empty if there is none
+	Views   int64  `json:"views"`             // of it, in the selected time
+	// CompareRelease is the earlier release with the most page views from a day before Release
+	// began, and CompareViews are these; empty if no earlier release has any.
+	CompareRelease string `json:"compare_release,omitempty"`
+	CompareViews   int64  `json:"compare_views"`
+	MinViews       int64  `json:"min_views"` // that each of them needs for a verdict
+	// Missing says in a sentence why there is no verdict; it is empty if there can be one.
+	Missing string `json:"missing,omitempty"`
+	// Guess says in a sentence that the order of the releases is a guess; it is empty if it is known.
+	Guess string      `json:"guess,omitempty"`
+	Stats query.Stats `json:"stats"`
+}
+
+// Choose chooses the two releases that are compared in a selection: the newest one, or the one that
+// the selection names, and an earlier one, see package  Without labels and a feature, the
+// newest release may have no page views in the selected time.
+func Choose(ctx context.Context, src query.Source, sel selection.Selection) (Pair, error) {
+	named, sel := withoutRelease(sel)
+	catalog, err := src.Catalog(ctx, time.Time{}, time.Time{}, sel.Lag)
+	if err != nil {
+		return Pair{}, err
+	}
+	views, stats, err := releaseViews(ctx, src, sel)
+	stats.Age = stats.Age.With(catalog.Age)
+	out := Pair{MinViews: MinViews, Stats: stats}
+	if err != nil {
+		return out, err
+	}
+	all := releasesOf(catalog, sel)
+	if sel.Feature != "" || len(sel.Where) > 0 { // the catalog does not know which releases have these
+		all = slices.DeleteFunc(all, func(r Release) bool { return views[r.Name] == 0 })
+	}
+	order, ok := Newest(all)
+	if named != "" {
+		order, ok = At(all, named)
+	}
+	if !ok {
+		out.Missing = "No release has page views in this time"
+		return out, nil
+	}
+	out.Release, out.Views = order.Name, views[order.Name]
+	if since := order.First.Add(-24 * time.Hour); since.After(sel.Since) {
+		sel.Since = since
+		if views, _, err = releaseViews(ctx, src, sel); err != nil {
+			return out, err
+		}
+	}
+	out.CompareRelease = order.Base(func(release string) int64 { return views[release] })
+	out.CompareViews = views[out.CompareRelease]
+	out.explain(order.Tied)
+	return out, nil
+}
+
+// explain sets the sentences.
+func (p *Pair) explain(tied []string) {
+	switch {
+	case p.Views < p.MinViews:
+		p.Missing = fmt.Sprintf("%s: %d of %d page views so far", p.Release, p.Views, p.MinViews)
+	case p.CompareRelease == "":
+		p.Missing = fmt.Sprintf("No release before %s has page views in this time", p.Release)
+	case p.CompareViews < p.MinViews:
+		p.Missing = fmt.Sprintf("%s, the release before %s: %d of %d page views", p.CompareRelease, p.Release, p.CompareViews, p.MinViews)
+	}
+	if n := len(tied); n > 1 {
+		p.Guess = fmt.Sprintf("%s and %s began at the same time; the order is by version number", strings.Join(tied[:n-1], ", "), tied[n-1])
+	}
+}
+
+// withoutRelease returns the one release that a selection names, and the selection of all releases.
+func withoutRelease(sel selection.Selection) (named string, all selection.Selection) {
+	all = sel
+	all.Where = slices.DeleteFunc(slices.Clone(sel.Where), func(m selection.Matcher) bool {
+		of := m.Key == rollup.KeyRelease && m.Op == selection.Equal
+		if of {
+			named = m.Value
+		}
+		return of
+	})
+	return named, all
+}
+
+// releasesOf returns the releases of a page, or of all, that began before the end of a selection.
+func releasesOf(c query.Catalog, sel selection.Selection) (all []Release) {
+	at := map[string]int{}
+	for _, e := range c.Entries {
+		if e.Kind != rollup.KeyRelease || e.Name == "" || sel.Page != "" && e.Page != sel.Page ||
+			!sel.Until.IsZero() && !e.First.Before(sel.Until) {
+			continue
+		}
+		i, known := at[e.Name]
+		if !known {
+			i, at[e.Name] = len(all), len(all)
+			all = append(all, Release{Name: e.Name, First: e.First, Uploaded: e.Uploaded})
+		}
+		r := &all[i]
+		r.First = earliest(r.First, e.First)
+		r.Uploaded = earliest(r.Uploaded, e.Uploaded)
+	}
+	return all
+}
+
+// earliest returns the earlier one of two times that are known; the zero time is unknown.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// releaseViews returns the page views of each release.
+func releaseViews(ctx context.Context, src query.Source, sel selection.Selection) (map[string]int64, query.Stats, error) {
+	sel.GroupBy = []string{rollup.KeyRelease}
+	series, err := src.Series(ctx, query.SeriesQuery{Selection: sel})
+	views := map[string]int64{}
+	for _, g := range series.Groups {
+		views[g.Labels[rollup.KeyRelease]] = g.Points[0].Views
+	}
+	return views, series.Stats, err
+}
