@@ -274,4 +274,6 @@ func (l Local) Catalog(ctx context.Context, since, until time.Time, lag time.Dur
 }
 
 // FirstUploads returns when symbols of each release of a page's site were first uploaded.
-func (l Local) FirstUploads(page string) map[string]time.Time { return l.OfPage(page).Symbols.FirstUploads() }
+func (l Local) FirstUploads(page string) map[string]time.Time {
+	return l.OfPage(page).Symbols.FirstUploads()
+}

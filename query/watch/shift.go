@@ -34,7 +34,7 @@ type table struct {
 	isOdd []bool
 	// uploaded is when symbols of each release were first uploaded.
 	uploaded map[string]time.Time
-	least float64 // page views of a release that is looked at
+	least    float64 // page views of a release that is looked at
 }
 
 func tableOf(t Traffic) table {

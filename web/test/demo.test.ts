@@ -22,6 +22,8 @@ test('the first page names what was planted, and says that it is a demo', async 
   await panel.getByText('budget blown').waitFor();
   // The page that costs all visitors the most comes first: which it is depends on the time of day at which the demo begins.
   assert.match(await change.innerText(), /^slower formatPrice \+\d+.* on \/\w* and \d more/);
+  const text = await panel.innerText();
+  assert.ok(text.indexOf('was edited in release 2.5.0') < text.indexOf('Release 2.5.0 against'), 'changes come before the comparison');
   await axeFindsNothing(page);
   await isNotWide(page);
   const more = await page.getByRole('link', { name: 'What else is in it' }).getAttribute('href');

@@ -39,3 +39,15 @@ export function endOf({ resolution }: FoundChange): string {
   if (resolution == 'new normal') return 'It was still there after 14 days, which is the new normal.';
   return 'Somebody resolved it.';
 }
+
+/** Returns the changes that need somebody: the newest day first, and of a day those with the most time. */
+export function urgent(all: readonly FoundChange[]): FoundChange[] {
+  const day = ({ begin }: FoundChange) => Math.floor(Date.parse(begin) / 86_400_000);
+  return all.filter(({ direction }) => direction != 'moved').sort((a, b) => day(b) - day(a) || timeOf(b) - timeOf(a));
+}
+
+/** The time of a change on its first page, in all page views that it was found in. */
+function timeOf(change: FoundChange): number {
+  const [page] = change.pages;
+  return page ? Math.abs(shownOf(page).estimate.value) * page.views.b : 0;
+}

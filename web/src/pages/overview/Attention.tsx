@@ -1,4 +1,4 @@
-// What needs somebody now: budgets that are blown, changes that were found unasked, and what the newest release changed.
+// What needs somebody now: changes that the watch found, budgets that are blown, and what the newest release changed.
 
 import { useEffect, useState } from 'preact/hooks';
 import { budgets, changes, compare, list, newest } from '../../api/queries.ts';
@@ -8,9 +8,9 @@ import { useQuery } from '../../state/responses.ts';
 import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { State } from '../../widgets/Notice.tsx';
-import { signed } from '../../widgets/numbers.ts';
+import { moment, signed } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
-import { amountOf, shownOf as shownChange, textOf } from '../changes/words.ts';
+import { amountOf, shownOf as shownChange, sinceOf, textOf, urgent } from '../changes/words.ts';
 import { beginning, changedFunctions, shown as shownOf, sure, verdictOf } from '../compare/verdict.ts';
 import { FunctionLink, PlaceLink, Text } from '../parts/names.tsx';
 import { budgetLimit, budgetValue } from './Budgets.tsx';
@@ -35,9 +35,9 @@ export function Attention() {
   const unwatched = found.problem?.status == 404;
   return (
     <Panel title="What needs attention" class="attention">
-      <Blown />
       {found.response && <Found all={found.response.changes} evaluated={found.response.evaluated} />}
       {!unwatched && <State of={found} />}
+      <Blown />
       <SinceRelease pageByPage={unwatched} />
     </Panel>
   );
@@ -46,7 +46,7 @@ export function Attention() {
 /** What was found unasked: time that only moved needs nobody. */
 function Found({ all, evaluated }: { all: FoundChange[]; evaluated?: string }) {
   const { place } = useView();
-  const open = all.filter(({ direction }) => direction != 'moved').sort((a, b) => timeOf(b) - timeOf(a));
+  const open = urgent(all);
   if (!evaluated) return null;
   if (!open.length) {
     return (
@@ -67,11 +67,6 @@ function Found({ all, evaluated }: { all: FoundChange[]; evaluated?: string }) {
   );
 }
 
-/** The time that a change is on its first page, of all page views that it was found in. */
-function timeOf({ pages: [page] }: FoundChange): number {
-  return page ? Math.abs(shownChange(page).estimate.value) * page.views.b : 0;
-}
-
 function FoundItem({ change }: { change: FoundChange }) {
   const { place } = useView();
   const page = change.pages[0]!;
@@ -85,13 +80,16 @@ function FoundItem({ change }: { change: FoundChange }) {
       <span class={change.direction}>{amountOf(change.what, shownChange(page).estimate)}</span> on{' '}
       <PlaceLink kind="page" name={page.page} />
       {change.pages.length > 1 && <small class="quiet"> and {change.pages.length - 1} more</small>}
-      {cause && (
-        <div class="quiet">
-          <small>
-            <Text length={120}>{cause.text}</Text>
-          </small>
-        </div>
-      )}
+      <div class="quiet">
+        <small>
+          since {moment(change.begin)}, <Text length={80}>{sinceOf(change)}</Text>
+          {cause && (
+            <>
+              : <Text length={120}>{cause.text}</Text>
+            </>
+          )}
+        </small>
+      </div>
     </li>
   );
 }
