@@ -91,7 +91,10 @@ function Facts({ of }: { of: ChangeReport }) {
           <dt>function</dt>
           <dd>
             <FunctionLink of={what.function} href={causes[0]?.source_url} />
-            {of.owner && <small class="quiet"> {of.owner}</small>}
+            <small class="quiet">
+              {' '}
+              <Text>{[of.owner, of.team].filter(Boolean).join(', ')}</Text>
+            </small>
           </dd>
         </>
       )}
