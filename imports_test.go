@@ -127,7 +127,7 @@ var mayImport = map[string][]string{
 	"cmd/ingest/connections": {"collect"},
 	"cmd/ingest/deletions":   {"query/api", "rules/site", "store/objects", "store/shared/deletion"},
 	"cmd/ingest/telemetry":   {"internal/requests"},
-	"cmd/ingest/watching":    {"notify", "query", "query/api", "query/cause", "query/changes", "query/compare", "query/cost", "query/selection", "query/watch", "store", "symbols/edits", "symbols/naming", "trie", "trie/rollup"},
+	"cmd/ingest/watching":    {"notify", "query", "query/api", "query/cause", "query/changes", "query/compare", "query/cost", "query/rollout", "query/selection", "query/watch", "store", "symbols/edits", "symbols/naming", "trie/rollup"},
 	"cmd/ingest/demo":        {"collect", "encode", "query", "query/budget", "query/compare", "query/selection", "store/shared", "symbols", "symbols/owner", "symbols/sourcemap", "symbols/tables", "trie", "trie/rollup"},
 	"cmd/upload":             {"encode/output", "internal/authorities", "internal/commandline", "symbols", "symbols/build", "symbols/owner"},
 

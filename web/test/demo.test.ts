@@ -28,5 +28,14 @@ test('the first page names what was planted, and says that it is a demo', async 
   await isNotWide(page);
   const more = await page.getByRole('link', { name: 'What else is in it' }).getAttribute('href');
   assert.match(await (await fetch(new URL(more!, page.url()))).text(), /What is planted/);
+  await page.getByRole('link', { name: 'formatPrice', exact: true }).first().waitFor();
+  await change.getByRole('link', { name: 'formatPrice', exact: true }).click();
+  const step = page.locator('.panel.hours');
+  await step.waitFor();
+  assert.deepEqual(await step.locator('figcaption .key').allInnerTexts(), ['2.4.0', '2.5.0']);
+  const told = await step.getByRole('img').getAttribute('aria-label');
+  assert.match(told!, /2\.4\.0: .*; 2\.5\.0: /);
+  const facts = await page.locator('.change-facts').innerText();
+  assert.match(facts, /formatPrice src\/lib\/money\.ts:7\s+app, @shop\/platform/);
   await tab.close();
 });

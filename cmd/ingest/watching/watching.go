@@ -1,9 +1,11 @@
 package watching
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/cause"
 	"github.com/fieldtrie/fieldtrie/query/changes"
 	"github.com/fieldtrie/fieldtrie/query/cost"
+	"github.com/fieldtrie/fieldtrie/query/rollout"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/query/watch"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -93,6 +96,9 @@ func (w *Watcher) releases(ctx context.Context, page string, since, until time.T
 			break
 		}
 	}
+	slices.SortFunc(out, func(a, b changes.Release) int {
+		return cmp.Or(a.Begin.Compare(b.Begin), rollout.CompareVersions(a.Release, b.Release))
+	})
 	return out, nil
 }
 

@@ -321,12 +321,21 @@ export interface FoundChanges {
   more: number;
 }
 
+/** A day or an hour of a change. */
+export interface ChangePoint {
+  time: string;
+  views: number;
+  value: Estimate;
+}
+
 /** What /api/v1/changes/{id} returns. */
 export interface ChangeReport extends FoundChange {
   series: {
     page: string;
     unit: 'ms' | '';
-    points: { time: string; views: number; value: Estimate }[];
+    points: ChangePoint[];
+    /** Hours around the step, of the release before and of that with the change; absent if hours are kept no more. */
+    hours?: { release: string; points: ChangePoint[] }[];
     releases: { release: string; begin: string }[];
   } | null;
 }
