@@ -102,7 +102,7 @@ func TestReleaseViews(t *testing.T) {
 	}
 }
 
-// The hours of releases, the current one included, add up to what a report of each has.
+// The hours of a release, the current one included, add up to its report.
 func TestPageHours(t *testing.T) {
 	l, _ := rolledField(t, 300)
 	releases := []string{"r1", "r2", ""}

@@ -28,7 +28,7 @@ func (library) Table(sha256 string) (*symbols.Table, error) {
 	return &symbols.Table{Sources: []symbols.Source{{Name: "src/lib/money.ts"}, {Name: "node_modules/fuse.js/fuse.js", Version: "7.0.0"}}}, nil
 }
 
-// The owner of a change is that of the source of its function, also of a change that no release explains.
+// A change has the owner of its function's source file, also if no release explains the change.
 func TestOwner(t *testing.T) {
 	of := func(symbols *naming.Symbolizer, release, file string) string {
 		c := watch.Change{Release: release, What: watch.What{Kind: watch.OfFunction, Function: &compare.Place{Name: "f", Resource: file, Line: 7}},

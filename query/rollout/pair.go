@@ -12,7 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Pair are the two releases that are compared unless somebody chooses others.
+// Pair are the two releases that are compared by default.
 type Pair struct {
 	Release string `json:"release,omitempty"` // the newest one; empty if there is none
 	Views   int64  `json:"views"`             // of it, in the selected time

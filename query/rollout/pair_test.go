@@ -55,7 +55,7 @@ func TestChoose(t *testing.T) {
 	s.release("1.8.0", 0, map[int]int64{1: 9000})
 	s.release("1.9.0", 40*60, map[int]int64{40: 3000, 72: 500})
 	s.release("1.10.0", 72*60, map[int]int64{72: 40, 73: 70})
-	s.release("1.11.0", 80*60, nil) // it was rolled back at once
+	s.release("1.11.0", 80*60, nil) // it was rolled back immediately
 	noon := func(hours int) time.Time { return fixture.Noon.Add(time.Duration(hours) * time.Hour) }
 	for name, c := range map[string]struct {
 		sel  selection.Selection
@@ -90,7 +90,7 @@ func (u uploads) Uploads() []symbols.Upload            { return u }
 func (u uploads) Table(string) (*symbols.Table, error) { return nil, errors.New("none") }
 func (u uploads) Generation() string                   { return "1" }
 
-// Two releases that begin at once have the order of their uploads, and else that of their versions, which is a guess.
+// Two releases that begin together have the order of their uploads. Without uploads, the order of their versions is a guess.
 func TestChooseOfTwoAtOnce(t *testing.T) {
 	f := fixture.New(t)
 	l := query.Local{Reader: f.Store}

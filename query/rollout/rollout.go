@@ -21,8 +21,8 @@ type Release struct {
 	Uploaded time.Time // the first upload of its symbols; zero if unknown
 }
 
-// deployed reports whether the upload belongs to the roll-out. Symbols that arrive later than that,
-// as those of an old release after a rollback, say nothing about the order.
+// deployed reports whether the upload belongs to the roll-out. Symbols that arrive later, such as
+// symbols of an old release after a rollback, say nothing about the order.
 func (r *Release) deployed() bool {
 	return !r.Uploaded.IsZero() && r.Uploaded.Before(r.First.Add(Together))
 }

@@ -20,12 +20,12 @@ type share struct {
 
 // history is a site with its releases, and the truth about them.
 type history struct {
-	shares   []share // in the order of time; those of one minute add up to 1
+	shares   []share // in the order of time; the shares of one minute add up to 1
 	deployed []string
 	minute   map[string]int // when each was deployed
 	uploads  bool
 	perHour  float64
-	guess    bool   // nobody can know the order of the newest
+	guess    bool   // the order of the newest can not be known
 	base     string // the earlier release with the most page views
 }
 
@@ -44,14 +44,14 @@ func simulate(rng *rand.Rand, kind string) *history {
 	at += 360 + rng.IntN(5000)
 	h.base = old
 	switch kind {
-	case "all at once":
+	case "all together":
 		h.deploy(next, at)
 		h.shares = append(h.shares, share{next, at, 1})
 	case "canary":
 		part := 0.05 + 0.2*rng.Float64()
 		h.deploy(next, at)
 		h.shares = append(h.shares, share{next, at, part}, share{old, at, 1 - part})
-	case "two at once":
+	case "two together":
 		h.deploy(next, at)
 		other := version(minor+2, 0)
 		h.deploy(other, at+rng.IntN(2))
@@ -104,7 +104,7 @@ func (h *history) seen(rng *rand.Rand, until int) (all []rollout.Release, views 
 	return all, views
 }
 
-// draw returns the release of a page view: one in fifty is of a tab that was open for long.
+// draw returns the release of a page view. One in fifty comes from a tab that has been open for long.
 func (h *history) draw(rng *rand.Rand, minute int) string {
 	current := h.shares[0].since
 	for _, s := range h.shares {
@@ -128,10 +128,10 @@ func (h *history) draw(rng *rand.Rand, minute int) string {
 }
 
 // The newest release of fifty roll-outs of each kind is the one that was deployed last, and the
-// order is called a guess exactly if nobody can know it.
+// order is called a guess only if it can not be known.
 func TestSimulatedRollouts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(56, 2))
-	for _, kind := range []string{"all at once", "canary", "two at once", "rollback", "hotfix of an older line"} {
+	for _, kind := range []string{"all together", "canary", "two together", "rollback", "hotfix of an older line"} {
 		for i := range 50 {
 			h := simulate(rng, kind)
 			last := h.deployed[len(h.deployed)-1]

@@ -36,8 +36,8 @@ type DaySums struct {
 	functions map[ReleasedFrame]functionDay
 }
 
-// NewDay returns the sums of a day, or of another time that begins at at, without page views. They are
-// those of a release, or of all releases for "".
+// NewDay returns empty sums of the page views of a release, or of all releases for "", in a day or another
+// time that begins at at.
 func NewDay(at time.Time, release string) *DaySums {
 	return &DaySums{at, release, map[string]*dayStratum{}, map[ReleasedFrame]functionDay{}}
 }

@@ -41,7 +41,7 @@ export function endOf({ resolution }: FoundChange): string {
   return 'Somebody resolved it.';
 }
 
-/** Returns the changes that need somebody: the newest day first, and of a day those with the most time. */
+/** Returns the changes to look at: the newest day first, then by their time. */
 export function urgent(all: readonly FoundChange[]): FoundChange[] {
   const day = ({ begin }: FoundChange) => Math.floor(Date.parse(begin) / 86_400_000);
   return all.filter(({ direction }) => direction != 'moved').sort((a, b) => day(b) - day(a) || timeOf(b) - timeOf(a));

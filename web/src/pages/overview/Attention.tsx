@@ -1,4 +1,4 @@
-// What needs somebody now: changes that the watch found, budgets that are blown, and what the newest release changed.
+// What needs attention: changes that the watch found, budgets that are blown, and what the newest release changed.
 
 import { useEffect, useState } from 'preact/hooks';
 import { budgets, changes, compare, list, newest } from '../../api/queries.ts';

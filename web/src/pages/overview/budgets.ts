@@ -4,8 +4,8 @@ import type { Budget, Series } from '../../api/types.ts';
 import type { Sample } from '../../widgets/Sparkline.tsx';
 
 /**
- * Returns the budget that is nearest to being blown, or beyond, of all about a page or a feature, those of its functions
- * included. A blown one comes first.
+ * Returns the worst of all budgets about a page or a feature, budgets of functions included: a blown one, or else the one
+ * that is nearest to its limit.
  */
 export function worst(budgets: readonly Budget[] | undefined, kind: 'page' | 'feature', name: string): Budget | undefined {
   const used = ({ value, limit }: Budget) => (value?.value ?? 0) / (limit || 1);
