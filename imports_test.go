@@ -117,7 +117,7 @@ var mayImport = map[string][]string{
 	"query/summary":   {"encode/output", "query", "query/budget", "query/compare"},
 	"query/verdict":   {"encode/output", "query", "query/changes", "query/compare", "query/selection", "query/watch"},
 
-	"cmd/aggregate":          {"cmd/aggregate/capture", "cmd/aggregate/daemon", "cmd/aggregate/deleting", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "query", "query/agent", "query/api", "query/budget", "query/budget/ci", "query/cause", "query/changes", "query/compare", "query/file", "query/selection", "query/summary", "query/verdict", "query/vital", "query/watch", "rules/access", "rules/site", "sdk", "store/shared", "symbols", "symbols/build", "symbols/edits", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},
+	"cmd/aggregate":          {"cmd/aggregate/capture", "cmd/aggregate/daemon", "cmd/aggregate/deleting", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "query", "query/agent", "query/api", "query/budget", "query/budget/ci", "query/cause", "query/changes", "query/compare", "query/file", "query/rollout", "query/selection", "query/summary", "query/verdict", "query/vital", "query/watch", "rules/access", "rules/site", "sdk", "store/shared", "symbols", "symbols/build", "symbols/edits", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},
 	"cmd/aggregate/daemon":   {"query/api"},
 	"cmd/aggregate/deleting": {"cmd/aggregate/daemon", "encode/output", "internal/commandline", "query/api", "query/selection", "rules/site", "store/shared", "store/shared/deletion"},
 	"cmd/aggregate/capture":  {},

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,6 +45,12 @@ func Choose(ctx context.Context, src query.Source, sel selection.Selection) (Pai
 		return out, err
 	}
 	all := releasesOf(catalog, sel)
+	for release := range views { // without traces: they began before the others
+		if release != "" && !slices.ContainsFunc(all, func(r Release) bool { return r.Name == release }) {
+			all = append(all, Release{Name: release})
+		}
+	}
+	all = slices.DeleteFunc(all, func(r Release) bool { return !sel.Until.IsZero() && !r.First.Before(sel.Until) })
 	if sel.Feature != "" || len(sel.Where) > 0 { // the catalog does not know which releases have these
 		all = slices.DeleteFunc(all, func(r Release) bool { return views[r.Name] == 0 })
 	}
@@ -64,12 +71,25 @@ func Choose(ctx context.Context, src query.Source, sel selection.Selection) (Pai
 	}
 	out.CompareRelease = order.Base(func(release string) int64 { return views[release] })
 	out.CompareViews = views[out.CompareRelease]
-	out.explain(order.Tied)
+	out.explain(order)
 	return out, nil
 }
 
+// Sides returns the two releases as the sides of a comparison. It is an error if there are no two.
+func Sides(ctx context.Context, src query.Source, sel selection.Selection) (p Pair, before, after selection.Selection, err error) {
+	if p, err = Choose(ctx, src, sel); err == nil && p.CompareRelease == "" {
+		err = errors.New(p.Missing)
+	}
+	of := func(release string) selection.Selection {
+		s := sel
+		s.Where = selection.Replace(sel.Where, []selection.Matcher{{Key: rollup.KeyRelease, Op: selection.Equal, Value: release}})
+		return s
+	}
+	return p, of(p.CompareRelease), of(p.Release), err
+}
+
 // explain sets the sentences.
-func (p *Pair) explain(tied []string) {
+func (p *Pair) explain(o Order) {
 	switch {
 	case p.Views < p.MinViews:
 		p.Missing = fmt.Sprintf("%s: %d of %d page views so far", p.Release, p.Views, p.MinViews)
@@ -78,8 +98,12 @@ func (p *Pair) explain(tied []string) {
 	case p.CompareViews < p.MinViews:
 		p.Missing = fmt.Sprintf("%s, the release before %s: %d of %d page views", p.CompareRelease, p.Release, p.CompareViews, p.MinViews)
 	}
-	if n := len(tied); n > 1 {
-		p.Guess = fmt.Sprintf("%s and %s began at the same time; the order is by version number", strings.Join(tied[:n-1], ", "), tied[n-1])
+	if n := len(o.Tied); n > 1 {
+		names := strings.Join(o.Tied[:n-1], ", ") + " and " + o.Tied[n-1]
+		p.Guess = names + " began at the same time; the order is by version number"
+		if o.First.IsZero() {
+			p.Guess = "When " + names + " began is unknown; the order is by version number"
+		}
 	}
 }
 
@@ -96,12 +120,11 @@ func withoutRelease(sel selection.Selection) (named string, all selection.Select
 	return named, all
 }
 
-// releasesOf returns the releases of a page, or of all, that began before the end of a selection.
+// releasesOf returns the releases of a page, or of all pages, that have traces.
 func releasesOf(c query.Catalog, sel selection.Selection) (all []Release) {
 	at := map[string]int{}
 	for _, e := range c.Entries {
-		if e.Kind != rollup.KeyRelease || e.Name == "" || sel.Page != "" && e.Page != sel.Page ||
-			!sel.Until.IsZero() && !e.First.Before(sel.Until) {
+		if e.Kind != rollup.KeyRelease || e.Name == "" || sel.Page != "" && e.Page != sel.Page {
 			continue
 		}
 		i, known := at[e.Name]
