@@ -109,7 +109,8 @@ func (c *command) chooseReleases(ctx context.Context, src query.Source) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stderr, "aggregate: release %s is compared with %s\n", output.Printable(pair.Release), output.Printable(pair.CompareRelease))
+	fmt.Fprintf(c.stderr, "aggregate: release %s is compared with %s\n",
+		output.Printable(pair.Release), output.Printable(pair.CompareRelease))
 	if pair.Guess != "" {
 		c.warn([]string{pair.Guess})
 	}

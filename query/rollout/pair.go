@@ -44,16 +44,7 @@ func Choose(ctx context.Context, src query.Source, sel selection.Selection) (Pai
 	if err != nil {
 		return out, err
 	}
-	all := releasesOf(catalog, sel)
-	for release := range views { // without traces: they began before the others
-		if release != "" && !slices.ContainsFunc(all, func(r Release) bool { return r.Name == release }) {
-			all = append(all, Release{Name: release})
-		}
-	}
-	all = slices.DeleteFunc(all, func(r Release) bool { return !sel.Until.IsZero() && !r.First.Before(sel.Until) })
-	if sel.Feature != "" || len(sel.Where) > 0 { // the catalog does not know which releases have these
-		all = slices.DeleteFunc(all, func(r Release) bool { return views[r.Name] == 0 })
-	}
+	all := candidates(catalog, views, sel)
 	order, ok := Newest(all)
 	if named != "" {
 		order, ok = At(all, named)
@@ -76,13 +67,16 @@ func Choose(ctx context.Context, src query.Source, sel selection.Selection) (Pai
 }
 
 // Sides returns the two releases as the sides of a comparison. It is an error if there are no two.
-func Sides(ctx context.Context, src query.Source, sel selection.Selection) (p Pair, before, after selection.Selection, err error) {
+func Sides(ctx context.Context, src query.Source, sel selection.Selection) (
+	p Pair, before, after selection.Selection, err error,
+) {
 	if p, err = Choose(ctx, src, sel); err == nil && p.CompareRelease == "" {
 		err = errors.New(p.Missing)
 	}
 	of := func(release string) selection.Selection {
 		s := sel
-		s.Where = selection.Replace(sel.Where, []selection.Matcher{{Key: rollup.KeyRelease, Op: selection.Equal, Value: release}})
+		only := selection.Matcher{Key: rollup.KeyRelease, Op: selection.Equal, Value: release}
+		s.Where = selection.Replace(sel.Where, []selection.Matcher{only})
 		return s
 	}
 	return p, of(p.CompareRelease), of(p.Release), err
@@ -96,7 +90,8 @@ func (p *Pair) explain(o Order) {
 	case p.CompareRelease == "":
 		p.Missing = fmt.Sprintf("No release before %s has page views in this time", p.Release)
 	case p.CompareViews < p.MinViews:
-		p.Missing = fmt.Sprintf("%s, the release before %s: %d of %d page views", p.CompareRelease, p.Release, p.CompareViews, p.MinViews)
+		p.Missing = fmt.Sprintf("%s, the release before %s: %d of %d page views",
+			p.CompareRelease, p.Release, p.CompareViews, p.MinViews)
 	}
 	if n := len(o.Tied); n > 1 {
 		names := strings.Join(o.Tied[:n-1], ", ") + " and " + o.Tied[n-1]
@@ -118,6 +113,22 @@ func withoutRelease(sel selection.Selection) (named string, all selection.Select
 		return of
 	})
 	return named, all
+}
+
+// candidates returns the releases that began before the end of a selection.
+func candidates(c query.Catalog, views map[string]int64, sel selection.Selection) []Release {
+	all := releasesOf(c, sel)
+	for release := range views { // without traces: they began before the others
+		if release != "" && !slices.ContainsFunc(all, func(r Release) bool { return r.Name == release }) {
+			all = append(all, Release{Name: release})
+		}
+	}
+	return slices.DeleteFunc(all, func(r Release) bool {
+		if sel.Feature != "" || len(sel.Where) > 0 { // the catalog does not know which releases have these
+			return views[r.Name] == 0
+		}
+		return !sel.Until.IsZero() && !r.First.Before(sel.Until)
+	})
 }
 
 // releasesOf returns the releases of a page, or of all pages, that have traces.
@@ -148,7 +159,9 @@ func earliest(a, b time.Time) time.Time {
 }
 
 // releaseViews returns the page views of each release.
-func releaseViews(ctx context.Context, src query.Source, sel selection.Selection) (map[string]int64, query.Stats, error) {
+func releaseViews(ctx context.Context, src query.Source, sel selection.Selection) (
+	map[string]int64, query.Stats, error,
+) {
 	sel.GroupBy = []string{rollup.KeyRelease}
 	series, err := src.Series(ctx, query.SeriesQuery{Selection: sel})
 	views := map[string]int64{}
