@@ -16,7 +16,7 @@ type Channel struct {
 	Line   int    // of the file, from 1
 
 	Pages      []string // patterns as of [feature.CheckPage]; none: all
-	Owner      string   // empty: all
+	Owner      string   // or team; empty: all
 	Events     []Event  // none: all
 	Directions []string // "slower", "faster", "moved"; none: all
 	MinMS      float64  // changes by less time are left out; changes of what is no time are not
@@ -88,7 +88,7 @@ func (c *Channel) Wants(m Message) bool {
 	}
 	if len(c.Events) > 0 && !slices.Contains(c.Events, m.Event) ||
 		len(c.Directions) > 0 && !slices.Contains(c.Directions, m.Labels["direction"]) ||
-		c.Owner != "" && c.Owner != m.Labels["owner"] ||
+		c.Owner != "" && c.Owner != m.Labels["owner"] && c.Owner != m.Labels["team"] ||
 		m.Milliseconds != nil && *m.Milliseconds < c.MinMS {
 		return false
 	}

@@ -204,7 +204,7 @@ func FuzzParse(f *testing.F) {
 
 func TestWants(t *testing.T) {
 	ms := func(x float64) *float64 { return &x }
-	m := Message{Event: Found, Pages: []string{"/cart", "shop:/shop/x"}, Labels: map[string]string{"direction": "slower", "owner": "team"}, Milliseconds: ms(5)}
+	m := Message{Event: Found, Pages: []string{"/cart", "shop:/shop/x"}, Labels: map[string]string{"direction": "slower", "owner": "team", "team": "crew"}, Milliseconds: ms(5)}
 	for _, test := range []struct {
 		c    Channel
 		m    func(*Message)
@@ -217,6 +217,7 @@ func TestWants(t *testing.T) {
 		{Channel{Pages: []string{"/feed"}}, func(m *Message) { m.Event = Test }, true},
 		{Channel{Pages: []string{"/feed"}}, func(m *Message) { m.Pages = nil }, false},
 		{Channel{Owner: "team"}, nil, true},
+		{Channel{Owner: "crew"}, nil, true},
 		{Channel{Owner: "tea"}, nil, false},
 		{Channel{Events: []Event{Resolved}}, nil, false},
 		{Channel{Events: []Event{Resolved, Found}}, nil, true},

@@ -8,6 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/sums"
 	"github.com/fieldtrie/fieldtrie/query/vital"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 	"github.com/fieldtrie/fieldtrie/trie/scripturl"
@@ -25,49 +26,83 @@ func (l Local) PageDays(ctx context.Context, page string, since, until time.Time
 	if now := l.Reader.Now(); now.Before(until) {
 		until = now
 	}
+	all, err := l.pageSteps(ctx, page, []string{""}, since.Add(day-1).Truncate(day), until.Truncate(day), day)
+	return all[0], err
+}
+
+// PageHours returns the hours of each of some releases of a page in [since, until), by time: those with page views, the current
+// one included. There are none of days that are kept as a whole.
+func (l Local) PageHours(ctx context.Context, page string, releases []string, since, until time.Time) ([][]PageDay, error) {
+	if now := l.Reader.Now(); now.Before(until) {
+		until = now.Add(time.Hour)
+	}
+	since, until = since.Truncate(time.Hour), until.Truncate(time.Hour)
+	if !l.Reader.HasHours(since, until) {
+		return make([][]PageDay, len(releases)), nil
+	}
+	return l.pageSteps(ctx, page, releases, since, until, time.Hour)
+}
+
+// pageSteps returns the steps of each of some releases of a page.
+func (l Local) pageSteps(ctx context.Context, page string, releases []string, since, until time.Time, step time.Duration) ([][]PageDay, error) {
 	n := l.naming(selection.Selection{Page: page})
 	type dayOf struct {
 		*sums.DaySums
 		vitals vital.Sums
 	}
-	var all []dayOf
+	all := make([][]dayOf, len(releases))
+	out := make([][]PageDay, len(releases))
 	seen := map[sums.ReleasedFrame]int64{} // self time, µs
-	for at := since.Add(day - 1).Truncate(day); !at.Add(day).After(until); at = at.Add(day) {
-		d := dayOf{DaySums: sums.NewDay(at)}
-		sel := selection.Selection{Page: page, Since: at, Until: at.Add(day)}
+	for at := since; at.Before(until); at = at.Add(step) {
+		for i, release := range releases {
+			all[i] = append(all[i], dayOf{DaySums: sums.NewDay(at, release)})
+		}
+		sel := selection.Selection{Page: page, Since: at, Until: at.Add(step)}
 		_, err := l.eachRecord(ctx, sel, store.Wanted{Level: rollup.Narrow, Details: true, Vitals: true}, func(x store.Rolled) error {
-			d.Add(x, n.ByRelease())
-			for i := range x.Record.Vitals {
-				d.vitals.Add(&x.Record.Vitals[i])
+			for i, release := range releases {
+				d := &all[i][len(all[i])-1]
+				d.Add(x, n.ByRelease())
+				for k := range x.Record.Vitals {
+					if v := &x.Record.Vitals[k]; release == "" || release == v.Labels.Value(rollup.KeyRelease) {
+						d.vitals.Add(v)
+					}
+				}
 			}
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return out, err
 		}
-		for f, self := range d.Self() {
-			seen[f] += self
+		for i := range releases {
+			for f, self := range all[i][len(all[i])-1].Self() {
+				seen[f] += self
+			}
 		}
-		all = append(all, d)
 	}
-	name := func(f sums.ReleasedFrame) trie.Frame {
-		f.Resource, _ = scripturl.CutDebugID(f.Resource)
-		return f.Frame
-	}
-	if n != nil {
-		for f, self := range seen {
-			n.See(f.Release, f.Frame, self)
-		}
-		names := n.Names()
-		name = func(f sums.ReleasedFrame) trie.Frame { return names.Of(f.Release, f.Frame) }
-	}
-	var out []PageDay
-	for _, d := range all {
-		if x := (PageDay{d.Day(name), d.vitals.Report(false)}); x.Views > 0 || len(x.Vitals) > 0 {
-			out = append(out, x)
+	name := nameOf(n, seen)
+	for i := range all {
+		for _, d := range all[i] {
+			if x := (PageDay{d.Day(name), d.vitals.Report(false)}); x.Views > 0 || len(x.Vitals) > 0 {
+				out[i] = append(out[i], x)
+			}
 		}
 	}
 	return out, nil
+}
+
+// nameOf returns what names frames that were seen, with their self time.
+func nameOf(n *naming.Naming, seen map[sums.ReleasedFrame]int64) func(sums.ReleasedFrame) trie.Frame {
+	if n == nil {
+		return func(f sums.ReleasedFrame) trie.Frame {
+			f.Resource, _ = scripturl.CutDebugID(f.Resource)
+			return f.Frame
+		}
+	}
+	for f, self := range seen {
+		n.See(f.Release, f.Frame, self)
+	}
+	names := n.Names()
+	return func(f sums.ReleasedFrame) trie.Frame { return names.Of(f.Release, f.Frame) }
 }
 
 // ReleaseViews are the profiled page views of a release of a page.

@@ -101,3 +101,44 @@ func TestReleaseViews(t *testing.T) {
 		t.Errorf("releases: %v", sums)
 	}
 }
+
+// The hours of a release, the current one included, add up to its report.
+func TestPageHours(t *testing.T) {
+	l, _ := rolledField(t, 300)
+	releases := []string{"r1", "r2", ""}
+	lines, err := l.PageHours(t.Context(), "/feed", releases, fixture.Noon.Add(-12*time.Hour), fixture.Noon.Add(72*time.Hour))
+	if err != nil || len(lines) != len(releases) {
+		t.Fatalf("%d lines, %v", len(lines), err)
+	}
+	for i, release := range releases {
+		sel := selection.Selection{Page: "/feed"}
+		if release != "" {
+			sel.Where = fixture.Having(trie.MakeLabels("release", release))
+		}
+		report, err := l.Report(t.Context(), sel)
+		if err != nil || len(report.Pages) != 1 {
+			t.Fatalf("%+v, %v", report, err)
+		}
+		p, sum := report.Pages[0], compare.Amount{}
+		views, self := 0.0, map[string]float64{}
+		for _, h := range lines[i] {
+			views += h.Views
+			sum.Sum += h.Time.Sum
+			for _, f := range h.Functions {
+				self[f.Frame.Name] += f.Self[0].Sum
+			}
+		}
+		if len(lines[i]) < 2 || views != float64(p.Views) || math.Abs(sum.Sum-p.Time.Mean.Value*views) > 1e-6*sum.Sum {
+			t.Errorf("%q: %d hours with %g page views and %g ms, want %+v", release, len(lines[i]), views, sum.Sum, p)
+		}
+		want := map[string]float64{}
+		for _, f := range p.Functions {
+			want[f.Name] += f.Self.Mean.Value * views
+		}
+		for name, ms := range want {
+			if math.Abs(self[name]-ms) > 1e-6*ms+1e-6 {
+				t.Errorf("%q: %s %g ms, want %g", release, name, self[name], ms)
+			}
+		}
+	}
+}

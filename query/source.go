@@ -68,6 +68,8 @@ type Entry struct {
 	Traces uint64    `json:"traces"`
 	First  time.Time `json:"first"` // receive time
 	Last   time.Time `json:"last"`
+	// Uploaded is the time of the first upload of a release's symbols; zero if unknown, and of other kinds.
+	Uploaded time.Time `json:"uploaded,omitzero"`
 }
 
 // Catalog is what is stored in some time.
@@ -253,12 +255,25 @@ func (l Local) Catalog(ctx context.Context, since, until time.Time, lag time.Dur
 		return Catalog{}, fmt.Errorf("read catalogue: %w", err)
 	}
 	out := Catalog{Entries: []Entry{}, Warnings: warnings(stats), Age: fresh.Age{Behind: stats.Behind}}
+	uploads := map[string]map[string]time.Time{} // by site
 	for _, e := range entries {
 		x := Entry{Page: e.Page, Kind: e.Tag.Key, Name: e.Tag.Value, Traces: e.Traces, First: e.First.UTC(), Last: e.Last.UTC()}
 		if e.Tag == (store.Tag{}) {
 			x.Kind, x.Name = "page", e.Page
 		}
+		if x.Kind == rollup.KeyRelease {
+			site := siteOf(x.Page)
+			if uploads[site] == nil {
+				uploads[site] = l.FirstUploads(x.Page)
+			}
+			x.Uploaded = uploads[site][x.Name]
+		}
 		out.Entries = append(out.Entries, x)
 	}
 	return out, nil
+}
+
+// FirstUploads returns when symbols of each release of a page's site were first uploaded.
+func (l Local) FirstUploads(page string) map[string]time.Time {
+	return l.OfPage(page).Symbols.FirstUploads()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/api"
+	causes "github.com/fieldtrie/fieldtrie/query/cause"
 	"github.com/fieldtrie/fieldtrie/query/changes"
 	"github.com/fieldtrie/fieldtrie/query/watch"
 	"github.com/fieldtrie/fieldtrie/store/shared"
@@ -176,7 +177,8 @@ func changesSource(src query.Source) (changes.Source, error) {
 	if !ok {
 		return nil, errors.New("--site: changes of one site are known by its daemon: name that with --addr")
 	}
-	return changes.View{Board: changes.NewBoard(reader.Changes(), watch.Read(local), watch.Settings{}, changes.BoardOptions{})}, nil
+	board := changes.NewBoard(reader.Changes(), watch.Read(local), watch.Settings{}, changes.BoardOptions{})
+	return changes.View{Board: board, Owner: causes.Owner(local)}, nil
 }
 
 func (c *command) listChanges(ctx context.Context, l *listing) (err error) {

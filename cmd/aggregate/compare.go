@@ -15,6 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/query/rollout"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -28,6 +29,7 @@ type comparing struct {
 	concurrent             bool
 
 	given     bool
+	newest    bool // without being given: the newest release is compared, see chooseReleases
 	selection selection.Selection
 }
 
@@ -52,7 +54,7 @@ func (c *comparing) check(fs *pflag.FlagSet, sel selection.Selection, parse func
 	for _, flag := range selectionFlags {
 		c.given = c.given || fs.Changed(flag)
 	}
-	if !c.given {
+	if !c.given && !c.newest {
 		for _, flag := range []string{"compare-method", "min-views", "concurrent"} {
 			if fs.Changed(flag) {
 				return fmt.Errorf("--%s is for a comparison; name what to compare with, as by --compare-release", flag)
@@ -95,6 +97,24 @@ func (c *comparing) check(fs *pflag.FlagSet, sel selection.Selection, parse func
 	times, err := parse(c.since, c.until)
 	c.selection = c.selection.Before(times.Since, times.Until)
 	return err
+}
+
+// chooseReleases chooses the two releases of a comparison unless the command line says what to compare with.
+func (c *command) chooseReleases(ctx context.Context, src query.Source) error {
+	if c.comparing.given {
+		return nil
+	}
+	pair, before, after, err := rollout.Sides(ctx, src, c.selection)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.stderr, "aggregate: release %s is compared with %s\n",
+		output.Printable(pair.Release), output.Printable(pair.CompareRelease))
+	if pair.Guess != "" {
+		c.warn([]string{pair.Guess})
+	}
+	c.comparing.selection, c.comparing.release, c.selection, c.release = before, pair.CompareRelease, after, pair.Release
+	return nil
 }
 
 // printComparison prints the changes.

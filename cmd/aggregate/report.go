@@ -24,15 +24,18 @@ import (
 // reportCommand is the word after aggregate. A file of that name is ./report.
 const reportCommand = "report"
 
-const reportUsage = `Usage: aggregate report --release B --compare-release A [flags]
+const reportUsage = `Usage: aggregate report [--release B --compare-release A] [flags]
 
 Says on one page what a release changed for real users, for those who review it: whether
 pages became slower, by how many milliseconds of a page view, which functions did, and
 which budgets are blown. Changes have intervals, and what is within noise is
 called so. Without --page it is about all pages, and lists those with the most time.
+Without releases it compares the newest one with the earlier one that has the most page
+views.
 
 Examples:
 
+  aggregate report
   aggregate report --release 2026.11.3 --compare-release 2026.11.2
   aggregate report --release B --compare-release A --budgets budgets.yaml \
     --addr https://profiles.example.com:8419 --output report.md
@@ -125,13 +128,8 @@ func (c *command) checkReport(fs *pflag.FlagSet, r *reporting) error {
 	if err := c.checkSelection(); err != nil {
 		return err
 	}
-	if err := c.comparing.check(fs, c.selection, c.times); err != nil {
-		return err
-	}
-	if !c.comparing.given && !r.lab {
-		return errors.New("say what to compare with: --compare-release A, or another of the flags that begin with --compare-")
-	}
-	return nil
+	c.comparing.newest = true
+	return c.comparing.check(fs, c.selection, c.times)
 }
 
 // labViews is how many page views each side needs: nobody makes a hundred visits in
@@ -169,6 +167,9 @@ func (c *command) report(ctx context.Context, r *reporting) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
+	if err := c.chooseReleases(ctx, src); err != nil {
+		return err
+	}
 	q := summary.Query{Compare: query.CompareQuery{A: c.comparing.selection, B: c.selection, Method: query.Method(c.comparing.method)},
 		SideA: sideTitle(c.comparing.selection, c.comparing.release), SideB: sideTitle(c.selection, c.release),
 		Pages: r.pages, Functions: r.rows, Dashboard: c.dashboardOf(r), Selection: c.dashboardSelection()}

@@ -35,7 +35,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("%v\n%s", err, stdout.String())
 	}
 	for args, want := range map[string]string{
-		"": "say what to compare with", "--compare-release a x": `unexpected argument "x"`, "--compare-release a --format pprof": "known are markdown, json",
+		"--compare-release a x": `unexpected argument "x"`, "--compare-release a --format pprof": "known are markdown, json",
 		"--compare-release a --pages 0": "--pages 0: a number from 1 to 100", "--compare-release a --dashboard d": "it is not a URL such as", "--stats": "unknown flag: --stats",
 		"--compare-release a --min-views 1": "two at least", "--compare-release a --addr h:1": "use one of them",
 	} {

@@ -20,7 +20,7 @@ import (
 // verdictCommand is the word after aggregate. A file of that name is ./verdict.
 const verdictCommand = "verdict"
 
-const verdictUsage = `Usage: aggregate verdict --release B --compare-release A --concurrent [flags]
+const verdictUsage = `Usage: aggregate verdict [--release B --compare-release A] --concurrent [flags]
 
 Says whether a release may go on to more users, for tools that roll it out in steps:
 
@@ -29,7 +29,8 @@ Says whether a release may go on to more users, for tools that roll it out in st
   fail      the page or a Web Vital is worse by more than noise, and by more than its limit
   not yet   there are too few page views: how many are missing, and about how long that takes
 
-With --concurrent only hours in which both releases ran are compared, so that neither the
+Without releases it compares the newest one with the earlier one that has the most page
+views. With --concurrent only hours in which both releases ran are compared, so that neither the
 time of the day nor what happened on a day is taken for a change. Without --since they are
 those of the last 14 days.
 
@@ -121,13 +122,8 @@ func (c *command) checkVerdict(fs *pflag.FlagSet, d *deciding) error {
 	if err := c.checkSelection(); err != nil {
 		return err
 	}
-	if err := c.comparing.check(fs, c.selection, c.times); err != nil {
-		return err
-	}
-	if !c.comparing.given {
-		return errors.New("say what to compare with: --compare-release A, or another of the flags that begin with --compare-")
-	}
-	return nil
+	c.comparing.newest = true
+	return c.comparing.check(fs, c.selection, c.times)
 }
 
 // decided is what a verdict writes as JSON.
@@ -142,6 +138,9 @@ func (c *command) verdict(ctx context.Context, d *deciding) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
+	if err := c.chooseReleases(ctx, src); err != nil {
+		return err
+	}
 	q := query.CompareQuery{A: c.comparing.selection, B: c.selection, Method: query.Method(c.comparing.method), Concurrent: c.comparing.concurrent}
 	q.Options.MinViews = c.comparing.minViews
 	got, err := src.Compare(ctx, q)

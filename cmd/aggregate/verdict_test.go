@@ -80,10 +80,13 @@ func TestVerdict(t *testing.T) {
 	if json.Unmarshal(stdout.Bytes(), &got) != nil || got.Word != "not yet" || got.Missing == nil || got.Missing.B != 80 || got.Wait == nil || exitCode(err) != 5 {
 		t.Errorf("%v\n%s", err, stdout.String())
 	}
+	if err := ask(few, "--format", "json"); json.Unmarshal(stdout.Bytes(), &got) != nil || got.Missing == nil || got.Missing.B != 80 || exitCode(err) != 5 {
+		t.Errorf("of the newest release: %v\n%s", err, stdout.String())
+	}
 	for args, want := range map[string]string{
-		"": "say what to compare with", "--compare-release a x": `unexpected argument "x"`, "--compare-release a --format pprof": "known are text, json",
+		"--compare-release a x": `unexpected argument "x"`, "--compare-release a --format pprof": "known are text, json",
 		"--compare-release a --limit 5": `--limit "5" is not a percentage above 0 such as 5%`, "--compare-release a --vital-limit -1%": "is not a percentage",
-		"--compare-release a --min-views 1": "two at least", "--concurrent": "is for a comparison",
+		"--compare-release a --min-views 1": "two at least",
 	} {
 		if err := ask(dir, strings.Fields(args)...); exitCode(err) != 2 || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", args, err, want)

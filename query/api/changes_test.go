@@ -113,7 +113,12 @@ func shopAlone() query.Pages {
 // Each response is as it is described, for who knows all pages and for who knows some.
 func TestChangesAsDescribed(t *testing.T) {
 	doc := description(t)
-	owner := func(compare.Place) (string, string) { return "app", "pricing" }
+	owner := func(c *watch.Change) (owner, team string) {
+		if c.What.Function == nil {
+			return "", ""
+		}
+		return "app", "pricing"
+	}
 	all := changesHandlerOf(changes.View{Board: boardWith(t, foundChanges()...), Owner: owner})
 	shop := changesHandlerOf(changes.View{Board: boardWith(t, foundChanges()...), Pages: shopAlone()})
 	one, two := changesPath+"/00000000000000a1", changesPath+"/00000000000000b2"

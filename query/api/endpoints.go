@@ -13,6 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/query/rollout"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -51,6 +52,7 @@ func endpoints() map[string]endpoint {
 		"/api/v1/pages":    {parameters: with("limit"), respond: respondBy(selection.KeyPage, false)},
 		"/api/v1/features": {parameters: with("limit"), respond: respondBy(rollup.KeyFeature, false)},
 		"/api/v1/releases": {parameters: with("limit"), respond: respondBy(rollup.KeyRelease, false)},
+		"/api/v1/newest":   {parameters: with(), respond: respondNewest},
 		"/api/v1/labels":   {parameters: with("key"), respond: respondLabels},
 		"/api/v1/series":   {parameters: with("names", "by", "group_by", "step", "histogram", "coverage", "limit"), respond: respondSeries, resolve: resolveSeries},
 		"/api/v1/coverage": {parameters: with("limit"), respond: respondBy(selection.KeyPage, true)},
@@ -195,6 +197,15 @@ func respondBy(key string, coverage bool) func(context.Context, *handler, *param
 		}
 		return response{json: query.ListOf(key, series, limit, coverage), age: series.Stats.Age}, nil
 	}
+}
+
+func respondNewest(ctx context.Context, h *handler, p *parameters) (response, error) {
+	sel := p.selection()
+	if p.err != nil {
+		return response{}, p.err
+	}
+	pair, err := rollout.Choose(ctx, h.src, sel)
+	return response{json: pair, age: pair.Stats.Age}, err
 }
 
 func respondLabels(ctx context.Context, h *handler, p *parameters) (response, error) {

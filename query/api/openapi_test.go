@@ -90,7 +90,7 @@ func TestOpenAPIAnswers(t *testing.T) {
 	for _, target := range []string{
 		"/api/v1/view?id=" + views.List[0].ID,
 		"/api/v1/pages?", "/api/v1/pages?label=device=~mobile.*", "/api/v1/features?" + selected, "/api/v1/releases?" + selected, "/api/v1/coverage?", "/api/v1/coverage?page=/nowhere",
-		"/api/v1/labels?" + selected, "/api/v1/labels?key=device", "/api/v1/catalog?",
+		"/api/v1/labels?" + selected, "/api/v1/labels?key=device", "/api/v1/catalog?", "/api/v1/newest?", "/api/v1/newest?page=/feed&release=r1", "/api/v1/newest?page=/nowhere",
 		"/api/v1/series?" + selected, "/api/v1/series?" + selected + "&group_by=feature,device&step=3h&histogram=true", "/api/v1/series?step=all&coverage=true",
 		"/api/v1/series?" + selected + "&by=owner&step=1h", "/api/v1/series?by=function&limit=0", "/api/v1/series?only=app&by=team",
 		"/api/v1/views?" + selected, "/api/v1/views?page=/nowhere", "/api/v1/views?quantiles=2", "/api/v1/view?id=x", "/api/v1/view?id=" + strings.Repeat("0", 32),

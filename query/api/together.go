@@ -24,7 +24,7 @@ const (
 // together are the queries that can be asked together: those with short responses, which
 // need no more rights than each other.
 var together = []string{
-	"pages", "features", "releases", "labels", "series", "coverage", "catalog", "stats", "vitals", "top", "compare", "budgets", "changes",
+	"pages", "features", "releases", "labels", "series", "coverage", "catalog", "newest", "stats", "vitals", "top", "compare", "budgets", "changes",
 }
 
 // Together answers GET /api/v1/answers: several queries by one request. Each parameter

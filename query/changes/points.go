@@ -16,6 +16,15 @@ type Series struct {
 	// Points are days, by time, without those on which there was nothing.
 	Points   []Point   `json:"points"`
 	Releases []Release `json:"releases"` // that began on these days, by time
+	// Hours are the hours around the step, the current one included: of the release with the change and of that before it, or
+	// of all page views if no release explains the change. They are absent if hours are kept no more.
+	Hours []Line `json:"hours,omitempty"`
+}
+
+// Line is the hours of a release, or of all for "".
+type Line struct {
+	Release string  `json:"release"`
+	Points  []Point `json:"points"` // by time, without hours that have no page views
 }
 
 // Point is a day: a mean of the page views, or the 75th percentile of a Web Vital. Intervals are those of 95 %.
@@ -36,7 +45,15 @@ const (
 	seriesBefore = 21 * 24 * time.Hour
 	seriesAfter  = 21 * 24 * time.Hour
 	day          = 24 * time.Hour
+	// Hours are those of some days before and after the step.
+	hoursBefore = 1 * day
+	hoursAfter  = 3 * day
 )
+
+// byTheHour is an observer that knows single hours, see [watch.Reading.Hours].
+type byTheHour interface {
+	Hours(ctx context.Context, page string, releases []string, since, until time.Time) ([][]watch.Day, error)
+}
 
 // series returns the series of a change on its first page.
 func (b *Board) series(ctx context.Context, c *watch.Change) (*Series, error) {
@@ -57,9 +74,37 @@ func (b *Board) series(ctx context.Context, c *watch.Change) (*Series, error) {
 		}
 	}
 	if b.o.Releases != nil {
-		out.Releases, err = b.o.Releases(ctx, page, since, until)
+		if out.Releases, err = b.o.Releases(ctx, page, since, until); err != nil {
+			return nil, err
+		}
 	}
+	out.Hours, err = b.hours(ctx, c)
 	return out, err
+}
+
+// hours returns the hours around the step of a change.
+func (b *Board) hours(ctx context.Context, c *watch.Change) (lines []Line, err error) {
+	of, ok := b.observer.(byTheHour)
+	if !ok {
+		return nil, nil
+	}
+	releases := []string{""}
+	if c.Release != "" {
+		releases = []string{c.CompareRelease, c.Release}
+	}
+	all, err := of.Hours(ctx, c.Pages[0].Page, releases, c.Begin.Add(-hoursBefore), c.Begin.Add(hoursAfter))
+	for i := range all {
+		line := Line{Release: releases[i], Points: []Point{}}
+		for k := range all[i] {
+			if p, ok := pointOf(&all[i][k], &c.What); ok {
+				line.Points = append(line.Points, p)
+			}
+		}
+		if len(line.Points) > 0 {
+			lines = append(lines, line)
+		}
+	}
+	return lines, err
 }
 
 // pointOf returns the value of a series on a day, if there is one.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
@@ -79,8 +78,8 @@ func (e *ForbiddenError) Error() string { return e.Why }
 type View struct {
 	Board *Board
 	Pages query.Pages
-	// Owner returns whose code a function is; nil: nobody knows.
-	Owner func(compare.Place) (owner, team string)
+	// Owner returns whose code the function of a change is; nil: unknown.
+	Owner func(*watch.Change) (owner, team string)
 }
 
 // Changes implements [Source].
@@ -134,8 +133,8 @@ func (v View) seen(c watch.Change) (x Item, ok bool) {
 		}
 	}
 	x = Item{Title: Headline(&c), Change: c}
-	if v.Owner != nil && c.What.Function != nil {
-		x.Owner, x.Team = v.Owner(*c.What.Function)
+	if v.Owner != nil {
+		x.Owner, x.Team = v.Owner(&c)
 	}
 	return x, true
 }

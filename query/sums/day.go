@@ -31,14 +31,19 @@ type DayStratum struct {
 // DaySums adds up the records of a page's day.
 type DaySums struct {
 	at        time.Time
+	release   string // "": all
 	strata    map[string]*dayStratum
 	functions map[ReleasedFrame]functionDay
 }
 
-// NewDay returns the sums of a day without page views.
-func NewDay(at time.Time) *DaySums {
-	return &DaySums{at, map[string]*dayStratum{}, map[ReleasedFrame]functionDay{}}
+// NewDay returns empty sums of the page views of a release, or of all releases for "", in a day or another
+// time that begins at at.
+func NewDay(at time.Time, release string) *DaySums {
+	return &DaySums{at, release, map[string]*dayStratum{}, map[ReleasedFrame]functionDay{}}
 }
+
+// takes reports whether the sums have the page views of a release.
+func (d *DaySums) takes(release string) bool { return d.release == "" || d.release == release }
 
 // Self returns the self time of each function, in µs.
 func (d *DaySums) Self() map[ReleasedFrame]int64 {
@@ -67,6 +72,9 @@ type functionDay struct {
 func (d *DaySums) Add(x store.Rolled, byRelease bool) {
 	for i := range x.Record.Distributions {
 		of := &x.Record.Distributions[i]
+		if !d.takes(of.Labels.Value(rollup.KeyRelease)) {
+			continue
+		}
 		switch part := PartOf(of); part.Key {
 		case "":
 			d.stratum(of.Labels).time.AddAll(&of.Time)
@@ -80,6 +88,9 @@ func (d *DaySums) Add(x store.Rolled, byRelease bool) {
 	}
 	for i := range x.Record.Functions {
 		of := &x.Record.Functions[i]
+		if !d.takes(of.Release) {
+			continue
+		}
 		key := ReleasedFrame{}
 		if byRelease {
 			key.Release = of.Release

@@ -198,7 +198,7 @@ func TestDay(t *testing.T) {
 			want.Strata[v.kind()] = x
 		}
 		for _, byRelease := range []bool{false, true} {
-			d := NewDay(at)
+			d := NewDay(at, "")
 			for _, x := range split(t, r, views) {
 				d.Add(x, byRelease)
 			}

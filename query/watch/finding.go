@@ -29,6 +29,8 @@ type Finding struct {
 type Traffic struct {
 	Page  string
 	Hours []ReleaseHour // by time, then by release
+	// Uploaded is the first upload of symbols of each release that has any.
+	Uploaded map[string]time.Time
 }
 
 // ReleaseHour is the profiled page views of a release in an hour.

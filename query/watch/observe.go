@@ -58,7 +58,7 @@ func (r *Reading) Traffic(ctx context.Context, since, until time.Time) ([]Traffi
 	}
 	var out []Traffic
 	for page, hours := range of {
-		out = append(out, Traffic{page, hours})
+		out = append(out, Traffic{page, hours, r.source.FirstUploads(page)})
 	}
 	slices.SortFunc(out, func(a, b Traffic) int { return cmp.Compare(a.Page, b.Page) })
 	return out, nil
@@ -114,9 +114,20 @@ func (r *Reading) Compare(ctx context.Context, page string, before, after Span, 
 // Days implements [Observer].
 func (r *Reading) Days(ctx context.Context, page string, since, until time.Time) ([]Day, error) {
 	days, err := r.source.PageDays(ctx, page, since, until)
-	if err != nil {
-		return nil, err
+	return daysOf(days), err
+}
+
+// Hours returns the hours of each of some releases of a page, see [query.Local.PageHours]; "" is all releases.
+func (r *Reading) Hours(ctx context.Context, page string, releases []string, since, until time.Time) ([][]Day, error) {
+	all, err := r.source.PageHours(ctx, page, releases, since, until)
+	out := make([][]Day, len(releases))
+	for i := range all {
+		out[i] = daysOf(all[i])
 	}
+	return out, err
+}
+
+func daysOf(days []query.PageDay) []Day {
 	out := make([]Day, len(days))
 	for i, d := range days {
 		out[i] = Day{d.Day.Day, d.Views, d.Time, map[string]DayStratum{}, d.Functions, d.Vitals}
@@ -124,5 +135,5 @@ func (r *Reading) Days(ctx context.Context, page string, since, until time.Time)
 			out[i].Strata[name] = DayStratum(s)
 		}
 	}
-	return out, nil
+	return out
 }

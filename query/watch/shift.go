@@ -2,7 +2,10 @@ package watch
 
 import (
 	"hash/fnv"
+	"slices"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/query/rollout"
 )
 
 // shift is the step of a page from one release to the next.
@@ -29,11 +32,13 @@ type table struct {
 	of    map[string][]float64 // by release
 	all   []float64
 	isOdd []bool
-	least float64 // page views of a release that is looked at
+	// uploaded is when symbols of each release were first uploaded.
+	uploaded map[string]time.Time
+	least    float64 // page views of a release that is looked at
 }
 
 func tableOf(t Traffic) table {
-	out := table{of: map[string][]float64{}}
+	out := table{of: map[string][]float64{}, uploaded: t.Uploaded}
 	if len(t.Hours) == 0 {
 		return out
 	}
@@ -93,23 +98,25 @@ func (t *table) share(release string, now time.Time) float64 {
 // newest returns the newest release of those that have a share of the page views, and the one that had the most before it
 // began. ok is false where there are not two, or too few page views.
 func (t *table) newest(page string, now time.Time) (s shift, ok bool) {
+	var all []rollout.Release
 	for release := range t.of {
-		began, known, found := t.begin(release)
-		if !found || !known || t.share(release, now) < newestShare || began.Before(s.began) || began.Equal(s.began) && release <= s.after {
-			continue
+		if began, known, found := t.begin(release); found && known && t.share(release, now) >= newestShare {
+			all = append(all, rollout.Release{Name: release, First: began, Uploaded: t.uploaded[release]})
 		}
-		s = shift{page: page, after: release, began: began}
 	}
-	if s.began.IsZero() || t.views(s.after, s.began, now) < t.least {
+	o, ok := rollout.Newest(all)
+	s = shift{page: page, after: o.Name, began: o.First}
+	if !ok || t.views(s.after, s.began, now) < t.least {
 		return s, false
 	}
-	most := 0.0
-	for release := range t.of {
-		if v := t.views(release, s.began.Add(-day), s.began); release != s.after && (v > most || v == most && v > 0 && release > s.before) {
-			most, s.before = v, release
+	o.Earlier = nil // all that had page views before it, also those that began before the traffic that is known
+	for release, of := range t.of {
+		if i := slices.IndexFunc(of, func(views float64) bool { return views > 0 }); i >= 0 && release != s.after {
+			o.Earlier = append(o.Earlier, rollout.Release{Name: release, First: t.hours[i]})
 		}
 	}
-	if most == 0 {
+	s.before = o.Base(func(release string) int64 { return int64(t.views(release, s.began.Add(-day), s.began)) })
+	if s.before == "" {
 		return s, false
 	}
 	s.old, _, _ = t.begin(s.before)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
@@ -15,7 +16,9 @@ type index struct {
 	generation string
 	byBase     map[string][]*candidate // by the last part of the path
 	byDebugID  map[string][]*candidate
-	ambiguous  bool // two builds have scripts that one URL may be of
+	ambiguous  bool         // two builds have scripts that one URL may be of
+	all        []*candidate // newest first
+	sources    sync.Map     // by release: map[string]owner.Origin, see sourcesOf
 }
 
 // candidate is a script of an upload. For a script in several uploads, it is that of the
@@ -46,6 +49,7 @@ func newIndex(generation string, uploads []symbols.Upload) *index {
 			}
 			c := &candidate{Script: s, releases: []string{u.Release}, repository: u.Repository, owners: teams[u.Owners], rank: rank}
 			known[s] = c
+			x.all = append(x.all, c)
 			base := baseName(s.Path)
 			for _, other := range x.byBase[base] {
 				x.ambiguous = x.ambiguous || other.SHA256 != s.SHA256

@@ -1,7 +1,11 @@
 package naming
 
 import (
+	"slices"
+	"time"
+
 	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
 )
 
 // ofRelease is a script that was uploaded for a release.
@@ -36,6 +40,55 @@ func (s *Symbolizer) Release(release string) (tables []*symbols.Table, missing [
 		}
 	}
 	return tables, missing
+}
+
+// SourceOrigin returns what symbols know about a source file of a release, or of the newest upload
+// if the release is "". The zero value is for files that they do not know.
+func (s *Symbolizer) SourceOrigin(release, name string) owner.Origin {
+	for ; s != nil; s = s.next {
+		if o, ok := s.sourcesOf(release)[name]; ok {
+			return o
+		}
+	}
+	return owner.Origin{}
+}
+
+// sourcesOf returns the source files of a release, by name.
+func (s *indexed) sourcesOf(release string) map[string]owner.Origin {
+	x, _ := s.current()
+	if known, ok := x.sources.Load(release); ok {
+		return known.(map[string]owner.Origin)
+	}
+	of := map[string]owner.Origin{}
+	for _, c := range x.all {
+		if release == "" && c.rank > 0 || release != "" && !slices.Contains(c.releases, release) {
+			continue
+		}
+		t, err := s.library.Table(c.SHA256)
+		if err != nil {
+			continue // [Symbolizer.Release] reports it
+		}
+		for _, f := range t.Sources {
+			if _, ok := of[f.Name]; !ok {
+				of[f.Name] = owner.Origin{Source: f.Name, Version: f.Version, Ignored: f.Ignored, Teams: c.owners}
+			}
+		}
+	}
+	x.sources.Store(release, of)
+	return of
+}
+
+// FirstUploads returns when symbols of each release were first uploaded.
+func (s *Symbolizer) FirstUploads() map[string]time.Time {
+	first := map[string]time.Time{}
+	for ; s != nil; s = s.next {
+		for _, u := range s.library.Uploads() {
+			if t, known := first[u.Release]; !known || u.Time.Before(t) {
+				first[u.Release] = u.Time
+			}
+		}
+	}
+	return first
 }
 
 // Tables returns the tables that gave names, each once.

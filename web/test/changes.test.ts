@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FoundChange, PageChange } from '../src/api/types.ts';
-import { amountOf, endOf, shownOf, sinceOf, textOf, valueOf } from '../src/pages/changes/words.ts';
+import { amountOf, endOf, hourly, shownOf, sinceOf, textOf, urgent, valueOf } from '../src/pages/changes/words.ts';
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ');
 
@@ -38,4 +38,23 @@ test('a release is named only if the change began with it', () => {
   assert.equal(endOf(change), 'It is back to what was before.');
   assert.equal(endOf({ resolution: 'new normal' } as FoundChange), 'It was still there after 14 days, which is the new normal.');
   assert.equal(endOf({ resolution: 'by hand' } as FoundChange), 'Somebody resolved it.');
+});
+
+test('the newest changes come first, of a day the largest, and time that only moved does not', () => {
+  const of = (id: string, begin: string, value: number, direction = 'slower') =>
+    ({ id, begin, direction, pages: [{ page: '/', views: { a: 1, b: 100 }, value: { a: 1, b: 2 }, change: { value }, level: 0.95 }] }) as unknown as FoundChange;
+  const all = [
+    of('old and large', '2026-11-20T10:00:00Z', 400),
+    of('small', '2026-11-27T12:00:00Z', 2),
+    of('large', '2026-11-27T11:00:00Z', -90, 'faster'),
+    of('moved', '2026-11-27T11:00:00Z', 500, 'moved'),
+  ];
+  assert.deepEqual(urgent(all).map(({ id }) => id), ['large', 'small', 'old and large']);
+});
+
+test('a line by the hour is cut where hours are missing', () => {
+  const of = (time: string, value: number) => ({ time, views: 1, value: { value } });
+  const samples = hourly([of('2026-11-27T10:00:00Z', 1), of('2026-11-27T11:00:00Z', 2), of('2026-11-27T14:00:00Z', 3)]);
+  assert.deepEqual(samples.map(({ value }) => value), [1, 2, undefined, 3]);
+  assert.equal(samples[0]!.time, Date.parse('2026-11-27T10:30:00Z'));
 });

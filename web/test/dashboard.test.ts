@@ -35,7 +35,28 @@ test('the overview has the numbers of aggregate', async () => {
     assert.ok(row.includes(mean.toFixed(mean < 100 ? 1 : 0)), `${path} has ${mean} ms: ${row}`);
   }
   await page.getByText('Release r2 against r1').waitFor();
+  await page.getByText('r1 and r2 began at the same time; the order is by version number').waitFor();
+  const colours = await page.locator('.since').evaluate((since) => {
+    const of = (element: Element) => getComputedStyle(element).color;
+    const all = [...since.querySelectorAll('.slower, .faster')];
+    return { all: all.length, coloured: all.filter((element) => of(element) != of(since)).length };
+  });
+  assert.ok(colours.all > 1, 'changes are shown');
+  assert.equal(colours.coloured, 0, 'a guess has no colour');
   await tab.close();
+});
+
+test('a release with few page views has their number, and no verdict of older ones', async () => {
+  const daemon = await Daemon.start();
+  const sent = [];
+  for (let view = 0; view < 110; view++) sent.push(traceOf(view, '1.0.0', '/', 100), traceOf(view, '1.1.0', '/', 200));
+  for (let view = 0; view < 40; view++) sent.push(traceOf(view, '1.2.0', '/', 400));
+  await daemon.send(...sent);
+  const tab = await Tab.open(daemon.url, '', {}, noBudgets);
+  await tab.page.getByText('1.2.0: 40 of 100 page views so far').waitFor();
+  assert.equal(await tab.page.getByText(/^Release .* against/).count(), 0);
+  await tab.close();
+  await daemon.end();
 });
 
 test('what stands in the URL is shown, and the way back is kept', async () => {

@@ -22,9 +22,20 @@ test('the first page names what was planted, and says that it is a demo', async 
   await panel.getByText('budget blown').waitFor();
   // The page that costs all visitors the most comes first: which it is depends on the time of day at which the demo begins.
   assert.match(await change.innerText(), /^slower formatPrice \+\d+.* on \/\S* and \d more/);
+  const text = await panel.innerText();
+  assert.ok(text.indexOf('was edited in release 2.5.0') < text.indexOf('Release 2.5.0 against'), 'changes come before the comparison');
   await axeFindsNothing(page);
   await isNotWide(page);
   const more = await page.getByRole('link', { name: 'What else is in it' }).getAttribute('href');
   assert.match(await (await fetch(new URL(more!, page.url()))).text(), /What is planted/);
+  await page.getByRole('link', { name: 'formatPrice', exact: true }).first().waitFor();
+  await change.getByRole('link', { name: 'formatPrice', exact: true }).click();
+  const step = page.locator('.panel.hours');
+  await step.waitFor();
+  assert.deepEqual(await step.locator('figcaption .key').allInnerTexts(), ['2.4.0', '2.5.0']);
+  const told = await step.getByRole('img').getAttribute('aria-label');
+  assert.match(told!, /2\.4\.0: .*; 2\.5\.0: /);
+  const facts = await page.locator('.change-facts').innerText();
+  assert.match(facts, /formatPrice src\/lib\/money\.ts:7\s+app, @shop\/platform/);
   await tab.close();
 });

@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import type { Comparison, FunctionChange, Point, Series, Status } from '../src/api/types.ts';
 import { changeOfMeans, timeBefore } from '../src/pages/overview/before.ts';
 import { byKind, kindOf } from '../src/pages/code/Ownership.tsx';
-import { pairOf } from '../src/pages/compare/releases.ts';
 import { apart, explained, explanation, sure, verdictOf } from '../src/pages/compare/verdict.ts';
 import { binned, niceWidth } from '../src/widgets/Histogram.tsx';
 import { releasesOf } from '../src/widgets/lines.ts';
@@ -116,34 +115,6 @@ test('releases are in the order in which they were first seen', () => {
   ];
   assert.deepEqual(releasesOf({ entries }).map(({ name }) => name), ['B', 'A']);
   assert.deepEqual(releasesOf({ entries }, '/').map(({ name }) => name), ['A', 'B']);
-});
-
-test('the two releases with traffic are compared, whatever a tab sends that was open for days', () => {
-  const hour = 3600e3;
-  const end = 48 * hour;
-  const group = (release: string, views: readonly [hours: number, views: number][]) => {
-    const points = views.map(([at, n]) => ({ time: new Date(at * hour).toISOString(), views: n }) as Point);
-    return { labels: { release }, points };
-  };
-  const series = (...groups: ReturnType<typeof group>[]): Series => {
-    return { step_seconds: 3600, groups, stats: { partitions: 0, traces: 0, bytes: 0 } };
-  };
-  const stale = group('2026.11.1', [[46, 119]]);
-  const older = group('2026.11.3', [[2, 9000]]);
-  const before = group('2026.11.4', [[5, 4000], [30, 3000], [44, 149]]);
-  const after = group('2026.11.5', [[40, 1000], [45, 4090]]);
-  const all = series(older, stale, before, after, group('', [[45, 9999]]));
-  assert.deepEqual(pairOf(all, '', end), { before: '2026.11.4', after: '2026.11.5' });
-  assert.deepEqual(pairOf(all, '2026.11.4', end), { before: '2026.11.3', after: '2026.11.4' });
-  assert.deepEqual(pairOf(series(stale, after), '', end), { before: '2026.11.5', after: '2026.11.1' });
-  assert.equal(pairOf(series(after), '', end), undefined);
-  assert.equal(pairOf(all, '2026.11.3', end), undefined);
-  assert.equal(pairOf(undefined, '', end), undefined);
-  const [one, two] = [group('1.0', [[47, 19]]), group('1.1', [[47, 17]])];
-  assert.deepEqual(pairOf(series(one, two), '', end, ['1.0', '1.1']), { before: '1.0', after: '1.1' }, 'of one hour');
-  assert.deepEqual(pairOf(series(one, two), '1.1', end, ['1.0', '1.1']), { before: '1.0', after: '1.1' });
-  const [half, other] = [group('1.0', [[30, 40], [47, 60]]), group('1.1', [[30, 60], [47, 40]])];
-  assert.deepEqual(pairOf(series(half, other), '', end, ['1.0', '1.1']), { before: '1.0', after: '1.1' }, 'both all the time');
 });
 
 test('markers have a text where there is room, which counts those that have none', () => {

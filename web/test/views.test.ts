@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ViewResponse, Views } from '../src/api/types.ts';
 import { axeFindsNothing, isNotWide } from './accessible.ts';
-import { Daemon, endAll, Tab } from './daemon.ts';
+import { aggregate, Daemon, endAll, Tab } from './daemon.ts';
 import { hostile, traceOf, visitOf } from './shop.ts';
 
 let shop: Daemon;
@@ -88,6 +88,12 @@ test('a page view has the numbers of the API', async () => {
   assert.ok(Math.abs(shown - view.time_ms) < 1, `${shown} of ${view.time_ms} ms`);
   const metrics = page.getByRole('region', { name: 'This page view', exact: true });
   assert.match(await metrics.innerText(), new RegExp(`Long tasks\\s+${view.long_task_count}\\s`));
+  assert.equal(await metrics.locator('.view-id code').innerText(), view.id);
+  await metrics.getByText('Erase it').click();
+  const line = await metrics.locator('.command pre').innerText();
+  const [program, ...words] = line.split(' ');
+  assert.equal(program, 'aggregate');
+  assert.match(await aggregate(...words.map((word) => (word == '--yes' ? '--dry-run' : word))), /1 trace/);
   const tasks = page.getByRole('group', { name: /^Long tasks/ }).getByRole('button');
   assert.equal(await tasks.count(), view.long_tasks.length);
   const [task] = view.long_tasks;

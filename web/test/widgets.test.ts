@@ -44,6 +44,7 @@ test('charts begin where data begins', () => {
   const begin = (ago: number, traces = 100) => begun(day, { first: now - ago, traces }, now - 24 * hour, now).since;
   assert.equal(begin(3 * hour), '2026-11-25T09:00:00.000Z');
   assert.equal(begin(2 * minute), '2026-11-25T11:50:00.000Z', 'ten minutes at least');
+  assert.equal(begin(30 * minute, 4_000), '2026-11-25T11:30:00.000Z', 'the first half hour of a site is no dot in eight hours');
   assert.equal(begin(2 * minute, 1e6), '2026-11-25T04:00:00.000Z', 'of many traces hours are the finest points');
   assert.equal(begin(23 * hour), '24h');
   assert.equal(begin(48 * hour), '24h');

@@ -1,9 +1,11 @@
 package watching
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,14 +15,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/notify"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/api"
+	"github.com/fieldtrie/fieldtrie/query/cause"
 	"github.com/fieldtrie/fieldtrie/query/changes"
-	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/cost"
+	"github.com/fieldtrie/fieldtrie/query/rollout"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/query/watch"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/symbols/naming"
-	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // Options say how changes are found and told of.
@@ -95,6 +96,9 @@ func (w *Watcher) releases(ctx context.Context, page string, since, until time.T
 			break
 		}
 	}
+	slices.SortFunc(out, func(a, b changes.Release) int {
+		return cmp.Or(a.Begin.Compare(b.Begin), rollout.CompareVersions(a.Release, b.Release))
+	})
 	return out, nil
 }
 
@@ -124,11 +128,7 @@ func (w *Watcher) Forget(ctx context.Context, gone func(page string) bool) error
 
 // View returns what is known of changes of some pages.
 func (w *Watcher) View(p query.Pages) changes.View {
-	find := naming.Finder(w.o.Source.Rules(), nil)
-	return changes.View{Board: w.board, Pages: p, Owner: func(place compare.Place) (of, team string) {
-		o := find.Of(trie.Frame{Name: place.Name, Resource: place.Resource, Line: place.Line, Column: place.Column})
-		return o.String(), o.Team
-	}}
+	return changes.View{Board: w.board, Pages: p, Owner: cause.Owner(w.o.Source)}
 }
 
 // Handler serves what is known of changes of some pages. by names who sends a request.

@@ -75,12 +75,21 @@ function profileUrl(query: Query<unknown>, base: string, other: boolean): string
 /** Paths whose numbers are those of a profile, which pprof shows as sums over all page views. */
 const profiled = ['top', 'tree', 'compare'];
 
+/** Returns the address of a daemon as --addr takes it. base is the URL of the dashboard's folder. */
+function addressOf(base: string): string {
+  const host = new URL(base);
+  return host.pathname == '/' && host.protocol == 'http:' ? host.host : base.replace(/\/$/, '');
+}
+
+/** Returns the line that erases a page view. */
+export function erasing(id: string, base: string): string {
+  return ['aggregate', 'delete', '--addr', addressOf(base), '--view', id, '--yes'].map(quoted).join(' ');
+}
+
 /** Returns the lines that give the numbers of a query. base is the URL of the dashboard's folder. */
 export function commandLines(query: Query<unknown>, base: string): CommandLine[] {
-  const host = new URL(base);
   const lines: CommandLine[] = [];
-  const address = host.pathname == '/' && host.protocol == 'http:' ? host.host : base.replace(/\/$/, '');
-  const aggregate = aggregateLine(query, address);
+  const aggregate = aggregateLine(query, addressOf(base));
   if (aggregate) lines.push({ name: 'aggregate', line: aggregate });
   lines.push({ name: 'curl', line: `curl ${quoted(base + urlOf(query))}` });
   if (!profiled.includes(query.path)) return lines;

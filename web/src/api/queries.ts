@@ -2,7 +2,7 @@
 
 import type { TreeResponse } from '../tree/tree.ts';
 import { fineStep, paramsOf, type OtherSide, type Selection } from './selection.ts';
-import type { Arrivals, Budgets, Catalog, ChangeReport, FoundChanges, Comparison, Cost, Labels, List, Place, Series, Top, ViewResponse, Views, Vitals } from './types.ts';
+import type { Arrivals, Budgets, Catalog, ChangeReport, FoundChanges, Comparison, Cost, Labels, List, Place, ReleasePair, Series, Top, ViewResponse, Views, Vitals } from './types.ts';
 
 /** A query with a response of type T. */
 export interface Query<T> {
@@ -45,9 +45,9 @@ export function series(
   return query('series', paramsOf(selection), { step, ...more });
 }
 
-/** Page views of each release over time, whichever is selected. */
-export function byRelease(selection: Selection): Query<Series> {
-  return query('series', paramsOf({ ...selection, release: '' }), { group_by: 'release', limit: 100 });
+/** The newest release, or the selected one, and the earlier one to compare it with. */
+export function newest(selection: Selection): Query<ReleasePair> {
+  return query('newest', paramsOf(selection));
 }
 
 /** How page views were for visitors. */

@@ -323,12 +323,21 @@ export interface FoundChanges {
   more: number;
 }
 
+/** A day or an hour of a change. */
+export interface ChangePoint {
+  time: string;
+  views: number;
+  value: Estimate;
+}
+
 /** What /api/v1/changes/{id} returns. */
 export interface ChangeReport extends FoundChange {
   series: {
     page: string;
     unit: 'ms' | '';
-    points: { time: string; views: number; value: Estimate }[];
+    points: ChangePoint[];
+    /** Hours around the step, of the release before and of that with the change; absent if hours are kept no more. */
+    hours?: { release: string; points: ChangePoint[] }[];
     releases: { release: string; begin: string }[];
   } | null;
 }
@@ -450,6 +459,20 @@ export interface Catalog {
   warnings?: string[];
   /** Of a demo: what is in it. */
   demo?: string;
+}
+
+/** What /api/v1/newest returns. */
+export interface ReleasePair {
+  release?: string;
+  views: number;
+  compare_release?: string;
+  compare_views: number;
+  min_views: number;
+  /** Why there is no verdict. */
+  missing?: string;
+  /** That the order of the releases is a guess. */
+  guess?: string;
+  stats: Stats;
 }
 
 /** A budget and how things stand with it. limit and value are in unit. */

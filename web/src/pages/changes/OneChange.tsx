@@ -12,7 +12,7 @@ import { Panel } from '../../widgets/Panel.tsx';
 import { Table } from '../../widgets/Table.tsx';
 import { Trend } from '../../widgets/Trend.tsx';
 import { FunctionLink, PlaceLink, Text } from '../parts/names.tsx';
-import { amountOf, endOf, shownOf, sinceOf, textOf, valueOf } from './words.ts';
+import { amountOf, endOf, hourly, shownOf, sinceOf, textOf, valueOf } from './words.ts';
 
 /** A commit that edited the file of a cause. */
 function CommitLine({ of: { sha, author, title, url } }: { of: Commit }) {
@@ -47,6 +47,7 @@ export function OneChange({ id }: { id: string }) {
       </Panel>
       {shown.response && (
         <>
+          <Hours of={shown.response} />
           <Days of={shown.response} />
           <Pages of={shown.response} />
           <Doing key={shown.response.state} of={shown.response} done={shown.again} />
@@ -91,7 +92,10 @@ function Facts({ of }: { of: ChangeReport }) {
           <dt>function</dt>
           <dd>
             <FunctionLink of={what.function} href={causes[0]?.source_url} />
-            {of.owner && <small class="quiet"> {of.owner}</small>}
+            <small class="quiet">
+              {' '}
+              <Text>{[of.owner, of.team].filter(Boolean).join(', ')}</Text>
+            </small>
           </dd>
         </>
       )}
@@ -120,6 +124,25 @@ function Facts({ of }: { of: ChangeReport }) {
         </>
       )}
     </dl>
+  );
+}
+
+/** The step, by the hour. Hours without page views of a release cut its line. */
+function Hours({ of: { series, release, begin } }: { of: ChangeReport }) {
+  const lines = series?.hours ?? [];
+  const times = lines.flatMap(({ points }) => points.map(({ time }) => Date.parse(time)));
+  if (!series || series.unit != 'ms' || times.length < 2) return null;
+  const hour = 3_600_000;
+  return (
+    <Panel title="Hour by hour, around the step" beside={<Text>{series.page}</Text>} class="hours">
+      <Trend
+        lines={lines.map((line) => ({ name: line.release || 'all page views', samples: hourly(line.points) }))}
+        markers={[{ name: release ?? 'the step', time: Date.parse(begin) }]}
+        from={Math.min(...times)}
+        to={Math.max(...times) + hour}
+        height={220}
+      />
+    </Panel>
   );
 }
 

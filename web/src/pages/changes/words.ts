@@ -1,6 +1,7 @@
 // What is said of a change that was found. It is what aggregate changes says, too.
 
-import type { Estimate, FoundChange, PageChange, What } from '../../api/types.ts';
+import type { ChangePoint, Estimate, FoundChange, PageChange, What } from '../../api/types.ts';
+import type { Sample } from '../../widgets/Sparkline.tsx';
 import { number, signed } from '../../widgets/numbers.ts';
 import { apart } from '../compare/verdict.ts';
 
@@ -38,4 +39,27 @@ export function endOf({ resolution }: FoundChange): string {
   if (resolution == 'back') return 'It is back to what was before.';
   if (resolution == 'new normal') return 'It was still there after 14 days, which is the new normal.';
   return 'Somebody resolved it.';
+}
+
+/** Returns the changes to look at: the newest day first, then by their time. */
+export function urgent(all: readonly FoundChange[]): FoundChange[] {
+  const day = ({ begin }: FoundChange) => Math.floor(Date.parse(begin) / 86_400_000);
+  return all.filter(({ direction }) => direction != 'moved').sort((a, b) => day(b) - day(a) || timeOf(b) - timeOf(a));
+}
+
+/** The time of a change on its first page, in all page views that it was found in. */
+function timeOf(change: FoundChange): number {
+  const [page] = change.pages;
+  return page ? Math.abs(shownOf(page).estimate.value) * page.views.b : 0;
+}
+
+/** Returns hours as samples in the middle of them, with one without a value where hours are missing. */
+export function hourly(points: readonly ChangePoint[]): Sample[] {
+  const hour = 3_600_000;
+  return points.flatMap(({ time, value }, i) => {
+    const at = Date.parse(time);
+    const gap = i > 0 && at - Date.parse(points[i - 1]!.time) > hour;
+    const sample = { time: at + hour / 2, value: value.value };
+    return gap ? [{ time: at, value: undefined }, sample] : [sample];
+  });
 }

@@ -1,7 +1,7 @@
 // What changed from A to B, and whether it is more than noise.
 
 import { useEffect } from 'preact/hooks';
-import { byRelease, catalog, compare, tree } from '../../api/queries.ts';
+import { catalog, compare, newest, tree } from '../../api/queries.ts';
 import { otherSideOf, type OtherSide } from '../../api/selection.ts';
 import type { Comparison } from '../../api/types.ts';
 import { change, go } from '../../state/location.ts';
@@ -16,22 +16,21 @@ import { Panel } from '../../widgets/Panel.tsx';
 import { CallTree } from '../code/CallTree.tsx';
 import { Tabs } from '../parts/Tabs.tsx';
 import { Changes, FeatureChanges } from './Changes.tsx';
-import { pairOf } from './releases.ts';
 import { Sides } from './Sides.tsx';
 import { beginning, between, explanation, verdictOf } from './verdict.ts';
 import '../parts/detail.css';
 
 /** The page that compares. */
 export function Compare() {
-  const { place, selection, to } = useView();
+  const { place, selection } = useView();
   const other = otherSideOf(place.params);
   const stored = useQuery(catalog());
   const names = releasesOf(stored.response, selection.page).map(({ name }) => name);
-  const releases = useQuery(other ? undefined : byRelease(selection));
-  const pair = pairOf(releases.response, selection.release, to, names);
+  const { response: pair } = useQuery(other ? undefined : newest(selection));
+  const { release, compare_release } = pair ?? {};
   useEffect(() => {
-    if (!other && pair) change({ release: pair.after, compare_release: pair.before }, true);
-  }, [!other && pair && `${pair.before} ${pair.after}`]);
+    if (!other && release && compare_release) change({ release, compare_release }, true);
+  }, [!other, release, compare_release]);
   return (
     <div class="page detail">
       <header class="title">
@@ -58,10 +57,10 @@ export function Compare() {
       {other ? (
         <Result other={other} />
       ) : (
-        releases.response &&
-        !pair && (
+        pair &&
+        !compare_release && (
           <Notice>
-            <p>All page views are of one release. Choose what to compare: another time, another device, another page.</p>
+            <p>{pair.missing}. Choose what to compare: another time, another device, another page.</p>
           </Notice>
         )
       )}

@@ -1,18 +1,16 @@
-// What needs somebody now: budgets that are blown, changes that were found unasked, and what the newest release changed.
+// What needs attention: changes that the watch found, budgets that are blown, and what the newest release changed.
 
 import { useEffect, useState } from 'preact/hooks';
-import { budgets, byRelease, catalog, changes, compare, list } from '../../api/queries.ts';
+import { budgets, changes, compare, list, newest } from '../../api/queries.ts';
 import type { OtherSide, Selection } from '../../api/selection.ts';
 import type { Budget, Comparison, FoundChange } from '../../api/types.ts';
 import { useQuery } from '../../state/responses.ts';
 import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
-import { releasesOf } from '../../widgets/lines.ts';
 import { State } from '../../widgets/Notice.tsx';
-import { signed } from '../../widgets/numbers.ts';
+import { moment, signed } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
-import { amountOf, shownOf as shownChange, textOf } from '../changes/words.ts';
-import { pairOf } from '../compare/releases.ts';
+import { amountOf, shownOf as shownChange, sinceOf, textOf, urgent } from '../changes/words.ts';
 import { beginning, changedFunctions, shown as shownOf, sure, verdictOf } from '../compare/verdict.ts';
 import { FunctionLink, PlaceLink, Text } from '../parts/names.tsx';
 import { budgetLimit, budgetValue } from './Budgets.tsx';
@@ -37,9 +35,9 @@ export function Attention() {
   const unwatched = found.problem?.status == 404;
   return (
     <Panel title="What needs attention" class="attention">
-      <Blown />
       {found.response && <Found all={found.response.changes} evaluated={found.response.evaluated} />}
       {!unwatched && <State of={found} />}
+      <Blown />
       <SinceRelease pageByPage={unwatched} />
     </Panel>
   );
@@ -48,7 +46,7 @@ export function Attention() {
 /** What was found unasked: time that only moved needs nobody. */
 function Found({ all, evaluated }: { all: FoundChange[]; evaluated?: string }) {
   const { place } = useView();
-  const open = all.filter(({ direction }) => direction != 'moved').sort((a, b) => timeOf(b) - timeOf(a));
+  const open = urgent(all);
   if (!evaluated) return null;
   if (!open.length) {
     return (
@@ -69,11 +67,6 @@ function Found({ all, evaluated }: { all: FoundChange[]; evaluated?: string }) {
   );
 }
 
-/** The time that a change is on its first page, of all page views that it was found in. */
-function timeOf({ pages: [page] }: FoundChange): number {
-  return page ? Math.abs(shownChange(page).estimate.value) * page.views.b : 0;
-}
-
 function FoundItem({ change }: { change: FoundChange }) {
   const { place } = useView();
   const page = change.pages[0]!;
@@ -87,13 +80,16 @@ function FoundItem({ change }: { change: FoundChange }) {
       <span class={change.direction}>{amountOf(change.what, shownChange(page).estimate)}</span> on{' '}
       <PlaceLink kind="page" name={page.page} />
       {change.pages.length > 1 && <small class="quiet"> and {change.pages.length - 1} more</small>}
-      {cause && (
-        <div class="quiet">
-          <small>
-            <Text length={120}>{cause.text}</Text>
-          </small>
-        </div>
-      )}
+      <div class="quiet">
+        <small>
+          since {moment(change.begin)}, <Text length={80}>{sinceOf(change)}</Text>
+          {cause && (
+            <>
+              : <Text length={120}>{cause.text}</Text>
+            </>
+          )}
+        </small>
+      </div>
     </li>
   );
 }
@@ -138,28 +134,29 @@ function BlownBudget({ budget }: { budget: Budget }) {
 
 /** What the newest release changed, and if pageByPage on each page: of no use where somebody looks at each page already. */
 function SinceRelease({ pageByPage }: { pageByPage: boolean }) {
-  const { place, selection, to } = useView();
-  const releases = useQuery(byRelease(selection));
-  const { response: stored } = useQuery(catalog());
-  const names = releasesOf(stored, selection.page).map(({ name }) => name);
-  const pair = pairOf(releases.response, selection.release, to, names);
-  const other = pair && { release: pair.before };
-  const after = pair && { ...selection, release: pair.after };
-  const shown = useQuery(after && other && compare(after, other, { limit: 50, method: 'sums' }));
+  const { place, selection } = useView();
+  const found = useQuery(newest(selection));
+  const { release = '', compare_release, missing, guess } = found.response ?? {};
+  const after = release && compare_release && !missing ? { ...selection, release } : undefined;
+  const other = { release: compare_release };
+  const shown = useQuery(after && compare(after, other, { limit: 50, method: 'sums' }));
   const pages = useQuery(after && pageByPage && !selection.page ? list('pages', after, mostPages) : undefined);
-  if (!releases.response || !stored) return null;
-  if (!pair || !after || !other) return <p class="item quiet">Changes are shown as soon as two releases have page views.</p>;
-  const href = linkTo(place, 'compare', { release: pair.after, compare_release: pair.before });
+  const href = linkTo(place, 'compare', { release, compare_release });
   return (
-    <div class="since">
-      <h3>
-        <a href={href}>
-          Release <Text length={30}>{pair.after}</Text> against <Text length={30}>{pair.before}</Text>
-        </a>
-      </h3>
+    <div class={guess ? 'since guess' : 'since'}>
+      <State of={found} />
+      {missing && <p class="item">{missing}</p>}
+      {after && (
+        <h3>
+          <a href={href}>
+            Release <Text length={30}>{release}</Text> against <Text length={30}>{compare_release!}</Text>
+          </a>
+        </h3>
+      )}
+      {guess && <p class="item quiet">{guess}</p>}
       <State of={shown} />
       {shown.response && <Changes of={shown.response} href={href} />}
-      {pages.response && (
+      {after && pages.response && (
         <ul class="items">
           {pages.response.values.map(({ value }) => (
             <ChangedPage key={value} page={value} after={after} other={other} />

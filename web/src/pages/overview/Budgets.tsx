@@ -13,6 +13,7 @@ import { Panel } from '../../widgets/Panel.tsx';
 import { Sparkline } from '../../widgets/Sparkline.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
 import { Text } from '../parts/names.tsx';
+import { functionLine, mostFunctions } from './budgets.ts';
 import { Status } from './Places.tsx';
 
 const example = `budgets:
@@ -185,12 +186,14 @@ function History({ budget }: { budget: Budget }) {
   const line = lineOfBudget(budget);
   const { page = '', feature = '', label = [] } = budget;
   const selection = { ...selectionOf(new URLSearchParams()), page, feature, label, since: '14d' };
-  const { response } = useQuery(line && series(selection));
-  if (!line) return <span class="quiet">–</span>;
+  const called = budget.metric == 'mean' && budget.of == 'self' && !page.includes('*') ? budget.function : undefined;
+  const byFunction = called && series(selection, { step: '24h', by: 'function', limit: mostFunctions });
+  const { response } = useQuery(byFunction ?? (line && series(selection)));
+  if (!line && !called) return <span class="quiet">–</span>;
   if (!response) return null;
   const { from, to } = rangeOf(selection, Date.now());
-  const samples = lineOf(response.groups[0]?.points ?? [], line);
-  return <Sparkline samples={samples} from={from} to={to} name={`${budget.name}, ${line}`} limit={budget.limit} />;
+  const samples = called ? functionLine(response, called) : lineOf(response.groups[0]?.points ?? [], line!);
+  return <Sparkline samples={samples} from={from} to={to} name={`${budget.name}, ${line ?? 'mean'}`} limit={budget.limit} />;
 }
 
 function Used({ budget }: { budget: Budget }) {

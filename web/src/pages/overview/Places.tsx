@@ -13,6 +13,7 @@ import { inUnit, scaleOf, unitTitle, type Scale } from '../../widgets/unit.ts';
 import { useChart } from '../parts/chart.ts';
 import { PlaceLink } from '../parts/names.tsx';
 import { changeOfMeans, type MeansChange } from './before.ts';
+import { worst } from './budgets.ts';
 
 interface Props {
   kind: 'page' | 'feature';
@@ -72,15 +73,9 @@ function useRows({ kind, list, totalUs, series, before, budgets }: Props): Row[]
       scale: scaleOf(unit, item, totalUs / 1000 / Math.max(1, item.views)),
       trend: lineOf(trends.get(item.value) ?? [], list.no_spread ? 'mean' : 'p75'),
       change: changeOfMeans(old.get(item.value), item),
-      budget: worst(budgets?.filter((budget) => budget[kind] == item.value && !budget.function && !budget.code)),
+      budget: worst(budgets, kind, item.value),
     }));
   }, [kind, list, totalUs, series, before, budgets, unit]);
-}
-
-/** Returns the budget that is nearest to being blown, or beyond. */
-function worst(budgets: readonly Budget[] | undefined): Budget | undefined {
-  const part = (budget: Budget) => (budget.value?.value ?? 0) / (budget.limit || 1);
-  return [...(budgets ?? [])].sort((a, b) => part(b) - part(a))[0];
 }
 
 function columns(props: Props, most: number): Column<Row>[] {

@@ -5,7 +5,7 @@ import { useMayViews, useQuery } from '../../state/responses.ts';
 import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Histogram } from '../../widgets/Histogram.tsx';
-import { releasesOf, type Marker } from '../../widgets/lines.ts';
+import { releasesOf } from '../../widgets/lines.ts';
 import { Remarks } from '../../widgets/Notice.tsx';
 import { Panel } from '../../widgets/Panel.tsx';
 import { TimeSeries } from '../../widgets/TimeSeries.tsx';
@@ -42,7 +42,7 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
   const markers = releasesOf(stored, selection.page);
   return (
     <div class="page detail">
-      <Title kind={kind} releases={markers} />
+      <Title kind={kind} releases={markers.length} />
       <div class="summary">
         <Panel title="Time per page view" query={all} shown={whole} class="whole">
           {(response) => (
@@ -82,10 +82,9 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
   );
 }
 
-function Title({ kind, releases }: { kind: 'page' | 'feature'; releases: readonly Marker[] }) {
+function Title({ kind, releases }: { kind: 'page' | 'feature'; releases: number }) {
   const { place, selection } = useView();
   const name = selection[kind];
-  const [before, after] = releases.slice(-2);
   const mayViews = useMayViews();
   return (
     <header class="title">
@@ -102,11 +101,8 @@ function Title({ kind, releases }: { kind: 'page' | 'feature'; releases: readonl
             Page views
           </a>
         )}
-        {before && after && (
-          <a
-            class="button"
-            href={linkTo(place, 'compare', { [kind]: name, release: after.name, compare_release: before.name })}
-          >
+        {releases > 1 && (
+          <a class="button" href={linkTo(place, 'compare', { [kind]: name })}>
             Compare releases
           </a>
         )}

@@ -6,8 +6,8 @@ import type { Catalog } from '../../api/types.ts';
 import { useQuery } from '../../state/responses.ts';
 import { useView } from '../../state/view.ts';
 
-/** With more traces than these, the points of charts are hours: finer ones are made of all traces. */
-const many = 1000;
+/** With more traces than these, the points of charts are hours: the API makes finer ones of traces, of at most so many. */
+const many = 20_000;
 
 /** Charts that begin where data begins: what their beginning is rounded to, and their shortest time, in ms. Of few traces and of many. */
 const fine = { round: 60_000, shortest: 10 * 60_000 };

@@ -1,12 +1,14 @@
 // One page view: when and whose kind it was, where it stands among the others, and what it went through in the order of time.
 
 import { useMemo } from 'preact/hooks';
+import { erasing } from '../../api/command.ts';
 import { view, views } from '../../api/queries.ts';
 import type { ViewResponse, ViewEntry, Views } from '../../api/types.ts';
 import { useQuery } from '../../state/responses.ts';
 import { linkHere, linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { timelineOf } from '../../timeline/timeline.ts';
+import { Copy } from '../../widgets/Command.tsx';
 import { Metric } from '../../widgets/Metric.tsx';
 import { NamesRemark, Remarks } from '../../widgets/Notice.tsx';
 import { count, duration, moment, percent, plural } from '../../widgets/numbers.ts';
@@ -138,6 +140,7 @@ function standing(entry: ViewEntry, { views }: Views): string {
 function Labels({ view }: { view: ViewResponse }) {
   const { place } = useView();
   const page = place.params.get('page') ?? '';
+  const erase = erasing(view.id, new URL('.', location.href).href);
   const labels = [...Object.entries({ release: view.release, environment: view.environment }), ...labelsOf(view)];
   return (
     <div class="row view-labels">
@@ -152,6 +155,16 @@ function Labels({ view }: { view: ViewResponse }) {
             </span>
           ),
       )}
+      <p class="view-id">
+        id <code>{view.id}</code> <Copy text={view.id} />
+      </p>
+      <details>
+        <summary>Erase it</summary>
+        <div class="command">
+          <pre tabIndex={0}>{erase}</pre>
+          <Copy text={erase} />
+        </div>
+      </details>
       {page && (
         <p class="quiet">
           Traces that lie on other pages only are left out: <a href={linkHere(place, { page: '', range: '' })}>include them</a>
