@@ -115,7 +115,7 @@ var mayImport = map[string][]string{
 	"query/changes":   {"encode/output", "query", "query/compare", "query/selection", "query/watch", "store"},
 	"query/vital":     {"encode/output", "query/sums", "trie/rollup"},
 	"query/watch":     {"query", "query/compare", "query/rollout", "query/selection", "query/vital"},
-	"query/summary":   {"encode/output", "query", "query/budget", "query/compare"},
+	"query/summary":   {"encode/output", "internal/terminal", "query", "query/budget", "query/compare"},
 	"query/verdict":   {"encode/output", "query", "query/changes", "query/compare", "query/selection", "query/watch"},
 
 	"cmd/aggregate":          {"cmd/aggregate/capture", "cmd/aggregate/daemon", "cmd/aggregate/deleting", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "internal/terminal", "query", "query/agent", "query/api", "query/budget", "query/budget/ci", "query/cause", "query/changes", "query/compare", "query/file", "query/rollout", "query/selection", "query/summary", "query/verdict", "query/vital", "query/watch", "rules/access", "rules/site", "sdk", "store/shared", "symbols", "symbols/build", "symbols/edits", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},

@@ -3,10 +3,8 @@ package query
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/query/sums"
@@ -111,7 +109,7 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 	in := sums.Input(a, b, names, q.B.Parts.Renamer(naming.Finder(l.Rules(), names)))
 	out.Result = compare.Compare(in, q.Options)
 	out.Note = noteOf(out.Method, a, b)
-	for _, w := range []string{warning, sums.MissingPages(out.Strata), unsampledOf(a.Unsampled(), b.Unsampled()), lengthsOf(a, b)} {
+	for _, w := range []string{warning, sums.MissingPages(out.Strata), sums.UnsampledWarning(a.Unsampled(), b.Unsampled()), sums.LengthsWarning(a, b)} {
 		if w != "" {
 			out.Warnings = append(out.Warnings, w)
 		}
@@ -121,26 +119,6 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 
 // overPages reports whether sides are compared over all pages.
 func overPages(a, b selection.Selection) bool { return a.Page == "" && b.Page == "" }
-
-// unsampledOf warns of sides with so different shares of time that the browser did not sample that it matters to a change.
-func unsampledOf(a, b float64) string {
-	if math.Abs(a-b) < output.WorthSaying {
-		return ""
-	}
-	return fmt.Sprintf("%.0f %% of the time of A and %.0f %% of that of B was not sampled, and is in no mean: as much of a change may be missing time", 100*a, 100*b)
-}
-
-// lengthsOf warns of sides whose page views were profiled for so different times that it matters to functions: those that run
-// once take less of a longer visit. B is in A's mix.
-func lengthsOf(a, b *sums.Side) string {
-	length, views := sums.Lengths(a, b)
-	// Lengths vary by about as much as they are long.
-	if length.A == 0 || math.Abs(length.B/length.A-1) < max(0.1, 3*math.Sqrt(1/views.A+1/views.B)) {
-		return ""
-	}
-	return fmt.Sprintf("page views of B were profiled for %.3g s each and those of A for %.3g s: a longer or shorter visit may be what looks like a change of functions that do not take a part of each second",
-		length.B/1e6, length.A/1e6)
-}
 
 // noteOf says what the intervals of functions rest on.
 func noteOf(m Method, a, b *sums.Side) string {

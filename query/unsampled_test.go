@@ -68,18 +68,3 @@ func TestScaledNothing(t *testing.T) {
 		t.Errorf("%v", x.Scaled)
 	}
 }
-
-// A comparison warns where one side has gaps and the other has none: the difference may be time that nobody saw.
-func TestUnsampledSides(t *testing.T) {
-	for _, c := range []struct {
-		a, b int64
-		want string
-	}{
-		{0, 0, ""}, {250, 250, ""}, {0, 19, ""},
-		{250, 0, "20 % of the time of A and 0 % of that of B was not sampled, and is in no mean: as much of a change may be missing time"},
-	} {
-		if got := unsampledOf(trie.Coverage{Stackless: 500, Unsampled: c.a}.UnsampledShare(500), trie.Coverage{Stackless: 500, Unsampled: c.b}.UnsampledShare(500)); got != c.want {
-			t.Errorf("%d and %d: %q", c.a, c.b, got)
-		}
-	}
-}

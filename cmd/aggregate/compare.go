@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/summary"
 
 	"github.com/spf13/pflag"
 
@@ -156,7 +157,7 @@ func (c *command) emitComparison(ctx context.Context, q query.CompareQuery, got 
 		if asJSON {
 			return writeJSON(w, got)
 		}
-		return c.writeComparison(w, s, q, got)
+		return summary.WriteText(w, s, [2]string{sideName(q.A), sideName(q.B)}, got, c.rows)
 	})
 	if err != nil || c.toStdout() {
 		return err
@@ -193,116 +194,4 @@ func sideName(s selection.Selection) string {
 		text += " to " + s.Until.UTC().Format(layout)
 	}
 	return text
-}
-
-// changeColor is the color of a status.
-func changeColor(status string) terminal.Color {
-	switch compare.Status(status) {
-	case compare.Slower, compare.New:
-		return terminal.Red
-	case compare.Faster, compare.Gone:
-		return terminal.Green
-	}
-	return terminal.Plain
-}
-
-// interval returns the interval of a change, "" without one.
-func interval(s terminal.Screen, low, high *float64) string {
-	if low == nil || high == nil {
-		return ""
-	}
-	return s.Interval(*low, *high, terminal.Signed)
-}
-
-// changesTable returns the table of the changes that are listed, and whether one is at an equal rest.
-func (c *command) changesTable(s terminal.Screen, r *query.Comparison) (t terminal.Table, byRest bool) {
-	t = terminal.Table{Screen: s, Columns: []terminal.Column{
-		{Title: "MS PER PAGE VIEW", Least: 20}, {Title: "STATUS", Color: changeColor},
-		{Title: "CHANGE", Right: true}, {Title: "", Drop: 5}, {Title: "%", Right: true, Drop: 3},
-		{Title: "A", Right: true, Drop: 4}, {Title: "B", Right: true, Drop: 4},
-		{Title: "SHARE", Right: true, Drop: 7}, {Title: "MIX", Right: true, Drop: 9}, {Title: "VIEWS A", Right: true, Drop: 8}, {Title: "VIEWS B", Right: true, Drop: 8}}}
-	row := func(name string, x *compare.Change, share *float64, seen *compare.Pair) {
-		relative, shared, mix, a, b := "", "", "", "", ""
-		if x.Relative != nil {
-			relative = terminal.Signed(100 * *x.Relative)
-		}
-		if share != nil {
-			shared = fmt.Sprintf("%.0f %%", 100**share)
-		}
-		if x.Mix != nil {
-			mix = terminal.Signed(x.Mix.Value)
-		}
-		if seen != nil {
-			a, b = fmt.Sprintf("%.0f", seen.A), fmt.Sprintf("%.0f", seen.B)
-		}
-		if x.ByRest {
-			byRest = true
-			name += " †"
-		}
-		t.Row(output.Printable(name), string(x.Status), terminal.Signed(x.Shown.Value), interval(s, x.Shown.Low, x.Shown.High), relative,
-			terminal.Number(x.Mean.A), terminal.Number(x.Mean.B), shared, mix, a, b)
-	}
-	row("JavaScript", &r.Total, nil, &r.Views)
-	for i := range r.Features {
-		row("feature "+r.Features[i].Name, &r.Features[i].Change, nil, nil)
-	}
-	shown := r.Functions
-	if !r.Enough {
-		shown = nil
-	}
-	if c.rows > 0 && len(shown) > c.rows {
-		shown = shown[:c.rows]
-	}
-	for i := range shown {
-		f := &shown[i]
-		name := placeName(f.Place)
-		if f.From != nil {
-			name += ", was " + placeName(*f.From)
-		}
-		row(name, &f.Change, f.Share, &f.Reach)
-	}
-	return t, byRest
-}
-
-func (c *command) writeComparison(w io.Writer, s terminal.Screen, q query.CompareQuery, r *query.Comparison) error {
-	fmt.Fprintf(w, "A: %.0f page views%s\nB: %.0f page views%s\n\n", r.Views.A, output.Printable(sideName(q.A)), r.Views.B, output.Printable(sideName(q.B)))
-	t, byRest := c.changesTable(s, r)
-	if _, err := t.WriteTo(w); err != nil {
-		return err
-	}
-	if err := writeVitalChanges(w, s, r); err != nil {
-		return err
-	}
-	if !r.Enough {
-		_, err := fmt.Fprintf(w, `
-Not known yet: CHANGE is the difference as it was measured, with its interval of 95 %%. What of it is
-code and what traffic can be said from %d page views on each side: ask for a longer time, wait, or
-lower that by --min-views.
-`, r.MinViews)
-		return err
-	}
-	if byRest {
-		fmt.Fprint(w, `
-† After allowing for longer or shorter page views. Without that, the change is within noise.
-`)
-	}
-	alarms := 0
-	for _, f := range r.Functions {
-		if f.Status.Alarm() {
-			alarms++
-		}
-	}
-	_, err := fmt.Fprintf(w, `
-%d of %d functions changed by more than noise. At most %.0f %% of such findings are
-false. CHANGE is B less A, in mean self time. B is adjusted to the traffic of A; MIX
-is the part of the measured difference that comes from other traffic. Intervals are
-corrected for the number of tests: those of changes exclude 0, those within noise
-include it.
-Here %s.
-`, alarms, r.Tested, 100*r.FalseDiscovery, output.PrintableLines(r.Note))
-	return err
-}
-
-func placeName(p compare.Place) string {
-	return functionName(query.FunctionReport{Name: p.Name, Resource: p.Resource, Line: p.Line, Column: p.Column})
 }

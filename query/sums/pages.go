@@ -2,10 +2,8 @@ package sums
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -101,41 +99,3 @@ func PageKinds(a, b *trie.Profile) func(trie.Labels) trie.Labels {
 		return kind
 	}
 }
-
-// MissingPages warns of pages that one side has no page view of. It returns "" if there are none.
-func MissingPages(strata []compare.Stratum) string {
-	views := map[string]compare.Pair{}
-	for _, s := range strata {
-		if page, ok := s.Labels[compare.KeyPage]; ok {
-			v := views[page]
-			views[page] = compare.Pair{A: v.A + s.Views.A, B: v.B + s.Views.B}
-		}
-	}
-	var of [2][]string
-	for _, page := range slices.Sorted(maps.Keys(views)) {
-		switch v := views[page]; {
-		case v.B == 0 && v.A > 0:
-			of[1] = append(of[1], page)
-		case v.A == 0 && v.B > 0:
-			of[0] = append(of[0], page)
-		}
-	}
-	var out []string
-	for side, pages := range of {
-		if len(pages) == 0 {
-			continue
-		}
-		more := ""
-		if n := len(pages) - mostMissing; n > 0 {
-			pages, more = pages[:mostMissing], fmt.Sprintf(" and %d more", n)
-		}
-		out = append(out, fmt.Sprintf("no page views of %s%s in %c", strings.Join(pages, ", "), more, 'A'+side))
-	}
-	if len(out) == 0 {
-		return ""
-	}
-	return strings.Join(out, ", and ") + ": their time is not compared"
-}
-
-// mostMissing is how many pages without page views on one side are named.
-const mostMissing = 5

@@ -67,9 +67,6 @@ export function apart({ low, high }: Estimate): boolean {
   return low != undefined && high != undefined && (low > 0 || high < 0);
 }
 
-/** Returns the change, which the overview still asks for by this name. */
-export const shown = (change: Change): Estimate => change.change_ms;
-
 /** How a change comes about of the means as they were measured, or '' where these do not differ from the adjusted ones. */
 export function explanation({ mean_ms, measured_ms, mix_ms, left_out_ms }: Change): string {
   if (!mix_ms || (number(mean_ms.a) == number(measured_ms.a) && number(mean_ms.b) == number(measured_ms.b))) return '';

@@ -11,7 +11,7 @@ import { State } from '../../widgets/Notice.tsx';
 import { moment, signed } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
 import { amountOf, shownOf as shownChange, sinceOf, textOf, urgent } from '../changes/words.ts';
-import { beginning, changedFunctions, shown as shownOf, sure, verdictOf } from '../compare/verdict.ts';
+import { beginning, changedFunctions, sure, verdictOf } from '../compare/verdict.ts';
 import { FunctionLink, PlaceLink, Text } from '../parts/names.tsx';
 import { budgetLimit, budgetValue } from './Budgets.tsx';
 
@@ -172,7 +172,7 @@ function ChangedPage({ page, after, other }: { page: string; after: Selection; o
   const { place } = useView();
   const { response } = useQuery(compare({ ...after, page }, other, { limit: 1, method: 'sums' }));
   if (!response?.enough || !sure.includes(response.total.status)) return null;
-  const { value } = shownOf(response.total);
+  const { value } = response.total.change_ms;
   const href = linkTo(place, 'compare', { page, release: after.release, compare_release: other.release });
   return (
     <li class="item change">
@@ -199,7 +199,7 @@ function Changes({ of, href }: { of: Comparison; href: string }) {
           <li key={`${change.name} ${change.resource} ${change.line}`} class="item change">
             <span class={`status ${change.status}`}>{change.status}</span>
             <FunctionLink of={change} href={change.source_url} />
-            <span class={shownOf(change).value > 0 ? 'slower' : 'faster'}>{signed(shownOf(change).value)} ms</span>
+            <span class={change.change_ms.value > 0 ? 'slower' : 'faster'}>{signed(change.change_ms.value)} ms</span>
           </li>
         ))}
       </ul>

@@ -1,4 +1,4 @@
-package main
+package summary
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/simulate"
 )
 
-// TestWords has tables of random comparisons judged by what their words mean.
-func TestWords(t *testing.T) {
+// TestTextWords has tables of random comparisons judged by what their words mean.
+func TestTextWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(28, 5))
 	cells := regexp.MustCompile(`\s{2,}`)
 	said := map[compare.Status]int{}
@@ -22,7 +22,7 @@ func TestWords(t *testing.T) {
 		in, o := simulate.Random(rng)
 		of := query.Comparison{Result: compare.Compare(in, o)}
 		var out bytes.Buffer
-		if err := new(command).writeComparison(&out, terminal.Screen{}, query.CompareQuery{}, &of); err != nil {
+		if err := WriteText(&out, terminal.Screen{}, [2]string{}, &of, 0); err != nil {
 			t.Fatal(err)
 		}
 		text := out.String()
@@ -32,7 +32,7 @@ func TestWords(t *testing.T) {
 		}
 		if of.Enough {
 			for i := range of.Functions {
-				changes[placeName(of.Functions[i].Place)] = &of.Functions[i].Change
+				changes[place(of.Functions[i].Place)] = &of.Functions[i].Change
 			}
 		}
 		for line := range strings.Lines(text) {
