@@ -100,7 +100,7 @@ func (c *comparing) check(fs *pflag.FlagSet, sel selection.Selection, parse func
 	return err
 }
 
-// chooseReleases chooses the two releases of a comparison unless the command line says what to compare with.
+// chooseReleases chooses the two releases of a comparison unless the command line names a side.
 func (c *command) chooseReleases(ctx context.Context, src query.Source) error {
 	if c.comparing.given {
 		return nil

@@ -71,8 +71,8 @@ func writeTop(w io.Writer, s terminal.Screen, top *query.Top, people *query.Peop
 	ms := func(us int64) float64 { return float64(us) / 1000 / views }
 	all := ms(top.Self - top.Own)
 	c := trie.Coverage{Views: top.Views, Traces: top.Traces, Stackless: top.Stackless, Idle: top.Idle, Unsampled: top.Unsampled}
-	fmt.Fprintf(w, "%s; per page view %.3f ms of JavaScript%s, %.3f ms without a stack (%.3f ms of that idle), %.1f %% not sampled\n",
-		output.MadeOf(c), all, output.Script(top.Own, fmt.Sprintf("%.3f", ms(top.Own))), ms(top.Stackless), ms(top.Idle), 100*c.UnsampledShare(top.Self))
+	fmt.Fprintf(w, "%s; per page view %s ms of JavaScript%s,\n%s ms without a stack (%s ms of that idle), %.1f %% not sampled\n",
+		output.MadeOf(c), terminal.Number(all), output.Script(top.Own, terminal.Number(ms(top.Own))), terminal.Number(ms(top.Stackless)), terminal.Number(ms(top.Idle)), 100*c.UnsampledShare(top.Self))
 	if top.Truncated > 0 {
 		fmt.Fprintf(w, "%d samples have a stack that the browser cut off at %d frames\n", top.Truncated, trie.MaxStackDepth)
 	}

@@ -35,7 +35,7 @@ const (
 	Never  When = "never"
 )
 
-// Of returns the screen that w is: the terminal, with its width. What is no terminal has no limit.
+// Of returns the screen of w. A terminal has its width, and a file or pipe has no limit.
 // The environment variable COLUMNS sets another width. getenv is [os.Getenv].
 func Of(w io.Writer, color When, getenv func(string) string) Screen {
 	s := Screen{Color: color == Always}
@@ -58,7 +58,7 @@ func (s Screen) paint(text string, c Color) string {
 	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
 }
 
-// narrow is the width below which an interval is given by half its width.
+// narrow is the width below which intervals are written as ±.
 const narrow = 120
 
 // Interval writes an interval as (1.2 to 3.4) or, on a narrow screen, as ±1.1. write is [Number] or

@@ -359,10 +359,10 @@ func (c *comparison) warnings(r Result) (out []string) {
 		out = append(out, fmt.Sprintf("too few page views to say what changed: %d are needed on each side, A has %.0f and B has %.0f; %s",
 			c.o.MinViews, c.all.a, c.all.b, more))
 	case !r.Enough:
-		out = append(out, fmt.Sprintf("too few page views of devices and browsers that both sides have: %d are needed on each, A has %.0f and B has %.0f; %s",
+		out = append(out, fmt.Sprintf("too few page views of the traffic that both sides have: %d are needed on each, A has %.0f and B has %.0f; %s",
 			c.o.MinViews, c.covered.a, c.covered.b, more))
 	case c.uncovered > 0.01:
-		out = append(out, fmt.Sprintf("%.0f %% of A's page views are of traffic that B has hardly any of; the changes are without them", 100*c.uncovered))
+		out = append(out, fmt.Sprintf("%.0f %% of A's page views are not compared: B has too few of such traffic", 100*c.uncovered))
 	}
 	return out
 }

@@ -25,7 +25,7 @@ type history struct {
 	minute   map[string]int // when each was deployed
 	uploads  bool
 	perHour  float64
-	guess    bool   // the order of the newest can not be known
+	guess    bool   // the order of the newest cannot be known
 	base     string // the earlier release with the most page views
 }
 
@@ -128,7 +128,7 @@ func (h *history) draw(rng *rand.Rand, minute int) string {
 }
 
 // The newest release of fifty roll-outs of each kind is the one that was deployed last, and the
-// order is called a guess only if it can not be known.
+// order is called a guess only if it cannot be known.
 func TestSimulatedRollouts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(56, 2))
 	for _, kind := range []string{"all together", "canary", "two together", "rollback", "hotfix of an older line"} {

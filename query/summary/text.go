@@ -20,7 +20,7 @@ func WriteText(w io.Writer, s terminal.Screen, sides [2]string, r *query.Compari
 	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
-	if err := writeVitalChanges(w, s, r); err != nil {
+	if err := writeVitalChanges(w, s, r, rows); err != nil {
 		return err
 	}
 	if !r.Enough {
@@ -75,7 +75,7 @@ func between(s terminal.Screen, low, high *float64) string {
 // changesTable returns the table of the changes that are listed, and whether one is at an equal rest.
 func changesTable(s terminal.Screen, r *query.Comparison, rows int) (t terminal.Table, byRest bool) {
 	t = terminal.Table{Screen: s, Columns: []terminal.Column{
-		{Title: "MS PER PAGE VIEW", Least: 20}, {Title: "STATUS", Color: changeColor},
+		{Title: "MS PER PAGE VIEW", Least: 13}, {Title: "STATUS", Color: changeColor},
 		{Title: "CHANGE", Right: true}, {Title: "", Drop: 5}, {Title: "%", Right: true, Drop: 3},
 		{Title: "A", Right: true, Drop: 4}, {Title: "B", Right: true, Drop: 4},
 		{Title: "SHARE", Right: true, Drop: 7}, {Title: "MIX", Right: true, Drop: 9}, {Title: "VIEWS A", Right: true, Drop: 8}, {Title: "VIEWS B", Right: true, Drop: 8}}}
@@ -124,7 +124,7 @@ func changesTable(s terminal.Screen, r *query.Comparison, rows int) (t terminal.
 
 // writeVitalChanges writes the changes of Web Vitals, and of the functions in slow
 // interactions, if the comparison has them.
-func writeVitalChanges(w io.Writer, s terminal.Screen, r *query.Comparison) error {
+func writeVitalChanges(w io.Writer, s terminal.Screen, r *query.Comparison, rows int) error {
 	if len(r.Vitals) == 0 {
 		return nil
 	}
@@ -146,10 +146,14 @@ func writeVitalChanges(w io.Writer, s terminal.Screen, r *query.Comparison) erro
 		return err
 	}
 	slow := r.Slow
-	fmt.Fprintf(w, "\nSlow interactions: %.0f in 1,000 page views of A, %.0f of B. Their JavaScript, ms in 1,000 page views:\n\n", slow.Views.A, slow.Views.B)
-	t = terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "SELF MS", Least: 20}, {Title: "CHANGE", Right: true}, {Title: "A", Right: true}, {Title: "B", Right: true}}}
+	fmt.Fprintf(w, "\nSlow interactions in 1,000 page views: %.0f of A, %.0f of B. Their JavaScript:\n\n", slow.Views.A, slow.Views.B)
+	t = terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "MS PER 1,000 PAGE VIEWS", Least: 20}, {Title: "CHANGE", Right: true}, {Title: "A", Right: true}, {Title: "B", Right: true}}}
 	t.Row("JavaScript", terminal.Signed(slow.Time.B-slow.Time.A), terminal.Number(slow.Time.A), terminal.Number(slow.Time.B))
-	for _, f := range slow.Functions {
+	functions := slow.Functions
+	if rows > 0 && len(functions) > rows {
+		functions = functions[:rows]
+	}
+	for _, f := range functions {
 		t.Row(output.Printable(place(f.Place)), terminal.Signed(f.Time.B-f.Time.A), terminal.Number(f.Time.A), terminal.Number(f.Time.B))
 	}
 	_, err := t.WriteTo(w)

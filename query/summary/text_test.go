@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +45,11 @@ func TestTextWords(t *testing.T) {
 					t.Fatalf("%s: the mark of a change at an equal rest is wrong", name)
 				}
 				said[compare.Status(row[1])]++
+				for _, mean := range []float64{c.Mean.A, c.Mean.B} {
+					if !slices.Contains(row, terminal.Number(mean)) {
+						t.Fatalf("the mean %g is not in the row: %q", mean, line)
+					}
+				}
 				if err := simulate.Judge(compare.Status(row[1]), strings.Join(row[2:], "  "), c); err != nil {
 					t.Fatalf("%v\n%s", err, text)
 				}

@@ -26,8 +26,8 @@ func (s *Spread) AddAll(o *Spread) {
 	s.Histogram.AddAll(&o.Histogram)
 }
 
-// Quantile returns quantile q, from 0 to 1, as [Histogram.Quantile] does. It is exact, and not
-// that of a bucket, for one or two values and for values that are all equal.
+// Quantile returns quantile q, from 0 to 1, as [Histogram.Quantile] does. It is exact
+// for one or two values and for values that are all equal, where buckets are not.
 func (s *Spread) Quantile(q float64) float64 {
 	n := float64(s.Count)
 	if n <= 0 {

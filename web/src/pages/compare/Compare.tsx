@@ -203,7 +203,7 @@ function Difference({ other }: { other: OtherSide }) {
 }
 
 const trafficTitles = [
-  'device and browser',
+  'traffic',
   'views A',
   'views B',
   'share A',
