@@ -189,7 +189,7 @@ func TestParseKeys(t *testing.T) {
 		"":                                   "no key, so that all could send",
 		"keys: []":                           "line 1: the file is no list",
 		"[]":                                 "line 1: the file is no list with something in it",
-		"- abc":                              "line 1: what stands in the list is no mapping with the keys key, site, rate, origins",
+		"- abc":                              "line 1: a list entry is no mapping with the keys key, site, rate, origins",
 		"- key: a\n  site: s\n  orgins: [x]": `line 3: unknown key "orgins"; known are key, site, rate, origins`,
 		"- site: s":                          `line 1: key: "" is not a key`,
 		"- key: a b\n  site: s":              `line 1: key: "a b" is not a key: use up to 64 letters, digits, - and _`,

@@ -175,7 +175,11 @@ func Write(dir string) error {
 // policy lets pages load only files of the site.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
-// Handler serves the site below a path that ends with a slash, such as /docs/.
+// daemon begins the links from a page of the site to the daemon. [Handler] makes them relative, since
+// the daemon may have another address.
+const daemon = `href="http://127.0.0.1:8419/`
+
+// Handler serves the site below a path of one name that ends with a slash, such as /docs/.
 func Handler(prefix string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		files, err := Files()
@@ -192,6 +196,7 @@ func Handler(prefix string) http.Handler {
 			http.NotFound(w, r)
 			return
 		}
+		data = bytes.ReplaceAll(data, []byte(daemon), []byte(`href="../`))
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("Content-Type", mediaOf(name))

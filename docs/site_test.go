@@ -143,6 +143,7 @@ func TestHandler(t *testing.T) {
 	}{
 		"/docs/":                {200, "text/html; charset=utf-8", "<title>Documentation"},
 		"/docs/operations.html": {200, "text/html; charset=utf-8", `id="settings"`},
+		"/docs/demo.html":       {200, "text/html; charset=utf-8", `<a href="../demo/">/demo/</a>`},
 		"/docs/docs.css":        {200, "text/css; charset=utf-8", "prefers-color-scheme"},
 		"/docs/docs.js":         {200, "text/javascript; charset=utf-8", "search"},
 		"/docs/index.js":        {200, "text/javascript; charset=utf-8", "window.searched = [{"},
@@ -151,7 +152,7 @@ func TestHandler(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-		if w.Code != want.status || want.status == 200 && (w.Header().Get("Content-Type") != want.media || !strings.Contains(w.Body.String(), want.says) || w.Header().Get("Content-Security-Policy") != policy) {
+		if w.Code != want.status || want.status == 200 && (w.Header().Get("Content-Type") != want.media || !strings.Contains(w.Body.String(), want.says) || strings.Contains(w.Body.String(), "http://127.0.0.1:8419/demo/") || w.Header().Get("Content-Security-Policy") != policy) {
 			t.Errorf("%s: %d %s %.80q", path, w.Code, w.Header().Get("Content-Type"), w.Body.String())
 		}
 	}

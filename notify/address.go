@@ -1,10 +1,12 @@
 package notify
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"slices"
 	"syscall"
 	"time"
@@ -41,6 +43,38 @@ func public(a netip.Addr) bool {
 		return false
 	}
 	return a.IsValid() && !slices.ContainsFunc(special(), func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// CheckTargets reports the channels that [Sender] cannot deliver to because all addresses of the
+// receiver are private. lookup returns the addresses of a host, none if they are unknown.
+func (f *File) CheckTargets(lookup func(host string) []netip.Addr) error {
+	var wrong []error
+	for i := range f.Channels {
+		c := &f.Channels[i]
+		u, err := url.Parse(c.receiver())
+		if err != nil || c.AllowPrivate {
+			continue
+		}
+		addresses := lookup(u.Hostname())
+		if a, err := netip.ParseAddr(u.Hostname()); err == nil {
+			addresses = []netip.Addr{a}
+		}
+		if len(addresses) > 0 && !slices.ContainsFunc(addresses, public) {
+			wrong = append(wrong, fmt.Errorf("line %d: channel %s: %s is %w", c.Line, c.Name, addresses[0], errPrivate))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// receiver returns the URL that the channel connects to.
+func (c *Channel) receiver() string {
+	switch c.Kind {
+	case Slack:
+		return c.secret.text
+	case GitHub:
+		return cmp.Or(c.API, "https://api.github.com")
+	}
+	return c.Target
 }
 
 // dialTimeout bounds a connection.

@@ -3,6 +3,7 @@ package notify
 import (
 	"math/rand/v2"
 	"net/netip"
+	"strings"
 	"testing"
 )
 
@@ -26,6 +27,45 @@ func TestPublic(t *testing.T) {
 	}
 	if public(netip.Addr{}) {
 		t.Error("no address is of the internet")
+	}
+}
+
+// Channels are named whose receivers have private addresses alone, those that have allow_private left out.
+func TestCheckTargets(t *testing.T) {
+	lookup := func(host string) []netip.Addr {
+		return map[string][]netip.Addr{
+			"localhost":       {netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1")},
+			"hooks.slack.com": {netip.MustParseAddr("8.8.8.8")},
+			"both.example":    {netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("8.8.8.8")},
+			"git.example":     {netip.MustParseAddr("10.0.0.2")},
+		}[host]
+	}
+	f := File{Channels: []Channel{
+		{Name: "literal", Line: 1, Kind: Webhook, Target: "http://127.0.0.1:9000/hook"},
+		{Name: "literal6", Line: 2, Kind: Grafana, Target: "http://[::1]:3000"},
+		{Name: "named", Line: 3, Kind: Email, Target: "smtp://localhost"},
+		{Name: "allowed", Line: 4, Kind: Webhook, Target: "http://127.0.0.1:9000/hook", AllowPrivate: true},
+		{Name: "unknown", Line: 5, Kind: Webhook, Target: "https://unknown.example/hook"},
+		{Name: "both", Line: 6, Kind: Webhook, Target: "https://both.example/hook"},
+		{Name: "slack", Line: 7, Kind: Slack, secret: source{text: "https://hooks.slack.com/services/x"}},
+		{Name: "slack-like", Line: 8, Kind: Slack, secret: source{text: "https://localhost/secret"}},
+		{Name: "github", Line: 9, Kind: GitHub, Target: "https://git.example/acme/shop", API: "https://git.example/api/v3"},
+	}}
+	const want = "line 1: channel literal: 127.0.0.1 is an address that is not of the internet; set allow_private: true if the channel is to reach it"
+	err := f.CheckTargets(lookup)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	if lines[0] != want || strings.Contains(err.Error(), "secret") {
+		t.Errorf("got %s", err)
+	}
+	var named []string
+	for _, line := range lines {
+		named = append(named, strings.Split(line, ": ")[1])
+	}
+	if got := strings.Join(named, ", "); got != "channel literal, channel literal6, channel named, channel slack-like, channel github" {
+		t.Errorf("named are %s", got)
 	}
 }
 

@@ -90,7 +90,7 @@ func TestMistakes(t *testing.T) {
 	for text, want := range map[string][]string{
 		"":               {"no channel in it"},
 		"channels: []":   {"line 1: channels is no list with something in it"},
-		"channels: [a]":  {"line 1: what stands in the list is no mapping"},
+		"channels: [a]":  {"line 1: a list entry is no mapping"},
 		"chanels: [{}]":  {`line 1: unknown key "chanels"`, "no channel in it"},
 		"dashboard: x":   {"line 1: dashboard: it is no URL", "no channel"},
 		"channels: [{}]": {`line 1: name ""`, `line 1: kind "": known are webhook, slack`},

@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,7 +69,7 @@ type hub struct {
 }
 
 func sendGitHub(ctx context.Context, l *line, b Batch) Result {
-	h := hub{l, strings.TrimSuffix(cmp.Or(l.channel.API, "https://api.github.com"), "/") + "/repos/" + repository(l.channel.Target)}
+	h := hub{l, strings.TrimSuffix(l.channel.receiver(), "/") + "/repos/" + repository(l.channel.Target)}
 	d := b.Due[0]
 	if l.channel.As == asComment {
 		return h.comment(ctx, d.Message)

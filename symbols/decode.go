@@ -96,8 +96,8 @@ func (r *tableReader) texts(most int) []string {
 }
 
 // leastBytes is the minimum size of a function: a byte in most columns, and the sizes of the key and
-// of both hashes.
-const leastBytes = columns - 3 + 8 + 4 + 4
+// of the three hashes.
+const leastBytes = columns - 4 + 8 + 3*4
 
 // table reads the content of a table.
 func (r *tableReader) table() *Table {
@@ -121,7 +121,7 @@ func (r *tableReader) table() *Table {
 	}
 	_ = r.End() // which is noted
 	if r.Err() == nil && (f.columns[columnKey].Left() != 8*n || f.columns[columnText].Left() != 4*n || f.columns[columnWay].Left() != n ||
-		f.columns[columnOwn].Left() != 4*n) {
+		f.columns[columnOwn].Left() != 4*n || f.columns[columnCode].Left() != 4*n) {
 		r.Fail("columns are not of %d functions", n)
 	}
 	if r.Err() != nil {
@@ -200,6 +200,7 @@ func (r *functionReader) next(f *Function) error {
 	}
 	f.Ordinal = r.columns[columnOrdinal].uint32(0)
 	f.Own = binary.LittleEndian.Uint32(r.columns[columnOwn].Bytes(4))
+	f.Code = binary.LittleEndian.Uint32(r.columns[columnCode].Bytes(4))
 	for i := range r.columns {
 		if err := r.columns[i].Err(); err != nil {
 			return err

@@ -17,7 +17,7 @@ const (
 	version = 1
 	// MaxTable bounds an encoded table, in bytes.
 	MaxTable = 16 << 20
-	// maxBody bounds the uncompressed content of a table, in bytes. A function takes 47 of them.
+	// maxBody bounds the uncompressed content of a table, in bytes. A function takes 51 of them.
 	maxBody      = 32 << 20
 	maxFunctions = 1_000_000
 	maxSources   = 100_000
@@ -39,6 +39,7 @@ const (
 	columnWay
 	columnOrdinal
 	columnOwn
+	columnCode
 	columns
 )
 
@@ -177,6 +178,7 @@ func appendTable(b []byte, t *Table) []byte {
 		e.columns[columnWay] = append(e.columns[columnWay], byte(f.Way))
 		e.uint(columnOrdinal, uint64(f.Ordinal))
 		e.columns[columnOwn] = binary.LittleEndian.AppendUint32(e.columns[columnOwn], f.Own)
+		e.columns[columnCode] = binary.LittleEndian.AppendUint32(e.columns[columnCode], f.Code)
 	}
 	b = binary.AppendUvarint(b, uint64(len(t.Functions)))
 	b = binary.AppendUvarint(b, uint64(len(e.number)))

@@ -105,11 +105,11 @@ func (x *matching) misplaced() (bad int) {
 			column := x.mappings[k].Column
 			offset := x.positions.Offset(int32(line), column)
 			switch {
-			case offset >= len(x.text):
-				if l, c := x.positions.Place(len(x.text)); int32(line) > l || int32(line) == l && column > c {
+			case offset >= len(x.code):
+				if l, c := x.positions.Place(len(x.code)); int32(line) > l || int32(line) == l && column > c {
 					bad++
 				}
-			case offset > 0 && identifierByte(x.text[offset]) && identifierByte(x.text[offset-1]):
+			case offset > 0 && identifierByte(x.code[offset]) && identifierByte(x.code[offset-1]):
 				if _, c := x.positions.Place(offset); c > 0 {
 					bad++
 				}
@@ -121,7 +121,7 @@ func (x *matching) misplaced() (bad int) {
 
 // list writes the matches into a table.
 func (x *matching) list(t *Table) {
-	w := tableWriter{matching: x, table: t, sources: make([]int32, len(x.m.Sources)), hashes: make([][]hashes, len(x.m.Sources)),
+	w := tableWriter{matching: x, table: t, sources: make([]int32, len(x.m.Sources)), hashes: make([][]hashes, len(x.m.Sources)), codes: x.codeHashes(),
 		seen: map[string]uint32{}}
 	for i := range w.sources {
 		w.sources[i] = -1
@@ -143,6 +143,7 @@ type tableWriter struct {
 	table   *Table
 	sources []int32           // by source of the map: that of the table, -1 if none yet
 	hashes  [][]hashes        // by source of the map and function: of the texts
+	codes   []uint32          // by function of the script
 	seen    map[string]uint32 // by source and name: how many functions without an original have it
 }
 
@@ -165,6 +166,7 @@ func (w *tableWriter) function(i int) Function {
 	f.Name = f.Minified
 	if x := w.matches[i]; x.function >= 0 {
 		w.matched(&f, x)
+		f.Code = w.codes[i]
 		return f
 	}
 	if h := w.heads[i]; h.source >= 0 {

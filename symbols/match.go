@@ -16,11 +16,10 @@ import (
 // an original: by the mapping of its beginning (start), by the mappings of its body (body, moved),
 // and the rest by order (order).
 type matching struct {
+	written   // of the script
 	m         *sourcemap.Map
 	mappings  []sourcemap.Mapping
-	text      []byte
 	positions *sourcemap.Positions // of the script
-	functions []outline.Function   // of the script
 	originals []*original          // by source; nil without a text
 	offsets   []int32              // by mapping: where it leads in the text of its source, or -1
 
@@ -61,8 +60,8 @@ const mostVotes = 64
 
 // newMatching parses script and sources.
 func newMatching(script []byte, m *sourcemap.Map) *matching {
-	x := &matching{m: m, mappings: m.Mappings(), text: script, positions: sourcemap.NewPositions(script)}
-	x.functions, _, _ = outline.Functions(script, outline.Script)
+	x := &matching{m: m, mappings: m.Mappings(), positions: sourcemap.NewPositions(script)}
+	x.written = read(script, outline.Script)
 	x.originals = make([]*original, len(m.Sources))
 	for i, s := range m.Sources {
 		if s.Content != nil {
@@ -114,7 +113,7 @@ func (x *matching) headOf(offset int) head {
 	}
 	to := &x.mappings[k]
 	from := x.positions.Offset(line, to.Column)
-	exact := skipSpace(x.text[:offset], from) == offset // oxc maps a parameter without parenthesis at the space before
+	exact := skipSpace(x.code[:offset], from) == offset // oxc maps a parameter without parenthesis at the space before
 	return head{to.Source, x.offsets[k], to.SourceLine, to.SourceColumn, exact}
 }
 
@@ -203,10 +202,10 @@ func (x *matching) byStart(i int) bool {
 // map nothing before the parameter. The original's first parameter must be where it points.
 func (x *matching) byParameter(i int) bool {
 	at := x.functions[i].Place
-	if at >= len(x.text) || x.text[at] != '(' {
+	if at >= len(x.code) || x.code[at] != '(' {
 		return false
 	}
-	line, column := x.positions.Place(skipSpace(x.text, at+1))
+	line, column := x.positions.Place(skipSpace(x.code, at+1))
 	first, _ := x.m.Line(int(line))
 	// Turbopack writes several mappings for one place.
 	for k := x.m.At(line, column); k >= first && x.mappings[k].Column == column; k-- {

@@ -13,12 +13,9 @@ import (
 
 // original is a source file of a script, with indexes of its functions.
 type original struct {
+	written
 	text      []byte
-	code      []byte // text with nothing but its scripts
 	positions *sourcemap.Positions
-	functions []outline.Function
-
-	comments, literals []outline.Span
 
 	// The innermost function at an offset is within[i], where i is the last edge at or before
 	// it; -1 is none.
@@ -55,8 +52,7 @@ func newOriginal(source string, text []byte) *original {
 	case ".css", ".scss", ".sass", ".less", ".json", ".html", ".svg":
 		return o
 	}
-	read, _ := outline.Read(code, language) // what was found before it gave up is right
-	o.code, o.functions, o.comments, o.literals = code, read.Functions, read.Comments, read.Literals
+	o.written = read(code, language)
 	o.taken = make([]bool, len(o.functions))
 	o.nest()
 	o.indexBegins(code)

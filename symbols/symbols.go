@@ -44,6 +44,7 @@ type Function struct {
 	// SourceLine and SourceColumn are its place in its source, counted like Line and
 	// Column; 0 if unknown.
 	SourceLine, SourceColumn uint32
+	Way                      Way
 	// Key is equal for one function in all builds in which its file, its name and those
 	// around it are the same; 0 if the function is unknown.
 	Key uint64
@@ -56,7 +57,10 @@ type Function struct {
 	// Own is the hash of that text without the functions within it and without its name: an
 	// edit within does not change it. 0 if the original is unknown.
 	Own uint32
-	Way Way
+	// Code is the hash of its text in the script, without the functions within it. Identifiers
+	// and the names of chunks do not count, since they depend on the rest of the build. It tells
+	// apart builds of one source with other constants. 0 if the original is unknown.
+	Code uint32
 }
 
 // Way is the rule by which a function was found.

@@ -7,6 +7,20 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/outline"
 )
 
+// written is a text with its functions.
+type written struct {
+	code      []byte // without what is not script
+	functions []outline.Function
+
+	comments, literals []outline.Span
+}
+
+// read parses a text, up to the place where the parser stops at an error.
+func read(code []byte, language outline.Language) written {
+	o, _ := outline.Read(code, language)
+	return written{code, o.Functions, o.Comments, o.Literals}
+}
+
 // hashes are those of a function's text, without comments, and without white space outside of
 // literals.
 type hashes struct {
@@ -59,49 +73,49 @@ func inverse(x uint64) uint64 {
 
 // textHashes returns the hashes of each function. The text is read once: the hash of a part is
 // the difference of those up to its end and up to its beginning.
-func (o *original) textHashes() []hashes {
-	bounds := make([]int, 0, 4*len(o.functions))
-	for i := range o.functions {
-		f := &o.functions[i]
+func (w *written) textHashes() []hashes {
+	bounds := make([]int, 0, 4*len(w.functions))
+	for i := range w.functions {
+		f := &w.functions[i]
 		bounds = append(bounds, f.Start, f.End)
 		if f.BindStart >= 0 {
 			bounds = append(bounds, f.BindStart, f.BindEnd)
 		}
 	}
 	slices.Sort(bounds)
-	at := o.prefixes(slices.Compact(bounds))
-	within := o.members()
-	out := make([]hashes, len(o.functions))
-	for i := range o.functions {
-		f := &o.functions[i]
+	at := w.prefixes(slices.Compact(bounds))
+	within := w.members()
+	out := make([]hashes, len(w.functions))
+	for i := range w.functions {
+		f := &w.functions[i]
 		out[i].whole = at[f.End].after(at[f.Start]).sum()
-		out[i].own = o.ownHash(f, within(i), at)
+		out[i].own = w.ownHash(f, within(i), at)
 	}
 	return out
 }
 
 // prefixes returns the hashes of the text up to some offsets, which are sorted.
-func (o *original) prefixes(bounds []int) map[int]polynomial {
+func (w *written) prefixes(bounds []int) map[int]polynomial {
 	out := make(map[int]polynomial, len(bounds))
 	p, next, comment, literal := polynomial{0, 1}, 0, 0, 0
-	for i := 0; i <= len(o.code) && next < len(bounds); i++ {
+	for i := 0; i <= len(w.code) && next < len(bounds); i++ {
 		if i == bounds[next] {
 			out[i] = p
 			next++
 		}
-		if i == len(o.code) {
+		if i == len(w.code) {
 			break
 		}
-		for comment < len(o.comments) && o.comments[comment].End <= i {
+		for comment < len(w.comments) && w.comments[comment].End <= i {
 			comment++
 		}
-		for literal < len(o.literals) && o.literals[literal].End <= i {
+		for literal < len(w.literals) && w.literals[literal].End <= i {
 			literal++
 		}
 		switch {
-		case comment < len(o.comments) && o.comments[comment].Start <= i:
-		case o.code[i] > ' ' || literal < len(o.literals) && o.literals[literal].Start <= i:
-			p.add(o.code[i])
+		case comment < len(w.comments) && w.comments[comment].Start <= i:
+		case w.code[i] > ' ' || literal < len(w.literals) && w.literals[literal].Start <= i:
+			p.add(w.code[i])
 		}
 	}
 	return out
@@ -109,7 +123,7 @@ func (o *original) prefixes(bounds []int) map[int]polynomial {
 
 // ownHash returns the hash of a function's text without those of the functions within. Of what a
 // class has implicitly, other members leave no trace: it does not change with them.
-func (o *original) ownHash(f *outline.Function, within []int32, at map[int]polynomial) uint32 {
+func (w *written) ownHash(f *outline.Function, within []int32, at map[int]polynomial) uint32 {
 	p, from := polynomial{0, 1}, f.Start
 	omit := func(start, end int, inPlace byte) {
 		if start < from || end > f.End {
@@ -123,7 +137,7 @@ func (o *original) ownHash(f *outline.Function, within []int32, at map[int]polyn
 	}
 	named := f.BindStart < 0
 	for _, i := range within {
-		g := &o.functions[i]
+		g := &w.functions[i]
 		if !named && f.BindStart <= g.Start {
 			named = true
 			omit(f.BindStart, f.BindEnd, inPlaceOfName)
@@ -138,22 +152,22 @@ func (o *original) ownHash(f *outline.Function, within []int32, at map[int]polyn
 }
 
 // members returns a function that returns the outermost written functions within a function.
-func (o *original) members() func(i int) []int32 {
-	children := make(map[int][]int32, len(o.functions)) // by the written function around, -1 for none
-	for i := range o.functions {
-		if f := &o.functions[i]; f.Kind.Written() {
+func (w *written) members() func(i int) []int32 {
+	children := make(map[int][]int32, len(w.functions)) // by the written function around, -1 for none
+	for i := range w.functions {
+		if f := &w.functions[i]; f.Kind.Written() {
 			children[f.Parent] = append(children[f.Parent], int32(i))
 		}
 	}
 	return func(i int) []int32 {
-		f := &o.functions[i]
+		f := &w.functions[i]
 		if f.Kind.Written() {
 			return children[i]
 		}
 		all := children[f.Parent]
 		first := func(offset int) int {
 			k, _ := slices.BinarySearchFunc(all, offset, func(g int32, offset int) int {
-				return cmp.Compare(o.functions[g].Start, offset)
+				return cmp.Compare(w.functions[g].Start, offset)
 			})
 			return k
 		}

@@ -87,6 +87,11 @@ func isPage(name, accept string) bool {
 func serve(w http.ResponseWriter, r *http.Request, all map[string]file) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	caching := "no-cache"
+	if name == "favicon.ico" { // browsers ask for one on pages that name none: /licenses and /docs/
+		w.Header().Set("Cache-Control", "public, max-age=86400")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	switch {
 	case strings.HasPrefix(name, "assets/"): // names change with what is in them
 		caching = "public, max-age=31536000, immutable"

@@ -51,7 +51,7 @@ func TestServe(t *testing.T) {
 		{"/changes?id=1", "", 200, "text/html", "<!doctype html>page", "no-cache"},
 		{"/nope", "*/*", 404, "", "", ""},
 		{"/a/b", "text/html", 404, "", "", ""},
-		{"/favicon.ico", "text/html", 404, "", "", ""},
+		{"/favicon.ico", "image/avif,*/*", 204, "", "", ""},
 		{"/.gitkeep", "text/html", 404, "", "", ""},
 		{"/index.html", "text/html", 404, "", "", ""},
 	} {

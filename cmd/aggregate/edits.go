@@ -114,9 +114,13 @@ func (c *command) printEdits(ctx context.Context) (err error) {
 
 // writeEdits writes a table.
 func writeEdits(w io.Writer, e query.Edits) error {
-	fmt.Fprintf(w, "from %s to %s: %s edited, %d added, %d removed, %d moved; %d around an edit, %d unchanged\n\n",
+	fmt.Fprintf(w, "from %s to %s: %s edited, %d added, %d removed, %d moved; %d recompiled, %d around an edit, %d unchanged\n",
 		output.Printable(e.CompareRelease), output.Printable(e.Release), counted(uint64(e.Counts[edits.Edited]), "function"), e.Counts[edits.Added], e.Counts[edits.Removed],
-		e.Counts[edits.Moved], e.Counts[edits.Around], e.Counts[edits.Unchanged])
+		e.Counts[edits.Moved], e.Counts[edits.Recompiled], e.Counts[edits.Around], e.Counts[edits.Unchanged])
+	if e.Counts[edits.Recompiled] > 0 {
+		fmt.Fprintln(w, "recompiled: same source, different code, such as after a change of a build constant")
+	}
+	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range e.Functions {
 		fmt.Fprintf(t, "%s\t%s\t%s:%d\t%s\n", f.Change, output.Printable(f.Place.Name), output.Printable(f.Place.Resource), f.Place.Line, output.Printable(f.Owner))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -104,6 +105,9 @@ func (c *config) checkFiles() (found []string, err error) {
 		check(c.budgets, fmt.Sprintf("%d budgets and rules for features", len(budgets.Budgets)), nil)
 	}
 	channels, err := c.readNotify()
+	if err == nil && channels != nil {
+		err = within("notify", within(c.notify, channels.CheckTargets(lookup)))
+	}
 	check(c.notify, channelsFound(channels), err)
 	_, err = c.readOwners()
 	check(c.owners, "owners", err)
@@ -129,6 +133,17 @@ func (c *config) checkFiles() (found []string, err error) {
 		}
 	}
 	return found, onceEach(wrong)
+}
+
+// lookupTimeout bounds how long --check waits for the addresses of a host.
+const lookupTimeout = 3 * time.Second
+
+// lookup returns the addresses of a host, none if it cannot resolve the host.
+func lookup(host string) []netip.Addr {
+	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
+	defer cancel()
+	addresses, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	return addresses
 }
 
 // onceEach joins errors, each of which stands there once: some files are read for others, too.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -77,6 +78,28 @@ func TestCheckNamesAll(t *testing.T) {
 		slices.Sort(got)
 		if !slices.Equal(want, got) {
 			t.Fatalf("seed %d: mistakes are at\n%s\nand named are\n%s", seed, strings.Join(want, "\n"), strings.Join(got, "\n"))
+		}
+	}
+}
+
+// --check names the channels that the daemon would not deliver to.
+func TestCheckTargets(t *testing.T) {
+	for _, x := range []struct{ more, want string }{
+		{"", "line 2: channel on-call: 127.0.0.1 is an address that is not of the internet; set allow_private: true"},
+		{", allow_private: true", ""},
+	} {
+		dir := t.TempDir()
+		secret, path := filepath.Join(dir, "secret"), filepath.Join(dir, "notify.yaml")
+		text := "channels:\n- {name: on-call, kind: alertmanager, user: u, target: 'http://127.0.0.1:9093', secret_file: " + secret + x.more + "}\n"
+		if err := errors.Join(os.WriteFile(secret, []byte("token"), 0o600), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		c := &config{}
+		if err := c.parse([]string{"--notify", path}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.printCheck(&bytes.Buffer{}, nil); (err != nil) != (x.want != "") || err != nil && !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%q: got %v, want an error with %q", x.more, err, x.want)
 		}
 	}
 }

@@ -111,6 +111,12 @@ func (f *Refusals) next(reason string) (silent int, ok bool) {
 // IsProbe reports whether a request asks how the daemon is. An answer of 503 refuses nothing, and supervisors ask all the time.
 func IsProbe(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }
 
+// isAnswer reports whether a response is the answer to the question whether something exists, such as
+// by upload for each of its tables.
+func isAnswer(r *http.Request, status int) bool {
+	return r.Method == http.MethodHead && status == http.StatusNotFound
+}
+
 // Of notes the responses of a handler that say an error, unless the handler noted the request itself. Those with 401 and 403
 // are left to it, since browsers ask without a login first, and probes are no refusals. The reason is the status; what the
 // response says stands with it.
@@ -119,7 +125,7 @@ func (f *Refusals) Of(h http.Handler) http.Handler {
 		seen, done := Watch(w), false
 		h.ServeHTTP(seen, r.WithContext(context.WithValue(r.Context(), noted{}, &done)))
 		switch status := seen.Status(); {
-		case status < 400, done, IsProbe(r), status == http.StatusUnauthorized, status == http.StatusForbidden:
+		case status < 400, done, IsProbe(r), isAnswer(r, status), status == http.StatusUnauthorized, status == http.StatusForbidden:
 		default:
 			level := slog.LevelInfo
 			if status >= 500 || status == http.StatusTooManyRequests {

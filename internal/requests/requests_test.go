@@ -114,6 +114,18 @@ func TestProbe(t *testing.T) {
 	}
 }
 
+// A program that asks whether something exists is not refused.
+func TestHead(t *testing.T) {
+	for method, lines := range map[string]int{http.MethodHead: 0, http.MethodGet: 1} {
+		var out bytes.Buffer
+		f := NewRefusals(slog.New(slog.NewJSONHandler(&out, nil)))
+		f.Of(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, "/v1/symbols/ab", nil))
+		if n := bytes.Count(out.Bytes(), []byte("\n")); n != lines {
+			t.Errorf("%s: the log has %d lines, not %d", method, n, lines)
+		}
+	}
+}
+
 // The log says what a response said, however it said it.
 func TestOf(t *testing.T) {
 	for _, c := range []struct {

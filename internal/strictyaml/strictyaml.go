@@ -59,7 +59,7 @@ func Read(r io.Reader) (Value, error) {
 	if err := check(tokens); err != nil {
 		return Value{}, err
 	}
-	body, err := parse(tokens)
+	body, err := parse(joinColons(tokens))
 	if err != nil || body == nil {
 		return Value{}, err
 	}
@@ -100,6 +100,41 @@ func check(tokens token.Tokens) error {
 		content = content || t.Type != token.CommentType
 	}
 	return nil
+}
+
+// joinColons joins the entries that the lexer splits at a colon in a list within a mapping, as in
+// {origins: [http://127.0.0.1:9122]}. In YAML only a colon before white space ends a key there.
+func joinColons(tokens token.Tokens) token.Tokens {
+	var joined token.Tokens
+	var open []token.Type
+	for i := 0; i < len(tokens); i++ {
+		t := tokens[i]
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			open = append(open, t.Type)
+		case token.SequenceEndType, token.MappingEndType:
+			open = open[:max(len(open)-1, 0)]
+		case token.MappingValueType:
+			if len(open) == 0 || open[len(open)-1] != token.SequenceStartType || i == 0 || i+1 == len(tokens) {
+				break
+			}
+			before, after := tokens[i-1], tokens[i+1]
+			if isPlain(before) && isPlain(after) && !strings.HasPrefix(after.Origin, " ") && after.Position.Offset == t.Position.Offset+1 {
+				text := token.String(before.Value+":"+after.Value, before.Origin+":"+after.Origin, before.Position)
+				joined = joined[:len(joined)-1]
+				joined.Add(text)
+				i++
+				continue
+			}
+		}
+		joined.Add(t)
+	}
+	return joined
+}
+
+// isPlain reports whether a token is a scalar without quotation marks.
+func isPlain(t *token.Token) bool {
+	return t.Indicator == token.NotIndicator && t.Type != token.CommentType && t.Type != token.InvalidType
 }
 
 // parse returns the content of a document, or nil if it is empty.
@@ -200,7 +235,7 @@ func (v Value) Items() ([]Value, error) {
 	}
 	items := make([]Value, len(s.Values))
 	for i, n := range s.Values {
-		items[i] = Value{line: v.line, what: "what stands in the list", node: n}
+		items[i] = Value{line: v.line, what: "a list entry", node: n}
 		if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
 			n = m.Values[0].Key
 		}
@@ -257,7 +292,7 @@ func (v Value) Text() (string, error) {
 	case ast.ScalarNode:
 		return n.GetToken().Value, nil
 	}
-	return "", v.Errorf("%s is no text", v.what)
+	return "", v.Errorf("expected a string for %s", v.what)
 }
 
 // Float returns a scalar that is a finite number.

@@ -67,8 +67,10 @@ var good = map[string][]entry{
 	"entries:\n  - name: \"a\\tb\"\n": {{Line: 2, Name: "a\tb"}},
 	"entries:\n  - name: 'it''s'\n":   {{Line: 2, Name: "it's"}},
 	"entries:\n\n  - rate: 1.5\n    list: [a, 1, true]\n    name: x": {{Line: 3, Name: "x", Rate: 1.5, List: []string{"a", "1", "true"}}},
-	"\ufeffentries:\n  - {name: a}\n":                                {{Line: 2, Name: "a"}}, // as Windows writes it
-	"entries:\r\n  - name: a\r\n    list:\r\n      - b\r\n":          {{Line: 2, Name: "a", List: []string{"b"}}},
+	"entries: [{name: a, list: [http://127.0.0.1:9122, 'b', https://c.example:1/d, 10:20]}]": {{Line: 1, Name: "a",
+		List: []string{"http://127.0.0.1:9122", "b", "https://c.example:1/d", "10:20"}}},
+	"\ufeffentries:\n  - {name: a}\n":                       {{Line: 2, Name: "a"}}, // as Windows writes it
+	"entries:\r\n  - name: a\r\n    list:\r\n      - b\r\n": {{Line: 2, Name: "a", List: []string{"b"}}},
 }
 
 var bad = map[string]string{
@@ -77,12 +79,14 @@ var bad = map[string]string{
 	"entries:\n":                           "line 1: entries is no list with something in it",
 	"entries: []\n":                        "line 1: entries is no list with something in it",
 	"entries: {}\n":                        "line 1: entries is no list",
-	"entries:\n  - a\n":                    "line 2: what stands in the list is no mapping with the keys name, rate, list",
-	"entries:\n  -\n":                      "what stands in the list is no mapping",
+	"entries:\n  - a\n":                    "line 2: a list entry is no mapping with the keys name, rate, list",
+	"entries:\n  -\n":                      "a list entry is no mapping",
 	"entries:\n  - name: a\n    rat: 1":    `line 3: unknown key "rat"; known are name, rate, list`,
 	"entries:\n  - name: a\n    name: b":   `line 3: mapping key "name" already defined`,
 	"entries:\n  - name: a\n    'name': b": "line 3: ",
-	"entries:\n  - name: [a]":              "line 2: name is no text",
+	"entries:\n  - name: [a]":              "line 2: expected a string for name",
+	"entries: [{list: [a: 1]}]":            "line 1: expected a string for a list entry",
+	"entries: [{list: [{a: 1}]}]":          "line 1: expected a string for a list entry",
 	"entries:\n  - name:":                  "line 2: name is empty",
 	"entries:\n  - rate: x":                `line 2: rate: "x" is no number`,
 	"entries:\n  - rate: .nan":             `line 2: rate: ".nan" is no number`,

@@ -107,14 +107,14 @@ func (d *delta) edited(e *query.Edits) []watch.Cause {
 	}
 	for i := range e.Functions {
 		x := &e.Functions[i]
-		if x.Place == *f && (x.Change == edits.Edited || x.Change == edits.Added) {
+		if x.Place == *f && x.Change.IsEdit() {
 			at := slices.IndexFunc(e.Packages, func(p edits.PackageChange) bool { return p.Name == x.Package })
 			if at >= 0 {
 				cause := d.cause(&part{pack: &e.Packages[at], share: 1})
 				cause.Function, cause.Link = &x.Place, x.Link
 				return []watch.Cause{cause}
 			}
-			return []watch.Cause{d.ofFunction(x, 1, fmt.Sprintf("%s was %s in release %s: %s", name(x.Place), x.Change, d.change.Release, where(x.Place)))}
+			return []watch.Cause{d.ofFunction(x, 1, fmt.Sprintf("%s %s in release %s: %s", name(x.Place), became(x.Change), d.change.Release, where(x.Place)))}
 		}
 	}
 	return nil
@@ -140,7 +140,7 @@ func (d *delta) note(e *query.Edits, parts []part) string {
 	}
 	edited := 0
 	for i := range e.Functions {
-		if isEdit(e.Functions[i].Change) {
+		if e.Functions[i].Change.IsEdit() {
 			edited++
 		}
 	}
@@ -157,7 +157,13 @@ func (d *delta) note(e *query.Edits, parts []part) string {
 	return note
 }
 
-func isEdit(k edits.Kind) bool { return k == edits.Edited || k == edits.Added || k == edits.Removed }
+// became returns the predicate of the sentence about an edit, such as "was edited".
+func became(k edits.Kind) string {
+	if k == edits.Recompiled {
+		return "has other code from the same source"
+	}
+	return "was " + string(k)
+}
 
 // isIn reports whether the symbols of both releases have a function. A list of edits from elsewhere does not say.
 func isIn(e *query.Edits, f *compare.Place) bool {

@@ -93,13 +93,13 @@ func (n *numbered) addEdits(e *query.Edits) {
 	}
 	for i := range e.Functions {
 		x := &e.Functions[i]
-		if !isEdit(x.Change) && x.Package == "" {
+		if !x.Change.IsEdit() && x.Package == "" {
 			continue
 		}
 		at, ok := packs[x.Package]
 		switch {
 		case ok:
-		case isEdit(x.Change):
+		case x.Change.IsEdit():
 			at = len(n.parts)
 			n.parts = append(n.parts, part{function: x})
 		default:
@@ -204,5 +204,5 @@ func (d *delta) cause(p *part) watch.Cause {
 	if c.What.Kind == watch.OfFunction {
 		is = "is in calls from it"
 	}
-	return d.ofFunction(x, p.share, fmt.Sprintf("%s was %s in release %s: %s; %.0f %% of the change %s", name(x.Place), x.Change, c.Release, where(x.Place), 100*share.Value, is))
+	return d.ofFunction(x, p.share, fmt.Sprintf("%s %s in release %s: %s; %.0f %% of the change %s", name(x.Place), became(x.Change), c.Release, where(x.Place), 100*share.Value, is))
 }

@@ -1,6 +1,6 @@
 // Package edits finds the functions that were edited from one build to another. It reads nothing but
 // their tables of symbols: a table has, for each function, a hash of its text and one of its own text,
-// without the functions within it.
+// without the functions within it, and a hash of its code in the script.
 //
 // A function that the bundler dropped or inlined is in no script, so it is in no table either: one
 // that is inlined from now on is removed. Comments and white space are no edits.
@@ -26,7 +26,14 @@ const (
 	Added     Kind = "added"
 	Removed   Kind = "removed"
 	Moved     Kind = "moved" // to another file, or renamed, but else unchanged
+	// Recompiled is a function with the same source but different code, such as after a change of a
+	// build constant, or of a function that the minifier inlines into it.
+	Recompiled Kind = "recompiled"
 )
+
+// IsEdit reports whether the code of the function itself differs, not only its place or that of the
+// functions within it.
+func (k Kind) IsEdit() bool { return k == Edited || k == Added || k == Removed || k == Recompiled }
 
 // Edit is what became of a function.
 type Edit struct {
@@ -39,6 +46,8 @@ type Edit struct {
 type Function struct {
 	*symbols.Function
 	Source symbols.Source
+
+	codes []uint32 // hashes of its code in each script that has it, where they are known
 }
 
 // Frame returns the function as profiles of its build have it.
@@ -103,8 +112,15 @@ func kindOf(a, b *Function) Kind {
 		return Edited
 	case a.Text != b.Text:
 		return Around
+	case recompiled(a, b):
+		return Recompiled
 	}
 	return Unchanged
+}
+
+// recompiled reports whether the code of a function is known in both builds, and in no script the same.
+func recompiled(a, b *Function) bool {
+	return len(a.codes) > 0 && len(b.codes) > 0 && !slices.ContainsFunc(a.codes, func(c uint32) bool { return slices.Contains(b.codes, c) })
 }
 
 // functions returns the functions with a known text by their path, in the order of their source. One
@@ -115,7 +131,7 @@ func functions(tables []*symbols.Table) (byPath map[uint64][]*Function, unknown 
 		key       uint64
 		own, text uint32
 	}
-	seen := map[identity]bool{}
+	seen := map[identity]*Function{}
 	for _, t := range tables {
 		for i := range t.Functions {
 			f := &t.Functions[i]
@@ -123,9 +139,15 @@ func functions(tables []*symbols.Table) (byPath map[uint64][]*Function, unknown 
 				unknown++
 				continue
 			}
-			if id := (identity{f.Key, f.Own, f.Text}); !seen[id] {
-				seen[id] = true
-				byPath[f.PathKey()] = append(byPath[f.PathKey()], &Function{f, t.Sources[f.Source]})
+			id := identity{f.Key, f.Own, f.Text}
+			of := seen[id]
+			if of == nil {
+				of = &Function{Function: f, Source: t.Sources[f.Source]}
+				seen[id] = of
+				byPath[f.PathKey()] = append(byPath[f.PathKey()], of)
+			}
+			if f.Code != 0 {
+				of.codes = append(of.codes, f.Code)
 			}
 		}
 	}

@@ -75,9 +75,12 @@ func TestPairs(t *testing.T) {
 }
 
 func judge(t *testing.T, j edited.Judgement) {
-	t.Logf("%d functions, %d edited, %d missed, %d extra", j.Functions, j.Edited, j.Missed, j.Extra)
+	t.Logf("%d functions, %d edited, %d missed, %d extra, %d recompiled", j.Functions, j.Edited, j.Missed, j.Extra, j.Recompiled)
 	for _, fault := range j.Faults {
 		t.Error(fault)
+	}
+	if j.Recompiled > 1 {
+		t.Errorf("%d functions are recompiled; terser inlines an edited function into one alone", j.Recompiled)
 	}
 	if j.Edited == 0 {
 		t.Error("nothing was edited")

@@ -114,12 +114,7 @@ func (l *lexer) noteComment(start, end int) {
 	}
 }
 
-// noteLiteral records a literal, if it has white space.
-func (l *lexer) noteLiteral(start, end int) {
-	if strings.ContainsAny(l.text[start:end], " \t\n\r") {
-		l.literals = append(l.literals, Span{start, end})
-	}
-}
+func (l *lexer) noteLiteral(start, end int) { l.literals = append(l.literals, Span{start, end}) }
 
 // ahead returns the start of the token after the current one, its first byte, which is 0 at
 // the end of the text, and whether a line ends before it.

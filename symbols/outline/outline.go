@@ -121,9 +121,8 @@ type Outline struct {
 	// Functions are sorted by Start, an outer one before nested ones.
 	Functions []Function
 	// Comments are the spans with nothing but comments and white space that have a comment, and
-	// Literals the strings, regular expressions and parts of templates that have white space.
-	// Both are sorted. White space elsewhere means nothing, but for the text of JSX, where it
-	// means little.
+	// Literals the strings, regular expressions and parts of templates. Both are sorted. White
+	// space elsewhere means nothing, but for the text of JSX, where it means little.
 	Comments, Literals []Span
 	Unclear            int // places that were not understood
 }

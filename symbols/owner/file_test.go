@@ -11,7 +11,7 @@ func TestParseRefuses(t *testing.T) {
 	for file, want := range map[string]string{
 		"":                                        "nothing in it: give it app, frameworks, packages or teams",
 		"# nothing":                               "nothing in it",
-		"teams:\n  - a":                           "line 2: what stands in the list is no mapping with the keys path, team",
+		"teams:\n  - a":                           "line 2: a list entry is no mapping with the keys path, team",
 		"apps: []":                                "line 1: unknown key \"apps\"; known are app, frameworks, packages, teams",
 		"app: [a]":                                "line 1: app is no mapping with the keys packages, sources",
 		"app: {package: [a]}":                     "line 1: unknown key \"package\"; known are packages, sources",

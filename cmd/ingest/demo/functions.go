@@ -42,7 +42,7 @@ func newFunctions(releases []*release) *functions {
 				last++
 				n = last
 			}
-			if i > 0 && e.Kind != edits.Unchanged && e.Kind != edits.Around && e.Kind != edits.Moved {
+			if i > 0 && e.Kind.IsEdit() && e.Kind != edits.Recompiled {
 				c.texts[n] = nil
 			}
 			if f := e.After; f != nil {

@@ -26,8 +26,8 @@ func (w *Watcher) edited(ctx context.Context, page, before, after string) (out [
 		return nil, err
 	}
 	for i := range e.Functions {
-		if k := e.Functions[i].Change; k == edits.Edited || k == edits.Added {
-			out = append(out, e.Functions[i].Place)
+		if x := &e.Functions[i]; x.Change.IsEdit() && x.Change != edits.Removed {
+			out = append(out, x.Place)
 		}
 	}
 	return out, nil

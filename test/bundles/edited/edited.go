@@ -16,7 +16,10 @@ type Judgement struct {
 	Edited    int // that were edited, added or removed
 	Missed    int // of these: that were not found
 	Extra     int // that were said to be edited, added or removed, and are not
-	Faults    []string
+	// Recompiled counts the functions whose code differs although their source does not: the minifier
+	// inlined an edited function into them.
+	Recompiled int
+	Faults     []string
 }
 
 // Judge holds what is found between the tables of two builds against what was done.
@@ -77,6 +80,8 @@ func Judge(before, after []bundles.Script, a, b []*symbols.Table, truth []bundle
 			if kind != edits.Around && kind != edits.Moved {
 				fault(&out.Extra, e, string(byBefore[e.Before]+" and "+byAfter[e.After]))
 			}
+		case kind == edits.Recompiled:
+			out.Recompiled++
 		default:
 			if kind != edits.Unchanged && kind != edits.Moved {
 				fault(&out.Extra, e, string(byBefore[e.Before]+" and "+byAfter[e.After]))
@@ -86,7 +91,14 @@ func Judge(before, after []bundles.Script, a, b []*symbols.Table, truth []bundle
 	// Nothing was done to packages. Of what a class has implicitly nothing is known.
 	for pair, kind := range got {
 		e := bundles.Edit{Kind: "not edited", Before: pair[0], After: pair[1]}
-		if !told[pair[0]] && !told[pair[1]] && (inA[pair[0]] || inB[pair[1]]) && kind != edits.Unchanged && kind != edits.Moved {
+		if told[pair[0]] || told[pair[1]] || !inA[pair[0]] && !inB[pair[1]] {
+			continue
+		}
+		switch kind {
+		case edits.Unchanged, edits.Moved:
+		case edits.Recompiled:
+			out.Recompiled++
+		default:
 			fault(&out.Extra, e, string(kind))
 		}
 	}

@@ -6,8 +6,8 @@ export type Term = keyof typeof meanings;
 /** What each word means. */
 export const meanings = {
   perView:
-    'Milliseconds of JavaScript that one page view spent on the main thread, on average over all profiled page ' +
-    'views. Views in which a function did not run count as 0, so that these numbers add up.',
+    'Milliseconds of JavaScript that one page view spent on the main thread, on average over all profiled page views, ' +
+    'with style and layout where the browser reports them. Views in which a function did not run count as 0, so that these numbers add up.',
   p50: 'Half of the page views took less, half took more.',
   p75: 'Three of four page views took less than this, one of four took more. It does not add up over functions.',
   p95: 'One of twenty page views took more than this.',
@@ -57,7 +57,8 @@ export const meanings = {
   before: 'The change of the mean against the preceding time range of the same length, not corrected for traffic.',
   stackless:
     'Time without a JavaScript stack: nothing to do (idle), or work that the browser does not report, such as ' +
-    'scripts of other origins without CORS, layout or style in browsers that have no markers.',
+    'scripts of other origins without CORS, layout or style in browsers that have no markers. Load such scripts with ' +
+    'crossorigin and CORS headers to see their functions.',
   viewTime:
     'Milliseconds of JavaScript that this page view spent on the main thread, as far as it belongs to the ' +
     'selection: this page, this feature, these labels. Page views are ordered by it.',

@@ -1,0 +1,2 @@
+(()=>{var n=r=>r;function u(r,{key:t,other:o=5}){return r.map(e=>({key:t,e,o,v:e[t]??i(e)}))}function i(r){return n(r)+`a ${r} b`}function c(r){let t="";for(let o=0;o<1;o++)t=new Intl.NumberFormat("de",{style:"currency",currency:"EUR"}).format(r/100);return t}var f=[1,2,3].map(r=>r*Math.random());window.more=function(t,o,e){return f.concat(t,o,e).filter(m=>m>t)};document.body.onclick=()=>{document.title=c(3)+u([1,2],{key:"x"}).length+n(3)};})();
+//# sourceMappingURL=order.js.map
