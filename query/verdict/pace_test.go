@@ -29,7 +29,7 @@ func (s steady) Series(_ context.Context, q query.SeriesQuery) (out query.Series
 	return query.Series{Groups: []query.SeriesGroup{{Points: points}}}, nil
 }
 
-// An estimate is given only if as many page views can be compared at once.
+// An estimate is given only if so many page views fit into the compared time.
 func TestForesee(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	const day = 24 * time.Hour
