@@ -7,6 +7,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/stretch"
 	"github.com/fieldtrie/fieldtrie/query/sums"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
@@ -22,8 +23,8 @@ type CompareQuery struct {
 	// Plain compares the page views as they are, whatever devices and browsers they are of: two traffics that have none in
 	// common, such as that of a lab and that of users, can not be compared otherwise.
 	Plain bool
-	// Concurrent compares the hours alone in which both sides have 30 page views and more, with B's page views in A's mix of
-	// them: then neither the time of the day nor what happened on a day is taken for a change, as in a roll-out in steps.
+	// Concurrent compares only hours in which both sides have page views, pooled until both have 30, with B's page views in
+	// A's mix of them: so that the time of the day is not taken for a change, as in a roll-out in steps.
 	Concurrent bool
 	// Brief leaves out what ran in slow interactions, which takes another comparison.
 	Brief bool
@@ -142,7 +143,7 @@ func (l Local) methodFor(ctx context.Context, sides ...selection.Selection) (Met
 }
 
 // side reads one side.
-func (l Local) side(ctx context.Context, sel selection.Selection, times []stretch, plain, byPage bool, method Method, n *naming.Naming, stats *Stats) (*sums.Side, error) {
+func (l Local) side(ctx context.Context, sel selection.Selection, times []stretch.Stretch, plain, byPage bool, method Method, n *naming.Naming, stats *Stats) (*sums.Side, error) {
 	sel.GroupBy = nil
 	facet, err := sums.FacetOf(sel)
 	if err != nil {
@@ -166,8 +167,8 @@ func (l Local) side(ctx context.Context, sel selection.Selection, times []stretc
 		return nil, selection.Refuse("method %q is neither %s nor %s", method, MethodViews, MethodSums)
 	}
 	for _, t := range times {
-		s.Hours(t.stratum)
-		sel.Since, sel.Until = t.since, t.until
+		s.Hours(t.Stratum)
+		sel.Since, sel.Until = t.Since, t.Until
 		r := &recording{reading: reading{sel: sel}, split: split}
 		r.take = func(_ time.Time, x store.Rolled) error { return s.Add(x, method == MethodViews) }
 		read, err := l.readRecords(ctx, want, r)

@@ -57,7 +57,7 @@ func (l Local) compareVitals(ctx context.Context, q CompareQuery, out *Compariso
 		if err != nil || len(times) == 0 {
 			return err
 		}
-		q.A.Since, q.A.Until = times[0].since, times[len(times)-1].until
+		q.A.Since, q.A.Until = times[0].Since, times[len(times)-1].Until
 		q.B.Since, q.B.Until, q.Concurrent = q.A.Since, q.A.Until, false
 	}
 	a, err := l.vitals(ctx, q.A, false)

@@ -1,34 +1,20 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/stretch"
 )
 
-const (
-	// sharedViews is how many page views both sides of a concurrent comparison have in each hour that counts.
-	sharedViews = 30
-	// mostShared bounds the hours: the latest ones count. Without a time since when, they are those until now.
-	mostShared = 14 * 24
-	// mostBlocks is how many strata the hours become at most: each has to have page views of all devices and browsers.
-	mostBlocks = 8
-)
-
-// stretch is a part of the time of a comparison, and the stratum that its page views are of. Zero times are
-// open ends, and without a name it is none.
-type stretch struct {
-	since, until time.Time
-	stratum      string
-}
-
-// stretches returns the time of a comparison: all that was selected or, of a concurrent one, the hours in which both sides have
-// page views, in order. The warning says what is left out.
-func (l Local) stretches(ctx context.Context, q CompareQuery) (a, b []stretch, warning string, err error) {
+// stretches returns the time of a comparison: all that is selected or, of a concurrent one, the time in which both sides
+// have page views, in order. The warning reports the rest.
+func (l Local) stretches(ctx context.Context, q CompareQuery) (a, b []stretch.Stretch, warning string, err error) {
 	if !q.Concurrent {
-		return []stretch{{q.A.Since, q.A.Until, ""}}, []stretch{{q.B.Since, q.B.Until, ""}}, "", nil
+		return []stretch.Stretch{{Since: q.A.Since, Until: q.A.Until}}, []stretch.Stretch{{Since: q.B.Since, Until: q.B.Until}}, "", nil
 	}
 	viewsA, allA, err := l.viewsByHour(ctx, q.A)
 	if err != nil {
@@ -38,94 +24,48 @@ func (l Local) stretches(ctx context.Context, q CompareQuery) (a, b []stretch, w
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("side B: %w", err)
 	}
-	var hours []Point // that both have, with the page views of the side that has fewer
-	for _, p := range viewsA {
-		p.Time = p.Time.UTC()
-		for _, other := range viewsB { // at most mostShared
-			if other.Time.Equal(p.Time) {
-				p.Views = min(p.Views, other.Views)
-				hours = append(hours, p)
-			}
-		}
+	common := stretch.Common(viewsA, viewsB)
+	enough := int64(min(cmp.Or(q.Options.MinViews, stretch.Enough), stretch.Enough))
+	pools := stretch.Pool(common, enough)
+	var comparedA, comparedB int64
+	hours := 0
+	for _, p := range pools {
+		a, b := stretch.Sum(p)
+		comparedA, comparedB, hours = comparedA+a, comparedB+b, hours+len(p)
 	}
-	leftA, leftB := allA-sumOf(viewsA, hours), allB-sumOf(viewsB, hours)
-	if leftA+leftB > 0 {
-		warning = fmt.Sprintf("hours in which both sides have at least %d page views: %d, and these alone are compared; %d of A's %d page views are of other hours, and %d of B's %d",
-			sharedViews, len(hours), leftA, allA, leftB, allB)
+	switch {
+	case len(common) == 0:
+		warning = "there is no hour in which both sides have page views: compare without --concurrent (concurrent), or since an earlier time (since)"
+	case hours == 0:
+		a, b := stretch.Sum(common)
+		warning = fmt.Sprintf("in the hours in which both sides have page views, A has %d and B %d: up to a week is pooled until both have %d, in a ratio that does not change: wait, or compare without --concurrent (concurrent)",
+			a, b, enough)
+	case comparedA < allA || comparedB < allB:
+		warning = fmt.Sprintf("compared are %d hours, pooled until both sides have at least %d page views; %d of A's %d page views are of other hours, and %d of B's %d",
+			hours, enough, allA-comparedA, allA, allB-comparedB, allB)
 	}
-	if len(hours) == 0 {
-		warning = fmt.Sprintf("there is no hour in which both sides have at least %d page views: wait, or compare without --concurrent (concurrent)", sharedViews)
-	}
-	joined := joinHours(hours)
-	return within(joined, q.A), within(joined, q.B), warning, nil
+	joined := stretch.Join(pools)
+	return stretch.Within(joined, q.A.Since, q.A.Until), stretch.Within(joined, q.B.Since, q.B.Until), warning, nil
 }
 
-// within returns the parts of stretches that a selection takes: its time may begin or end within an hour.
-func within(all []stretch, s selection.Selection) (out []stretch) {
-	for _, x := range all {
-		if s.Since.After(x.since) {
-			x.since = s.Since
-		}
-		if !s.Until.IsZero() && s.Until.Before(x.until) {
-			x.until = s.Until
-		}
-		out = append(out, x)
-	}
-	return out
-}
-
-// viewsByHour returns the last hours that have enough page views, and how many page views all have.
-func (l Local) viewsByHour(ctx context.Context, s selection.Selection) (hours []Point, all int64, err error) {
+// viewsByHour returns the page views of each hour, and of all.
+func (l Local) viewsByHour(ctx context.Context, s selection.Selection) (hours map[time.Time]int64, all int64, err error) {
 	s.GroupBy = nil
 	now := l.Reader.Now()
-	if s.Until.After(now) { // who asks by HTTP writes open ends as the first and the last time
+	if s.Until.After(now) { // a request over HTTP has the first and the last time as open ends
 		s.Until = time.Time{}
 	}
 	if s.Since.Unix() <= 0 {
-		s.Since = now.Add(-mostShared * time.Hour).Truncate(time.Hour)
+		s.Since = now.Add(-stretch.Longest).Truncate(time.Hour)
 	}
 	series, err := l.Series(ctx, SeriesQuery{Selection: s, Step: time.Hour})
 	if err != nil || len(series.Groups) == 0 {
 		return nil, 0, err
 	}
+	hours = map[time.Time]int64{}
 	for _, p := range series.Groups[0].Points {
 		all += p.Views
-		if p.Views >= sharedViews {
-			hours = append(hours, p)
-		}
+		hours[p.Time.UTC()] += p.Views
 	}
-	return hours[max(0, len(hours)-mostShared):], all, nil
-}
-
-// sumOf returns the page views of those points whose time is one of hours.
-func sumOf(points, hours []Point) (n int64) {
-	for _, p := range points {
-		for _, h := range hours {
-			if h.Time.Equal(p.Time) {
-				n += p.Views
-			}
-		}
-	}
-	return n
-}
-
-// joinHours returns the hours as strata of about as many page views. A stratum need not be one stretch.
-func joinHours(hours []Point) (out []stretch) {
-	var total, before int64
-	for _, h := range hours {
-		total += h.Views
-	}
-	stratum, number := "", int64(-1)
-	for _, h := range hours {
-		if n := before * mostBlocks / total; n != number {
-			stratum, number = "from "+h.Time.Format("2006-01-02 15:04"), n
-		}
-		if last := len(out) - 1; last >= 0 && out[last].stratum == stratum && out[last].until.Equal(h.Time) {
-			out[last].until = h.Time.Add(time.Hour)
-		} else {
-			out = append(out, stretch{h.Time, h.Time.Add(time.Hour), stratum})
-		}
-		before += h.Views
-	}
-	return out
+	return hours, all, nil
 }

@@ -15,21 +15,21 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// rollout stores page views of two releases: the later one has few of them in the busy, slow hours and many in the calm ones.
-// Its code is the same.
-func rollout(t *testing.T) *fixture.Stored {
-	now := fixture.Noon.Add(-8 * time.Hour)
+// rollout stores the page views of two releases with the same code, by hour from a time on. A page view has slow(hour)
+// samples and up to three more.
+func rollout(t *testing.T, begin time.Time, hours [][2]int, slow func(hour int) int) *fixture.Stored {
+	now := begin
 	f := &fixture.Stored{Store: storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})}
 	rng := rand.New(rand.NewPCG(5, 6))
 	id := 0
-	for hour, views := range [][2]int{{300, 0}, {240, 40}, {100, 60}, {60, 100}, {40, 200}, {10, 300}} {
+	for hour, views := range hours {
 		var traces []*trie.Trace
 		for side, n := range views {
 			for range n {
 				tr := &trie.Trace{Trie: *trie.New()}
 				id++
 				tr.Context = trie.Context{Page: "/a", ViewID: fmt.Sprintf("view %011d", id), Interval: 10_000, Release: []string{"r1", "r2"}[side], Labels: trie.MakeLabels("device", "desktop")}
-				for k := range 2*(6-hour) + rng.IntN(4) {
+				for k := range slow(hour) + rng.IntN(4) {
 					tr.Samples = append(tr.Samples, trie.Sample{Time: int64(10_000 * k), Node: tr.Insert(trie.Frame{Name: "render", Resource: "https://x.example/app.js", Line: 1, Column: 1})})
 				}
 				traces = append(traces, tr)
@@ -41,9 +41,11 @@ func rollout(t *testing.T) *fixture.Stored {
 	return f
 }
 
-// In a roll-out in steps, the time of the day is no change: hours are strata.
+// In a roll-out in steps, the time of the day is no change: hours are strata. The later release has few page views in the
+// busy, slow hours and many in the calm ones.
 func TestCompareConcurrent(t *testing.T) {
-	f := rollout(t)
+	hours := [][2]int{{300, 0}, {240, 40}, {100, 60}, {60, 100}, {40, 200}, {10, 300}}
+	f := rollout(t, fixture.Noon.Add(-8*time.Hour), hours, func(hour int) int { return 2 * (6 - hour) })
 	of := func(release string) selection.Selection {
 		return selection.Selection{Page: "/a", Where: fixture.Having(trie.MakeLabels("release", release))}
 	}
@@ -69,7 +71,7 @@ func TestCompareConcurrent(t *testing.T) {
 			t.Errorf("%s: strata %+v", method, got.Strata)
 		}
 		if !slices.ContainsFunc(got.Warnings, func(w string) bool {
-			return strings.HasPrefix(w, "hours in which both sides have at least 30 page views: 4, ") && strings.HasSuffix(w, "310 of A's 750 page views are of other hours, and 300 of B's 700")
+			return strings.HasPrefix(w, "compared are 4 hours, pooled until both sides have at least 30 page views; ") && strings.HasSuffix(w, "310 of A's 750 page views are of other hours, and 300 of B's 700")
 		}) {
 			t.Errorf("%s: warnings %q", method, got.Warnings)
 		}
@@ -81,35 +83,43 @@ func TestCompareConcurrent(t *testing.T) {
 	}
 }
 
-// joinHours has each hour once, in order, and about as many page views in each stratum.
-func TestJoinHours(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 9))
-	for range 300 {
-		var hours []Point
-		var total, most int64
-		at := fixture.Noon
-		for range 1 + rng.IntN(60) {
-			at = at.Add(time.Duration(1+rng.IntN(2)) * time.Hour)
-			p := Point{Time: at, Views: 30 + rng.Int64N(300)}
-			hours, total, most = append(hours, p), total+p.Views, max(most, p.Views)
+// Hours of a small site are pooled, and the time of the day is no change either.
+func TestCompareConcurrentPooled(t *testing.T) {
+	of := func(release string) selection.Selection {
+		return selection.Selection{Page: "/a", Where: fixture.Having(trie.MakeLabels("release", release))}
+	}
+	day := func(hour int) int { return 6 + hour%24 } // five times as slow in the evening
+	for name, share := range map[string]func(hour int) [2]int{
+		"even":  func(int) [2]int { return [2]int{10, 10} },
+		"ramp":  func(hour int) [2]int { return [2]int{30 - hour, 4 + hour} },
+		"shift": func(hour int) [2]int { return [][2]int{{18, 2}, {2, 18}}[hour/4%2] },
+	} {
+		var hours [][2]int
+		for hour := range 26 {
+			hours = append(hours, share(hour))
 		}
-		views, i := map[string]int64{}, 0
-		for _, s := range joinHours(hours) {
-			for at := s.since; at.Before(s.until); at = at.Add(time.Hour) {
-				if !hours[i].Time.Equal(at) {
-					t.Fatalf("hour %v is %v", at, hours[i].Time)
-				}
-				views[s.stratum] += hours[i].Views
-				i++
+		f := rollout(t, fixture.Noon.Truncate(24*time.Hour).Add(-48*time.Hour), hours, day)
+		q := CompareQuery{A: of("r1"), B: of("r2"), Method: MethodSums}
+		all, err := localOf(f).Compare(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Concurrent = true
+		got, err := localOf(f).Compare(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "ramp" && all.Total.Status != compare.Slower {
+			t.Errorf("%s: the time of the day does not look like a change: %+v", name, all.Total)
+		}
+		if name == "shift" { // A and B take turns: nothing is comparable
+			if got.Enough || got.Views != (compare.Pair{}) {
+				t.Errorf("%s: %+v of %+v", name, got.Total, got.Views)
 			}
+			continue
 		}
-		if i != len(hours) || len(views) > mostBlocks {
-			t.Fatalf("%d of %d hours in %d strata", i, len(hours), len(views))
-		}
-		for s, n := range views {
-			if n > total/mostBlocks+most+1 {
-				t.Errorf("%s has %d of %d page views", s, n, total)
-			}
+		if !got.Enough || got.Total.Status != compare.WithinNoise || got.Views.A < 200 {
+			t.Errorf("%s: %+v of %+v, %q", name, got.Total, got.Views, got.Warnings)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (c *comparing) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.page, "compare-page", "", "say what differs from this `PAGE`")
 	fs.StringVar(&c.feature, "compare-feature", "", "say what differs from this `FEATURE`")
 	fs.StringVar(&c.method, "compare-method", "auto", "`METHOD` of comparison: views reads single page views, sums reads rollups, auto chooses")
-	fs.BoolVar(&c.concurrent, "concurrent", false, "compare the hours alone in which both sides have 30 page views and more, as of a roll-out in steps")
+	fs.BoolVar(&c.concurrent, "concurrent", false, "compare only hours in which both sides have page views, pooled until both have 30, as of a roll-out in steps")
 	fs.IntVar(&c.minViews, "min-views", 100, "page views that each side of a comparison needs")
 }
 

@@ -132,6 +132,7 @@ func exitCode(err error) int {
 }
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	args = commandline.Words(args)
 	if len(args) > 0 {
 		switch args[0] {
 		case mcpCommand:
@@ -156,7 +157,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err := commandline.Parse(fs, args); errors.Is(err, pflag.ErrHelp) {
 		return p.WriteHelp(stdout)
 	} else if err != nil {
-		return usageError{err}
+		return usageError{misplaced(err, args)}
 	}
 	if asked.Any() {
 		return asked.Answer(stdout, p, reportProgram(), verdictProgram(), changesProgram(), editsProgram(), captureProgram(), deleteProgram(), mcpProgram())

@@ -70,7 +70,7 @@ func TestInspector(t *testing.T) {
 		}
 		return answer
 	}
-	if tools := ask("--method", "tools/list")["tools"].([]any); len(tools) != 6 {
+	if tools := ask("--method", "tools/list")["tools"].([]any); len(tools) != 12 {
 		t.Errorf("%d tools", len(tools))
 	}
 	got := ask("--method", "tools/call", "--tool-name", "top_functions", "--tool-arg", "release=r1", "--tool-arg", "limit=1")

@@ -30,6 +30,21 @@ func meant(names []string) error {
 	return nil
 }
 
+// subcommands returns the words that may follow aggregate.
+func subcommands() []string {
+	return []string{mcpCommand, reportCommand, verdictCommand, changesCommand, editsCommand, captureCommand, deleteCommand}
+}
+
+// misplaced adds to the error of a flag the subcommand that is not at the beginning.
+func misplaced(err error, args []string) error {
+	for _, arg := range args {
+		if slices.Contains(subcommands(), arg) {
+			return fmt.Errorf("%w; a subcommand comes first: aggregate %s …", err, arg)
+		}
+	}
+	return err
+}
+
 // meantBy returns what to type instead of a word that is no file, empty if nobody knows.
 func meantBy(name string) string {
 	if strings.HasPrefix(name, "/") && filepath.Ext(name) == "" {
@@ -37,7 +52,7 @@ func meantBy(name string) string {
 	}
 	typed := map[string]string{
 		"compare": "--compare-release RELEASE, or --diff FILE for files", "diff": "--diff FILE, or --compare-release RELEASE for what is stored",
-		"list": "--list pages", "stats": "--stats", "vitals": "--vitals", "cost": "--cost", "budgets": "--budgets FILE", "http": "--http :0",
+		"list": "--list pages", "stats": "--stats", "vitals": "--vitals", "cost": "--cost", "budgets": "--budgets FILE", "http": "--http :0", "completion": "--completion SHELL",
 	}
 	for _, list := range lists {
 		typed[list] = "--list " + list
@@ -47,7 +62,7 @@ func meantBy(name string) string {
 			typed[f.Name] = "--format " + f.Name
 		}
 	}
-	for _, sub := range []string{mcpCommand, reportCommand, verdictCommand, changesCommand, editsCommand, captureCommand} {
+	for _, sub := range subcommands() {
 		typed[sub] = "aggregate " + sub + " …, with that first"
 	}
 	if strings.ContainsAny(name, "./\\") {
@@ -59,7 +74,7 @@ func meantBy(name string) string {
 	}
 	slices.Sort(words)
 	for _, word := range spelling.Likely(name, words) {
-		if spelling.Distance(word, name) <= len(name)/4 { // a letter of four
+		if spelling.Distance(word, name) <= (len(name)+2)/4 { // a letter of four, two swapped letters of six
 			return typed[word]
 		}
 	}

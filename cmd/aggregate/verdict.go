@@ -12,7 +12,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/budget"
-	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/query/verdict"
 )
@@ -27,12 +26,13 @@ Says whether a release may go on to more users, for tools that roll it out in st
   pass      a change of --limit is ruled out, and nothing is worse by more than noise
   marginal  something is worse by more than noise, but by less than its limit
   fail      the page or a Web Vital is worse by more than noise, and by more than its limit
-  not yet   there are too few page views: how many are missing, and about how long that takes
+  not yet   there are too few page views: how many are missing, and about how long that
+            takes, or what to do if they cannot come
 
 Without releases it compares the newest one with the earlier one that has the most page
 views. With --concurrent only hours in which both releases ran are compared, so that neither the
-time of the day nor what happened on a day is taken for a change. Without --since they are
-those of the last 14 days.
+time of the day nor what happened on a day is taken for a change. Hours with few page views are
+pooled. Without --since they are those of the last 14 days.
 
 Examples:
 
@@ -148,45 +148,18 @@ func (c *command) verdict(ctx context.Context, d *deciding) (err error) {
 		return err
 	}
 	out := decided{verdict.Of(&got, d.limits), got}
-	if out.Missing != nil {
-		var anHour compare.Pair
-		if anHour.A, err = c.anHour(ctx, src, q.A); err != nil {
-			return err
-		}
-		if anHour.B, err = c.anHour(ctx, src, q.B); err != nil {
-			return err
-		}
-		out.Soon(anHour)
+	window, _ := selection.ParseAge(c.since) // 0 for a date: page views since then remain
+	if err := out.Foresee(ctx, src, q, got.Views, c.now, window); err != nil {
+		return err
 	}
 	err = c.emit(ctx, func(w io.Writer) error {
 		if c.formatName == "json" {
 			return writeJSON(w, out)
 		}
-		return out.WriteText(w, &out.Comparison, recentHours)
+		return out.WriteText(w, &out.Comparison)
 	})
 	if err != nil || out.Word == verdict.Pass {
 		return err
 	}
 	return verdictError{out.Word}
-}
-
-// recentHours is how many hours tell how many page views come.
-const recentHours = 3
-
-// anHour returns how many page views of a selection came in an hour lately.
-func (c *command) anHour(ctx context.Context, src query.Source, s selection.Selection) (float64, error) {
-	end := c.now
-	if !s.Until.IsZero() && s.Until.Before(end) {
-		return 0, nil // no more will come
-	}
-	s.Since, s.Until, s.GroupBy = end.Add(-recentHours*time.Hour), end, nil
-	series, err := src.Series(ctx, query.SeriesQuery{Selection: s})
-	if err != nil || len(series.Groups) == 0 {
-		return 0, err
-	}
-	views := 0.0
-	for _, p := range series.Groups[0].Points {
-		views += float64(p.Views)
-	}
-	return views / recentHours, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/docs"
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/commandline"
 )
 
 const usage = `Usage: ingest [--config FILE] [--data DIR] [--listen ADDR] [--query-listen ADDR] [flags]
@@ -78,7 +79,7 @@ func exitCode(err error) int {
 }
 
 func (c *config) run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	err := c.parse(args, os.Environ())
+	err := c.parse(commandline.Words(args), os.Environ())
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		return c.program.WriteHelp(stdout, mainFlags()...)

@@ -108,7 +108,7 @@ func run(ctx context.Context, wait time.Duration, args []string, stdin io.Reader
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr, wait: wait}
 	p, asked := c.program()
 	fs := p.Flags()
-	if err := commandline.Parse(fs, args); errors.Is(err, pflag.ErrHelp) {
+	if err := commandline.Parse(fs, commandline.Words(args)); errors.Is(err, pflag.ErrHelp) {
 		return p.WriteHelp(stdout)
 	} else if err != nil {
 		return usageError{err}

@@ -3,6 +3,8 @@ package commandline
 import (
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -17,6 +19,9 @@ func Parse(fs *pflag.FlagSet, args []string) error {
 	if !ok || unknown.GetSpecifiedShortnames() != "" {
 		return err
 	}
+	if unknown.GetSpecifiedName() == "json" && fs.Lookup("format") != nil {
+		return fmt.Errorf("%w; did you mean --format json?", err)
+	}
 	var known []string
 	fs.VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
@@ -27,4 +32,16 @@ func Parse(fs *pflag.FlagSet, args []string) error {
 		return fmt.Errorf("%w; did you mean --%s?", err, near[0])
 	}
 	return err
+}
+
+// Words turns the words help and version at the beginning of arguments into flags: "help report" is "report --help". A
+// file of that name remains a file.
+func Words(args []string) []string {
+	if len(args) == 0 || args[0] != "help" && args[0] != "version" {
+		return args
+	}
+	if _, err := os.Stat(args[0]); err == nil {
+		return args
+	}
+	return append(slices.Clone(args[1:]), "--"+args[0])
 }

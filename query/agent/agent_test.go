@@ -103,6 +103,29 @@ func connect(t *testing.T, o Options) *mcp.ClientSession {
 	return session
 }
 
+// The descriptions of all tools are in each context of an agent.
+func TestSize(t *testing.T) {
+	list, err := connect(t, Options{Open: Fixed(newSource(t))}).ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Tools) != 12 || len(text) > 15_000 {
+		t.Errorf("%d tools are described in %d bytes", len(list.Tools), len(text))
+	}
+	for _, tool := range list.Tools {
+		if tool.Name == "callers" || tool.Name == "explain" || tool.Name == "trend" {
+			properties := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
+			if properties["name"] == nil || properties["file"] == nil || properties["function"] != nil {
+				t.Errorf("%s takes a function by other words: %v", tool.Name, properties)
+			}
+		}
+	}
+}
+
 // call calls a tool, and returns its text and values.
 func call(t *testing.T, s *mcp.ClientSession, tool string, args map[string]any) (text string, values map[string]any, failed bool) {
 	t.Helper()
@@ -127,7 +150,7 @@ func TestTools(t *testing.T) {
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
-		if a := tool.Annotations; a == nil || !a.ReadOnlyHint || a.OpenWorldHint == nil || *a.OpenWorldHint || tool.Description == "" || tool.OutputSchema == nil {
+		if a := tool.Annotations; a == nil || !a.ReadOnlyHint || a.OpenWorldHint == nil || *a.OpenWorldHint || tool.Description == "" || tool.OutputSchema != nil {
 			t.Errorf("%s: %+v", tool.Name, tool)
 		}
 		text, err := json.Marshal(tool.InputSchema)
@@ -199,7 +222,7 @@ func TestNumbers(t *testing.T) {
 	if points := got["points"].([]any); len(points) != 1 || points[0].(map[string]any)["views"] != 400.0 {
 		t.Errorf("got %v\n%s", got, text)
 	}
-	text, got, _ = call(t, s, "trend", map[string]any{"page": "/feed", "function": "parse", "file": "app.js"})
+	text, got, _ = call(t, s, "trend", map[string]any{"page": "/feed", "name": "parse", "file": "app.js"})
 	if points := got["points"].([]any); len(points) != 1 || points[0].(map[string]any)["mean_ms"].(map[string]any)["value"] != caller["ms"] {
 		t.Errorf("got %v\n%s", got, text)
 	}
@@ -257,14 +280,14 @@ func TestMistakes(t *testing.T) {
 		{"top_functions", map[string]any{"limit": 100000}, "limit: 100000 is not from 1 to 200"},
 		{"top_functions", map[string]any{"by": "colour"}, `by: "colour" is none of function, file`},
 		{"top_functions", map[string]any{"labels": []string{"device"}}, "labels: "},
-		{"top_functions", map[string]any{"pgae": "/feed"}, "pgae"},
+		{"top_functions", map[string]any{"pgae": "/feed"}, `unknown property "pgae"; known are by, feature, labels, limit, page, release, since, sort, until`},
 		{"callers", map[string]any{"name": "nope"}, "take name, file and line from top_functions"},
 		{"callers", map[string]any{}, "name"},
 		{"compare", map[string]any{"release": "r1"}, "say what to compare with"},
 		{"compare", map[string]any{"release": "r2", "compare_release": "r9"}, "nothing to compare with: no page views with release=r9"},
 		{"trend", map[string]any{"step": "1m"}, `step: "1m" is neither 1h nor 1d`},
 		{"trend", map[string]any{"since": "400d", "step": "1h"}, "the most are 200"},
-		{"trend", map[string]any{"function": "nope"}, "is not among the 1000 with the most time"},
+		{"trend", map[string]any{"name": "nope"}, "is not among the 1000 with the most time"},
 		{"budgets", nil, "give a file with --budgets"},
 		{"changes", nil, "nobody looks for changes here"},
 		{"verify", map[string]any{"change": "00"}, "nobody looks for changes here"},

@@ -21,11 +21,11 @@ type callersIn struct {
 }
 
 type callersOut struct {
-	Views   int64       `json:"views" jsonschema:"page views that were profiled"`
-	Found   []callOut   `json:"functions" jsonschema:"that the name stands for, with their total time"`
-	Callers []callOut   `json:"callers" jsonschema:"and the time of the function when they call it"`
-	Callees []callOut   `json:"callees" jsonschema:"and their time when it calls them"`
-	Stacks  []stackLine `json:"heaviest_stack,omitempty" jsonschema:"from the function to the root: at each step who calls it most"`
+	Views   int64       `json:"views"`                    // page views that were profiled
+	Found   []callOut   `json:"functions"`                // that the name stands for, with their total time
+	Callers []callOut   `json:"callers"`                  // and the time of the function when they call it
+	Callees []callOut   `json:"callees"`                  // and their time when it calls them
+	Stacks  []stackLine `json:"heaviest_stack,omitempty"` // from the function to the root: at each step who calls it most
 }
 
 type callOut struct {
@@ -33,7 +33,7 @@ type callOut struct {
 	File   string  `json:"file,omitempty"`
 	Line   uint32  `json:"line,omitempty"`
 	Column uint32  `json:"column,omitempty"`
-	Time   float64 `json:"ms" jsonschema:"of a page view"`
+	Time   float64 `json:"ms"` // of a page view
 }
 
 type stackLine = callOut

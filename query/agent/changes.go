@@ -23,14 +23,16 @@ type compareIn struct {
 }
 
 type compareOut struct {
-	ViewsBefore float64     `json:"views_before" jsonschema:"page views that are compared with"`
-	Views       float64     `json:"views"`
-	Enough      bool        `json:"enough" jsonschema:"there are enough page views to tell changes from noise; without, changes are the differences as measured, of whatever cause"`
-	Total       changeOut   `json:"total" jsonschema:"of all JavaScript of a page view"`
-	Features    []changeOut `json:"features,omitempty"`
-	Functions   []changeOut `json:"functions" jsonschema:"by own time; those that changed by more than noise first"`
-	More        int         `json:"more,omitempty" jsonschema:"functions that are left out"`
-	Warnings    []string    `json:"warnings,omitempty"`
+	ViewsBefore float64 `json:"views_before"` // page views that are compared with
+	Views       float64 `json:"views"`
+	// Enough reports whether there are enough page views to tell changes from noise. Without them, changes are
+	// differences as measured, of whatever cause.
+	Enough    bool        `json:"enough"`
+	Total     changeOut   `json:"total"` // of all JavaScript of a page view
+	Features  []changeOut `json:"features,omitempty"`
+	Functions []changeOut `json:"functions"`      // by own time; those that changed by more than noise first
+	More      int         `json:"more,omitempty"` // functions that are left out
+	Warnings  []string    `json:"warnings,omitempty"`
 }
 
 type changeOut struct {
@@ -38,10 +40,10 @@ type changeOut struct {
 	File   string   `json:"file,omitempty"`
 	Line   uint32   `json:"line,omitempty"`
 	Column uint32   `json:"column,omitempty"`
-	Status string   `json:"status" jsonschema:"slower, faster, new and gone are more than noise, and the interval excludes 0; within noise and moved are not, and it holds 0; with the page: changed as all of the page view did, so the function is not the cause; not known and too few views say nothing"`
-	Before float64  `json:"before_ms" jsonschema:"of a page view"`
-	After  float64  `json:"after_ms" jsonschema:"with the devices and browsers of before: before_ms and change_ms together"`
-	Change Estimate `json:"change_ms" jsonschema:"adjusted to the devices and browsers of before, if there are enough page views; after_ms less before_ms"`
+	Status string   `json:"status"`    // a [compare.Status]
+	Before float64  `json:"before_ms"` // of a page view
+	After  float64  `json:"after_ms"`  // with the devices and browsers of before: before_ms and change_ms together
+	Change Estimate `json:"change_ms"` // After less Before, adjusted to the devices and browsers of before if there are enough
 }
 
 func changeOf(c compare.Change) changeOut {
@@ -145,14 +147,14 @@ func (o compareOut) text() string {
 type budgetsIn struct{}
 
 type budgetsOut struct {
-	Budgets []budgetOut `json:"budgets" jsonschema:"those that are blown first"`
+	Budgets []budgetOut `json:"budgets"` // those that are blown first
 }
 
 type budgetOut struct {
 	Name   string    `json:"name"`
 	Owner  string    `json:"owner,omitempty"`
-	What   string    `json:"what" jsonschema:"what is bounded"`
-	Status string    `json:"status" jsonschema:"ok, blown, too few views, no data or error"`
+	What   string    `json:"what"`   // what is bounded
+	Status string    `json:"status"` // ok, blown, too few views, no data or error
 	Unit   string    `json:"unit"`
 	Limit  float64   `json:"limit"`
 	Value  *Estimate `json:"value,omitempty"`

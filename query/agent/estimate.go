@@ -10,7 +10,7 @@ import (
 // Estimate is a number of milliseconds with its 95 % confidence interval.
 type Estimate struct {
 	Value float64  `json:"value"`
-	Low   *float64 `json:"low,omitempty" jsonschema:"of its interval; absent if nothing can be said about it"`
+	Low   *float64 `json:"low,omitempty"` // of its interval; absent if nothing can be said about it
 	High  *float64 `json:"high,omitempty"`
 }
 

@@ -23,21 +23,21 @@ type explainIn struct {
 }
 
 type explainOut struct {
-	Function functionOut `json:"function" jsonschema:"what it costs"`
-	Views    int64       `json:"views" jsonschema:"page views that were profiled"`
+	Function functionOut `json:"function"` // what it costs
+	Views    int64       `json:"views"`    // page views that were profiled
 	Page     string      `json:"page,omitempty"`
 	// For whom has the values of labels in which it takes most and least.
-	For     []valueOut  `json:"for_whom,omitempty" jsonschema:"of each label the values with the most and the least of it"`
-	Stack   []stackLine `json:"heaviest_stack,omitempty" jsonschema:"from the function to the root: at each step who calls it most"`
-	Callees []callOut   `json:"callees,omitempty" jsonschema:"what it calls"`
-	Change  *foundOut   `json:"change,omitempty" jsonschema:"the change that was asked about, with its causes"`
-	Unknown []string    `json:"not_known" jsonschema:"what the data does not hold"`
+	For     []valueOut  `json:"for_whom,omitempty"`       // of each label the values with the most and the least of it
+	Stack   []stackLine `json:"heaviest_stack,omitempty"` // from the function to the root: at each step who calls it most
+	Callees []callOut   `json:"callees,omitempty"`        // what it calls
+	Change  *foundOut   `json:"change,omitempty"`         // the change that was asked about, with its causes
+	Unknown []string    `json:"not_known"`                // missing data
 }
 
 type valueOut struct {
 	Label string  `json:"label"`
 	Value string  `json:"value"`
-	Self  float64 `json:"self_ms" jsonschema:"of a page view with the value"`
+	Self  float64 `json:"self_ms"` // of a page view with the value
 	Views int64   `json:"views"`
 }
 

@@ -21,11 +21,11 @@ type filesIn struct {
 }
 
 type filesOut struct {
-	Views     int64         `json:"views" jsonschema:"page views that were profiled"`
-	Self      float64       `json:"self_ms" jsonschema:"own time of all functions of the files, of a page view"`
-	Functions []functionOut `json:"functions" jsonschema:"by own time"`
-	More      int           `json:"more,omitempty" jsonschema:"functions that are left out"`
-	Silent    []string      `json:"not_seen,omitempty" jsonschema:"files of which no function was seen: they cost nothing that was sampled, or are named otherwise"`
+	Views     int64         `json:"views"`              // page views that were profiled
+	Self      float64       `json:"self_ms"`            // own time of all functions of the files, of a page view
+	Functions []functionOut `json:"functions"`          // by own time
+	More      int           `json:"more,omitempty"`     // functions that are left out
+	Silent    []string      `json:"not_seen,omitempty"` // files of which no function was seen
 }
 
 const (

@@ -17,26 +17,26 @@ type changesIn struct {
 }
 
 type changesOut struct {
-	Changes   []foundOut `json:"changes" jsonschema:"the newest first"`
-	More      int        `json:"more,omitempty" jsonschema:"changes that are left out"`
-	Evaluated string     `json:"evaluated,omitempty" jsonschema:"when somebody looked last; absent: nobody has"`
+	Changes   []foundOut `json:"changes"`             // the newest first
+	More      int        `json:"more,omitempty"`      // changes that are left out
+	Evaluated string     `json:"evaluated,omitempty"` // the time of the last evaluation; absent without one
 }
 
 type foundOut struct {
 	ID        string   `json:"id"`
 	State     string   `json:"state"`
-	Direction string   `json:"direction" jsonschema:"slower, faster, or moved: time that went from one function to another"`
-	What      string   `json:"what" jsonschema:"a function, a feature, a Web Vital, or JavaScript for a page as a whole"`
-	File      string   `json:"file,omitempty" jsonschema:"of the function, with the line and column"`
+	Direction string   `json:"direction"`      // slower, faster, or moved: time that went from one function to another
+	What      string   `json:"what"`           // a function, a feature, a Web Vital, or JavaScript for a page as a whole
+	File      string   `json:"file,omitempty"` // of the function, with the line and column
 	Line      uint32   `json:"line,omitempty"`
 	Column    uint32   `json:"column,omitempty"`
-	Pages     []string `json:"pages" jsonschema:"the one with the most of it first"`
-	Before    float64  `json:"before" jsonschema:"on the first page, in ms of a page view (cls: a score)"`
+	Pages     []string `json:"pages"`  // the one with the most of it first
+	Before    float64  `json:"before"` // on the first page, in ms of a page view (cls: a score)
 	After     float64  `json:"after"`
 	Change    Estimate `json:"change"`
-	Since     string   `json:"since" jsonschema:"the release or day with which it began"`
+	Since     string   `json:"since"` // the release or day with which it began
 	Causes    []string `json:"causes,omitempty"`
-	Note      string   `json:"note,omitempty" jsonschema:"why no cause is known"`
+	Note      string   `json:"note,omitempty"` // why no cause is known
 }
 
 // mostFoundPages bounds the pages of a change.

@@ -57,18 +57,22 @@ func New(o Options) *mcp.Server {
 	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "fieldtrie", Title: "Fieldtrie: JavaScript profiles from real users", Version: o.Version},
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}})
-	add(s, o, "pages", "Pages and what they cost", "Lists pages by the time that JavaScript took on them: page views, milliseconds of a page view (mean, 75th percentile), long tasks.", tools.pages)
-	add(s, o, "top_functions", "Functions that take the most time", "Lists functions by their own time in milliseconds of a page view, of a page, feature, release or label; or files, packages, teams and owners with by.", tools.top)
-	add(s, o, "callers", "Who calls a function", "Lists who calls a function and what it calls, in milliseconds of a page view. Take name and file from top_functions.", tools.callers)
-	add(s, o, "compare", "What changed", "Says what changed from one release or time to another, in milliseconds of a page view, function by function, and which changes are more than noise.", tools.compare)
-	add(s, o, "changes", "What changed, found unasked", "Lists the changes that were found unasked: functions, pages, features and Web Vitals that became slower or faster, with the release that did it and the function that was edited.", tools.found)
-	add(s, o, "explain", "All about one function", "Says on one page what is known of a function, or of a change by its id: what it costs, for whom, how it is reached, what it calls, what changed and why, and what is not known.", tools.explain)
-	add(s, o, "verify", "Whether a change is mended", "Says whether a change that was found is undone in a release, or by now: how much of it is left, and how many page views are missing to know.", tools.verify)
-	add(s, o, "in_files", "What code costs real users", "Lists the functions of source files, or those that a diff edits, by their time in real users' browsers. Ask it before and while you edit code.", tools.inFiles)
-	add(s, o, "budgets", "Limits and whether they are kept", "Lists budgets: limits for pages, features and functions, their values, and which are blown.", tools.budgets)
-	add(s, o, "profiling_cost", "What profiling itself costs", "Says what profiling costs visitors: Web Vitals of page views that were drawn to be profiled against those of others, with intervals, or why that is not known.", tools.cost)
-	add(s, o, "web_vitals", "How pages are for visitors", "Lists Web Vitals by page. Of one page: which elements LCP, INP and CLS are of, and what LCP and INP are made up of, such as load delay or processing.", tools.vitals)
-	add(s, o, "trend", "A page or function over time", "Shows the time of a page, or the own time of a function, by hour or day, in milliseconds of a page view.", tools.trend)
+	known := properties{}
+	add(s, known, o, "pages", "Pages and what they cost", "Lists pages by the time that JavaScript took on them: page views, milliseconds of a page view (mean, 75th percentile), long tasks.", tools.pages)
+	add(s, known, o, "top_functions", "Functions that take the most time", "Lists functions by their own time in milliseconds of a page view, of a page, feature, release or label; or files, packages, teams and owners with by.", tools.top)
+	add(s, known, o, "callers", "Who calls a function", "Lists who calls a function and what it calls, in milliseconds of a page view. Take name and file from top_functions.", tools.callers)
+	add(s, known, o, "compare", "What changed", "Says what changed from one release or time to another, in milliseconds of a page view, function by function. "+
+		"slower, faster, new and gone are more than noise, within noise and moved are not; with the page: changed as all of the page view, so the function is not the cause.", tools.compare)
+	add(s, known, o, "changes", "What changed, found unasked", "Lists the changes that were found unasked: functions, pages, features and Web Vitals that became slower or faster, with the release that did it and the function that was edited.", tools.found)
+	add(s, known, o, "explain", "All about one function", "Says on one page what is known of a function, or of a change by its id: what it costs, for whom, how it is reached, what it calls, what changed and why, and what is not known.", tools.explain)
+	add(s, known, o, "verify", "Whether a change is mended", "Says whether a change that was found is undone in a release, or by now: how much of it is left, and how many page views are missing to know. "+
+		"mended: less than half of it is left; not mended: half or more; half mended: about half; not yet: too few page views.", tools.verify)
+	add(s, known, o, "in_files", "What code costs real users", "Lists the functions of source files, or those that a diff edits, by their time in real users' browsers. Ask it before and while you edit code.", tools.inFiles)
+	add(s, known, o, "budgets", "Limits and whether they are kept", "Lists budgets: limits for pages, features and functions, their values, and which are blown.", tools.budgets)
+	add(s, known, o, "profiling_cost", "What profiling itself costs", "Says what profiling costs visitors: Web Vitals of page views that were drawn to be profiled against those of others, with intervals, or why that is not known.", tools.cost)
+	add(s, known, o, "web_vitals", "How pages are for visitors", "Lists Web Vitals by page. Of one page: which elements LCP, INP and CLS are of, and what LCP and INP are made up of, such as load delay or processing.", tools.vitals)
+	add(s, known, o, "trend", "A page or function over time", "Shows the time of a page, or the own time of a function, by hour or day, in milliseconds of a page view.", tools.trend)
+	s.AddReceivingMiddleware(known.check)
 	return s
 }
 
@@ -85,11 +89,13 @@ func Handler(o Options) http.Handler {
 }
 
 // add adds a tool. Its results are a text for the model, and the same as values.
-func add[In any, Out response](s *mcp.Server, o Options, name, title, description string, f func(tools, context.Context, In) (Out, error)) {
+func add[In any, Out response](s *mcp.Server, known properties, o Options, name, title, description string, f func(tools, context.Context, In) (Out, error)) {
+	addTo[In](known, name)
 	closed := false
 	tool := &mcp.Tool{Name: name, Description: description,
 		Annotations: &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}}
-	mcp.AddTool(s, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
+	// The values have no schema: it would take more of the model's context than the inputs of all tools.
+	mcp.AddTool(s, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		ctx, cancel := context.WithTimeout(ctx, answerTime)
 		defer cancel()
 		var out Out
@@ -109,9 +115,8 @@ func add[In any, Out response](s *mcp.Server, o Options, name, title, descriptio
 			err = fmt.Errorf("it took longer than %s: ask for one page, less time or fewer labels", answerTime)
 		}
 		if err != nil {
-			var none Out
 			// The SDK sends the text to the model. Lines are those of several errors.
-			return nil, none, errors.New(output.Printable(strings.ReplaceAll(err.Error(), "\n", "; ")))
+			return nil, nil, errors.New(output.Printable(strings.ReplaceAll(err.Error(), "\n", "; ")))
 		}
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: bounded(out.text())}}}, out, nil
 	})

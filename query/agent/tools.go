@@ -21,16 +21,16 @@ type pagesIn struct {
 }
 
 type pagesOut struct {
-	Pages []pageOut `json:"pages" jsonschema:"those with the most time first"`
-	More  int       `json:"more,omitempty" jsonschema:"pages that are left out"`
+	Pages []pageOut `json:"pages"`          // those with the most time first
+	More  int       `json:"more,omitempty"` // pages that are left out
 }
 
 type pageOut struct {
 	Page      string    `json:"page"`
-	Views     int64     `json:"views" jsonschema:"page views that were profiled"`
-	Mean      Estimate  `json:"mean_ms" jsonschema:"JavaScript of a page view"`
+	Views     int64     `json:"views"`   // page views that were profiled
+	Mean      Estimate  `json:"mean_ms"` // JavaScript of a page view
 	P75       *Estimate `json:"p75_ms,omitempty"`
-	LongTasks *Estimate `json:"long_tasks_p75_ms,omitempty" jsonschema:"of it in stretches of 50 ms and more"`
+	LongTasks *Estimate `json:"long_tasks_p75_ms,omitempty"` // of it in stretches of 50 ms and more
 }
 
 func (t tools) pages(ctx context.Context, in pagesIn) (out pagesOut, err error) {
@@ -99,12 +99,12 @@ type topIn struct {
 }
 
 type topOut struct {
-	Views     int64         `json:"views" jsonschema:"page views that were profiled"`
-	Self      float64       `json:"self_ms" jsonschema:"of all functions but the profiling script's, of a page view"`
-	Own       float64       `json:"own_ms,omitempty" jsonschema:"of the profiling script, of a page view"`
+	Views     int64         `json:"views"`            // page views that were profiled
+	Self      float64       `json:"self_ms"`          // of all functions but the profiling script's, of a page view
+	Own       float64       `json:"own_ms,omitempty"` // of the profiling script, of a page view
 	Functions []functionOut `json:"functions"`
-	More      int           `json:"more,omitempty" jsonschema:"functions that are left out"`
-	MoreSelf  float64       `json:"more_self_ms,omitempty" jsonschema:"their own time, of a page view"`
+	More      int           `json:"more,omitempty"`         // functions that are left out
+	MoreSelf  float64       `json:"more_self_ms,omitempty"` // their own time, of a page view
 }
 
 type functionOut struct {
@@ -113,9 +113,9 @@ type functionOut struct {
 	Line   uint32   `json:"line,omitempty"`
 	Column uint32   `json:"column,omitempty"`
 	Source string   `json:"source_url,omitempty"`
-	Self   Estimate `json:"self_ms" jsonschema:"own time, mean of all page views"`
-	Total  Estimate `json:"total_ms" jsonschema:"with what it called"`
-	Reach  int64    `json:"reach" jsonschema:"page views in which it was seen"`
+	Self   Estimate `json:"self_ms"`  // own time, mean of all page views
+	Total  Estimate `json:"total_ms"` // with what it called
+	Reach  int64    `json:"reach"`    // page views in which it was seen
 }
 
 func (t tools) top(ctx context.Context, in topIn) (out topOut, err error) {

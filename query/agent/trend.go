@@ -11,21 +11,21 @@ import (
 
 type trendIn struct {
 	Selection
-	Function string `json:"function,omitempty" jsonschema:"a function as top_functions lists it; without one all JavaScript"`
-	File     string `json:"file,omitempty" jsonschema:"its file, whole or its end, if several functions have the name"`
-	Step     string `json:"step,omitempty" jsonschema:"1h or 1d; by default what makes some dozens of points"`
+	Name string `json:"name,omitempty" jsonschema:"a function as top_functions lists it; without one all JavaScript"`
+	File string `json:"file,omitempty" jsonschema:"its file, whole or its end, if several functions have the name"`
+	Step string `json:"step,omitempty" jsonschema:"1h or 1d; by default what makes some dozens of points"`
 }
 
 type trendOut struct {
 	What   string       `json:"what"`
 	Step   string       `json:"step"`
-	Points []trendPoint `json:"points" jsonschema:"in order of time"`
+	Points []trendPoint `json:"points"` // in order of time
 }
 
 type trendPoint struct {
-	Time  time.Time `json:"time" jsonschema:"when it begins"`
+	Time  time.Time `json:"time"` // when it begins
 	Views int64     `json:"views"`
-	Mean  Estimate  `json:"mean_ms" jsonschema:"of a page view"`
+	Mean  Estimate  `json:"mean_ms"` // of a page view
 	P75   *Estimate `json:"p75_ms,omitempty"`
 }
 
@@ -61,7 +61,7 @@ func (t tools) trend(ctx context.Context, in trendIn) (out trendOut, err error) 
 		return out, fmt.Errorf("step: that makes %d points, the most are %d; take 1d, or less time", length/step, mostPoints)
 	}
 	q := query.SeriesQuery{Selection: sel, Step: step}
-	if in.Function != "" {
+	if in.Name != "" {
 		q.By, q.Limit = "function", ofFunctions
 	}
 	series, err := t.Source.Series(ctx, q)
@@ -73,10 +73,10 @@ func (t tools) trend(ctx context.Context, in trendIn) (out trendOut, err error) 
 	}
 	out = trendOut{What: "JavaScript" + name(sel.String()), Step: fmt.Sprintf("%gh", series.Step/3600), Points: []trendPoint{}}
 	group := series.Groups[0]
-	if in.Function != "" {
+	if in.Name != "" {
 		var found bool
-		if group, found = functionOf(series.Groups, in.Function, in.File); !found {
-			return out, fmt.Errorf("function %s%s is not among the %d with the most time; take name and file from top_functions with the same selection", name(in.Function), name(sel.String()), ofFunctions)
+		if group, found = functionOf(series.Groups, in.Name, in.File); !found {
+			return out, fmt.Errorf("function %s%s is not among the %d with the most time; take name and file from top_functions with the same selection", name(in.Name), name(sel.String()), ofFunctions)
 		}
 		out.What = "own time of " + name(group.Labels["function"]) + name(sel.String())
 	}

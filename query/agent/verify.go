@@ -16,14 +16,14 @@ type verifyIn struct {
 }
 
 type verifyOut struct {
-	Verdict string   `json:"verdict" jsonschema:"mended: it is ruled out that half of the change is left; not mended: half or more is left; half mended; not yet: too few page views"`
+	Verdict string   `json:"verdict"` // a [verdict.Repair]
 	What    string   `json:"what"`
 	Page    string   `json:"page"`
 	Reason  string   `json:"reason"`
-	Before  float64  `json:"before_ms" jsonschema:"before the change"`
+	Before  float64  `json:"before_ms"` // before the change
 	Now     float64  `json:"now_ms"`
-	Views   float64  `json:"views" jsonschema:"page views of the release"`
-	Missing float64  `json:"missing_views,omitempty" jsonschema:"how many more are needed, about"`
+	Views   float64  `json:"views"`                   // page views of the release
+	Missing float64  `json:"missing_views,omitempty"` // how many more are needed, about
 	Notes   []string `json:"notes,omitempty"`
 }
 

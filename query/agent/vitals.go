@@ -13,8 +13,8 @@ type vitalsIn struct {
 }
 
 type vitalsOut struct {
-	Pages []vital.Page `json:"pages" jsonschema:"those of the most page views first"`
-	More  int          `json:"more,omitempty" jsonschema:"pages that are not listed"`
+	Pages []vital.Page `json:"pages"`          // by page views
+	More  int          `json:"more,omitempty"` // pages that are not listed
 }
 
 // mostVitalPages is how many pages are listed.

@@ -50,8 +50,10 @@ type Verdict struct {
 	Reasons []string `json:"reasons"` // sentences: the one that decided first
 	// Missing is how many more page views each side needs, about, if the verdict is NotYet.
 	Missing *compare.Pair `json:"missing_views,omitempty"`
-	// Wait is about how long that takes, in hours. It is absent if nobody knows.
+	// Wait is about how long that takes, in hours. It is absent if it is unknown, or longer than page views count.
 	Wait *float64 `json:"wait_hours,omitempty"`
+	// Instead is why waiting does not help, and what does.
+	Instead string `json:"instead,omitempty"`
 }
 
 // Of returns the verdict on side B of a comparison.
@@ -131,24 +133,6 @@ func (v *Verdict) add(w Word, reason string) {
 	}
 	v.Word, v.Reasons = w, append([]string{reason}, v.Reasons...)
 	v.Missing = nil
-}
-
-// Soon sets Wait from how many page views an hour the sides get.
-func (v *Verdict) Soon(anHour compare.Pair) {
-	if v.Missing == nil {
-		return
-	}
-	hours := 0.0
-	for _, x := range [][2]float64{{v.Missing.A, anHour.A}, {v.Missing.B, anHour.B}} {
-		switch {
-		case x[0] <= 0:
-		case x[1] <= 0:
-			return
-		default:
-			hours = max(hours, x[0]/x[1])
-		}
-	}
-	v.Wait = &hours
 }
 
 func nameOf(f *compare.FunctionChange) string {

@@ -125,15 +125,3 @@ func TestVitals(t *testing.T) {
 		}
 	}
 }
-
-func TestSoon(t *testing.T) {
-	v := Verdict{Word: NotYet, Missing: &compare.Pair{A: 100, B: 600}}
-	v.Soon(compare.Pair{A: 200, B: 0})
-	if v.Wait != nil {
-		t.Errorf("without page views of B: %g", *v.Wait)
-	}
-	v.Soon(compare.Pair{A: 200, B: 300})
-	if v.Wait == nil || *v.Wait != 2 {
-		t.Errorf("%+v", v)
-	}
-}

@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
-// WriteText writes the verdict on a comparison for people. hours is of how many hours the pace of page views is known.
-func (v *Verdict) WriteText(w io.Writer, c *query.Comparison, hours int) error {
+// WriteText writes the verdict on a comparison for people.
+func (v *Verdict) WriteText(w io.Writer, c *query.Comparison) error {
 	fmt.Fprintf(w, "%s: %s\n", v.Word, output.Printable(v.Reasons[0]))
 	for _, reason := range v.Reasons[1:] {
 		fmt.Fprintf(w, "  %s\n", output.Printable(reason))
@@ -20,9 +20,9 @@ func (v *Verdict) WriteText(w io.Writer, c *query.Comparison, hours int) error {
 		fmt.Fprintf(w, "  missing: about %.0f of A, %.0f of B", m.A, m.B)
 		switch {
 		case v.Wait != nil:
-			fmt.Fprintf(w, "; at the pace of the last %d hours that takes %s", hours, duration(*v.Wait))
-		case m.A > 0 || m.B > 0:
-			fmt.Fprintf(w, "; in the last %d hours a side that needs them got none", hours)
+			fmt.Fprintf(w, "; at the pace of the last %d hours that takes %s", recentHours, duration(*v.Wait))
+		case v.Instead != "":
+			fmt.Fprintf(w, "; %s", v.Instead)
 		}
 		fmt.Fprintln(w)
 	}
