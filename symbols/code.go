@@ -95,7 +95,7 @@ func (r *codeReader) add(start, end int) {
 	}
 }
 
-// word adds a word, or a mark in place of an identifier.
+// word adds a word, or a placeholder for an identifier.
 func (r *codeReader) word(i int) (end int) {
 	end = wordEnd(r.code, i)
 	before := r.last
@@ -136,7 +136,7 @@ func (r *codeReader) value(offset int) int {
 	return 0
 }
 
-// chunk reports whether the number at an offset is that of a chunk or module that webpack loads, as in
+// chunk reports whether the number at an offset names a chunk or module that webpack loads, as in
 // n.e(12).then(n.bind(n,345)).
 func (r *codeReader) chunk(offset int) bool {
 	before := r.code[:offset]

@@ -31,7 +31,7 @@ func (p properties) check(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		if call, ok := r.GetParams().(*mcp.CallToolParamsRaw); ok && len(p[call.Name]) > 0 {
 			given := map[string]json.RawMessage{}
-			_ = json.Unmarshal(call.Arguments, &given) // what is no object is rejected later
+			_ = json.Unmarshal(call.Arguments, &given) // other values are rejected later
 			for _, property := range slices.Sorted(maps.Keys(given)) {
 				if !slices.Contains(p[call.Name], property) {
 					var res mcp.CallToolResult

@@ -69,7 +69,7 @@ func New(o Options) *mcp.Server {
 		"mended: less than half of it is left; not mended: half or more; half mended: about half; not yet: too few page views.", tools.verify)
 	add(s, known, o, "in_files", "What code costs real users", "Lists the functions of source files, or those that a diff edits, by their time in real users' browsers. Ask it before and while you edit code.", tools.inFiles)
 	add(s, known, o, "budgets", "Limits and whether they are kept", "Lists budgets: limits for pages, features and functions, their values, and which are blown.", tools.budgets)
-	add(s, known, o, "profiling_cost", "What profiling itself costs", "Says what profiling costs visitors: Web Vitals of page views that were drawn to be profiled against those of others, with intervals, or why that is not known.", tools.cost)
+	add(s, known, o, "profiling_cost", "What profiling itself costs", "Reports what profiling costs visitors: Web Vitals of page views drawn to be profiled against others, with intervals, or why it is not known.", tools.cost)
 	add(s, known, o, "web_vitals", "How pages are for visitors", "Lists Web Vitals by page. Of one page: which elements LCP, INP and CLS are of, and what LCP and INP are made up of, such as load delay or processing.", tools.vitals)
 	add(s, known, o, "trend", "A page or function over time", "Shows the time of a page, or the own time of a function, by hour or day, in milliseconds of a page view.", tools.trend)
 	s.AddReceivingMiddleware(known.check)

@@ -31,8 +31,8 @@ const (
 	Recompiled Kind = "recompiled"
 )
 
-// IsEdit reports whether the code of the function itself differs, not only its place or that of the
-// functions within it.
+// IsEdit reports whether the code of the function itself differs, not only its place or the functions
+// within it.
 func (k Kind) IsEdit() bool { return k == Edited || k == Added || k == Removed || k == Recompiled }
 
 // Edit is what became of a function.
