@@ -167,13 +167,16 @@ func (c *command) emitComparison(ctx context.Context, q query.CompareQuery, got 
 }
 
 // comparedProfile returns the profile of the other selection, scaled to the page views of p
-// and with its functions moved to their places in p.
-func (c *command) comparedProfile(ctx context.Context, src query.Source, p *trie.Profile) (*trie.Profile, error) {
+// and with its functions moved to their places in p. With groups, which have to be kept, it is read
+// as measured; else result has it.
+func (c *command) comparedProfile(ctx context.Context, src query.Source, p *trie.Profile, result query.Result) (*trie.Profile, error) {
 	sel := c.comparing.selection
-	sel.GroupBy = c.selection.GroupBy
-	result, err := src.Profile(ctx, sel, nil)
-	if err != nil {
-		return nil, err
+	if result.Profile == nil {
+		var err error
+		sel.GroupBy = c.selection.GroupBy
+		if result, err = src.Profile(ctx, sel, nil); err != nil {
+			return nil, err
+		}
 	}
 	c.warn(result.Stats.Warnings)
 	c.tellNames(result.Stats.Names)

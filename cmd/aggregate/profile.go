@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/api"
+	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/file"
 
 	"golang.org/x/term"
@@ -141,7 +142,12 @@ func (c *command) printStored(ctx context.Context, base *trie.Profile) (err erro
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	p := c.progress()
-	result, err := src.Profile(ctx, c.selection, p.traces)
+	var result, other query.Result
+	if c.comparing.given && len(c.selection.GroupBy) == 0 {
+		other, result, err = query.Sides(ctx, src, c.comparing.selection, c.selection, compare.Options{MinViews: c.comparing.minViews}, p.traces)
+	} else {
+		result, err = src.Profile(ctx, c.selection, p.traces)
+	}
 	p.clear()
 	if err != nil {
 		return err
@@ -152,7 +158,7 @@ func (c *command) printStored(ctx context.Context, base *trie.Profile) (err erro
 		return c.nothingFound(ctx, src)
 	}
 	if c.comparing.given {
-		if base, err = c.comparedProfile(ctx, src, result.Profile); err != nil {
+		if base, err = c.comparedProfile(ctx, src, result.Profile, other); err != nil {
 			return err
 		}
 	}

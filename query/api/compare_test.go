@@ -80,7 +80,7 @@ func TestSidesHaveTheMeans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		treeA, treeB, err := query.Sides(t.Context(), l, a, b, o)
+		treeA, treeB, err := query.Sides(t.Context(), l, a, b, o, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

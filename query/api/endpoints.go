@@ -327,7 +327,7 @@ func respondTree(ctx context.Context, h *handler, p *parameters) (response, erro
 	var result, other query.Result
 	var err error
 	if both {
-		other, result, err = query.Sides(ctx, h.src, base, sel, options)
+		other, result, err = query.Sides(ctx, h.src, base, sel, options, nil)
 	} else {
 		result, err = h.src.Profile(ctx, sel, nil)
 	}
