@@ -65,12 +65,12 @@ export function Kpis({ point }: { point: Point }) {
       )}
       {point.own_us > 0 && (
         <p class="hint">
-          The profiling script took {duration(point.own_us / 1000 / Math.max(1, point.views))} more, on average: it is in none of these times.
+          Profiling itself took {duration(point.own_us / 1000 / Math.max(1, point.views))} per page view (not included above).
         </p>
       )}
       {(unsampled >= worthSaying || Math.abs(point.scaled_mean_ms - point.mean_ms) > worthSaying * point.mean_ms) && (
         <p class="hint">
-          Samples are missing, and {percent(unsampled)} of the time is in no number. With them, the mean is likely {duration(point.scaled_mean_ms)}
+          The browser dropped {percent(unsampled)} of the samples. The true mean is probably {duration(point.scaled_mean_ms)}
           {point.scaled_high_ms != undefined && ` (${duration(point.scaled_low_ms ?? 0)} – ${duration(point.scaled_high_ms)})`}.
         </p>
       )}
