@@ -30,6 +30,7 @@
 //	layout    the objects of a bucket, and what is known of them
 //	write     what comes in becomes segments
 //	roll      segments become runs and rollups
+//	erase     requests to delete are carried out in a shard
 //	read      queries
 //	deletion  what a request to delete is of
 //	backup    all of it as one stream, and back

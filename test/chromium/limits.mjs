@@ -27,7 +27,7 @@ export async function within(ms, what, work) {
 }
 
 /**
- * Starts a program, and waits for a line of its standard error. A program that does not print it within a minute is ended;
+ * Starts a program, and waits for a line of its standard error. A program that does not print it within three minutes is ended;
  * one in Go prints its stacks then.
  * @param {string} program
  * @param {string[]} args
@@ -50,7 +50,7 @@ export async function started(program, args, line, note = () => {}) {
     });
   });
   try {
-    return { child, match: await within(60_000, `the start of ${program}`, found) };
+    return { child, match: await within(180_000, `the start of ${program}`, found) };
   } catch (error) {
     child.kill('SIGQUIT');
     throw error;
