@@ -12,7 +12,7 @@ import (
 
 // mostPages bounds the pages that are strata of their own. The others are one stratum by device:
 // each stratum takes memory for each function.
-const mostPages = 30
+const mostPages = 12
 
 // OtherPages is the page of the strata of all pages beyond the bound.
 const OtherPages = "(other pages)"
