@@ -170,10 +170,8 @@ func (of *beside) test(shift []apart) bool {
 			return false
 		}
 		if p = min(2*p, 1); x.Beside == nil || p < x.P {
-			of.size = math.Abs(value / d.err)
-			scale := of.scale(value, even)
-			d.err *= scale
-			x.Beside, x.beside, x.P, of.lambda = &Estimate{Value: finite(value * scale)}, d, p, lambda
+			x.Beside, x.beside, x.P, of.size, of.lambda = &Estimate{Value: finite(value)}, d, p, math.Abs(value/d.err), lambda
+			x.scale = of.scale(value, even)
 		}
 	}
 	return true

@@ -51,13 +51,6 @@ func TestBeside(t *testing.T) {
 				continue
 			}
 			q := (mean(a, x) + mean(b, x)) / (mean(a, c) + mean(b, c))
-			// A decrease is scaled from B's mean before the decrease to A's mean.
-			scaled := func(change float64) float64 {
-				if change >= 0 {
-					return change
-				}
-				return change * mean(a, x) / (mean(b, x) - change)
-			}
 			near, spread := math.Inf(1), math.Inf(1)
 			for _, lambda := range []float64{1, elasticity(a, b, q)} {
 				rest := func(v visit) float64 { return v.x - lambda*q*v.c }
@@ -65,9 +58,8 @@ func TestBeside(t *testing.T) {
 					m := mean(of, rest)
 					return mean(of, func(v visit) float64 { return (rest(v) - m) * (rest(v) - m) }) / float64(len(of)-1)
 				}
-				change := mean(b, rest) - mean(a, rest)
-				near = min(near, math.Abs(scaled(change)-f.Beside.Value))
-				spread = min(spread, math.Sqrt(square(a)+square(b))*scaled(change)/change)
+				near = min(near, math.Abs(mean(b, rest)-mean(a, rest)-f.Beside.Value))
+				spread = min(spread, math.Sqrt(square(a)+square(b)))
 			}
 			// If beta changed in the eyes of the test, it is not in the rest of alpha.
 			if beta := r.Functions[1-i]; !beta.Status.Alarm() && near > 1e-5 {

@@ -115,8 +115,18 @@ type Change struct {
 
 	adjusted, measured, mix, beside deviation
 	base                            float64 // A's mean in the strata of both
+	scale                           float64 // of Beside, where it is shown
 	tested                          bool
 	only                            only
+}
+
+// times returns an estimate multiplied by a factor above 0.
+func (e *Estimate) times(factor float64) Estimate {
+	out := Estimate{Value: finite(e.Value * factor)}
+	if e.Low != nil && e.High != nil {
+		out.Low, out.High = new(*e.Low*factor), new(*e.High*factor)
+	}
+	return out
 }
 
 // leftOut reports whether all of the time is in strata that are compared with nothing.
@@ -128,7 +138,7 @@ func (c *Change) leftOut() bool {
 func (c *Change) show() {
 	switch {
 	case c.Status.Alarm() && c.Beside != nil && c.Adjusted.holds0():
-		c.ByRest, c.Plain, c.Shown = true, c.Adjusted, *c.Beside
+		c.ByRest, c.Plain, c.Shown = true, c.Adjusted, c.Beside.times(c.scale)
 	case c.Adjusted != nil:
 		c.Shown = *c.Adjusted
 	}
