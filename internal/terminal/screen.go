@@ -16,7 +16,6 @@ const (
 	Plain Color = ""
 	Red   Color = "31"
 	Green Color = "32"
-	Faint Color = "2"
 )
 
 // Screen is where a table is shown.

@@ -82,20 +82,20 @@ func (t *Table) fit(width []int, shown []bool) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return t.Columns[b].Drop - t.Columns[a].Drop })
 	// A text that may be cut makes room before a column is left out, down to twice its least.
-	cut := func(times int) {
+	shorten := func(times int) {
 		for i, c := range t.Columns {
 			if n := over(); n > 0 && shown[i] && c.Least > 0 {
 				width[i] = min(width[i], max(width[i]-n, times*c.Least))
 			}
 		}
 	}
-	cut(2)
+	shorten(2)
 	for _, i := range order {
 		if t.Columns[i].Drop > 0 && over() > 0 {
 			shown[i] = false
 		}
 	}
-	cut(1)
+	shorten(1)
 }
 
 func (t *Table) line(b *strings.Builder, cells []string, width []int, shown []bool, colored bool) {
@@ -107,7 +107,7 @@ func (t *Table) line(b *strings.Builder, cells []string, width []int, shown []bo
 		if line.Len() > 0 {
 			line.WriteString(strings.Repeat(" ", gap))
 		}
-		text := Cut(cells[i], width[i])
+		text := cut(cells[i], width[i])
 		pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(text))
 		if colored && c.Color != nil {
 			text = t.Screen.paint(text, c.Color(cells[i]))
@@ -123,8 +123,8 @@ func (t *Table) line(b *strings.Builder, cells []string, width []int, shown []bo
 	b.WriteByte('\n')
 }
 
-// Cut returns the first characters of a text, with an ellipsis if it has more than most.
-func Cut(text string, most int) string {
+// cut returns the first characters of a text, with an ellipsis if it has more than most.
+func cut(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
 	}

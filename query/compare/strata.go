@@ -44,17 +44,17 @@ func newComparison(in Input, o Options) *comparison {
 	n := max(len(in.Strata), len(in.A.Views), len(in.B.Views))
 	c := &comparison{o: o, cellOf: make([]int, n), few: make([]bool, n)}
 	c.all = both{sum(in.A.Views), sum(in.B.Views)}
-	pageOf := make([]string, n)
 	pages := map[string]*pool{} // all of a page
 	for s := range n {
+		page := ""
 		if s < len(in.Strata) {
-			pageOf[s] = in.Strata[s].Value(KeyPage)
+			page = in.Strata[s].Value(KeyPage)
 		}
-		if pages[pageOf[s]] == nil {
-			pages[pageOf[s]] = new(pool)
+		if pages[page] == nil {
+			pages[page] = new(pool)
 		}
 		v := both{at(in.A.Views, s), at(in.B.Views, s)}
-		pages[pageOf[s]].add(pool{[]int{s}, v})
+		pages[page].add(pool{[]int{s}, v})
 		c.viewsB = append(c.viewsB, v.b)
 	}
 	var rest pool
@@ -107,7 +107,7 @@ func (p *pool) add(o pool) {
 // cell makes strata a cell if they have enough page views on both sides. Without that they are left
 // out, until they are part of another pool.
 func (c *comparison) cell(p pool) bool {
-	least := float64(min(ownViews, c.o.MinViews))
+	least := c.least()
 	to := -1
 	if p.views.a >= least && p.views.b >= least {
 		to = len(c.views)
@@ -119,11 +119,14 @@ func (c *comparison) cell(p pool) bool {
 	return to >= 0
 }
 
+// least is how many page views a cell needs on each side.
+func (c *comparison) least() float64 { return float64(min(ownViews, c.o.MinViews)) }
+
 // joins reports whether what is too small for a cell may be compared together with others: with
 // them it is all.
 func (c *comparison) joins(v, all both) bool {
 	shareA, shareB := ratio(v.a, all.a), ratio(v.b, all.b)
-	return max(v.a, v.b) < float64(min(ownViews, c.o.MinViews)) || max(shareA, shareB) <= similar*min(shareA, shareB)
+	return max(v.a, v.b) < c.least() || max(shareA, shareB) <= similar*min(shareA, shareB)
 }
 
 func (c *comparison) report(in Input) []Stratum {

@@ -14,8 +14,8 @@ import (
 // each stratum takes memory for each function.
 const mostPages = 12
 
-// OtherPages is the page of the strata of all pages beyond the bound.
-const OtherPages = "(other pages)"
+// restOfPages is the page of the strata of all pages beyond the bound.
+const restOfPages = "(other pages)"
 
 // otherPages returns the pages that are beyond the bound: those with the fewest page views on both
 // sides together.
@@ -55,7 +55,7 @@ func inOther(l trie.Labels) trie.Labels {
 	out := slices.Clone(l)
 	for i := range out {
 		if out[i].Key == compare.KeyPage {
-			out[i].Value = OtherPages
+			out[i].Value = restOfPages
 		}
 	}
 	return out
