@@ -166,24 +166,31 @@ func (c *command) emitComparison(ctx context.Context, q query.CompareQuery, got 
 	return nil
 }
 
-// comparedProfile returns the profile of the other selection, scaled to the page views of p
-// and with its functions moved to their places in p. With groups, which have to be kept, it is read
-// as measured; else result has it.
-func (c *command) comparedProfile(ctx context.Context, src query.Source, p *trie.Profile, result query.Result) (*trie.Profile, error) {
-	sel := c.comparing.selection
-	if result.Profile == nil {
-		var err error
-		sel.GroupBy = c.selection.GroupBy
-		if result, err = src.Profile(ctx, sel, nil); err != nil {
-			return nil, err
-		}
+// sides returns the profiles of both sides with the means of a comparison or, with groups, which have
+// to be kept, as measured.
+func (c *command) sides(ctx context.Context, src query.Source, progress func(uint64)) (a, b query.Result, err error) {
+	other := c.comparing.selection
+	if len(c.selection.GroupBy) == 0 {
+		return query.Sides(ctx, src, other, c.selection, compare.Options{MinViews: c.comparing.minViews}, progress)
 	}
+	other.GroupBy = c.selection.GroupBy
+	if b, err = src.Profile(ctx, c.selection, progress); err != nil {
+		return a, b, err
+	}
+	if a, err = src.Profile(ctx, other, progress); err == nil {
+		a.Profile = compare.Align(a.Profile, b.Profile)
+	}
+	return a, b, err
+}
+
+// comparedProfile returns the profile of the other selection, scaled to the page views of p.
+func (c *command) comparedProfile(result query.Result, p *trie.Profile) (*trie.Profile, error) {
 	c.warn(result.Stats.Warnings)
 	c.tellNames(result.Stats.Names)
 	if c.empty(result) {
-		return nil, fmt.Errorf("nothing to compare with was stored%s", sel)
+		return nil, fmt.Errorf("nothing to compare with was stored%s", c.comparing.selection)
 	}
-	return c.pick.Rewrite(compare.Align(result.Profile, p)).Scale(p.Views), nil
+	return c.pick.Rewrite(result.Profile).Scale(p.Views), nil
 }
 
 // sideName says of which page views a side is, after these words; "" is all.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/api"
-	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/file"
 
 	"golang.org/x/term"
@@ -143,8 +142,8 @@ func (c *command) printStored(ctx context.Context, base *trie.Profile) (err erro
 	defer func() { err = errors.Join(err, done()) }()
 	p := c.progress()
 	var result, other query.Result
-	if c.comparing.given && len(c.selection.GroupBy) == 0 {
-		other, result, err = query.Sides(ctx, src, c.comparing.selection, c.selection, compare.Options{MinViews: c.comparing.minViews}, p.traces)
+	if c.comparing.given {
+		other, result, err = c.sides(ctx, src, p.traces)
 	} else {
 		result, err = src.Profile(ctx, c.selection, p.traces)
 	}
@@ -158,7 +157,7 @@ func (c *command) printStored(ctx context.Context, base *trie.Profile) (err erro
 		return c.nothingFound(ctx, src)
 	}
 	if c.comparing.given {
-		if base, err = c.comparedProfile(ctx, src, result.Profile, other); err != nil {
+		if base, err = c.comparedProfile(other, result.Profile); err != nil {
 			return err
 		}
 	}
