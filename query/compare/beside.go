@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"maps"
 	"math"
 	"slices"
 )
@@ -253,18 +254,20 @@ const mostChanged = 200
 // certain change is taken out of the rest of the others, then the next one, until there is none.
 func (c *comparison) besides(in Input, functions []FunctionChange, share float64) {
 	var all []*beside
-	family := make([]*Change, len(functions))
 	for i := range functions {
-		family[i] = &functions[i].Change
 		if of := c.besideOf(&functions[i], in); of != nil {
 			all = append(all, of)
 		}
 	}
 	taken := 0.0
 	total := make([]apart, len(c.views)) // what functions are known to have changed, by cell
+	families := c.families(functions, share)
 	for range mostChanged {
 		all = slices.DeleteFunc(all, func(of *beside) bool { return !of.test(of.without(total)) })
-		levels := c.levels(family, share)
+		levels := map[*Change]tested{}
+		for _, x := range families {
+			maps.Copy(levels, c.levels(x.changes, x.share))
+		}
 		var next *beside
 		for _, of := range all {
 			switch found := of.change.P <= levels[of.change].decided; {

@@ -83,6 +83,7 @@ type Function struct {
 	Self  []Amount
 	Total float64 // ms in all views, including callees
 	Reach float64 // page views in which it was on a stack
+	Code  Code    // what symbols tell of it
 }
 
 // Feature is the time that page views spent in a feature.
@@ -210,6 +211,7 @@ func (c *comparison) functions(in Input) []FunctionChange {
 			f.From = new(placeOf(a.Frame))
 		}
 		f.moved, f.pair = p.moved, p
+		f.Code = codeOf(a, b, p)
 		if f.Change, f.Unadjusted = c.change(a.Self, b.Self); f.leftOut() {
 			continue
 		}
@@ -234,11 +236,9 @@ func (c *comparison) decide(r *Result, functions []FunctionChange, in Input) {
 		rest -= featureShare
 	}
 	c.besides(in, functions, rest)
-	changes = changes[:0]
-	for i := range functions {
-		changes = append(changes, &functions[i].Change)
+	for _, x := range c.families(functions, rest) {
+		r.Tested += c.discover(x.changes, x.share)
 	}
-	r.Tested = c.discover(changes, rest)
 	for i := range functions {
 		f := &functions[i]
 		if f.Status == WithinNoise && f.moved {
@@ -246,6 +246,7 @@ func (c *comparison) decide(r *Result, functions []FunctionChange, in Input) {
 		}
 		f.Share = r.share(f.Shown.Value)
 	}
+	r.NotEdited = notEdited(functions)
 	slices.SortStableFunc(r.Features, func(x, y FeatureChange) int { return cmp.Compare(y.size(), x.size()) })
 }
 

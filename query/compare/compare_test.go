@@ -203,7 +203,7 @@ func TestHostile(t *testing.T) {
 		}
 		s.Time = amounts()
 		for _, name := range []string{"", "alpha", "beta"}[:rng.IntN(4)] {
-			s.Functions = append(s.Functions, Function{frame(name, "a.js", 1, 1), amounts(), number(), number()})
+			s.Functions = append(s.Functions, Function{frame(name, "a.js", 1, 1), amounts(), number(), number(), []Code{CodeUnknown, CodeEdited, CodeSame}[rng.IntN(3)]})
 			s.Features = append(s.Features, Feature{name, amounts()})
 		}
 		return s

@@ -53,8 +53,11 @@ type Result struct {
 	// Functions are the significant changes first, then the others, each by size of the change.
 	Functions []FunctionChange `json:"functions"`
 	Tested    int              `json:"tested_functions"`
-	Rest      Rest             `json:"rest"`
-	Warnings  []string         `json:"warnings,omitempty"`
+	// NotEdited sums up the functions that screens fold, see [Result.Folded]. It is nil if no function
+	// that ran is known to be edited.
+	NotEdited *NotEdited `json:"not_edited,omitempty"`
+	Rest      Rest       `json:"rest"`
+	Warnings  []string   `json:"warnings,omitempty"`
 }
 
 // Pair is a number for each side.
@@ -201,6 +204,7 @@ type FunctionChange struct {
 	Change
 	TotalMean  Pair `json:"total_ms"` // mean including callees
 	Reach      Pair `json:"reach"`    // page views in which it was on a stack
+	Code       Code `json:"code,omitempty"`
 	Unadjusted bool `json:"unadjusted,omitempty"`
 	// Share is its change divided by that of the page's total. Self times add up to the total,
 	// so the shares of all functions and the rest add up to 1; some may be negative or above 1.
