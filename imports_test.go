@@ -111,7 +111,7 @@ var mayImport = map[string][]string{
 	"query/rollout":   {"query", "query/selection", "trie/rollup"},
 	"query/selection": {"store", "symbols/owner", "trie", "trie/rollup"},
 	"query/stretch":   {},
-	"query/sums":      {"encode/output", "query/compare", "query/selection", "store", "symbols/naming", "trie", "trie/rollup"},
+	"query/sums":      {"encode/output", "query/compare", "query/selection", "store", "symbols/edits", "symbols/naming", "trie", "trie/rollup"},
 	"query/cause":     {"query", "query/changes", "query/compare", "query/selection", "query/watch", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
 	"query/changes":   {"encode/output", "query", "query/compare", "query/selection", "query/watch", "store"},
 	"query/vital":     {"encode/output", "query/sums", "trie/rollup"},

@@ -107,7 +107,11 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 		names = n.Names()
 		out.Names = names.Coverage()
 	}
-	in := sums.Input(a, b, names, q.B.Parts.Renamer(naming.Finder(l.Rules(), names)))
+	builds, err := l.builds(ctx, both, a, b)
+	if err != nil {
+		return out, err
+	}
+	in := sums.Input(a, b, names, q.B.Parts.Renamer(naming.Finder(l.Rules(), names)), builds)
 	out.Result = compare.Compare(in, q.Options)
 	out.Note = noteOf(out.Method, a, b)
 	for _, w := range []string{warning, sums.MissingPages(out.Strata), sums.UnsampledWarning(a.Unsampled(), b.Unsampled()), sums.LengthsWarning(a, b)} {

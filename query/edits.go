@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/fresh"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/sums"
 	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/symbols/edits"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
@@ -180,4 +182,34 @@ func (l Local) listEdits(out *Edits, q EditsQuery, takes func(f *edits.Function,
 
 func editPlace(f *edits.Function) compare.Place {
 	return compare.Place{Name: f.Name, Resource: f.Source.Name, Line: f.SourceLine, Column: f.SourceColumn}
+}
+
+// builtEdits is what became of the functions of a build, to be kept.
+type builtEdits struct{ all []edits.Edit }
+
+// size returns about how many bytes x takes, with the functions.
+func (x builtEdits) size() int { return 300 * len(x.all) }
+
+// keptEdits is how long what became of functions is kept. It does not change until symbols do.
+const keptEdits = time.Hour
+
+// builds returns what became of the functions of A's release in that of B, or nil if a side has page
+// views of several releases, both are of one, or there are no symbols of one.
+func (l Local) builds(ctx context.Context, both selection.Selection, a, b *sums.Side) ([]edits.Edit, error) {
+	before, oneA := a.Release()
+	after, oneB := b.Release()
+	if !oneA || !oneB || before == after || both.Minified {
+		return nil, nil
+	}
+	l = l.OfPage(both.Page)
+	key := fmt.Sprintf("builds %q %q %q", before, after, l.Symbols.Generation())
+	got, _, err := cached(ctx, l, key, keptEdits, func(context.Context) (builtEdits, error) {
+		old, missing := l.Symbols.Release(before)
+		young, more := l.Symbols.Release(after)
+		if len(old) == 0 || len(young) == 0 || len(missing)+len(more) > 0 {
+			return builtEdits{}, nil
+		}
+		return builtEdits{edits.Between(old, young).Edits}, nil
+	})
+	return got.all, err
 }

@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // Edits are the same here and over HTTP: one function was edited, and one renamed.
@@ -57,8 +59,27 @@ func TestEdits(t *testing.T) {
 			t.Errorf("%+v: link %s", q, got.Functions[1].Link)
 		}
 	}
+	c, err := l.Compare(t.Context(), query.CompareQuery{A: ofRelease("r0"), B: ofRelease("r1"), Options: compare.Options{MinViews: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := map[string]compare.Code{}
+	for _, f := range c.Functions {
+		code[f.Name] = f.Code
+	}
+	if code["load"] != compare.CodeEdited || code["renderCell"] == compare.CodeUnknown || code["renderCell"] == compare.CodeEdited || c.NotEdited == nil {
+		t.Errorf("the comparison of r0 and r1 has %v, not edited %+v", code, c.NotEdited)
+	}
+	both := query.CompareQuery{A: ofRelease("r0"), Options: compare.Options{MinViews: 2}}
+	if c, err = l.Compare(t.Context(), both); err != nil || c.NotEdited != nil {
+		t.Errorf("a side of several releases: %+v, %v", c.NotEdited, err)
+	}
 	_, err = l.Only(query.OfSite("x")).Edits(t.Context(), query.EditsQuery{A: "r0", B: "r1"})
 	if _, ok := errors.AsType[*selection.RefusedError](err); !ok {
 		t.Errorf("who sees one site sees the functions of all: %v", err)
 	}
+}
+
+func ofRelease(name string) selection.Selection {
+	return selection.Selection{Where: []selection.Matcher{{Key: rollup.KeyRelease, Op: selection.Equal, Value: name}}}
 }

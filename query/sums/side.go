@@ -10,6 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/symbols/edits"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -17,13 +18,15 @@ import (
 
 // Side adds up one side of a comparison.
 type Side struct {
-	Facet  Facet
-	strata map[string]*sideStratum
-	naming *naming.Naming
-	plain  bool   // devices and browsers are no strata
-	hours  string // the stratum of what is added
-	pages  bool   // pages are strata, in the place of browsers
-	page   string // of what is added
+	Facet    Facet
+	strata   map[string]*sideStratum
+	naming   *naming.Naming
+	plain    bool   // devices and browsers are no strata
+	hours    string // the stratum of what is added
+	pages    bool   // pages are strata, in the place of browsers
+	page     string // of what is added
+	releases map[string]bool
+	codes    map[trie.Frame]compare.Code // what builds tell of functions
 	// otherPages are those whose strata were joined.
 	otherPages map[string]bool
 	sum        *rollup.Sum   // by stratum, and by release where names depend on it
@@ -48,7 +51,7 @@ type sideStratum struct {
 // NewSide returns a side without page views. plain has all of them in one stratum, whatever devices and browsers they are of; fits
 // bounds its memory, see [rollup.Sum.Bound].
 func NewSide(f Facet, n *naming.Naming, plain bool, fits func(int) error) *Side {
-	s := &Side{Facet: f, naming: n, plain: plain, strata: map[string]*sideStratum{}, parts: NewFunctions()}
+	s := &Side{Facet: f, naming: n, plain: plain, strata: map[string]*sideStratum{}, parts: NewFunctions(), releases: map[string]bool{}}
 	s.sum = rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return s.group(cell), f.Selection.TakesCell(cell) })
 	s.sum.Bound(fits)
 	return s
@@ -139,6 +142,7 @@ func (s *Side) Add(x store.Rolled, alike bool) error {
 		if !s.Facet.TakesBase(d) {
 			continue
 		}
+		s.releases[d.Labels.Value(rollup.KeyRelease)] = true
 		at := s.stratum(s.stratumOf(d.Labels))
 		switch part := PartOf(d); {
 		case s.Facet.TakesPart(part):
@@ -196,8 +200,11 @@ func (s *Side) See() {
 }
 
 // finish takes what the sums say, with names, summed up to parts unless that is nil.
-func (s *Side) finish(names *naming.Names, parts func(trie.Frame) trie.Frame) {
+func (s *Side) finish(names *naming.Names, parts func(trie.Frame) trie.Frame, builds []edits.Edit, after bool) {
 	p := names.Profile(s.raw, s.naming.ByRelease(), false)
+	if len(builds) > 0 && parts == nil {
+		s.codes = codes(p, builds, after)
+	}
 	if parts != nil {
 		p = p.Fold(parts)
 	}
@@ -251,7 +258,7 @@ func (s *Side) input(strata []string) (out compare.Side) {
 			continue
 		}
 		total := s.totals[frame]
-		f := compare.Function{Frame: frame, Total: float64(total.Total) / 1000, Reach: float64(total.Reach)}
+		f := compare.Function{Frame: frame, Total: float64(total.Total) / 1000, Reach: float64(total.Reach), Code: s.codes[frame]}
 		f.Self = s.amounts(frame, at)
 		out.Functions = append(out.Functions, f)
 	}
@@ -281,11 +288,12 @@ func (s *Side) Unsampled() float64 {
 	return c.UnsampledShare(output.SelfSum(weights))
 }
 
-// Input returns the input of a comparison of two sides that were shown to what gives the names, with functions summed up to parts
-// unless that is nil.
-func Input(a, b *Side, names *naming.Names, parts func(trie.Frame) trie.Frame) (in compare.Input) {
-	a.finish(names, parts)
-	b.finish(names, parts)
+// Input returns the input of a comparison of two sides that were shown to what gives the names, with
+// functions summed up to parts unless that is nil. builds says what became of the functions of the
+// release of A in that of B; it is nil if that is unknown.
+func Input(a, b *Side, names *naming.Names, parts func(trie.Frame) trie.Frame, builds []edits.Edit) (in compare.Input) {
+	a.finish(names, parts, builds, false)
+	b.finish(names, parts, builds, true)
 	if a.pages {
 		foldPages(a, b)
 	}

@@ -438,7 +438,7 @@ func TestSides(t *testing.T) {
 		}
 		a, ofA := side("r0", seed%2 == 0)
 		b, ofB := side("r1", seed%2 == 0)
-		in := Input(a, b, nil, nil)
+		in := Input(a, b, nil, nil, nil)
 		for _, x := range []struct {
 			side  *Side
 			got   compare.Side
