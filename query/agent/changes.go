@@ -40,10 +40,11 @@ type changeOut struct {
 	File   string   `json:"file,omitempty"`
 	Line   uint32   `json:"line,omitempty"`
 	Column uint32   `json:"column,omitempty"`
-	Status string   `json:"status"`    // a [compare.Status]
-	Before float64  `json:"before_ms"` // of a page view
-	After  float64  `json:"after_ms"`  // with the devices and browsers of before: before_ms and change_ms together
-	Change Estimate `json:"change_ms"` // After less Before, adjusted to the devices and browsers of before if there are enough
+	Status string   `json:"status"`         // a [compare.Status]
+	Code   string   `json:"code,omitempty"` // a [compare.Code]; empty where symbols do not tell
+	Before float64  `json:"before_ms"`      // of a page view
+	After  float64  `json:"after_ms"`       // with the devices and browsers of before: before_ms and change_ms together
+	Change Estimate `json:"change_ms"`      // After less Before, adjusted to the devices and browsers of before if there are enough
 }
 
 func changeOf(c compare.Change) changeOut {
@@ -114,6 +115,7 @@ func (t tools) compare(ctx context.Context, in compareIn) (out compareOut, err e
 	for _, f := range got.Functions[:min(len(got.Functions), limit)] {
 		c := changeOf(f.Change)
 		c.Name, c.File, c.Line, c.Column = name(f.Name), name(f.Resource), f.Line, f.Column
+		c.Code = string(f.Code)
 		out.Functions = append(out.Functions, c)
 	}
 	out.More = len(got.Functions) - len(out.Functions) + got.Rest.Functions
@@ -136,7 +138,11 @@ func (o compareOut) text() string {
 	}
 	b.WriteString("Own time of functions, of a page view:\n")
 	for _, f := range o.Functions {
-		fmt.Fprintf(&b, "%s, %s, from %g to %g ms: %s\n", f.Status, f.Change.signed(), f.Before, f.After, function(f.Name, f.File, f.Line, f.Column))
+		fmt.Fprintf(&b, "%s, %s, from %g to %g ms: %s", f.Status, f.Change.signed(), f.Before, f.After, function(f.Name, f.File, f.Line, f.Column))
+		if f.Code != "" {
+			fmt.Fprintf(&b, " (%s)", f.Code)
+		}
+		b.WriteByte('\n')
 	}
 	if o.More > 0 {
 		fmt.Fprintf(&b, "… and %d more functions, which changed less or within noise: limit\n", o.More)

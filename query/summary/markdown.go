@@ -196,9 +196,14 @@ func (s *Summary) writePages(b *strings.Builder) {
 func (s *Summary) writeFunctions(b *strings.Builder) {
 	changed := s.changedFunctions()
 	if len(changed) == 0 {
-		if s.All.Enough {
+		switch {
+		case !s.All.Enough:
+		case s.All.NotEdited != nil:
+			fmt.Fprintf(b, "\n#### Functions: none of those in edited code %s\n", s.beyond())
+		default:
 			fmt.Fprintf(b, "\n#### Functions: none of %d %s\n", s.All.Tested, s.beyond())
 		}
+		s.writeNotEdited(b)
 		return
 	}
 	before, after, difference := s.sides()
@@ -227,8 +232,22 @@ func (s *Summary) writeFunctions(b *strings.Builder) {
 	if more := len(changed) - s.functions; more > 0 {
 		fmt.Fprintf(b, "\n… and %d more, which changed less.\n", more)
 	}
+	s.writeNotEdited(b)
 	if rest {
 		b.WriteString("\n† At an equal rest of the page view: the function takes another part of it. As measured the change is within noise.\n")
+	}
+}
+
+// writeNotEdited writes what the folded functions are, over all pages and on those where some changed.
+func (s *Summary) writeNotEdited(b *strings.Builder) {
+	write := func(on string, c *query.Comparison) {
+		if c.Enough && c.NotEdited != nil && c.NotEdited.Changed > 0 {
+			fmt.Fprintf(b, "\n%s%s.\n", on, plain(notEdited(c.NotEdited)))
+		}
+	}
+	write("", &s.All)
+	for i := range s.Pages {
+		write("On "+code(s.Pages[i].Page)+": ", &s.Pages[i].Comparison)
 	}
 }
 
@@ -244,7 +263,7 @@ func (s *Summary) changedFunctions() (changed []functionOn) {
 	seen := map[compare.Place]bool{}
 	add := func(page string, c *query.Comparison) {
 		for _, f := range c.Functions {
-			if c.Enough && f.Status.Alarm() && !seen[f.Place] {
+			if c.Enough && f.Status.Alarm() && !c.Folded(&f) && !seen[f.Place] {
 				seen[f.Place] = true
 				changed = append(changed, functionOn{f, page})
 			}

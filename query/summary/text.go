@@ -20,6 +20,9 @@ func WriteText(w io.Writer, s terminal.Screen, sides [2]string, r *query.Compari
 	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
+	if n := r.NotEdited; n != nil && r.Enough && rows > 0 && n.Functions > 0 {
+		fmt.Fprintf(w, "%s.\n(--rows 0 lists them)\n", notEdited(n))
+	}
 	if err := writeVitalChanges(w, s, r, rows); err != nil {
 		return err
 	}
@@ -75,11 +78,11 @@ func between(s terminal.Screen, low, high *float64) string {
 // changesTable returns the table of the changes that are listed, and whether one is at an equal rest.
 func changesTable(s terminal.Screen, r *query.Comparison, rows int) (t terminal.Table, byRest bool) {
 	t = terminal.Table{Screen: s, Columns: []terminal.Column{
-		{Title: "MS PER PAGE VIEW", Least: 13}, {Title: "STATUS", Color: changeColor},
+		{Title: "MS PER PAGE VIEW", Least: 13}, {Title: "STATUS", Color: changeColor}, {Title: "CODE", Drop: 6},
 		{Title: "CHANGE", Right: true}, {Title: "", Drop: 5}, {Title: "%", Right: true, Drop: 3},
 		{Title: "A", Right: true, Drop: 4}, {Title: "B", Right: true, Drop: 4},
 		{Title: "SHARE", Right: true, Drop: 7}, {Title: "MIX", Right: true, Drop: 9}, {Title: "VIEWS A", Right: true, Drop: 8}, {Title: "VIEWS B", Right: true, Drop: 8}}}
-	row := func(name string, x *compare.Change, share *float64, seen *compare.Pair) {
+	row := func(name string, code compare.Code, x *compare.Change, share *float64, seen *compare.Pair) {
 		relative, shared, mix, a, b := "", "", "", "", ""
 		if x.Relative != nil {
 			relative = terminal.Signed(100 * *x.Relative)
@@ -97,27 +100,24 @@ func changesTable(s terminal.Screen, r *query.Comparison, rows int) (t terminal.
 			byRest = true
 			name += " †"
 		}
-		t.Row(output.Printable(name), string(x.Status), terminal.Signed(x.Shown.Value), between(s, x.Shown.Low, x.Shown.High), relative,
+		t.Row(output.Printable(name), string(x.Status), string(code), terminal.Signed(x.Shown.Value), between(s, x.Shown.Low, x.Shown.High), relative,
 			terminal.Number(x.Mean.A), terminal.Number(x.Mean.B), shared, mix, a, b)
 	}
-	row("JavaScript", &r.Total, nil, &r.Views)
+	row("JavaScript", "", &r.Total, nil, &r.Views)
 	for i := range r.Features {
-		row("feature "+r.Features[i].Name, &r.Features[i].Change, nil, nil)
+		row("feature "+r.Features[i].Name, "", &r.Features[i].Change, nil, nil)
 	}
-	shown := r.Functions
-	if !r.Enough {
-		shown = nil
-	}
-	if rows > 0 && len(shown) > rows {
-		shown = shown[:rows]
-	}
-	for i := range shown {
-		f := &shown[i]
+	for i, left := 0, rows; r.Enough && i < len(r.Functions) && (rows <= 0 || left > 0); i++ {
+		f := &r.Functions[i]
+		if rows > 0 && r.Folded(f) {
+			continue
+		}
+		left--
 		name := place(f.Place)
 		if f.From != nil {
 			name += ", was " + place(*f.From)
 		}
-		row(name, &f.Change, f.Share, &f.Reach)
+		row(name, f.Code, &f.Change, f.Share, &f.Reach)
 	}
 	return t, byRest
 }
@@ -158,6 +158,19 @@ func writeVitalChanges(w io.Writer, s terminal.Screen, r *query.Comparison, rows
 	}
 	_, err := t.WriteTo(w)
 	return err
+}
+
+// notEdited says in a sentence, without its full stop, what the folded functions are.
+func notEdited(n *compare.NotEdited) string {
+	were := fmt.Sprintf("%d more functions were not edited", n.Functions)
+	if n.Functions == 1 {
+		were = "1 more function was not edited"
+	}
+	if n.Changed == 0 {
+		return were + "; none changed by more than noise"
+	}
+	return fmt.Sprintf("%s; %d of them changed, by at most %s ms: %s", were, n.Changed, terminal.Signed(n.Change.Value),
+		output.Printable(place(*n.Largest)))
 }
 
 // place writes the name of a function and where it is.

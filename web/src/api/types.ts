@@ -228,12 +228,16 @@ export interface FeatureChange extends Change {
   name: string;
 }
 
+/** What the symbols of both releases tell of a function. */
+export type Code = 'edited' | 'calls edited' | 'called by edited' | 'not edited';
+
 /** The change of a function. share is its part of that of the page; from is its place in A, if that is another. */
 export interface FunctionChange extends Change, Place {
   source_url?: string;
   from?: Place;
   total_ms: Pair;
   reach: Pair;
+  code?: Code;
   unadjusted?: boolean;
   share?: number;
 }
@@ -253,6 +257,8 @@ export interface Comparison {
   features: FeatureChange[];
   functions: FunctionChange[];
   tested_functions: number;
+  /** Functions that are folded, see `folds`. */
+  not_edited?: { functions: number; changed: number; largest?: Place; change_ms?: Estimate };
   rest: { functions: number; mean_ms: Pair; change_ms: number; share?: number };
   warnings?: string[];
   names?: Names;

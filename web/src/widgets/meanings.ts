@@ -54,6 +54,9 @@ export const meanings = {
   withPage:
     'The function changed as the rest of its page views did: it is as much of them as before. So the page views ' +
     'changed, by their devices or by what visitors do, and not the function.',
+  code:
+    'What the symbols of both releases tell: the function was edited; it calls an edited function or is called by one; ' +
+    'or it was not edited, so that its change needs stronger evidence.',
   before: 'The change of the mean against the preceding time range of the same length, not corrected for traffic.',
   stackless:
     'Time without a JavaScript stack: nothing to do (idle), or work that the browser does not report, such as ' +

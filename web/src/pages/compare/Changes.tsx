@@ -6,7 +6,7 @@ import { Legend } from '../../widgets/Metric.tsx';
 import { count, number, percent, plural, signed, signedPercent } from '../../widgets/numbers.ts';
 import { Table, type Column } from '../../widgets/Table.tsx';
 import { FunctionLink, Text, whereOf } from '../parts/names.tsx';
-import { between } from './verdict.ts';
+import { between, folds, notEdited } from './verdict.ts';
 
 const statuses: readonly Status[] = ['slower', 'new', 'faster', 'gone', 'moved', 'with the page', 'within noise', 'not known', 'too few views'];
 
@@ -18,7 +18,9 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
   const [chosen, setChosen] = useState<readonly Status[]>(statuses.filter((status) => !folded.includes(status)));
   const number_ = (status: Status) => of.functions.filter((one) => one.status == status).length;
   const there = statuses.filter((status) => number_(status) > 0);
-  const rows = of.functions.filter(({ status }) => chosen.includes(status));
+  const { not_edited } = of;
+  const [all, setAll] = useState(false);
+  const rows = of.functions.filter((one) => chosen.includes(one.status) && (all || !folds(of, one)));
   const toggle = (status: Status) =>
     setChosen(chosen.includes(status) ? chosen.filter((one) => one != status) : [...chosen, status]);
   const unadjusted = rows.some((row) => row.unadjusted);
@@ -32,16 +34,23 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
             <span class={`status ${status.replaceAll(' ', '-')}`}>{status}</span> {count(number_(status))}
           </label>
         ))}
+        {not_edited && (
+          <label class="toggle">
+            <input type="checkbox" checked={all} onChange={() => setAll(!all)} />
+            <span>not edited</span> {count(not_edited.functions)}
+          </label>
+        )}
       </div>
       <Table
         caption="Changes"
-        columns={columns(by)}
+        columns={columns(by, of.functions.some(({ code }) => code))}
         rows={rows}
         rowKey={(row) => `${row.name}\n${row.resource}\n${row.line}:${row.column}\n${row.status}`}
         order="-size"
         rowClass={(row) => (folded.includes(row.status) ? 'faint' : undefined)}
         empty={of.enough ? 'No change is more than noise.' : 'Not known yet.'}
       />
+      {not_edited && of.enough && <p class="hint">{notEdited(not_edited)}</p>}
       {unadjusted && (
         <p class="hint">* Compared as measured, without a correction for devices and browsers.</p>
       )}
@@ -135,7 +144,16 @@ function Amount({ of }: { of: Change & { unadjusted?: boolean } }) {
   );
 }
 
-function columns(by?: string): Column<FunctionChange>[] {
+function columns(by: string | undefined, builds: boolean): Column<FunctionChange>[] {
+  const code: Column<FunctionChange> = {
+    key: 'code',
+    title: 'code',
+    term: 'code',
+    text: true,
+    wide: true,
+    value: (row) => row.code ?? '',
+    cell: (row) => row.code ?? <span class="quiet">not known</span>,
+  };
   return [
     {
       key: 'name',
@@ -155,6 +173,7 @@ function columns(by?: string): Column<FunctionChange>[] {
       ),
     },
     { key: 'status', title: 'status', text: true, value: (row) => statuses.indexOf(row.status), cell: StatusCell },
+    ...(builds ? [code] : []),
     ...changeColumns<FunctionChange>(),
     {
       key: 'share',

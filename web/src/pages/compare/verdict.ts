@@ -1,7 +1,7 @@
 // What a comparison says, in one sentence.
 
 import type { Change, Comparison, Estimate, FunctionChange, Status } from '../../api/types.ts';
-import { number, percent, plural, signed, signedPercent } from '../../widgets/numbers.ts';
+import { count, number, percent, plural, signed, signedPercent } from '../../widgets/numbers.ts';
 
 /** What a comparison says: what is it called, and in which words. */
 export interface Verdict {
@@ -21,6 +21,19 @@ export const sure: readonly Status[] = ['slower', 'faster', 'new', 'gone'];
 export function changedFunctions({ functions }: Comparison): FunctionChange[] {
   const size = (change: FunctionChange) => Math.abs(change.change_ms.value);
   return functions.filter(({ status }) => sure.includes(status)).sort((a, b) => size(b) - size(a));
+}
+
+/** Whether a function is summed up with the others that were not edited. */
+export function folds({ not_edited }: Comparison, { code }: FunctionChange): boolean {
+  return not_edited != undefined && code == 'not edited';
+}
+
+/** What the functions are that were not edited. */
+export function notEdited({ functions, changed, largest, change_ms }: NonNullable<Comparison['not_edited']>): string {
+  const were = `${plural(functions, 'more function')} ${functions == 1 ? 'was' : 'were'} not edited`;
+  if (!changed || !change_ms) return `${were}; none changed by more than noise.`;
+  const name = largest?.name || '(anonymous)';
+  return `${were}; ${count(changed)} of them changed, by at most ${signed(change_ms.value)} ms (${name}).`;
 }
 
 /** Returns the fewest functions that have four fifths of a change, or all that go its way if they have less. */
