@@ -194,7 +194,7 @@ func (x builtEdits) size() int { return 300 * len(x.all) }
 const keptEdits = time.Hour
 
 // builds returns what became of the functions of A's release in that of B, or nil if a side has page
-// views of several releases, both are of one, or there are no symbols of one.
+// views of several releases, both have the same one, or one release has no symbols.
 func (l Local) builds(ctx context.Context, both selection.Selection, a, b *sums.Side) ([]edits.Edit, error) {
 	before, oneA := a.Release()
 	after, oneB := b.Release()

@@ -2,11 +2,11 @@ package compare
 
 import "math"
 
-// Code says what the symbols of two builds tell of a function.
+// Code is the evidence for a function from the symbols of two builds.
 type Code string
 
-// The kinds of evidence from code. An alarm about code that is not edited needs more evidence from
-// page views, see [comparison.families].
+// The kinds of evidence. A function that was not edited needs more evidence from page views, see
+// [comparison.families].
 const (
 	CodeUnknown Code = ""                 // there are no symbols of one side, or each side has several builds
 	CodeEdited  Code = "edited"           // its own code differs, or one build alone has it
@@ -52,7 +52,7 @@ func notEdited(functions []FunctionChange) *NotEdited {
 	return &out
 }
 
-// codeOf returns what symbols tell of the function of a pair, of which one side may be missing.
+// codeOf returns the evidence for a pair of functions, of which one side may be missing.
 func codeOf(a, b *Function, p pair) Code {
 	switch {
 	case p.b < 0:
@@ -63,7 +63,7 @@ func codeOf(a, b *Function, p pair) Code {
 	return strongest(a.Code, b.Code)
 }
 
-// strongest returns the evidence for a function of both sides, of what each side has for it.
+// strongest returns the evidence for a function of both sides.
 func strongest(a, b Code) Code {
 	for _, c := range [...]Code{CodeEdited, CodeCalls, CodeCalled, CodeUnknown} {
 		if a == c || b == c {
@@ -87,7 +87,7 @@ const (
 	sameShare   = 1.0 / 6
 )
 
-// families divides the tests of functions by what is known of their code: edited functions are few and
+// families divides the tests of functions by the evidence from code: edited functions are few and
 // likely to have changed, so a family of their own finds smaller changes of them. Which family a
 // function is in, and which have tests, does not depend on a difference between the sides.
 func (c *comparison) families(functions []FunctionChange, share float64) []family {

@@ -238,7 +238,7 @@ func (s *Summary) writeFunctions(b *strings.Builder) {
 	}
 }
 
-// writeNotEdited writes what the folded functions are, over all pages and on those where some changed.
+// writeNotEdited sums up the folded functions, over all pages and on each page where some changed.
 func (s *Summary) writeNotEdited(b *strings.Builder) {
 	write := func(on string, c *query.Comparison) {
 		if c.Enough && c.NotEdited != nil && c.NotEdited.Changed > 0 {

@@ -160,7 +160,7 @@ func writeVitalChanges(w io.Writer, s terminal.Screen, r *query.Comparison, rows
 	return err
 }
 
-// notEdited says in a sentence, without its full stop, what the folded functions are.
+// notEdited sums up the folded functions in a sentence without its full stop.
 func notEdited(n *compare.NotEdited) string {
 	were := fmt.Sprintf("%d more functions were not edited", n.Functions)
 	if n.Functions == 1 {

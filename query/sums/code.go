@@ -13,8 +13,8 @@ func (s *Side) Release() (release string, one bool) {
 	return release, len(s.releases) == 1 && release != ""
 }
 
-// codes returns what two builds tell of the functions of a profile. Where names depend on releases, a
-// function of the build before may be at its place in the one after.
+// codes returns the evidence from two builds for the functions of a profile of one of them, after being
+// the newer one. Names of the older build may have their places in the newer one.
 func codes(p *trie.Profile, all []edits.Edit, after bool) map[trie.Frame]compare.Code {
 	edited := map[trie.Frame]bool{} // of functions in both the profile and a build
 	for i := range p.Frames {

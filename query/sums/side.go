@@ -26,7 +26,7 @@ type Side struct {
 	pages    bool   // pages are strata, in the place of browsers
 	page     string // of what is added
 	releases map[string]bool
-	codes    map[trie.Frame]compare.Code // what builds tell of functions
+	codes    map[trie.Frame]compare.Code // of functions; nil without symbols of both builds
 	// otherPages are those whose strata were joined.
 	otherPages map[string]bool
 	sum        *rollup.Sum   // by stratum, and by release where names depend on it
@@ -289,8 +289,8 @@ func (s *Side) Unsampled() float64 {
 }
 
 // Input returns the input of a comparison of two sides that were shown to what gives the names, with
-// functions summed up to parts unless that is nil. builds says what became of the functions of the
-// release of A in that of B; it is nil if that is unknown.
+// functions summed up to parts unless that is nil. builds are the edits from the release of A to that
+// of B, with the unchanged functions; nil if they are unknown.
 func Input(a, b *Side, names *naming.Names, parts func(trie.Frame) trie.Frame, builds []edits.Edit) (in compare.Input) {
 	a.finish(names, parts, builds, false)
 	b.finish(names, parts, builds, true)

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { Comparison, FunctionChange, Point, Series, Status } from '../src/api/types.ts';
 import { changeOfMeans, timeBefore } from '../src/pages/overview/before.ts';
 import { byKind, kindOf } from '../src/pages/code/Ownership.tsx';
-import { apart, explained, explanation, sure, verdictOf } from '../src/pages/compare/verdict.ts';
+import { apart, explained, explanation, folds, notEdited, sure, verdictOf } from '../src/pages/compare/verdict.ts';
 import { binned, niceWidth } from '../src/widgets/Histogram.tsx';
 import { releasesOf } from '../src/widgets/lines.ts';
 import { placed } from '../src/widgets/Trend.tsx';
@@ -56,6 +56,19 @@ function comparison(changes: Partial<Comparison['total']>, more: Partial<Compari
 
 /** With plain spaces, which read better here. */
 const sentence = (of: Comparison) => verdictOf(of).sentence.replaceAll('\u00a0', ' ');
+
+test('functions that were not edited are summed up, if one that ran was', () => {
+  const change_ms = { value: -3.14159, low: -4, high: -2 };
+  assert.equal(notEdited({ functions: 1, changed: 0 }), '1 more function was not edited; none changed by more than noise.');
+  assert.equal(
+    notEdited({ functions: 12, changed: 2, largest: { name: '' }, change_ms }),
+    '12 more functions were not edited; 2 of them changed, by at most −3.14 ms (anonymous).',
+  );
+  const same: FunctionChange = { ...changeOf('slower', 3), code: 'not edited' };
+  assert.equal(folds(comparison({}), same), false);
+  assert.equal(folds(comparison({}, { not_edited: { functions: 1, changed: 1 } }), same), true);
+  assert.equal(folds(comparison({}, { not_edited: { functions: 1, changed: 1 } }), changeOf('slower', 3)), false);
+});
 
 test('a verdict has the change, its interval and where it is, and the explanation the traffic', () => {
   const functions = [

@@ -25,6 +25,9 @@ type Plan struct {
 	Releases             []Release
 	Ramp                 int // hours until all page views are of a new release
 	Effects              []Effect
+	// Edits is how many functions each release edits, besides those that its effects are of. Symbols of all
+	// releases are known; with 0 none are.
+	Edits int
 	Outage               Hours
 	Bots                 Hours
 	// Browser is when page views change to a new version of their browser, which is faster by 2 %.

@@ -334,6 +334,7 @@ func (s *Site) Compare(_ context.Context, page string, before, after watch.Span,
 		sides[i] = s.sum(release, hourOf(span.Since), hourOf(span.Until), strata, stratum)
 	}
 	in := compare.Input{A: s.input(sides[0]), B: s.input(sides[1])}
+	s.setCode(&in, before.Release, after.Release)
 	for i := range strata {
 		in.Strata = append(in.Strata, trie.MakeLabels("stratum", fmt.Sprint(i)))
 	}

@@ -228,7 +228,7 @@ export interface FeatureChange extends Change {
   name: string;
 }
 
-/** What the symbols of both releases tell of a function. */
+/** The evidence for a function from the symbols of both releases. */
 export type Code = 'edited' | 'calls edited' | 'called by edited' | 'not edited';
 
 /** The change of a function. share is its part of that of the page; from is its place in A, if that is another. */

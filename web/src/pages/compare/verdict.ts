@@ -28,11 +28,11 @@ export function folds({ not_edited }: Comparison, { code }: FunctionChange): boo
   return not_edited != undefined && code == 'not edited';
 }
 
-/** What the functions are that were not edited. */
+/** Returns a sentence about the functions that were not edited. */
 export function notEdited({ functions, changed, largest, change_ms }: NonNullable<Comparison['not_edited']>): string {
   const were = `${plural(functions, 'more function')} ${functions == 1 ? 'was' : 'were'} not edited`;
   if (!changed || !change_ms) return `${were}; none changed by more than noise.`;
-  const name = largest?.name || '(anonymous)';
+  const name = largest?.name || 'anonymous';
   return `${were}; ${count(changed)} of them changed, by at most ${signed(change_ms.value)} ms (${name}).`;
 }
 
