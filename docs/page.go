@@ -33,6 +33,8 @@ type entry struct {
 	ID      string `json:"i,omitempty"`
 	Heading string `json:"h"`
 	Text    string `json:"t"`
+	// Keywords are further words that find the page, of its first entry.
+	Keywords string `json:"k,omitempty"`
 }
 
 // readPage makes a page from a file of this folder.

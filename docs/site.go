@@ -27,49 +27,52 @@ type section struct {
 	Pages []purpose
 }
 
-// purpose is what a page is for.
-type purpose struct{ Name, For string } // the name of a file without .md
+// purpose describes a page. Name is the name of its file without .md; Keywords are further words that
+// the search finds it by, such as those of other products.
+type purpose struct{ Name, For, Keywords string }
 
 // sections are all pages, in the order of the contents.
 func sections() []section {
 	return []section{
 		{"Tutorial", []purpose{
-			{"demo", "a shop with visits of three releases, to look around in"},
-			{"tutorial", "from the start of the daemon to a slow function that is found and fixed"},
+			{"demo", "a shop with visits of three releases, to look around in", "example try sample"},
+			{"tutorial", "from the start of the daemon to a slow function that is found and fixed", "getting started quick start first"},
 		}},
 		{"How to", []purpose{
-			{"install", "packages, archives, the image, Kubernetes"},
-			{"sdk", "the script on your pages: loading, options, features, Web Vitals"},
-			{"cost", "what profiling costs your visitors, and a careful roll-out"},
-			{"upload", "names for minified functions, from source maps"},
-			{"bundlers", "the options that each bundler needs for that"},
-			{"dashboard", "what its views show, and the keys"},
-			{"ci", "reports on releases and comparisons in the lab, for pull requests"},
-			{"mcp", "queries by coding agents"},
-			{"grafana", "data sources, a dashboard and Prometheus"},
-			{"teams", "several sites and teams on one daemon"},
-			{"operations", "settings, addresses, access, limits, logs, health, memory"},
-			{"alerts", "what each alert means, and what to do"},
-			{"running-storage", "size of the data, backups, repairs, many machines, upgrades"},
+			{"install", "packages, archives, the image, Kubernetes", "install upgrade update docker helm systemd setup"},
+			{"sdk", "the script on your pages: header, loading, options, delivery, coverage", "install react next vue nuxt svelte angular snippet tag npm"},
+			{"features", "names for parts of a page, labels, sampling, the flight recorder", "spans user timing custom attributes dimensions"},
+			{"vitals", "Web Vitals with their elements, slow interactions, time without a stack", "inp lcp cls rum core"},
+			{"cost", "what profiling costs your visitors, and a careful roll-out", "overhead performance impact"},
+			{"upload", "names for minified functions, from source maps", "sourcemap symbolication deobfuscate"},
+			{"bundlers", "the options that each bundler needs for that", "vite webpack rollup esbuild turbopack rspack parcel"},
+			{"dashboard", "what its views show, and the keys", "ui shortcuts flame graph"},
+			{"ci", "reports on releases and comparisons in the lab, for pull requests", "github gitlab regression test"},
+			{"mcp", "queries by coding agents", "ai llm claude cursor"},
+			{"grafana", "data sources, a dashboard and Prometheus", "pyroscope metrics"},
+			{"teams", "several sites and teams on one daemon", "tenants tokens oidc login sso"},
+			{"operations", "settings, addresses, access, limits, logs, health, memory", "configuration proxy tls https deploy"},
+			{"alerts", "what each alert means, and what to do", "alerts runbook prometheus"},
+			{"running-storage", "size of the data, backups, repairs, many machines, upgrades", "upgrade s3 bucket restore scale retention"},
 		}},
 		{"Reference", []purpose{
-			{"api", "queries over HTTP"},
-			{"changes", "how changes of pages are found, and their causes"},
-			{"notifications", "who is told of changes"},
-			{"budgets", "limits for pages, features and functions"},
-			{"owners", "whose code a function is"},
-			{"formats", "the files of other tools that aggregate reads and writes"},
-			{"go", "packages that read traces, profiles and stored data"},
-			{"format", "the binary format of traces"},
-			{"storage", "objects, manifests and the protocol of nodes"},
-			{"security", "who may do what, and what is removed from traces"},
-			{"privacy", "what is stored of a visitor, erasure, consent"},
-			{"benchmarks", "measurements, with their commands"},
+			{"api", "queries over HTTP", "rest openapi curl"},
+			{"changes", "how changes of pages are found, and their causes", "regression alerts anomaly detection"},
+			{"notifications", "channels and rules for changes", "alerts slack email webhook"},
+			{"budgets", "limits for pages, features and functions", "slo threshold"},
+			{"owners", "whose code a function is", "codeowners third party team"},
+			{"formats", "the files of other tools that aggregate reads and writes", "convert import export pprof speedscope devtools cpuprofile"},
+			{"go", "packages that read traces, profiles and stored data", "library golang"},
+			{"format", "the binary format of traces", "protobuf wire encoding"},
+			{"storage", "objects, manifests and the protocol of nodes", "badger segments rollups"},
+			{"security", "permissions, and data that is removed from traces", "threat model redaction xss auth"},
+			{"privacy", "what is stored of a visitor, erasure, consent", "gdpr ccpa delete deletion personal data cookies"},
+			{"benchmarks", "measurements, with their commands", "speed datadog sentry"},
 		}},
 		{"Explanation", []purpose{
-			{"symbols", "how functions get their names"},
-			{"design", "decisions and their reasons"},
-			{"diary", "what was measured or tried, and not taken"},
+			{"symbols", "how functions get their names", "source maps minified"},
+			{"design", "decisions and their reasons", "architecture glossary statistics"},
+			{"diary", "experiments that were measured and rejected", "history"},
 		}},
 	}
 }
@@ -93,6 +96,7 @@ func render() (map[string][]byte, error) {
 			if err != nil {
 				return nil, fmt.Errorf("page %s: %w", is.Name, err)
 			}
+			p.entries[0].Keywords = is.Keywords
 			pages = append(pages, p)
 		}
 	}
@@ -102,13 +106,23 @@ func render() (map[string][]byte, error) {
 		titles[p.Name] = p.Title
 		index = append(index, p.entries...)
 	}
-	for _, p := range append(pages, indexPage(titles)) {
+	for i, p := range append(pages, indexPage(titles)) {
 		var b bytes.Buffer
-		err := shape.Execute(&b, struct {
+		of := struct {
 			*page
-			Sections []section
-			Titles   map[string]string
-		}{p, sections(), titles})
+			Sections       []section
+			Titles         map[string]string
+			Previous, Next *page // in the order of the contents; nil at the ends
+		}{page: p, Sections: sections(), Titles: titles}
+		if i < len(pages) {
+			if i > 0 {
+				of.Previous = pages[i-1]
+			}
+			if i+1 < len(pages) {
+				of.Next = pages[i+1]
+			}
+		}
+		err := shape.Execute(&b, of)
 		if err != nil {
 			return nil, fmt.Errorf("page %s: %w", p.Name, err)
 		}

@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -165,5 +166,49 @@ func TestAnchor(t *testing.T) {
 		if got := Anchor(heading); got != want {
 			t.Errorf("%s: got %s, want %s", heading, got, want)
 		}
+	}
+}
+
+// Words that newcomers search for lead to a page by a keyword or a heading.
+func TestSearched(t *testing.T) {
+	files, err := Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.TrimSuffix(strings.TrimPrefix(string(files["index.js"]), "window.searched = "), ";\n")
+	var entries []entry
+	if err := json.Unmarshal([]byte(text), &entries); err != nil {
+		t.Fatal(err)
+	}
+	for word, page := range map[string]string{"install": "install", "gdpr": "privacy", "delete": "privacy", "react": "sdk", "upgrade": "install",
+		"alerts": "alerts", "docker": "install", "slack": "notifications", "vite": "bundlers", "s3": "running-storage"} {
+		if !slices.ContainsFunc(entries, func(e entry) bool { return e.Page == page && slices.Contains(strings.Fields(e.Keywords), word) }) {
+			t.Errorf("%s does not lead to %s", word, page)
+		}
+	}
+}
+
+// The pages are a chain in the order of the contents, from the first one to the last.
+func TestNextPage(t *testing.T) {
+	files, err := Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := regexp.MustCompile(`rel="next" href="([^"]+)\.html"`)
+	var got, want []string
+	for name := sections()[0].Pages[0].Name; name != ""; {
+		got = append(got, name)
+		m := next.FindStringSubmatch(string(files[name+".html"]))
+		if name = ""; m != nil && len(got) < len(files) {
+			name = m[1]
+		}
+	}
+	for _, s := range sections() {
+		for _, p := range s.Pages {
+			want = append(want, p.Name)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the chain is %v, not %v", got, want)
 	}
 }

@@ -1,15 +1,21 @@
-// The search: all words must be in a part of a page. Those in its heading count more than those in its text.
+// The search: a result has all words. Words in a heading count most, then keywords of a page, then its text.
 const input = document.getElementById('search');
 const found = document.getElementById('found');
 const most = 20;
 
-const parts = window.searched.map((part) => ({ ...part, heading: part.h.toLowerCase(), text: part.t.toLowerCase() }));
+const parts = window.searched.map((part) => ({
+  ...part,
+  heading: part.h.toLowerCase(),
+  text: part.t.toLowerCase(),
+  keywords: (part.k ?? '').split(' ').filter(Boolean),
+}));
 const titles = new Map(parts.filter((part) => !part.i).map((part) => [part.p, part.h]));
 
 function score(part, words) {
   let sum = 0;
   for (const word of words) {
-    if (part.heading.includes(word)) sum += part.heading.startsWith(word) ? 12 : 8;
+    if (part.keywords.some((keyword) => keyword.startsWith(word))) sum += 10;
+    else if (part.heading.includes(word)) sum += part.heading.startsWith(word) ? 12 : 8;
     else if (part.p.includes(word)) sum += 4;
     else if (part.text.includes(word)) sum += 1;
     else return 0;
@@ -45,6 +51,24 @@ function show() {
     }),
   );
   if (!best.length) found.append(element('p', 'Nothing has all of these words.'));
+}
+
+// A button on each block of code copies it. Browsers offer the clipboard to secure pages only.
+for (const block of navigator.clipboard ? document.querySelectorAll('main pre') : []) {
+  const button = element('button', 'Copy');
+  button.type = 'button';
+  button.addEventListener('click', async () => {
+    const done = await navigator.clipboard.writeText(block.querySelector('code').textContent).then(
+      () => 'Copied',
+      () => 'Not allowed',
+    );
+    button.textContent = done;
+    setTimeout(() => (button.textContent = 'Copy'), 2000);
+  });
+  const frame = document.createElement('div');
+  frame.className = 'block';
+  block.replaceWith(frame);
+  frame.append(block, button);
 }
 
 input.addEventListener('input', show);
