@@ -31,6 +31,9 @@ func (r *reader) findings(c *query.Comparison, s shift, level float64, atOnce bo
 	for i := range c.Functions {
 		f := &c.Functions[i]
 		least := max(r.s.MinFunction*f.Mean.A, r.s.MinOfPage*c.Total.Mean.A)
+		if f.Code == compare.CodeEdited && outer(plainOf(&f.Change), f.Level) >= least {
+			least = 0 // at an equal rest is the least that the change may be
+		}
 		if x := add(What{Kind: OfFunction, Metric: "self", Function: &f.Place}, &f.Change, least); x != nil {
 			x.Total = f.TotalMean
 		}

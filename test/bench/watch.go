@@ -25,7 +25,10 @@ func watching(traces []trace, seeds int, progress io.Writer) ([]figure, error) {
 	}
 	w := &watched{pages: pages, seeds: seeds, progress: progress}
 	quiet := w.months("without a change", quietViews, func(*site.Plan) bool { return true })
-	busy := w.months("without a change, many page views", busyViews, func(*site.Plan) bool { return true })
+	busy := w.months("without a change, many page views", busyViews, func(p *site.Plan) bool {
+		p.Edits = editedFunctions
+		return true
+	})
 	harm := w.months("with harmful releases", busyViews, func(p *site.Plan) bool { p.Harm(); return true })
 	small := w.months("5 % of a function with 2 %", busyViews, func(p *site.Plan) bool { p.Slow(0.02, 1.05); return true })
 	known := w.months("the same with symbols", busyViews, func(p *site.Plan) bool {
