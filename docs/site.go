@@ -47,6 +47,7 @@ func sections() []section {
 			{"upload", "names for minified functions, from source maps", "sourcemap symbolication deobfuscate"},
 			{"bundlers", "the options that each bundler needs for that", "vite webpack rollup esbuild turbopack rspack parcel"},
 			{"dashboard", "what its views show, and the keys", "ui shortcuts flame graph"},
+			{"releases", "which command answers which question about a release", "compare report verdict budgets changes regression canary"},
 			{"ci", "reports on releases and comparisons in the lab, for pull requests", "github gitlab regression test"},
 			{"mcp", "queries by coding agents", "ai llm claude cursor"},
 			{"grafana", "data sources, a dashboard and Prometheus", "pyroscope metrics"},
