@@ -51,6 +51,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/fieldtrie/fieldtrie/query/browsers"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -101,12 +102,18 @@ type Side struct {
 	// separate data of a function, it must not leave the function out, or the function looks new or
 	// gone: see Amount.Squares.
 	Functions []Function
+	// Versions are page views by browser version, such as "Chrome 158", by stratum, and Cells those of
+	// each day and device with their time. Without them, versions are not told from a change.
+	Versions []map[string]float64
+	Cells    []browsers.Cell
 }
 
 // Input is the input of a comparison. A is before, B after.
 type Input struct {
 	Strata []trie.Labels
 	A, B   Side
+	// Browsers is what other pages of the site tell about browser versions.
+	Browsers browsers.Evidence
 }
 
 // Options configure a comparison. Zero fields mean the defaults.
@@ -157,7 +164,8 @@ func Compare(in Input, o Options) Result {
 		r.Uncovered = new(finite(c.uncovered))
 	}
 	r.Warnings = c.warnings(r)
-	r.Total, _ = c.change(in.A.Time, in.B.Time)
+	r.Total, _ = c.change(in.A.Time, in.B.Time, false)
+	r.BrowserVersions = c.mixOfVersions.versions()
 	r.Features = c.features(in)
 	functions := c.functions(in)
 	c.decide(&r, functions, in)
@@ -185,7 +193,7 @@ func (c *comparison) features(in Input) []FeatureChange {
 	slices.Sort(names)
 	out := []FeatureChange{}
 	for _, name := range names {
-		change, _ := c.change(byName[name].a, byName[name].b)
+		change, _ := c.change(byName[name].a, byName[name].b, true)
 		out = append(out, FeatureChange{Name: name, Change: change})
 	}
 	return out
@@ -210,7 +218,7 @@ func (c *comparison) functions(in Input) []FunctionChange {
 			f.From = new(placeOf(a.Frame))
 		}
 		f.moved, f.pair = p.moved, p
-		if f.Change, f.Unadjusted = c.change(a.Self, b.Self); f.leftOut() {
+		if f.Change, f.Unadjusted = c.change(a.Self, b.Self, true); f.leftOut() {
 			continue
 		}
 		f.TotalMean = Pair{ratio(a.Total, c.all.a), ratio(b.Total, c.all.b)}
@@ -310,6 +318,9 @@ func (c *comparison) settle(x *Change, alone, level float64) {
 		*x.Adjusted = x.adjusted.estimate(x.Adjusted.Value, level)
 		if x.Mix != nil {
 			*x.Mix = x.mix.estimate(x.Mix.Value, level)
+		}
+		if x.Browser != nil {
+			*x.Browser = x.browser.estimate(x.Browser.Value, level)
 		}
 	}
 	err := x.adjusted.err

@@ -54,7 +54,9 @@ type Result struct {
 	Functions []FunctionChange `json:"functions"`
 	Tested    int              `json:"tested_functions"`
 	Rest      Rest             `json:"rest"`
-	Warnings  []string         `json:"warnings,omitempty"`
+	// BrowserVersions are the browser versions of both sides, if known: those whose share differs most first.
+	BrowserVersions []BrowserVersion `json:"browser_versions,omitempty"`
+	Warnings        []string         `json:"warnings,omitempty"`
 }
 
 // Pair is a number for each side.
@@ -82,11 +84,14 @@ type Change struct {
 	// from noise. Plain is the change whatever the rest is, then.
 	ByRest bool      `json:"at_equal_rest,omitempty"`
 	Plain  *Estimate `json:"plain_change_ms,omitempty"`
-	// Measured are the means over all page views. B less A is the sum of Adjusted, Mix and LeftOut.
+	// Measured are the means over all page views. B less A is the sum of Adjusted, Mix, Browser and LeftOut.
 	Measured Pair `json:"measured_ms"`
 	// Mix is the effect of B's traffic mix alone. It is null if it cannot be separated from the
 	// change: there are too few page views, or Unadjusted is set.
 	Mix *Estimate `json:"mix_ms"`
+	// Browser is the effect of B's browser versions alone, see the package comment. It is null if they
+	// are unknown.
+	Browser *Estimate `json:"browser_ms"`
 	// LeftOut is the contribution of A's strata that were left out: its cause is unknown.
 	LeftOut *float64 `json:"left_out_ms"`
 	// Adjusted is the change with A's traffic, whatever the rest of the page view is. It is nil if
@@ -113,11 +118,12 @@ type Change struct {
 	Detectable *float64 `json:"detectable_ms"`
 	Status     Status   `json:"status"`
 
-	adjusted, measured, mix, beside deviation
-	base                            float64 // A's mean in the strata of both
-	scale                           float64 // of Beside, where it is shown
-	tested                          bool
-	only                            only
+	adjusted, measured, mix, browser, beside deviation
+
+	base   float64 // A's mean in the strata of both
+	scale  float64 // of Beside, where it is shown
+	tested bool
+	only   only
 }
 
 // times returns an estimate multiplied by a factor above 0.

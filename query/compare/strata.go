@@ -22,6 +22,8 @@ type comparison struct {
 	pooled    []bool    // by cell: several strata
 	few       []bool    // by stratum: it is left out since it is small, and so are the others like it
 	cells     []amounts // scratch
+	// mixOfVersions is nil if browser versions are unknown.
+	mixOfVersions *versionMix
 }
 
 const (
@@ -82,6 +84,7 @@ func newComparison(in Input, o Options) *comparison {
 		c.weight = append(c.weight, v.a/c.covered.a)
 	}
 	c.cells = make([]amounts, len(c.views))
+	c.mixOfVersions = c.versionMixOf(in)
 	if c.all.a > 0 {
 		c.uncovered = 1 - c.covered.a/c.all.a
 	}

@@ -33,6 +33,7 @@ type Side struct {
 	all        compare.Amount // all time of the page views that whole is of; zero if unknown
 	views      int64          // that whole is of
 	totals     map[trie.Frame]trie.Function
+	versions   Versions
 }
 
 // sideStratum is one kind of page views.
@@ -43,12 +44,13 @@ type sideStratum struct {
 	parts     *Functions // of which functions are made; nil if they are known for the whole alone
 	functions map[trie.Frame]compare.Amount
 	self      map[trie.Frame]int64 // µs
+	versions  map[string]float64   // page views by browser version
 }
 
 // NewSide returns a side without page views. plain has all of them in one stratum, whatever devices and browsers they are of; fits
 // bounds its memory, see [rollup.Sum.Bound].
 func NewSide(f Facet, n *naming.Naming, plain bool, fits func(int) error) *Side {
-	s := &Side{Facet: f, naming: n, plain: plain, strata: map[string]*sideStratum{}, parts: NewFunctions()}
+	s := &Side{Facet: f, naming: n, plain: plain, strata: map[string]*sideStratum{}, parts: NewFunctions(), versions: Versions{}}
 	s.sum = rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return s.group(cell), f.Selection.TakesCell(cell) })
 	s.sum.Bound(fits)
 	return s
@@ -117,7 +119,7 @@ func (s *Side) stratum(l trie.Labels) *sideStratum {
 	key := fmt.Sprintf("%q", l)
 	x := s.strata[key]
 	if x == nil {
-		x = &sideStratum{labels: l, features: map[string]*rollup.Spread{}, self: map[trie.Frame]int64{}}
+		x = &sideStratum{labels: l, features: map[string]*rollup.Spread{}, self: map[trie.Frame]int64{}, versions: map[string]float64{}}
 		s.strata[key] = x
 	}
 	return x
@@ -143,6 +145,7 @@ func (s *Side) Add(x store.Rolled, alike bool) error {
 		switch part := PartOf(d); {
 		case s.Facet.TakesPart(part):
 			at.time.AddAll(&d.Time)
+			s.addVersion(at, x, d)
 			taken, base = true, s.stratumOf(d.Labels)
 		case part.Key == rollup.KeyFeature && s.Facet.Part == "":
 			if at.features[part.Value] == nil {
@@ -161,6 +164,17 @@ func (s *Side) Add(x store.Rolled, alike bool) error {
 		}
 	}
 	return nil
+}
+
+// addVersion adds a distribution to its browser version. Sides that are compared whatever their
+// browsers are have no versions.
+func (s *Side) addVersion(at *sideStratum, x store.Rolled, d *rollup.Distribution) {
+	version := versionOf(d.Labels)
+	if s.plain || version == "" {
+		return
+	}
+	at.versions[version] += float64(d.Time.Count)
+	s.versions.Add(x.Page, x.First, d.Labels, &d.Time)
 }
 
 // takesShape reports whether functions of a release tell how those that are asked for vary.
@@ -227,6 +241,7 @@ func (s *Side) finish(names *naming.Names, parts func(trie.Frame) trie.Frame) {
 
 // input returns the side for the given strata. Times become milliseconds.
 func (s *Side) input(strata []string) (out compare.Side) {
+	out.Cells = s.versions.Cells()
 	features := map[string]bool{}
 	at := make([]*sideStratum, len(strata))
 	for i, key := range strata {
@@ -235,6 +250,7 @@ func (s *Side) input(strata []string) (out compare.Side) {
 		}
 		out.Views = append(out.Views, float64(at[i].time.Count))
 		out.Time = append(out.Time, AmountOf(&at[i].time))
+		out.Versions = append(out.Versions, at[i].versions)
 		for name := range at[i].features {
 			features[name] = true
 		}
