@@ -132,6 +132,17 @@ func (v *versionMix) shares(means, weight []float64) []float64 {
 	return out
 }
 
+// effect returns the effect of B's browser versions on the time in a cell, relative.
+func (v *versionMix) effect(cell int) (value float64) {
+	if v == nil {
+		return 0
+	}
+	for i, d := range v.differs[cell] {
+		value += d * v.effects.Effect[i]
+	}
+	return value
+}
+
 // versions returns the versions of both sides, those with the largest difference first.
 func (v *versionMix) versions() (out []BrowserVersion) {
 	if v == nil {

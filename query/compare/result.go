@@ -232,6 +232,8 @@ type Stratum struct {
 	Share  Pair              `json:"share"`   // of the side's views
 	Mean   Pair              `json:"mean_ms"` // time of the page
 	Use    StratumUse        `json:"use"`
+	// Browser is the effect of B's browser versions on the time, relative: 0.01 is 1 % slower.
+	Browser float64 `json:"browser_effect,omitempty"`
 }
 
 // StratumUse is the use of a stratum.

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // both is a number for each side.
@@ -142,9 +144,7 @@ func (c *comparison) report(in Input) []Stratum {
 			Mean:  Pair{ratio(amountAt(in.A.Time, s).Sum, v.A), ratio(amountAt(in.B.Time, s).Sum, v.B)},
 		}
 		if s < len(in.Strata) {
-			for _, l := range in.Strata[s] {
-				x.Labels[l.Key] = l.Value
-			}
+			x.Labels = labelMap(in.Strata[s])
 		}
 		switch {
 		case c.few[s]:
@@ -154,7 +154,18 @@ func (c *comparison) report(in Input) []Stratum {
 		case c.pooled[cell]:
 			x.Use = StratumPooled
 		}
+		if cell >= 0 {
+			x.Browser = c.mixOfVersions.effect(cell)
+		}
 		out[s] = x
+	}
+	return out
+}
+
+func labelMap(labels trie.Labels) map[string]string {
+	out := make(map[string]string, len(labels))
+	for _, l := range labels {
+		out[l.Key] = l.Value
 	}
 	return out
 }

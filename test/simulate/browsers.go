@@ -26,12 +26,10 @@ type versioned struct {
 	page    *Page
 	devices []Device
 	version []string
-	drawn   map[versionedKey]*drawn
+	drawn   []drawn       // by day, device, version and real view
 	spent   [][][]float64 // by version, real view and its functions: ms
 	all     [][]float64   // by version and real view: ms
 }
-
-type versionedKey struct{ day, device, version, view int }
 
 func families() []string { return []string{"Chrome", "Edge"} }
 
@@ -64,23 +62,18 @@ func (s Scenario) drawVersions(p *Page, of Versions, run int) (a, b *versioned) 
 	}
 	draw := func(views, first int, devices []Device) *versioned {
 		x := x
-		x.devices, x.drawn = devices, map[versionedKey]*drawn{}
+		x.devices, x.drawn = devices, make([]drawn, fortnight*len(devices)*len(x.version)*len(p.views))
 		for range views {
 			d := deviceOf(rng, devices)
 			factor := devices[d].Factor * math.Exp(s.Sigma*rng.NormFloat64()-s.Sigma*s.Sigma/2)
-			day, family := first+rng.IntN(fortnight), rng.IntN(len(families()))
-			at := float64(day) + rng.Float64()
+			day, family := rng.IntN(fortnight), rng.IntN(len(families()))
+			at := float64(first+day) + rng.Float64()
 			version := 0
 			for k := 1; k < each && rng.Float64() < adopted(at-float64((k-1)*fortnight)); k++ {
 				version = k
 			}
-			key := versionedKey{day, d, family*each + version, rng.IntN(len(p.views))}
-			if x.drawn[key] == nil {
-				x.drawn[key] = &drawn{}
-			}
-			x.drawn[key].views++
-			x.drawn[key].factors += factor
-			x.drawn[key].squares += factor * factor
+			to := &x.drawn[((day*len(devices)+d)*len(x.version)+family*each+version)*len(p.views)+rng.IntN(len(p.views))]
+			to.views, to.factors, to.squares = to.views+1, to.factors+factor, to.squares+factor*factor
 		}
 		return &x
 	}
@@ -104,8 +97,8 @@ func (x *versioned) strata() (out []trie.Labels) {
 	return out
 }
 
-// side returns the sums of the release. guarded keeps browser versions.
-func (x *versioned) side(guarded bool) compare.Side {
+// side returns the sums of the release.
+func (x *versioned) side() compare.Side {
 	p, n := x.page, len(x.devices)*len(families())
 	s := compare.Side{Views: make([]float64, n), Time: make([]compare.Amount, n)}
 	for _, f := range p.Functions {
@@ -114,31 +107,29 @@ func (x *versioned) side(guarded bool) compare.Side {
 	for _, name := range p.scripts {
 		s.Features = append(s.Features, compare.Feature{Name: name, Time: make([]compare.Amount, n)})
 	}
-	cells := map[[2]int]browsers.Cell{}
 	s.Versions = make([]map[string]float64, n)
 	for i := range s.Versions {
 		s.Versions[i] = map[string]float64{}
 	}
-	keys := make([]versionedKey, 0, len(x.drawn))
-	for key := range x.drawn {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b versionedKey) int {
-		return slices.Compare([]int{a.day, a.device, a.version, a.view}, []int{b.day, b.device, b.version, b.view})
-	})
-	for _, key := range keys {
-		d, name := x.drawn[key], x.version[key.version]
-		to := key.device * len(families())
+	s.Cells = make([]browsers.Cell, fortnight*len(x.devices))
+	for at, d := range x.drawn {
+		if d.views == 0 {
+			continue
+		}
+		at, view := at/len(p.views), at%len(p.views)
+		cell, version := at/len(x.version), at%len(x.version)
+		device, name := cell%len(x.devices), x.version[version]
+		to := device * len(families())
 		if browsers.FamilyOf(name) == families()[1] {
 			to++
 		}
-		all := x.all[key.version][key.view]
+		all := x.all[version][view]
 		time := d.amount(all, all)
 		s.Views[to] += d.views
 		plus(&s.Time[to], time)
 		in := make([]float64, len(p.scripts))
-		for i, ms := range x.spent[key.version][key.view] {
-			function := p.views[key.view].spent[i].function
+		for i, ms := range x.spent[version][view] {
+			function := p.views[view].spent[i].function
 			plus(&s.Functions[function].Self[to], d.amount(ms, all))
 			in[p.scriptOf[function]] += ms
 		}
@@ -146,17 +137,10 @@ func (x *versioned) side(guarded bool) compare.Side {
 			plus(&s.Features[i].Time[to], d.amount(ms, all))
 		}
 		s.Versions[to][name] += d.views
-		at := [2]int{key.day, key.device}
-		if cells[at].Versions == nil {
-			cells[at] = browsers.Cell{Kind: x.devices[key.device].Name, Versions: map[string]browsers.Sum{}}
+		if s.Cells[cell].Versions == nil {
+			s.Cells[cell] = browsers.Cell{Kind: x.devices[device].Name, Versions: map[string]browsers.Sum{}}
 		}
-		cells[at].Versions[name] = cells[at].Versions[name].Plus(browsers.Sum{Views: d.views, Time: time.Sum, Squares: time.Squares})
-	}
-	for _, cell := range cells {
-		s.Cells = append(s.Cells, cell)
-	}
-	if !guarded {
-		s.Versions, s.Cells = nil, nil
+		s.Cells[cell].Versions[name] = s.Cells[cell].Versions[name].Plus(browsers.Sum{Views: d.views, Time: time.Sum, Squares: time.Squares})
 	}
 	return s
 }
@@ -174,30 +158,33 @@ type VersionAlarms struct {
 func (s Scenario) VersionAlarms(pages []*Page, of Versions) (out VersionAlarms) {
 	each := 1 / float64(s.Runs*len(pages))
 	for run := range s.Runs {
-		sides := make([][2]*versioned, len(pages))
+		sides := make([]compare.Input, len(pages))
 		evidence := make([]browsers.Evidence, len(pages))
 		for i, p := range pages {
 			s := s
 			s.Seed = s.Seed<<16 + uint64(i)
-			sides[i][0], sides[i][1] = s.drawVersions(p, of, run)
-			a, b := sides[i][0].side(true), sides[i][1].side(true)
-			evidence[i] = browsers.Estimate(sides[i][0].version, slices.Concat(a.Cells, b.Cells), browsers.Evidence{}).Evidence
+			a, b := s.drawVersions(p, of, run)
+			sides[i] = compare.Input{Strata: a.strata(), A: a.side(), B: b.side()}
+			evidence[i] = browsers.Estimate(a.version, slices.Concat(sides[i].A.Cells, sides[i].B.Cells), browsers.Evidence{}).Evidence
 		}
-		for i, x := range sides {
+		for i, in := range sides {
 			var others browsers.Evidence
 			for k, e := range evidence {
 				if k != i {
 					others = others.Plus(e)
 				}
 			}
-			compared := func(guarded bool, site browsers.Evidence, to *Alarms) float64 {
-				r := compare.Compare(compare.Input{Strata: x[0].strata(), A: x[0].side(guarded), B: x[1].side(guarded), Browsers: site}, compare.Options{})
+			compared := func(in compare.Input, to *Alarms) float64 {
+				r := compare.Compare(in, compare.Options{})
 				to.add(&r, each)
 				return *r.Total.Shown.High - *r.Total.Shown.Low
 			}
-			plain := compared(false, browsers.Evidence{}, &out.Unguarded)
-			out.AloneWidth += each * compared(true, browsers.Evidence{}, &out.Alone) / plain
-			out.SiteWidth += each * compared(true, others, &out.Site) / plain
+			alone, site, unguarded := in, in, in
+			site.Browsers = others
+			unguarded.A.Versions, unguarded.B.Versions = nil, nil
+			plain := compared(unguarded, &out.Unguarded)
+			out.AloneWidth += each * compared(alone, &out.Alone) / plain
+			out.SiteWidth += each * compared(site, &out.Site) / plain
 		}
 	}
 	return out
