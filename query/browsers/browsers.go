@@ -133,10 +133,11 @@ func (e *Effects) Combine(share []float64) (value, variance float64) {
 }
 
 // Own returns the variance of the sum of effects that a part of the page has of its own, each
-// multiplied by its share.
+// multiplied by its share. Parts have no contrasts and may vary by more than their sum, the page: τ
+// is at least typical.
 func (e *Effects) Own(share []float64) (variance float64) {
 	for _, x := range share {
-		variance += x * x * e.Variance
+		variance += x * x * max(e.Variance, typical*typical)
 	}
 	return variance
 }

@@ -80,6 +80,9 @@ func TestLaws(t *testing.T) {
 	if few.Covariance[0][0] <= many.Covariance[0][0] || math.Abs(few.Effect[0]) >= math.Abs(many.Effect[0]) {
 		t.Errorf("half of the page views tell more: %v and %v", few, many)
 	}
+	if none := Estimate(versions, nil, Evidence{0, 1e4, 1e4}); none.Variance > 1.01*least*least || none.Own([]float64{1, 0, 0}) < typical*typical {
+		t.Errorf("a site without effects: variance %g, of a part %g", none.Variance, none.Own([]float64{1, 0, 0}))
+	}
 	if math.Abs(few.Variance-typical*typical) > 1e-6 || few.Freedom < 1000 {
 		t.Errorf("with the evidence of a site the variance is %g with %g degrees of freedom", few.Variance, few.Freedom)
 	}

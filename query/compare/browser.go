@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -160,6 +161,20 @@ func (v *versionMix) versions() (out []BrowserVersion) {
 		return cmp.Compare(math.Abs(y.ShareB-y.ShareA), math.Abs(x.ShareB-x.ShareA))
 	})
 	return out
+}
+
+// versionWarning warns if browser versions may make half of what the interval of the total allows for.
+// It returns "" if not.
+func (r *Result) versionWarning() string {
+	browser, total := r.Total.Browser, r.Total.Shown
+	if browser == nil || browser.Low == nil || total.Low == nil {
+		return ""
+	}
+	most := max(-*browser.Low, *browser.High)
+	if most < (*total.High-*total.Low)/4 {
+		return ""
+	}
+	return fmt.Sprintf("browser versions differ between A and B: up to ±%.3g ms may be theirs; what is known of them is taken out of the change", most)
 }
 
 // withoutVersions takes the effect of B's browser versions out of a change, whose amounts are in c.cells.

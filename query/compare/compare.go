@@ -17,6 +17,21 @@
 // side happens to miss has no variance there, and would be reported as gone. Intervals and p-values
 // are those of Student's t with the degrees of freedom of Welch and Satterthwaite.
 //
+// # Browser versions
+//
+// Strata have a browser without its version: each version is new for a few weeks, and few page views
+// of a release share versions with another release. But a version can be faster or slower by itself.
+// So versions are random effects, estimated from contrasts of versions within a side, day and device
+// (package browsers). With d_m the share of version m in B less that in A, within the family, δ_m the
+// effect of the version and Σ its covariance, the change of the page is smaller by the sum of
+// d_m·δ_m·µ and has an additional variance of µ²·d'Σd, with µ the mean of B in the stratum. Versions that
+// both sides have are known and cost little; one that only B has costs the spread of versions.
+// Sides of the same time have d near 0.
+//
+// Rollups have no functions by browser, so features and functions are corrected as the page is, and
+// their variance has the spread of versions, at least 1 %, once more for effects of their own. At an equal rest of the
+// page view the effect on the page is in the rest, and that on the function alone is left.
+//
 // # Functions
 //
 // The time of a function varies with the device and with what the visitor does, as that of all others
@@ -27,9 +42,9 @@
 //
 // # One number
 //
-// [Change.Shown] is the change, on every screen. [Change.Mean] are A's mean and B's with A's traffic,
-// so they differ by exactly the change, and percentages are parts of A's mean. Means as measured and
-// the mix effect explain the change; they are no second number for it.
+// [Change.Shown] is the change, on every screen. [Change.Mean] are A's mean and B's with A's traffic and versions,
+// so they differ by exactly the change, and percentages are parts of A's mean. Means as measured, the
+// mix effect and the effect of browser versions explain the change; they are no second number for it.
 //
 // # False alarms
 //
@@ -170,6 +185,9 @@ func Compare(in Input, o Options) Result {
 	functions := c.functions(in)
 	c.decide(&r, functions, in)
 	r.list(functions, o.Functions)
+	if w := r.versionWarning(); w != "" {
+		r.Warnings = append(r.Warnings, w)
+	}
 	return r
 }
 

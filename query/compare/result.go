@@ -74,7 +74,7 @@ type Estimate struct {
 
 // Change is the change of a time. Unknown values are null, never 0.
 type Change struct {
-	// Mean is A's mean, and B's with A's traffic. B less A is Shown.
+	// Mean is A's mean, and B's with A's traffic and browser versions. B less A is Shown.
 	Mean Pair `json:"mean_ms"`
 	// Shown is the change that every screen shows: with A's traffic, in the strata that both sides
 	// have. If there are too few page views for that, it is the measured difference. Its interval
