@@ -147,7 +147,8 @@ type recordKey struct {
 type building struct {
 	*rollup.Builder
 	page  string
-	begun bool // with the page view
+	first time.Time // when the first trace was received
+	begun bool      // with the page view
 }
 
 // eachRecord hands over all that there is in the time and of the pages of sel, whatever
@@ -237,7 +238,7 @@ func (r *recording) trace(rec store.Record) error {
 	}
 	b := r.builders[key]
 	if b == nil {
-		b = &building{Builder: r.builder(rec.Page), page: rec.Page}
+		b = &building{Builder: r.builder(rec.Page), page: rec.Page, first: rec.Received}
 		r.builders[key] = b
 	}
 	if !b.begun {
@@ -272,7 +273,7 @@ func (r *recording) flush() error {
 		rec, err := b.Record()
 		if err == nil {
 			r.countFolded(rec)
-			err = r.take(key.at, store.Rolled{Page: b.page, Stacks: b.Stacks(), Record: rec})
+			err = r.take(key.at, store.Rolled{Page: b.page, Stacks: b.Stacks(), Record: rec, First: b.first})
 		}
 		if err != nil {
 			return err

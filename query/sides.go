@@ -29,7 +29,27 @@ func Sides(ctx context.Context, src Source, a, b selection.Selection, o compare.
 	if overPages(a, b) {
 		kind = sums.PageKinds(resultA.Profile, resultB.Profile)
 	}
-	resultA.Profile, resultB.Profile = compare.Adjust(resultA.Profile, resultB.Profile, kind, o)
+	strata, err := strataOf(ctx, src, a, b, o)
+	if err != nil {
+		return Result{}, Result{}, fmt.Errorf("compare both sides: %w", err)
+	}
+	resultA.Profile, resultB.Profile = compare.Adjust(resultA.Profile, resultB.Profile, kind, strata, o)
 	resultA.Profile = compare.Align(resultA.Profile, resultB.Profile)
 	return resultA, resultB, nil
+}
+
+// strataOf returns the strata of a comparison, or nil if these sides can not be compared.
+func strataOf(ctx context.Context, src Source, a, b selection.Selection, o compare.Options) ([]compare.Stratum, error) {
+	a.GroupBy, b.GroupBy = nil, nil
+	if a.Only != "" || b.Only != "" {
+		return nil, nil
+	}
+	for _, side := range []selection.Selection{a, b} {
+		if _, err := sums.FacetOf(side); err != nil {
+			return nil, nil
+		}
+	}
+	o.Functions = 1
+	compared, err := src.Compare(ctx, CompareQuery{A: a, B: b, Options: o, Brief: true})
+	return compared.Strata, err
 }

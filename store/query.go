@@ -38,6 +38,8 @@ type Rolled struct {
 	Page   string
 	Stacks *trie.Trie // rollups that follow each other share it, if they can
 	Record *rollup.Record
+	// First is when the first trace in it was received. A record is of one day at most.
+	First time.Time
 }
 
 // Overlaps reports whether something of what was received from first to last (µs since the

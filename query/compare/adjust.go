@@ -7,10 +7,10 @@ import (
 )
 
 // Adjust returns the call trees of both sides as [Compare] has their means: each for the page views
-// of A in the strata that both sides have, and B with A's traffic. stratumOf gives the stratum of a
-// group of page views by its labels; the groups are joined. With too few page views, both are as
-// measured.
-func Adjust(a, b *trie.Profile, stratumOf func(trie.Labels) trie.Labels, o Options) (adjustedA, adjustedB *trie.Profile) {
+// of A in the strata that both sides have, and B with A's traffic and browser versions. stratumOf
+// gives the stratum of a group of page views by its labels; the groups are joined. strata are those
+// of the comparison, for the effects of browser versions. With too few page views, both are as measured.
+func Adjust(a, b *trie.Profile, stratumOf func(trie.Labels) trie.Labels, strata []Stratum, o Options) (adjustedA, adjustedB *trie.Profile) {
 	index := map[string]int{}
 	var in Input
 	stratum := func(g *trie.Group) int {
@@ -36,6 +36,16 @@ func Adjust(a, b *trie.Profile, stratumOf func(trie.Labels) trie.Labels, o Optio
 	if !c.enough() {
 		return a, b
 	}
+	effects := map[string]float64{}
+	for _, s := range strata {
+		effects[fmt.Sprint(s.Labels)] = s.Browser
+	}
+	effect := make([]float64, len(c.views)) // by cell: the strata of one have the same
+	for s, cell := range c.cellOf {
+		if cell >= 0 {
+			effect[cell] = effects[fmt.Sprint(labelMap(in.Strata[s]))]
+		}
+	}
 	views := int64(c.covered.a)
 	adjusted := func(p *trie.Profile, factor func(cell int) float64) *trie.Profile {
 		return p.Weigh(views, func(g *trie.Group) float64 {
@@ -45,5 +55,5 @@ func Adjust(a, b *trie.Profile, stratumOf func(trie.Labels) trie.Labels, o Optio
 			return 0
 		})
 	}
-	return adjusted(a, func(int) float64 { return 1 }), adjusted(b, func(cell int) float64 { return ratio(c.views[cell].a, c.views[cell].b) })
+	return adjusted(a, func(int) float64 { return 1 }), adjusted(b, func(cell int) float64 { return ratio(c.views[cell].a, c.views[cell].b) * (1 - effect[cell]) })
 }

@@ -30,9 +30,11 @@ type beside struct {
 	cells  []besideCell
 	best   float64   // the λ with the smallest variance, from 0 to 1
 	even   []float64 // by cell: weights for a change by as many percent everywhere
-	own    []apart   // what the function contributes to the change of c, by cell, if it is known to have changed
-	size   float64   // its z, at the last test
-	lambda float64   // at which that was
+	// versions is the deviation by browser versions, with weights by page views and with even ones.
+	versions [2]deviation
+	own      []apart // what the function contributes to the change of c, by cell, if it is known to have changed
+	size     float64 // its z, at the last test
+	lambda   float64 // at which that was
 }
 
 // besideCell is a function in a cell. The means are ms of a page view.
@@ -89,6 +91,7 @@ func (c *comparison) besideOf(f *FunctionChange, in Input) *beside {
 	}
 	of.best = max(best/scale, 0)
 	of.evenly()
+	c.mixOfVersions.besides(of)
 	return of
 }
 
@@ -137,6 +140,10 @@ func covariancesOf(x, page Amount, n float64) (v covariances) {
 // that other functions are known to have made.
 func (of *beside) at(lambda float64, even bool, shift []apart) (value float64, d deviation) {
 	var welch, pooled, spread float64
+	versions := of.versions[0]
+	if even {
+		versions = of.versions[1]
+	}
 	for i := range of.cells {
 		x := &of.cells[i]
 		w := x.weight
@@ -156,6 +163,7 @@ func (of *beside) at(lambda float64, even bool, shift []apart) (value float64, d
 	if spread > 0 {
 		d.freedom = square(welch) / spread
 	}
+	d = d.plus(versions)
 	d.known = !math.IsNaN(d.err) && !math.IsInf(d.err, 0) && d.err > 0
 	return value, d
 }

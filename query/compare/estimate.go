@@ -27,8 +27,9 @@ func (d deviation) estimate(value, level float64) Estimate {
 }
 
 // change estimates the change of a time; amounts are by stratum. unadjusted reports that they are
-// sums over all strata. Intervals come later, as their level depends on all tests.
-func (c *comparison) change(a, b []Amount) (out Change, unadjusted bool) {
+// sums over all strata. part reports that it is a part of the page. Intervals come later, as their level depends
+// on all tests.
+func (c *comparison) change(a, b []Amount, part bool) (out Change, unadjusted bool) {
 	sumA, vagueA := total(a)
 	sumB, vagueB := total(b)
 	out.Measured = Pair{ratio(sumA.Sum, c.all.a), ratio(sumB.Sum, c.all.b)}
@@ -45,9 +46,11 @@ func (c *comparison) change(a, b []Amount) (out Change, unadjusted bool) {
 	if !unadjusted {
 		e = estimateOf(c.inCells(a, b), c.views, c.weight)
 		out.Mix, out.mix = c.mix(out.Measured.B, b, known)
+		difference := e.difference
+		c.withoutVersions(&out, &e, part)
 		out.LeftOut = new(0.0)
 		if c.uncovered > 0 {
-			*out.LeftOut = finite(out.Measured.B - out.Measured.A - e.difference - out.Mix.Value)
+			*out.LeftOut = finite(out.Measured.B - out.Measured.A - difference - out.Mix.Value)
 		}
 	}
 	out.Adjusted = &Estimate{Value: finite(e.difference)}

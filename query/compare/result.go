@@ -57,7 +57,9 @@ type Result struct {
 	// that ran is known to be edited.
 	NotEdited *NotEdited `json:"not_edited,omitempty"`
 	Rest      Rest       `json:"rest"`
-	Warnings  []string   `json:"warnings,omitempty"`
+	// BrowserVersions are the browser versions of both sides, if known: those whose share differs most first.
+	BrowserVersions []BrowserVersion `json:"browser_versions,omitempty"`
+	Warnings        []string         `json:"warnings,omitempty"`
 }
 
 // Pair is a number for each side.
@@ -75,7 +77,7 @@ type Estimate struct {
 
 // Change is the change of a time. Unknown values are null, never 0.
 type Change struct {
-	// Mean is A's mean, and B's with A's traffic. B less A is Shown.
+	// Mean is A's mean, and B's with A's traffic and browser versions. B less A is Shown.
 	Mean Pair `json:"mean_ms"`
 	// Shown is the change that every screen shows: with A's traffic, in the strata that both sides
 	// have. If there are too few page views for that, it is the measured difference. Its interval
@@ -85,11 +87,14 @@ type Change struct {
 	// from noise. Plain is the change whatever the rest is, then.
 	ByRest bool      `json:"at_equal_rest,omitempty"`
 	Plain  *Estimate `json:"plain_change_ms,omitempty"`
-	// Measured are the means over all page views. B less A is the sum of Adjusted, Mix and LeftOut.
+	// Measured are the means over all page views. B less A is the sum of Adjusted, Mix, Browser and LeftOut.
 	Measured Pair `json:"measured_ms"`
 	// Mix is the effect of B's traffic mix alone. It is null if it cannot be separated from the
 	// change: there are too few page views, or Unadjusted is set.
 	Mix *Estimate `json:"mix_ms"`
+	// Browser is the effect of B's browser versions alone, see the package comment. It is null if they
+	// are unknown.
+	Browser *Estimate `json:"browser_ms"`
 	// LeftOut is the contribution of A's strata that were left out: its cause is unknown.
 	LeftOut *float64 `json:"left_out_ms"`
 	// Adjusted is the change with A's traffic, whatever the rest of the page view is. It is nil if
@@ -116,11 +121,12 @@ type Change struct {
 	Detectable *float64 `json:"detectable_ms"`
 	Status     Status   `json:"status"`
 
-	adjusted, measured, mix, beside deviation
-	base                            float64 // A's mean in the strata of both
-	scale                           float64 // of Beside, where it is shown
-	tested                          bool
-	only                            only
+	adjusted, measured, mix, browser, beside deviation
+
+	base   float64 // A's mean in the strata of both
+	scale  float64 // of Beside, where it is shown
+	tested bool
+	only   only
 }
 
 // times returns an estimate multiplied by a factor above 0.
@@ -230,6 +236,8 @@ type Stratum struct {
 	Share  Pair              `json:"share"`   // of the side's views
 	Mean   Pair              `json:"mean_ms"` // time of the page
 	Use    StratumUse        `json:"use"`
+	// Browser is the effect of B's browser versions on the time, relative: 0.01 is 1 % slower.
+	Browser float64 `json:"browser_effect,omitempty"`
 }
 
 // StratumUse is the use of a stratum.

@@ -72,6 +72,14 @@ func contradictions(r *compare.Result, said map[compare.Status]int) (out []strin
 		wrong("functions and the rest are %v, the total is %v", sum, t)
 	}
 	changes := map[string]compare.Change{"total": r.Total}
+	if r.Total.Browser != nil && r.BrowserVersions == nil {
+		wrong("an effect of browser versions, and no versions")
+	}
+	for _, v := range r.BrowserVersions {
+		if v.ShareA < 0 || v.ShareA > 1 || v.ShareB < 0 || v.ShareB > 1 || !(v.Low <= v.Effect && v.Effect <= v.High) {
+			wrong("browser version %+v", v)
+		}
+	}
 	for _, f := range r.Features {
 		changes["feature "+f.Name] = f.Change
 	}
@@ -116,13 +124,14 @@ func contradictionsOf(c compare.Change, enough bool) (out []string) {
 	plainLow, plainHigh, _ := intervalOf(c.Adjusted)
 	restLow, restHigh, rest := intervalOf(c.Beside)
 	intervalOf(c.Mix)
+	intervalOf(c.Browser)
 	check(near(c.Shown.Value, c.Mean.B-c.Mean.A), "the means do not give the change")
 	check(c.Mean.A >= 0 && c.Mean.B >= 0, "a mean below 0")
 	check(c.Relative == nil || *c.Relative >= -1 && near(*c.Relative*c.Mean.A, c.Shown.Value), "the percentage is not the change by A's mean")
 	check(c.Level > 0 && c.Level < 1, "intervals have no level")
 	check((c.Status == compare.TooFew) != enough, "too few is not what is not enough")
 	if !enough {
-		check(c.Adjusted == nil && c.Mix == nil && c.LeftOut == nil && c.Relative == nil && c.Detectable == nil, "a cause is named for what is not known")
+		check(c.Adjusted == nil && c.Mix == nil && c.LeftOut == nil && c.Browser == nil && c.Relative == nil && c.Detectable == nil, "a cause is named for what is not known")
 		return out
 	}
 	check(c.Adjusted != nil, "the change is missing")
@@ -139,7 +148,11 @@ func contradictionsOf(c compare.Change, enough bool) (out []string) {
 		check(!known && c.Detectable == nil, "an interval of what is not known")
 	}
 	if c.Mix != nil {
-		check(near(c.Measured.B-c.Measured.A, c.Adjusted.Value+c.Mix.Value+*c.LeftOut), "the parts do not add up")
+		browser := 0.0
+		if c.Browser != nil {
+			browser = c.Browser.Value
+		}
+		check(near(c.Measured.B-c.Measured.A, c.Adjusted.Value+c.Mix.Value+browser+*c.LeftOut), "the parts do not add up")
 	}
 	return out
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // both is a number for each side.
@@ -22,6 +24,8 @@ type comparison struct {
 	pooled    []bool    // by cell: several strata
 	few       []bool    // by stratum: it is left out since it is small, and so are the others like it
 	cells     []amounts // scratch
+	// mixOfVersions is nil if browser versions are unknown.
+	mixOfVersions *versionMix
 }
 
 const (
@@ -82,6 +86,7 @@ func newComparison(in Input, o Options) *comparison {
 		c.weight = append(c.weight, v.a/c.covered.a)
 	}
 	c.cells = make([]amounts, len(c.views))
+	c.mixOfVersions = c.versionMixOf(in)
 	if c.all.a > 0 {
 		c.uncovered = 1 - c.covered.a/c.all.a
 	}
@@ -139,9 +144,7 @@ func (c *comparison) report(in Input) []Stratum {
 			Mean:  Pair{ratio(amountAt(in.A.Time, s).Sum, v.A), ratio(amountAt(in.B.Time, s).Sum, v.B)},
 		}
 		if s < len(in.Strata) {
-			for _, l := range in.Strata[s] {
-				x.Labels[l.Key] = l.Value
-			}
+			x.Labels = labelMap(in.Strata[s])
 		}
 		switch {
 		case c.few[s]:
@@ -151,7 +154,18 @@ func (c *comparison) report(in Input) []Stratum {
 		case c.pooled[cell]:
 			x.Use = StratumPooled
 		}
+		if cell >= 0 {
+			x.Browser = c.mixOfVersions.effect(cell)
+		}
 		out[s] = x
+	}
+	return out
+}
+
+func labelMap(labels trie.Labels) map[string]string {
+	out := make(map[string]string, len(labels))
+	for _, l := range labels {
+		out[l.Key] = l.Value
 	}
 	return out
 }

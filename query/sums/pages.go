@@ -70,6 +70,9 @@ func (s *sideStratum) add(o *sideStratum) {
 		}
 		s.features[name].AddAll(x)
 	}
+	for version, n := range o.versions {
+		s.versions[version] += n
+	}
 	for f, us := range o.self {
 		s.self[f] += us
 	}

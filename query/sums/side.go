@@ -36,6 +36,7 @@ type Side struct {
 	all        compare.Amount // all time of the page views that whole is of; zero if unknown
 	views      int64          // that whole is of
 	totals     map[trie.Frame]trie.Function
+	versions   Versions
 }
 
 // sideStratum is one kind of page views.
@@ -46,12 +47,14 @@ type sideStratum struct {
 	parts     *Functions // of which functions are made; nil if they are known for the whole alone
 	functions map[trie.Frame]compare.Amount
 	self      map[trie.Frame]int64 // µs
+	versions  map[string]float64   // page views by browser version
 }
 
 // NewSide returns a side without page views. plain has all of them in one stratum, whatever devices and browsers they are of; fits
 // bounds its memory, see [rollup.Sum.Bound].
 func NewSide(f Facet, n *naming.Naming, plain bool, fits func(int) error) *Side {
-	s := &Side{Facet: f, naming: n, plain: plain, strata: map[string]*sideStratum{}, parts: NewFunctions(), releases: map[string]bool{}}
+	s := &Side{Facet: f, naming: n, plain: plain, strata: map[string]*sideStratum{}, parts: NewFunctions(), versions: Versions{}}
+	s.releases = map[string]bool{}
 	s.sum = rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return s.group(cell), f.Selection.TakesCell(cell) })
 	s.sum.Bound(fits)
 	return s
@@ -120,7 +123,7 @@ func (s *Side) stratum(l trie.Labels) *sideStratum {
 	key := fmt.Sprintf("%q", l)
 	x := s.strata[key]
 	if x == nil {
-		x = &sideStratum{labels: l, features: map[string]*rollup.Spread{}, self: map[trie.Frame]int64{}}
+		x = &sideStratum{labels: l, features: map[string]*rollup.Spread{}, self: map[trie.Frame]int64{}, versions: map[string]float64{}}
 		s.strata[key] = x
 	}
 	return x
@@ -147,6 +150,7 @@ func (s *Side) Add(x store.Rolled, alike bool) error {
 		switch part := PartOf(d); {
 		case s.Facet.TakesPart(part):
 			at.time.AddAll(&d.Time)
+			s.addVersion(at, x, d)
 			taken, base = true, s.stratumOf(d.Labels)
 		case part.Key == rollup.KeyFeature && s.Facet.Part == "":
 			if at.features[part.Value] == nil {
@@ -165,6 +169,17 @@ func (s *Side) Add(x store.Rolled, alike bool) error {
 		}
 	}
 	return nil
+}
+
+// addVersion adds a distribution to its browser version. Sides that are compared whatever their
+// browsers are have no versions.
+func (s *Side) addVersion(at *sideStratum, x store.Rolled, d *rollup.Distribution) {
+	version := versionOf(d.Labels)
+	if s.plain || version == "" {
+		return
+	}
+	at.versions[version] += float64(d.Time.Count)
+	s.versions.Add(x.Page, x.First, d.Labels, &d.Time)
 }
 
 // takesShape reports whether functions of a release tell how those that are asked for vary.
@@ -234,6 +249,7 @@ func (s *Side) finish(names *naming.Names, parts func(trie.Frame) trie.Frame, bu
 
 // input returns the side for the given strata. Times become milliseconds.
 func (s *Side) input(strata []string) (out compare.Side) {
+	out.Cells = s.versions.Cells()
 	features := map[string]bool{}
 	at := make([]*sideStratum, len(strata))
 	for i, key := range strata {
@@ -242,6 +258,7 @@ func (s *Side) input(strata []string) (out compare.Side) {
 		}
 		out.Views = append(out.Views, float64(at[i].time.Count))
 		out.Time = append(out.Time, AmountOf(&at[i].time))
+		out.Versions = append(out.Versions, at[i].versions)
 		for name := range at[i].features {
 			features[name] = true
 		}

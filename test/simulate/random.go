@@ -2,9 +2,12 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 
+	"github.com/fieldtrie/fieldtrie/query/browsers"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -24,8 +27,31 @@ func Random(rng *rand.Rand) (in compare.Input, o compare.Options) {
 	} else {
 		in.B = randomSide(rng, len(kinds), nil)
 	}
+	if rng.IntN(3) > 0 {
+		randomVersions(rng, &in.A)
+		randomVersions(rng, &in.B)
+		in.Browsers = browsers.Evidence{Score: rng.Float64() / 1e3, Information: rng.Float64(), Squares: rng.Float64()}
+	}
 	o.MinViews = []int{0, 0, 2, 5, 1000}[rng.IntN(5)]
 	return in, o
+}
+
+// randomVersions draws the browser versions of a side. Some are slower than others.
+func randomVersions(rng *rand.Rand, s *compare.Side) {
+	names := []string{"Chrome 157", "Chrome 158", "Chrome 159", "Edge 158", "Safari"}
+	cell := browsers.Cell{Versions: map[string]browsers.Sum{}}
+	for _, n := range s.Views {
+		of := map[string]float64{}
+		for range rng.IntN(5) {
+			of[names[rng.IntN(len(names))]] += math.Floor(n / 4 * rng.Float64())
+		}
+		s.Versions = append(s.Versions, of)
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			n, mean := of[name], 100*(1+0.1*rng.Float64())
+			cell.Versions[name] = cell.Versions[name].Plus(browsers.Sum{Views: n, Time: n * mean, Squares: 2 * n * mean * mean})
+		}
+	}
+	s.Cells = append(s.Cells, cell)
 }
 
 // randomSide draws one side with the given number of kinds of traffic; views are its page views, or

@@ -81,21 +81,25 @@ func (s Scenario) Alarms(p *Page, by ...By) []Alarms {
 		a, b := s.draw(p, run)
 		for i := range by {
 			r := result(Input(a, b, by[i]), by[i])
-			x := &out[i]
-			// Alarms are sorted to the front.
-			total := r.Total.Status.Alarm()
-			features := len(r.Features) > 0 && r.Features[0].Status.Alarm()
-			functions := len(r.Functions) > 0 && r.Functions[0].Status.Alarm()
-			for to, alarm := range map[*float64]bool{&x.Total: total, &x.Features: features, &x.Functions: functions, &x.Any: total || features || functions} {
-				if alarm {
-					*to += each
-				}
-			}
-			x.Tested += each * float64(r.Tested)
-			x.count(&r)
+			out[i].add(&r, each)
 		}
 	}
 	return out
+}
+
+// add adds a comparison, one of as many as each is a part of.
+func (x *Alarms) add(r *compare.Result, each float64) {
+	// Alarms are sorted to the front.
+	total := r.Total.Status.Alarm()
+	features := len(r.Features) > 0 && r.Features[0].Status.Alarm()
+	functions := len(r.Functions) > 0 && r.Functions[0].Status.Alarm()
+	for to, alarm := range map[*float64]bool{&x.Total: total, &x.Features: features, &x.Functions: functions, &x.Any: total || features || functions} {
+		if alarm {
+			*to += each
+		}
+	}
+	x.Tested += each * float64(r.Tested)
+	x.count(r)
 }
 
 // count counts the rows of a comparison.

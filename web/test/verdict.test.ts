@@ -16,7 +16,7 @@ import { placed } from '../src/widgets/Trend.tsx';
 function changeOf(status: Status, value: number, share?: number): FunctionChange {
   const pair = { a: 0, b: value };
   const estimate = { value, low: value - 1, high: value + 1 };
-  const known = { change_ms: estimate, mix_ms: { value: 0, low: 0, high: 0 }, left_out_ms: 0 };
+  const known = { change_ms: estimate, mix_ms: { value: 0, low: 0, high: 0 }, browser_ms: null, left_out_ms: 0 };
   const common = { mean_ms: pair, measured_ms: pair, ...known, level: 0.99, p: 0, q: 0, detectable_ms: 1 };
   return { ...common, status, name: `f${value}`, total_ms: pair, reach: pair, share };
 }
@@ -34,6 +34,7 @@ function comparison(changes: Partial<Comparison['total']>, more: Partial<Compari
       mean_ms: { a: 106, b: 124 },
       measured_ms: { a: 106, b: 126 },
       mix_ms: { value: 2, low: 1, high: 3 },
+      browser_ms: null,
       change_ms: { value: 18, low: 11, high: 25 },
       left_out_ms: 0,
       level: 0.99,
@@ -89,6 +90,11 @@ test('a verdict has the change, its interval and where it is, and the explanatio
     'The means as measured are 106 ms and 126 ms. Of their difference of +20.0 ms, ' +
       '+2.00 ms (+1.00 to +3.00) come from another mix of traffic in B.',
   );
+  const browser_ms = { value: -1, low: -2, high: 0 };
+  assert.match(
+    explanation(comparison({ browser_ms, left_out_ms: 1 }).total),
+    /, \+2\.00 ms \(.*\) come from another mix of traffic in B, −1\.00 ms \(−2\.00 to 0\) from other browser versions, and \+1\.00 ms from traffic that only A has\.$/,
+  );
   assert.equal(explanation(comparison({ measured_ms: { a: 106, b: 124 } }).total), '');
 });
 
@@ -107,7 +113,7 @@ test('noise is called noise, and too few page views are no verdict', () => {
     'No clear change: +7.54 ms (+1.4 %), likely −15.9 to +31.0. A change of 9.50 ms would be found nine times out of ten. ' +
       '1 function changed clearly.',
   );
-  const unknown = { change_ms: { value: 20, low: 12, high: 28 }, mix_ms: null, left_out_ms: null, detectable_ms: null, relative: undefined };
+  const unknown = { change_ms: { value: 20, low: 12, high: 28 }, mix_ms: null, browser_ms: null, left_out_ms: null, detectable_ms: null, relative: undefined };
   const few = comparison(
     { ...unknown, level: 0.95, status: 'too few views' },
     { enough: false, views: { a: 34, b: 1200 }, warnings: ['34 of 100'] },

@@ -277,7 +277,7 @@ func (x *reading) deliver(ctx context.Context, f *fetched) error {
 		for _, rec := range p.Records {
 			_, n := rec.Views()
 			x.stats.RolledUp += uint64(n)
-			if err := x.rolled(store.Rolled{Page: p.page, Stacks: p.Stacks, Record: rec}); err != nil {
+			if err := x.rolled(store.Rolled{Page: p.page, Stacks: p.Stacks, Record: rec, First: time.UnixMicro(f.first).UTC()}); err != nil {
 				return err
 			}
 		}

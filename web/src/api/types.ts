@@ -201,7 +201,7 @@ export interface Pair {
 export type Status = 'slower' | 'faster' | 'new' | 'gone' | 'moved' | 'with the page' | 'within noise' | 'not known' | 'too few views';
 
 /**
- * A change from A to B. mean_ms are A's mean and B's with the traffic mix of A; their difference is change_ms. With too few
+ * A change from A to B. mean_ms are A's mean and B's with the traffic mix and browser versions of A; their difference is change_ms. With too few
  * page views they are as measured. Unknown values are null. level is the level of all intervals, such as 0.99.
  */
 export interface Change {
@@ -210,9 +210,11 @@ export interface Change {
   /** The change is that at an equal rest of the page view; plain_change_ms is the change whatever the rest is. */
   at_equal_rest?: boolean;
   plain_change_ms?: Estimate;
-  /** Means over all page views: their difference is the sum of the change, mix_ms and left_out_ms. */
+  /** Means over all page views: their difference is the sum of the change, mix_ms, browser_ms and left_out_ms. */
   measured_ms: Pair;
   mix_ms: Estimate | null;
+  /** The effect of B's browser versions alone. */
+  browser_ms: Estimate | null;
   left_out_ms: number | null;
   level: number;
   /** change_ms divided by A's mean, from -1 on; absent where A has none. */
@@ -252,7 +254,9 @@ export interface Comparison {
   false_discovery: number;
   method: string;
   total: Change;
-  strata: { labels: Record<string, string>; views: Pair; share: Pair; mean_ms: Pair; use: string }[];
+  strata: { labels: Record<string, string>; views: Pair; share: Pair; mean_ms: Pair; use: string; browser_effect?: number }[];
+  /** Shares are of the page views of the family; effect is relative, with an interval of 95 %. */
+  browser_versions?: { browser: string; share_a: number; share_b: number; effect: number; low: number; high: number }[];
   uncovered: number | null;
   features: FeatureChange[];
   functions: FunctionChange[];

@@ -81,16 +81,19 @@ export function apart({ low, high }: Estimate): boolean {
 }
 
 /** How a change comes about of the means as they were measured, or '' where these do not differ from the adjusted ones. */
-export function explanation({ mean_ms, measured_ms, mix_ms, left_out_ms }: Change): string {
+export function explanation({ mean_ms, measured_ms, mix_ms, browser_ms, left_out_ms }: Change): string {
   if (!mix_ms || (number(mean_ms.a) == number(measured_ms.a) && number(mean_ms.b) == number(measured_ms.b))) return '';
   const parts = [`${signed(mix_ms.value)} ms (${between(mix_ms)}) come from another mix of traffic in B`];
+  if (browser_ms && Math.abs(browser_ms.value) >= 0.005) {
+    parts.push(`${signed(browser_ms.value)} ms (${between(browser_ms)}) from other browser versions`);
+  }
   if (left_out_ms != null && Math.abs(left_out_ms) >= 0.005) {
     parts.push(`${signed(left_out_ms)} ms from traffic that only A has`);
   }
   const difference = signed(measured_ms.b - measured_ms.a);
   return (
     `The means as measured are ${number(measured_ms.a)} ms and ${number(measured_ms.b)} ms. ` +
-    `Of their difference of ${difference} ms, ${parts.join(' and ')}.`
+    `Of their difference of ${difference} ms, ${new Intl.ListFormat('en').format(parts)}.`
   );
 }
 
