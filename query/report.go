@@ -254,10 +254,11 @@ func (r *reporting) reports(names *naming.Names) []PageReport {
 	out := []PageReport{}
 	for page, p := range r.pages {
 		n := p.all.Time.Count
-		if n == 0 && len(p.coverage) == 0 {
+		missing := coverageOf(p.coverage, true)
+		if n == 0 && len(missing) == 0 {
 			continue
 		}
-		x := PageReport{Page: page, Views: n, Population: populationOf(&p.all), Coverage: p.coverage, Folded: p.folded,
+		x := PageReport{Page: page, Views: n, Population: populationOf(&p.all), Coverage: missing, Folded: p.folded,
 			Time: spreadOf(&p.all.Time, n), LongTasks: spreadOf(&p.all.Long, n), Unsampled: trie.Coverage{Stackless: p.silence.Stackless, Unsampled: p.silence.Unsampled}.UnsampledShare(p.self)}
 		x.Own = x.Time.Mean.Value * float64(p.own) / float64(max(p.self-p.own, 1)) // the sums have page views that stopped early, too
 		x.Scaled = scaled(x.Time.Mean.Value, p.self-p.own, p.silence.Likely)

@@ -381,6 +381,7 @@ func (s *seriesSums) series() ([]SeriesGroup, error) {
 	groups := []*groupSums{}
 	for _, g := range s.groups {
 		for at, p := range g.points {
+			p.coverage = coverageOf(p.coverage, s.q.Step == 0)
 			if self[g] += p.weight.Self; p.views == 0 && p.weight == (trie.Weight{}) && p.spread.Time.Count == 0 && len(p.coverage) == 0 {
 				delete(g.points, at) // all of it was taken away
 			}

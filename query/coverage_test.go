@@ -1,0 +1,50 @@
+package query_test
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
+	"github.com/fieldtrie/fieldtrie/test/storetest"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+// Page views that reported Web Vitals and that they are profiled are lost if nothing has arrived, and the
+// counts that tell it are in no response. Profiles that arrive in an hour before their reports are not lost.
+func TestLost(t *testing.T) {
+	now := fixture.Noon
+	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})
+	s.CountViews("/feed", rollup.OutcomeProfiled, 40)
+	s.CountViews("/feed", "unsampled", 900)
+	s.CountViews("/shop", rollup.OutcomeProfiled, 7)
+	s.RollUp(t.Context())
+	now = now.Add(time.Hour)
+	s.CountViews("/feed", rollup.OutcomeReported, 45)
+	s.CountViews("/shop", rollup.OutcomeReported, 6)
+	now = now.Add(time.Hour)
+	s.RollUp(t.Context())
+	local := query.Local{Reader: s}
+	q := query.SeriesQuery{Selection: selection.Selection{GroupBy: []string{selection.KeyPage}, Since: fixture.Noon.Add(-time.Hour)}, Coverage: true}
+	series, err := local.Series(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := query.ListOf(selection.KeyPage, series, 0, true)
+	if want := map[string]int64{"unsampled": 900, query.OutcomeLost: 5}; len(list.Values) != 1 || !maps.Equal(list.All.Missing, want) {
+		t.Errorf("%d pages without %v, want %v", len(list.Values), list.All.Missing, want)
+	}
+	q.Step = time.Hour
+	if series, err = local.Series(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range series.Groups {
+		for _, p := range g.Points {
+			if want := map[string]int64{"unsampled": 900}; !maps.Equal(p.Coverage, want) {
+				t.Errorf("at %s without %v, want %v", p.Time, p.Coverage, want)
+			}
+		}
+	}
+}
