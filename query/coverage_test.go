@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"maps"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
+	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
@@ -46,5 +48,31 @@ func TestLost(t *testing.T) {
 				t.Errorf("at %s without %v, want %v", p.Time, p.Coverage, want)
 			}
 		}
+	}
+}
+
+// Page views that were not profiled to their end stand for others, too: no list has more page views than
+// they stand for.
+func TestStoppedViewsStandForOthers(t *testing.T) {
+	now := fixture.Noon
+	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})
+	r := rand.New(rand.NewPCG(1, 1))
+	for n := range 12 {
+		tr := fixture.ViewTrace(r, n, 100)
+		tr.Context.SamplingShare = 1
+		if n%4 == 0 {
+			tr.Context.Labels = trie.MakeLabels("phase", "idle", rollup.KeyStopped, "cost")
+		}
+		fixture.AppendView(t, s, tr)
+	}
+	now = now.Add(time.Hour)
+	s.RollUp(t.Context())
+	sel := selection.Selection{GroupBy: []string{selection.KeyPage}}
+	series, err := query.Local{Reader: s}.Series(t.Context(), query.SeriesQuery{Selection: sel})
+	if err != nil || len(series.Groups) != 1 {
+		t.Fatal(err, len(series.Groups))
+	}
+	if p := series.Groups[0].Points[0]; p.Views != 12 || p.StandsFor() != 12 {
+		t.Errorf("%d page views stand for %g, want 12 for 12", p.Views, p.StandsFor())
 	}
 }

@@ -427,7 +427,7 @@ func (s *seriesSums) point(at time.Time, p *pointSums) Point {
 		out.Coverage = p.coverage
 	}
 	if n := p.spread.Time.Count; s.spread && n > 0 {
-		time, long, population := spreadOf(&p.spread.Time, n), spreadOf(&p.spread.Long, n), populationOf(&p.spread)
+		time, long, population := spreadOf(&p.spread.Time, n), spreadOf(&p.spread.Long, n), populationOf(&p.spread, p.views)
 		out.Spread, out.LongTasks, out.Population = &time, &long, &population
 		out.ScaledLow, out.ScaledHigh = widened(time.Mean, out.Scaled)
 		if s.q.Histogram {
