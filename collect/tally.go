@@ -6,6 +6,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // tally is what is counted of a trace once it is stored, and said in the answer.
@@ -86,7 +87,7 @@ func (c *Collector) count(b *batch, duplicates int) {
 func (c *Collector) countTrace(t tally) {
 	m := c.metrics
 	if t.first {
-		c.countView(c.viewPage(t.page, t.who), outcomeProfiled, 1)
+		c.countView(c.viewPage(t.page, t.who), rollup.OutcomeProfiled, 1)
 	}
 	left := uint32(maxWork)
 	for i, us := range [...]uint32{t.cost.Start, t.cost.Stop, t.cost.Encode} {

@@ -21,6 +21,7 @@ type view struct {
 	Weight      int                `json:"weight"` // page views that it stands for
 	Release     string             `json:"release"`
 	Environment string             `json:"environment"`
+	Profiled    bool               `json:"profiled"` // it sends a profile
 	Labels      map[string]any     `json:"labels"`
 	Vitals      map[string]float64 `json:"vitals"` // ms, and the score of cls
 	// Elements are what these are of, see [rollup.KeyElement], and Parts, in ms, what they are made up of, see [rollup.VitalKind].
@@ -39,10 +40,6 @@ var outcomes = []string{
 	"cost",        // profiling cost more than it may
 	"error",
 }
-
-// outcomeProfiled is the outcome of page views that have a profile. Their traces say so,
-// and reports may not.
-const outcomeProfiled = "profiled"
 
 // Limits of reports.
 const (
@@ -64,6 +61,9 @@ func (c *Collector) postView(w http.ResponseWriter, r *http.Request) {
 			}
 			if len(v.Vitals) > 0 {
 				c.countVitals(page, v, who)
+			}
+			if v.Profiled {
+				c.opts.Store.CountViews(page, rollup.OutcomeReported, 1)
 			}
 		}
 		w.WriteHeader(status)
@@ -171,8 +171,8 @@ func (c *Collector) viewPage(page string, who client) string {
 // countView counts page views of a page, as [Collector.viewPage] names it.
 func (c *Collector) countView(page, outcome string, weight int) {
 	c.metrics.views.WithLabelValues(page, outcome).Add(float64(weight))
-	if outcome != outcomeProfiled { // those are known by their traces
+	if outcome != rollup.OutcomeProfiled { // those are known by their traces
 		c.arrivals.unprofiled(outcome, weight, c.opts.Now().UTC())
-		c.opts.Store.CountViews(page, outcome, int64(weight))
 	}
+	c.opts.Store.CountViews(page, outcome, int64(weight))
 }

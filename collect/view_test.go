@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -110,6 +111,22 @@ func TestReports(t *testing.T) {
 	}
 	if len(s.vitals) != 1 {
 		t.Errorf("counted Web Vitals of %v", s.vitals)
+	}
+}
+
+// A report that a profile is sent counts once, whatever it weighs, and no reason why there is none.
+func TestReportedProfiles(t *testing.T) {
+	col, s := newCollector(Options{})
+	for _, body := range []string{`{"page":"/feed","profiled":true,"weight":7,"vitals":{"lcp":1}}`, `{"page":"/feed","profiled":false,"vitals":{"lcp":1}}`, `{"page":"/feed","vitals":{"lcp":1}}`} {
+		if got := postView(t, col, body); got.status != http.StatusNoContent {
+			t.Errorf("%s: got %d %q", body, got.status, got.Error)
+		}
+	}
+	if want := map[string]int64{"/feed reported": 1}; !maps.Equal(s.counted, want) {
+		t.Errorf("counted %v, want %v", s.counted, want)
+	}
+	if got := postView(t, col, `{"profiled":1,"outcome":"error"}`); got.status != http.StatusBadRequest {
+		t.Errorf("a number: got %d", got.status)
 	}
 }
 
@@ -312,7 +329,7 @@ func FuzzView(f *testing.F) {
 			i := strings.LastIndex(name, " ") // a page may have spaces
 			page, outcome := name[:i], name[i+1:]
 			checkPage(t, PageRules{}, page)
-			if outcome == outcomeProfiled || n < 1 || n > maxWeight {
+			if outcome == rollup.OutcomeProfiled || n < 1 || n > maxWeight {
 				t.Fatalf("counted %q %v", name, n)
 			}
 		}

@@ -254,10 +254,11 @@ func (r *reporting) reports(names *naming.Names) []PageReport {
 	out := []PageReport{}
 	for page, p := range r.pages {
 		n := p.all.Time.Count
-		if n == 0 && len(p.coverage) == 0 {
+		missing := coverageOf(p.coverage, true)
+		if n == 0 && len(missing) == 0 {
 			continue
 		}
-		x := PageReport{Page: page, Views: n, Population: populationOf(&p.all), Coverage: p.coverage, Folded: p.folded,
+		x := PageReport{Page: page, Views: n, Population: populationOf(&p.all, n), Coverage: missing, Folded: p.folded,
 			Time: spreadOf(&p.all.Time, n), LongTasks: spreadOf(&p.all.Long, n), Unsampled: trie.Coverage{Stackless: p.silence.Stackless, Unsampled: p.silence.Unsampled}.UnsampledShare(p.self)}
 		x.Own = x.Time.Mean.Value * float64(p.own) / float64(max(p.self-p.own, 1)) // the sums have page views that stopped early, too
 		x.Scaled = scaled(x.Time.Mean.Value, p.self-p.own, p.silence.Likely)
@@ -333,9 +334,11 @@ func interval(mean, half float64) Estimate {
 }
 
 // populationOf is the Horvitz-Thompson estimate: each view counts 1/share, and the variance
-// is the sum of (1/share)² - 1/share, as each is chosen by itself.
-func populationOf(d *rollup.Distribution) Estimate {
+// is the sum of (1/share)² - 1/share, as each is chosen by itself. Of views, those that were not
+// profiled to their end are in no distribution, and stand for as many as the others.
+func populationOf(d *rollup.Distribution, views int64) Estimate {
+	each := float64(max(views, d.Time.Count)) / float64(max(d.Time.Count, 1))
 	n := float64(d.Population) / 1000
 	half := 1.96 * math.Sqrt(max(float64(d.PopulationSquares)/1000-n, 0))
-	return Estimate{Value: n, Low: max(n-half, float64(d.Time.Count)), High: n + half}
+	return Estimate{Value: each * n, Low: each * max(n-half, float64(d.Time.Count)), High: each * (n + half)}
 }

@@ -381,6 +381,7 @@ func (s *seriesSums) series() ([]SeriesGroup, error) {
 	groups := []*groupSums{}
 	for _, g := range s.groups {
 		for at, p := range g.points {
+			p.coverage = coverageOf(p.coverage, s.q.Step == 0)
 			if self[g] += p.weight.Self; p.views == 0 && p.weight == (trie.Weight{}) && p.spread.Time.Count == 0 && len(p.coverage) == 0 {
 				delete(g.points, at) // all of it was taken away
 			}
@@ -426,7 +427,7 @@ func (s *seriesSums) point(at time.Time, p *pointSums) Point {
 		out.Coverage = p.coverage
 	}
 	if n := p.spread.Time.Count; s.spread && n > 0 {
-		time, long, population := spreadOf(&p.spread.Time, n), spreadOf(&p.spread.Long, n), populationOf(&p.spread)
+		time, long, population := spreadOf(&p.spread.Time, n), spreadOf(&p.spread.Long, n), populationOf(&p.spread, p.views)
 		out.Spread, out.LongTasks, out.Population = &time, &long, &population
 		out.ScaledLow, out.ScaledHigh = widened(time.Mean, out.Scaled)
 		if s.q.Histogram {

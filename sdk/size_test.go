@@ -13,7 +13,7 @@ import (
 // visitors pay; those of the others are a little above what they have. docs/benchmarks.md has what is
 // aimed for.
 func TestSize(t *testing.T) {
-	for name, budget := range map[string]int{"sdk.js": 1210, "sdk.mjs": 1200, "sdk-rest.mjs": 6630, "sdk-all.mjs": 7600, "sdk-core.mjs": 4580} {
+	for name, budget := range map[string]int{"sdk.js": 1210, "sdk.mjs": 1200, "sdk-rest.mjs": 6660, "sdk-all.mjs": 7640, "sdk-core.mjs": 4580} {
 		script, err := dist.ReadFile("dist/" + name)
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Outcome names a reason why page views of a page have no trace.
+// Outcome names what became of the profiles of page views of a page, see [rollup.Outcome].
 type Outcome struct{ Page, Reason string }
 
 // VitalsOf names the Web Vitals of the page views of a page with one set of labels.
@@ -36,7 +36,7 @@ const (
 	MaxVitalSets = 1 << 14 // pages with labels: some kilobytes each at most; half of it with an element
 )
 
-// Counts are page views without a trace, and Web Vitals, that were counted and are not stored
+// Counts are outcomes of page views, and Web Vitals, that were counted and are not stored
 // yet. The zero value is empty. It is not safe for concurrent use.
 type Counts struct {
 	Views  map[Outcome]int64
@@ -48,7 +48,7 @@ type Counts struct {
 // Empty reports whether nothing is counted that is to be stored.
 func (c *Counts) Empty() bool { return len(c.Views)+len(c.Vitals) == 0 }
 
-// AddViews counts page views of a page that have no trace. What can not be stored is left out.
+// AddViews counts page views of a page by their outcome. What can not be stored is left out.
 func (c *Counts) AddViews(page, reason string, views int64) {
 	if CheckPage(page) != "" || reason == "" || len(reason) > MaxTagValue || views <= 0 {
 		return

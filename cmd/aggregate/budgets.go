@@ -9,10 +9,10 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query/budget"
 	"github.com/fieldtrie/fieldtrie/query/budget/ci"
 	"github.com/fieldtrie/fieldtrie/query/selection"
@@ -118,15 +118,14 @@ func (c *command) printBudgets(ctx context.Context) (err error) {
 		}
 	}
 	c.warn(warnings)
-	err = c.emit(ctx, func(w io.Writer) error {
-		switch {
-		case slices.Contains(ci.Formats(), c.formatName):
+	if slices.Contains(ci.Formats(), c.formatName) {
+		err = c.emit(ctx, func(w io.Writer) error {
 			return ci.Write(w, c.formatName, ci.Evaluation{File: c.budgets, Version: commandline.ReadVersion().Version, Budgets: all})
-		case c.formatName == "json":
-			return writeJSON(w, budget.Evaluation{Evaluated: c.now.UTC(), Budgets: all})
-		}
-		return writeBudgets(w, all)
-	})
+		})
+	} else {
+		response := budget.Evaluation{Evaluated: c.now.UTC(), Budgets: all}
+		err = c.emitResponse(ctx, response, func(w io.Writer, s terminal.Screen) error { return writeBudgets(w, s, all) })
+	}
 	switch {
 	case err != nil:
 		return err
@@ -138,24 +137,45 @@ func (c *command) printBudgets(ctx context.Context) (err error) {
 	return nil
 }
 
-func writeBudgets(w io.Writer, all []budget.Status) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "STATUS\tBUDGET\tOWNER\tMETRIC\tVALUE\t\tLIMIT\tVIEWS\tNOTE")
-	for _, s := range all {
+// writeBudgets writes budgets as a table, and below it what there is to say about single ones.
+func writeBudgets(w io.Writer, screen terminal.Screen, all []budget.Status) error {
+	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "BUDGET", Least: 16}, {Title: "STATUS", Color: verdictColor},
+		{Title: "VALUE", Right: true}, {Drop: 2}, {Title: "LIMIT", Right: true}, {Title: "METRIC", Least: 12, Drop: 3}, {Title: "VIEWS", Right: true, Drop: 1}, {Title: "OWNER", Drop: 4}}}
+	var notes []string
+	for i := range all {
+		s := &all[i]
 		unit := s.Unit
 		if unit == "percent" {
 			unit = "%"
 		}
 		value, between := "", ""
 		if s.Value != nil {
-			value, between = fmt.Sprintf("%.2f %s", s.Value.Value, unit), s.Value.Bounds(2)
+			value, between = terminal.Number(s.Value.Value)+" "+unit, bounds(screen, s.Value)
 		}
+		name := output.Printable(s.Name)
+		t.Row(name, string(s.Verdict), value, between, terminal.Number(s.Limit)+" "+unit, output.Printable(s.What()), fmt.Sprint(s.Views), output.Printable(s.Owner))
 		note := s.Text
 		if s.Verdict == budget.Blown && !s.Sure && note == "" {
 			note = "the limit is within the interval, or there is none: it may be chance"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%.4g %s\t%d\t%s\n", s.Verdict, output.Printable(s.Name), output.Printable(s.Owner),
-			output.Printable(s.What()), value, between, s.Limit, unit, s.Views, output.Printable(note))
+		if note != "" {
+			notes = append(notes, screen.Wrap(name+": "+output.Printable(note), 2)+"\n")
+		}
 	}
-	return t.Flush()
+	if _, err := t.WriteTo(w); err != nil || len(notes) == 0 {
+		return err
+	}
+	_, err := io.WriteString(w, "\n"+strings.Join(notes, ""))
+	return err
+}
+
+// verdictColor is the color of the verdict on a budget.
+func verdictColor(verdict string) terminal.Color {
+	switch budget.Verdict(verdict) {
+	case budget.Blown, budget.Failed:
+		return terminal.Red
+	case budget.OK:
+		return terminal.Green
+	}
+	return terminal.Plain
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/api"
 	causes "github.com/fieldtrie/fieldtrie/query/cause"
@@ -57,7 +58,7 @@ func (c *command) changesProgram(l *listing) *commandline.Program {
 	all, fs, handle := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	fs.SortFlags, handle.SortFlags = false, false
 	c.flags(all)
-	for _, name := range []string{"page", "since", "output", "data", "addr", "token-file", "ca", "site", "owners"} {
+	for _, name := range []string{"page", "since", "output", "data", "addr", "token-file", "ca", "site", "owners", "color"} {
 		fs.AddFlag(all.Lookup(name))
 	}
 	fs.StringVar(&l.state, "state", "open,acknowledged,expected", "`STATES` of the changes, with commas between, or all: open, acknowledged, expected, resolved")
@@ -196,7 +197,7 @@ func (c *command) listChanges(ctx context.Context, l *listing) (err error) {
 		if err != nil {
 			return err
 		}
-		return c.emitChanges(ctx, list, func(w io.Writer) error { return list.WriteText(w, c.now) })
+		return c.emitResponse(ctx, list, func(w io.Writer, s terminal.Screen) error { return list.WriteText(w, s, c.now) })
 	}
 	if _, remote := src.(*api.Remote); l.do.State != "" && !remote {
 		return errors.New("what is done about a change is noted by a daemon, and none has this data directory open: start ingest, or name another one with --addr")
@@ -206,7 +207,7 @@ func (c *command) listChanges(ctx context.Context, l *listing) (err error) {
 		if err != nil {
 			return err
 		}
-		return c.emitChanges(ctx, item, func(w io.Writer) error {
+		return c.emitResponse(ctx, item, func(w io.Writer, _ terminal.Screen) error {
 			_, err := fmt.Fprintf(w, "%s: %s\n", item.State, output.Printable(item.Title))
 			return err
 		})
@@ -215,15 +216,5 @@ func (c *command) listChanges(ctx context.Context, l *listing) (err error) {
 	if err != nil {
 		return err
 	}
-	return c.emitChanges(ctx, report, func(w io.Writer) error { return report.WriteText(w) })
-}
-
-// emitChanges writes a response to the output of the command line.
-func (c *command) emitChanges(ctx context.Context, response any, text func(io.Writer) error) error {
-	return c.emit(ctx, func(w io.Writer) error {
-		if c.formatName == "json" {
-			return writeJSON(w, response)
-		}
-		return text(w)
-	})
+	return c.emitResponse(ctx, report, report.WriteText)
 }

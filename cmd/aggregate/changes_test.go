@@ -43,7 +43,9 @@ func TestChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	end()
-	says(id + "  open")
+	says("slower     +160 ms  (+112 to +208)  /feed")
+	says("r1     open")
+	says("  " + id)
 	says("became slower by 160 ms (+112 to +208) on /feed", id)
 	says("it was edited", id)
 	if strings.Contains(stdout.String(), "\x1b") {

@@ -133,7 +133,6 @@ func (c *command) printComparison(ctx context.Context) (err error) {
 	}
 	c.warn(got.StatsA.Warnings)
 	c.warn(got.StatsB.Warnings)
-	asJSON := c.formatName == "json"
 	switch { // programs get the result in any case
 	case q.Concurrent && (got.Views.B == 0 || got.Views.A == 0):
 		err = errors.New(strings.Join(got.Warnings, "; "))
@@ -145,18 +144,15 @@ func (c *command) printComparison(ctx context.Context) (err error) {
 		c.warn(got.Warnings)
 		c.tellNames(got.Names)
 	}
-	if err != nil && !asJSON {
+	if err != nil && c.formatName != "json" {
 		return err
 	}
-	return errors.Join(c.emitComparison(ctx, q, &got, asJSON), err)
+	return errors.Join(c.emitComparison(ctx, q, &got), err)
 }
 
 // emitComparison writes a comparison to the output of the command line.
-func (c *command) emitComparison(ctx context.Context, q query.CompareQuery, got *query.Comparison, asJSON bool) error {
-	err := c.emitTable(ctx, func(w io.Writer, s terminal.Screen) error {
-		if asJSON {
-			return writeJSON(w, got)
-		}
+func (c *command) emitComparison(ctx context.Context, q query.CompareQuery, got *query.Comparison) error {
+	err := c.emitResponse(ctx, got, func(w io.Writer, s terminal.Screen) error {
 		return summary.WriteText(w, s, [2]string{sideName(q.A), sideName(q.B)}, got, c.rows)
 	})
 	if err != nil || c.toStdout() {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 )
 
 // printCost prints what profiling costs visitors.
@@ -18,10 +17,5 @@ func (c *command) printCost(ctx context.Context) (err error) {
 		return err
 	}
 	c.warn(got.Stats.Warnings)
-	return c.emit(ctx, func(w io.Writer) error {
-		if c.formatName == "json" {
-			return writeJSON(w, got)
-		}
-		return got.WriteText(w)
-	})
+	return c.emitResponse(ctx, got, got.WriteText)
 }

@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/symbols/edits"
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // editsCommand is the word after aggregate. A file of that name is ./edits.
@@ -38,7 +39,7 @@ func (c *command) editsProgram() *commandline.Program {
 	all, fs := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	fs.SortFlags = false
 	c.flags(all)
-	for _, name := range []string{"page", "release", "compare-release", "since", "until", "output", "data", "addr", "token-file", "ca", "site", "owners", "rows"} {
+	for _, name := range []string{"page", "release", "compare-release", "since", "until", "output", "data", "addr", "token-file", "ca", "site", "owners", "rows", "color"} {
 		fs.AddFlag(all.Lookup(name))
 	}
 	fs.Lookup("rows").Usage = "functions to list; -1 shows all"
@@ -100,12 +101,7 @@ func (c *command) printEdits(ctx context.Context) (err error) {
 		lacking = append(lacking, fmt.Sprintf("release %s: %s %s", m.Release, m.Resource, m.Problem))
 	}
 	c.warn(lacking)
-	err = c.emit(ctx, func(w io.Writer) error {
-		if c.formatName == "json" {
-			return writeJSON(w, got)
-		}
-		return writeEdits(w, got)
-	})
+	err = c.emitResponse(ctx, got, func(w io.Writer, s terminal.Screen) error { return writeEdits(w, s, got) })
 	if err == nil && len(lacking) > 0 && len(got.Counts) == 0 {
 		err = errors.New("what was edited is not known without the symbols of both releases")
 	}
@@ -113,29 +109,33 @@ func (c *command) printEdits(ctx context.Context) (err error) {
 }
 
 // writeEdits writes a table.
-func writeEdits(w io.Writer, e query.Edits) error {
-	fmt.Fprintf(w, "from %s to %s: %s edited, %d added, %d removed, %d moved; %d recompiled, %d around an edit, %d unchanged\n",
+func writeEdits(w io.Writer, screen terminal.Screen, e query.Edits) error {
+	counts := fmt.Sprintf("from %s to %s: %s edited, %d added, %d removed, %d moved; %d recompiled, %d around an edit, %d unchanged",
 		output.Printable(e.CompareRelease), output.Printable(e.Release), counted(uint64(e.Counts[edits.Edited]), "function"), e.Counts[edits.Added], e.Counts[edits.Removed],
 		e.Counts[edits.Moved], e.Counts[edits.Recompiled], e.Counts[edits.Around], e.Counts[edits.Unchanged])
+	fmt.Fprintln(w, screen.Wrap(counts, 0))
 	if e.Counts[edits.Recompiled] > 0 {
 		fmt.Fprintln(w, "recompiled: same source, different code, such as after a change of a build constant")
 	}
 	fmt.Fprintln(w)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, f := range e.Functions {
-		fmt.Fprintf(t, "%s\t%s\t%s:%d\t%s\n", f.Change, output.Printable(f.Place.Name), output.Printable(f.Place.Resource), f.Place.Line, output.Printable(f.Owner))
-	}
-	if err := t.Flush(); err != nil {
-		return err
+	if len(e.Functions) > 0 {
+		t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "FUNCTION", Least: 24}, {Title: "CHANGE"}, {Title: "OWNER", Least: 8, Drop: 1}}}
+		for _, f := range e.Functions {
+			place := trie.Frame{Name: f.Place.Name, Resource: f.Place.Resource, Line: f.Place.Line}
+			t.Row(output.Printable(output.Location(place)), string(f.Change), output.Printable(f.Owner))
+		}
+		if _, err := t.WriteTo(w); err != nil {
+			return err
+		}
 	}
 	if e.More > 0 {
 		fmt.Fprintf(w, "and %d more, see --rows\n", e.More)
 	}
 	for _, p := range e.Packages {
-		fmt.Fprintf(w, "package %s: %s\n", output.Printable(p.Name), fromTo(p.Before, p.After))
+		fmt.Fprintln(w, screen.Wrap("package "+output.Printable(p.Name)+": "+fromTo(p.Before, p.After), 2))
 	}
 	for _, s := range e.Scripts {
-		fmt.Fprintf(w, "script of others: %s\n", fromTo(s.Before, s.After))
+		fmt.Fprintln(w, screen.Wrap("script of others: "+fromTo(s.Before, s.After), 2))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/symbols/edits"
@@ -12,11 +13,11 @@ import (
 // Functions that differ only by a build constant are counted and listed apart from edited ones.
 func TestWriteRecompiled(t *testing.T) {
 	var w strings.Builder
-	err := writeEdits(&w, query.Edits{Release: "1.1.0", CompareRelease: "1.0.0", Counts: map[edits.Kind]int{edits.Recompiled: 1, edits.Unchanged: 5},
+	err := writeEdits(&w, terminal.Screen{}, query.Edits{Release: "1.1.0", CompareRelease: "1.0.0", Counts: map[edits.Kind]int{edits.Recompiled: 1, edits.Unchanged: 5},
 		Functions: []query.EditedFunction{{Change: edits.Recompiled, Place: compare.Place{Name: "formatPrice", Resource: "src/money.js", Line: 1}, Owner: "app"}}})
 	const want = "from 1.0.0 to 1.1.0: 0 functions edited, 0 added, 0 removed, 0 moved; 1 recompiled, 0 around an edit, 5 unchanged\n" +
 		"recompiled: same source, different code, such as after a change of a build constant\n\n" +
-		"recompiled  formatPrice  src/money.js:1  app\n"
+		"FUNCTION                      CHANGE      OWNER\nformatPrice (src/money.js:1)  recompiled  app\n"
 	if err != nil || w.String() != want {
 		t.Errorf("%v: got\n%s\nnot\n%s", err, w.String(), want)
 	}

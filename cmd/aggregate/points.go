@@ -109,10 +109,7 @@ func (c *command) wholePoint(ctx context.Context, src query.Source) (query.Point
 
 // emitPoints writes a response of the API, or it as a table.
 func (c *command) emitPoints(ctx context.Context, response any, noSpread string, table pointTable) error {
-	if c.formatName == "json" {
-		return c.emit(ctx, func(w io.Writer) error { return writeJSON(w, response) })
-	}
-	return c.emitTable(ctx, func(w io.Writer, s terminal.Screen) error {
+	return c.emitResponse(ctx, response, func(w io.Writer, s terminal.Screen) error {
 		if err := table.write(w, s); err != nil {
 			return err
 		}
@@ -165,7 +162,7 @@ func (t *pointTable) write(w io.Writer, s terminal.Screen) error {
 		return err
 	}
 	if !t.timed && len(t.keys) == 0 && len(t.rows) == 1 {
-		return writeWhole(w, &t.rows[0].Point)
+		return writeWhole(w, s, &t.rows[0].Point)
 	}
 	return nil
 }
@@ -198,28 +195,28 @@ func (t *pointTable) cells(screen terminal.Screen, row pointRow) (cells []string
 }
 
 // writeWhole writes what is known beside a table of one row, that of all the page views.
-func writeWhole(w io.Writer, p *query.Point) error {
+func writeWhole(w io.Writer, s terminal.Screen, p *query.Point) error {
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if p.Spread != nil && p.LongTasks != nil {
-		fmt.Fprintf(t, "P75\t%s\t%s\nP95\t%s\t%s\n", number(p.Spread.P75.Value), p.Spread.P75.Bounds(2), number(p.Spread.P95.Value), p.Spread.P95.Bounds(2))
-		fmt.Fprintf(t, "long tasks, mean\t%s\t%s\n", number(p.LongTasks.Mean.Value), p.LongTasks.Mean.Bounds(2))
+		fmt.Fprintf(t, "P75\t%s\t%s\nP95\t%s\t%s\n", terminal.Number(p.Spread.P75.Value), bounds(s, &p.Spread.P75), terminal.Number(p.Spread.P95.Value), bounds(s, &p.Spread.P95))
+		fmt.Fprintf(t, "long tasks, mean\t%s\t%s\n", terminal.Number(p.LongTasks.Mean.Value), bounds(s, &p.LongTasks.Mean))
 	}
 	all := max(p.Self+p.Stackless+p.Unsampled, 1)
 	for _, x := range []struct {
 		name string
 		us   int64
 	}{{"JavaScript", p.Self - p.Own}, {"profiling script", p.Own}, {"idle", p.Idle}, {"no stack, not idle", max(p.Stackless-p.Idle, 0)}, {"not sampled", p.Unsampled}} {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", x.name, number(float64(x.us)/1000/float64(max(p.Views, 1))), percent(float64(x.us)/float64(all)))
+		fmt.Fprintf(t, "%s\t%s\t%s\n", x.name, terminal.Number(float64(x.us)/1000/float64(max(p.Views, 1))), percent(float64(x.us)/float64(all)))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	if output.Lacks(p.Mean, p.Scaled, float64(p.Unsampled)/float64(all)) {
-		fmt.Fprintf(w, "samples are missing: with them, the mean is likely %s %s\n", number(p.Scaled), query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh}.Bounds(2))
+		fmt.Fprintln(w, s.Wrap("samples are missing: with them, the mean is likely "+terminal.Number(p.Scaled)+" "+bounds(s, &query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh}), 0))
 	}
 	if p.Spread != nil && p.Spread.Few != nil {
-		fmt.Fprintf(w, "%d of the page views have %s of the time: the mean says more of them than of the others, so go by P50 and P75\n", p.Spread.Few.Views, percent(p.Spread.Few.Share))
+		fmt.Fprintln(w, s.Wrap(fmt.Sprintf("%d of the page views have %s of the time: the mean says more of them than of the others, so go by P50 and P75", p.Spread.Few.Views, percent(p.Spread.Few.Share)), 0))
 	}
 	return nil
 }
@@ -248,9 +245,6 @@ func peoplesTime(p *query.PeoplesTime, part, all float64) string {
 	}
 	return fmt.Sprintf("%.3f s", h*3600)
 }
-
-// number writes ms.
-func number(ms float64) string { return fmt.Sprintf("%.2f", ms) }
 
 // percent writes a share from 0 to 1.
 func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }

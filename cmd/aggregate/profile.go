@@ -341,6 +341,14 @@ func (c *command) emitTable(ctx context.Context, write func(io.Writer, terminal.
 	return c.emitTo(ctx, c.stdout, func(w io.Writer) error { return write(w, c.screen()) })
 }
 
+// emitResponse writes a response of the API as JSON, or as text with write.
+func (c *command) emitResponse(ctx context.Context, response any, write func(io.Writer, terminal.Screen) error) error {
+	if c.formatName == "json" {
+		return c.emit(ctx, func(w io.Writer) error { return writeJSON(w, response) })
+	}
+	return c.emitTable(ctx, write)
+}
+
 func (c *command) emitTo(ctx context.Context, stdout io.Writer, write func(io.Writer) error) error {
 	buffered := func(w io.Writer) error { // compressors write a few bytes at a time
 		b := bufio.NewWriterSize(watchedWriter{ctx, w}, 64<<10)

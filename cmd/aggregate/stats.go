@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // printReport prints the distributions of page views.
@@ -29,10 +29,7 @@ func (c *command) printReport(ctx context.Context) (err error) {
 	if len(report.Pages) == 0 && c.formatName != "json" {
 		return c.nothingFound(ctx, src)
 	}
-	err = c.emitTable(ctx, func(w io.Writer, s terminal.Screen) error {
-		if c.formatName == "json" {
-			return writeJSON(w, report)
-		}
+	err = c.emitResponse(ctx, report, func(w io.Writer, s terminal.Screen) error {
 		for i := range report.Pages {
 			if i > 0 {
 				fmt.Fprintln(w)
@@ -52,13 +49,13 @@ func (c *command) printReport(ctx context.Context) (err error) {
 
 // writePage writes the report of one page as a table.
 func (c *command) writePage(w io.Writer, screen terminal.Screen, p *query.PageReport) error {
-	fmt.Fprintf(w, "%s: %d page views profiled, standing for %.0f (%.0f to %.0f)\n", output.Printable(p.Page), p.Views, p.Population.Value, p.Population.Low, p.Population.High)
+	fmt.Fprintln(w, screen.Wrap(fmt.Sprintf("%s: %d page views profiled, standing for %.0f (%.0f to %.0f)", output.Printable(p.Page), p.Views, p.Population.Value, p.Population.Low, p.Population.High), 0))
 	if len(p.Coverage) > 0 {
 		var parts []string
 		for _, reason := range reasonsOf(p.Coverage) {
 			parts = append(parts, fmt.Sprintf("%s %d", reason, p.Coverage[reason]))
 		}
-		fmt.Fprintf(w, "not profiled: %s\n", output.Printable(strings.Join(parts, ", ")))
+		fmt.Fprintln(w, screen.Wrap("not profiled: "+output.Printable(strings.Join(parts, ", ")), 0))
 	}
 	if p.Folded > 0 {
 		fmt.Fprintf(w, "%d page views had labels too many to be kept, and are counted as (other)\n", p.Folded)
@@ -85,11 +82,11 @@ func (c *command) writePage(w io.Writer, screen terminal.Screen, p *query.PageRe
 		fmt.Fprintf(w, "profiling itself took %s ms per page view (not included above)\n", terminal.Number(p.Own))
 	}
 	if output.Lacks(p.Time.Mean.Value, p.Scaled, p.Unsampled) {
-		fmt.Fprintf(w, "samples are missing, and %.1f %% of the time is in none of these: with them, the mean is likely %.2f %s\n",
-			100*p.Unsampled, p.Scaled, query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh}.Bounds(2))
+		fmt.Fprintln(w, screen.Wrap(fmt.Sprintf("samples are missing, and %.1f %% of the time is in none of these: with them, the mean is likely %s %s",
+			100*p.Unsampled, terminal.Number(p.Scaled), bounds(screen, &query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh})), 0))
 	}
 	if f := p.Time.Few; f != nil {
-		fmt.Fprintf(w, "%d of the page views have %.0f %% of the time: the mean says more of them than of the others, so go by P50 and P75\n", f.Views, 100*f.Share)
+		fmt.Fprintln(w, screen.Wrap(fmt.Sprintf("%d of the page views have %.0f %% of the time: the mean says more of them than of the others, so go by P50 and P75", f.Views, 100*f.Share), 0))
 	}
 	fmt.Fprintln(w)
 	if len(p.Functions) == 0 {
@@ -107,7 +104,7 @@ func (c *command) writeFunctions(w io.Writer, s terminal.Screen, p *query.PageRe
 		shown = shown[:c.rows]
 	}
 	for _, f := range shown {
-		t.Row(output.Printable(functionName(f)), terminal.Number(f.Self.Mean.Value), bounds(s, &f.Self.Mean), terminal.Number(f.Total.Mean.Value),
+		t.Row(output.Printable(output.Location(trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column})), terminal.Number(f.Self.Mean.Value), bounds(s, &f.Self.Mean), terminal.Number(f.Total.Mean.Value),
 			terminal.Number(f.Self.P75.Value), fmt.Sprintf("%.1f %%", 100*float64(f.Reach)/float64(max(p.Views, 1))))
 	}
 	if more := int64(len(p.Functions)-len(shown)) + p.Others.Count; more > 0 {
@@ -119,12 +116,4 @@ func (c *command) writeFunctions(w io.Writer, s terminal.Screen, p *query.PageRe
 	}
 	_, err := t.WriteTo(w)
 	return err
-}
-
-func functionName(f query.FunctionReport) string {
-	name := cmp.Or(f.Name, "(anonymous)")
-	if f.Resource == "" {
-		return name
-	}
-	return fmt.Sprintf("%s %s:%d:%d", name, f.Resource, f.Line, f.Column)
 }

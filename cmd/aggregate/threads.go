@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,9 +9,9 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query/file"
 )
 
@@ -81,27 +82,33 @@ func (c *command) printThreads(ctx context.Context) error {
 	if len(entries) == 0 {
 		return errors.New("no threads in these files")
 	}
-	return c.emit(ctx, func(w io.Writer) error {
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "TAKEN\tJAVASCRIPT MS\tPROCESS/THREAD\tNAME\tPROCESS\tPROFILE\tSAMPLES\tCOVERED MS\tEVENTS\tFILE")
-		for _, e := range entries {
-			taken, script := "", ""
-			switch {
-			case e.Main:
-				taken = "main"
-			case e.Chosen:
-				taken = "all"
-			}
-			if e.Samples > 0 {
-				script = fmt.Sprintf("%.1f", float64(e.JavaScript)/1000)
-			}
-			profile := e.Source
-			if e.ID != "" && profile != "" {
-				profile += " "
-			}
-			fmt.Fprintf(t, "%s\t%s\t%d/%d\t%s\t%s\t%s\t%d\t%.1f\t%d\t%s\n", taken, script,
-				e.Process, e.Thread, output.Printable(e.Name), output.Printable(e.ProcessName), output.Printable(profile+e.ID), e.Samples, float64(e.Micros)/1000, e.Events, output.Printable(e.File))
+	return c.emitTable(ctx, func(w io.Writer, s terminal.Screen) error { return writeThreads(w, s, entries) })
+}
+
+// writeThreads writes the threads of files as a table.
+func writeThreads(w io.Writer, s terminal.Screen, entries []file.ThreadEntry) error {
+	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "THREAD", Least: 12}, {Title: "NUMBER", Right: true}, {Title: "TAKEN"}, {Title: "JAVASCRIPT MS", Right: true},
+		{Title: "PROCESS", Least: 8, Drop: 3}, {Title: "PROFILE", Least: 8, Drop: 4}, {Title: "SAMPLES", Right: true, Drop: 2}, {Title: "COVERED MS", Right: true, Drop: 5},
+		{Title: "EVENTS", Right: true, Drop: 6}, {Title: "FILE", Least: 12, Drop: 1}}}
+	for i := range entries {
+		e := &entries[i]
+		taken, script := "", ""
+		switch {
+		case e.Main:
+			taken = "main"
+		case e.Chosen:
+			taken = "all"
 		}
-		return t.Flush()
-	})
+		if e.Samples > 0 {
+			script = terminal.Number(float64(e.JavaScript) / 1000)
+		}
+		profile := e.Source
+		if e.ID != "" && profile != "" {
+			profile += " "
+		}
+		t.Row(output.Printable(cmp.Or(e.Name, "(no name)")), fmt.Sprintf("%d/%d", e.Process, e.Thread), taken, script,
+			output.Printable(e.ProcessName), output.Printable(profile+e.ID), fmt.Sprint(e.Samples), terminal.Number(float64(e.Micros)/1000), fmt.Sprint(e.Events), output.Printable(e.File))
+	}
+	_, err := t.WriteTo(w)
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query/vital"
 )
 
@@ -24,11 +25,8 @@ func (c *command) printVitals(ctx context.Context) (err error) {
 	if len(vitals.Pages) == 0 && c.formatName != "json" {
 		return fmt.Errorf("no Web Vitals%s %s: page views report them when they are hidden or end, and the daemon adds what was reported within a minute (see --list pages)", c.selection, c.period())
 	}
-	err = c.emit(ctx, func(w io.Writer) error {
-		if c.formatName == "json" {
-			return writeJSON(w, vitals)
-		}
-		return vital.WriteText(w, vitals.Pages)
+	err = c.emitResponse(ctx, vitals, func(w io.Writer, s terminal.Screen) error {
+		return vital.WriteText(w, s, vitals.Pages)
 	})
 	if err != nil || c.toStdout() {
 		return err

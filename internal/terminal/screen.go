@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -55,6 +57,31 @@ func (s Screen) paint(text string, c Color) string {
 		return text
 	}
 	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+}
+
+// Wrap breaks text at spaces into lines that fit, and indents all but the first. A longer word has
+// a line of its own.
+func (s Screen) Wrap(text string, indent int) string {
+	if s.Width <= 0 {
+		return text
+	}
+	words := strings.Split(text, " ")
+	var b strings.Builder
+	b.WriteString(words[0])
+	column := utf8.RuneCountInString(words[0])
+	for _, word := range words[1:] {
+		n := utf8.RuneCountInString(word)
+		if column+1+n > s.Width {
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		} else {
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
 }
 
 // narrow is the width below which intervals are written as ±.

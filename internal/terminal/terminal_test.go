@@ -105,3 +105,19 @@ func TestNumber(t *testing.T) {
 		}
 	}
 }
+
+func TestWrap(t *testing.T) {
+	for _, x := range []struct {
+		width, indent int
+		text, want    string
+	}{
+		{0, 2, "as it is", "as it is"},
+		{8, 2, "state   open", "state  \n  open"},
+		{9, 2, "ä ö ü ß é è ê ë", "ä ö ü ß é\n  è ê ë"},
+		{4, 0, "a longest b", "a\nlongest\nb"},
+	} {
+		if got := (Screen{Width: x.width}).Wrap(x.text, x.indent); got != x.want {
+			t.Errorf("%q in %d: got %q, want %q", x.text, x.width, got, x.want)
+		}
+	}
+}

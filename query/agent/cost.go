@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query/cost"
 )
 
@@ -27,6 +28,6 @@ func (t tools) cost(ctx context.Context, in costIn) (out costOut, err error) {
 
 func (o costOut) text() string {
 	var b strings.Builder
-	_ = o.WriteText(&b) // a builder takes everything
+	_ = o.WriteText(&b, terminal.Screen{}) // a builder takes everything
 	return b.String()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query/vital"
 )
 
@@ -47,7 +48,7 @@ func (o vitalsOut) text() string {
 	if len(o.Pages) == 0 {
 		return "No Web Vitals were reported.\n"
 	}
-	_ = vital.WriteText(&b, o.Pages) // a builder takes everything
+	_ = vital.WriteText(&b, terminal.Screen{}, o.Pages) // a builder takes everything
 	if o.More > 0 {
 		fmt.Fprintf(&b, "%d more pages.\n", o.More)
 	}

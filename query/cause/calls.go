@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/fieldtrie/fieldtrie/query/changes"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
@@ -44,7 +44,7 @@ func (d *delta) calls() (watch.Cause, bool) {
 			more = "fewer"
 		}
 		return watch.Cause{Kind: watch.CauseCalls, Text: fmt.Sprintf("it ran in %s page views, %.3g %% instead of %.3g %%, and took about as long in each: %s ms instead of %s ms",
-			more, 100*share.B, 100*share.A, changes.Number(mean.B/share.B, false), changes.Number(mean.A/share.A, false))}, true
+			more, 100*share.B, 100*share.A, terminal.Number(mean.B/share.B), terminal.Number(mean.A/share.A))}, true
 	}
 	return watch.Cause{}, false
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/fieldtrie/fieldtrie/query/changes"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query/watch"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -60,7 +60,7 @@ func (d *delta) label() (watch.Cause, bool) {
 			}
 			smallest, found = share, true
 			best = watch.Cause{Kind: watch.CauseLabel, Label: &watch.Label{Key: key, Value: value},
-				Text: fmt.Sprintf("only page views with %s %s have the change, which are %.0f %% of all: the others changed by %s ms (±%s)", key, value, 100*share, changes.Number(left, true), changes.Number(error, false))}
+				Text: fmt.Sprintf("only page views with %s %s have the change, which are %.0f %% of all: the others changed by %s ms (±%s)", key, value, 100*share, terminal.Signed(left), terminal.Number(error))}
 			if had.views == 0 {
 				best.Text += "; before there were none with it"
 			}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
@@ -47,38 +48,16 @@ func excludesZero(e compare.Estimate) bool {
 	return e.Low != nil && e.High != nil && (*e.Low > 0 || *e.High < 0)
 }
 
-// Number returns a value with as many digits as it is worth, with its sign if signed.
-func Number(v float64, signed bool) string {
-	digits := 0
-	switch a := math.Abs(v); {
-	case a < 1:
-		digits = 3
-	case a < 10:
-		digits = 2
-	case a < 100:
-		digits = 1
-	}
-	if signed {
-		return fmt.Sprintf("%+.*f", digits, v)
-	}
-	return fmt.Sprintf("%.*f", digits, v)
-}
-
-// amount returns a change with its unit and interval, as in "160 ms (+112 to +208)".
+// amount returns the size of a change with its unit and interval, as in "160 ms (+112 to +208)".
 func amount(e compare.Estimate, unit string) string {
-	text := Number(math.Abs(e.Value), false)
+	text := terminal.Number(math.Abs(e.Value))
 	if unit != "" {
 		text += " " + unit
 	}
-	return text + interval(e)
-}
-
-// interval returns " (+112 to +208)", empty if it is not known.
-func interval(e compare.Estimate) string {
 	if e.Low == nil || e.High == nil {
-		return ""
+		return text
 	}
-	return " (" + Number(*e.Low, true) + " to " + Number(*e.High, true) + ")"
+	return text + " (" + terminal.Signed(*e.Low) + " to " + terminal.Signed(*e.High) + ")"
 }
 
 // Headline returns one line that says what changed: "formatPrice became slower by 160 ms (+112 to +208) on /products". Names in it are as

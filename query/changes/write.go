@@ -4,25 +4,40 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
+	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
 // WriteText writes the list as a table for people.
-func (list *List) WriteText(w io.Writer, now time.Time) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+func (list *List) WriteText(w io.Writer, screen terminal.Screen, now time.Time) error {
+	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "WHAT", Least: 12}, {Title: "DIRECTION", Color: directionColor, Drop: 7}, {Title: "CHANGE", Right: true}, {Drop: 1},
+		{Title: "PAGE", Least: 8, Drop: 4}, {Title: "MORE PAGES", Right: true, Drop: 8}, {Title: "SINCE", Least: 8, Drop: 3}, {Title: "STATE", Drop: 5}, {Title: "FOUND", Drop: 6}, {Title: "ID"}}}
 	for i := range list.Changes {
 		x := &list.Changes[i]
-		if i == 0 {
-			fmt.Fprintln(t, "ID\tSTATE\tFOUND\tWHAT\tSINCE")
+		change, between, page, more := "", "", "", ""
+		if len(x.Pages) > 0 {
+			p := &x.Pages[0]
+			e, beside := Shown(p)
+			change, between, page = signed(e, beside, Unit(x.What)), interval(screen, e), p.Page
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", x.ID, x.State, x.Found.UTC().Format("2006-01-02 15:04"), output.Printable(x.Title), output.Printable(Since(&x.Change)))
+		if n := len(x.Pages) - 1; n > 0 {
+			more = fmt.Sprint(n)
+		}
+		since := x.Begin.UTC().Format(time.DateOnly)
+		if x.Release != "" {
+			since = x.Release
+		}
+		t.Row(output.Printable(Text(x.What)), string(x.Direction), change, between, output.Printable(page), more, output.Printable(since),
+			string(x.State), x.Found.UTC().Format("2006-01-02 15:04"), x.ID)
 	}
-	if err := t.Flush(); err != nil {
-		return err
+	if len(list.Changes) > 0 {
+		if _, err := t.WriteTo(w); err != nil {
+			return err
+		}
 	}
 	said := ""
 	switch {
@@ -40,13 +55,13 @@ func (list *List) WriteText(w io.Writer, now time.Time) error {
 }
 
 // WriteText writes the change in full for people, with its series.
-func (r *Report) WriteText(w io.Writer) error {
+func (r *Report) WriteText(w io.Writer, screen terminal.Screen) error {
 	line := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(w, "%-12s %s\n", name, output.Printable(text))
+			fmt.Fprintln(w, screen.Wrap(fmt.Sprintf("%-12s %s", name, output.Printable(text)), 13))
 		}
 	}
-	fmt.Fprintf(w, "%s\n\n", output.Printable(r.Title))
+	fmt.Fprintln(w, screen.Wrap(output.Printable(r.Title), 0)+"\n")
 	line("state", string(r.State))
 	if h := r.Handled; h != nil {
 		text := h.By + " at " + h.At.UTC().Format("2006-01-02 15:04")
@@ -75,34 +90,45 @@ func (r *Report) WriteText(w io.Writer) error {
 	if len(r.Causes) == 0 {
 		line("causes", r.CausesNote)
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\nPAGE\tBEFORE\tAFTER\tCHANGE\tVIEWS BEFORE\tAFTER")
+	if err := r.writePages(w, screen); err != nil {
+		return err
+	}
+	return writePoints(w, screen, r.Series)
+}
+
+// writePages writes the pages and consequences of a change.
+func (r *Report) writePages(w io.Writer, screen terminal.Screen) error {
+	fmt.Fprintln(w)
+	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "PAGE", Least: 16}, {Title: "BEFORE", Right: true}, {Title: "AFTER", Right: true}, {Title: "CHANGE", Right: true}, {},
+		{Title: "VIEWS BEFORE", Right: true, Drop: 1}, {Title: "VIEWS AFTER", Right: true, Drop: 1}}}
+	atRest := false
 	for i := range r.Pages {
 		p := &r.Pages[i]
 		e, beside := Shown(p)
-		text := Number(e.Value, true)
-		if e.Low != nil && e.High != nil {
-			text += fmt.Sprintf(" (%s to %s)", Number(*e.Low, true), Number(*e.High, true))
-		}
-		if beside {
-			text += " †"
-		}
-		fmt.Fprintf(t, "%s\t%.3g\t%.3g\t%s\t%.0f\t%.0f\n", output.Printable(p.Page), p.Value.A, p.Value.B, text, p.Views.A, p.Views.B)
+		atRest = atRest || beside
+		t.Row(output.Printable(p.Page), terminal.Number(p.Value.A), terminal.Number(p.Value.B), signed(e, beside, ""), interval(screen, e),
+			fmt.Sprintf("%.0f", p.Views.A), fmt.Sprintf("%.0f", p.Views.B))
 	}
-	if len(r.Consequences) > 0 {
-		fmt.Fprintln(t, "\nCONSEQUENCES\tON\tCHANGE\t\t\t")
-	}
-	for _, x := range r.Consequences {
-		fmt.Fprintf(t, "%s\t%s\t%s\t\t\t\n", output.Printable(Text(x.What)), output.Printable(x.Page), Number(x.Change.Value, true))
-	}
-	if err := t.Flush(); err != nil {
+	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
-	return writePoints(w, r.Series)
+	if atRest {
+		fmt.Fprintln(w, screen.Wrap("† At an equal rest of the page view. Without that, the change is within noise.", 2))
+	}
+	if len(r.Consequences) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	t = terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "CONSEQUENCES", Least: 16}, {Title: "PAGE", Least: 12, Drop: 1}, {Title: "CHANGE", Right: true}}}
+	for _, x := range r.Consequences {
+		t.Row(output.Printable(Text(x.What)), output.Printable(x.Page), signed(x.Change, false, Unit(x.What)))
+	}
+	_, err := t.WriteTo(w)
+	return err
 }
 
 // writePoints writes the series of a change.
-func writePoints(w io.Writer, s *Series) error {
+func writePoints(w io.Writer, screen terminal.Screen, s *Series) error {
 	if s == nil || len(s.Points) == 0 {
 		return nil
 	}
@@ -111,15 +137,51 @@ func writePoints(w io.Writer, s *Series) error {
 		day := r.Begin.UTC().Format(time.DateOnly)
 		began[day] = append(began[day], r.Release)
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "\nDAY, on %s\tVALUE\t95 %%\tVIEWS\tRELEASES THAT BEGAN\n", output.Printable(s.Page))
+	fmt.Fprintln(w, "\n"+screen.Wrap("Days on "+output.Printable(s.Page)+":", 0))
+	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "DAY"}, {Title: "VALUE", Right: true}, {Title: "95 %", Drop: 2}, {Title: "VIEWS", Right: true, Drop: 1},
+		{Title: "RELEASES THAT BEGAN", Least: 12}}}
 	for _, p := range s.Points {
 		between := ""
 		if p.Value.Low != nil && p.Value.High != nil {
-			between = fmt.Sprintf("%.3g to %.3g", *p.Value.Low, *p.Value.High)
+			between = screen.Interval(*p.Value.Low, *p.Value.High, terminal.Number)
 		}
 		day := p.Time.UTC().Format(time.DateOnly)
-		fmt.Fprintf(t, "%s\t%.3g %s\t%s\t%.0f\t%s\n", day, p.Value.Value, s.Unit, between, p.Views, output.Printable(strings.Join(began[day], ", ")))
+		t.Row(day, strings.TrimSpace(terminal.Number(p.Value.Value)+" "+s.Unit), between, fmt.Sprintf("%.0f", p.Views), output.Printable(strings.Join(began[day], ", ")))
 	}
-	return t.Flush()
+	_, err := t.WriteTo(w)
+	return err
+}
+
+// besideMark marks changes at an equal rest of the page view.
+const besideMark = " †"
+
+// signed returns a change with its sign and unit, with a mark if it is at an equal rest.
+func signed(e compare.Estimate, beside bool, unit string) string {
+	text := terminal.Signed(e.Value)
+	if unit != "" {
+		text += " " + unit
+	}
+	if beside {
+		text += besideMark
+	}
+	return text
+}
+
+// interval returns the interval of a change, "" without one.
+func interval(s terminal.Screen, e compare.Estimate) string {
+	if e.Low == nil || e.High == nil {
+		return ""
+	}
+	return s.Interval(*e.Low, *e.High, terminal.Signed)
+}
+
+// directionColor is the color of the direction of a change.
+func directionColor(direction string) terminal.Color {
+	switch watch.Direction(direction) {
+	case watch.Slower:
+		return terminal.Red
+	case watch.Faster:
+		return terminal.Green
+	}
+	return terminal.Plain
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
@@ -43,9 +44,9 @@ type Excess struct {
 // String says by how much, such as "LCP p75 1434 ms, 1366 ms without: +68 ms (+31 to +105), +5.0 % (+2.3 to +7.7), limit 2%".
 func (x *Excess) String() string {
 	d := x.Difference
-	digits, unit, _ := d.shown(x.Unit) // which is no share
-	text := fmt.Sprintf("%s %s %.*f%s, %.*f%s without: %+.*f%s (%+.*f to %+.*f)", strings.ToUpper(x.Limit.Vital), d.What, digits, d.Profiled, unit, digits, d.Control, unit,
-		digits, d.Value, unit, digits, d.Low, digits, d.High)
+	unit := d.unit(x.Unit)
+	text := fmt.Sprintf("%s %s %s%s, %s%s without: %s%s %s", strings.ToUpper(x.Limit.Vital), d.What, terminal.Number(d.Profiled), unit, terminal.Number(d.Control), unit,
+		terminal.Signed(d.Value), unit, terminal.Screen{}.Interval(d.Low, d.High, terminal.Signed))
 	if r := d.Relative; r != nil {
 		text += fmt.Sprintf(", %+.1f %% (%+.1f to %+.1f)", 100*r.Value, 100*r.Low, 100*r.High)
 	}

@@ -4,20 +4,21 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
+
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 )
 
-// WriteText writes r for people.
-func (r *Report) WriteText(w io.Writer) error {
+// WriteText writes r as text for a terminal.
+func (r *Report) WriteText(w io.Writer, screen terminal.Screen) error {
 	for _, a := range r.Arms {
 		fmt.Fprintf(w, "%-8s  %d page views have reported, for %d\n", a.Name, a.Views, a.PageViews)
 	}
 	switch {
 	case r.Unfair != "":
-		fmt.Fprintf(w, "\nThe draw is not fair: %s.\n", r.Unfair)
+		fmt.Fprintln(w, "\n"+screen.Wrap("The draw is not fair: "+r.Unfair+".", 0))
 	case len(r.Vitals) > 0:
-		fmt.Fprintf(w, "\nProfiled page views against those of the arm %s, at the same page, time, device, browser and connection:\n\n", r.Control)
-		if err := r.writeTable(w); err != nil {
+		fmt.Fprintln(w, "\n"+screen.Wrap("Profiled page views against page views of the arm "+r.Control+", at the same page, time, device, browser and connection:", 0)+"\n")
+		if err := r.writeTable(w, screen); err != nil {
 			return err
 		}
 		fmt.Fprintln(w, "\nIntervals are those of 95 %: about one of twenty does not hold the truth.")
@@ -26,45 +27,58 @@ func (r *Report) WriteText(w io.Writer) error {
 		}
 	}
 	for _, m := range r.Missing {
-		fmt.Fprintf(w, "\nNot known: %s.\n", m)
+		fmt.Fprintln(w, "\n"+screen.Wrap("Not known: "+m+".", 0))
 	}
 	return nil
 }
 
-func (r *Report) writeTable(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "VITAL\t\tSTATUS\tPROFILED\tOTHERS\tDIFFERENCE\t\tIN PERCENT\t\t± 1 % WITH")
-	for _, v := range r.Vitals {
-		for i, d := range v.Differences {
-			name, needs := "", ""
-			if i == 0 {
-				name = strings.ToUpper(v.Name)
+func (r *Report) writeTable(w io.Writer, screen terminal.Screen) error {
+	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "VITAL"}, {Title: "STATUS", Color: statusColor}, {Title: "DIFFERENCE", Right: true}, {Drop: 1},
+		{Title: "PROFILED", Right: true, Drop: 3}, {Title: "OTHERS", Right: true, Drop: 3}, {Title: "IN PERCENT", Right: true, Drop: 2}, {Drop: 4}, {Title: "± 1 % WITH", Drop: 5}}}
+	for i := range r.Vitals {
+		v := &r.Vitals[i]
+		for j := range v.Differences {
+			d := &v.Differences[j]
+			needs, unit, each := "", d.unit(v.Unit), 1.0
+			if d.What == "poor" {
+				each = 100
 			}
-			digits, unit, each := d.shown(v.Unit)
 			relative, bounds := "", ""
 			if d.Relative != nil && d.What != "poor" {
-				relative = fmt.Sprintf("%+.1f %%", 100*d.Relative.Value)
-				bounds = fmt.Sprintf("(%+.1f to %+.1f)", 100*d.Relative.Low, 100*d.Relative.High)
+				relative = terminal.Signed(100*d.Relative.Value) + " %"
+				bounds = screen.Interval(100*d.Relative.Low, 100*d.Relative.High, terminal.Signed)
 			}
 			if d.What == "p75" && v.ViewsForOnePercent > 0 {
 				needs = fmt.Sprintf("%d page views of each, %s", v.ViewsForOnePercent, span(v.Hours))
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%.*f%s\t%.*f%s\t%+.*f%s\t(%+.*f to %+.*f)\t%s\t%s\t%s\n", name, d.What, d.Status, digits, each*d.Profiled, unit, digits, each*d.Control, unit,
-				digits, each*d.Value, unit, digits, each*d.Low, digits, each*d.High, relative, bounds, needs)
+			t.Row(strings.ToUpper(v.Name)+" "+d.What, d.Status, terminal.Signed(each*d.Value)+unit, screen.Interval(each*d.Low, each*d.High, terminal.Signed),
+				terminal.Number(each*d.Profiled)+unit, terminal.Number(each*d.Control)+unit, relative, bounds, needs)
 		}
 	}
-	return t.Flush()
+	_, err := t.WriteTo(w)
+	return err
 }
 
-// shown says how many digits of a difference and its values are shown, what stands behind them, and what they are multiplied by.
-func (d *Difference) shown(of string) (digits int, unit string, each float64) {
+// unit returns what stands behind the values of a difference of a Web Vital, of which "poor" is in percent.
+func (d *Difference) unit(of string) string {
 	switch {
 	case d.What == "poor":
-		return 2, " %", 100
+		return " %"
 	case of == "score":
-		return 4, "", 1
+		return ""
 	}
-	return 0, " ms", 1
+	return " ms"
+}
+
+// statusColor is the color of the status of a difference.
+func statusColor(status string) terminal.Color {
+	switch status {
+	case "slower":
+		return terminal.Red
+	case "faster":
+		return terminal.Green
+	}
+	return terminal.Plain
 }
 
 // span says how long something takes.

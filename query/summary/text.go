@@ -1,7 +1,6 @@
 package summary
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // WriteText writes a comparison as text for a terminal, with the number of functions that rows says,
@@ -175,9 +175,5 @@ func notEdited(n *compare.NotEdited) string {
 
 // place writes the name of a function and where it is.
 func place(p compare.Place) string {
-	name := cmp.Or(p.Name, output.Anonymous)
-	if p.Resource == "" {
-		return name
-	}
-	return fmt.Sprintf("%s %s:%d:%d", name, p.Resource, p.Line, p.Column)
+	return output.Location(trie.Frame{Name: p.Name, Resource: p.Resource, Line: p.Line, Column: p.Column})
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/changes"
 	"github.com/fieldtrie/fieldtrie/query/selection"
@@ -50,7 +51,7 @@ func OfMending(c *watch.Change, x *query.Comparison) Mending {
 	if unit != "" {
 		unit = " " + unit
 	}
-	said := fmt.Sprintf("%s%s (%s to %s) of %s%s are left", changes.Number(e.Value, true), unit, changes.Number(*e.Low, true), changes.Number(*e.High, true), changes.Number(size, true), unit)
+	said := fmt.Sprintf("%s%s (%s to %s) of %s%s are left", terminal.Signed(e.Value), unit, terminal.Signed(*e.Low), terminal.Signed(*e.High), terminal.Signed(size), unit)
 	switch {
 	case high <= 0.5:
 		return Mending{Mended, said + ", which is less than half", 0}

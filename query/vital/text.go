@@ -4,24 +4,25 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
+	"github.com/fieldtrie/fieldtrie/query/sums"
 )
 
 // WriteText writes tables for people: the Web Vitals of pages, and if they have elements, what each is made up of and of which elements
 // it is.
-func WriteText(w io.Writer, pages []Page) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "PAGE\tVITAL\tP75\t\tRATING\tP50\tP95\tGOOD\tPOOR\tREPORTS\tPAGE VIEWS")
+func WriteText(w io.Writer, s terminal.Screen, pages []Page) error {
+	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "PAGE", Least: 12}, {Title: "VITAL"}, {Title: "P75", Right: true}, {Drop: 3}, {Title: "RATING", Color: ratingColor},
+		{Title: "P50", Right: true, Drop: 5}, {Title: "P95", Right: true, Drop: 4}, {Title: "GOOD", Right: true, Drop: 1}, {Title: "POOR", Right: true, Drop: 1},
+		{Title: "REPORTS", Right: true, Drop: 2}, {Title: "PAGE VIEWS", Right: true, Drop: 6}}}
 	for _, p := range pages {
 		for _, v := range p.Vitals {
-			digits, unit := v.digits()
-			fmt.Fprintf(t, "%s\t%s\t%.*f%s\t%s\t%s\t%.*f\t%.*f\t%.0f %%\t%.0f %%\t%d\t%d\n", output.Printable(p.Page), strings.ToUpper(v.Name),
-				digits, v.P75.Value, unit, v.P75.Bounds(digits), v.Rating, digits, v.P50.Value, digits, v.P95.Value, 100*v.Good, 100*v.Poor, v.Views, v.PageViews)
+			t.Row(output.Printable(p.Page), strings.ToUpper(v.Name), terminal.Number(v.P75.Value)+v.unit(), bounds(s, v.P75), v.Rating,
+				terminal.Number(v.P50.Value), terminal.Number(v.P95.Value), percent(v.Good), percent(v.Poor), fmt.Sprint(v.Views), fmt.Sprint(v.PageViews))
 		}
 	}
-	if err := t.Flush(); err != nil {
+	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
 	parts := false
@@ -29,48 +30,72 @@ func WriteText(w io.Writer, pages []Page) error {
 		for i := range p.Vitals {
 			if v := &p.Vitals[i]; len(v.Elements) > 0 {
 				parts = parts || len(v.Parts) > 0
-				if err := v.writeElements(w); err != nil {
+				if err := v.writeElements(w, s); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	if parts {
-		fmt.Fprintln(w, "\nIn each page view the parts of LCP and INP add up to it. Their percentiles do not.")
+		fmt.Fprintln(w, "\n"+s.Wrap("In each page view the parts of LCP and INP add up to it. Their percentiles do not.", 0))
 	}
 	return nil
 }
 
-// digits returns how many digits of values are written after the point, and the unit.
-func (v *Report) digits() (digits int, unit string) {
+// unit returns what stands behind values.
+func (v *Report) unit() string {
 	if v.Unit == "score" {
-		return 3, ""
+		return ""
 	}
-	return 0, " ms"
+	return " ms"
 }
 
-// writeElements writes which elements v is of. Those that are not listed, and page views of which it is not known, are the rest.
-func (v *Report) writeElements(w io.Writer) error {
-	digits, unit := v.digits()
-	fmt.Fprintln(w)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "%s OF\tSHARE\tP75\t\tRATING\tPOOR\tREPORTS", strings.ToUpper(v.Name))
-	for _, part := range v.Parts {
-		fmt.Fprintf(t, "\t%s", strings.ToUpper(strings.ReplaceAll(part.Name, "-", " ")))
+// ratingColor is the color of a rating.
+func ratingColor(rating string) terminal.Color {
+	switch rating {
+	case "good":
+		return terminal.Green
+	case "poor":
+		return terminal.Red
 	}
-	fmt.Fprintln(t)
+	return terminal.Plain
+}
+
+// bounds returns the interval of an estimate, "" without one.
+func bounds(s terminal.Screen, e sums.Estimate) string {
+	if e.High == 0 {
+		return ""
+	}
+	return s.Interval(e.Low, e.High, terminal.Number)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+
+// writeElements writes which elements v is of. Those that are not listed, and page views of which it is not known, are the rest.
+func (v *Report) writeElements(w io.Writer, s terminal.Screen) error {
+	fmt.Fprintln(w)
+	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: strings.ToUpper(v.Name) + " OF", Least: 16}, {Title: "SHARE", Right: true}, {Title: "P75", Right: true}, {Drop: 5},
+		{Title: "RATING", Color: ratingColor, Drop: 2}, {Title: "POOR", Right: true, Drop: 4}, {Title: "REPORTS", Right: true, Drop: 3}}}
+	for _, part := range v.Parts {
+		t.Columns = append(t.Columns, terminal.Column{Title: strings.ToUpper(strings.ReplaceAll(part.Name, "-", " ")), Right: true, Drop: 1})
+	}
 	line := func(name string, x Element) {
-		fmt.Fprintf(t, "%s\t%.1f %%\t%.*f%s\t%s\t%s\t%.0f %%\t%d", name, 100*x.Share, digits, x.P75.Value, unit, x.P75.Bounds(digits), x.Rating, 100*x.Poor, x.Views)
+		cells := []string{name, fmt.Sprintf("%.1f %%", 100*x.Share), terminal.Number(x.P75.Value) + v.unit(), bounds(s, x.P75), x.Rating, percent(x.Poor), fmt.Sprint(x.Views)}
 		for _, part := range v.Parts {
 			value := ""
 			for _, own := range x.Parts {
 				if own.Name == part.Name {
-					value = fmt.Sprintf("%.0f ms", own.P75.Value)
+					value = terminal.Number(own.P75.Value) + " ms"
 				}
 			}
-			fmt.Fprintf(t, "\t%s", value)
+			cells = append(cells, value)
 		}
-		fmt.Fprintln(t)
+		t.Row(cells...)
+	}
+	alone := func(name string, share float64) {
+		cells := make([]string, len(t.Columns))
+		cells[0], cells[1] = name, fmt.Sprintf("%.1f %%", 100*share)
+		t.Row(cells...)
 	}
 	rest := 1.0
 	for _, x := range v.Elements {
@@ -79,10 +104,11 @@ func (v *Report) writeElements(w io.Writer) error {
 	}
 	switch {
 	case v.MoreElements > 0:
-		fmt.Fprintf(t, "(%d others, or not known)\t%.1f %%\n", v.MoreElements, 100*rest)
+		alone(fmt.Sprintf("(%d others, or not known)", v.MoreElements), rest)
 	case rest >= 0.0005:
-		fmt.Fprintf(t, "(not known)\t%.1f %%\n", 100*rest)
+		alone("(not known)", rest)
 	}
 	line("(all)", Element{Views: v.Views, Share: 1, P75: v.P75, Poor: v.Poor, Rating: v.Rating, Parts: v.Parts})
-	return t.Flush()
+	_, err := t.WriteTo(w)
+	return err
 }

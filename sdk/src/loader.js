@@ -73,6 +73,7 @@ import { guard, now, page, pages, shared } from './spans.js';
  * @property {string} [$told] the rate that the server has asked for in one before
  * @property {boolean} $chosen whether the server still wants it or not
  * @property {number} weight page views that it stands for when it says something
+ * @property {boolean} [$sends] it is profiled, and sends that whatever happens
  * @property {string} [stopped] why it was not profiled to its end
  */
 

@@ -250,7 +250,10 @@ export function profile(visit, vitals, chosen = [], recorder) {
     // A profiler gives its trace in a task of its own, which not every page that is left lives to see: after
     // pagehide there is none for a reload, for example. So what is there is taken before. The listener is
     // added here because in some browsers, without a profiler, it would keep the page out of their cache.
-    if (current) listen(visit, 'beforeunload', turn);
+    if (current) {
+      visit.$view.$sends = true;
+      listen(visit, 'beforeunload', turn);
+    }
   };
 
   /** Begins a new chunk. A window ends when it would. */

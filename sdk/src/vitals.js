@@ -95,6 +95,7 @@ export function vitals(visit) {
     const body = json({
       page: page[3],
       weight: view.weight,
+      profiled: !by && view.$sends && view.$draw < view.$top,
       release,
       environment,
       labels: { ...view.$known, navigation: by && 'soft', arm: armOf(visit) },

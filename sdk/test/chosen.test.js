@@ -72,6 +72,10 @@ check('Web Vitals say in which arm of the draw a page view is', async ({ daemon,
   const noProfiler = () => {
     delete globalThis.Profiler;
   };
+  const noTraces = () => {
+    const { fetch } = globalThis;
+    globalThis.fetch = (url, more) => (String(url).includes('/t/') ? Promise.reject(new Error('lost')) : fetch(url, more));
+  };
   const off = { 'Document-Policy': 'js-profiling=?0', 'Server-Timing': 'fieldtrie;dur=0' };
   /** @type {[arm: string, document: import('./site.js').Document, init?: () => void][]} */
   const visits = [
@@ -83,6 +87,7 @@ check('Web Vitals say in which arm of the draw a page view is', async ({ daemon,
     ['profiled', { headers: { 'Server-Timing': 'fieldtrie;dur=0.25' }, start: { dryRun: true } }],
     ['', { headers: off }, noProfiler], // a browser that can not be drawn is in no arm, chosen or not
     ['', { headers: timing('0.25') }, noProfiler],
+    ['profiled', { start: { sampleRate: 1 } }, noTraces],
   ];
   for (const [i, [, document, init]] of visits.entries()) {
     const start = { reportRate: 1, ...document.start };
@@ -95,11 +100,15 @@ check('Web Vitals say in which arm of the draw a page view is', async ({ daemon,
   for (const i of visits.keys()) await until(`the report of /arm${i}`, () => reported(i));
   await daemon.stop(); // which stores what was reported
   await daemon.start();
-  for (const [i, [arm, document]] of visits.entries()) {
+  /** @type {{values: {value: string, coverage?: Record<string, number>}[]}} */
+  const { values } = JSON.parse(await daemon.get('/api/v1/coverage'));
+  for (const [i, [arm, document, init]] of visits.entries()) {
     const path = `/arm${i}`;
     assert.deepEqual(await daemon.arms(path), { [arm]: 1 }, path);
     const dry = /** @type {any} */ (document.start)?.dryRun;
-    assert.equal(path in (await daemon.pages()), arm == 'profiled' && !dry, path);
+    const lost = init == noTraces;
+    assert.equal(path in (await daemon.pages()), arm == 'profiled' && !dry && !lost, path);
+    assert.equal(values.find(({ value }) => value == path)?.coverage?.lost, lost ? 1 : undefined, path);
   }
 });
 

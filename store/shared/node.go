@@ -146,7 +146,7 @@ func (n *Node) Append(ctx context.Context, recs []store.Record) (store.AppendRes
 	return result, err
 }
 
-// CountViews counts page views without a trace, by the reason, see [write.Writer.CountViews].
+// CountViews counts page views by what became of their profile, see [write.Writer.CountViews].
 func (n *Node) CountViews(page, reason string, views int64) { n.writer.CountViews(page, reason, views) }
 
 // CountVitals counts the Web Vitals of page views of a page, see [write.Writer.CountViews].

@@ -126,6 +126,9 @@ type lastRecord struct {
 	payload []byte
 }
 
+// CountViews implements [store.Writer].
+func (*lastRecord) CountViews(string, string, int64) {}
+
 func (k *lastRecord) Append(_ context.Context, recs []store.Record) (store.AppendResult, error) {
 	k.payload = recs[0].Payload
 	return store.AppendResult{Stored: len(recs)}, nil

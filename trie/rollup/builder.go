@@ -106,7 +106,7 @@ func (b *Builder) Empty() bool {
 	return len(b.touches) == 0 && len(b.outcomes) == 0 && len(b.vitals.of) == 0
 }
 
-// AddOutcome counts page views without a trace, by the reason.
+// AddOutcome counts page views by their [Outcome].
 func (b *Builder) AddOutcome(outcome string, views int64) { b.outcomes[outcome] += views }
 
 // cellOf returns the number of the cell with these labels.

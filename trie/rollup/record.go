@@ -49,11 +49,18 @@ type Functions struct {
 	Of    []Function
 }
 
-// Outcome counts page views without a trace, by the reason.
+// Outcome counts page views by what became of their profile: a reason why there is none,
+// [OutcomeProfiled] or [OutcomeReported].
 type Outcome struct {
 	Reason string
 	Views  int64
 }
+
+// Outcomes that are no reason. What was reported and has not arrived is lost.
+const (
+	OutcomeProfiled = "profiled" // its first trace has arrived
+	OutcomeReported = "reported" // the browser has reported Web Vitals, and that it sends a profile
+)
 
 // reader decodes a record. After the first error it returns zeros.
 type reader struct {

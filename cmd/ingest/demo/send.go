@@ -96,7 +96,7 @@ func (f *filling) report(v *view, r *replay) error {
 	}
 	vitals := r.vitals()
 	return f.view(v.agent, map[string]any{
-		"page": v.page, "weight": weight, "release": v.release, "environment": "production",
+		"page": v.page, "weight": weight, "profiled": v.profiled, "release": v.release, "environment": "production",
 		"labels": map[string]string{
 			rollup.KeyDevice: v.device.name, rollup.KeyConnection: v.connection, rollup.KeyArm: arm,
 		},

@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// counting are page views without a trace, and Web Vitals, that are in no segment yet. They have segments
+// counting are outcomes of page views, and Web Vitals, that are in no segment yet. They have segments
 // of their own, which are sent until they are stored: counts have no ids, so that what is
 // sent in two segments would count twice.
 type counting struct {
@@ -25,7 +25,7 @@ type sealed struct {
 // maxSealed is how many segments of counts may wait.
 const maxSealed = 64
 
-// CountViews counts page views of which there is no trace, by the reason. They are stored with the next
+// CountViews counts page views by what became of their profile, see [rollup.Outcome]. They are stored with the next
 // call of [Writer.StoreCounts]; what was not stored when the node stops is forgotten.
 func (n *Writer) CountViews(page, reason string, views int64) {
 	n.mu.Lock()

@@ -199,12 +199,17 @@ function Coverage({ list }: { list: List }) {
   if (!sum?.population) return <p class="empty">No page views in this time.</p>;
   const rows = Object.entries(sum.missing).sort((a, b) => b[1] - a[1]);
   return (
-    <Numbers
-      rows={[
-        ['Profiled', `${count(sum.views)} of ${count(sum.population)} (${percent(sum.views / sum.population)})`],
-        ...rows.map(([why, views]): Row => [why, `${count(views)} (${percent(views / sum.population)})`]),
-      ]}
-    />
+    <>
+      <Numbers
+        rows={[
+          ['Profiled', `${count(sum.views)} of ${count(sum.population)} (${percent(sum.views / sum.population)})`],
+          ...rows.map(([why, views]): Row => [why, `${count(views)} (${percent(views / sum.population)})`]),
+        ]}
+      />
+      {sum.missing['lost'] != undefined && (
+        <p class="quiet">Lost page views reported Web Vitals and that they send a profile, of which nothing has arrived.</p>
+      )}
+    </>
   );
 }
 
