@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // that of a test can always be set
+	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // the directories of a test are always writable
 	os.Exit(m.Run())
 }
