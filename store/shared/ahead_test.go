@@ -16,7 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// A query reads some pieces ahead of what is delivered, and none any more when nobody wants the rest.
+// A query reads a bounded number of pieces ahead, and stops reading when the caller stops.
 func TestReadAheadIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := fakebucket.New(1)
@@ -36,12 +36,12 @@ func TestReadAheadIsBounded(t *testing.T) {
 			if _, err := n.Append(t.Context(), []store.Record{rec}); err != nil {
 				t.Fatal(err)
 			}
-			n.round(t.Context(), roll.Work{}) // without rollups of days
+			n.round(t.Context(), roll.Work{}) // days have no rollups yet
 			time.Sleep(time.Hour)
 		}
 		for asked, most := range map[string]int{page: atOnce, "": atOnceAllPages} {
 			var mu sync.Mutex
-			read := map[string]bool{} // objects of rollups
+			read := map[string]bool{} // keys of objects of rollups
 			way := server.Client()
 			way.Before = func(r *http.Request) {
 				mu.Lock()
@@ -56,7 +56,7 @@ func TestReadAheadIsBounded(t *testing.T) {
 			}
 			enough := errors.New("enough")
 			_, err = r.Select(t.Context(), store.Query{Page: asked}, store.Wanted{Lag: time.Minute}, nil, func(store.Rolled) error {
-				synctest.Wait() // what is read meanwhile is read
+				synctest.Wait() // wait for the reads ahead
 				return enough
 			})
 			if !errors.Is(err, enough) {
@@ -64,7 +64,7 @@ func TestReadAheadIsBounded(t *testing.T) {
 			}
 			synctest.Wait()
 			if len(read) == 0 || len(read) > most {
-				t.Errorf("%q: %d of %d hours were read for the first one, at most %d are meant", asked, len(read), hours, most)
+				t.Errorf("%q: %d of %d hours were read before the first one was delivered, want at most %d", asked, len(read), hours, most)
 			}
 		}
 	})

@@ -17,13 +17,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
 
-// idsIn returns the traces that a reader finds.
+// idsIn returns the ids of all traces that a reader finds.
 func idsIn(t *testing.T, r *Reader) map[store.ID]bool {
 	t.Helper()
 	found := map[store.ID]bool{}
 	st, err := r.Scan(t.Context(), store.Query{}, func(rec store.Record) error {
 		if found[rec.ID] {
-			t.Errorf("%s is there twice", rec.ID)
+			t.Errorf("duplicate trace %s", rec.ID)
 		}
 		found[rec.ID] = true
 		return nil
@@ -34,8 +34,8 @@ func idsIn(t *testing.T, r *Reader) map[store.ID]bool {
 	return found
 }
 
-// In a directory nobody has to be waited for: what a node that was killed has acknowledged is rolled up by the next one at once, and a
-// node that ends leaves nothing to be rolled up.
+// A new node in a directory does not wait for earlier ones. It immediately rolls up the traces that
+// a killed node has acknowledged, and a node that is closed leaves nothing to roll up.
 func TestAlone(t *testing.T) {
 	dir := t.TempDir()
 	open := func() (*Node, *directory.Directory) {
@@ -57,9 +57,9 @@ func TestAlone(t *testing.T) {
 		}
 	}
 	if !n.Waits(t.Context()) {
-		t.Error("nothing waits to be rolled up")
+		t.Error("no traces are waiting to be rolled up")
 	}
-	if err := d.Close(); err != nil { // the process is killed, and its lock ends
+	if err := d.Close(); err != nil { // the process is killed and its lock released
 		t.Fatal(err)
 	}
 	n, _ = open()
@@ -73,7 +73,7 @@ func TestAlone(t *testing.T) {
 	if err := n.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	place, err := OpenPlace(t.Context(), dir, PlaceOptions{ReadOnly: true}) // it is known by what it has
+	place, err := OpenPlace(t.Context(), dir, PlaceOptions{ReadOnly: true}) // the objects identify the directory
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,8 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// Traces are refused when a disk is full, by an error that says so, those before stay, and they are taken again when there is room.
+// Traces are rejected with ErrNoSpace while the disk is full, and accepted again when there is
+// space. Traces that were acknowledged before are kept.
 func TestFullDisk(t *testing.T) {
 	fs := scratchdisk.Tmpfs(t, 96<<20)
 	d, err := directory.Open(filepath.Join(fs.Dir, "data"), directory.Options{MinFree: 32 << 20})
@@ -104,7 +105,7 @@ func TestFullDisk(t *testing.T) {
 		for i := range rec.ID.View {
 			rec.ID.View[i] = byte(rnd.Uint32())
 		}
-		rec.Payload = make([]byte, 256<<10) // which is no trace, and that does not matter here
+		rec.Payload = make([]byte, 256<<10) // not a valid trace, which does not matter here
 		for i := range rec.Payload {
 			rec.Payload[i] = byte(rnd.Uint32())
 		}
@@ -116,24 +117,24 @@ func TestFullDisk(t *testing.T) {
 	}
 	fill := func() {
 		for range 1000 {
-			time.Sleep(11 * time.Millisecond) // the room is looked at so often
+			time.Sleep(11 * time.Millisecond) // the free space is checked every 10 ms
 			if err = put(); err != nil {
 				break
 			}
 		}
 		if !errors.Is(err, store.ErrNoSpace) {
-			t.Fatalf("got %v, want that there is no room", err)
+			t.Fatalf("got %v, want ErrNoSpace", err)
 		}
 	}
 	fill()
-	for i := 0; n.Waits(t.Context()); i++ { // what is rolled up makes room for what is not
+	for i := 0; n.Waits(t.Context()); i++ { // rolling up frees space
 		if n.RollUp(t.Context()); i == 100 {
-			t.Fatal("traces wait to be rolled up for ever")
+			t.Fatal("traces are not rolled up")
 		}
-		time.Sleep(time.Duration(i) * time.Millisecond) // what is deleted from Badger goes in the background
+		time.Sleep(time.Duration(i) * time.Millisecond) // Badger deletes in the background
 	}
 	fill()
-	if !soon(func() bool { // a disk that becomes full while Badger is closed ends the process
+	if !soon(func() bool { // the process must not end if the disk becomes full while Badger is being closed
 		logs, err := filepath.Glob(filepath.Join(fs.Dir, "data", directory.Commits, "*", "*.mem"))
 		return err == nil && len(logs) <= 1
 	}) {
@@ -144,7 +145,7 @@ func TestFullDisk(t *testing.T) {
 	if err := n.Unready(); !errors.Is(err, objects.ErrNoSpace) {
 		t.Errorf("got %v with a full disk", err)
 	}
-	n.RollUp(t.Context()) // there is no room for that, either
+	n.RollUp(t.Context()) // there is no space for this either
 	fs.Empty()
 	time.Sleep(time.Second)
 	if err := n.Unready(); err != nil && !errors.Is(err, objects.ErrNoSpace) {
@@ -157,7 +158,7 @@ func TestFullDisk(t *testing.T) {
 	got := idsIn(t, n.Reader)
 	for id := range stored {
 		if !got[id] {
-			t.Errorf("%s was acknowledged and is not there", id)
+			t.Errorf("acknowledged trace %s is missing", id)
 		}
 	}
 	if err := n.Close(context.Background()); err != nil {
@@ -165,7 +166,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A directory on a full disk is opened, answers, and rolls up what waits: traces alone are refused.
+// A directory on a full disk can be opened and queried, and waiting traces are rolled up. Only new
+// traces are rejected.
 func TestOpenOnFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	open := func(minFree int64) *Node {
@@ -184,15 +186,15 @@ func TestOpenOnFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	room, _ := n.Room()
-	if err := n.b.Store.(*directory.Directory).Close(); err != nil { // so that the trace waits
+	if err := n.b.Store.(*directory.Directory).Close(); err != nil { // so that the trace is not rolled up yet
 		t.Fatal(err)
 	}
-	n = open(room.Free + room.Free/2) // half of it is for rolling up
+	n = open(room.Free + room.Free/2) // half of it is reserved for rolling up
 	if _, err := n.Append(t.Context(), []store.Record{testRecord(2, "/a")}); !errors.Is(err, store.ErrNoSpace) {
-		t.Errorf("got %v, want that there is no room", err)
+		t.Errorf("got %v, want ErrNoSpace", err)
 	}
 	if !n.Waits(t.Context()) {
-		t.Error("nothing waits to be rolled up")
+		t.Error("no traces are waiting to be rolled up")
 	}
 	n.RollUp(t.Context())
 	if got := idsIn(t, n.Reader); len(got) != 1 || n.Waits(t.Context()) {
@@ -203,7 +205,8 @@ func TestOpenOnFullDisk(t *testing.T) {
 	}
 }
 
-// A commit that is damaged on the disk while it waits costs what it has, and is quarantined; the others are rolled up.
+// A commit that is damaged on disk before it is rolled up is quarantined. Only its traces are lost;
+// other commits are rolled up.
 func TestDamagedCommit(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *directory.Directory {
@@ -223,7 +226,7 @@ func TestDamagedCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := d.Close(); err != nil { // the node is killed
+	if err := d.Close(); err != nil { // the process is killed
 		t.Fatal(err)
 	}
 	d = open()
@@ -254,7 +257,8 @@ func TestDamagedCommit(t *testing.T) {
 	}
 }
 
-// What a full disk keeps from being rolled up is not waited for, and the answer says that it lacks it.
+// A query does not wait for segments that a full disk prevents from being rolled up. The response
+// reports that they are missing.
 func TestQueryOnFullDisk(t *testing.T) {
 	fs := scratchdisk.Tmpfs(t, 96<<20)
 	d, err := directory.Open(filepath.Join(fs.Dir, "data"), directory.Options{MinFree: 32 << 20})
@@ -269,7 +273,7 @@ func TestQueryOnFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	fs.Fill(1<<20, 1<<20, 0)
-	time.Sleep(time.Second) // the room is looked at so often
+	time.Sleep(time.Second) // the free space is checked every 10 ms
 	st, err := n.Scan(t.Context(), store.Query{}, func(store.Record) error { return nil })
 	if err != nil || len(st.Unreadable) != n.b.Shards || !strings.Contains(st.Unreadable[0].Err.Error(), "1 segments wait to be rolled up, and the disk is full") {
 		t.Errorf("got %v, %v", st.Unreadable, err)
@@ -280,7 +284,7 @@ func TestQueryOnFullDisk(t *testing.T) {
 	}
 }
 
-// The root of a file system is a new directory, and what comes to it alone does not wait for others.
+// The root of a file system can be a new data directory. A single request does not wait for others.
 func TestAloneOnRoot(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "lost+found"), 0o700); err != nil {

@@ -52,7 +52,8 @@ func segmentsOf(t *testing.T, n *Node) (rows []layout.Row) {
 	return rows
 }
 
-// Those who append at about the same time share a segment, and wait no longer than they must.
+// Callers that append at about the same time share a segment, and do not wait longer than
+// necessary.
 func TestAppendShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -81,7 +82,8 @@ func TestAppendShares(t *testing.T) {
 	})
 }
 
-// A store that is down is tried for a while, and then nothing is acknowledged. What waits is bounded.
+// Traces are retried for a while if the store is down, and then rejected. The number of waiting
+// traces is bounded.
 func TestStoreDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -104,7 +106,7 @@ func TestStoreDown(t *testing.T) {
 		})
 		time.Sleep(time.Second)
 		if _, err := n.Append(t.Context(), slices.Repeat([]store.Record{testRecord(2, "/a")}, 2)); !errors.Is(err, store.ErrBusy) {
-			t.Errorf("got %v, want that it is busy", err)
+			t.Errorf("got %v, want ErrBusy", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -126,7 +128,8 @@ func TestStoreDown(t *testing.T) {
 	})
 }
 
-// Those who wait for others to be stored first wait no longer for a store that is down, however many there are.
+// The maximum wait while the store is down does not depend on how many segments wait to be stored
+// first.
 func TestStoreDownWithManyWaiting(t *testing.T) {
 	for name, dir := range map[string]string{"spool": t.TempDir(), "no spool": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +142,7 @@ func TestStoreDownWithManyWaiting(t *testing.T) {
 				client.CutAfter(0)
 				most := n.opts.GiveUp
 				if dir != "" {
-					most = 2 * n.opts.SpoolAfter // to wait for others, and for the store
+					most = 2 * n.opts.SpoolAfter // waiting for a slot, and for the store
 				}
 				var group sync.WaitGroup
 				for i := range 20 {
@@ -183,7 +186,7 @@ func TestAppendRefuses(t *testing.T) {
 	}
 }
 
-// What a newer release wrote is refused, and so is a store that ignores conditions.
+// Open rejects a bucket that a newer release wrote, and a store that ignores conditions.
 func TestOpenRefuses(t *testing.T) {
 	s := fakebucket.New(1)
 	s.Blind = true
@@ -196,7 +199,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for _, c := range []struct{ text, want string }{
-		{`{"format":2,"shards":8}`, "a newer release wrote it"},
+		{`{"format":2,"shards":8}`, "use the newer release that wrote it"},
 		{`{"format":1,"shards":0}`, `is damaged: "{\"format\":1,\"shards\":0}". Restore it from a copy, or write this line`},
 		{`format 1`, `is damaged: "format 1". Restore it from a copy`},
 	} {
@@ -209,7 +212,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	for _, o := range []Options{{Retention: time.Hour}, {Shards: 1000}, {Flush: -1}, {RollRows: -1}} {
 		if _, err := Open(t.Context(), b, o); err == nil {
-			t.Errorf("%+v is taken", o)
+			t.Errorf("%+v is accepted", o)
 		}
 	}
 }

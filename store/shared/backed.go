@@ -9,26 +9,28 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// backedKey is the object with the time of the last whole backup. A backup does not have it.
+// backedKey is the object with the start time of the last complete backup. Backups do not include
+// it.
 const backedKey = "BACKUP"
 
-// maxBacked bounds it.
+// maxBacked bounds that object, in bytes.
 const maxBacked = 64
 
-// backedWait bounds how long it is read or written.
+// backedWait bounds a read or write of that object.
 const backedWait = 10 * time.Second
 
-// SetBackedUp notes when the last whole backup was begun.
+// SetBackedUp records when the last complete backup began.
 func (n *Node) SetBackedUp(ctx context.Context, t time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, backedWait)
 	defer cancel()
 	if _, err := n.b.Put(ctx, backedKey, []byte(t.UTC().Format(time.RFC3339)), objects.Condition{}); err != nil {
-		return fmt.Errorf("note the backup: %w", err)
+		return fmt.Errorf("record the time of the backup: %w", err)
 	}
 	return nil
 }
 
-// BackedUp returns when the last whole backup was begun, by whichever node. It is zero if there was none that is known of.
+// BackedUp returns when the last complete backup of any node began. It returns the zero time if
+// there was none.
 func (r *Reader) BackedUp(ctx context.Context) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, backedWait)
 	defer cancel()
@@ -37,11 +39,11 @@ func (r *Reader) BackedUp(ctx context.Context) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read when the last backup was: %w", err)
+		return time.Time{}, fmt.Errorf("read the time of the last backup: %w", err)
 	}
 	t, err := time.Parse(time.RFC3339, string(got.Body))
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read when the last backup was: %s%s: %w", r.b.Name(), backedKey, err)
+		return time.Time{}, fmt.Errorf("read the time of the last backup: %s%s: %w", r.b.Name(), backedKey, err)
 	}
 	return t, nil
 }

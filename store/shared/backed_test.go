@@ -9,7 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// When the last backup was is known until it can not be read; a backup does not have it.
+// The time of the last backup is kept, and an unreadable time is an error. A backup does not
+// include it.
 func TestBackedUp(t *testing.T) {
 	for _, home := range []string{"directory", "bucket"} {
 		t.Run(home, func(t *testing.T) {
@@ -20,26 +21,26 @@ func TestBackedUp(t *testing.T) {
 			}
 			defer func() { _ = n.Close(ctx) }()
 			if at, err := n.BackedUp(ctx); !at.IsZero() || err != nil {
-				t.Fatalf("of an empty place: %v %v", at, err)
+				t.Fatalf("empty: got %v %v", at, err)
 			}
 			for _, at := range []time.Time{time.Unix(1e9, 0), time.Unix(2e9, 0)} {
 				if err := n.SetBackedUp(ctx, at); err != nil {
 					t.Fatal(err)
 				}
 				if got, err := n.BackedUp(ctx); !got.Equal(at) || err != nil {
-					t.Errorf("%v is %v %v", at, got, err)
+					t.Errorf("set %v: got %v %v", at, got, err)
 				}
 			}
 			var stream bytes.Buffer
 			if _, err := n.Backup(ctx, &stream); err != nil || strings.Contains(stream.String(), backedKey) {
-				t.Errorf("a backup has when the last one was, or failed: %v", err)
+				t.Errorf("the backup contains the time of the last one, or failed: %v", err)
 			}
 			for _, bad := range []string{"", "yesterday", strings.Repeat("2", 1000)} {
 				if _, err := n.b.Put(ctx, backedKey, []byte(bad), objects.Condition{}); err != nil {
 					t.Fatal(err)
 				}
 				if got, err := n.BackedUp(ctx); err == nil {
-					t.Errorf("%q is %v", bad, got)
+					t.Errorf("%q is read as %v", bad, got)
 				}
 			}
 		})

@@ -27,7 +27,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// emptyPlace returns an empty place: a directory, or a bucket.
+// emptyPlace returns an empty directory or bucket.
 func emptyPlace(t testing.TB, inBucket bool, now func() time.Time) objects.Store {
 	t.Helper()
 	if inBucket {
@@ -42,7 +42,7 @@ func emptyPlace(t testing.TB, inBucket bool, now func() time.Time) objects.Store
 	return d
 }
 
-// restored makes an empty place of a backup.
+// restored restores a backup into an empty location.
 func restored(t testing.TB, data []byte, to objects.Store) backup.Stats {
 	t.Helper()
 	a, err := backup.Open(bytes.NewReader(data))
@@ -56,7 +56,7 @@ func restored(t testing.TB, data []byte, to objects.Store) backup.Stats {
 	return stats
 }
 
-// slow is who takes a backup while other things happen.
+// slow is a writer that runs other actions while a backup is written.
 type slow struct {
 	bytes.Buffer
 	before func(p []byte)
@@ -67,7 +67,7 @@ func (s *slow) Write(p []byte) (int, error) {
 	return s.Buffer.Write(p)
 }
 
-// entries returns the names in a backup.
+// entries returns the names of the entries in a backup.
 func entries(t testing.TB, data []byte) (names []string) {
 	t.Helper()
 	for r := tar.NewReader(bytes.NewReader(data)); ; {
@@ -82,7 +82,8 @@ func entries(t testing.TB, data []byte) (names []string) {
 	}
 }
 
-// backUp makes a backup while nodes do what they do. It reports whether something was replaced meanwhile.
+// backUp makes a backup while the nodes keep running. It reports whether objects were replaced
+// meanwhile.
 func (w *world) backUp(to objects.Store) (replaced bool) {
 	ctx := w.t.Context()
 	c := w.server.Client()
@@ -91,7 +92,7 @@ func (w *world) backUp(to objects.Store) (replaced bool) {
 		w.fail("%v", err)
 	}
 	r.b.Pause = func(context.Context, int, time.Duration) error { return nil }
-	left := 400 // or each thing that happens makes the backup longer
+	left := 400 // a limit, because each action makes the backup longer
 	step := func() {
 		for range min(left, w.rnd.IntN(30)) {
 			left--
@@ -113,7 +114,8 @@ func (w *world) backUp(to objects.Store) (replaced bool) {
 	return wasReplaced(w.t, out.Bytes(), to)
 }
 
-// wasReplaced reports whether something was replaced while a backup was made: it is not in the place that was just made of it.
+// wasReplaced reports whether objects in a backup are missing from the location it was restored
+// into, because they were replaced while the backup was made.
 func wasReplaced(t testing.TB, data []byte, to objects.Store) bool {
 	t.Helper()
 	there := map[string]bool{"END.json": true}
@@ -126,8 +128,9 @@ func wasReplaced(t testing.TB, data []byte, to objects.Store) bool {
 	return slices.ContainsFunc(entries(t, data), func(k string) bool { return !there[k] })
 }
 
-// TestBackup makes backups of a bucket while anything happens, and objects are deleted that it has not sent. What was acknowledged
-// before is in each, once, and rollups are what they were made of.
+// TestBackup makes backups of a bucket while random things happen and objects are deleted before
+// they are copied. Each backup has every trace that was acknowledged before it, once, and rollups
+// that equal the sum of the traces.
 func TestBackup(t *testing.T) {
 	seeds := uint64(12)
 	if testing.Short() {
@@ -145,7 +148,7 @@ func TestBackup(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("something was replaced in %d of %d backups", replaced.Load(), seeds)
+	t.Logf("objects were replaced in %d of %d backups", replaced.Load(), seeds)
 }
 
 func backUpAnything(t *testing.T, seed uint64, replaced *atomic.Int64) (wrong string, log []string) {
@@ -164,7 +167,7 @@ func backUpAnything(t *testing.T, seed uint64, replaced *atomic.Int64) (wrong st
 	if w.backUp(to) {
 		replaced.Add(1)
 	}
-	for o, x := range w.views { // what was counted meanwhile may be in it
+	for o, x := range w.views { // it may contain traces that arrived during the backup
 		before.views[o] = [2]int64{before.views[o][0], x[1]}
 	}
 	before.now, before.sent = w.now, w.sent
@@ -178,7 +181,7 @@ func backUpAnything(t *testing.T, seed uint64, replaced *atomic.Int64) (wrong st
 	return "", nil
 }
 
-// sameAgain makes a backup of a bucket in which nothing happens, and compares all answers.
+// sameAgain makes a backup of an idle bucket, and compares all query results with the copy.
 func (w *world) sameAgain(n *Node, inBucket bool) {
 	var out bytes.Buffer
 	if _, err := n.Backup(w.t.Context(), &out); err != nil {
@@ -212,7 +215,8 @@ func (w *world) sameAgain(n *Node, inBucket bool) {
 	}
 }
 
-// A directory is written to, rolled up and tidied up while it is backed up, by a clock that goes fast.
+// Traces are stored, rolled up and swept in a directory while it is backed up, with a clock that
+// runs fast.
 func TestBackupOfDirectory(t *testing.T) {
 	var ahead, rounds atomic.Int64
 	start := time.Now()
@@ -258,7 +262,7 @@ func TestBackupOfDirectory(t *testing.T) {
 	}()
 	waits := 4
 	out := &slow{before: func(p []byte) {
-		if waits > 0 && bytes.Contains(p, []byte("hours/")) { // until the hour is closed, of which the rest is to be sent
+		if waits > 0 && bytes.Contains(p, []byte("hours/")) { // until the hour is closed and its remaining objects can be copied
 			waits--
 			for until := rounds.Load() + 8; rounds.Load() < until; {
 				time.Sleep(time.Millisecond)
@@ -274,7 +278,7 @@ func TestBackupOfDirectory(t *testing.T) {
 	to := emptyPlace(t, true, now)
 	restored(t, out.Bytes(), to)
 	if !wasReplaced(t, out.Bytes(), to) {
-		t.Error("nothing was replaced meanwhile, so this proves little")
+		t.Error("no objects were replaced during the backup, so this test proves little")
 	}
 	copied, err := Open(t.Context(), to, Options{})
 	if err != nil {
@@ -287,7 +291,7 @@ func TestBackupOfDirectory(t *testing.T) {
 	}
 	for id := range want {
 		if !got[id] {
-			t.Errorf("%s was acknowledged before the backup, and is not in it", id)
+			t.Errorf("trace %s was acknowledged before the backup, but is missing from it", id)
 		}
 	}
 	if v := verified(t, copied); len(v.Findings) > 0 {
@@ -295,7 +299,8 @@ func TestBackupOfDirectory(t *testing.T) {
 	}
 }
 
-// A segment is rolled up and deleted at the worst moment, when manifests that do not have it are sent already, or not yet.
+// A segment is rolled up and deleted at the worst moments: just before and just after the manifests
+// that name it were copied.
 func TestBackupOfSegments(t *testing.T) {
 	for _, inBucket := range []bool{true, false} {
 		for _, moment := range []string{"FORMAT", "seg/", "raw/", "MANIFEST"} {
@@ -325,7 +330,7 @@ func TestBackupOfSegments(t *testing.T) {
 				t.Fatal(err)
 			}
 			if left := keysUnder(t, n, "seg/"); len(left) > 0 {
-				t.Fatalf("%s: %v are there", moment, left)
+				t.Fatalf("%s: %v are left", moment, left)
 			}
 			to := emptyPlace(t, inBucket, time.Now)
 			restored(t, out.Bytes(), to)
@@ -342,7 +347,7 @@ func TestBackupOfSegments(t *testing.T) {
 	}
 }
 
-// What is missing or damaged is named, and the copy is as the original is.
+// Missing and damaged objects are reported, and the copy has the same damage as the original.
 func TestBackupOfDamage(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for i, harm := range []struct {
@@ -377,12 +382,13 @@ func TestBackupOfDamage(t *testing.T) {
 		want, werr := r.Verify(t.Context(), quietly)
 		got, gerr := copied.Verify(t.Context(), quietly)
 		if werr != nil || gerr != nil || len(got.Findings) != len(want.Findings) || got.Findings[0].Object != want.Findings[0].Object || got.Findings[0].Mends != want.Findings[0].Mends {
-			t.Errorf("%+v: the copy has %+v, %v, the original %+v, %v", harm, got, gerr, want, werr)
+			t.Errorf("%+v: got %+v, %v in the copy, want %+v, %v as in the original", harm, got, gerr, want, werr)
 		}
 	}
 }
 
-// A backup that is cut off or changed anywhere is refused, and the place is empty after that.
+// A backup that is truncated or changed in any place is rejected, and the location is empty
+// afterwards.
 func TestBackupTorn(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
 	b := newBoth(t)
@@ -405,7 +411,7 @@ func TestBackupTorn(t *testing.T) {
 			what = "changed"
 			at := rnd.IntN(ended)
 			for data[at] == 0 || at%512 >= 100 && bytes.Contains(data[at/512*512:][:512], []byte("ustar")) {
-				at = rnd.IntN(ended) // what pads, and what headers say beside a name, need not matter
+				at = rnd.IntN(ended) // padding, and header fields other than the name, are not verified
 			}
 			data[at] ^= 1 << rnd.IntN(8)
 		}
@@ -415,7 +421,7 @@ func TestBackupTorn(t *testing.T) {
 			_, err = Restore(t.Context(), a, to, Options{}, func(string) {})
 		}
 		if err == nil {
-			t.Fatalf("a backup that is %s is restored", what)
+			t.Fatalf("a backup that was %s is restored", what)
 		}
 		for e := range to.List(t.Context(), "", "") {
 			t.Fatalf("%s: %s is left behind", what, e.Key)
@@ -423,7 +429,7 @@ func TestBackupTorn(t *testing.T) {
 	}
 }
 
-// A place that has something is refused, and so is one in which a restore was interrupted.
+// Restore rejects a location that is not empty, or that contains an interrupted restore.
 func TestRestoreIntoOthers(t *testing.T) {
 	b := newBoth(t)
 	var out bytes.Buffer
@@ -431,7 +437,7 @@ func TestRestoreIntoOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, inBucket := range []bool{true, false} {
-		for key, want := range map[string]string{objects.Marker: "it is not empty", "seg/x": "it is not empty", layout.Restoring: "delete all of it"} {
+		for key, want := range map[string]string{objects.Marker: "it is not empty", "seg/x": "it is not empty", layout.Restoring: "delete all objects"} {
 			to := emptyPlace(t, inBucket, func() time.Time { return b.now })
 			if _, err := to.Put(t.Context(), key, []byte("{}"), objects.Condition{}); err != nil {
 				t.Fatal(err)
@@ -449,7 +455,7 @@ func TestRestoreIntoOthers(t *testing.T) {
 				}
 			}
 			if got, err := to.Get(t.Context(), key, 100, ""); err != nil || string(got.Body) != "{}" {
-				t.Errorf("%s is another one, or %v", key, err)
+				t.Errorf("%s was changed, or cannot be read: %v", key, err)
 			}
 		}
 	}

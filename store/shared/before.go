@@ -13,15 +13,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// A Before is the state of a location before a restore, which a failed restore returns to.
+// Before is the state of a location before a restore. A failed restore returns the location to it.
 type Before struct {
 	dir  string          // "" for a bucket
-	has  map[string]bool // names of its entries
-	made []string        // the directory and those above it that were missing, innermost first
+	has  map[string]bool // names of the entries of dir
+	made []string        // dir and its parents, as far as they were missing, innermost first
 }
 
-// NoteBefore notes the state of a location. A bucket has no state but its objects, which the
-// restore itself deletes.
+// NoteBefore records the state of a location. For a bucket there is nothing to record, because a
+// failed restore deletes its own objects.
 func NoteBefore(location string) (*Before, error) {
 	b := &Before{has: map[string]bool{}}
 	dir, ok := Folder(location)
@@ -45,8 +45,8 @@ func NoteBefore(location string) (*Before, error) {
 }
 
 // Return removes the lock, the time of last use, the commits and the directories that opening the
-// location made. It removes nothing if an object is left, or if another process uses the directory.
-// The caller must have closed the location.
+// location created. It removes nothing if an object is left, or if another process uses the
+// directory. The caller must close the location first.
 func (b *Before) Return() error {
 	if b.dir == "" {
 		return nil
@@ -57,17 +57,18 @@ func (b *Before) Return() error {
 		}
 	}
 	for _, dir := range b.made {
-		if os.Remove(dir) != nil { // it has something, or never was made
+		if os.Remove(dir) != nil { // it is not empty, or was never created
 			break
 		}
 	}
 	return nil
 }
 
-// own are the entries of a directory that are no objects.
+// own are the entries of a directory that are not objects.
 var own = []string{directory.Commits, directory.Used, disk.LockFile}
 
-// empty removes what is in the directory and no object, if it was made since.
+// empty removes the entries that opening the directory created, unless the directory contains other
+// new entries.
 func (b *Before) empty() (err error) {
 	lock, err := disk.OpenLock(b.dir, "ingest")
 	if err != nil {

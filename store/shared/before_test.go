@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// A restore that fails leaves a directory as it was, and one that was not there goes with those
-// above it. Objects, and what was there before, stay.
+// A failed restore leaves a directory as it was, and removes directories that it created. Objects
+// and earlier files are kept.
 func TestReturnToBefore(t *testing.T) {
 	open := func(dir string, change func(place objects.Store)) {
 		t.Helper()
@@ -39,7 +39,7 @@ func TestReturnToBefore(t *testing.T) {
 	}
 	root := t.TempDir()
 	entries := func(dir string) (out []string) {
-		list, _ := os.ReadDir(dir) // none if it is not there
+		list, _ := os.ReadDir(dir) // none if it does not exist
 		for _, e := range list {
 			out = append(out, e.Name())
 		}
@@ -47,7 +47,7 @@ func TestReturnToBefore(t *testing.T) {
 	}
 	const segment = "seg/20261120T10/abc-00000001"
 	open(filepath.Join(root, "a", "b"), func(place objects.Store) {
-		put(segment)(place) // it is a commit
+		put(segment)(place) // stored as a commit
 		if err := place.Delete(t.Context(), segment); err != nil {
 			t.Fatal(err)
 		}

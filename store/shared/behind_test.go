@@ -13,7 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// A query has read a manifest less than 2 s ago when another node rolls up and deletes segments.
+// A query uses a manifest that was read less than 2 s before another node rolled up and deleted
+// segments.
 func TestAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -25,8 +26,8 @@ func TestAge(t *testing.T) {
 			t.Fatal(err)
 		}
 		appendTo(t, n, 2)
-		time.Sleep(14 * time.Second)            // it waits to be rolled up
-		_ = r.Version(time.Time{}, time.Time{}) // as for the ETag of an answer
+		time.Sleep(14 * time.Second)            // the trace is not rolled up yet
+		_ = r.Version(time.Time{}, time.Time{}) // caches the manifest, as an ETag does
 		n.round(t.Context(), roll.Work{Close: true})
 		time.Sleep(time.Second)
 		seen := map[byte]bool{}
@@ -35,7 +36,7 @@ func TestAge(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !seen[2] && stats.Behind < 14*time.Second {
-			t.Errorf("an answer says that it has all but of the last %v; a trace acknowledged 15 s before is not in it", stats.Behind)
+			t.Errorf("the response claims to include all traces up to %v ago, but lacks a trace acknowledged 15 s before", stats.Behind)
 		}
 	})
 }
@@ -49,7 +50,8 @@ func appendTo(t *testing.T, n *Node, views ...byte) {
 	}
 }
 
-// A catalogue has all that was acknowledged before, if it is asked for, says how old it is else, and is of one manifest.
+// A catalogue includes all acknowledged traces if the lag is 0, and otherwise reports its age. It
+// comes from a single manifest.
 func TestCatalogWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -84,7 +86,8 @@ func TestCatalogWaits(t *testing.T) {
 	})
 }
 
-// A catalogue of many objects takes as long as some requests, and not as all one after the other.
+// Reading a catalogue from many objects takes about as long as a few requests, not all of them in
+// sequence.
 func TestCatalogSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -104,12 +107,13 @@ func TestCatalogSideBySide(t *testing.T) {
 			t.Fatal(stats.Unreadable, err)
 		}
 		if took := time.Since(begin); took > 6*time.Second {
-			t.Errorf("it took as long as %v requests", took)
+			t.Errorf("it took as long as %v requests in sequence", took)
 		}
 	})
 }
 
-// Who asks for all and waits for a node that is lost gets what is there in time, also by the second of two queries.
+// A query that waits for a lost node returns the available data in time. So does a second,
+// concurrent query.
 func TestWaitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := openNode(t, fakebucket.New(1), Options{Flush: time.Millisecond, Shards: 1})
@@ -128,7 +132,8 @@ func TestWaitEnds(t *testing.T) {
 	})
 }
 
-// A shard whose first manifest is written while a reader looks whether there is one has not lost it.
+// The first manifest of a shard may be written while a reader checks whether the shard is new. The
+// reader must not report it as lost.
 func TestFirstManifest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)

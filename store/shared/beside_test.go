@@ -11,7 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// A request to delete that arrives during a round stores what was counted, as the round does.
+// A request to delete stores the counts, even if it arrives during a round, which does the same.
 func TestDeleteBesideRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)

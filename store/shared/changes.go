@@ -11,13 +11,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// changesWait bounds one request for what is known of changes.
+// changesWait bounds a request for the state of change detection.
 const changesWait = 30 * time.Second
 
-// Changes returns what is known of changes, which nodes share.
+// Changes returns the state of change detection, which nodes share.
 func (r *Reader) Changes() store.Document { return changes{r.b} }
 
-// changes implements [store.Document]. Versions are tags of the object.
+// changes implements [store.Document]. Its versions are the tags of the object.
 type changes struct{ b *layout.Bucket }
 
 func (c changes) Load(ctx context.Context) ([]byte, string, error) {
@@ -32,7 +32,7 @@ func (c changes) Load(ctx context.Context) ([]byte, string, error) {
 	return content, version, nil
 }
 
-// get returns the object as it is, with no version if there is none.
+// get returns the undecoded object, or an empty version if there is none.
 func (c changes) get(ctx context.Context) ([]byte, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, changesWait)
 	defer cancel()

@@ -12,8 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// The register of changes is replaced by one of the nodes that read the same version, is in a backup, and is checked; a
-// register that cannot be read is quarantined unchanged.
+// If several nodes replace the same version of the state of changes, one of them succeeds. A backup
+// contains the state, and Verify checks it. An unreadable state is quarantined unchanged.
 func TestChanges(t *testing.T) {
 	for _, home := range []string{"directory", "bucket"} {
 		t.Run(home, func(t *testing.T) {
@@ -24,27 +24,27 @@ func TestChanges(t *testing.T) {
 			}
 			d := n.Changes()
 			if content, version, err := d.Load(ctx); content != nil || version != "" || err != nil {
-				t.Fatalf("of an empty place: %q %q %v", content, version, err)
+				t.Fatalf("empty: got %q %q %v", content, version, err)
 			}
 			first, err := d.Save(ctx, []byte("1"), "")
 			if err != nil {
 				t.Fatal(err)
 			}
 			if _, err := d.Save(ctx, []byte("2"), ""); !errors.Is(err, store.ErrReplaced) {
-				t.Errorf("a second first one: %v", err)
+				t.Errorf("a second initial version: got %v", err)
 			}
 			second, err := d.Save(ctx, []byte("2"), first)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if _, err := d.Save(ctx, []byte("3"), first); !errors.Is(err, store.ErrReplaced) {
-				t.Errorf("over an older version: %v", err)
+				t.Errorf("replacing an older version: got %v", err)
 			}
 			if content, version, err := d.Load(ctx); string(content) != "2" || version != second || err != nil {
 				t.Errorf("%q %q %v", content, version, err)
 			}
 			if _, err := d.Save(ctx, make([]byte, layout.MaxChanges+1), second); err == nil {
-				t.Error("too much is saved")
+				t.Error("a state beyond the limit is saved")
 			}
 			if v := verified(t, n); len(v.Findings) > 0 {
 				t.Error(v.Findings)
@@ -69,7 +69,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// damageChanges changes a bit of each byte in turn.
+// damageChanges flips a bit in each byte in turn.
 func damageChanges(t *testing.T, n *Node) {
 	t.Helper()
 	ctx, d := t.Context(), n.Changes()
@@ -102,7 +102,7 @@ func damageChanges(t *testing.T, n *Node) {
 			t.Errorf("quarantined as %s: %v", key, err)
 		}
 		if _, err := d.Quarantine(ctx, version); err != nil {
-			t.Errorf("once more: %v", err)
+			t.Errorf("quarantined again: %v", err)
 		}
 		if _, err := d.Quarantine(ctx, "another"); !errors.Is(err, store.ErrReplaced) {
 			t.Errorf("another version: %v", err)

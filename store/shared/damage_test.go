@@ -21,13 +21,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// damagedStore is a bucket of which an object is damaged. It has a closed day, closed hours, an open hour with several
-// runs, traces that wait, a request to delete, and copies of manifests.
+// damagedStore is a bucket in which an object will be damaged. It has a closed day, closed hours,
+// an open hour with several runs, waiting segments, a request to delete, and copies of manifests.
 type damagedStore struct {
 	*testing.T
 	rnd     *rand.Rand
 	s       *fakebucket.Server
-	b       objects.Store // to do the damage
+	b       objects.Store // for causing the damage
 	log     bytes.Buffer
 	n       *Node
 	next    uint64
@@ -40,7 +40,7 @@ func (d *damagedStore) options() Options {
 	return Options{Flush: time.Millisecond, Shards: 2, Retention: 72 * time.Hour, Logger: slog.New(slog.NewTextHandler(&d.log, nil))}
 }
 
-// send sends a trace, which must be acknowledged.
+// send sends a trace, and fails the test unless it is acknowledged.
 func (d *damagedStore) send() {
 	d.Helper()
 	var id store.ID
@@ -61,7 +61,7 @@ func (d *damagedStore) rounds(count int) {
 	}
 }
 
-// fill makes the bucket.
+// fill fills the bucket.
 func (d *damagedStore) fill() {
 	d.n = openNode(d.T, d.s, d.options())
 	for range 3 {
@@ -71,7 +71,7 @@ func (d *damagedStore) fill() {
 	}
 	time.Sleep(25 * time.Hour)
 	d.send()
-	d.rounds(4) // the day is closed
+	d.rounds(4) // closes the day
 	time.Sleep(time.Hour)
 	d.n.CountViews("/counted", "unsampled", 2)
 	d.send()
@@ -83,17 +83,17 @@ func (d *damagedStore) fill() {
 		d.send()
 		d.rounds(1)
 	}
-	d.send() // which waits
+	d.send() // not rolled up yet
 }
 
-// put stores an object as it is.
+// put writes an object directly.
 func (d *damagedStore) put(key string, body []byte) {
 	if _, err := d.b.Put(d.Context(), key, body, objects.Condition{}); err != nil {
 		d.Fatal(err)
 	}
 }
 
-// all returns all objects but those of probes.
+// all returns all objects except probes.
 func (d *damagedStore) all() map[string][]byte {
 	out := map[string][]byte{}
 	for e, err := range d.b.List(d.Context(), "", "") {
@@ -112,10 +112,11 @@ func (d *damagedStore) all() map[string][]byte {
 	return out
 }
 
-// damages are what may happen to an object, or to two.
+// damages are the kinds of damage. "swapped" affects two objects.
 var damages = []string{"bit", "half", "empty", "deleted", "swapped", "older"}
 
-// other returns another object of the kind of one, "" if there is none: the first one behind it, or the first of all.
+// other returns the next object of the same kind, or the first one after the last, or "" if there
+// is no other.
 func (d *damagedStore) other(key string) string {
 	kind, _, _ := strings.Cut(key, "/")
 	var same []string
@@ -130,7 +131,7 @@ func (d *damagedStore) other(key string) string {
 	return same[(slices.Index(same, key)+1)%len(same)]
 }
 
-// harm does some damage to an object. It reports whether that is possible.
+// harm damages an object. It reports whether this kind of damage is possible for it.
 func (d *damagedStore) harm(what, key string) bool {
 	body := d.objects[key]
 	d.harmed = []string{key}
@@ -170,7 +171,8 @@ func (d *damagedStore) harm(what, key string) bool {
 	return true
 }
 
-// found returns how often each trace is in responses, and for each page how many are in rollups.
+// found returns how many times each trace is in responses, and the number of traces in rollups by
+// page.
 func (d *damagedStore) found() (traces map[store.ID]int, pages map[string]uint64, complete bool) {
 	traces, pages = map[store.ID]int{}, map[string]uint64{}
 	st, err := d.n.Scan(d.Context(), store.Query{}, func(rec store.Record) error { traces[rec.ID]++; return nil })
@@ -186,7 +188,7 @@ func (d *damagedStore) found() (traces map[store.ID]int, pages map[string]uint64
 	return traces, pages, complete && err == nil && st.Complete()
 }
 
-// said reports whether anybody can know that something is wrong.
+// said reports whether the damage was reported anywhere.
 func (d *damagedStore) said(complete bool) bool {
 	if !complete || d.n.Unready() != nil || len(d.n.Warnings()) > 0 {
 		return true
@@ -197,7 +199,7 @@ func (d *damagedStore) said(complete bool) bool {
 	return slices.ContainsFunc(d.harmed, func(k string) bool { return strings.Contains(d.log.String(), k) })
 }
 
-// compare checks that no trace is found twice, and that missing ones are reported.
+// compare checks that no trace is returned twice, and that missing traces are reported.
 func (d *damagedStore) compare(when string, want map[store.ID]store.Record) (traces int) {
 	d.Helper()
 	found, pages, complete := d.found()
@@ -205,9 +207,9 @@ func (d *damagedStore) compare(when string, want map[store.ID]store.Record) (tra
 	for id, rec := range want {
 		switch {
 		case found[id] > 1:
-			d.Errorf("%s: trace %x is there %d times", when, id.View[:2], found[id])
+			d.Errorf("%s: got trace %x %d times, want once", when, id.View[:2], found[id])
 		case found[id] == 0 && !d.said(complete):
-			d.Errorf("%s: trace %x is in no response, and nothing is said", when, id.View[:2])
+			d.Errorf("%s: trace %x is missing from responses without a report", when, id.View[:2])
 		}
 		for _, page := range rec.Pages {
 			expected[page]++
@@ -215,30 +217,32 @@ func (d *damagedStore) compare(when string, want map[store.ID]store.Record) (tra
 	}
 	for page, n := range expected {
 		if pages[page] > n {
-			d.Errorf("%s: the rollups of %s have %d traces of %d", when, page, pages[page], n)
+			d.Errorf("%s: the rollups of %s have %d traces instead of %d", when, page, pages[page], n)
 		}
 		if pages[page] < n && !d.said(complete) {
-			d.Errorf("%s: the rollups of %s have %d traces of %d, and nothing is said", when, page, pages[page], n)
+			d.Errorf("%s: the rollups of %s have %d traces instead of %d without a report", when, page, pages[page], n)
 		}
 	}
 	return len(found)
 }
 
-// standsStill reports whether a shard may stand still until it is repaired, which /readyz says.
+// standsStill reports whether the damage may stop a shard until it is repaired; /readyz reports
+// this.
 func (d *damagedStore) standsStill() bool {
 	return slices.ContainsFunc(d.harmed, func(k string) bool { return strings.HasSuffix(k, "MANIFEST") || k == objects.Marker })
 }
 
-// damageOne damages one object, goes on, repairs what can be, puts the object back and repairs again.
+// damageOne damages one object, continues, repairs what it can, restores the object and repairs
+// again.
 func (d *damagedStore) damageOne(what, key string, running bool) {
 	if running {
-		d.found() // so that something is in memory
+		d.found() // fills the caches
 	}
 	if !d.harm(what, key) {
 		return
 	}
 	if kind, _, _ := strings.Cut(key, "/"); kind == "seg" && what == "deleted" && !running {
-		return // a bucket in which something was deleted before any node saw it does not tell
+		return // a deletion before any node has seen the bucket cannot be detected
 	}
 	if !running {
 		n, err := Open(d.Context(), d.s.Client().Bucket(time.Now), d.options())
@@ -246,7 +250,7 @@ func (d *damagedStore) damageOne(what, key string, running bool) {
 			if key == objects.Marker {
 				return // the error names FORMAT, and nothing was changed
 			}
-			d.Fatalf("it does not start: %v", err)
+			d.Fatalf("the node does not start: %v", err)
 		}
 		d.n = n
 	}
@@ -258,25 +262,25 @@ func (d *damagedStore) damageOne(what, key string, running bool) {
 	traces, _, _ := d.found()
 	for id := range d.acked {
 		if _, before := old[id]; !before && traces[id] == 0 && !(d.standsStill() && d.n.Unready() != nil) {
-			d.Errorf("a trace that came later is in no response: a shard stands still")
+			d.Errorf("a later trace is missing from responses: a shard is stuck")
 		}
 	}
 	d.compare("after the damage", d.acked)
 	if key == objects.Marker {
 		d.put(key, d.objects[key]) // no other node starts without it
 	}
-	d.n = openNode(d.T, d.s, d.options()) // with nothing in memory
+	d.n = openNode(d.T, d.s, d.options()) // with empty caches
 	before := d.compare("after a start", d.acked)
 	d.repair()
 	if after := d.compare("after a repair", d.acked); after < before {
-		d.Errorf("a repair leaves %d of %d traces", after, before)
+		d.Errorf("after a repair %d of %d traces are left", after, before)
 	}
 	d.putBack(what)
 	d.repair()
 	d.rounds(2)
-	if after := d.compare("in the end", d.acked); after < len(d.acked) {
+	if after := d.compare("after everything", d.acked); after < len(d.acked) {
 		v, _ := d.n.Verify(d.Context(), quietly)
-		d.Errorf("with the object put back, %d of %d traces are there; %+v", after, len(d.acked), v.Findings)
+		d.Errorf("after restoring the object, got %d of %d traces; %+v", after, len(d.acked), v.Findings)
 	}
 	if d.Failed() {
 		d.Logf("%v\n%s", d.harmed, d.log.String())
@@ -292,12 +296,12 @@ func (d *damagedStore) repair() {
 	d.rounds(2)
 }
 
-// putBack puts sound copies of the objects back, as an operator would, where they are still missing.
+// putBack restores intact copies of the objects that are still missing, as an operator would.
 func (d *damagedStore) putBack(what string) {
 	for _, k := range d.harmed {
 		switch kind, _, _ := strings.Cut(k, "/"); kind {
 		case "shard", objects.Marker:
-			continue // a repair has brought it back
+			continue // a repair has restored it
 		case "seg":
 			aside := layout.Quarantine + strings.TrimPrefix(k, layout.Segments)
 			if err := d.b.Delete(d.Context(), aside); err != nil {
@@ -308,9 +312,9 @@ func (d *damagedStore) putBack(what string) {
 	}
 }
 
-// Any object may be damaged, lost, swapped with another of its kind or replaced by an older copy, before a node starts or
-// while it runs: the shards go on, missing traces are reported, a repair removes nothing, and with the object put back all
-// traces are there again.
+// Any object may be damaged, lost, swapped with another of its kind or replaced by an older copy,
+// before a node starts or while it runs. In all cases the shards continue, missing traces are
+// reported, a repair removes nothing, and restoring the object brings all traces back.
 func TestDamageOfEachObject(t *testing.T) {
 	newStore := func(t *testing.T) *damagedStore {
 		s := fakebucket.New(1)

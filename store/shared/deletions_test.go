@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// Dry runs have a bound of their own, and leave nothing behind ten minutes after they are done.
+// Dry runs have a separate limit, and are deleted ten minutes after they finish.
 func TestDryRunsTakeNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := openNode(t, fakebucket.New(1), Options{Shards: 1})
@@ -31,7 +31,7 @@ func TestDryRunsTakeNoPlace(t *testing.T) {
 		}
 		req, err := n.Delete(t.Context(), deletion.Selection{Page: "/a"}, "test", false)
 		if err != nil {
-			t.Fatalf("a deletion beside as many dry runs as there may be: %v", err)
+			t.Fatalf("a deletion with the maximum number of dry runs: got %v", err)
 		}
 		settleNode(t.Context(), n, 2)
 		time.Sleep(many.RetryAfter + time.Minute)
@@ -45,7 +45,7 @@ func TestDryRunsTakeNoPlace(t *testing.T) {
 		}
 		m, _, err := n.b.Manifest(t.Context(), 0, 0)
 		if err != nil || len(m.Deletions) != 1 {
-			t.Errorf("a manifest knows %d requests, %v, want 1", len(m.Deletions), err)
+			t.Errorf("a manifest has %d requests, %v, want 1", len(m.Deletions), err)
 		}
 	})
 }
@@ -101,8 +101,8 @@ func TestDeleteOnFullDisk(t *testing.T) {
 	}
 }
 
-// Each node learns once of a deletion of pages, whichever node accepted it, and not of dry runs and
-// deletions of single traces.
+// Each node is notified once of each deletion of pages, even if another node accepted it. It is not
+// notified of dry runs and deletions of single traces.
 func TestOnDelete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -140,19 +140,19 @@ func TestOnDelete(t *testing.T) {
 		}
 		for i := range got {
 			if want := []string{"/a", "shop:/c"}; !slices.Equal(got[i], want) {
-				t.Errorf("node %d learns of %q, want %q", i, got[i], want)
+				t.Errorf("node %d is notified of %q, want %q", i, got[i], want)
 			}
 		}
 	})
 }
 
-// A forged request puts and deletes no other objects, and holds up no other request.
+// A forged request does not write or delete other objects, and does not block other requests.
 func TestPoisonedDeletions(t *testing.T) {
 	for what, text := range map[string]string{
-		"id of another key":  `{"version":1,"id":"../../shard/000/MANIFEST","at":"2000-01-01T00:00:00Z","selection":{"page":"/a"}}`,
-		"done before it was": `{"version":1,"id":"POISON","at":"2000-01-01T00:00:00Z","selection":{"page":"/a"},"done":"2000-01-01T00:00:00Z"}`,
-		"everything":         `{"version":1,"id":"POISON","at":"2000-01-01T00:00:00Z","selection":{}}`,
-		"no JSON":            `{`,
+		"id of another key": `{"version":1,"id":"../../shard/000/MANIFEST","at":"2000-01-01T00:00:00Z","selection":{"page":"/a"}}`,
+		"marked as done":    `{"version":1,"id":"POISON","at":"2000-01-01T00:00:00Z","selection":{"page":"/a"},"done":"2000-01-01T00:00:00Z"}`,
+		"everything":        `{"version":1,"id":"POISON","at":"2000-01-01T00:00:00Z","selection":{}}`,
+		"no JSON":           `{`,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			n := openNode(t, fakebucket.New(1), Options{Flush: time.Millisecond, Shards: 1})
@@ -167,7 +167,7 @@ func TestPoisonedDeletions(t *testing.T) {
 			if _, err := n.b.Put(t.Context(), layout.OpenDeletions+"POISON", body, objects.Absent); err != nil {
 				t.Fatal(err)
 			}
-			if what == "done before it was" { // so it is carried out
+			if what == "marked as done" { // it is applied
 				if r, err := n.Deletion(t.Context(), "POISON"); err != nil || !r.Done.IsZero() {
 					t.Errorf("%s: got %+v, %v, want a request that is not done", what, r, err)
 				}
@@ -180,14 +180,14 @@ func TestPoisonedDeletions(t *testing.T) {
 			time.Sleep(25 * time.Hour)
 			settleNode(t.Context(), n, 3)
 			if r, err := n.Deletion(t.Context(), req.ID); err != nil || r.Done.IsZero() || r.Counts.Traces != 1 {
-				t.Errorf("%s: the request behind it: got %+v, %v", what, r, err)
+				t.Errorf("%s: the next request: got %+v, %v", what, r, err)
 			}
 			if _, _, err := n.b.Manifest(t.Context(), 0, 0); err != nil {
 				t.Errorf("%s: %v", what, err)
 			}
 			for _, key := range keysUnder(t, n, layout.Deletions) {
 				if !deletion.IsID(key[strings.LastIndexByte(key, '/')+1:]) || strings.Count(key, "/") != 2 {
-					t.Errorf("%s: the object %s was put", what, key)
+					t.Errorf("%s: object %s was written", what, key)
 				}
 			}
 		})

@@ -19,7 +19,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// bounded is a directory with a bound, and one without that gets the same.
+// bounded is a directory with a size limit, and one without that receives the same traces.
 type bounded struct {
 	t         *testing.T
 	now       time.Time
@@ -48,7 +48,7 @@ func (b *bounded) open(dir string, most int64) *Node {
 	return n
 }
 
-// hour has an hour go by in which both get traces.
+// hour lets an hour pass in which both directories receive traces.
 func (b *bounded) hour(traces int) {
 	b.t.Helper()
 	var recs []store.Record
@@ -56,7 +56,7 @@ func (b *bounded) hour(traces int) {
 		var id store.ID
 		binary.BigEndian.PutUint64(id.View[:], b.rnd.Uint64())
 		rec := recordOf(id, b.rnd)
-		rec.Tags = append(rec.Tags, store.Tag{Key: "feature", Value: id.String()}) // which can not be compressed
+		rec.Tags = append(rec.Tags, store.Tag{Key: "feature", Value: id.String()}) // does not compress
 		recs = append(recs, rec)
 	}
 	b.sent = append(b.sent, recs...)
@@ -67,14 +67,14 @@ func (b *bounded) hour(traces int) {
 		n.RollUp(b.t.Context())
 	}
 	b.now = b.now.Add(54 * time.Minute)
-	for range 3 { // it is closed, what is too much goes, and is deleted
+	for range 3 { // close the hour, remove excess data, and delete it
 		b.now = b.now.Add(2 * time.Minute)
 		b.node.RollUp(b.t.Context())
 		b.all.RollUp(b.t.Context())
 	}
 }
 
-// same compares what is answered about all time.
+// same compares query results for all time.
 func (b *bounded) same() {
 	b.t.Helper()
 	x := &both{t: b.t, coarse: time.Minute}
@@ -84,7 +84,7 @@ func (b *bounded) same() {
 		if werr != nil || gerr != nil {
 			b.t.Fatal(werr, gerr)
 		}
-		for i := range len(want) - 1 { // the last are the traces
+		for i := range len(want) - 1 { // the last results are traces
 			if got[i] != want[i] {
 				b.t.Errorf("%s: answer %d:\nbounded %s\nall     %s", page, i, around(got[i], want[i]), around(want[i], got[i]))
 			}
@@ -92,7 +92,7 @@ func (b *bounded) same() {
 	}
 }
 
-// keys returns the objects of a kind, without shard.
+// keys returns the keys of a kind of objects, without the shard.
 func (b *bounded) keys(kind string) (out []string) {
 	for _, k := range keysUnder(b.t, b.node, kind) {
 		out = append(out, layout.HourOfKey(k))
@@ -101,7 +101,7 @@ func (b *bounded) keys(kind string) (out []string) {
 	return slices.Compact(out)
 }
 
-// soon reports whether something is so within some seconds: what is deleted from Badger goes in the background.
+// soon waits for a condition for several seconds, because Badger deletes in the background.
 func soon(is func() bool) bool {
 	for range 500 {
 		if is() {
@@ -112,16 +112,17 @@ func soon(is func() bool) bool {
 	return false
 }
 
-// A directory takes no more than it may: the oldest traces go, and then the oldest rollups. What is left is answered as before.
+// A directory keeps within its limit by deleting the oldest traces, and then the oldest rollups.
+// Query results for the remaining data do not change.
 func TestMaxDisk(t *testing.T) {
-	const most, folders = 900 << 10, 96 << 10 // the latter of shards, in which there are those of hours
+	const most, folders = 900 << 10, 96 << 10 // folders: the size of folders of shards and their hours
 	b := newBounded(t, most)
 	before := 0
-	for hour := range 14 { // a day ends
+	for hour := range 14 { // includes the end of a day
 		b.hour(150)
 		n := int64(0)
 		if !soon(func() bool { n = disk.TreeBytes(b.dir) - folders; return n <= most }) {
-			t.Fatalf("%v: %d bytes are taken, of %d", b.now, n, most)
+			t.Fatalf("%v: got %d bytes, want at most %d", b.now, n, most)
 		}
 		if hour%6 == 5 {
 			b.same()
@@ -129,33 +130,33 @@ func TestMaxDisk(t *testing.T) {
 		before = len(b.keys("raw/"))
 	}
 	if all := keysUnder(t, b.all, "raw/"); before >= 12 || len(all) < 14 {
-		t.Errorf("traces of %d hours are there, and without a bound %d objects", before, len(all))
+		t.Errorf("got traces of %d hours, and %d objects without a limit", before, len(all))
 	}
 	ids, newest := idsIn(t, b.node.Reader), b.sent[len(b.sent)-300:]
 	for _, rec := range newest {
 		if !ids[rec.ID] {
-			t.Errorf("%s is new, and is not there", rec.ID)
+			t.Errorf("recent trace %s is missing", rec.ID)
 		}
 	}
 	if _, err := b.node.Append(t.Context(), newest[150:]); err != nil {
 		t.Fatal(err)
 	}
 	b.node.RollUp(t.Context())
-	b.same() // what comes twice is known
+	b.same() // duplicates are still detected
 	var err error
 	taken, real := int64(0), int64(0)
 	if !soon(func() bool {
 		taken, err = b.node.Taken()
 		real = disk.TreeBytes(b.dir)
-		return err == nil && taken <= real+real/2 && taken >= real/2 // some file systems need nothing for folders
+		return err == nil && taken <= real+real/2 && taken >= real/2 // some file systems use no space for folders
 	}) {
-		t.Errorf("%d bytes are said to be taken, and %d are; %v", taken, real, err)
+		t.Errorf("got a disk usage of %d bytes, want about %d; %v", taken, real, err)
 	}
 	if err := b.node.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
-	// With less room no traces are left but the newest, and then rollups go.
+	// With a smaller limit only the newest traces are left, and old rollups are deleted as well.
 	b.node = b.open(b.dir, 300<<10)
 	for range 3 {
 		b.now = b.now.Add(3 * time.Minute)
@@ -166,7 +167,7 @@ func TestMaxDisk(t *testing.T) {
 	}
 	st, err := b.node.Select(t.Context(), store.Query{Until: time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC)}, store.Wanted{}, func(store.Record) error { return nil }, func(store.Rolled) error { return nil })
 	if err != nil || len(st.Widened) == 0 || !st.Complete() {
-		t.Errorf("a part of a day is answered by all of it, and that is not said: %+v, %v", st, err)
+		t.Errorf("part of a day is answered by the whole day without a report: %+v, %v", st, err)
 	}
 	b.same()
 	if v := verified(t, b.node); len(v.Findings) > 0 {
@@ -174,7 +175,7 @@ func TestMaxDisk(t *testing.T) {
 	}
 }
 
-// While a manifest is not there, nothing is deleted for want of room.
+// While a manifest is missing, no data is deleted to free space.
 func TestMaxDiskWithoutManifest(t *testing.T) {
 	b := newBounded(t, 0)
 	for range 5 {
@@ -185,7 +186,7 @@ func TestMaxDiskWithoutManifest(t *testing.T) {
 	}
 	b.node = b.open(b.dir, 1)
 	appendTo(t, b.node, 1)
-	b.node.round(t.Context(), roll.Work{}) // all manifests are in memory
+	b.node.round(t.Context(), roll.Work{}) // caches all manifests
 	before := keysUnder(t, b.node, "raw/")
 	manifest := layout.ManifestKey(2)
 	got, err := b.node.b.Get(t.Context(), manifest, 1<<20, "")
@@ -209,14 +210,14 @@ func TestMaxDiskWithoutManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	round()
-	if left := b.keys("raw/"); len(left) != 2 { // the hour under way, and the one before
-		t.Errorf("the traces of %v are left", left)
+	if left := b.keys("raw/"); len(left) != 2 { // the current hour and the one before
+		t.Errorf("got traces of %v, want two hours", left)
 	}
 }
 
-// A bucket has no bound.
+// A bucket has no size limit.
 func TestMaxDiskOfBucket(t *testing.T) {
 	if _, err := Open(t.Context(), fakebucket.New(1).Client().Bucket(time.Now), Options{MaxDisk: 1 << 30}); err == nil {
-		t.Error("a bucket is opened with a bound")
+		t.Error("a bucket is opened with a size limit")
 	}
 }

@@ -42,7 +42,8 @@ func planted(t *testing.T, n byte, page, word string) store.Record {
 	return store.Record{ID: id, Pages: x.Pages(), Tags: tags, Payload: payload}
 }
 
-// filesWith returns the files below a directory that contain a text, as it is or in a zstd frame.
+// filesWith returns the files below a directory that contain a text, either plain or in a zstd
+// frame.
 func filesWith(t *testing.T, dir, text string) (out []string) {
 	t.Helper()
 	magic := []byte{0x28, 0xb5, 0x2f, 0xfd}
@@ -88,8 +89,8 @@ func filesWith(t *testing.T, dir, text string) (out []string) {
 	return out
 }
 
-// Deleted names leave all files within two minutes, although no trace arrives after the deletion.
-// Names of other traces stay.
+// Within two minutes after a deletion no file contains the deleted names, even if no more traces
+// arrive. Names of other traces are kept.
 func TestDeletedNamesLeaveTheDisk(t *testing.T) {
 	now := time.Date(2026, 11, 20, 20, 10, 0, 0, time.UTC)
 	dir := t.TempDir()
@@ -130,7 +131,7 @@ func TestDeletedNamesLeaveTheDisk(t *testing.T) {
 		return out
 	}
 	if !soon(func() bool { return len(left()) == 0 }) {
-		t.Errorf("deleted, and still there: %q", left())
+		t.Errorf("deleted names are left in %q", left())
 	}
 	for _, path := range filesWith(t, dir, "zqpage") {
 		if !strings.HasPrefix(path, "/deletions/") {

@@ -38,8 +38,8 @@ func fill(dir string) error {
 	return node.Close(ctx)
 }
 
-// The traces of a page that a daemon has stored, in a directory or, as s3://bucket/prefix, in a bucket.
-// The daemon may be running.
+// OpenReader reads the traces of a page that a daemon has stored, in a directory or in a bucket
+// such as s3://bucket/prefix. The daemon may be running.
 func ExampleOpenReader() {
 	dir, err := os.MkdirTemp("", "data")
 	if err != nil {

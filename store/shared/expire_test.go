@@ -8,7 +8,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// While the rollups of the hours of a day expire, each part of it is answered, if need be by all of it.
+// While the hourly rollups of a day expire, every part of the day can still be queried, if
+// necessary from the rollups of the whole day.
 func TestPartOfDayThatExpires(t *testing.T) {
 	s := fakebucket.New(1)
 	day := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
@@ -29,12 +30,12 @@ func TestPartOfDayThatExpires(t *testing.T) {
 		st, err := n.Select(t.Context(), store.Query{Since: day.Add(2 * time.Hour), Until: day.Add(8 * time.Hour)}, store.Wanted{},
 			func(store.Record) error { return nil }, func(store.Rolled) error { return nil })
 		if err != nil || st.Days == 0 && st.Hours+st.Partitions < 6 {
-			t.Fatalf("%v: neither the day nor all of six hours is read: %+v, %v", at, st, err)
+			t.Fatalf("%v: read neither the day nor all six hours: %+v, %v", at, st, err)
 		}
 	}
 }
 
-// What is kept for how long may change as a node runs.
+// The retention can be changed while a node is running.
 func TestSetRetention(t *testing.T) {
 	at := time.Date(2026, 11, 20, 0, 10, 0, 0, time.UTC)
 	for _, shorten := range []bool{false, true} {
@@ -60,7 +61,7 @@ func TestSetRetention(t *testing.T) {
 		}
 		all := count()
 		if all == 0 {
-			t.Fatal("nothing is there")
+			t.Fatal("there are no traces")
 		}
 		set := func(d time.Duration) {
 			o.Retention = d
@@ -72,21 +73,21 @@ func TestSetRetention(t *testing.T) {
 			}
 		}
 		if set(3 * time.Hour); count() != 0 {
-			t.Error("traces that are too old now are answered")
+			t.Error("traces older than the new retention are returned")
 		}
-		// A bucket keeps what some node wants for longer, unless it is told to shorten that.
+		// A bucket keeps the longest retention of all nodes, unless a node has Shorten set.
 		want := all
 		if shorten {
 			want = 0
 		}
 		if set(30 * time.Hour); count() != want {
-			t.Errorf("shorten %v: %d traces are there, want %d", shorten, count(), want)
+			t.Errorf("shorten %v: got %d traces, want %d", shorten, count(), want)
 		}
 		if o.Retention = time.Hour; n.SetRetention(o) == nil {
-			t.Error("a retention of an hour is taken")
+			t.Error("a retention of an hour is accepted")
 		}
 		if count() != want {
-			t.Error("what is refused changes something")
+			t.Error("a rejected retention has an effect")
 		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// What a later release has written into a manifest is there after this one has rolled up and closed the hour.
+// Fields that a later release has written to a manifest are kept when this release rolls up and
+// closes the hour.
 func TestUnknownFields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -50,7 +51,7 @@ func TestUnknownFields(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		settleNode(t.Context(), n, 2)
 		if m, _, err = n.b.Manifest(t.Context(), 0, 0); err != nil || m.Nonce == "of a later release" {
-			t.Fatal("it is not written again", err)
+			t.Fatal("the manifest was not replaced", err)
 		}
 		text, err := json.Marshal(m)
 		if err != nil || strings.Count(string(text), `"later":{"a":1}`) != 1 || strings.Count(string(text), `"later_hour":[2]`) != 1 {

@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// A store that refuses to all shards alike is one line a round.
+// If a store rejects the requests of all shards with the same error, a round logs one line.
 func TestOneWarning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -31,7 +31,7 @@ func TestOneWarning(t *testing.T) {
 	})
 }
 
-// A run that is missing keeps its hour from being rolled up, and that is said.
+// The error that a run is missing, which prevents its hour from being rolled up, is logged.
 func TestMissingRunIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -52,7 +52,7 @@ func TestMissingRunIsSaid(t *testing.T) {
 	})
 }
 
-// What a query can not read is in the log once, and counted each time, as its responses say.
+// Data that a query cannot read is logged once, and counted each time, like in the responses.
 func TestUnread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -71,7 +71,7 @@ func TestUnread(t *testing.T) {
 		}
 		key := keysUnder(t, n, "hours/")[0]
 		damage(t, n, key, true)
-		n = openNode(t, s, o) // without a cache that has it
+		n = openNode(t, s, o) // without a cache that contains it
 		log.Reset()
 		for want := uint64(1); want <= 3; want++ {
 			stats, err := n.Select(t.Context(), store.Query{}, store.Wanted{}, nil, func(store.Rolled) error { return nil })

@@ -20,26 +20,28 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// harm is a bucket whose objects are lost, damaged, doubled and put back, on a store and with nodes whose clocks are wrong, that
-// are told other retentions and are started again. Whatever happens: what a correct reader would keep is not deleted, nothing counts twice, and what is in no answer is said.
+// harm is a bucket whose objects are lost, damaged, duplicated and restored. Its store and nodes
+// have wrong clocks, and the nodes have different retentions and are restarted. In all cases no
+// data is deleted that a correct node would keep, no trace counts twice, and missing traces are
+// reported.
 type harm struct {
 	*testing.T
 	rnd     *rand.Rand
 	server  *fakebucket.Server
-	b       objects.Store // of who does harm, and looks on
-	r       *Reader       // as above, to parse what is there
-	wrong   time.Duration // of the clock of the store
+	b       objects.Store // for causing and observing the harm
+	r       *Reader       // for decoding objects
+	wrong   time.Duration // the error of the store's clock
 	nodes   []*Node
-	objects map[string][]byte       // that are there
-	older   map[string][][]byte     // what they were
+	objects map[string][]byte       // current objects
+	older   map[string][][]byte     // earlier versions of objects
 	parsed  map[string]*contents    // by key and body
 	sent    map[store.ID]*sentTrace // acknowledged
-	ruined  map[store.ID]bool       // of which the harm was to the traces themselves
-	hurt    map[string]bool         // hours, days of shards in which there was harm
+	ruined  map[store.ID]bool       // traces whose own objects were harmed
+	hurt    map[string]bool         // hours and days of shards that were harmed
 	log     []string
 }
 
-// What the bucket is told to keep, and what some node is.
+// The retention of the bucket, and a shorter one that some node has.
 var (
 	keptTrue  = Options{Retention: 30 * time.Hour, HourRetention: 60 * time.Hour, DayRetention: 200 * time.Hour}
 	keptShort = Options{Retention: 4 * time.Hour, HourRetention: 6 * time.Hour, DayRetention: 30 * time.Hour}
@@ -54,7 +56,7 @@ func (h *harm) fail(format string, args ...any) {
 	h.Fatalf(format+"\n%s", append(args, strings.Join(h.log[max(0, len(h.log)-50):], "\n"))...)
 }
 
-// start starts a node, if it can be.
+// start starts a node, or returns nil if that fails.
 func (h *harm) start(o Options, off time.Duration) *Node {
 	o.Flush, o.Shards = time.Millisecond, 2
 	n, err := Open(h.Context(), h.server.Client().Bucket(func() time.Time { return time.Now().Add(off) }), o)
@@ -77,7 +79,7 @@ func (h *harm) send(n *Node) {
 	}
 }
 
-// hurtSomething does harm to an object.
+// hurtSomething harms a random object.
 func (h *harm) hurtSomething() {
 	kinds := map[string][]string{}
 	for k := range h.objects {
@@ -109,7 +111,7 @@ func (h *harm) hurtSomething() {
 		broken := bytes.Clone(body)
 		broken[h.rnd.IntN(len(broken))] ^= 1 << h.rnd.IntN(8)
 		put(k, broken)
-	case 2: // anything, as it was at any time
+	case 2: // any object, in any earlier version
 		all := slices.Sorted(maps.Keys(h.older))
 		k = all[h.rnd.IntN(len(all))]
 		if strings.Contains(k, "MANIFEST") || h.rnd.IntN(3) > 0 {
@@ -121,7 +123,7 @@ func (h *harm) hurtSomething() {
 		h.ruin(k, h.objects[k])
 		put(k, body)
 	case 3:
-		other := "" // another name of the same kind
+		other := "" // another key of the same kind
 		switch n := fmt.Sprintf("%08d", 1+h.rnd.IntN(1e8-1)); {
 		case strings.HasSuffix(k, "MANIFEST"):
 			other = layout.ManifestKey(h.rnd.IntN(2))
@@ -137,13 +139,13 @@ func (h *harm) hurtSomething() {
 		}
 		h.say("as %s", other)
 		h.ruin(other, h.objects[other])
-		h.hurtAt(other) // which no reader takes for what its name says
+		h.hurtAt(other) // no reader uses it for another key
 		put(other, body)
 	}
 	h.objects = h.look(nil)
 }
 
-// ruin notes what an object has that something is done to.
+// ruin records the traces of an object that is harmed.
 func (h *harm) ruin(k string, body []byte) {
 	if body == nil {
 		return
@@ -154,7 +156,7 @@ func (h *harm) ruin(k string, body []byte) {
 	h.hurtAt(k)
 }
 
-// hurtAt notes that there is something wrong in the hour or day of an object.
+// hurtAt records that the hour or day of an object was harmed.
 func (h *harm) hurtAt(k string) {
 	if kind, _, _ := strings.Cut(k, "/"); kind == "raw" || kind == "hours" || kind == "days" {
 		h.hurt[place(k)], h.hurt[place(k)[:len("000/20000101")]] = true, true
@@ -167,7 +169,7 @@ func (h *harm) off() time.Duration {
 	return wrongClocks[h.rnd.IntN(len(wrongClocks))] * time.Duration(1-2*h.rnd.IntN(2))
 }
 
-// step does something.
+// step performs one random action.
 func (h *harm) step(unharmed bool) {
 	i := h.rnd.IntN(len(h.nodes))
 	switch h.rnd.IntN(14) {
@@ -210,7 +212,7 @@ func (h *harm) rounds(n *Node, count int) {
 	}
 }
 
-// end sets all right that somebody would, and asks.
+// end restores what an operator would, and checks the responses.
 func (h *harm) end(unharmed bool) {
 	h.wrong = 0
 	h.nodes = nil
@@ -223,7 +225,7 @@ func (h *harm) end(unharmed bool) {
 	var n *Node
 	h.do("start", func() { n = h.start(keptTrue, 0) })
 	if n == nil {
-		h.fail("it does not start")
+		h.fail("the node does not start")
 	}
 	wait := func() {
 		for range 7 {
@@ -232,7 +234,7 @@ func (h *harm) end(unharmed bool) {
 		}
 	}
 	wait()
-	h.answers(n, "in the end", unharmed)
+	h.answers(n, "at the end", unharmed)
 	v := verified(h, n)
 	h.do("repair", func() {
 		errand := h.start(Options{}, 0)
@@ -243,7 +245,7 @@ func (h *harm) end(unharmed bool) {
 	h.answers(n, "after repair", unharmed)
 }
 
-// TestHarm does harm. SEEDS says how often, SEED which.
+// TestHarm causes random harm. SEEDS is the number of runs, and SEED selects one.
 func TestHarm(t *testing.T) {
 	seeds, first := uint64(8), uint64(0)
 	if s := os.Getenv("SEEDS"); s != "" {

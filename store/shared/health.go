@@ -12,19 +12,19 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/write"
 )
 
-// Counters are what a node has done since its start, and how it is.
+// Counters are the counters of a node since its start, and its current state.
 type Counters struct {
 	write.Load
 	roll.Progress
 	Requests               objects.Requests
 	CacheHits, CacheMisses uint64 // parts of objects that queries read, from the cache and from the store
-	Unread                 uint64 // parts that queries should have read and could not
+	Unread                 uint64 // parts that queries could not read
 
-	Silent      time.Duration // since the store answered last
-	ClockOffset time.Duration // how far the clock of the store is ahead of that of this node
+	Silent      time.Duration // since the last response of the store
+	ClockOffset time.Duration // the store's clock minus the clock of this node
 }
 
-// Counters returns what the node has done.
+// Counters returns the counters of the node.
 func (n *Node) Counters() Counters {
 	c := Counters{Load: n.writer.Load(), Progress: n.roller.Progress(), Requests: n.b.Requests(), Silent: n.silent()}
 	c.CacheHits, c.CacheMisses = n.CacheUse()
@@ -33,7 +33,8 @@ func (n *Node) Counters() Counters {
 	return c
 }
 
-// Room returns how much room the disk has, if what the node writes to is on one.
+// Room returns the free space of the disk. It returns false if the node does not write to a local
+// disk.
 func (n *Node) Room() (r disk.Room, ok bool) {
 	if on, ok := n.b.Store.(interface{ Room() disk.Room }); ok {
 		return on.Room(), true
@@ -41,8 +42,8 @@ func (n *Node) Room() (r disk.Room, ok bool) {
 	return r, false
 }
 
-// LostCommits returns how many records of commits were acknowledged, and were found lost when the
-// directory was opened; ok is false for a bucket.
+// LostCommits returns the number of acknowledged commits that were missing when the directory was
+// opened. It returns false for a bucket.
 func (n *Node) LostCommits() (lost int, ok bool) {
 	if on, ok := n.b.Store.(interface{ Lost() int }); ok {
 		return on.Lost(), true
@@ -50,20 +51,22 @@ func (n *Node) LostCommits() (lost int, ok bool) {
 	return 0, false
 }
 
-// Taken returns how many bytes all takes but symbols. It looks at each object, so it is for a directory.
+// Taken returns the disk usage of all objects except symbols, in bytes. It lists every object, so
+// it should only be called for a directory.
 func (n *Node) Taken() (int64, error) { return n.roller.Taken(context.Background()) }
 
-// Bounds of what is well.
+// Limits beyond which a node is not ready.
 const (
 	maxSilence = 30 * time.Second
 	maxOffset  = 10 * time.Minute
 )
 
-// Unready returns why traces are not taken for the moment, or should not be: the store does not answer, a manifest is
-// lost, or the clocks of the node and of the store are far apart.
+// Unready returns why the node cannot, or should not, accept traces: the store does not respond, a
+// manifest is lost, or the clocks of the node and the store differ too much. It returns nil if the
+// node is ready.
 func (n *Node) Unready() error {
 	if offset, _, ok := n.b.Clock().Offset(); ok && offset.Abs() > maxOffset {
-		return fmt.Errorf("the clock of this machine and that of %s differ by %v; set this one right", n.b.Name(), offset.Abs().Round(time.Second))
+		return fmt.Errorf("the clock of this machine and the clock of %s differ by %v; correct the clock of this machine", n.b.Name(), offset.Abs().Round(time.Second))
 	}
 	if err := n.b.AnyLost(); err != nil {
 		return err
@@ -72,15 +75,15 @@ func (n *Node) Unready() error {
 		return err
 	}
 	if n.opts.Spool != "" {
-		return nil // traces are taken all the same
+		return nil // traces are accepted into the spool
 	}
 	if silent := n.silent(); silent > maxSilence {
-		return fmt.Errorf("%s has not answered for %v", n.b.Name(), silent.Round(time.Second))
+		return fmt.Errorf("%s has not responded for %v", n.b.Name(), silent.Round(time.Second))
 	}
 	return nil
 }
 
-// OldestWait returns for how long the disk of a node has not answered.
+// OldestWait returns how long the oldest pending request to the disk of the node has been waiting.
 func (n *Node) OldestWait() time.Duration {
 	if on, ok := n.b.Store.(interface{ Waits() time.Duration }); ok {
 		return on.Waits()
@@ -88,7 +91,8 @@ func (n *Node) OldestWait() time.Duration {
 	return 0
 }
 
-// Stuck returns an error that is [store.ErrStuck] if what a node has on its disk can not be written for too long.
+// Stuck returns an error that wraps [store.ErrStuck] if writes to the node's disk have been blocked
+// for too long.
 func (n *Node) Stuck() error {
 	if on, ok := n.b.Store.(interface{ Stuck() error }); ok {
 		if err := on.Stuck(); err != nil {
@@ -98,24 +102,25 @@ func (n *Node) Stuck() error {
 	return nil
 }
 
-// Doubt returns why nothing is deleted by its age, or nil.
+// Doubt returns why nothing is deleted by age, or nil.
 func (n *Node) Doubt() error { return n.b.Clock().Doubt() }
 
-// Warnings returns the problems of a node that still accepts traces: doubt of the clock, shards that have not been rolled
-// up for long, old manifests, objects that cannot be read, and acknowledged traces that are lost.
+// Warnings returns the problems of a node that still accepts traces: a clock in doubt, shards that
+// have not been rolled up for a long time, outdated manifests, unreadable objects, and acknowledged
+// traces that are lost.
 func (n *Node) Warnings() (out []error) {
 	if doubt := n.Doubt(); doubt != nil {
-		out = append(out, fmt.Errorf("nothing is deleted by its age, since %w", doubt))
+		out = append(out, fmt.Errorf("nothing is deleted by age, because %w", doubt))
 	}
 	out = append(out, n.roller.Late()...)
 	if behind := n.behind.Load(); behind != nil {
 		out = append(out, *behind...)
 	}
 	if lost, _ := n.LostCommits(); lost > 0 {
-		out = append(out, fmt.Errorf("%d acknowledged commits are lost, see the log of the start", lost))
+		out = append(out, fmt.Errorf("%d acknowledged commits are lost; see the log since the start of the process", lost))
 	}
 	if lost := n.roller.Progress().LostSegments; lost > 0 {
-		out = append(out, fmt.Errorf("%d segments that were acknowledged are not there, see the log", lost))
+		out = append(out, fmt.Errorf("%d acknowledged segments are missing; see the log", lost))
 	}
 	if q := n.roller.Quarantined(); len(q) > 0 {
 		out = append(out, fmt.Errorf("%d objects cannot be read and are quarantined, such as %s; ingest --verify lists them",
@@ -124,11 +129,11 @@ func (n *Node) Warnings() (out []error) {
 	return out
 }
 
-// silent returns how long the store has not answered.
+// silent returns how long ago the store last responded.
 func (n *Node) silent() time.Duration {
 	last := n.b.Clock().Heard()
 	if last.IsZero() {
-		return 0 // it was not asked
+		return 0 // there was no request yet
 	}
 	return n.b.Clock().Local().Sub(last)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// life is nodes that run as they do for users, for days of a clock that does not wait.
+// life is a set of nodes that run as in production, for days of virtual time.
 type life struct {
 	*world
 	machines []*machine
@@ -27,7 +27,7 @@ type life struct {
 	mu sync.Mutex // guards what the world knows of traces
 }
 
-// machine is one of them, with a disk that outlives its process.
+// machine is one of the nodes, with a disk that outlives its process.
 type machine struct {
 	client *fakebucket.Client
 	node   *Node
@@ -44,7 +44,7 @@ func (l *life) begin(m *machine) {
 		if m.node, err = Open(l.t.Context(), m.client.Bucket(func() time.Time { return time.Now().Add(off) }), o); err == nil {
 			break
 		}
-		time.Sleep(time.Second) // the store refuses now and then
+		time.Sleep(time.Second) // the store sometimes rejects requests
 	}
 	ctx, cancel := context.WithCancel(l.t.Context())
 	done := make(chan struct{})
@@ -59,7 +59,7 @@ func (l *life) begin(m *machine) {
 	}
 }
 
-// send has a node be sent traces, by somebody who may send them again.
+// send sends a trace to a node, and may send it again.
 func (l *life) send(m *machine) {
 	var recs []store.Record
 	l.mu.Lock()
@@ -82,30 +82,30 @@ func (l *life) send(m *machine) {
 	})
 }
 
-// something happens to a node, or does not.
+// something performs a random event on a node, or none.
 func (l *life) something(m *machine) {
 	switch l.rnd.IntN(60) {
-	case 0: // it crashes in the middle of something
+	case 0: // a crash
 		m.client.CutAfter(l.rnd.IntN(7))
 		time.Sleep(time.Duration(l.rnd.IntN(3)) * time.Minute)
 		m.client.CutAfter(0)
 		m.stop()
 		time.Sleep(time.Duration(l.rnd.IntN(5)) * time.Minute)
 		l.begin(m)
-	case 1: // it is updated
+	case 1: // an update
 		m.stop()
 		if err := m.node.Close(l.t.Context()); err == nil {
 			time.Sleep(10 * time.Second)
 		}
 		l.begin(m)
-	case 2: // it loses the store for a while
+	case 2: // the store is unreachable for a while
 		m.client.CutAfter(0)
 		for range l.rnd.IntN(20) {
 			l.send(m)
 			time.Sleep(time.Duration(l.rnd.IntN(20)) * time.Second)
 		}
 		m.client.CutAfter(-1)
-	case 3: // all that is sent at once
+	case 3: // a burst of traces
 		for range 30 {
 			l.send(m)
 		}
@@ -114,9 +114,10 @@ func (l *life) something(m *machine) {
 	}
 }
 
-// TestLife lets nodes run for 40 hours of a clock that does not wait: hours and days end under load, nodes come and go,
-// their clocks are wrong, the store refuses and loses answers. In the end all that was acknowledged is there, once, and
-// rollups are those of it. HOURS says how many hours; SEED of what.
+// TestLife runs nodes for 40 hours of virtual time: hours and days end under load, nodes start and
+// stop, their clocks are wrong, and the store rejects requests and loses answers. At the end each
+// acknowledged trace is stored once, and rollups equal the sum of the traces. HOURS is the number
+// of hours, and SEED selects the events.
 func TestLife(t *testing.T) {
 	hours, _ := strconv.Atoi(os.Getenv("HOURS"))
 	if hours == 0 {
@@ -142,14 +143,14 @@ func TestLife(t *testing.T) {
 			l.something(l.machines[l.rnd.IntN(len(l.machines))])
 		}
 		l.sending.Wait()
-		time.Sleep(3 * time.Minute) // until spools are empty and shards rolled up
+		time.Sleep(3 * time.Minute) // wait until spools are empty and shards are rolled up
 		for _, m := range l.machines {
 			if segments := m.node.Counters().SpoolSegments; segments > 0 {
 				t.Errorf("%d segments are still in a spool", segments)
 			}
 			for shard, lag := range m.node.Counters().Lags {
 				if lag > 2*time.Minute {
-					t.Errorf("something waits for %v to be rolled up in shard %d", lag, shard)
+					t.Errorf("a segment has waited for %v to be rolled up in shard %d", lag, shard)
 				}
 			}
 		}
@@ -168,7 +169,7 @@ func TestLife(t *testing.T) {
 	})
 }
 
-// A store that takes requests and does not answer for hours, and then does again, holds up nothing for longer than that.
+// A store that accepts requests but does not respond for hours delays nothing for longer than that.
 func TestStoreHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fakebucket.New(1).Client()
@@ -189,11 +190,11 @@ func TestStoreHangs(t *testing.T) {
 			if _, err := n.Append(t.Context(), []store.Record{testRecord(2*i, "/a")}); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Duration(i) * 7 * time.Second) // it begins to hang at different points of a round
+			time.Sleep(time.Duration(i) * 7 * time.Second) // so that it hangs at different points of a round
 			hangs.Store(true)
 			time.Sleep(2 * time.Hour)
 			if n.Unready() == nil {
-				t.Error("the machine says that it is ready")
+				t.Error("the node reports that it is ready")
 			}
 			begin := time.Now()
 			if _, err := n.Append(t.Context(), []store.Record{testRecord(2*i+1, "/a")}); err == nil || time.Since(begin) > 10*time.Second {
@@ -202,7 +203,7 @@ func TestStoreHangs(t *testing.T) {
 			hangs.Store(false)
 			time.Sleep(5 * time.Minute)
 			if got := n.Counters(); got.RolledUp < uint64(i)+1 || n.Unready() != nil {
-				t.Errorf("five minutes later %d traces are rolled up, of %d; %v", got.RolledUp, i+1, n.Unready())
+				t.Errorf("five minutes later %d of %d traces are rolled up; %v", got.RolledUp, i+1, n.Unready())
 			}
 		}
 		stop()

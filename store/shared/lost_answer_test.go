@@ -17,11 +17,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// unreadable is how many requests for the manifest fail after that.
+// unreadable is the number of later requests for the manifest that fail.
 const unreadable = 5
 
-// flaky loses the response to the first PUT of a manifest that follows the PUT of a run, and those to the next requests
-// for the manifest, as a network does that is down for a second.
+// flaky loses the response to the first PUT of a manifest that follows the PUT of a run, and the
+// responses to the next requests for the manifest, like a network that is down for a second.
 type flaky struct {
 	of    *fakebucket.Client
 	state atomic.Int32 // 0 off, 1 waits for a run, 2 for a manifest, 3 and more: requests for the manifest fail
@@ -37,7 +37,7 @@ func (f *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 		if res, err := f.of.RoundTrip(r); err == nil {
 			_ = res.Body.Close()
 		}
-		return nil, fakebucket.ErrCut // it is stored, and the response is lost
+		return nil, fakebucket.ErrCut // it is stored, but the response is lost
 	case s >= 3 && r.Method == http.MethodGet && isManifest:
 		if s++; s < 3+unreadable {
 			f.state.Store(s)
@@ -49,8 +49,8 @@ func (f *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.of.RoundTrip(r)
 }
 
-// The new manifest of a deletion of one page view is stored, and its response is lost. The other traces of the hour must
-// stay, and the page view must be deleted.
+// The new manifest of a deletion of one page view is stored, but its response is lost. The other
+// traces of the hour must be kept, and the page view must be deleted.
 func TestDeletionLosesAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -82,7 +82,7 @@ func TestDeletionLosesAnswer(t *testing.T) {
 			time.Sleep(15 * time.Second)
 		}
 		if f.state.Load() != 0 {
-			t.Fatalf("the fault is in state %d: it did not come to the point", f.state.Load())
+			t.Fatalf("the fault is in state %d, so it did not occur", f.state.Load())
 		}
 		found := 0
 		st, err := n.Scan(t.Context(), store.Query{}, func(store.Record) error { found++; return nil })
@@ -93,7 +93,7 @@ func TestDeletionLosesAnswer(t *testing.T) {
 			t.Logf("unreadable: %s: %v", u.Partition, u.Err)
 		}
 		if found != 4 {
-			t.Errorf("%d traces are there, want the 4 other traces", found)
+			t.Errorf("got %d traces, want the 4 other traces", found)
 		}
 	})
 }

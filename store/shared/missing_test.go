@@ -33,7 +33,7 @@ func settleNode(ctx context.Context, n *Node, rounds int) {
 	}
 }
 
-// The manifest of a shard is lost, and a node is started again, as anybody would try first.
+// The manifest of a shard is lost, and a node is restarted, as an operator would try first.
 func TestLostManifest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -52,9 +52,9 @@ func TestLostManifest(t *testing.T) {
 		if err := n.b.Delete(t.Context(), layout.ManifestKey(0)); err != nil {
 			t.Fatal(err)
 		}
-		n.round(t.Context(), roll.Work{Close: true, Sweep: true}) // the one that runs does not harm
+		n.round(t.Context(), roll.Work{Close: true, Sweep: true}) // the running node does no harm
 		if got := countUnder(t, n, "raw/") + countUnder(t, n, "hours/"); got != before {
-			t.Errorf("running machine: %d of %d objects left", got, before)
+			t.Errorf("running node: %d of %d objects left", got, before)
 		}
 		begin := time.Now()
 		n2 := openNode(t, s, o)
@@ -65,7 +65,7 @@ func TestLostManifest(t *testing.T) {
 		cancel()
 		g.Wait()
 		if got := countUnder(t, n2, "raw/") + countUnder(t, n2, "hours/"); got != before {
-			t.Errorf("%v after another one started, %d of %d objects are left", time.Since(begin), got, before)
+			t.Errorf("%v after another node started, %d of %d objects are left", time.Since(begin), got, before)
 		}
 	})
 }
@@ -80,7 +80,7 @@ func countUnder(t *testing.T, n *Node, prefix string) (count int) {
 	return count
 }
 
-// One answer of the store, or of something on the way, has a wrong Date.
+// One response has a wrong Date header.
 func TestWrongDate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -104,14 +104,14 @@ func TestWrongDate(t *testing.T) {
 			t.Fatal(got)
 		}
 		wrong = 402 * 24 * time.Hour
-		_, _, _ = n.b.Range(t.Context(), "FORMAT", -1, 0) // the one answer
+		_, _, _ = n.b.Range(t.Context(), "FORMAT", -1, 0) // this response has the wrong date
 		wrong = 0
 		t.Logf("offset %v, unready: %v", time.Until(n.b.Clock().Now()), n.Unready())
 		n.round(t.Context(), roll.Work{Close: true})
 		m, _, _ := n.b.Manifest(t.Context(), 0, 0)
 		t.Logf("hours %d days %d removed %d", len(m.Hours), len(m.Days), len(m.Removed))
 		if got := countOf(t, n); len(got) != 5 {
-			t.Errorf("after one answer with a wrong date %d of 5 traces are left", len(got))
+			t.Errorf("after one response with a wrong date %d of 5 traces are left", len(got))
 		}
 		settleNode(t.Context(), n, 3)
 		m, _, _ = n.b.Manifest(t.Context(), 0, 0)
@@ -119,13 +119,13 @@ func TestWrongDate(t *testing.T) {
 	})
 }
 
-// N nodes with little traffic each on a store whose requests take 30 ms.
+// Many nodes with little traffic use a store whose requests take 30 ms.
 func TestManyNodes(t *testing.T) {
 	nodes, took, minutes := 12, 30*time.Millisecond, 2
 	if testing.Short() {
 		nodes, minutes = 4, 1
 	}
-	if n, err := strconv.Atoi(os.Getenv("NODES")); err == nil { // 32 of them for 5 minutes take one of a processor
+	if n, err := strconv.Atoi(os.Getenv("NODES")); err == nil { // 32 nodes for 5 minutes use one CPU
 		nodes, minutes = n, 5
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -175,24 +175,24 @@ func TestManyNodes(t *testing.T) {
 				most = max(most, waiting)
 			}
 			t.Logf("%d nodes, %v: minute %d: %d segments listed, up to %d wait for a shard, the oldest since %v; requests %v", nodes, took, minute+1, len(l.List), most, oldest.Round(time.Second), s.Requests())
-			// Mostly 13 s: a round.
+			// Mostly 13 s: one round.
 			if oldest > 20*time.Second {
-				t.Errorf("a segment waits for %v", oldest)
+				t.Errorf("a segment has waited for %v", oldest)
 			}
 			lost, led := uint64(0), []int{}
 			for _, n := range list {
 				lost += n.Counters().LostRaces
 				led = append(led, n.Counters().Shards)
 			}
-			t.Logf("lost races %d, shards by machine %v", lost, led)
+			t.Logf("lost races %d, shards by node %v", lost, led)
 		}
 		cancel()
 		g.Wait()
-		time.Sleep(time.Minute) // what is under way ends
+		time.Sleep(time.Minute) // wait until running work is done
 	})
 }
 
-// The manifest of three hours ago is put back, as the documentation says.
+// A manifest of three hours ago is restored, as the documentation suggests.
 func TestOldManifest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -231,7 +231,7 @@ func TestOldManifest(t *testing.T) {
 		g.Wait()
 		left := countUnder(t, n2, "raw/")
 		if left < raw {
-			t.Errorf("an older manifest is put back, 40 min after the next trace: %d of %d objects, %d of %d runs (one is new), traces that answer: %v", countUnder(t, n2, "raw/")+countUnder(t, n2, "hours/"), before, left, raw, countOf(t, n2))
+			t.Errorf("40 min after the next trace: got %d of %d objects, %d of %d runs (one is new), traces in responses: %v", countUnder(t, n2, "raw/")+countUnder(t, n2, "hours/"), before, left, raw, countOf(t, n2))
 		}
 	})
 }

@@ -26,12 +26,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // that of a test can always be set
+	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // cannot fail for these names
 	os.Exit(m.Run())
 }
 
-// world is some nodes on a bucket whose requests go wrong, and what has to be true of it. All happens in one
-// goroutine: before each request of a node another one may do something, so that a seed says all.
+// world is a set of nodes on a bucket with failing requests, and a model of what must be true.
+// Everything runs in one goroutine: before each request of a node another node may act, so a seed
+// determines the whole run.
 type world struct {
 	t       testing.TB
 	rnd     *rand.Rand
@@ -40,28 +41,28 @@ type world struct {
 	nodes   []*actor
 	busy    map[*roll.Shard]bool
 	blind   bool // the store ignores conditions
-	started int  // nodes
-	depth   int  // of nodes that do something before a request of another
+	started int  // number of nodes so far
+	depth   int  // nesting depth of nodes that act before a request of another
 
 	sent  []store.Record
-	acked map[store.ID][]time.Time // when traces were received that were acknowledged
-	maybe map[store.ID]bool        // those that were sent and not acknowledged may be there all the same
-	views map[lostView][2]int64    // page views without a trace: at least and at most
+	acked map[store.ID][]time.Time // receive times of acknowledged traces
+	maybe map[store.ID]bool        // unacknowledged traces, which may be stored as well
+	views map[lostView][2]int64    // page views without a trace: minimum and maximum
 	log   []string
 }
 
-// lostView is why a page view of a page has no trace.
+// lostView is a page, and why a page view of it has no trace.
 type lostView struct{ page, reason string }
 
-// actor is a node, which is another one after a crash.
+// actor is a node. After a crash another node replaces it.
 type actor struct {
 	client  *fakebucket.Client
 	node    *Node
-	off     time.Duration      // of its clock
-	pending map[lostView]int64 // counted and not known to be stored
-	counts  bool               // it is storing them
+	off     time.Duration      // error of its clock
+	pending map[lostView]int64 // counted, and not known to be stored
+	counts  bool               // it is storing counts
 	name    string
-	seq     uint64 // of its segments
+	seq     uint64 // of its last segment
 }
 
 var testPages = []string{"/feed", "/item/:id", "/cart", "/search", "/about", "/login", "/help"}
@@ -80,7 +81,7 @@ func newWorld(t testing.TB, seed uint64, faults float64) *world {
 // start starts a node.
 func (w *world) start() *actor {
 	faults := w.server.Faults
-	w.server.Faults, w.server.Blind = 0, false // or nothing would start
+	w.server.Faults, w.server.Blind = 0, false // without faults, or starting would fail
 	defer func() { w.server.Faults, w.server.Blind = faults, w.blind }()
 	a := &actor{client: w.server.Client(), off: time.Duration(w.rnd.IntN(1198)-599) * time.Second, pending: map[lostView]int64{}}
 	w.started++
@@ -102,7 +103,7 @@ func (w *world) start() *actor {
 	return a
 }
 
-// interrupt lets another node do something before a request of one.
+// interrupt lets another node act before a request of the given one.
 func (w *world) interrupt(of *actor) {
 	if w.depth == 0 || w.depth > 2 || w.rnd.IntN(25) > 0 {
 		return
@@ -111,13 +112,13 @@ func (w *world) interrupt(of *actor) {
 	w.act(others[w.rnd.IntN(len(others))])
 }
 
-// step does something.
+// step performs one random action.
 func (w *world) step() {
 	switch i := w.rnd.IntN(len(w.nodes)); w.rnd.IntN(20) {
 	case 0:
 		w.crash(i)
 	case 1, 2:
-		w.server.Deliver() // what takes longer than the time that passes would break what is promised
+		w.server.Deliver() // longer delays would violate the guarantees of the store
 		w.advance()
 	default:
 		w.act(w.nodes[i])
@@ -134,7 +135,7 @@ func (w *world) say(format string, args ...any) {
 	w.log = append(w.log, fmt.Sprintf("%*s"+format, append([]any{2 * w.depth, ""}, args...)...))
 }
 
-// crash has a node stop in the middle of something, and another one take its place.
+// crash stops a node at a random point, and starts another one in its place.
 func (w *world) crash(i int) {
 	w.say("node %s crashes", w.nodes[i].name)
 	w.nodes[i].client.CutAfter(w.rnd.IntN(7))
@@ -142,14 +143,14 @@ func (w *world) crash(i int) {
 	w.nodes[i] = w.start()
 }
 
-// act has a node do something. Its errors are those of the store: what they mean is known in the end.
+// act performs a random action of a node. It ignores errors; the final check shows what was stored.
 func (w *world) act(a *actor) {
 	w.depth++
 	defer func() { w.depth-- }()
 	n := a.node
 	r := n.roller.Shards[w.rnd.IntN(len(n.roller.Shards))]
 	if w.busy[r] {
-		return // it is for one goroutine
+		return // StoreCounts is for one goroutine
 	}
 	ctx := w.t.Context()
 	var err error
@@ -159,7 +160,7 @@ func (w *world) act(a *actor) {
 		what, err = "append", w.append(ctx, a)
 	case 5:
 		if a.counts {
-			return // it is for one goroutine, too
+			return // this is for one goroutine as well
 		}
 		a.counts = true
 		what, err = "count", w.count(ctx, a)
@@ -192,7 +193,7 @@ func (w *world) withListing(ctx context.Context, n *Node, r *roll.Shard, f func(
 	return f(l)
 }
 
-// append sends traces, old and new.
+// append sends new and repeated traces.
 func (w *world) append(ctx context.Context, a *actor) error {
 	b := &layout.Batch{}
 	var ids []store.ID
@@ -208,7 +209,7 @@ func (w *world) append(ctx context.Context, a *actor) error {
 	k, body := segmentWith(w.t, a.node, a.name, a.seq, b)
 	at := time.UnixMicro(b.Rows[0].Received)
 	if d := at.Sub(w.now).Abs(); d > 2*time.Second {
-		w.t.Fatalf("a node whose clock is off by %v takes traces at %v off", a.off, d)
+		w.t.Fatalf("a node whose clock is off by %v accepts traces at an offset of %v", a.off, d)
 	}
 	if err := a.node.b.PutObject(ctx, k, body); err != nil {
 		return err
@@ -219,7 +220,7 @@ func (w *world) append(ctx context.Context, a *actor) error {
 	return nil
 }
 
-// segmentWith returns a segment of what a node has received now, and its key.
+// segmentWith returns a segment that a node has just received, and its key.
 func segmentWith(t testing.TB, n *Node, instance string, seq uint64, b *layout.Batch) (k string, body []byte) {
 	t.Helper()
 	now := n.Now()
@@ -234,7 +235,7 @@ func segmentWith(t testing.TB, n *Node, instance string, seq uint64, b *layout.B
 	return k, body
 }
 
-// record returns a trace: a new one, or one that was sent before.
+// record returns a new trace, or one that was sent before.
 func (w *world) record() store.Record {
 	if len(w.sent) > 0 && w.rnd.IntN(3) == 0 {
 		recent := w.sent[max(0, len(w.sent)-40):]
@@ -248,7 +249,7 @@ func (w *world) record() store.Record {
 	return rec
 }
 
-// recordOf returns a trace with time on a page or two.
+// recordOf returns a trace with time on one or two pages.
 func recordOf(id store.ID, rnd *rand.Rand) store.Record {
 	t := &trie.Trace{Trie: *trie.New()}
 	var nodes []trie.NodeID
@@ -272,7 +273,7 @@ func recordOf(id store.ID, rnd *rand.Rand) store.Record {
 	}
 	payload, err := encode.EncodeTrace(t)
 	if err != nil {
-		panic(err) // it is not a trace
+		panic(err) // not a valid trace
 	}
 	return store.Record{ID: id, Pages: t.Pages(), Tags: []store.Tag{{Key: "release", Value: c.Release}}, Payload: payload}
 }
@@ -296,7 +297,7 @@ func (w *world) count(ctx context.Context, a *actor) error {
 	return nil
 }
 
-// settle ends all faults, and lets a node finish its work.
+// settle stops all faults, and lets a node finish its work.
 func (w *world) settle() *Node {
 	w.server.Faults = 0
 	w.server.Deliver()
@@ -327,7 +328,7 @@ func (w *world) settleNode(n *Node) {
 			break
 		}
 		if round > 1000 {
-			w.fail("it is never done")
+			w.fail("the roll-up does not end")
 		}
 	}
 	for _, r := range n.roller.Shards {
@@ -343,12 +344,12 @@ func (w *world) settleNode(n *Node) {
 	}
 }
 
-// failure is something that must not be.
+// failure is a violation that ends a run.
 type failure string
 
 func (w *world) fail(format string, args ...any) { panic(failure(fmt.Sprintf(format, args...))) }
 
-// check compares what is stored with what was sent.
+// check compares the stored data with what was sent.
 func (w *world) check(n *Node) {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -357,7 +358,7 @@ func (w *world) check(n *Node) {
 		id   store.ID
 	}
 	found := map[stored][]time.Time{}
-	raw := map[string]*merged{} // by hour and page, of traces
+	raw := map[string]*merged{} // merged traces, by hour and page
 	var last, lastView string
 	stats, err := n.Select(ctx, store.Query{}, store.Wanted{None: true}, func(rec store.Record) error {
 		found[stored{rec.Page, rec.ID}] = append(found[stored{rec.Page, rec.ID}], rec.Received)
@@ -388,7 +389,7 @@ func (w *world) check(n *Node) {
 			}
 		}
 	}
-	oldest := w.now.Add(-29 * time.Hour) // the retention, but for what was there in the hour before already
+	oldest := w.now.Add(-29 * time.Hour) // the retention, plus the hour that may already have had data
 	for _, rec := range w.sent {
 		for _, at := range w.acked[rec.ID] {
 			for _, page := range rec.Pages {
@@ -402,7 +403,7 @@ func (w *world) check(n *Node) {
 	w.checkSums(n, raw)
 }
 
-// checkSums compares rollups of hours and days with what they were made of.
+// checkSums compares the rollups of hours and days with their sources.
 func (w *world) checkSums(n *Node, raw map[string]*merged) {
 	ctx := w.t.Context()
 	views := map[lostView]int64{}
@@ -434,7 +435,7 @@ func (w *world) checkSums(n *Node, raw map[string]*merged) {
 				}
 			}
 			if traces != h.Traces {
-				w.fail("hour %s has %d traces, its sums %d", name, h.Traces, traces)
+				w.fail("hour %s has %d traces, its rollups %d", name, h.Traces, traces)
 			}
 			if m.Days[layout.DayOf(name)] == nil {
 				countOutcomes(views, pages)
@@ -473,7 +474,7 @@ func countOutcomes(views map[lostView]int64, pages map[string]*layout.Page) {
 	for page, p := range pages {
 		rec, err := p.Record()
 		if err != nil {
-			panic(err) // its nodes are its own
+			panic(err) // all nodes are in its own stack table
 		}
 		for _, o := range rec.Outcomes {
 			views[lostView{page, o.Reason}] += o.Views
@@ -481,7 +482,7 @@ func countOutcomes(views map[lostView]int64, pages map[string]*layout.Page) {
 	}
 }
 
-// same compares a sum with what the traces of it merge to.
+// same compares a rollup with the merge of its traces.
 func (w *world) same(what string, p *layout.Page, of *merged) {
 	w.t.Helper()
 	of.end()
@@ -511,7 +512,7 @@ func (w *world) same(what string, p *layout.Page, of *merged) {
 	}
 }
 
-// recordText says what is in a sum, whatever the order in which it was added up.
+// recordText returns the content of a rollup as text, independent of the order of additions.
 func recordText(p *layout.Page) string {
 	if p == nil {
 		return "nothing"
@@ -532,7 +533,7 @@ func recordText(p *layout.Page) string {
 	return fmt.Sprintf("%d views, %d traces, %x, %v", views, traces, data, p.Counts)
 }
 
-// merged is what traces of a page in an hour merge to.
+// merged is the merge of the traces of a page in an hour.
 type merged struct {
 	builder *rollup.Builder
 	rows    []*trie.Trace
@@ -542,10 +543,10 @@ func newMerged(page string) *merged {
 	return &merged{builder: rollup.NewWholeBuilder(page, rollup.Limits{})}
 }
 
-// view begins a page view.
+// view starts the next page view.
 func (m *merged) view() { m.end() }
 
-// end ends a page view.
+// end finishes the current page view.
 func (m *merged) end() {
 	if len(m.rows) == 0 {
 		return
@@ -560,19 +561,20 @@ func (m *merged) end() {
 }
 
 func (m *merged) add(rec *store.Record) {
-	if rec.Trace != nil { // of a run that was packed
+	if rec.Trace != nil { // from a packed run
 		m.rows = append(m.rows, rec.Trace)
 		return
 	}
 	doc, err := encode.DecodeBinary(rec.Payload, encode.FileLimits())
 	if err != nil {
-		panic(err) // it was encoded here
+		panic(err) // it was encoded by this test
 	}
 	m.rows = append(m.rows, doc.Trace)
 }
 
-// TestInterleavings does whatever can happen, in any order: nodes append, repeat, roll up, close, sweep and crash
-// at any request, while the store refuses, tears, delays, and loses answers.
+// TestInterleavings performs random actions in random order: nodes append, repeat, roll up, close,
+// sweep and crash at any request, while the store rejects, truncates and delays requests, and loses
+// responses.
 func TestInterleavings(t *testing.T) {
 	seeds := uint64(40)
 	if testing.Short() {
@@ -596,7 +598,7 @@ func TestInterleavings(t *testing.T) {
 	}
 }
 
-// caught makes of a failure what is wrong, and what happened before. It is for defer.
+// caught converts a failure panic to its text and the log of actions. It must be deferred.
 func (w *world) caught(wrong *string, log *[]string) {
 	switch x := recover().(type) {
 	case nil:
@@ -607,7 +609,7 @@ func (w *world) caught(wrong *string, log *[]string) {
 	}
 }
 
-// run returns what is wrong in the end, "" if nothing is, and what happened.
+// run runs a seed. It returns the violation, or "" if there is none, and the log of actions.
 func run(t testing.TB, seed uint64, blind bool) (wrong string, log []string) {
 	w := newWorld(t, seed, []float64{0, 0.02, 0.1, 0.3}[seed%4])
 	w.blind, w.server.Blind = blind, blind
@@ -619,8 +621,8 @@ func run(t testing.TB, seed uint64, blind bool) (wrong string, log []string) {
 	return "", nil
 }
 
-// TestControl switches the conditions of the store off. If nothing went wrong then, the test above would prove
-// nothing.
+// TestControl disables the conditions of the store. If that caused no violation, TestInterleavings
+// would prove nothing.
 func TestControl(t *testing.T) {
 	for seed := range uint64(40) {
 		if wrong, _ := run(t, seed, true); wrong != "" {
@@ -628,5 +630,5 @@ func TestControl(t *testing.T) {
 			return
 		}
 	}
-	t.Error("machines overwrite each other's manifests, and nobody notices")
+	t.Error("nodes overwrite each other's manifests without a violation")
 }

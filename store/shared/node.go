@@ -21,13 +21,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Reader answers queries about a bucket.
+// Reader answers queries from a bucket.
 type Reader struct {
 	*read.Reader
 	b *layout.Bucket
 }
 
-// OpenReader opens a bucket to read what is there.
+// OpenReader opens an existing bucket for reading.
 func OpenReader(ctx context.Context, b objects.Store, o Options) (*Reader, error) {
 	o, err := o.withDefaults(b.Exclusive())
 	if err != nil {
@@ -44,17 +44,17 @@ func OpenReader(ctx context.Context, b objects.Store, o Options) (*Reader, error
 	return &Reader{q, v}, nil
 }
 
-// Verify reads all that a bucket has, and says what is wrong with it, see [check.Verify].
+// Verify reads all objects of the bucket, and reports damage, see [check.Verify].
 func (r *Reader) Verify(ctx context.Context, moving check.Moving) (check.Verified, error) {
 	return check.Verify(ctx, r.b, moving)
 }
 
-// Backup writes all that the bucket has to w, see [backup.Backup].
+// Backup writes all objects of the bucket to w, see [backup.Backup].
 func (r *Reader) Backup(ctx context.Context, w io.Writer) (backup.Stats, error) {
 	return backup.Backup(ctx, w, r.b)
 }
 
-// Restore makes an empty place of a backup, see [backup.Archive.Restore].
+// Restore restores a backup into an empty location, see [backup.Archive.Restore].
 func Restore(ctx context.Context, from *backup.Archive, to objects.Store, o Options, moving func(key string)) (backup.Stats, error) {
 	o, err := o.withDefaults(to.Exclusive())
 	if err != nil {
@@ -63,7 +63,8 @@ func Restore(ctx context.Context, from *backup.Archive, to objects.Store, o Opti
 	return from.Restore(ctx, to, o.layout(), moving)
 }
 
-// Waits reports whether traces wait to be rolled up.
+// Waits reports whether traces are waiting to be rolled up. It reports false if the bucket cannot
+// be read.
 func (r *Reader) Waits(ctx context.Context) bool {
 	l, err := r.b.ListSegments(ctx)
 	for shard := 0; err == nil && shard < r.b.Shards; shard++ {
@@ -75,19 +76,20 @@ func (r *Reader) Waits(ctx context.Context) bool {
 	return false
 }
 
-// Node is one of many on a bucket: it stores what comes in, rolls up, and answers queries.
+// Node is one of the nodes that use a bucket: it stores traces, rolls them up, and answers queries.
 type Node struct {
 	*Reader
 	writer       *write.Writer
 	roller       *roll.Roller
 	opts         Options
-	want         chan struct{} // holds one when a caller waits until all is rolled up
-	deletionsDue atomic.Bool   // there is something to delete
+	want         chan struct{} // holds a value while a query waits for segments to be rolled up
+	deletionsDue atomic.Bool   // a deletion was requested
 	behind       atomic.Pointer[[]error]
 }
 
-// Open opens a bucket to write to it. It refuses stores that do not keep their promises, see
-// [objects.Store.Probe], and what newer releases wrote.
+// Open opens a bucket for writing, and initializes it if it is empty. It returns an error if the
+// store does not keep its guarantees, see [objects.Store.Probe], or if a newer release wrote the
+// bucket.
 func Open(ctx context.Context, b objects.Store, o Options) (*Node, error) {
 	o, err := o.withDefaults(b.Exclusive())
 	if err != nil {
@@ -103,7 +105,7 @@ func Open(ctx context.Context, b objects.Store, o Options) (*Node, error) {
 		return nil, err
 	}
 	n.Reader = &Reader{q, v}
-	if err := n.Unready(); err != nil && !errors.Is(err, objects.ErrNoSpace) { // a full disk can be read, and rolling up makes room
+	if err := n.Unready(); err != nil && !errors.Is(err, objects.ErrNoSpace) { // data on a full disk can be queried, and rolling up frees space
 		return nil, err
 	}
 	instance := newInstance()
@@ -114,7 +116,7 @@ func Open(ctx context.Context, b objects.Store, o Options) (*Node, error) {
 	return n, nil
 }
 
-// SetRetention has the node keep what it has as o says, its Retention, HourRetention, DayRetention and MaxDisk.
+// SetRetention changes Retention, HourRetention, DayRetention and MaxDisk to their values in o.
 func (n *Node) SetRetention(o Options) error {
 	o, err := o.withDefaults(n.b.Exclusive())
 	if err != nil {
@@ -125,14 +127,15 @@ func (n *Node) SetRetention(o Options) error {
 	return nil
 }
 
-// newInstance names one life of a node.
+// newInstance returns a random id for this run of the node.
 func newInstance() string {
 	var b [6]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	return hex.EncodeToString(b[:])
 }
 
-// Append stores traces, see [write.Writer.Append]. An error that is [store.ErrStuck] says that the disk does not answer.
+// Append stores traces, see [write.Writer.Append]. It returns an error that wraps [store.ErrStuck]
+// if the disk does not respond.
 func (n *Node) Append(ctx context.Context, recs []store.Record) (store.AppendResult, error) {
 	if err := n.Stuck(); err != nil {
 		return store.AppendResult{}, err
@@ -146,32 +149,34 @@ func (n *Node) Append(ctx context.Context, recs []store.Record) (store.AppendRes
 	return result, err
 }
 
-// CountViews counts page views by what became of their profile, see [write.Writer.CountViews].
+// CountViews counts page views by the outcome of their profile, see [write.Writer.CountViews].
 func (n *Node) CountViews(page, reason string, views int64) { n.writer.CountViews(page, reason, views) }
 
-// CountVitals counts the Web Vitals of page views of a page, see [write.Writer.CountViews].
+// CountVitals counts the Web Vitals of page views, see [write.Writer.CountVitals].
 func (n *Node) CountVitals(page string, vitals []rollup.Vital) { n.writer.CountVitals(page, vitals) }
 
-// StoreCounts stores what was counted, see [write.Writer.StoreCounts].
+// StoreCounts stores the counts, see [write.Writer.StoreCounts].
 func (n *Node) StoreCounts(ctx context.Context) error { return n.writer.StoreCounts(ctx) }
 
-// wanted notes that somebody waits until all is rolled up.
+// wanted records that a query waits for segments to be rolled up.
 func (n *Node) wanted() {
 	select {
 	case n.want <- struct{}{}:
-	default: // it is known already
+	default: // a round is requested already
 	}
 }
 
-// Times between rounds of what is done now and then, and how many times as long as it takes to roll up a node that is alone waits.
+// Intervals of periodic work. An exclusive node pauses pauseOf times as long as the last round
+// took.
 const (
 	pauseOf    = 16
 	closeEvery = 30 * time.Second
 	sweepEvery = 30 * time.Minute
 )
 
-// Run rolls up the shards that this node has, or takes over, and tidies up, until ctx ends. Then others may
-// have the shards at once. What goes wrong is logged, and done again.
+// Run rolls up the shards that this node owns or takes over, closes hours, and deletes expired
+// data, until ctx is done. Then it releases its shards, so that other nodes can take them
+// immediately. It logs errors, and retries in the next round.
 func (n *Node) Run(ctx context.Context) {
 	var closed, swept time.Time
 	for {
@@ -191,24 +196,24 @@ func (n *Node) Run(ctx context.Context) {
 	}
 }
 
-// lookBehind finds out whether manifests are the newest ones, for [Node.Warnings].
+// lookBehind checks whether manifests are outdated, for [Node.Warnings].
 func (n *Node) lookBehind(ctx context.Context) {
 	var all []error
 	for shard := range n.b.Shards {
 		why, err := check.Behind(ctx, n.b, shard)
 		if err != nil {
-			continue // which others say
+			continue // other parts of the node report this error
 		}
 		if why != nil {
 			all = append(all, why)
-			n.opts.Logger.Error("a manifest may be an old one", "shard", shard, "err", why)
+			n.opts.Logger.Error("a manifest may be outdated", "shard", shard, "err", why)
 		}
 	}
 	n.behind.Store(&all)
 }
 
-// pause returns how long to wait between two rounds, of which the last one took so long. A node that is alone rolls up often, so that queries have what just
-// came, as long as that takes a small part of its time.
+// pause returns the pause after a round that took so long. An exclusive node rolls up often, so
+// that queries return recent data, as long as that takes a small part of its time.
 func (n *Node) pause(took time.Duration) time.Duration {
 	if !n.b.Exclusive() {
 		return n.opts.RollEvery
@@ -216,7 +221,8 @@ func (n *Node) pause(took time.Duration) time.Duration {
 	return min(max(time.Second, pauseOf*took), n.opts.RollEvery)
 }
 
-// rest waits until it is time for another round, or somebody waits for one. It returns false when ctx ends.
+// rest waits until the next round is due, or a query waits for one. It returns false when ctx is
+// done.
 func (n *Node) rest(ctx context.Context, tick <-chan time.Time) bool {
 	soon := time.After(n.opts.wantedEvery)
 	select {
@@ -235,11 +241,11 @@ func (n *Node) rest(ctx context.Context, tick <-chan time.Time) bool {
 	return true
 }
 
-// lastRoll bounds how long a node that ends rolls up what waits, where nobody else would.
+// lastRoll bounds the last roll-up of an exclusive node, whose segments no other node can roll up.
 const lastRoll = 10 * time.Second
 
-// Close stores what waits, as [write.Writer.Close] does. A node that is alone rolls up what came, as far as it gets, and lets others have
-// the place.
+// Close stores waiting traces, like [write.Writer.Close]. An exclusive node also rolls up as many
+// segments as it can within 10 s, and closes the directory.
 func (n *Node) Close(ctx context.Context) error {
 	err := n.writer.Close(ctx)
 	if n.b.Exclusive() {
@@ -253,12 +259,13 @@ func (n *Node) Close(ctx context.Context) error {
 	return err
 }
 
-// RollUp does once what [Node.Run] does again and again, and waits for it: it is for tools that do not run for long.
+// RollUp runs one complete round of [Node.Run] and waits for it. It is meant for tools that do not
+// run for long.
 func (n *Node) RollUp(ctx context.Context) {
 	n.round(ctx, roll.Work{Close: true, Sweep: true})
 }
 
-// round does what is to be done.
+// round stores waiting traces and then runs a round of the roller.
 func (n *Node) round(ctx context.Context, w roll.Work) {
 	n.writer.StoreWaiting(ctx, n.opts.RollEvery)
 	w.Stored, w.Done = n.writer.Stored(), n.writer.Forget
@@ -268,7 +275,7 @@ func (n *Node) round(ctx context.Context, w roll.Work) {
 	}
 }
 
-// Repair makes again what [Reader.Verify] has found wrong and can be made again, see [check.Repair].
+// Repair rebuilds what [Reader.Verify] found damaged, as far as possible, see [check.Repair].
 func (n *Node) Repair(ctx context.Context, v check.Verified) (mended int, err error) {
 	return check.Repair(ctx, n.roller, v)
 }

@@ -13,15 +13,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// A manifest that is lost or damaged comes back from what is kept of it, and of runs that it did not name yet. Every trace is there once,
-// rollups are those of the traces, and the node that runs goes on.
+// A lost or damaged manifest is restored from its copies and from runs that they do not name.
+// Afterwards each trace is stored once, rollups equal the sum of the traces, and the running node
+// continues.
 func TestRestore(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		deleted bool
-		minutes int // in the last hour
-		olds    int // that are damaged
-	}{{"lost", true, 7, 0}, {"damaged", false, 7, 0}, {"of an hour just closed", true, 70, 0}, {"kept ones are damaged", true, 58, 5}} {
+		minutes int // minute of the last hour
+		olds    int // number of damaged copies
+	}{{"lost", true, 7, 0}, {"damaged", false, 7, 0}, {"an hour was just closed", true, 70, 0}, {"some copies are damaged", true, 58, 5}} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := fakebucket.New(1)
@@ -40,7 +41,7 @@ func TestRestore(t *testing.T) {
 				minutes(c.minutes)
 				keys := keysUnder(t, n, "shard/000/OLD-")
 				if len(keys) < 6 || len(keys) > 8 {
-					t.Fatalf("%d old manifests are kept", len(keys))
+					t.Fatalf("got %d copies of manifests", len(keys))
 				}
 				for i := range c.olds {
 					damage(t, n, keys[len(keys)-1-i], i%2 == 0)
@@ -58,9 +59,9 @@ func TestRestore(t *testing.T) {
 					t.Fatalf("%+v", v.Findings)
 				}
 				if mended, err := errand.Repair(t.Context(), v); err != nil || mended != 1 {
-					t.Fatalf("%d are mended, %v", mended, err)
+					t.Fatalf("%d findings were repaired, %v", mended, err)
 				}
-				for i := range c.olds { // as Verify advises
+				for i := range c.olds { // as Verify recommends
 					damage(t, errand, keys[len(keys)-1-i], true)
 				}
 				minutes(20)
@@ -72,7 +73,7 @@ func TestRestore(t *testing.T) {
 				got := countOf(t, n)
 				for i := range sent {
 					if got[i+1] != 1 {
-						t.Errorf("trace %d is there %d times", i+1, got[i+1])
+						t.Errorf("got trace %d %d times, want once", i+1, got[i+1])
 					}
 				}
 			})
@@ -80,7 +81,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// After an older manifest was put back, what it does not name is found, and comes back.
+// After an older manifest was restored, unnamed runs are found and adopted.
 func TestAdopt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -102,7 +103,7 @@ func TestAdopt(t *testing.T) {
 		}
 		errand := openNode(t, s, Options{})
 		v := verified(t, errand)
-		if len(v.Findings) != 9 { // the manifest, which is older than a copy; the run of the first hour, which was packed since, and its rollups; runs that are not named, one of them also packed
+		if len(v.Findings) != 9 { // the manifest, which is older than a copy; the first hour's run, which was packed since, and its rollups; unnamed runs, one of them also packed
 			t.Errorf("%+v", v.Findings)
 		}
 		if _, err := errand.Repair(t.Context(), v); err != nil {
@@ -117,7 +118,7 @@ func TestAdopt(t *testing.T) {
 	})
 }
 
-// A format that is lost is not made again: it could be another one.
+// A lost FORMAT is not written again, because the original may have had other values.
 func TestLostFormat(t *testing.T) {
 	s := fakebucket.New(1)
 	n := openNode(t, s, Options{Shards: 3})

@@ -10,9 +10,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// An older MANIFEST takes the place of the newest one, as after a restore of files by hand. The newer traces are
-// in runs that it does not name, so responses lack them. The next start and Verify must report that, and Repair must add
-// them.
+// An older MANIFEST replaces the newest one, as after a manual restore of files. The newer traces
+// are in unnamed runs, so responses lack them. The next start and Verify must report that, and
+// Repair must add the traces.
 func TestOlderManifest(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *Node {

@@ -11,7 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// An hour that can not be closed keeps all that is older from being deleted.
+// An hour that cannot be closed does not prevent older data from being deleted.
 func TestOneOpenHourStopsNothing(t *testing.T) {
 	server := fakebucket.New(1)
 	at := time.Date(2026, 11, 20, 10, 10, 0, 0, time.UTC)
@@ -47,7 +47,7 @@ func TestOneOpenHourStopsNothing(t *testing.T) {
 		at = at.Add(time.Hour)
 	}
 	send()
-	send() // hour 14 has two runs, so it is closed by folding them
+	send() // hour 14 has two runs, so closing it compacts them
 	m, _, _ := n.b.Manifest(t.Context(), 0, 0)
 	bad := layout.RunKey(0, layout.HourOf(at), m.Hours[layout.HourOf(at)].Runs[0].ID)
 	damage(t, n, bad, false)
@@ -59,6 +59,6 @@ func TestOneOpenHourStopsNothing(t *testing.T) {
 		}
 	}
 	if left := runs(); left > 0 {
-		t.Errorf("three days later there are the traces of %d hours, which are kept for six hours", left)
+		t.Errorf("three days later the traces of %d hours are left, with a retention of six hours", left)
 	}
 }

@@ -14,69 +14,74 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Options say how a bucket is used, or another place for objects. The zero value is the default given with each field, of a bucket and of a
-// place that only this process uses.
+// Options configures a [Node] or a [Reader]. Zero fields have the defaults given below. Where there
+// are two, the first applies to a bucket and the second to a directory, which only one process
+// uses.
 type Options struct {
-	// Flush is how long traces wait for others to share a segment with: 250 ms, 25 ms. FlushBytes end
-	// the wait early: 4 MiB.
+	// Flush is how long traces wait to share a segment with others: 250 ms or 25 ms. The wait ends
+	// early at FlushBytes: 4 MiB.
 	Flush      time.Duration
 	FlushBytes int64
 
-	// Puts is how many segments are on their way at once: 8. GiveUp is how long one is tried: 8 s.
+	// Puts is the maximum number of segments that are stored in parallel: 8. GiveUp is how long a
+	// segment is retried: 8 s.
 	Puts   int
 	GiveUp time.Duration
 
-	// Spool is a directory of this node for segments that the store does not take within SpoolAfter, 1 s, of at
-	// most SpoolSize bytes, 1 GiB. Without it they are refused.
+	// Spool is a local directory for segments that the store does not accept within SpoolAfter, 1
+	// s. It takes at most SpoolSize bytes, 1 GiB. Without a spool, such traces are rejected.
 	Spool      string
 	SpoolAfter time.Duration
 	SpoolSize  int64
 
-	// FS is the file system that the spool is on: disk.OS.
+	// FS is the file system of the spool: disk.OS.
 	FS disk.FS
 
-	// CacheMemory is how many bytes of what queries read are kept in memory, 64 MiB. Cache is a directory of this
-	// node for more of it, of at most CacheSize bytes, 4 GiB.
+	// CacheMemory is the maximum size of the in-memory cache of objects: 64 MiB. Cache is a local
+	// directory for an additional cache of at most CacheSize bytes, 4 GiB.
 	CacheMemory int64
 	Cache       string
 	CacheSize   int64
 
-	// QueueTraces and QueueBytes bound what waits to be stored: 16384 traces and 128 MiB. Beyond
-	// that, Append returns [store.ErrBusy].
+	// QueueTraces and QueueBytes bound the traces that wait to be stored: 16,384 traces and 128
+	// MiB. Beyond that, Append returns [store.ErrBusy].
 	QueueTraces int
 	QueueBytes  int64
 
-	// MaxPayload is the largest payload: 16 MiB.
+	// MaxPayload is the maximum size of a payload: 16 MiB.
 	MaxPayload int64
 
-	// Shards is how many parts the pages of a new prefix are divided into: 8, 4. Those of a prefix
-	// that is there stay as they are.
+	// Shards is the number of shards into which pages are divided: 8 or 4. It applies to new
+	// buckets only; existing ones keep their number of shards.
 	Shards int
 
-	// RollEvery is how often what came in is rolled up: 15 s; where this process is alone, up to every second as long as that is little work.
-	// TakeOver is how long a shard is left to
-	// another node that has stopped: 30 s.
+	// RollEvery is how often segments are rolled up: 15 s. An exclusive process rolls up as often
+	// as every second if that is little work. TakeOver is how long to wait for the node that owns a
+	// shard if it makes no progress: 30 s.
 	RollEvery, TakeOver time.Duration
 
-	wantedEvery time.Duration // between rounds that somebody waits for, at least: 1 s, 100 ms
+	wantedEvery time.Duration // minimum time between rounds that queries wait for: 1 s or 100 ms
 
-	// RollRows is how many traces of a shard are rolled up at once: 8000, 10,000.
+	// RollRows is the maximum number of traces of a shard that are rolled up in one step: 8,000 or
+	// 10,000.
 	RollRows int
 
-	// Retention is how long traces are kept; HourRetention and DayRetention are how long their rollups
-	// by the hour and day are, at least as long as the former. Zero means for ever.
-	// A shard of a bucket keeps what it has for the longest time that any node was told, unless Shorten makes it those of this one.
+	// Retention is how long traces are kept. HourRetention and DayRetention are how long their
+	// hourly and daily rollups are kept, at least as long as the traces. 0 means forever. A shard
+	// of a bucket uses the longest retention that any node was configured with, unless Shorten is
+	// set: then it uses this node's.
 	Retention, HourRetention, DayRetention time.Duration
 	Shorten                                bool
 
-	// MaxDisk bounds what a directory takes, without symbols: beyond it the oldest traces go, then the oldest rollups of hours, then
-	// those of days. Zero is no bound. A bucket has none: its nodes may have different ones.
+	// MaxDisk bounds the size of a directory, without symbols. Beyond it the oldest traces are
+	// deleted first, then the oldest hourly rollups, then the oldest daily rollups. 0 means no
+	// limit. It is not allowed for a bucket, because nodes may be configured differently.
 	MaxDisk int64
 
-	// Rollups bounds what rollups grow to.
+	// Rollups bounds the size of rollups.
 	Rollups rollup.Limits
 
-	// Logger gets what happens; by default nobody.
+	// Logger receives log messages. By default they are discarded.
 	Logger *slog.Logger
 }
 
@@ -101,13 +106,13 @@ func (o *Options) retentionPolicy() roll.RetentionPolicy {
 	return roll.RetentionPolicy{MaxDisk: o.MaxDisk, Retention: layout.Retention{Traces: int64(o.Retention), Hours: int64(o.HourRetention), Days: int64(o.DayRetention)}}
 }
 
-// Validate reports the first option that can not be, as Open would.
+// Validate returns an error for the first invalid option, as Open does.
 func (o Options) Validate() error {
 	_, err := o.withDefaults(o.MaxDisk > 0)
 	return err
 }
 
-// withDefaults fills in the zero fields and checks the rest.
+// withDefaults sets the defaults of zero fields, and validates the others.
 func (o Options) withDefaults(alone bool) (Options, error) {
 	if alone {
 		o.Shorten = true
@@ -142,31 +147,31 @@ func (o Options) withDefaults(alone bool) (Options, error) {
 	o.DayRetention = longer(o.DayRetention, o.HourRetention)
 	switch {
 	case o.Retention < 0 || o.HourRetention < 0 || o.DayRetention < 0:
-		return o, fmt.Errorf("a retention is negative")
+		return o, fmt.Errorf("a retention must not be negative")
 	case o.Retention > 0 && o.Retention < 3*time.Hour:
-		return o, fmt.Errorf("retention of %v: traces must stay until their hour is summed up and what comes twice is known; at least 3h", o.Retention)
+		return o, fmt.Errorf("retention of %v is too short: traces are needed until their hour is rolled up and duplicates are detected; the minimum is 3h", o.Retention)
 	case o.MaxDisk < 0:
-		return o, fmt.Errorf("the bound of the disk is negative")
+		return o, fmt.Errorf("the limit of the disk usage must not be negative")
 	case o.MaxDisk > 0 && !alone:
-		return o, fmt.Errorf("the disk of a bucket has no bound")
+		return o, fmt.Errorf("a bucket has no limit of disk usage; this limit is for directories only")
 	case o.Shards < 1 || o.Shards > 999:
-		return o, fmt.Errorf("%d shards: from 1 to 999 are possible", o.Shards)
+		return o, fmt.Errorf("%d shards; the number must be from 1 to 999", o.Shards)
 	case o.FlushBytes < 1 || o.Puts < 1 || o.QueueTraces < 1 || o.QueueBytes < 1 || o.MaxPayload < 1 || o.RollRows < 1 || o.SpoolSize < 1 || o.CacheMemory < 1 || o.CacheSize < 1:
-		return o, fmt.Errorf("a size is negative")
+		return o, fmt.Errorf("sizes must be positive")
 	case o.Flush < 0 || o.GiveUp < 0 || o.RollEvery < 0 || o.TakeOver < 0 || o.SpoolAfter < 0:
-		return o, fmt.Errorf("a time is negative")
+		return o, fmt.Errorf("times must not be negative")
 	}
 	return o, nil
 }
 
-// set fills in what is not said.
+// set sets a zero field to its default.
 func set[T int | int64 | time.Duration](p *T, v T) {
 	if *p == 0 {
 		*p = v
 	}
 }
 
-// longer returns the longer one of two times to keep something; zero is for ever.
+// longer returns the longer of two retentions, where 0 means forever.
 func longer(a, b time.Duration) time.Duration {
 	if a == 0 || b == 0 {
 		return 0

@@ -13,18 +13,18 @@ import (
 )
 
 type sentTrace struct {
-	at    time.Time // the true one
-	wrong bool      // the node took another one for that of the store
+	at    time.Time // the true time
+	wrong bool      // the node had a wrong time of the store
 }
 
-// contents is what an object has.
+// contents is the decoded content of an object.
 type contents struct {
 	ids    []store.ID // of segments and runs
-	traces uint64     // of rollups
+	traces uint64     // number of traces in rollups
 	sound  bool
 }
 
-// look reads what is there. Of what was there before, nodes change manifests alone.
+// look reads all objects. Nodes change only manifests in place.
 func (h *harm) look(known map[string][]byte) map[string][]byte {
 	out := map[string][]byte{}
 	for e, err := range h.b.List(h.Context(), "", "") {
@@ -94,13 +94,13 @@ func (h *harm) parseAgain(k string, body []byte) *contents {
 	return x
 }
 
-// place names the hour or day of a shard that an object is of.
+// place returns the hour or day, with the shard, of an object.
 func place(k string) string {
 	part := strings.Split(k, "/")
 	return part[1] + "/" + part[2]
 }
 
-// do has nodes do something, and looks on.
+// do performs an action of nodes, and checks what it deleted.
 func (h *harm) do(what string, f func()) {
 	h.Helper()
 	was := h.objects
@@ -115,7 +115,7 @@ func (h *harm) do(what string, f func()) {
 	}
 }
 
-// deleted judges that a node has deleted an object.
+// deleted checks that a node was allowed to delete an object.
 func (h *harm) deleted(what, k string, body []byte) {
 	h.Helper()
 	x := h.parse(k, body)
@@ -154,7 +154,7 @@ func (h *harm) deleted(what, k string, body []byte) {
 	}
 }
 
-// deletedSums judges that rollups were deleted: something else has to tell what they said.
+// deletedSums checks that deleted rollups are still represented by other objects.
 func (h *harm) deletedSums(what, k string, x *contents) {
 	h.Helper()
 	at := place(k)
@@ -187,7 +187,7 @@ func (h *harm) deletedSums(what, k string, x *contents) {
 	}
 }
 
-// traces returns the traces that are there.
+// traces returns the traces in all objects.
 func (h *harm) traces() map[store.ID]bool {
 	out := map[store.ID]bool{}
 	for k, body := range h.objects {
@@ -200,7 +200,7 @@ func (h *harm) traces() map[store.ID]bool {
 	return out
 }
 
-// where returns the objects that have a trace.
+// where returns the objects that contain a trace.
 func (h *harm) where(id store.ID) (keys []string) {
 	for k, body := range h.objects {
 		if slices.Contains(h.parse(k, body).ids, id) {
@@ -210,7 +210,7 @@ func (h *harm) where(id store.ID) (keys []string) {
 	return keys
 }
 
-// answers checks what is answered: nothing twice, and all that is there, or something is said.
+// answers checks the responses: no trace is returned twice, and missing traces are reported.
 func (h *harm) answers(n *Node, when string, unharmed bool) {
 	h.Helper()
 	found := map[store.ID]int{}
@@ -226,7 +226,7 @@ func (h *harm) answers(n *Node, when string, unharmed bool) {
 		case found[id] > 1 && !(h.ruined[id] && said): // it may have become another object
 			h.fail("%s: trace %x of %v is there %d times; findings: %+v", when, id.View[:2], s.at, found[id], v.Findings)
 		case found[id] == 0 && (there[id] || !h.ruined[id]) && !s.wrong && time.Since(s.at) < keptTrue.Retention-time.Hour && !said:
-			h.fail("%s: trace %x of %v is in no answer, and nothing is said; it is in %v", when, id.View[:2], s.at, h.where(id))
+			h.fail("%s: trace %x of %v is missing from responses without a report; it is in %v", when, id.View[:2], s.at, h.where(id))
 		}
 	}
 }

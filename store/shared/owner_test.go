@@ -19,8 +19,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// A node finds a shard without an owner, and another node takes the shard before the first one commits. The first node must
-// lose that race, and not take the shard from an owner that is alive.
+// A node finds a shard without an owner, and another node takes the shard before the first one
+// commits. The first node must lose that race, and not take the shard from a live owner.
 func TestOneOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -30,7 +30,7 @@ func TestOneOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 		first.round(t.Context(), roll.Work{})
-		first.roller.Release() // now there is a manifest, and no node owns the shard
+		first.roller.Release() // a manifest exists now, and no node owns the shard
 		ca, cb := s.Client(), s.Client()
 		a, err := Open(t.Context(), ca.Bucket(time.Now), o)
 		if err != nil {
@@ -61,7 +61,8 @@ func TestOneOwner(t *testing.T) {
 		var gets atomic.Int32
 		var once sync.Once
 		ca.Before = func(r *http.Request) {
-			// The second request shows that the shard is free. Before the next one, the other node takes it.
+			// The second request shows that the shard is free. Before the next one, the other node
+			// takes it.
 			if manifest(r) && (r.Method == http.MethodPut || gets.Add(1) == 3) {
 				once.Do(func() {
 					close(let)
@@ -76,13 +77,14 @@ func TestOneOwner(t *testing.T) {
 		}
 		t.Logf("owner %s; a counts %d shards as its own, b %d", m.Owner, a.Counters().Shards, b.Counters().Shards)
 		if a.Counters().Shards > 0 && b.Counters().Shards > 0 {
-			t.Error("two nodes that are alive take the same shard for theirs")
+			t.Error("two live nodes both count the shard as their own")
 		}
 	})
 }
 
-// Of four nodes that start together, one rolls up each shard soon: no shard waits for longer than a round and the time that
-// a node leaves a shard to others. RUNS is the number of runs; one in fifty failed before nodes read all manifests first.
+// If four nodes start together, each shard gets an owner soon: no shard waits longer than a round
+// and the time for which a node leaves a shard to others. RUNS is the number of runs. Before nodes
+// read all manifests first, one run in fifty failed.
 func TestEachShardHasOwner(t *testing.T) {
 	runs, _ := strconv.Atoi(os.Getenv("RUNS"))
 	failed := 0
@@ -151,6 +153,6 @@ func TestEachShardHasOwner(t *testing.T) {
 		})
 	}
 	if failed > 0 {
-		t.Errorf("in %d of %d runs a shard stood still", failed, max(runs, 1))
+		t.Errorf("in %d of %d runs a shard had no owner for too long", failed, max(runs, 1))
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// Runs of closed hours are written anew, once, and answer as before. One that is damaged or lost stays, and keeps no other one waiting.
+// Runs of closed hours are packed once, and query results stay the same. A damaged or lost run is
+// left alone, and does not block others.
 func TestPack(t *testing.T) {
 	for _, deleted := range []bool{false, true} {
 		t.Run(fmt.Sprint("deleted ", deleted), func(t *testing.T) {
@@ -31,7 +32,7 @@ func TestPack(t *testing.T) {
 				}
 				slices.SortFunc(before, func(a, b string) int { return strings.Compare(layout.HourOfKey(a), layout.HourOfKey(b)) })
 				damage(t, n, before[2], deleted)
-				time.Sleep(5 * time.Minute) // until all are closed
+				time.Sleep(5 * time.Minute) // until all hours are closed
 				settleNode(t.Context(), n, 4)
 				m, _, err := n.b.Manifest(t.Context(), 0, 0)
 				if err != nil {
@@ -43,7 +44,7 @@ func TestPack(t *testing.T) {
 				}
 				settleNode(t.Context(), n, 8)
 				if m, _, err := n.b.Manifest(t.Context(), 0, 0); err != nil || !maps.Equal(m.Names(0), named) {
-					t.Errorf("what is packed is packed again: %v", err)
+					t.Errorf("packed runs are packed again: %v", err)
 				}
 				time.Sleep(time.Hour)
 				settleNode(t.Context(), n, 4)

@@ -9,7 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/directory"
 )
 
-// A query of a part of an hour has the traces of that part, whatever runs have been compacted, and reads few others.
+// A query for part of an hour returns exactly the traces of that part, even after compaction, and
+// reads few others.
 func TestPartOfHour(t *testing.T) {
 	start := time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)
 	now := start
@@ -49,12 +50,12 @@ func TestPartOfHour(t *testing.T) {
 		}
 		for id, at := range received {
 			if want := !at.Before(since) && at.Before(until); got[id] != want {
-				t.Errorf("from %v to %v: %s of %v is there: %v", since, until, id, at, got[id])
+				t.Errorf("from %v to %v: trace %s of %v: got %v", since, until, id, at, got[id])
 			}
 		}
 		skipped += stats.Skipped
 	}
 	if all := uint64(queries * minutes * each); skipped > all/4 {
-		t.Errorf("%d of %d traces were read and not wanted", skipped, all)
+		t.Errorf("%d of %d traces were read but did not match", skipped, all)
 	}
 }

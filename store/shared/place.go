@@ -15,8 +15,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// Folder returns the directory that a location means, if it does not mean a bucket: s3://BUCKET/PREFIX is one, and DIR and file:///DIR are
-// directories.
+// Folder returns the directory of a location. It returns false for a bucket. s3://BUCKET/PREFIX is
+// a bucket; DIR and file:///DIR are directories.
 func Folder(location string) (dir string, ok bool) {
 	if !directory.IsLocation(location) {
 		return location, !bucket.IsLocation(location)
@@ -25,10 +25,11 @@ func Folder(location string) (dir string, ok bool) {
 	return dir, err == nil
 }
 
-// foreign matches the beginning of a location of a kind that is not known, such as gs://; a single letter is a drive.
+// foreign matches the start of a location of an unsupported kind, such as gs://. A single letter is
+// a Windows drive.
 var foreign = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):/`)
 
-// CheckLocation returns an error if a location can not be one.
+// CheckLocation returns an error if a location is invalid.
 func CheckLocation(location string) error {
 	switch {
 	case bucket.IsLocation(location):
@@ -38,13 +39,14 @@ func CheckLocation(location string) error {
 		_, err := directory.ParseLocation(location)
 		return err
 	case foreign.MatchString(location):
-		kind, _, _ := strings.Cut(location, "/") // the rest may have a password
-		return fmt.Errorf("%.40q is neither a directory nor s3://BUCKET/PREFIX; if a directory has such a name, put ./ before it", kind+"//…")
+		kind, _, _ := strings.Cut(location, "/") // the rest may contain a password
+		return fmt.Errorf("%.40q is not a directory or s3://BUCKET/PREFIX; if it is the name of a directory, put ./ before it", kind+"//…")
 	}
 	return nil
 }
 
-// PlaceOptions say how a place for objects is used. All but Now are for a directory alone, see [directory.Options].
+// PlaceOptions configures [OpenPlace]. All fields but Now apply to directories only, see
+// [directory.Options].
 type PlaceOptions struct {
 	Now          func() time.Time
 	Program      string
@@ -54,7 +56,7 @@ type PlaceOptions struct {
 	Warn         func(error)
 }
 
-// OpenPlace prepares to use what is at a location. A bucket is not asked.
+// OpenPlace opens the bucket or directory at a location. It sends no request to a bucket.
 func OpenPlace(ctx context.Context, location string, o PlaceOptions) (objects.Store, error) {
 	if err := CheckLocation(location); err != nil {
 		return nil, err
@@ -79,12 +81,13 @@ func OpenPlace(ctx context.Context, location string, o PlaceOptions) (objects.St
 	return directory.Open(dir, directory.Options{Program: o.Program, ReadOnly: o.ReadOnly, Brief: o.Brief, Now: o.Now, BelieveClock: o.BelieveClock, Warn: o.Warn})
 }
 
-// checkFolder refuses a directory that has something else than objects, before anything of it is changed.
+// checkFolder returns an error if a directory contains files that are not objects. It must be
+// called before the directory is changed.
 func checkFolder(dir string) error {
 	_, err := os.Stat(filepath.Join(dir, objects.Marker))
 	list, lerr := os.ReadDir(dir)
 	if err == nil || lerr != nil {
-		return nil // it has objects, or whoever opens it says what is wrong
+		return nil // it is a place for objects, or opening it reports the error
 	}
 	for _, e := range list {
 		switch name := e.Name(); {
@@ -92,7 +95,7 @@ func checkFolder(dir string) error {
 			return &layout.RestoringError{Place: dir}
 		case name+"/" == objects.Probes || !directory.IsObject(name):
 		default:
-			return fmt.Errorf("%s is not empty (%s is there), and has no objects: use a new directory, or put its file %s back", dir, name, objects.Marker)
+			return fmt.Errorf("%s is not empty (it contains %s) and has no %s: use a new directory, or restore that file", dir, name, objects.Marker)
 		}
 	}
 	return nil

@@ -21,11 +21,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
 
-// powerDir is the variable that has the test be the process under which the power is cut, in that directory.
+// powerDir is an environment variable. If it is set, the test is the process whose power is cut, in
+// that directory.
 const powerDir = "POWERCUT_DIR"
 
-// TestPowerCut cuts the power of the disk under a process that stores traces and rolls them up: what was acknowledged is there after
-// that, once, and nothing is wrong with the rest. SOAK_CUTS says how often.
+// TestPowerCut cuts the power of the disk while a process stores and rolls up traces. Afterwards
+// each acknowledged trace is stored once, and no object is damaged. SOAK_CUTS is the number of
+// cuts.
 func TestPowerCut(t *testing.T) {
 	if dir := os.Getenv(powerDir); dir != "" {
 		onDisk(t, dir, storeForEver)
@@ -51,7 +53,7 @@ func TestPowerCut(t *testing.T) {
 			}
 			for id := range acked {
 				if !got[id] {
-					t.Errorf("cut %d: %s was acknowledged and is not there", cut+1, id)
+					t.Errorf("cut %d: acknowledged trace %s is missing", cut+1, id)
 				}
 			}
 			v, err := n.Verify(ctx, func(int, int, uint64) {})
@@ -66,9 +68,10 @@ func TestPowerCut(t *testing.T) {
 	t.Logf("%d cuts, %d traces acknowledged", cuts, len(acked))
 }
 
-// cutUnder cuts the power under a process, and returns which traces it acknowledged before. The kernel stops a file system in
-// steps of some milliseconds, and a sync that is under way may succeed although the journal is lost: after a real power cut
-// nobody gets that acknowledgement.
+// cutUnder cuts the power of the disk of a process. It returns the traces that the process
+// acknowledged before that. The kernel stops a file system in steps of some milliseconds, and a
+// running sync may succeed although the journal is lost. After a real power cut no client would
+// receive that acknowledgement.
 func cutUnder(t *testing.T, disk *scratchdisk.Disk, dir string) (acked []string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestPowerCut$")
@@ -94,9 +97,9 @@ func cutUnder(t *testing.T, disk *scratchdisk.Disk, dir string) (acked []string)
 	time.Sleep(300*time.Millisecond + rand.N(time.Second))
 	began := time.Now().UnixNano()
 	disk.Cut()
-	_ = c.Process.Kill() // it may have ended
+	_ = c.Process.Kill() // it may have ended already
 	<-read
-	_ = c.Wait() // it was killed
+	_ = c.Wait() // the error is that it was killed
 	for id, when := range at {
 		if when < began {
 			acked = append(acked, id)
@@ -105,7 +108,7 @@ func cutUnder(t *testing.T, disk *scratchdisk.Disk, dir string) (acked []string)
 	return acked
 }
 
-// storeForEver stores traces and rolls them up, and says which are acknowledged.
+// storeForEver stores traces, rolls them up, and prints the acknowledged ones.
 func storeForEver(ctx context.Context, n *Node) {
 	for range 4 {
 		go func() {
@@ -123,7 +126,7 @@ func storeForEver(ctx context.Context, n *Node) {
 	}
 }
 
-// onDisk opens a directory, does something, and leaves no file open.
+// onDisk opens a directory, calls do, and closes all files.
 func onDisk(t *testing.T, dir string, do func(ctx context.Context, n *Node)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

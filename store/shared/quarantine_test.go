@@ -17,13 +17,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// An object of the open hour, a run with one trace of one page or its rollups, is lost or damaged. Traces that come later,
-// for all pages of the shard, must be rolled up all the same.
+// An object of the open hour is lost or damaged: a run with one trace of one page, or its rollups.
+// Later traces of all pages of the shard must still be rolled up.
 func TestDamagedRunStopsNothing(t *testing.T) {
 	flip := func(t *testing.T, n *Node, key string) {
 		o, err := n.b.Get(t.Context(), key, 1<<20, "")
 		if err == nil {
-			o.Body[3] ^= 1 // of the first block: its keys and its index are sound
+			o.Body[3] ^= 1 // in the first block, so that its keys and index are sound
 			_, err = n.b.Put(t.Context(), key, o.Body, objects.Condition{})
 		}
 		if err != nil {
@@ -56,7 +56,7 @@ func TestDamagedRunStopsNothing(t *testing.T) {
 					key = e.Key
 				}
 				x.harm(t, n, key)
-				n = openNode(t, s, o) // with nothing in memory
+				n = openNode(t, s, o) // with empty caches
 				ctx, cancel := context.WithCancel(t.Context())
 				var g sync.WaitGroup
 				g.Go(func() { n.Run(ctx) })
@@ -69,19 +69,19 @@ func TestDamagedRunStopsNothing(t *testing.T) {
 				}
 				time.Sleep(6 * time.Hour)
 				if got := countOf(t, n); got[last] != 1 {
-					t.Errorf("6 h after the last of 20 traces of another page came, %d of them are in no answer; lags %v, ready: %v", 20-len(got)+got[1], n.Counters().Lags, n.Unready())
+					t.Errorf("6 h after the last of 20 traces of another page, %d of them are missing from responses; lags %v, ready: %v", 20-len(got)+got[1], n.Counters().Lags, n.Unready())
 				}
 				v, err := n.Verify(ctx, func(int, int, uint64) {})
 				mended, rerr := n.Repair(ctx, v)
 				time.Sleep(20 * time.Minute)
 				if got := countOf(t, n); got[last] != 1 {
-					t.Errorf("nor after a repair: %d mended of %d, %v, %v", mended, len(v.Findings), err, rerr)
+					t.Errorf("after a repair of %d of %d findings: %v, %v", mended, len(v.Findings), err, rerr)
 				}
 				if x.what == "a run is lost" {
 					time.Sleep(9 * 24 * time.Hour) // until all of it has expired
 				}
 				if l, err := n.b.ListSegments(ctx); err != nil || len(l.List) > 0 {
-					t.Errorf("at the end (nine days later for a lost run, with a retention of a week) %d segments wait, %v", len(l.List), err)
+					t.Errorf("at the end (nine days later for a lost run, with a retention of a week) %d segments are waiting, %v", len(l.List), err)
 				}
 				cancel()
 				g.Wait()
@@ -90,8 +90,8 @@ func TestDamagedRunStopsNothing(t *testing.T) {
 	}
 }
 
-// Two runs of two shards lie under each other's keys, as after a restore by hand. All rollups are right, and Repair must
-// leave them as they are.
+// Two runs of two shards are swapped, as after a wrong manual restore. All rollups are correct, and
+// Repair must not change them.
 func TestRepairOfSwappedRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -111,7 +111,7 @@ func TestRepairOfSwappedRuns(t *testing.T) {
 		}
 		settleNode(t.Context(), n, 2)
 		time.Sleep(2 * time.Hour)
-		settleNode(t.Context(), n, 20) // the hour is closed
+		settleNode(t.Context(), n, 20) // closes the hour
 		sums := func() (out [2]int64) {
 			n := openNode(t, s, o)
 			for shard, page := range pages {
@@ -165,8 +165,9 @@ func TestRepairOfSwappedRuns(t *testing.T) {
 	})
 }
 
-// A run of a closed hour cannot be read when a trace comes that may be a repeat of one of it. The run is quarantined, the
-// rollups of the hour stay as they are, also after a repair, and the run is used again once it is put back.
+// A run of a closed hour cannot be read when a trace arrives that may duplicate one of its traces.
+// The run is quarantined, the rollups of the hour stay unchanged even after a repair, and the run
+// is used again once it is restored.
 func TestQuarantineOfClosedHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -184,7 +185,7 @@ func TestQuarantineOfClosedHour(t *testing.T) {
 		send(1)
 		send(2)
 		time.Sleep(35 * time.Minute)
-		settleNode(t.Context(), n, 3) // closed, and written as one run
+		settleNode(t.Context(), n, 3) // closes the hour and compacts it to one run
 		keys := keysUnder(t, n, "raw/")
 		m, _, err := n.b.Manifest(t.Context(), 0, 0)
 		if err != nil {
@@ -199,7 +200,7 @@ func TestQuarantineOfClosedHour(t *testing.T) {
 			t.Fatal(err)
 		}
 		damage(t, n, keys[0], true)
-		n = openNode(t, s, o) // which does not know the keys of the run
+		n = openNode(t, s, o) // does not have the keys of the run in memory
 		send(3)
 		settleNode(t.Context(), n, 4)
 		sums := func() (total uint64) {
@@ -229,17 +230,17 @@ func TestQuarantineOfClosedHour(t *testing.T) {
 			}
 			settleNode(t.Context(), n, 2)
 			if after := sums(); after != before {
-				t.Errorf("put back: %v: after a repair the rollups have %d traces instead of %d", back, after, before)
+				t.Errorf("restored: %v: after a repair the rollups have %d traces instead of %d", back, after, before)
 			}
 		}
 		if got, v := countOf(t, n), verified(t, n); len(got) != 3 || len(v.Findings) > 0 || n.Counters().Quarantined != 0 {
-			t.Errorf("in the end: %v, %+v", got, v.Findings)
+			t.Errorf("at the end: %v, %+v", got, v.Findings)
 		}
 	})
 }
 
-// The keys of a run of the open hour are damaged, and all of its traces can be read. They are saved as another run, so
-// nothing is missing, and the old run does not count again once it is put back.
+// The keys of a run of the open hour are damaged, but all of its traces can be read. They are saved
+// to another run, so no trace is missing, and the old run does not count again once it is restored.
 func TestQuarantineOfKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -267,10 +268,10 @@ func TestQuarantineOfKeys(t *testing.T) {
 			damaged = layout.IsWrong(err)
 		}
 		if !damaged {
-			t.Fatal("no byte belongs to the keys alone")
+			t.Fatal("no byte belongs only to the keys")
 		}
 		n = openNode(t, s, o)
-		appendTo(t, n, 2, 4)           // the first one is a repeat
+		appendTo(t, n, 2, 4)           // the first one is a duplicate
 		settleNode(t.Context(), n, 12) // until the shard is taken over, and the run is quarantined
 		for _, back := range []bool{false, true} {
 			if back {
@@ -284,11 +285,11 @@ func TestQuarantineOfKeys(t *testing.T) {
 			}
 			st, err := n.Scan(t.Context(), store.Query{}, func(store.Record) error { return nil })
 			if got := fmt.Sprint(countOf(t, n)); got != "map[1:1 2:1 3:1 4:1]" || err != nil || !st.Complete() {
-				t.Errorf("put back: %v: %s, %v, %+v", back, got, err, st.Unreadable)
+				t.Errorf("restored: %v: %s, %v, %+v", back, got, err, st.Unreadable)
 			}
 		}
 		if v := verified(t, n); len(v.Findings) > 0 || n.Counters().Quarantined != 0 {
-			t.Errorf("in the end: %+v", v.Findings)
+			t.Errorf("at the end: %+v", v.Findings)
 		}
 	})
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// A segment that can not be read stops no other one. It is quarantined whole, after some rounds, and said.
+// An unreadable segment does not block others. After several rounds it is quarantined unchanged,
+// and that is reported.
 func TestBadSegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -23,21 +24,21 @@ func TestBadSegment(t *testing.T) {
 		}
 		appendTo(t, n, 1, 2)
 		got := map[byte]int{}
-		for round := 0; round < 3 && len(got) < 2; round++ { // the shard of /a may be the one that is left to the other node for a while
+		for round := 0; round < 3 && len(got) < 2; round++ { // the shard of /a may be left to the other node for a while
 			settleNode(t.Context(), n, 1)
 			got = countOf(t, n)
 		}
 		if len(got) != 2 {
-			t.Errorf("the others are not rolled up: %v", got)
+			t.Errorf("the other segments are not rolled up: %v", got)
 		}
 		if v := verified(t, n); len(v.Findings) != 1 || v.Findings[0].Object != bad.Key() {
 			t.Errorf("verify: %+v", v.Findings)
 		}
-		settleNode(t.Context(), n, 3+6) // it is taken for one of another node, which has a share
+		settleNode(t.Context(), n, 3+6) // it counts as a segment of another node, which has a share of the shards
 		appendTo(t, n, 3)
 		settleNode(t.Context(), n, 1)
 		if keys := keysUnder(t, n, layout.Segments); len(keys) > 0 {
-			t.Errorf("it is still there: %v", keys)
+			t.Errorf("the segment was not moved: %v", keys)
 		}
 		if got, err := n.b.Get(t.Context(), bad.QuarantineKey(), 100, ""); err != nil || !bytes.Equal(got.Body, garbage) {
 			t.Errorf("quarantined: %v", err)
@@ -54,7 +55,8 @@ func TestBadSegment(t *testing.T) {
 	})
 }
 
-// Of a segment that is damaged in a part, the shards that can read it have it; a sound copy is rolled up by the others.
+// If a segment is damaged in part, the shards that can read their part roll it up. Once it is
+// restored, the other shards roll it up.
 func TestSegmentBadInPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -86,7 +88,7 @@ func TestSegmentBadInPart(t *testing.T) {
 		}
 		settleNode(t.Context(), n, 7)
 		if got := countOf(t, n); got[10] != 1 || got[11] != 1 {
-			t.Errorf("a sound copy: %v", got)
+			t.Errorf("after restoring the segment: %v", got)
 		}
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// The only node of a bucket is killed and started again, and the site has no visitors any more. Traces must expire all the
-// same, although the shard belongs to an instance that is gone.
+// The only node of a bucket is killed and restarted, and the site has no visitors any more. Traces
+// must still expire, although an instance that is gone owns the shard.
 func TestRetentionWithoutOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -28,7 +28,7 @@ func TestRetentionWithoutOwner(t *testing.T) {
 			settleNode(t.Context(), n, 2)
 		}
 		if after := countUnder(t, n, "raw/"); after > 0 {
-			t.Errorf("two days later %d of %d runs are there, with a retention of %v", after, before, o.Retention)
+			t.Errorf("two days later %d of %d runs are left, with a retention of %v", after, before, o.Retention)
 		}
 	})
 }

@@ -21,13 +21,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// both are a directory and a bucket that get the same. Hours and days of the bucket are closed, those of the directory never.
+// both are a directory and a bucket that receive the same traces. The hours and days of the bucket
+// are closed, those of the directory never are.
 type both struct {
 	t         *testing.T
 	now       time.Time
 	dir, node *Node
 
-	coarse time.Duration // to which times of receipt are the same
+	coarse time.Duration // precision for comparing receive times
 }
 
 func newBoth(t *testing.T) *both {
@@ -72,7 +73,7 @@ func (b *both) count(page string, views int64, lcp int64) {
 	}
 }
 
-// settle has both sum up all that is to be summed up now.
+// settle makes both roll up and close everything they can.
 func (b *both) settle() {
 	b.t.Helper()
 	b.now = b.now.Add(time.Minute)
@@ -82,7 +83,7 @@ func (b *both) settle() {
 	b.node.round(ctx, roll.Work{Close: true}) // days are closed after their hours
 }
 
-// same asks both the same.
+// same compares the responses of both.
 func (b *both) same(when string) {
 	b.t.Helper()
 	ctx := b.t.Context()
@@ -110,7 +111,7 @@ func (b *both) same(when string) {
 	}
 }
 
-// answers are what a store says of a selection, in words.
+// answers returns the responses of a store to a selection as text.
 func (b *both) answers(ctx context.Context, l query.Local, sel selection.Selection) ([]string, error) {
 	var out []string
 	p, err := l.Profile(ctx, sel, nil)
@@ -138,7 +139,7 @@ func (b *both) answers(ctx context.Context, l query.Local, sel selection.Selecti
 	if err != nil {
 		return nil, err
 	}
-	for i := range c.Entries { // a segment has one time of receipt
+	for i := range c.Entries { // all traces of a segment have the same receive time
 		c.Entries[i].First, c.Entries[i].Last = c.Entries[i].First.Truncate(b.coarse), c.Entries[i].Last.Truncate(b.coarse)
 	}
 	out = append(out, textOf(c))
@@ -151,7 +152,7 @@ func (b *both) answers(ctx context.Context, l query.Local, sel selection.Selecti
 	return append(out, fmt.Sprint(traces)), err
 }
 
-// around returns the part of a text in which it differs from another one.
+// around returns the part of a text that differs from another one.
 func around(a, b string) string {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -168,7 +169,8 @@ func textOf(v any) string {
 	return string(text)
 }
 
-// TestSameHoweverRolledUp gives a directory and a bucket the same traces, and asks both the same, while hours and a day go by.
+// TestSameHoweverRolledUp sends the same traces to a directory and a bucket, and compares their
+// responses while hours and a day go by.
 func TestSameHoweverRolledUp(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 7))
 	b := newBoth(t)
@@ -184,7 +186,7 @@ func TestSameHoweverRolledUp(t *testing.T) {
 				recs = append(recs, recordOf(id, rnd))
 			}
 			b.append(recs...)
-			b.append(recs[0]) // a repeat
+			b.append(recs[0]) // a duplicate
 			b.count("/feed", int64(1+rnd.IntN(9)), int64(rnd.IntN(5_000_000)))
 			b.now = b.now.Add(5 * time.Minute)
 			b.settle()

@@ -19,26 +19,28 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 )
 
-// scenario is two days of a small store, in which everything happens once that a store does: traces come, are rolled up,
-// compacted, closed, deleted on request and by age, backed up and repaired, and the node is started again. It runs while
-// something fails, and at the end checks what is there with nothing failing.
+// scenario is two days of a small store, in which everything that a store does happens once: traces
+// arrive, are rolled up, compacted, closed, deleted on request and by age, backed up and repaired,
+// and the node is restarted. It runs with injected failures, and at the end checks the data without
+// failures.
 type scenario struct {
 	*testing.T
-	// open opens the place; a second call is of another process, after the first one was closed or killed.
+	// open opens the location. Later calls are by other processes, after the earlier one was closed
+	// or killed.
 	open func() (objects.Store, error)
 	// pass lets time pass.
 	pass func(time.Duration)
-	// giveUp is how long an object is tried to be put.
+	// giveUp is how long to retry an object.
 	giveUp time.Duration
 
 	log     bytes.Buffer // of all processes
-	n       *Node        // nil while no process runs
+	n       *Node        // nil while no process is running
 	sent    byte
-	acked   map[byte]bool // acknowledged
-	deleted map[byte]bool // asked to be deleted, successfully
+	acked   map[byte]bool // acknowledged traces
+	deleted map[byte]bool // traces with an acknowledged request to delete
 }
 
-// The pages. The scenario deletes the first one, and a page view of the second one.
+// Pages. The scenario deletes the first one, and a page view of the second one.
 const (
 	deletedPage = "/deleted"
 	keptPage    = "/kept"
@@ -50,7 +52,7 @@ func (x *scenario) options() Options {
 		TakeOver: 30 * time.Second, Logger: slog.New(slog.NewTextHandler(&x.log, nil))}
 }
 
-// start starts a process, if none runs. It may fail, as the one before may.
+// start starts a process unless one is running. That may fail.
 func (x *scenario) start() *Node {
 	if x.n != nil {
 		return x.n
@@ -61,10 +63,10 @@ func (x *scenario) start() *Node {
 			return x.n
 		}
 		if c, ok := b.(interface{ Close() error }); ok {
-			_ = c.Close() // that it does not start is what matters
+			_ = c.Close() // the error of starting is the one that counts
 		}
 	}
-	fmt.Fprintln(&x.log, "it does not start:", err)
+	fmt.Fprintln(&x.log, "the node does not start:", err)
 	return nil
 }
 
@@ -82,7 +84,7 @@ func (x *scenario) stop() {
 	x.n = nil
 }
 
-// send sends a trace of a page. One that is not acknowledged is sent again.
+// send sends a trace of a page, and retries until it is acknowledged.
 func (x *scenario) send(page string) byte {
 	x.sent++
 	for range 3 {
@@ -97,7 +99,7 @@ func (x *scenario) send(page string) byte {
 	return x.sent
 }
 
-// rounds lets the node do what it does again and again.
+// rounds lets the node do its periodic work.
 func (x *scenario) rounds(count int) {
 	for range count {
 		if n := x.start(); n != nil {
@@ -107,7 +109,8 @@ func (x *scenario) rounds(count int) {
 	}
 }
 
-// delete asks to delete something until that is acknowledged. Whatever becomes of the request, ids may be gone.
+// delete requests a deletion until the request is acknowledged. ids may be deleted from the first
+// attempt on.
 func (x *scenario) delete(s deletion.Selection, ids ...byte) {
 	for range 3 {
 		for _, id := range ids {
@@ -122,7 +125,7 @@ func (x *scenario) delete(s deletion.Selection, ids ...byte) {
 	}
 }
 
-// repair verifies and repairs, a few times if that fails.
+// repair verifies and repairs, with a few retries.
 func (x *scenario) repair() {
 	for range 3 {
 		n := x.start()
@@ -142,7 +145,7 @@ func (x *scenario) repair() {
 	}
 }
 
-// activities are the parts of the scenario, in order. Each may fail.
+// activities are the steps of the scenario, in order. Each may fail.
 func (x *scenario) activities() []activity {
 	return []activity{
 		{"ingest", func() {
@@ -171,7 +174,7 @@ func (x *scenario) activities() []activity {
 			x.rounds(4)
 		}},
 		{"deletion", func() {
-			x.send(otherPage) // in an hour that is open
+			x.send(otherPage) // in an open hour
 			x.rounds(2)
 			x.delete(deletion.Selection{Views: []string{viewOf(1)}}, 1)
 			x.delete(deletion.Selection{Page: deletedPage}, 2, 4, 6)
@@ -211,14 +214,14 @@ func viewOf(n byte) string {
 	return hex.EncodeToString(id.View[:])
 }
 
-// lose removes an object, as an operator may by mistake.
+// lose deletes an object, as an operator may do by mistake.
 func (x *scenario) lose(key string) {
 	if n := x.start(); n != nil {
-		_ = n.b.Delete(x.Context(), key) // it may fail
+		_ = n.b.Delete(x.Context(), key) // this may fail
 	}
 }
 
-// run runs all activities. before is called before each with its number.
+// run runs all activities. It calls before with the number of each.
 func (x *scenario) run(before func(i int)) {
 	x.acked, x.deleted = map[byte]bool{}, map[byte]bool{}
 	for i, a := range x.activities() {
@@ -229,29 +232,29 @@ func (x *scenario) run(before func(i int)) {
 	x.stop()
 }
 
-// check starts a last process, with nothing failing: all that was acknowledged and not deleted is there once, what was
-// deleted is not, and nothing is wrong or quarantined.
+// check starts a last process without failures. Each trace that was acknowledged and not deleted is
+// stored once, deleted traces are gone, and no object is damaged or quarantined.
 func (x *scenario) check() {
 	x.Helper()
 	n := x.start()
 	if n == nil {
-		x.Fatalf("it does not start without faults:\n%s", x.tail())
+		x.Fatalf("the node does not start without faults:\n%s", x.tail())
 	}
 	defer x.stop()
 	for range 4 {
-		if n.Doubt() != nil { // the clock was not noted for a day
+		if n.Doubt() != nil { // the clock has not been noted for a day
 			x.pass(time.Hour)
 			x.rounds(1)
 		}
 	}
-	x.delete(deletion.Selection{Views: []string{viewOf(1)}}, 1) // in vain, unless the first requests were
+	x.delete(deletion.Selection{Views: []string{viewOf(1)}}, 1) // no effect, unless the earlier requests failed
 	x.delete(deletion.Selection{Page: deletedPage}, 2, 4, 6)
 	for range 3 {
 		x.rounds(3)
 		x.pass(2 * time.Minute)
 	}
 	if v := verified(x.T, n); mends(v.Findings) {
-		x.repair() // of what a failure may leave: runs that no manifest names
+		x.repair() // a failure may leave unnamed runs
 		x.rounds(3)
 	}
 	v := verified(x.T, n)
@@ -269,11 +272,11 @@ func (x *scenario) check() {
 	for id := byte(1); id <= x.sent; id++ {
 		switch {
 		case found[id] > 1:
-			x.Errorf("trace %d is there %d times", id, found[id])
+			x.Errorf("got trace %d %d times, want once", id, found[id])
 		case x.deleted[id] && found[id] != 0:
-			x.Errorf("trace %d is there, and was deleted", id)
+			x.Errorf("deleted trace %d is still stored", id)
 		case x.acked[id] && !x.deleted[id] && found[id] == 0:
-			x.Errorf("trace %d was acknowledged, and is gone", id)
+			x.Errorf("acknowledged trace %d is missing", id)
 		}
 	}
 	if x.Failed() {

@@ -19,8 +19,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// What the store does not take is on the disk of the node within a second, and in the bucket when the store is
-// back: once, under the hour in which it was received, and also if another process finds it.
+// Traces that the store does not accept are in the spool within a second, and in the bucket once
+// the store is back: each once, under the hour in which it was received, even if another process
+// moves it.
 func TestSpool(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "spool")
 	synctest.Test(t, func(t *testing.T) {
@@ -46,21 +47,21 @@ func TestSpool(t *testing.T) {
 		if err := n.Unready(); err != nil {
 			t.Errorf("with a spool: %v", err)
 		}
-		for i := 3; err == nil && i < 20; i++ { // until it is full
+		for i := 3; err == nil && i < 20; i++ { // until the spool is full
 			_, err = n.Append(t.Context(), []store.Record{testRecord(byte(i), "/a")})
 		}
 		if !strings.Contains(fmt.Sprint(err), "the spool is full") || !errors.Is(err, fakebucket.ErrCut) {
-			t.Errorf("got %v, want that the spool is full", err)
+			t.Errorf("got %v, want errSpoolFull", err)
 		}
 		segments, bytes := n.Counters().SpoolSegments, n.Counters().SpoolBytes
 		if segments < 2 || bytes > 600 {
 			t.Errorf("%d segments of %d bytes", segments, bytes)
 		}
 		if err := n.writer.Unspool(t.Context()); err == nil {
-			t.Error("the spool is emptied without a store")
+			t.Error("the spool was emptied without a store")
 		}
 
-		// Another process, after a crash in the middle of writing.
+		// A new process, after a crash during a write.
 		if err := os.WriteFile(filepath.Join(dir, "seg_20000101T00_x-00000001.tmp"), []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func TestSpool(t *testing.T) {
 		if got := n.Counters().SpoolSegments; got != segments {
 			t.Fatalf("%d segments are found, want %d", got, segments)
 		}
-		for range 4 { // the one before is taken for alive, as its segments have just come
+		for range 4 { // the earlier process counts as alive, because its segments have just arrived
 			n.round(t.Context(), roll.Work{})
 			time.Sleep(15 * time.Second)
 		}
@@ -80,7 +81,7 @@ func TestSpool(t *testing.T) {
 		_, err = n.Scan(t.Context(), store.Query{}, func(rec store.Record) error {
 			found[rec.ID.View[0]]++
 			if d := rec.Received.Sub(begin).Abs(); d > time.Minute {
-				t.Errorf("%s was received %v after it was", rec.ID, d)
+				t.Errorf("trace %s is recorded %v late", rec.ID, d)
 			}
 			return nil
 		})
@@ -101,7 +102,8 @@ func TestSpoolRefuses(t *testing.T) {
 	}
 }
 
-// Whoever asks without a lag gets all that was acknowledged before, and is told if nobody rolls up.
+// A query with a lag of 0 includes all traces acknowledged before it, and reports if no node rolls
+// up.
 func TestReadYourWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := openNode(t, fakebucket.New(1), Options{Flush: time.Millisecond})
@@ -130,7 +132,8 @@ func TestReadYourWrites(t *testing.T) {
 	})
 }
 
-// Who waits for what just came in does not wait for the next round, and does not make the node do nothing else.
+// A query that waits for recent traces need not wait for the next round, and does not keep the node
+// busy all the time.
 func TestWanted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -152,17 +155,18 @@ func TestWanted(t *testing.T) {
 			}
 		}
 		if took := time.Since(begin); took > 40*time.Second {
-			t.Errorf("20 times took %v", took)
+			t.Errorf("20 queries took %v", took)
 		}
 		if lists = s.Requests()["LIST"] - lists; lists > 80 {
-			t.Errorf("%d lists", lists)
+			t.Errorf("got %d list requests", lists)
 		}
 		stop()
 		group.Wait()
 	})
 }
 
-// A shard whose roller has stopped is taken over by another node, and not before; one that is left is taken at once.
+// If a node stops rolling up a shard, another node takes it over, but not too early. A released
+// shard is taken immediately.
 func TestTakeOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -190,19 +194,20 @@ func TestTakeOver(t *testing.T) {
 			t.Fatalf("after 31 s: %d; leading: %d and %d", rolled(b), a.Counters().Shards, b.Counters().Shards)
 		}
 		send(3)
-		a.round(t.Context(), roll.Work{}) // it learns that another has it
+		a.round(t.Context(), roll.Work{}) // it learns that another node owns the shard
 		if rolled(a) != 1 || a.Counters().Shards != 0 {
-			t.Errorf("the old one goes on: %d", rolled(a))
+			t.Errorf("the old node continues: %d", rolled(a))
 		}
 		b.roller.Release()
 		a.round(t.Context(), roll.Work{})
 		if rolled(a) != 2 {
-			t.Errorf("what is left is not taken: %d", rolled(a))
+			t.Errorf("released shards are not taken: %d", rolled(a))
 		}
 	})
 }
 
-// Nodes that take traces share the work, whoever was there first, and when one goes others do what it did.
+// Nodes that receive traces share the shards, regardless of the order of their starts. If one
+// stops, others take over its shards.
 func TestShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -238,7 +243,7 @@ func TestShare(t *testing.T) {
 		start()
 		traffic(time.Minute)
 		if got := led(); got[0] != 8 {
-			t.Fatalf("one machine rolls up %v", got)
+			t.Fatalf("one node rolls up %v", got)
 		}
 		start()
 		start()
@@ -250,18 +255,18 @@ func TestShare(t *testing.T) {
 			return n
 		}
 		if got := led(); slices.Min(got) < 2 || slices.Max(got) > 3 {
-			t.Errorf("three machines roll up %v", got)
+			t.Errorf("three nodes roll up %v", got)
 		}
 		packed := lost()
 		traffic(4 * time.Minute)
 		if got := led(); slices.Min(got) < 2 || slices.Max(got) > 3 || lost() > packed {
-			t.Errorf("four minutes later they roll up %v, and lost %d races", got, lost()-packed)
+			t.Errorf("four minutes later the nodes roll up %v, and lost %d races", got, lost()-packed)
 		}
 		dead[0] = true
 		stops[0]()
 		traffic(4 * time.Minute)
 		if got := led(); got[0] != 4 || got[1] != 4 {
-			t.Errorf("two machines roll up %v", got)
+			t.Errorf("two nodes roll up %v", got)
 		}
 		for _, stop := range stops {
 			stop()
@@ -270,8 +275,8 @@ func TestShare(t *testing.T) {
 	})
 }
 
-// A trace is spooled by a node whose answer is lost, and sent to another one, which spools it as well. Both spools
-// are emptied within a day, at different hours.
+// A node spools a trace, but its response is lost, so the client sends the trace to another node,
+// which spools it as well. Both spools are emptied within a day, in different hours.
 func TestTwoSpools(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -289,33 +294,33 @@ func TestTwoSpools(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})
-		if _, err := c.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil { // the hour is there
+		if _, err := c.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil { // the hour exists
 			t.Fatal(err)
 		}
 		settleNode(t.Context(), c, 4)
 		ca.CutAfter(0)
 		cb.CutAfter(0)
-		for _, n := range []*Node{a, b} { // the first answer was lost
+		for _, n := range []*Node{a, b} { // the first response was lost
 			if res, err := n.Append(t.Context(), []store.Record{testRecord(2, "/a")}); err != nil || res.Durability != store.Spool {
 				t.Fatal(res, err)
 			}
 		}
 		time.Sleep(90 * time.Minute)
-		settleNode(t.Context(), c, 4) // the hour is closed
+		settleNode(t.Context(), c, 4) // closes the hour
 		time.Sleep(2 * time.Hour)
-		a2 := openNode(t, s, o(1)) // the first node is started again
+		a2 := openNode(t, s, o(1)) // the first node is restarted
 		if err := a2.writer.Unspool(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		settleNode(t.Context(), c, 8)
 		time.Sleep(3 * time.Hour)
-		b2 := openNode(t, s, o(2)) // and the second
+		b2 := openNode(t, s, o(2)) // and the second one
 		if err := b2.writer.Unspool(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		settleNode(t.Context(), c, 8)
 		if got := countOf(t, c); got[2] != 1 || got[1] != 1 {
-			t.Errorf("traces are there so often: %v", got)
+			t.Errorf("got traces this many times: %v", got)
 		}
 	})
 }

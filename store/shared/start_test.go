@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// A store that is busy when a node starts is asked again; one that refuses is not.
+// Start retries if the store is busy, and fails if the store rejects the request.
 func TestStartOnBusyStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -30,7 +30,8 @@ func TestStartOnBusyStore(t *testing.T) {
 	})
 }
 
-// A node that stops empties its spool if the store is there, and else says what is left.
+// A node that is closed empties its spool if the store is available, and otherwise logs what is
+// left.
 func TestCloseEmptiesSpool(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,8 +19,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/faultyfs"
 )
 
-// sweepOf returns which operations of an activity fail, one in each run: all with SWEEP=all, as make sweeps has it, else
-// about most of them. STRIDE and FIRST are the distance between two of them and the first one, to find a failure again.
+// sweepOf returns the numbers of the operations that fail, one in each run: all with SWEEP=all, as
+// make sweeps has it, else about most of them. STRIDE is the distance between two of them and FIRST
+// is the first one, to reproduce a failure.
 func sweepOf(operations, most int) (list []int) {
 	first, stride := 1, max(1, operations/most)
 	if os.Getenv("SWEEP") == "all" {
@@ -38,7 +39,7 @@ func sweepOf(operations, most int) (list []int) {
 	return list
 }
 
-// losing is a way to a bucket on which one request fails, and maybe those after it.
+// losing is a connection to a bucket on which one request fails, and possibly some after it.
 type losing struct {
 	of *fakebucket.Client
 
@@ -47,11 +48,11 @@ type losing struct {
 	fault lostAnswer
 }
 
-// lostAnswer configures which request fails, and how.
+// lostAnswer configures which requests fail, and how.
 type lostAnswer struct {
-	at    int  // the number of the request, from 1 on; 0 is none
-	done  bool // it is carried out, and its response is lost
-	later int  // so many requests after it fail, and are not carried out
+	at    int  // number of the request, from 1; 0 for none
+	done  bool // the request is carried out, but its response is lost
+	later int  // number of following requests that fail without being carried out
 }
 
 func (l *losing) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -70,7 +71,8 @@ func (l *losing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, fakebucket.ErrCut
 }
 
-// runOnBucket runs the scenario on a bucket in virtual time, with a fault. It returns the number of requests.
+// runOnBucket runs the scenario on a bucket in virtual time, with a fault. It returns the number of
+// requests.
 func runOnBucket(t *testing.T, fault lostAnswer, activities *[]int) int {
 	l := &losing{of: fakebucket.New(1).Client()}
 	x := &scenario{T: t, pass: time.Sleep, giveUp: 2 * time.Second, open: func() (objects.Store, error) {
@@ -89,17 +91,19 @@ func runOnBucket(t *testing.T, fault lostAnswer, activities *[]int) int {
 	return requests
 }
 
-// fileFaults are how an operation on a file fails; the last one stays until the process is started again.
+// fileFaults are the ways in which an operation on a file fails. The last one persists until the
+// process is restarted.
 var fileFaults = []faultyfs.Fault{{}, {Err: syscall.EMFILE}, {Err: syscall.ENOSPC, Torn: true}, {Torn: true}, {Stays: true, Torn: true}}
 
-// runInDirectory runs the scenario in a directory, with a fault. It returns the number of operations on files.
+// runInDirectory runs the scenario in a directory, with a fault. It returns the number of file
+// operations.
 func runInDirectory(t *testing.T, fault faultyfs.Fault, activities *[]int) (operations int) {
 	f := &faultyfs.FS{}
 	dir, now := t.TempDir(), time.Date(2026, 11, 20, 10, 5, 0, 0, time.UTC)
 	x := &scenario{T: t, pass: func(d time.Duration) { now = now.Add(d) }, giveUp: 20 * time.Millisecond}
 	x.open = func() (objects.Store, error) {
 		if len(f.Failed()) > 0 {
-			f.Set(faultyfs.Fault{}) // another process has no descriptors open, and a disk that is well again
+			f.Set(faultyfs.Fault{}) // a new process has no open descriptors, and its disk works again
 		}
 		return directory.Open(dir, directory.Options{MinFree: -1, FS: f, Now: func() time.Time { return now },
 			Warn: func(err error) { fmt.Fprintln(&x.log, "warning:", err) }})
@@ -119,8 +123,9 @@ func runInDirectory(t *testing.T, fault faultyfs.Fault, activities *[]int) (oper
 	return operations
 }
 
-// Each operation on a file may fail once, or from then on until the process is started again, in whatever the store does:
-// nothing acknowledged is lost, nothing that is sound is quarantined, and a restart without faults has everything.
+// Each file operation of the store may fail once, or from then on until the process is restarted.
+// Nothing acknowledged is lost, no sound object is quarantined, and a restart without faults
+// returns all traces.
 func TestFailingFiles(t *testing.T) {
 	var begins []int
 	operations := runInDirectory(t, faultyfs.Fault{}, &begins)
@@ -137,9 +142,9 @@ func TestFailingFiles(t *testing.T) {
 	}
 }
 
-// Each request to a bucket may lose its response once, in whatever the store does: nothing acknowledged is lost, only
-// the selected traces are deleted, and nothing is quarantined. The network may also be away for a while from then on, so
-// that the node cannot find out what became of the request.
+// Each request to a bucket may lose its response once. Nothing acknowledged is lost, only the
+// selected traces are deleted, and nothing is quarantined. The network may also be down for a while
+// afterwards, so that the node cannot find out whether the request succeeded.
 func TestLostAnswers(t *testing.T) {
 	var begins []int
 	operations := 0
@@ -165,8 +170,8 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// Each operation on the files of a spool may fail once, or from then on: a trace that was acknowledged while the bucket was
-// away is in the bucket in the end.
+// Each file operation of a spool may fail once, or from then on. A trace that was acknowledged
+// while the bucket was unavailable is in the bucket at the end.
 func TestSpoolFailingFiles(t *testing.T) {
 	faultyfs.Sweep(t, nil, 12, func(t *testing.T, f *faultyfs.FS, begin, end func()) {
 		dir := t.TempDir()
@@ -186,11 +191,11 @@ func TestSpoolFailingFiles(t *testing.T) {
 					acked[i] = true
 				}
 				if i%3 == 0 {
-					settleNode(t.Context(), n, 1) // which empties the spool
+					settleNode(t.Context(), n, 1) // empties the spool
 				}
 			}
 			if err == nil {
-				_ = n.Close(t.Context()) // it may fail
+				_ = n.Close(t.Context()) // this may fail
 			}
 			end()
 			c.CutAfter(-1)
@@ -202,7 +207,7 @@ func TestSpoolFailingFiles(t *testing.T) {
 			found := countOf(t, n)
 			for id := range acked {
 				if found[id] != 1 {
-					t.Errorf("trace %d was acknowledged, and is there %d times", id, found[id])
+					t.Errorf("got acknowledged trace %d %d times, want once", id, found[id])
 				}
 			}
 		})

@@ -13,10 +13,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
 
-// symbolsFolder is where symbols are in the bucket.
+// symbolsFolder is the folder of symbols in the bucket.
 const symbolsFolder = "symbols/"
 
-// A file of symbols is asked for, or written, for so long, and a write is tried so often: whoever uploads waits.
+// Limits of a request for a file of symbols. They are short because an uploader waits for it.
 const (
 	symbolsWait     = 30 * time.Second
 	symbolsAttempts = 3
@@ -57,7 +57,7 @@ func (f symbolFiles) Read(name string, most int64) ([]byte, error) {
 	return got.Body, nil
 }
 
-// Write has no condition: of two tables of a script both are right.
+// Write sets no condition, because two tables of the same script are equally valid.
 func (f symbolFiles) Write(name string, body []byte) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), symbolsWait)
 	defer cancel()

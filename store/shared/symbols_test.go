@@ -14,8 +14,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// Symbols that are sent to one node are those of all, also when answers of the store are lost; a damaged
-// one is missing.
+// Symbols that are sent to one node are available on all nodes, even if responses of the store are
+// lost. A damaged table counts as missing.
 func TestSymbols(t *testing.T) {
 	server := fakebucket.New(3)
 	a, b := openNode(t, server, Options{}), openNode(t, server, Options{})
@@ -69,6 +69,6 @@ func TestSymbols(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := a.Symbols().Read("tables/"+hash[:2]+"/"+hash, 1<<20); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it is still there after its time: %v", err)
+		t.Errorf("the table was not deleted after its retention: %v", err)
 	}
 }

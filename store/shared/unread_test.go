@@ -16,8 +16,8 @@ import (
 )
 
 // The process has no file descriptors left when a generation of commits ends and its files are
-// scanned. Its acknowledged traces are not quarantined as damaged: once there are descriptors, they
-// are rolled up.
+// scanned. Its acknowledged traces must not be quarantined as damaged: once there are descriptors,
+// they are rolled up.
 func TestCommitsCannotBeRead(t *testing.T) {
 	now := time.Now()
 	f := &faultyfs.FS{}
@@ -39,7 +39,7 @@ func TestCommitsCannotBeRead(t *testing.T) {
 	f.Set(faultyfs.Fault{N: 1, Stays: true, Err: syscall.EMFILE, Only: func(op faultyfs.Op) bool {
 		return op.Kind == faultyfs.Open && strings.HasSuffix(op.Path, ".sst")
 	}})
-	now = now.Add(61 * time.Minute) // so the next commit begins another generation
+	now = now.Add(61 * time.Minute) // so that the next commit begins another generation
 	add(2)
 	if !soon(func() bool { return f.Count() > 0 }) {
 		t.Fatal("the generation does not end")
@@ -53,15 +53,15 @@ func TestCommitsCannotBeRead(t *testing.T) {
 	f.Set(faultyfs.Fault{})
 	n.RollUp(t.Context())
 	if got := idsIn(t, n.Reader); len(got) != 2 {
-		t.Errorf("%d of 2 acknowledged traces are there", len(got))
+		t.Errorf("got %d of 2 acknowledged traces", len(got))
 	}
 	if err := n.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// A damaged segment of which no byte is left is not replaced by an empty object under quarantine/. It stays where
-// it is, and stops no other segment.
+// A damaged segment that is empty must not be replaced by an empty object under quarantine/. It
+// stays in place, and does not block other segments.
 func TestNoBytesToSetAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -73,7 +73,7 @@ func TestNoBytesToSetAside(t *testing.T) {
 		appendTo(t, n, 1)
 		settleNode(t.Context(), n, 9)
 		if got := countOf(t, n); len(got) != 1 {
-			t.Errorf("the other one is not rolled up: %v", got)
+			t.Errorf("the other segment is not rolled up: %v", got)
 		}
 		if keys := keysUnder(t, n, layout.Segments); len(keys) != 1 || keys[0] != bad.Key() {
 			t.Errorf("segments: %q", keys)

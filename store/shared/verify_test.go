@@ -23,7 +23,7 @@ func idOf(rnd *rand.Rand) (id store.ID) {
 	return id
 }
 
-// keysUnder returns the keys of objects that begin with a prefix.
+// keysUnder returns the keys of objects with a prefix.
 func keysUnder(t testing.TB, n *Node, prefix string) (keys []string) {
 	t.Helper()
 	for e, err := range n.b.List(t.Context(), prefix, "") {
@@ -35,7 +35,7 @@ func keysUnder(t testing.TB, n *Node, prefix string) (keys []string) {
 	return keys
 }
 
-// damage flips a bit in the middle of an object, or deletes it.
+// damage flips a bit in the first block of an object, or deletes the object.
 func damage(t testing.TB, n *Node, k string, deleted bool) {
 	t.Helper()
 	if deleted {
@@ -48,7 +48,7 @@ func damage(t testing.TB, n *Node, k string, deleted bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got.Body[3] ^= 1 // of the first block
+	got.Body[3] ^= 1 // in the first block
 	if _, err := n.b.Put(t.Context(), k, got.Body, objects.Condition{}); err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +65,8 @@ func verified(t testing.TB, n *Node) check.Verified {
 
 func quietly(int, int, uint64) {}
 
-// aged is a bucket of some days: of the first the rollups of the day are left, of the second those of its hours, and of
-// the third the traces.
+// aged is a bucket with the data of several days. Of the first day only the daily rollups are left,
+// of the second day the hourly rollups, and of the third day the traces.
 type aged struct {
 	t      testing.TB
 	server *fakebucket.Server
@@ -74,7 +74,7 @@ type aged struct {
 	rnd    *rand.Rand
 }
 
-// newAged makes a bucket that began some days ago.
+// newAged returns a bucket that was created some days ago.
 func newAged(t testing.TB, seed uint64) *aged {
 	t.Helper()
 	a := &aged{t: t, server: fakebucket.New(seed), now: time.Date(2026, 11, 18, 10, 10, 0, 0, time.UTC), rnd: rand.New(rand.NewPCG(seed, 2))}
@@ -113,7 +113,7 @@ func (a *aged) open(o Options) *Node {
 	return n
 }
 
-// records returns traces.
+// records returns n traces.
 func (a *aged) records(n int) (out []store.Record) {
 	for range n {
 		out = append(out, recordOf(idOf(a.rnd), a.rnd))
@@ -121,7 +121,8 @@ func (a *aged) records(n int) (out []store.Record) {
 	return out
 }
 
-// TestVerify damages and deletes objects of each kind: all of it is found, and what can be is made again.
+// TestVerifyBucket damages and deletes objects of each kind. Verify finds all of them, and Repair
+// rebuilds what it can.
 func TestVerifyBucket(t *testing.T) {
 	a := newAged(t, 7)
 	n := a.open(Options{})
@@ -134,11 +135,11 @@ func TestVerifyBucket(t *testing.T) {
 	}
 	v := verified(t, n)
 	if len(v.Findings) > 0 || v.Objects == 0 || v.Hours == 0 || v.Traces == 0 {
-		t.Fatalf("all is well: %+v", v)
+		t.Fatalf("an undamaged bucket has findings: %+v", v)
 	}
 	n.round(t.Context(), roll.Work{})
 	if v = verified(t, n); len(v.Findings) > 0 {
-		t.Fatalf("all is well: %+v", v)
+		t.Fatalf("an undamaged bucket has findings: %+v", v)
 	}
 	b := &both{t: t, now: a.now, node: n, coarse: time.Minute}
 	profile := func() string {
@@ -173,31 +174,31 @@ func TestVerifyBucket(t *testing.T) {
 				}
 				mended, err := n.Repair(t.Context(), v)
 				if err != nil || (mended > 0) != mends {
-					t.Fatalf("%s: %d are mended, %v", what, mended, err)
+					t.Fatalf("%s: %d findings were repaired, %v", what, mended, err)
 				}
-				if !mends || !deleted { // what was replaced may be there
+				if !mends || !deleted { // replaced objects may be left
 					if _, err := n.b.Put(t.Context(), k, before.Body, objects.Condition{}); err != nil {
 						t.Fatal(err)
 					}
 				}
 				if v := verified(t, n); len(v.Findings) > 0 {
-					t.Fatalf("%s, and after that: %+v", what, v.Findings)
+					t.Fatalf("%s: findings after the repair: %+v", what, v.Findings)
 				}
 				if got := profile(); got != want {
-					t.Fatalf("%s: the answer is another one:\n%s\nwant\n%s", what, around(got, want), around(want, got))
+					t.Fatalf("%s: the responses differ:\n%s\nwant\n%s", what, around(got, want), around(want, got))
 				}
 				if mends {
-					break // it is another object by now
+					break // another object has replaced it
 				}
 			}
 		}
 	}
 	if len(kinds) != 5 {
-		t.Errorf("not all kinds of objects were there, with and without what they can be made again of: %v", kinds)
+		t.Errorf("not all kinds of objects occurred, both with and without their sources: %v", kinds)
 	}
 }
 
-// TestVerifySums changes sums to others that are whole.
+// TestVerifySums replaces rollups by other valid ones.
 func TestVerifySums(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(9, 9))
 	b := newBoth(t)
@@ -225,7 +226,7 @@ func TestVerifySums(t *testing.T) {
 			}
 			v := verified(t, n)
 			if len(v.Findings) != 1 || !v.Findings[0].Mends {
-				t.Errorf("%s in the place of %s: %+v", other, k, v.Findings)
+				t.Errorf("%s replaced by %s: %+v", other, k, v.Findings)
 			}
 			if _, err := n.b.Put(t.Context(), k, was.Body, objects.Condition{}); err != nil {
 				t.Fatal(err)

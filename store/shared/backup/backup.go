@@ -14,12 +14,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// Stats say what a backup holds.
+// Stats describes a backup.
 type Stats struct {
 	Made    time.Time
 	Objects int
 	Bytes   int64
-	Traces  uint64 // one of two pages counts twice
+	Traces  uint64 // a trace of two pages counts twice
 	Wrong   []Wrong
 }
 
@@ -29,20 +29,26 @@ type Wrong struct {
 	Why    string `json:"why"`
 }
 
-// mostWrong is how many objects may be wrong. If there are more, it is the way to them that is.
+// mostWrong is the maximum number of such objects. If there are more, the problem is probably the
+// connection to the store.
 const mostWrong = 10_000
 
-// Backup writes all that was acknowledged when it is called to w, while nodes go on and delete what they have replaced. An object
-// that is missing or damaged is named, and the rest goes on. After an error the stream has no end, and [Archive.Restore] refuses it.
+// Backup writes all traces that were acknowledged before the call to w. Nodes may keep running, and
+// may delete objects that they have replaced. Objects that are missing or damaged are reported in
+// Stats.Wrong and do not stop the backup. After an error the stream has no end, and
+// [Archive.Restore] rejects it.
 //
-// Nothing is lost on the way from a segment to the runs of a shard, since segments come before manifests. A segment is deleted when
-// the manifests of all shards have it. So one that is there no more when it is read is in all manifests that are read later, and
-// of one that was copied a manifest says whether its traces are in runs already. In the other order, one that is rolled up
-// and deleted between the two would be in neither.
+// No trace is lost between a segment and the runs of a shard, because segments are copied before
+// manifests. A segment is deleted only when the manifests of all shards have it. So if a listed
+// segment is missing when it is read, all manifests that are read later have it. For each segment
+// that was copied, the manifest shows whether its traces are in runs already. In the opposite
+// order, a segment that is rolled up and deleted in between would be in neither.
 //
-// Nothing has to wait for a backup, nor know of it. Objects that a manifest names may be replaced meanwhile, and are deleted some minutes
-// later. Then the manifest is read again: it names what took their place, and most of what was sent already, which never
-// changes. It ends as long as the stream is faster than what comes. The manifest that was read last is the one that is copied.
+// Nodes need not wait for a backup or know of it. Objects that a manifest names may be replaced
+// during the backup, and are deleted some minutes later. In that case Backup reads the manifest
+// again: it names the replacements, and otherwise mostly objects that have been sent, which never
+// change. The backup ends if the stream is faster than new data arrives. It contains the manifest
+// that was read last.
 func Backup(ctx context.Context, w io.Writer, b *layout.Bucket) (Stats, error) {
 	x := &backup{b: b, out: newWriter(w, b.Now())}
 	if err := x.run(ctx); err != nil {
@@ -59,7 +65,7 @@ type backup struct {
 	wrong    []Wrong
 }
 
-// segment is one that was copied, and how many rows it has of each shard.
+// segment is a copied segment with its number of rows by shard.
 type segment struct {
 	layout.Segment
 	rows []int
@@ -92,7 +98,8 @@ func (x *backup) run(ctx context.Context) error {
 	return x.out.close(end{Traces: x.traces, Wrong: x.wrong})
 }
 
-// symbols copies the symbols. What names others is listed first, and sent last.
+// symbols copies the symbols. Uploads name tables, so they are listed before the tables and copied
+// after them.
 func (x *backup) symbols(ctx context.Context) error {
 	uploads, err := x.list(ctx, layout.Symbols)
 	if err != nil {
@@ -108,7 +115,7 @@ func (x *backup) symbols(ctx context.Context) error {
 	return x.each(ctx, slices.DeleteFunc(uploads, func(key string) bool { return !layout.NamesTables(key) }))
 }
 
-// waiting copies the segments that wait, and those that were quarantined.
+// waiting copies the segments that are not rolled up, and the quarantined ones.
 func (x *backup) waiting(ctx context.Context) error {
 	l, err := x.b.ListSegments(ctx)
 	if err != nil {
@@ -121,7 +128,7 @@ func (x *backup) waiting(ctx context.Context) error {
 		}
 		o, err := x.b.ParseSegment(s.Key(), body)
 		if err != nil {
-			continue // it is gone, or noted as damaged
+			continue // it was rolled up, or is already noted as damaged
 		}
 		rows := make([]int, x.b.Shards)
 		for shard := range rows {
@@ -129,12 +136,12 @@ func (x *backup) waiting(ctx context.Context) error {
 		}
 		x.segments = append(x.segments, segment{s.Segment, rows})
 	}
-	return x.all(ctx, layout.Quarantine) // after the segments, which come from there
+	return x.all(ctx, layout.Quarantine) // after the segments, because a segment may be quarantined meanwhile
 }
 
-// shard copies a shard.
+// shard copies the objects of a shard, and then its manifest.
 func (x *backup) shard(ctx context.Context, shard int) error {
-	done := map[string]bool{} // what was sent, or noted
+	done := map[string]bool{} // objects that were copied or noted
 	missing := ""
 	for {
 		m, err := x.manifest(ctx, shard)
@@ -145,9 +152,9 @@ func (x *backup) shard(ctx context.Context, shard int) error {
 			return err
 		}
 		named := m.Names(shard)
-		if named[missing] { // still: it was not replaced
+		if named[missing] { // it was not replaced, so it is missing
 			done[missing] = true
-			if err := x.note(missing, errors.New("it is not there")); err != nil {
+			if err := x.note(missing, errors.New("it is missing")); err != nil {
 				return err
 			}
 		}
@@ -161,7 +168,7 @@ func (x *backup) shard(ctx context.Context, shard int) error {
 	}
 }
 
-// manifest returns the newest manifest of a shard, with nobody who rolls it up, and nothing that is to be deleted.
+// manifest returns the newest manifest of a shard, without its owner and without removed objects.
 func (x *backup) manifest(ctx context.Context, shard int) (m *layout.Manifest, err error) {
 	err = x.patiently(ctx, func() error {
 		m, _, err = x.b.Manifest(ctx, shard, 0)
@@ -175,9 +182,10 @@ func (x *backup) manifest(ctx context.Context, shard int) (m *layout.Manifest, e
 	return m, nil
 }
 
-// named copies those objects of a manifest that are not done, until one is missing.
+// named copies the objects of a manifest that are not done. It stops at the first missing one and
+// returns it.
 func (x *backup) named(ctx context.Context, named, done map[string]bool) (missing string, err error) {
-	// What is newest is replaced first, and so it comes first.
+	// The newest objects are copied first, because nodes replace them first.
 	keys := slices.SortedFunc(maps.Keys(named), func(a, b string) int {
 		return cmp.Or(cmp.Compare(layout.HourOfKey(b), layout.HourOfKey(a)), cmp.Compare(a, b))
 	})
@@ -197,7 +205,7 @@ func (x *backup) named(ctx context.Context, named, done map[string]bool) (missin
 	return "", nil
 }
 
-// putManifest copies the manifest of a shard, if it has been written ever.
+// putManifest copies the manifest of a shard, unless it was never written.
 func (x *backup) putManifest(shard int, m *layout.Manifest) error {
 	if m.Nonce == "" {
 		return nil
@@ -219,7 +227,8 @@ func (x *backup) putManifest(shard int, m *layout.Manifest) error {
 	return x.out.put(layout.ManifestKey(shard), body)
 }
 
-// lost copies what there is of a shard whose manifest is lost or damaged, so that it can be brought back from the copy as well.
+// lost copies all objects of a shard whose manifest is lost or damaged, so that the shard can be
+// repaired after a restore as well.
 func (x *backup) lost(ctx context.Context, shard int, why error) error {
 	if err := x.note(layout.ManifestKey(shard), why); err != nil {
 		return err
@@ -232,7 +241,7 @@ func (x *backup) lost(ctx context.Context, shard int, why error) error {
 	return nil
 }
 
-// all copies the objects whose keys begin with prefix.
+// all copies the objects with a prefix.
 func (x *backup) all(ctx context.Context, prefix string) error {
 	keys, err := x.list(ctx, prefix)
 	if err != nil {
@@ -250,7 +259,7 @@ func (x *backup) each(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// list returns the keys of objects that begin with prefix, without those of others.
+// list returns the keys with a prefix that are valid in this bucket.
 func (x *backup) list(ctx context.Context, prefix string) (keys []string, err error) {
 	for e, err := range x.b.List(ctx, prefix, "") {
 		if err != nil {
@@ -263,12 +272,12 @@ func (x *backup) list(ctx context.Context, prefix string) (keys []string, err er
 	return keys, nil
 }
 
-// object copies an object, and returns what it has. One that is damaged is copied as it is. One that is not there or can not
-// be read is nil.
+// object copies an object, and returns its content. It copies damaged objects unchanged. It returns
+// nil if the object is missing or cannot be read.
 func (x *backup) object(ctx context.Context, key string) ([]byte, error) {
 	_, most, ok := x.b.Place(key)
 	if !ok {
-		return nil, x.note(key, errors.New("no release puts such an object"))
+		return nil, x.note(key, errors.New("this is not a valid key"))
 	}
 	body, err := x.get(ctx, key, most)
 	switch {
@@ -287,10 +296,10 @@ func (x *backup) object(ctx context.Context, key string) ([]byte, error) {
 	return body, x.out.put(key, body)
 }
 
-// note notes that an object is missing or damaged.
+// note records that an object is missing or damaged.
 func (x *backup) note(key string, why error) error {
 	if len(x.wrong) == mostWrong {
-		return fmt.Errorf("more than %d objects can not be read, the last one: %w", mostWrong, why)
+		return fmt.Errorf("more than %d objects cannot be read; the last error: %w", mostWrong, why)
 	}
 	x.wrong = append(x.wrong, Wrong{key, why.Error()})
 	return nil
@@ -311,10 +320,11 @@ func (x *backup) get(ctx context.Context, key string, most int64) (body []byte, 
 	return body, err
 }
 
-// patience is how long a bucket that is busy or does not answer is asked again: a backup takes long, and begins anew after an error.
+// patience is how long Backup retries a request if the bucket is busy or does not respond. A backup
+// takes long, and must start again after an error.
 const patience = time.Minute
 
-// patiently does something until it does not fail because of a bucket that is busy.
+// patiently retries do while the bucket is busy.
 func (x *backup) patiently(ctx context.Context, do func() error) error {
 	attempts := 0
 	for pause := time.Second; ; pause *= 2 {

@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// memory is a place for objects that nobody else uses.
+// memory is an exclusive store in memory.
 type memory map[string][]byte
 
 func (m memory) Put(_ context.Context, key string, body []byte, c objects.Condition) (objects.Tag, error) {
@@ -64,12 +64,12 @@ func (m memory) Clock() *objects.Clock          { return objects.LocalClock(time
 func (m memory) Name() string                   { return "memory/" }
 func (m memory) Requests() objects.Requests     { return objects.Requests{} }
 func options() layout.Options                   { return layout.Options{Shards: 2, GiveUp: time.Second} }
-func sealed(w *writer, to *bytes.Buffer) []byte { _ = w.close(end{}); return to.Bytes() } // a buffer takes everything
+func sealed(w *writer, to *bytes.Buffer) []byte { _ = w.close(end{}); return to.Bytes() } // a buffer never returns an error
 
 // format is the object FORMAT of two shards.
 const format = `{"format":1,"shards":2}`
 
-// tryRestore restores a backup, and checks what must be so whatever it has.
+// tryRestore restores a backup, and checks the invariants of every restore.
 func tryRestore(t testing.TB, data []byte) error {
 	t.Helper()
 	to := memory{}
@@ -78,20 +78,20 @@ func tryRestore(t testing.TB, data []byte) error {
 		_, err = a.Restore(t.Context(), to, options(), func(string) {})
 	}
 	if err != nil && len(to) > 0 {
-		t.Fatalf("after %v %v is left behind", err, slices.Sorted(maps.Keys(to)))
+		t.Fatalf("after error %v objects are left: %v", err, slices.Sorted(maps.Keys(to)))
 	}
 	if err == nil && (string(to[objects.Marker]) == "" || to[layout.Restoring] != nil) {
-		t.Fatalf("it is no place: %v", slices.Sorted(maps.Keys(to)))
+		t.Fatalf("the location is incomplete: %v", slices.Sorted(maps.Keys(to)))
 	}
 	for key := range to {
 		if strings.Contains(key, "..") || strings.HasPrefix(key, "/") || key == endEntry {
-			t.Fatalf("%q is put", key)
+			t.Fatalf("invalid key %q was written", key)
 		}
 	}
 	return err
 }
 
-// source is a small backup.
+// source returns a small backup.
 func source(t testing.TB) []byte {
 	t.Helper()
 	m := memory{}
@@ -119,8 +119,8 @@ func source(t testing.TB) []byte {
 	return out.Bytes()
 }
 
-// withChecksums corrects the checksums of the headers of a tar archive: else no changed archive
-// would be read further than its first header.
+// withChecksums corrects the checksums in the headers of a tar archive. Without that, a changed
+// archive would be rejected at its first header.
 func withChecksums(data []byte) []byte {
 	const block, magic, from, to = 512, 257, 148, 156
 	out := bytes.Clone(data)
@@ -138,8 +138,9 @@ func withChecksums(data []byte) []byte {
 	return out
 }
 
-// FuzzRestore restores anything: it is refused and nothing is left, or all of it is there. Its first
-// archives are small, because the fuzzer minimizes each one that it finds.
+// FuzzRestore restores random bytes: either an error is returned and no object is left, or all
+// objects are restored. The initial archives are small, because the fuzzer minimizes each archive
+// that it finds.
 func FuzzRestore(f *testing.F) {
 	for _, entry := range [][2]string{
 		{"symbols/uploads/1-2.json", "{}"}, {"shard/001/MANIFEST", "x"}, {"seg/20261120T10/abc-00000001", "x"},
@@ -158,7 +159,8 @@ func FuzzRestore(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { _ = tryRestore(t, withChecksums(data)) })
 }
 
-// A changed name of an entry gets past the checksum of its header, and then is refused for itself.
+// An entry with a changed name passes the checksum of its header, and is then rejected because of
+// its name.
 func TestWithChecksums(t *testing.T) {
 	changed := bytes.Replace(source(t), []byte("symbols/uploads/1-2.json"), []byte("symbols/uploads/1/2.json"), 1)
 	if err := tryRestore(t, changed); err == nil || !strings.Contains(err.Error(), "invalid tar header") {
@@ -172,7 +174,8 @@ func TestWithChecksums(t *testing.T) {
 	}
 }
 
-// FuzzEntries restores backups whose ends are right, and whose entries can be anything: a key and its content, line by line.
+// FuzzEntries restores backups with a correct end and random entries: a key and its content on each
+// line.
 func FuzzEntries(f *testing.F) {
 	for _, line := range hostile() {
 		f.Add(line + "\nseg/20261120T10/abc-00000001 x")
@@ -185,14 +188,14 @@ func FuzzEntries(f *testing.F) {
 		for line := range strings.Lines(text) {
 			key, body, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 			if w.put(key, []byte(body)) != nil {
-				return // tar has no such name
+				return // tar does not support this name
 			}
 		}
 		_ = tryRestore(t, sealed(w, &out))
 	})
 }
 
-// hostile are keys that no place has.
+// hostile returns keys that are not valid in any bucket.
 func hostile() []string {
 	return []string{"../x", "/etc/passwd", "seg/../../x", "raw/000/20261120T10/../../../x.run", "raw/002/20261120T10/A.run", "shard/999/MANIFEST", "LOCK", "FORMAT", "RESTORING",
 		"probe/x", "symbols/tables/ab/../../x", "symbols/uploads/../x.json", "symbols/sites/../uploads/1-2.json", "symbols/sites/SHOP/uploads/1-2.json", "symbols/sites//uploads/1-2.json", "seg/20261120T10/abc-00000001.tmp", "seg/20261120T10/abc-1", "", "x.sock"}
@@ -210,7 +213,7 @@ func TestHostile(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := tryRestore(t, sealed(w, &out)); err == nil {
-			t.Errorf("%q is put", key)
+			t.Errorf("invalid key %q was written", key)
 		}
 	}
 	for name, x := range map[string]struct {
@@ -233,13 +236,13 @@ func TestHostile(t *testing.T) {
 		}
 		_, _ = io.WriteString(w.tar, x.body)
 		if err := tryRestore(t, out.Bytes()); err == nil {
-			t.Errorf("%s is taken", name)
+			t.Errorf("%s is accepted", name)
 		}
 	}
 }
 
-// Zeros may follow a backup, as they do behind what other programs write. A second backup is
-// refused, and so is anything else.
+// Zeros may follow a backup, because other programs pad archives. A second backup and any other
+// data is rejected.
 func TestBehindTheEnd(t *testing.T) {
 	whole := source(t)
 	for name, x := range map[string]struct {
@@ -259,7 +262,7 @@ func TestBehindTheEnd(t *testing.T) {
 	}
 }
 
-// What a header says does not decide how much memory is taken.
+// The memory that is allocated does not depend on the sizes in headers.
 func TestMemory(t *testing.T) {
 	var out bytes.Buffer
 	w := newWriter(&out, time.Now())
@@ -278,11 +281,11 @@ func TestMemory(t *testing.T) {
 			_, _ = r.content(1 << 30)
 		}
 	}).AllocedBytesPerOp(); n > 4*atOnce {
-		t.Errorf("%d bytes are allocated", n)
+		t.Errorf("allocated %d bytes", n)
 	}
 }
 
-// A place that is used by somebody else by the time that all is there stays as it is.
+// If another process initializes the location before the restore is complete, its objects are kept.
 func TestSomebodyElse(t *testing.T) {
 	to := memory{}
 	a, err := Open(bytes.NewReader(source(t)))
@@ -295,7 +298,7 @@ func TestSomebodyElse(t *testing.T) {
 	}
 }
 
-// An object that can not be read is named, and the rest goes on.
+// An unreadable object is reported, and the backup continues.
 func TestUnreadable(t *testing.T) {
 	m := unreadable{memory{}}
 	b, err := layout.Create(t.Context(), m, options())
@@ -310,7 +313,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// Uploads name tables, so all tables are copied first, whatever a site is called.
+// Uploads name tables, so all tables are copied first, whatever the names of sites.
 func TestUploadsLast(t *testing.T) {
 	m := reads{memory{}, new([]string)}
 	b, err := layout.Create(t.Context(), m, options())

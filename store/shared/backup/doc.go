@@ -1,10 +1,12 @@
-// Package backup copies all that a place has into one stream, while nodes go on, and makes another place of it.
+// Package backup copies all objects of a bucket or directory into one stream while nodes keep
+// running, and restores such a stream.
 //
-// A backup is a tar file of objects under their own keys: FORMAT, segments, shard by shard the objects of its manifest and
-// then this, symbols, and at last END.json, which counts what came before it. So it is the same whether they were in a
-// bucket or in a directory, and its files are a directory of objects.
+// A backup is a tar file of objects under their own keys. It contains FORMAT and segments; then,
+// for each shard, the objects that its manifest names, followed by the manifest; then symbols; and
+// finally END.json with the counts of all entries. The format is the same for a bucket and a
+// directory, and the extracted files form a directory of objects.
 //
 //	backup.go   what is copied, and in which order
-//	restore.go  a place is made of it
+//	restore.go  restoring a backup
 //	archive.go  the stream
 package backup

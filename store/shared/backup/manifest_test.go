@@ -55,7 +55,7 @@ func TestTracesOfBackup(t *testing.T) {
 	}
 }
 
-// The manifest of a backup has neither an owner nor objects that wait for their deletion.
+// The manifest of a backup has no owner and no removed objects.
 func TestManifestOfBackup(t *testing.T) {
 	m := testManifest()
 	m.Remove(time.Unix(1_800_000_000, 0), layout.RunKey(0, "20261125T10", "old"))
@@ -69,6 +69,6 @@ func TestManifestOfBackup(t *testing.T) {
 			got.Owner, len(got.Removed), len(got.Hours))
 	}
 	if known, _ := x.b.NewestKnown(0); known.Owner == "" || len(known.Removed) != 1 {
-		t.Error("the manifest that others read was changed")
+		t.Error("the cached manifest was changed")
 	}
 }

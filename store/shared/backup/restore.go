@@ -12,13 +12,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// Archive is a backup of which the beginning was read.
+// Archive is a backup whose first entry has been read.
 type Archive struct {
 	in     *reader
 	format []byte
 }
 
-// Open reads the beginning of a backup.
+// Open reads the first entry of a backup.
 func Open(r io.Reader) (*Archive, error) {
 	a := &Archive{in: newReader(r)}
 	name, err := a.in.next()
@@ -26,7 +26,7 @@ func Open(r io.Reader) (*Archive, error) {
 	case err != nil:
 		return nil, err
 	case name != objects.Marker:
-		return nil, fmt.Errorf("%w: it begins with %q, not with %s", errBackup, name, objects.Marker)
+		return nil, fmt.Errorf("%w: it begins with %q instead of %s", errBackup, name, objects.Marker)
 	}
 	if a.format, err = a.in.content(maxFormat); err != nil {
 		return nil, err
@@ -35,8 +35,9 @@ func Open(r io.Reader) (*Archive, error) {
 	return a, nil
 }
 
-// Restore makes an empty place of a backup, and tells moving of each object. All is there when it returns; after an error the place is
-// empty again. Until all is there it has no format, so that nobody takes a part of a backup for a whole one.
+// Restore restores a backup into an empty location, and calls moving for each object. After an
+// error the location is empty again. FORMAT is written last, so an incomplete restore cannot be
+// mistaken for a complete one.
 func (a *Archive) Restore(ctx context.Context, to objects.Store, o layout.Options, moving func(key string)) (Stats, error) {
 	b, err := layout.Unmade(to, o, a.format)
 	if err != nil {
@@ -62,12 +63,12 @@ type restore struct {
 	b      *layout.Bucket
 	in     *reader
 	stats  Stats
-	of     int             // a shard
-	there  map[string]bool // the objects of it, until its manifest comes
+	of     int             // the shard of the objects in there
+	there  map[string]bool // objects of that shard before its manifest
 	moving func(key string)
 }
 
-// begin refuses a place that is not empty, and makes it ours.
+// begin checks that the location is empty, and reserves it.
 func (x *restore) begin(ctx context.Context) error {
 	if err := x.b.Probe(ctx); err != nil {
 		return err
@@ -79,7 +80,7 @@ func (x *restore) begin(ctx context.Context) error {
 		case e.Key == layout.Restoring:
 			return &layout.RestoringError{Place: "it"}
 		case !strings.HasPrefix(e.Key, objects.Probes):
-			return fmt.Errorf("it is not empty (%s is there): use a new one", e.Key)
+			return fmt.Errorf("it is not empty (it contains %s); use a new location", e.Key)
 		}
 	}
 	_, err := x.b.Put(ctx, layout.Restoring, []byte("{}\n"), objects.Absent)
@@ -89,7 +90,7 @@ func (x *restore) begin(ctx context.Context) error {
 	return err
 }
 
-// objects puts all that the backup has, and compares it with its end.
+// objects writes all objects of the backup, and verifies the counts at its end.
 func (x *restore) objects(ctx context.Context) error {
 	for {
 		key, err := x.in.next()
@@ -105,11 +106,11 @@ func (x *restore) objects(ctx context.Context) error {
 	}
 }
 
-// object puts the present entry.
+// object writes the current entry.
 func (x *restore) object(ctx context.Context, key string) error {
 	shard, most, ok := x.b.Place(key)
 	if !ok {
-		return fmt.Errorf("%w: %q is no object of a place of %d shards", errBackup, key, x.b.Shards)
+		return fmt.Errorf("%w: %q is not the key of an object in a bucket with %d shards", errBackup, key, x.b.Shards)
 	}
 	body, err := x.in.content(most)
 	if err != nil {
@@ -139,15 +140,15 @@ func (x *restore) object(ctx context.Context, key string) error {
 	return nil
 }
 
-// manifest deletes what was replaced while the backup was made, and says what is not in it.
+// manifest deletes objects that were replaced during the backup, and records missing ones.
 func (x *restore) manifest(ctx context.Context, shard int, body []byte) error {
 	m, err := x.b.DecodeManifest(shard, body)
 	if err != nil {
-		return nil // it was noted, and all that there is of the shard stays
+		return nil // it was recorded, and all objects of the shard are kept
 	}
 	for key := range m.Names(shard) {
 		if !x.there[key] {
-			x.wrong(key, "it is not in the backup")
+			x.wrong(key, "it is missing from the backup")
 		}
 		delete(x.there, key)
 	}
@@ -158,7 +159,7 @@ func (x *restore) manifest(ctx context.Context, shard int, body []byte) error {
 	return x.b.DeleteAll(ctx, unnamed)
 }
 
-// wrong notes that an object is missing or damaged.
+// wrong records that an object is missing or damaged.
 func (x *restore) wrong(key, why string) { x.stats.Wrong = append(x.stats.Wrong, Wrong{key, why}) }
 
 // end reads the end of the backup.
@@ -180,7 +181,8 @@ func (x *restore) end() error {
 	return nil
 }
 
-// finish makes a place of what is there. Between its two steps all is there, and whoever opens the place says what is to be put back.
+// finish marks the restore as complete. If it fails between its two steps, opening the location
+// reports which file is missing.
 func (x *restore) finish(ctx context.Context, format []byte) error {
 	if err := x.b.Delete(ctx, layout.Restoring); err != nil {
 		return err
@@ -194,7 +196,8 @@ func (x *restore) finish(ctx context.Context, format []byte) error {
 	return err
 }
 
-// undo deletes all that was put, and last what says so; unless somebody uses the place.
+// undo deletes all objects, the marker of the restore last. It deletes nothing if another process
+// has initialized the location.
 func (x *restore) undo(ctx context.Context) error {
 	var keys []string
 	for e, err := range x.b.List(ctx, "", "") {
@@ -202,7 +205,7 @@ func (x *restore) undo(ctx context.Context) error {
 			return err
 		}
 		if e.Key == objects.Marker {
-			return fmt.Errorf("%s is there, so nothing is deleted", objects.Marker)
+			return fmt.Errorf("%s exists, so nothing is deleted", objects.Marker)
 		}
 		if e.Key != layout.Restoring {
 			keys = append(keys, e.Key)

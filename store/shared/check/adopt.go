@@ -13,20 +13,22 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 )
 
-// A run that no manifest names may have traces that are in no answer: of a manifest that was lost, or of which an older one
-// has taken the place. It is adopted as if its traces came again: those that are there already are dropped, as any repeat is. So it does not matter
-// whether they were compacted into another run since, or rolled up by another node.
+// A run that no manifest names may contain traces that are missing from responses: its manifest may
+// be lost, or replaced by an older copy. Adopting a run adds its traces as if they arrived again.
+// Traces that are already stored are dropped as duplicates, so it does not matter whether the run
+// was compacted into another one, or rolled up by another node.
 
-// orphanAfter is the age at which a run without a name counts as lost although traces wait to be rolled up, so that a node
-// may be about to name it.
+// orphanAfter is the age at which an unnamed run counts as lost even if segments wait to be rolled
+// up. A younger run may belong to a node that is about to name it.
 const orphanAfter = time.Hour
 
-// unnamed lists the runs of a shard from an hour on that its newest manifest does not name, though they are not too old
-// to be named. It returns that manifest.
+// unnamed lists the unnamed runs of a shard, from the hour since on, that have not expired. It also
+// returns the newest manifest, which does not name them.
 //
-// Runs are listed before segments, and the manifest is read last: the traces of a new run are in segments until a manifest
-// names the run. So where no segment waits, the traces of a run without a name are named elsewhere or lost. Where
-// some wait, it leaves recent runs out, unless all is true: to add the traces of a run does no harm, as repeats are dropped.
+// Runs are listed before segments, and the manifest is read last, because the traces of a new run
+// are also in segments until a manifest names the run. So if no segment waits, the traces of an
+// unnamed run are either named elsewhere or lost. If segments wait, unnamed leaves out recent runs,
+// unless all is set. Adopting a run is always safe, because duplicates are dropped.
 func (r mender) unnamed(ctx context.Context, since string, all bool) (m *layout.Manifest, keys []string, err error) {
 	var list []objects.Entry
 	for e, err := range r.Bucket.List(ctx, layout.RunsOf(r.Number), layout.RunsOf(r.Number)+since) {
@@ -57,7 +59,8 @@ func (r mender) unnamed(ctx context.Context, since string, all bool) (m *layout.
 	return m, keys, nil
 }
 
-// adoptable reports whether the manifest has the traces of an hour, so that it can be told what is there already.
+// adoptable reports whether the manifest still has the traces of an hour, which are needed to
+// detect duplicates.
 func (r mender) adoptable(m *layout.Manifest, name string) bool {
 	if _, err := layout.ParseHour(name); err != nil {
 		return false
@@ -68,10 +71,10 @@ func (r mender) adoptable(m *layout.Manifest, name string) bool {
 	return !gone && (m.Kept == nil || !layout.Expired(name, time.Duration(m.Kept.Traces), r.Bucket.Now()))
 }
 
-// adoptRows is how many traces of a run are in memory at once.
+// adoptRows is the maximum number of traces of a run that are in memory at a time.
 const adoptRows = 8000
 
-// eachRows calls f with the rows of a run, some at a time.
+// eachRows calls f with the rows of a run, up to adoptRows at a time.
 func (r mender) eachRows(ctx context.Context, key string, f func([]layout.Row) error) error {
 	o, err := r.Bucket.Open(ctx, key)
 	if err != nil {
@@ -80,7 +83,7 @@ func (r mender) eachRows(ctx context.Context, key string, f func([]layout.Row) e
 	var rows []layout.Row
 	var d encode.BinaryDecoder
 	err = layout.Merge(ctx, []*layout.Cursor{o.Rows(1)}, func(x *layout.Row) error {
-		x.Tags = nil // a run has them in its payloads alone
+		x.Tags = nil // runs have tags only in their payloads
 		if t, err := x.Decode(&d); err == nil {
 			x.Tags, _ = store.TagsOf(t)
 		}
@@ -97,7 +100,7 @@ func (r mender) eachRows(ctx context.Context, key string, f func([]layout.Row) e
 	return err
 }
 
-// lacks returns how many traces of a run are not in a manifest.
+// lacks returns the number of traces of a run that are not in a manifest.
 func (r mender) lacks(ctx context.Context, m *layout.Manifest, key string) (count int, err error) {
 	err = r.eachRows(ctx, key, func(rows []layout.Row) error {
 		fresh, err := r.NewRows(ctx, m, layout.HourOfKey(key), rows)
@@ -107,10 +110,10 @@ func (r mender) lacks(ctx context.Context, m *layout.Manifest, key string) (coun
 	return count, err
 }
 
-// adopt adds the traces of runs without a name that are not there.
+// adopt adds the missing traces of unnamed runs.
 func (r mender) adopt(ctx context.Context) error {
 	if doubt := r.Bucket.Clock().Doubt(); doubt != nil {
-		return fmt.Errorf("adopt what no manifest names: %w", doubt)
+		return fmt.Errorf("adopt unnamed runs: %w", doubt)
 	}
 	if err := r.Begin(ctx); err != nil {
 		return err
@@ -130,7 +133,7 @@ func (r mender) adopt(ctx context.Context) error {
 	for _, k := range keys {
 		if err := r.adoptRun(ctx, k); err != nil && !layout.IsWrong(err) {
 			return err
-		} // Verify names what can not be read
+		} // Verify reports unreadable runs
 	}
 	if err := r.release(ctx); err != nil {
 		return err
@@ -138,7 +141,7 @@ func (r mender) adopt(ctx context.Context) error {
 	return r.asNew(ctx)
 }
 
-// asNew notes that a manifest has all that the copies of it have, now that nothing is left that it does not name.
+// asNew marks a manifest as recent as its copies, after all unnamed runs have been adopted.
 func (r mender) asNew(ctx context.Context) error {
 	old, err := r.Bucket.NewestOld(ctx, r.Number)
 	if err != nil || old == nil {
@@ -155,8 +158,8 @@ func (r mender) asNew(ctx context.Context) error {
 	return r.Replace(ctx, next)
 }
 
-// release ends the quarantine of objects that can be read again. Runs whose traces are in no rollup are adopted, and
-// others are named again.
+// release ends the quarantine of objects that can be read again. A run is adopted if its traces are
+// missing from the rollups, and named again otherwise.
 func (r mender) release(ctx context.Context) error {
 	for _, q := range r.Manifest.Quarantined() {
 		if err := r.Check(ctx, q.Key); layout.IsWrong(err) {
@@ -183,7 +186,7 @@ func (r mender) release(ctx context.Context) error {
 			h.Runs = append(h.Runs, q.File)
 		case !q.IsRun() && len(h.Runs) == 0:
 			h.Rollups = append(h.Rollups, q.File)
-		default: // it is in other objects by now
+		default: // its data is in other objects by now
 			next.Remove(r.Bucket.Now(), q.Key)
 		}
 		if err := r.Replace(ctx, next); err != nil {
@@ -197,8 +200,9 @@ func (r mender) adoptRun(ctx context.Context, key string) error {
 	return r.eachRows(ctx, key, func(rows []layout.Row) error { return r.AddRows(ctx, layout.HourOfKey(key), rows) })
 }
 
-// Behind returns why a manifest may not be the newest one that its shard had: a copy of it is newer, or a run of the last
-// hours that it does not name has traces that are in no response.
+// Behind returns why the manifest of a shard may be outdated: a copy of it is newer, or an unnamed
+// run of the last two hours has traces that are missing from responses. It returns nil if neither
+// is the case.
 func Behind(ctx context.Context, b *layout.Bucket, shard int) (why, err error) {
 	r := mender{roll.New(b, "", roll.Options{}).Detached(shard)}
 	m, keys, err := r.unnamed(ctx, layout.HourOf(b.Now().Add(-recentHours)), false)
@@ -210,11 +214,11 @@ func Behind(ctx context.Context, b *layout.Bucket, shard int) (why, err error) {
 		return nil, err
 	}
 	if old != nil && old.AsOf > m.AsOf {
-		return fmt.Errorf("%s is older than a copy that was kept of it. %s", layout.ManifestKey(shard), addThem), nil
+		return fmt.Errorf("%s is older than one of its copies. %s", layout.ManifestKey(shard), addThem), nil
 	}
 	for _, k := range keys {
 		if n, err := r.lacks(ctx, m, k); err == nil && n > 0 {
-			return fmt.Errorf("%s does not name %s, and %d of its traces are in no response. %s",
+			return fmt.Errorf("%s does not name %s, and %d of its traces are missing from responses. %s",
 				layout.ManifestKey(shard), k, n, addThem), nil
 		} else if err != nil && !layout.IsWrong(err) {
 			return nil, err
@@ -223,13 +227,13 @@ func Behind(ctx context.Context, b *layout.Bucket, shard int) (why, err error) {
 	return nil, nil
 }
 
-// recentHours is how far back [Behind] looks, and addThem what it advises.
+// recentHours is how far back [Behind] looks.
 const (
 	recentHours = 2 * time.Hour
-	addThem     = "It may be one that was put back: ingest --verify --repair adds what it lacks"
+	addThem     = "It may be a restored older version; run ingest --verify --repair to add the missing traces"
 )
 
-// unanswered finds runs with traces that are in no answer.
+// unanswered finds unnamed runs with traces that are missing from responses.
 func (v *verifier) unanswered(ctx context.Context, shard int) error {
 	r := mender{roll.New(v.b, "", roll.Options{}).Detached(shard)}
 	m, keys, err := r.unnamed(ctx, "", false)
@@ -242,32 +246,32 @@ func (v *verifier) unanswered(ctx context.Context, shard int) error {
 		f := Finding{Object: k, shard: shard}
 		switch {
 		case layout.IsWrong(err):
-			f.What, f.Do = "no manifest names it, and it can not be told what it has: "+said(err), doUnnamed
-			if _, err := v.b.Open(ctx, k); err == nil { // it is another one that is missing
+			f.What, f.Do = "no manifest names it, and its content cannot be checked: "+said(err), doUnnamed
+			if _, err := v.b.Open(ctx, k); err == nil { // the error concerns another object
 				f.Do, f.Mends, f.adopts = doAdopt, true, true
 			}
 		case err != nil:
 			return err
 		case count > 0:
-			f.What, f.Do, f.Mends, f.adopts = fmt.Sprintf("no manifest names it, and %d of its traces are in no answer", count), doAdopt, true, true
+			f.What, f.Do, f.Mends, f.adopts = fmt.Sprintf("no manifest names it, and %d of its traces are missing from responses", count), doAdopt, true, true
 		default:
-			continue // what a node has left that was stopped
+			continue // left behind by a node that was stopped
 		}
 		v.find(f)
 	}
 	return v.quarantined(ctx, m, r)
 }
 
-// quarantined finds what is quarantined.
+// quarantined adds findings for quarantined objects.
 func (v *verifier) quarantined(ctx context.Context, m *layout.Manifest, r mender) error {
 	for _, q := range m.Quarantined() {
 		v.out.Objects++
 		f := Finding{Object: q.Key, Do: doHealthy, shard: r.Number, hour: layout.HourOfKey(q.Key)}
 		at := time.UnixMicro(q.At).UTC().Format(time.RFC3339)
-		f.What = fmt.Sprintf("it was quarantined at %s: %s; %d traces are in no answer", at, q.Why, q.Lost)
+		f.What = fmt.Sprintf("it was quarantined at %s: %s; %d traces are missing from responses", at, q.Why, q.Lost)
 		switch err := r.Check(ctx, q.Key); {
 		case err == nil:
-			f.What, f.Do, f.Mends, f.adopts = "it is quarantined, and can be read again", doAdopt, true, true
+			f.What, f.Do, f.Mends, f.adopts = "it is quarantined, but can be read again", doAdopt, true, true
 		case !layout.IsWrong(err):
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/layouttest"
 )
 
-// adopt has a node adopt what no manifest names, and returns the manifest after that.
+// adopt adopts all unnamed runs, and returns the new manifest.
 func adopt(t *testing.T, b *layout.Bucket) *layout.Manifest {
 	t.Helper()
 	n := roll.New(b, "0123456789ab", roll.Options{Rows: 100, Logger: slog.New(slog.DiscardHandler)})
@@ -27,8 +27,8 @@ func adopt(t *testing.T, b *layout.Bucket) *layout.Manifest {
 	return m
 }
 
-// tracesOf returns the traces of the runs that a manifest names, and the page views and traces of
-// its rollups. None may be there twice.
+// tracesOf returns the traces in the runs that a manifest names, and the page views and traces in
+// its rollups. It fails the test if a trace is stored twice.
 func tracesOf(t *testing.T, b *layout.Bucket, m *layout.Manifest) (traces []string, views, summed int64) {
 	t.Helper()
 	for name, h := range m.Hours {
@@ -53,13 +53,12 @@ func tracesOf(t *testing.T, b *layout.Bucket, m *layout.Manifest) (traces []stri
 	}
 	slices.Sort(traces)
 	if n := len(traces); n != len(slices.Compact(slices.Clone(traces))) {
-		t.Errorf("traces are there twice: %q", traces)
+		t.Errorf("duplicate traces: %q", traces)
 	}
 	return traces, views, summed
 }
 
-// Of a run that no manifest names, those traces are adopted that are in no other run: by page view
-// and chunk.
+// Adopting a run adds the traces that no other run has, as identified by page view and chunk.
 func TestAdopt(t *testing.T) {
 	b := newTestBucket(t, func(b *layout.Bucket, m *layout.Manifest) {
 		h := m.Hour(testHour)
@@ -80,7 +79,7 @@ func TestAdopt(t *testing.T) {
 	} {
 		putRun(t, b, "other", tt.traces...)
 		if got, err := r.lacks(t.Context(), m, layout.RunKey(0, testHour, "other")); got != tt.want || err != nil {
-			t.Errorf("%q: %d are not there, %v; want %d", tt.traces, got, err, tt.want)
+			t.Errorf("%q: got %d missing traces, %v; want %d", tt.traces, got, err, tt.want)
 		}
 	}
 	putRun(t, b, "other", "x 0", "x 1", "z 0")
@@ -98,7 +97,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// A run is not adopted where it cannot be known what was counted of it, or if its time is over.
+// A run is not adopted if the traces that were counted are unknown, or if it has expired.
 func TestNotAdopted(t *testing.T) {
 	const day = "20261125"
 	for name, change := range map[string]func(m *layout.Manifest){
@@ -106,19 +105,19 @@ func TestNotAdopted(t *testing.T) {
 		"the hour has expired": func(m *layout.Manifest) {
 			m.Days[day] = &layout.Day{Sources: []string{testHour}}
 		},
-		"it was taken out": func(m *layout.Manifest) { m.Remove(time.Now(), layout.RunKey(0, testHour, "run")) },
-		"it is too old":    func(m *layout.Manifest) { m.Kept = &layout.Retention{Traces: int64(time.Hour)} },
+		"the run was removed": func(m *layout.Manifest) { m.Remove(time.Now(), layout.RunKey(0, testHour, "run")) },
+		"the run has expired": func(m *layout.Manifest) { m.Kept = &layout.Retention{Traces: int64(time.Hour)} },
 	} {
 		b := newTestBucket(t, func(_ *layout.Bucket, m *layout.Manifest) { change(m) })
 		putRun(t, b, "run", "x 0")
 		if traces, _, _ := tracesOf(t, b, adopt(t, b)); len(traces) > 0 {
-			t.Errorf("%s: %q are adopted", name, traces)
+			t.Errorf("%s: adopted %q, want none", name, traces)
 		}
 	}
 }
 
 // A quarantined object is used again once it can be read, and its traces count once, whether or not
-// rollups have them.
+// rollups count them.
 func TestRelease(t *testing.T) {
 	quarantine := func(h *layout.Hour, key string, f layout.File, lost int) {
 		h.Quarantined = append(h.Quarantined, layout.Quarantined{Key: key, File: f, At: 1, Why: "damaged", Lost: lost})
@@ -131,16 +130,16 @@ func TestRelease(t *testing.T) {
 		traces []string
 		summed int64
 		left   int      // that stay quarantined
-		taken  []string // that are taken out
+		taken  []string // keys of removed objects
 	}{
-		{"a run that is in the rollups", func(b *layout.Bucket, h *layout.Hour) {
+		{"a run that the rollups count", func(b *layout.Bucket, h *layout.Hour) {
 			h.Rollups[0] = putRollups(t, b, "sum", "x 0", "y 0")
 			quarantine(h, run("bad"), putRun(t, b, "bad", "y 0"), 0)
 		}, []string{"x 0", "y 0"}, 2, 0, nil},
-		{"a run that is in no rollup", func(b *layout.Bucket, h *layout.Hour) {
+		{"a run that no rollup counts", func(b *layout.Bucket, h *layout.Hour) {
 			quarantine(h, run("bad"), putRun(t, b, "bad", "y 0", "y 1"), 2)
 		}, []string{"x 0", "y 0", "y 1"}, 3, 0, []string{run("bad")}},
-		{"a run of which some was saved", func(b *layout.Bucket, h *layout.Hour) {
+		{"a run that was saved in part", func(b *layout.Bucket, h *layout.Hour) {
 			quarantine(h, run("bad"), putRun(t, b, "bad", "x 0", "y 1"), 1)
 		}, []string{"x 0", "y 1"}, 2, 0, []string{run("bad")}},
 		{"a run that is still missing", func(_ *layout.Bucket, h *layout.Hour) {
@@ -152,9 +151,9 @@ func TestRelease(t *testing.T) {
 				t.Fatal(err)
 			}
 			quarantine(h, run("worse"), f, 1)
-			quarantine(h, run("bad"), f, 1) // which goes on
+			quarantine(h, run("bad"), f, 1) // it stays in use
 		}, []string{"x 0", "y 0"}, 2, 1, []string{run("bad")}},
-		{"rollups that were made again", func(b *layout.Bucket, h *layout.Hour) {
+		{"rollups that were rebuilt", func(b *layout.Bucket, h *layout.Hour) {
 			quarantine(h, sums, putRollups(t, b, "bad", "x 0"), 0)
 		}, []string{"x 0"}, 1, 0, []string{sums}},
 		{"rollups of an hour without traces", func(b *layout.Bucket, h *layout.Hour) {
@@ -180,7 +179,7 @@ func TestRelease(t *testing.T) {
 			taken[x.Key] = true
 		}
 		if got := slices.Sorted(maps.Keys(taken)); !slices.Equal(got, tt.taken) {
-			t.Errorf("%s: %q are taken out, want %q", tt.name, got, tt.taken)
+			t.Errorf("%s: removed %q, want %q", tt.name, got, tt.taken)
 		}
 	}
 }

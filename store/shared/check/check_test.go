@@ -16,13 +16,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // this never fails
+	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // cannot fail for these names
 	os.Exit(m.Run())
 }
 
 const testHour = "20261125T10"
 
-// newTestBucket returns a bucket with a manifest that change has changed.
+// newTestBucket returns a bucket with a manifest that change has modified.
 func newTestBucket(t *testing.T, change func(b *layout.Bucket, m *layout.Manifest)) *layout.Bucket {
 	t.Helper()
 	b := layouttest.NewBucket(t, fakebucket.New(1).Client().Bucket(time.Now), 1)
@@ -41,7 +41,7 @@ func newTestBucket(t *testing.T, change func(b *layout.Bucket, m *layout.Manifes
 // rowsOf returns traces of /a that were received in the test hour, such as "x 0" for the first
 // chunk of view x.
 func rowsOf(traces ...string) (out []layouttest.Row) {
-	start, _ := layout.ParseHour(testHour) // it is one
+	start, _ := layout.ParseHour(testHour) // testHour is valid
 	for _, trace := range traces {
 		row := layouttest.Row{Page: "/a", At: start.UnixMicro(), Release: "r1", Samples: []string{"f", "f;g"}}
 		_, _ = fmt.Sscan(trace, &row.View, &row.Chunk)
@@ -50,7 +50,7 @@ func rowsOf(traces ...string) (out []layouttest.Row) {
 	return out
 }
 
-// putRun puts a run with some traces, and returns what a manifest says of it.
+// putRun puts a run with some traces, and returns its entry for a manifest.
 func putRun(t *testing.T, b *layout.Bucket, id string, traces ...string) layout.File {
 	t.Helper()
 	run := layouttest.Run{Rows: rowsOf(traces...)}
@@ -59,17 +59,17 @@ func putRun(t *testing.T, b *layout.Bucket, id string, traces ...string) layout.
 	return f
 }
 
-// putRollups puts what some traces sum up to, and returns what a manifest says of it.
+// putRollups puts the rollups of some traces, and returns their entry for a manifest.
 func putRollups(t *testing.T, b *layout.Bucket, id string, traces ...string) layout.File {
 	t.Helper()
 	rollups := layouttest.Rollups{Rows: rowsOf(traces...)}
 	return layout.File{ID: id, Size: layouttest.Put(t, b, layout.HourKey(0, testHour, id), &rollups)}
 }
 
-// A run must have exactly as many traces as the manifest says.
+// A run must have exactly as many traces as the manifest states.
 func TestTracesOfRun(t *testing.T) {
 	for _, tt := range []struct {
-		rows int // that the manifest says
+		rows int // number of traces in the manifest
 		ok   bool
 	}{{2, false}, {3, true}, {4, false}} {
 		b := newTestBucket(t, func(*layout.Bucket, *layout.Manifest) {})
@@ -81,7 +81,7 @@ func TestTracesOfRun(t *testing.T) {
 		h := &hourCheck{v: &verifier{b: b}, name: testHour}
 		err = h.checkRun(t.Context(), o, layout.File{ID: "run", Rows: tt.rows})
 		if errors.Is(err, block.ErrDamaged) == tt.ok || h.v.out.Traces != 3 {
-			t.Errorf("the manifest says %d of 3 traces: got %v, and %d traces were read", tt.rows, err, h.v.out.Traces)
+			t.Errorf("the manifest has %d instead of 3 traces: got %v, and %d traces were read", tt.rows, err, h.v.out.Traces)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func TestTracesOfHour(t *testing.T) {
 		}
 		why, err := h.compare(t.Context(), []*layout.Object{run}, []*layout.Object{sum})
 		if err != nil || (why == "") != (traces == 3) {
-			t.Errorf("the manifest counts %d of 3 traces: got %q, %v", traces, why, err)
+			t.Errorf("the manifest has %d instead of 3 traces: got %q, %v", traces, why, err)
 		}
 	}
 }

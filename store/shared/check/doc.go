@@ -1,9 +1,9 @@
-// Package check finds out what is wrong with all that a store has, and makes again what can be.
+// Package check finds damage in a bucket, and repairs it as far as possible.
 //
-//	verify.go     what is wrong with a store
-//	hourcheck.go  and with an hour of it
-//	repair.go     what can be made again
-//	remake.go     rollups that are made again
-//	restore.go    manifests that are brought back
-//	adopt.go      traces that no manifest names
+//	verify.go     finding damage
+//	hourcheck.go  finding damage in an hour
+//	repair.go     the steps of a repair
+//	remake.go     rebuilding the rollups of a day
+//	restore.go    restoring manifests
+//	adopt.go      adding traces that no manifest names
 package check

@@ -40,7 +40,7 @@ func (h *hourCheck) run(ctx context.Context) error {
 	}
 	h.badRollups = bad
 	for _, q := range h.hour.Quarantined {
-		allRuns = allRuns && !q.Summed() // else the rollups have more traces than the runs
+		allRuns = allRuns && !q.Summed() // such a run counts in the rollups, but cannot be read
 	}
 	f := Finding{Do: doPutBack, shard: h.shard, hour: h.name}
 	if allRuns && len(runs) > 0 {
@@ -63,7 +63,8 @@ func (h *hourCheck) run(ctx context.Context) error {
 	return err
 }
 
-// runs opens the runs of the hour, and checks all but their traces. It reports whether all are good.
+// runs opens the runs of the hour and checks the number of their traces. It reports whether all of
+// them are sound.
 func (h *hourCheck) runs(ctx context.Context) (list []*layout.Object, all bool, err error) {
 	all = true
 	for _, f := range h.hour.Runs {
@@ -87,7 +88,8 @@ func (h *hourCheck) runs(ctx context.Context) (list []*layout.Object, all bool, 
 	return list, all, nil
 }
 
-// checkRun reads a run: it has to have as many traces as the manifest says, and their keys.
+// checkRun reads a run. It must have as many traces as the manifest states, and a key for each of
+// them.
 func (h *hourCheck) checkRun(ctx context.Context, o *layout.Object, f layout.File) error {
 	rows, keys, err := o.CountRows(ctx)
 	if err != nil {
@@ -95,12 +97,12 @@ func (h *hourCheck) checkRun(ctx context.Context, o *layout.Object, f layout.Fil
 	}
 	h.v.out.Traces += uint64(rows)
 	if rows != keys || rows != f.Rows {
-		return fmt.Errorf("%w: %d traces with %d keys, the manifest says %d", block.ErrDamaged, rows, keys, f.Rows)
+		return fmt.Errorf("%w: %d traces with %d keys instead of %d as in the manifest", block.ErrDamaged, rows, keys, f.Rows)
 	}
 	return nil
 }
 
-// compare says how the rollups of the hour differ from its traces, "" if they do not.
+// compare returns how the rollups of the hour differ from its traces, or "" if they are equal.
 func (h *hourCheck) compare(ctx context.Context, runs, rollups []*layout.Object) (why string, err error) {
 	left := map[string]bool{}
 	for _, page := range layout.PagesOf(rollups) {
@@ -113,7 +115,7 @@ func (h *hourCheck) compare(ctx context.Context, runs, rollups []*layout.Object)
 			return err
 		}
 		if x := differ(got, want); x != "" {
-			why = fmt.Sprintf("the sums of %s are not those of its traces: %s", page, x)
+			why = fmt.Sprintf("the rollups of %s differ from its traces: %s", page, x)
 		}
 		return nil
 	})
@@ -123,49 +125,51 @@ func (h *hourCheck) compare(ctx context.Context, runs, rollups []*layout.Object)
 	if err != nil || why != "" {
 		return why, err
 	}
-	for page := range left { // of which there are page views without a trace alone
+	for page := range left { // pages with page views without a trace only
 		got, err := h.v.b.PageOf(ctx, rollups, page)
 		if err != nil {
 			return "", err
 		}
 		if x := differ(got, h.v.b.NewPage(page)); x != "" {
-			return fmt.Sprintf("the sums of %s are not those of its traces: %s", page, x), nil
+			return fmt.Sprintf("the rollups of %s differ from its traces: %s", page, x), nil
 		}
 	}
 	if rows != h.hour.Traces {
-		return fmt.Sprintf("the manifest counts %d traces, there are %d", h.hour.Traces, rows), nil
+		return fmt.Sprintf("the manifest counts %d traces instead of %d", h.hour.Traces, rows), nil
 	}
 	return "", nil
 }
 
-// differ says how two rollups of a page differ in what comes from traces, "" if they do not.
+// differ returns how two rollups of a page differ in the data that comes from traces, or "" if they
+// are equal.
 func differ(got, want *layout.Page) string {
 	views, traces := got.Views()
 	wantViews, wantTraces := want.Views()
 	if views != wantViews || traces != wantTraces {
-		return fmt.Sprintf("they have %d page views and %d traces instead of %d and %d", views, traces, wantViews, wantTraces)
+		return fmt.Sprintf("%d page views and %d traces instead of %d and %d", views, traces, wantViews, wantTraces)
 	}
 	if n, w := got.Counts[store.Tag{}].Traces, want.Counts[store.Tag{}].Traces; n != w {
 		return fmt.Sprintf("the catalogue counts %d traces instead of %d", n, w)
 	}
 	a, folded := profileOf(got)
 	b, foldedToo := profileOf(want)
-	// What becomes (other) depends on what came first.
+	// Which names are folded into (other) depends on the order of arrival.
 	if !folded && !foldedToo && !a.Equal(b) {
-		return "their times are others"
+		return "the times differ"
 	}
 	return ""
 }
 
-// profileOf returns what rollups have of times, with all labels, and whether something of it is (other) for want of room.
+// profileOf returns the profile of a rollup with all labels, and whether parts of it were folded
+// into (other).
 func profileOf(p *layout.Page) (out *trie.Profile, folded bool) {
 	rec, err := p.Record()
 	if err != nil {
-		return nil, true // never: its nodes are its own
+		return nil, true // never happens: all nodes are in its own stack table
 	}
 	s := rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return cell, true })
 	if err := s.Add(rec, p.Stacks()); err != nil {
-		return nil, true // never: nothing bounds it
+		return nil, true // never happens: the sum has no limit
 	}
 	keys := []string{rollup.KeyRelease, rollup.KeyEnvironment, rollup.KeyPhase, rollup.KeyVisibility, rollup.KeyFeature, rollup.KeyDevice, rollup.KeyBrowser, rollup.KeyConnection}
 	return s.Profile(), p.Full() || rec.Folded(keys) > 0

@@ -6,11 +6,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// remakeDay replaces the rollups of a day by those of its hours.
+// remakeDay replaces the rollups of a day by the sum of its hours.
 func (r mender) remakeDay(ctx context.Context, next *layout.Manifest, name string) error {
 	d := next.Days[name]
 	if d == nil || !d.Complete(next) {
-		return nil // it is made again by now, or too late
+		return nil // it was rebuilt already, or its hours have expired
 	}
 	for _, f := range d.Rollups {
 		next.Remove(r.Bucket.Now(), layout.DayKey(r.Number, name, f.ID))

@@ -10,9 +10,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 )
 
-// Repair makes again what [Verify] has found wrong and can be made again: manifests of what is kept of them and of the traces that
-// they do not name, rollups of hours of their traces, and of days of their hours. It returns how many there were. Of page views without a trace, and of Web Vitals, it
-// keeps what can be read: nothing else has them.
+// Repair repairs the findings of [Verify] that can be repaired. It restores manifests from their
+// copies, adds traces that no manifest names, and rebuilds the rollups of hours from traces and of
+// days from hours. Page views without a trace and Web Vitals exist only in rollups, so it keeps all
+// of them that can be read. It returns the number of repaired findings.
 func Repair(ctx context.Context, n *roll.Roller, v Verified) (mended int, err error) {
 	done := map[Finding]bool{}
 	for step := range repairSteps {
@@ -34,10 +35,11 @@ func Repair(ctx context.Context, n *roll.Roller, v Verified) (mended int, err er
 // mender repairs a shard.
 type mender struct{ *roll.Shard }
 
-// repairSteps is how many steps there are, see [Finding.step].
+// repairSteps is the number of steps, see [Finding.step].
 const repairSteps = 4
 
-// step says in which order things are repaired: days are made of hours, and these of what manifests name.
+// step returns the order of repairs: manifests first, then hours, which depend on manifests, then
+// days, which depend on hours.
 func (f Finding) step() int {
 	switch {
 	case f.lost:
@@ -50,13 +52,13 @@ func (f Finding) step() int {
 	return 3
 }
 
-// Waits between attempts to replace a manifest that others replace, too.
+// Retries if other nodes replace the same manifest.
 const (
 	pause    = 100 * time.Millisecond
 	attempts = 50
 )
 
-// repair makes something again. If another node was faster, it begins again.
+// repair repairs a finding. It starts again if another node has replaced the manifest.
 func repair(ctx context.Context, n *roll.Roller, f Finding) error {
 	r := mender{n.Detached(f.shard)}
 	for attempt := 0; ; attempt++ {

@@ -10,13 +10,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// restore brings the manifest of a shard back that is lost or damaged.
+// restore restores the lost or damaged manifest of a shard from a copy.
 func (r mender) restore(ctx context.Context) error {
 	tag := objects.Tag("")
 	got, err := r.Bucket.Get(ctx, layout.ManifestKey(r.Number), layout.MaxManifest, "")
 	if err == nil {
 		if _, err = r.Bucket.DecodeManifest(r.Number, got.Body); err == nil {
-			return nil // it was put back meanwhile
+			return nil // it was restored in the meantime
 		}
 		tag = got.Tag
 	}
@@ -28,21 +28,22 @@ func (r mender) restore(ctx context.Context) error {
 		return err
 	}
 	if m == nil {
-		return fmt.Errorf("no old manifest of shard %d can be read", r.Number)
+		return fmt.Errorf("no copy of the manifest of shard %d can be read", r.Number)
 	}
 	return r.PutBack(ctx, m, tag)
 }
 
-// mend has an old manifest name what is there: of hours some of whose runs or rollups were compacted since, the rollups are made again of the runs that
-// are left. What these were compacted into is adopted after that. It reports whether there were such hours.
+// mend updates a restored copy of a manifest. If some runs or rollups of an hour no longer exist
+// because they were compacted later, it rebuilds the rollups from the remaining runs. The runs that
+// the others were compacted into are adopted afterwards. It reports whether it changed any hour.
 func (r mender) mend(ctx context.Context, next *layout.Manifest) (changed bool, err error) {
 	there := map[string]bool{}
-	unnamed := map[string]bool{} // hours that have runs without a name
+	unnamed := map[string]bool{} // hours with unnamed runs
 	named := next.Names(r.Number)
 	for _, kind := range []string{"raw/", "hours/"} {
 		for e, err := range r.Bucket.List(ctx, kind+layout.ShardName(r.Number)+"/", "") {
 			if err != nil {
-				return false, fmt.Errorf("list what is there: %w", err)
+				return false, fmt.Errorf("list objects: %w", err)
 			}
 			there[e.Key] = true
 			if kind == "raw/" && !named[e.Key] {
@@ -57,7 +58,7 @@ func (r mender) mend(ctx context.Context, next *layout.Manifest) (changed bool, 
 		gone := len(h.Runs) < len(was.Runs)
 		noRollups := slices.ContainsFunc(h.Rollups, func(f layout.File) bool { return !there[layout.HourKey(r.Number, name, f.ID)] })
 		if len(was.Runs) == 0 || gone && !unnamed[name] || !gone && !noRollups {
-			*h = was // if something is missing, it is too old, or lost
+			*h = was // the missing objects have expired, or are lost
 			continue
 		}
 		switch err := r.RemakeHour(ctx, next, name); {

@@ -12,53 +12,55 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// Verified says what a bucket has, and what is wrong with it.
+// Verified is the result of [Verify].
 type Verified struct {
 	Objects  int
-	Hours    int    // of shards
-	Traces   uint64 // that were read; one of two pages counts twice
+	Hours    int    // hours, counted for each shard
+	Traces   uint64 // traces that were read; a trace of two pages counts twice
 	Findings []Finding
 }
 
-// Finding is something that is wrong.
+// Finding is an object with a problem.
 type Finding struct {
-	Object string // its key
-	What   string // is wrong with it
-	Do     string // what can be done
+	Object string // the key of the object
+	What   string // the problem
+	Do     string // the remedy
 
-	// Mends says that [Repair] makes it again.
+	// Mends reports whether [Repair] can repair it.
 	Mends bool
 
 	shard  int
-	hour   string // or
-	day    string // or
-	lost   bool   // it is a manifest, or
-	adopts bool   // runs are added to it
+	hour   string // the hour that is affected, or
+	day    string // the day, or
+	lost   bool   // the manifest is lost, or
+	adopts bool   // runs must be adopted
 }
 
-// What can be done. SOURCE is where a copy may be.
+// Remedies. SOURCE is replaced by a place that may have a copy.
 const (
-	doRepair      = "--repair makes it again of what it was made of"
-	doPutBack     = "restore it from SOURCE; nothing else has it"
-	doTraces      = "restore it from SOURCE; what its traces sum up to is there"
-	doSegment     = "restore it from SOURCE; else a node quarantines it soon, and responses lack some of its traces"
-	doQuarantined = "put a sound copy under " + layout.Segments + " within a week, if there is one, and delete this one; responses lack its traces of some shards"
-	doPutLast     = "put its newest version back, from SOURCE; nothing of its pages is answered or deleted until then"
-	doRestore     = "--repair brings it back from what is kept of it, and adds the traces that came since; or put its newest version back, from SOURCE"
+	doRepair      = "--repair rebuilds it from its source data"
+	doPutBack     = "restore it from SOURCE; no other object has its data"
+	doTraces      = "restore it from SOURCE; the rollups of its traces are intact"
+	doSegment     = "restore it from SOURCE; otherwise a node quarantines it soon, and responses lack some of its traces"
+	doQuarantined = "if there is an intact copy, put it under " + layout.Segments + " within a week; then delete this one; responses lack its traces of some shards"
+	doPutLast     = "restore its newest version from SOURCE; until then pages of this shard are not queried or deleted"
+	doRestore     = "--repair restores it from a copy, and adds later traces; or restore its newest version from SOURCE"
 	doAdopt       = "--repair adds them"
-	doChanges     = "restore it from SOURCE; else a machine quarantines it, and what people said of changes is forgotten"
-	doOld         = "put a sound copy in the place of STATE next to it, if there is one, and delete this one"
-	doHealthy     = "put a sound copy back, from SOURCE, and --repair uses it again"
+	doChanges     = "restore it from SOURCE; otherwise a node quarantines it, and all decisions of users about changes are lost"
+	doOld         = "if there is an intact copy, replace STATE in the same folder with it; then delete this one"
+	doHealthy     = "restore it from SOURCE, then run --repair to use it again"
 	doNewer       = "--repair adds the traces that the manifest does not name"
-	doBadOld      = "delete it: it is a copy of the manifest, which is there"
-	doUnnamed     = "restore it from SOURCE, or leave it: it is deleted when its time is over"
+	doBadOld      = "delete it; it is a copy of the manifest, which is intact"
+	doUnnamed     = "restore it from SOURCE, or leave it; it is deleted when its hour expires"
 )
 
-// Moving is told now and then how far something is: hours and days of all that there are, and traces.
+// Moving is called from time to time with the progress: the hours and days that are done, the total
+// of them, and the traces that were read.
 type Moving func(done, of int, traces uint64)
 
-// Verify reads all that a bucket has. Each object that a manifest names has to be there with all of its checksums, and
-// rollups have to be what the traces sum up to, where these are there. Nodes may go on meanwhile.
+// Verify reads all objects of a bucket. Each object that a manifest names must exist with correct
+// checksums, and rollups must equal the sum of their traces if these are still stored. Nodes may
+// keep running meanwhile.
 func Verify(ctx context.Context, b *layout.Bucket, moving Moving) (Verified, error) {
 	v := &verifier{b: b, tags: map[int]objects.Tag{}}
 	for shard := range b.Shards {
@@ -72,14 +74,14 @@ func Verify(ctx context.Context, b *layout.Bucket, moving Moving) (Verified, err
 	return v.out, v.changes(ctx)
 }
 
-// changes checks what is known of changes.
+// changes checks the state of change detection.
 func (v *verifier) changes(ctx context.Context) error {
 	for e, err := range v.b.List(ctx, layout.Changes, "") {
 		if err != nil {
 			return fmt.Errorf("list changes: %w", err)
 		}
 		if e.Key != layout.ChangesKey {
-			v.find(Finding{Object: e.Key, What: "it was quarantined, since it could not be read", Do: doOld})
+			v.find(Finding{Object: e.Key, What: "it was quarantined because it could not be read", Do: doOld})
 			continue
 		}
 		v.out.Objects++
@@ -88,7 +90,7 @@ func (v *verifier) changes(ctx context.Context) error {
 			_, err = v.b.DecodeChanges(got.Body)
 		}
 		switch {
-		case errors.Is(err, objects.ErrNotFound): // it was there a moment ago, and is not deleted by anybody: the next look tells
+		case errors.Is(err, objects.ErrNotFound): // it was quarantined just now; the next run reports it
 		case layout.IsWrong(err):
 			v.find(Finding{Object: e.Key, What: said(err), Do: doChanges})
 		case err != nil:
@@ -101,13 +103,13 @@ func (v *verifier) changes(ctx context.Context) error {
 type verifier struct {
 	b    *layout.Bucket
 	out  Verified
-	tags map[int]objects.Tag // of the manifests that are checked
+	tags map[int]objects.Tag // tags of the manifests that were checked
 }
 
-// said says what an error means to who keeps the bucket.
+// said returns the message of an error for an operator.
 func said(err error) string {
 	if errors.Is(err, objects.ErrNotFound) {
-		return "it is not there"
+		return "it is missing"
 	}
 	return err.Error()
 }
@@ -137,7 +139,7 @@ func (v *verifier) shard(ctx context.Context, shard int, moving func(done, of in
 	}
 	v.tags[shard] = tag
 	done, of := 0, len(m.Hours)+len(m.Days)
-	sound := map[string]bool{} // hours whose sums can be read
+	sound := map[string]bool{} // hours whose rollups can be read
 	for _, name := range slices.Sorted(maps.Keys(m.Hours)) {
 		h := &hourCheck{v: v, m: m, shard: shard, name: name, hour: m.Hours[name]}
 		if err := h.run(ctx); err != nil {
@@ -160,7 +162,7 @@ func (v *verifier) shard(ctx context.Context, shard int, moving func(done, of in
 	return v.unanswered(ctx, shard)
 }
 
-// olds checks the copies of the manifest of a shard, which must not be newer than it.
+// olds checks the copies of the manifest of a shard. None of them may be newer than the manifest.
 func (v *verifier) olds(ctx context.Context, m *layout.Manifest, shard int) error {
 	list, _, err := v.b.Olds(ctx, shard)
 	if err != nil {
@@ -170,16 +172,16 @@ func (v *verifier) olds(ctx context.Context, m *layout.Manifest, shard int) erro
 		v.out.Objects++
 		old, err := v.b.Old(ctx, shard, e.Key)
 		switch {
-		case errors.Is(err, objects.ErrNotFound): // it was replaced meanwhile
+		case errors.Is(err, objects.ErrNotFound): // it was replaced in the meantime
 		case layout.IsWrong(err):
 			v.find(Finding{Object: e.Key, What: said(err), Do: doBadOld})
 		case err != nil:
 			return err
 		case old.AsOf > m.AsOf:
 			if _, now, err := v.b.Manifest(ctx, shard, 0); err != nil || now != v.tags[shard] {
-				continue // a node has written both since
+				continue // a node has replaced the manifest since
 			}
-			v.find(Finding{Object: layout.ManifestKey(shard), What: fmt.Sprintf("it is older than %s, a copy of it", e.Key),
+			v.find(Finding{Object: layout.ManifestKey(shard), What: fmt.Sprintf("it is older than its copy %s", e.Key),
 				Do: doNewer, Mends: true, adopts: true, shard: shard})
 			return nil
 		}
@@ -187,20 +189,21 @@ func (v *verifier) olds(ctx context.Context, m *layout.Manifest, shard int) erro
 	return nil
 }
 
-// named reports whether the newest manifest of a shard names an object. While a bucket is read, nodes replace
-// what they name.
+// named reports whether the newest manifest of a shard names an object. Nodes may replace objects
+// while they are being verified.
 func (v *verifier) named(ctx context.Context, shard int, k string) bool {
 	m, _, err := v.b.Manifest(ctx, shard, 0)
 	return err != nil || m.Names(shard)[k]
 }
 
-// open reads the index of an object.
+// open reads the index of an object, and counts it.
 func (v *verifier) open(ctx context.Context, k string) (*layout.Object, error) {
 	v.out.Objects++
 	return v.b.Open(ctx, k)
 }
 
-// rollups opens objects of rollups, and reads all of them. It returns those that can be read, and what is wrong with others.
+// rollups opens and reads objects of rollups. It returns the sound ones, and the errors of the
+// others by key.
 func (v *verifier) rollups(ctx context.Context, keys []string) (sound []*layout.Object, bad map[string]error, err error) {
 	bad = map[string]error{}
 	for _, k := range keys {
@@ -220,7 +223,8 @@ func (v *verifier) rollups(ctx context.Context, keys []string) (sound []*layout.
 	return sound, bad, nil
 }
 
-// day checks the rollups of a day: they have to be what those of its hours add up to, where all of these are there.
+// day checks the rollups of a day. They must equal the sum of the rollups of its hours if these are
+// still stored.
 func (v *verifier) day(ctx context.Context, m *layout.Manifest, shard int, name string, sound map[string]bool) error {
 	d := m.Days[name]
 	var keys, ofHours []string
@@ -265,7 +269,7 @@ func (v *verifier) day(ctx context.Context, m *layout.Manifest, shard int, name 
 			return err
 		}
 		if why := differ(got, want); why != "" && len(keys) > 0 && v.named(ctx, shard, keys[0]) {
-			f.Object, f.What = keys[0], fmt.Sprintf("the sums of %s are not those of the hours of the day: %s", page, why)
+			f.Object, f.What = keys[0], fmt.Sprintf("the rollups of %s differ from the hours of the day: %s", page, why)
 			v.find(f)
 			return nil
 		}
@@ -286,7 +290,7 @@ func (v *verifier) segments(ctx context.Context) error {
 			_, err = o.OfShard(ctx, shard)
 		}
 		switch {
-		case errors.Is(err, objects.ErrNotFound): // it was rolled up meanwhile
+		case errors.Is(err, objects.ErrNotFound): // it was rolled up in the meantime
 		case layout.IsWrong(err):
 			v.find(Finding{Object: s.Key(), What: said(err), Do: doSegment})
 		case err != nil:
@@ -295,9 +299,9 @@ func (v *verifier) segments(ctx context.Context) error {
 	}
 	for e, err := range v.b.List(ctx, layout.Quarantine, "") {
 		if err != nil {
-			return fmt.Errorf("list what is quarantined: %w", err)
+			return fmt.Errorf("list quarantined segments: %w", err)
 		}
-		v.find(Finding{Object: e.Key, What: "it was quarantined, since it is damaged", Do: doQuarantined})
+		v.find(Finding{Object: e.Key, What: "it was quarantined because it is damaged", Do: doQuarantined})
 	}
 	return nil
 }

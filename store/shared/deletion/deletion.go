@@ -13,40 +13,42 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// Version is the newest form of [Request] that this release reads.
+// Version is the newest version of [Request] that this release supports.
 const Version = 1
 
-// Selection says which traces are to be deleted: those that all its fields are of. A zero field is of all traces.
+// Selection selects the traces that match all of its fields. A zero field matches every trace.
 type Selection struct {
-	Page string `json:"page,omitempty"` // the time on this page; of a trace with time on others, that stays
-	Site string `json:"site,omitempty"` // the time on the pages of this site
-	// Views are the ids of page views, 32 hexadecimal digits each. A trace has one of them.
+	Page string `json:"page,omitempty"` // time on this page; a trace keeps its time on other pages
+	Site string `json:"site,omitempty"` // time on the pages of this site
+	// Views are the ids of page views, 32 hexadecimal digits each. A trace matches if its page view
+	// is one of them.
 	Views []string `json:"views,omitempty"`
-	// Labels are those that traces have, by key: of their context, or of one of its spans. Release and environment are among them.
+	// Labels must all be equal to labels of the trace's context or of one of its spans. Release and
+	// environment are labels as well.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Since and Until are the time [Since, Until) of receipt.
+	// Since and Until bound the time at which traces were received: [Since, Until).
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until,omitzero"`
 }
 
-// MaxViews bounds the page views of a selection, and maxLabels its labels.
+// Limits of a selection: page views and labels.
 const (
 	MaxViews  = 100
 	maxLabels = 16
 )
 
-// All reports whether s says nothing, and so is of everything.
+// All reports whether all fields are zero, so that s selects everything.
 func (s *Selection) All() bool {
 	return s.Page == "" && s.Site == "" && len(s.Views) == 0 && len(s.Labels) == 0 && s.Since.IsZero() && s.Until.IsZero()
 }
 
-// Check returns what is wrong with a selection, and where.
+// Check returns an error if a selection is invalid.
 func (s *Selection) Check() error {
 	switch {
 	case s.All():
-		return errors.New("it selects everything: give a page, a site, views, labels, or a time")
+		return errors.New("it selects everything; specify a page, a site, views, labels or a time")
 	case s.Page != "" && s.Site != "":
-		return errors.New("page and site: give one of them; a page is one of its site already")
+		return errors.New("page and site: specify only one of them; a page belongs to a single site")
 	case len(s.Views) > MaxViews:
 		return fmt.Errorf("views: %d, at most %d are allowed", len(s.Views), MaxViews)
 	case len(s.Labels) > maxLabels:
@@ -69,59 +71,59 @@ func (s *Selection) Check() error {
 			return fmt.Errorf("label %.40q: %s", key, why)
 		}
 		if s.Labels[key] == "" {
-			return fmt.Errorf("label %.40q: it has no value", key)
+			return fmt.Errorf("label %.40q: the value is empty", key)
 		}
 	}
 	return nil
 }
 
-// OfTraces reports whether s tells traces of one page apart by more than the time, so that rollups without their traces do not tell what
-// is of it.
+// OfTraces reports whether s selects single traces, by page view or label. Rollups whose traces
+// have expired do not show which of them match.
 func (s *Selection) OfTraces() bool { return len(s.Views) > 0 || len(s.Labels) > 0 }
 
-// OfPages reports whether s is of all of some pages.
+// OfPages reports whether s selects all data of some pages.
 func (s *Selection) OfPages() bool {
 	return s.NamesPages() && s.Since.IsZero() && s.Until.IsZero()
 }
 
-// NamesPages reports whether s is of some pages, within a time or not, and not of single traces.
+// NamesPages reports whether s selects pages, within a time range or not, and not single traces.
 func (s *Selection) NamesPages() bool { return (s.Page != "" || s.Site != "") && !s.OfTraces() }
 
 // Counts is what a deletion has found.
 type Counts struct {
-	Traces uint64 `json:"traces"` // deleted; one with time on several of the pages counts for each of them
-	// Parts are traces of other pages that had time on a deleted one too, and lost that.
+	Traces uint64 `json:"traces"` // deleted traces; a trace with time on several selected pages counts for each of them
+	// Parts are traces of other pages that lost their time on a selected page.
 	Parts uint64 `json:"parts"`
-	Pages uint64 `json:"pages"` // whose rollups were deleted or made anew, counted for each hour
-	// Left are the rollups of a page and an hour, or a day, that may have something of it, and stay: their traces have expired, and without
-	// these nobody can tell.
+	Pages uint64 `json:"pages"` // pages whose rollups were deleted or rebuilt, counted for each hour
+	// Left are rollups, counted by page and hour or day, that may contain selected data but were
+	// kept: their traces have expired, so the selected data cannot be separated.
 	Left uint64 `json:"left"`
 }
 
-// Add adds what was found elsewhere.
+// Add adds o to c.
 func (c *Counts) Add(o Counts) {
 	c.Traces, c.Parts, c.Pages, c.Left = c.Traces+o.Traces, c.Parts+o.Parts, c.Pages+o.Pages, c.Left+o.Left
 }
 
-// Request is a deletion that somebody asked for.
+// Request is a request to delete.
 type Request struct {
 	Version   int       `json:"version"`
 	ID        string    `json:"id"`
-	At        time.Time `json:"at"` // all that was acknowledged before is looked at, and what came since then in a shard where it is still carried out
-	By        string    `json:"by"` // who asked
+	At        time.Time `json:"at"` // traces acknowledged before are deleted; later ones may be deleted as well in shards that are not done
+	By        string    `json:"by"` // the user or program that made the request
 	DryRun    bool      `json:"dry_run,omitempty"`
 	Selection Selection `json:"selection"`
-	// Done is when the last shard was; zero before. Then there are counts.
+	// Done is when the last shard was done; zero before that. Counts are complete then.
 	Done   time.Time `json:"done,omitzero"`
 	Counts Counts    `json:"counts"`
 }
 
-// IsID reports whether a text may be the id of a request.
+// IsID reports whether a text has the form of a request id.
 func IsID(text string) bool {
 	return len(text) <= 64 && text != "" && !strings.ContainsFunc(text, func(c rune) bool { return (c < '0' || c > '9') && (c < 'A' || c > 'Z') })
 }
 
-// Name says in one line what is deleted.
+// Name returns a one-line description of the selection.
 func (r *Request) Name() string {
 	var parts []string
 	add := func(key, value string) {
@@ -149,7 +151,7 @@ func (r *Request) Name() string {
 	return strings.Join(parts, ", ")
 }
 
-// Encode returns the content of the object.
+// Encode returns the content of the request's object.
 func (r *Request) Encode() ([]byte, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -158,14 +160,14 @@ func (r *Request) Encode() ([]byte, error) {
 	return text, nil
 }
 
-// Decode reads the content of an object, and checks it.
+// Decode decodes and checks the content of a request's object.
 func Decode(text []byte) (*Request, error) {
 	r := new(Request)
 	if err := json.Unmarshal(text, r); err != nil {
 		return nil, fmt.Errorf("read a deletion: %w: %w", store.ErrDamaged, err)
 	}
 	if r.Version > Version {
-		return nil, fmt.Errorf("read a deletion: it has version %d, this release knows %d: a newer release wrote it", r.Version, Version)
+		return nil, fmt.Errorf("read a deletion: it has version %d, this release supports up to %d; use the newer release that wrote it", r.Version, Version)
 	}
 	if err := r.Selection.Check(); err != nil {
 		return nil, fmt.Errorf("check a deletion: %w: %w", store.ErrDamaged, err)

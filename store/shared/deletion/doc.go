@@ -1,11 +1,13 @@
-// Package deletion says what a request to delete is of, and what is left of a trace.
+// Package deletion defines requests to delete traces, and which traces and parts of traces they
+// select.
 //
-// A request is an object of its own, deletions/ID. It is put before anything is deleted, so that whoever rolls up a shard carries it out
-// there, also after a crash. How far that is stands in the manifest of the shard, which changes with what is deleted: it happens once. When
-// all shards are done, there is a record of what was deleted, with counts.
+// A request is an object, deletions/open/ID. It is written before anything is deleted, so that the
+// node that rolls up a shard applies it there, even after a crash. The progress in a shard is part
+// of its manifest, which is replaced together with the data, so the deletion is applied exactly
+// once. When all shards are done, a record with the counts replaces the request.
 //
-//	deletion.go  a request, and what it selects
+//	deletion.go  a request, and its selection
 //	objects.go   requests and records in a bucket
-//	match.go     which traces a request is of
-//	without.go   traces of which a part is deleted
+//	match.go     matching traces
+//	without.go   removing a page from a trace
 package deletion

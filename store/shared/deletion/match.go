@@ -14,21 +14,21 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Matcher tells what a request is of.
+// Matcher matches data against a request. It must not be used concurrently.
 type Matcher struct {
 	request *Request
-	views   [][16]byte // none is any
+	views   [][16]byte // empty for any
 	since   int64      // µs
 	until   int64
 	decoder encode.BinaryDecoder
 }
 
-// Matcher returns what tells what r is of.
+// Matcher returns a Matcher for r.
 func (r *Request) Matcher() *Matcher {
 	m := &Matcher{request: r, until: math.MaxInt64}
 	for _, id := range r.Selection.Views {
 		var view [16]byte
-		_, _ = hex.Decode(view[:], []byte(id)) // it is checked
+		_, _ = hex.Decode(view[:], []byte(id)) // Check has validated it
 		m.views = append(m.views, view)
 	}
 	if t := r.Selection.Since; !t.IsZero() {
@@ -40,16 +40,16 @@ func (r *Request) Matcher() *Matcher {
 	return m
 }
 
-// OfViews reports whether the request names page views.
+// OfViews reports whether the request selects page views by id.
 func (m *Matcher) OfViews() bool { return len(m.views) > 0 }
 
-// AnyView reports whether has is true for a page view that the request names. Without names, any
-// page view matches.
+// AnyView reports whether has is true for a page view of the request. It returns true if the
+// request does not select page views by id.
 func (m *Matcher) AnyView(has func(id [16]byte) bool) bool {
 	return len(m.views) == 0 || slices.ContainsFunc(m.views, has)
 }
 
-// Page reports whether it is of traces of a page.
+// Page reports whether the request selects traces of a page.
 func (m *Matcher) Page(page string) bool {
 	s := &m.request.Selection
 	switch {
@@ -62,22 +62,24 @@ func (m *Matcher) Page(page string) bool {
 	return true
 }
 
-// Overlaps reports whether it is of a part of the time from first to last, µs.
+// Overlaps reports whether the selected time overlaps the time from first to last, in µs.
 func (m *Matcher) Overlaps(first, last int64) bool { return last >= m.since && first < m.until }
 
-// Covers reports whether it is of all traces of its pages that were received from first to last, µs, and of page views without a trace and
-// Web Vitals as well.
+// Covers reports whether the request selects everything on its pages that was received from first
+// to last, in µs. That includes page views without a trace, and Web Vitals.
 func (m *Matcher) Covers(first, last int64) bool {
 	return !m.request.Selection.OfTraces() && m.since <= first && last < m.until
 }
 
-// OfVitals reports whether it is of Web Vitals of page views from first to last, µs, with some labels: they have no id and no time.
+// OfVitals reports whether the request selects Web Vitals by label, and covers the time from first
+// to last, in µs. Web Vitals have no id and no time of their own.
 func (m *Matcher) OfVitals(first, last int64) bool {
 	s := &m.request.Selection
 	return len(s.Views) == 0 && len(s.Labels) > 0 && m.since <= first && last < m.until
 }
 
-// Row reports what of a row it is of: all of it, or the time on some of its other pages.
+// Row reports whether the request selects all of a row, or only the time on some of its other
+// pages.
 func (m *Matcher) Row(r *layout.Row) (all, part bool, err error) {
 	if r.Received < m.since || r.Received >= m.until {
 		return false, false, nil
@@ -98,7 +100,7 @@ func (m *Matcher) Row(r *layout.Row) (all, part bool, err error) {
 	return all, part && !all, nil
 }
 
-// labels reports whether a trace has all the labels.
+// labels reports whether a trace has all selected labels.
 func (m *Matcher) labels(t *trie.Trace) bool {
 	for key, value := range m.request.Selection.Labels {
 		of := t.Context.Labels.Value(key)
@@ -118,10 +120,11 @@ func (m *Matcher) labels(t *trie.Trace) bool {
 	return true
 }
 
-// Vital reports whether it is of Web Vitals with these labels, of page views of one of its pages in a time that it covers.
+// Vital reports whether the request selects Web Vitals with these labels. The caller has checked
+// the page and the time.
 func (m *Matcher) Vital(l trie.Labels) bool {
 	if len(m.views) > 0 {
-		return false // they do not have it
+		return false // Web Vitals have no page view id
 	}
 	for key, value := range m.request.Selection.Labels {
 		if l.Value(key) != value {

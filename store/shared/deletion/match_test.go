@@ -98,7 +98,7 @@ func TestRowSelection(t *testing.T) {
 	}{
 		{"its page", Selection{Page: "/a"}, true, false},
 		{"another of its pages", Selection{Page: "/b"}, false, true},
-		{"a page that it has not", Selection{Page: "/c"}, false, false},
+		{"a page that the trace lacks", Selection{Page: "/c"}, false, false},
 		{"its view", Selection{Views: []string{view}}, true, false},
 		{"another view", Selection{Views: []string{other}}, false, false},
 		{"its view on its page", Selection{Page: "/a", Views: []string{view}}, true, false},
@@ -149,16 +149,16 @@ func TestCheckSelection(t *testing.T) {
 		s    Selection
 		ok   bool
 	}{
-		{"nothing is said", Selection{}, false},
+		{"an empty selection", Selection{}, false},
 		{"a page", Selection{Page: "/a"}, true},
 		{"a page and a site", Selection{Page: "/a", Site: "shop"}, false},
-		{"a beginning", Selection{Since: since}, true},
+		{"a start", Selection{Since: since}, true},
 		{"an end", Selection{Until: since}, true},
-		{"a moment", Selection{Since: since, Until: since.Add(us)}, true},
-		{"a time without any moment", Selection{Since: since, Until: since}, false},
-		{"an end before the beginning", Selection{Since: since, Until: since.Add(-us)}, false},
+		{"1 µs", Selection{Since: since, Until: since.Add(us)}, true},
+		{"an empty time range", Selection{Since: since, Until: since}, false},
+		{"an end before the start", Selection{Since: since, Until: since.Add(-us)}, false},
 		{"a view", Selection{Views: []string{"ab000000000000000000000000000000"}}, true},
-		{"a part of a view", Selection{Views: []string{"ab00000000000000000000000000"}}, false},
+		{"a part of a view's id", Selection{Views: []string{"ab00000000000000000000000000"}}, false},
 		{"a label without a value", Selection{Labels: map[string]string{"tenant": ""}}, false},
 	} {
 		if err := tt.s.Check(); (err == nil) != tt.ok {

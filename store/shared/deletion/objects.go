@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// maxOpen bounds the requests that are carried out, or were in the last day. maxDryRuns bounds
-	// dry runs, which take no place among them.
+	// maxOpen bounds the requests that are open or were completed in the last day. maxDryRuns
+	// bounds dry runs separately.
 	maxOpen    = 1000
 	maxDryRuns = 100
-	// KeepDryRun is how long a dry run that is done can be asked for.
+	// KeepDryRun is how long the result of a dry run is kept.
 	KeepDryRun = 10 * time.Minute
 )
 
-// TooManyError is returned by [Put] while there are too many requests of a kind.
+// TooManyError is returned by [Put] if there are too many requests of a kind.
 type TooManyError struct {
 	What       string
 	RetryAfter time.Duration
@@ -33,7 +33,7 @@ type TooManyError struct {
 
 func (e *TooManyError) Error() string { return e.What + ": try again later" }
 
-// kind returns the folder of requests, their bound, and the error beyond it.
+// kind returns the folder of requests, their maximum number, and the error beyond it.
 func kind(dryRun bool) (folder string, most int, beyond TooManyError) {
 	if dryRun {
 		const what = "%d dry runs are in progress or were done in the last ten minutes"
@@ -43,7 +43,7 @@ func kind(dryRun bool) (folder string, most int, beyond TooManyError) {
 	return layout.OpenDeletions, maxOpen, TooManyError{fmt.Sprintf(what, maxOpen), time.Hour}
 }
 
-// Put stores a request to delete what a selection is of. It is carried out from then on, whatever becomes of this process.
+// Put stores a request to delete the selected data. It will be applied even if this process stops.
 func Put(ctx context.Context, b *layout.Bucket, s Selection, by string, dryRun bool) (*Request, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func Put(ctx context.Context, b *layout.Bucket, s Selection, by string, dryRun b
 	return r, put(ctx, b, folder, r)
 }
 
-// put stores a request or a record. It takes room that is reserved on a full disk, since a deletion
+// put writes a request or a record. On a full disk it uses the reserved space, because a deletion
 // frees more.
 func put(ctx context.Context, b *layout.Bucket, folder string, r *Request) error {
 	text, err := r.Encode()
@@ -83,7 +83,7 @@ func put(ctx context.Context, b *layout.Bucket, folder string, r *Request) error
 	return nil
 }
 
-// Get reads the request, or the record of one, under a key.
+// Get reads the request or record with a key.
 func Get(ctx context.Context, b *layout.Bucket, key string) (*Request, error) {
 	got, err := b.Get(ctx, key, layout.MaxDeletion, "")
 	if err != nil {
@@ -94,8 +94,8 @@ func Get(ctx context.Context, b *layout.Bucket, key string) (*Request, error) {
 		return nil, err
 	}
 	r, err := Decode(text)
-	if err == nil && r.ID != path.Base(key) { // it becomes a part of other keys
-		return nil, fmt.Errorf("read a deletion: %w: %s has the id %.80q", store.ErrDamaged, key, r.ID)
+	if err == nil && r.ID != path.Base(key) { // the id becomes a part of other keys
+		return nil, fmt.Errorf("read a deletion: %w: %s contains the id %.80q", store.ErrDamaged, key, r.ID)
 	}
 	return r, err
 }
@@ -113,7 +113,8 @@ func Manifests(ctx context.Context, b *layout.Bucket) ([]*layout.Manifest, error
 	return out, nil
 }
 
-// Progress returns a request with what is done of it, as the manifests of all shards say: it is Done when all shards are.
+// Progress returns the request with the progress from the manifests of all shards. It is Done once
+// all shards are.
 func (r *Request) Progress(manifests []*layout.Manifest) *Request {
 	out, last, all := *r, int64(0), true
 	out.Done, out.Counts = time.Time{}, Counts{}
@@ -128,7 +129,8 @@ func (r *Request) Progress(manifests []*layout.Manifest) *Request {
 	return &out
 }
 
-// Find returns the request with an id, with what is done of it, or the record of it. Without one the error is [objects.ErrNotFound].
+// Find returns the request with an id and its progress, or its record. It returns
+// [objects.ErrNotFound] if there is none.
 func Find(ctx context.Context, b *layout.Bucket, id string) (*Request, error) {
 	for _, folder := range []string{layout.OpenDeletions, layout.DryDeletions} {
 		r, err := Get(ctx, b, folder+id)
@@ -147,7 +149,7 @@ func Find(ctx context.Context, b *layout.Bucket, id string) (*Request, error) {
 	return Get(ctx, b, layout.DoneDeletions+id)
 }
 
-// Record replaces a request that is done by a record. A dry run leaves none.
+// Record replaces a completed request by a record. Dry runs leave no record.
 func Record(ctx context.Context, b *layout.Bucket, r *Request) error {
 	folder, _, _ := kind(r.DryRun)
 	if !r.DryRun {
@@ -156,12 +158,12 @@ func Record(ctx context.Context, b *layout.Bucket, r *Request) error {
 		}
 	}
 	if err := b.Delete(ctx, folder+r.ID); err != nil {
-		return fmt.Errorf("close a deletion: %w", err)
+		return fmt.Errorf("remove a completed request: %w", err)
 	}
 	return nil
 }
 
-// List returns the requests and their records, the newest first, at most so many.
+// List returns requests and records, newest first, at most most of them.
 func List(ctx context.Context, b *layout.Bucket, most int) (out []*Request, err error) {
 	manifests, err := Manifests(ctx, b)
 	if err != nil {
@@ -175,7 +177,7 @@ func List(ctx context.Context, b *layout.Bucket, most int) (out []*Request, err 
 			}
 			r, err := Get(ctx, b, e.Key)
 			if errors.Is(err, objects.ErrNotFound) {
-				continue // there is a record of it by now
+				continue // a record has replaced it
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%s%s: %w", b.Name(), e.Key, err)

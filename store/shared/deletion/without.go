@@ -9,26 +9,28 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// gone is the name of pages whose time was deleted.
+// gone replaces the names of deleted pages.
 const gone = "(deleted)"
 
-// Without returns a row without the time on those of its pages that m is of, which is not that of the row.
+// Without returns a row without the time on the selected pages. The row's own page must not be one
+// of them.
 func (m *Matcher) Without(r *layout.Row) (*layout.Row, error) {
 	t, err := r.Decode(&m.decoder)
 	if err != nil {
-		return nil, fmt.Errorf("take pages out of trace %s: %w", r.ID, err)
+		return nil, fmt.Errorf("remove pages from trace %s: %w", r.ID, err)
 	}
 	out := *r
 	out.Trace = nil
 	if out.Payload, err = encode.EncodeTrace(without(t, m.Page)); err != nil {
-		return nil, fmt.Errorf("take pages out of trace %s: %w", r.ID, err)
+		return nil, fmt.Errorf("remove pages from trace %s: %w", r.ID, err)
 	}
 	out.Others = slices.DeleteFunc(slices.Clone(r.Others), m.Page)
 	return &out, nil
 }
 
-// without returns a trace of which nothing is left on some pages: no stack, no name of it, of a feature or of a label that was there alone.
-// All else is as it was, and so are the times of samples.
+// without returns a copy of a trace without the data of some pages: their stacks, their names, and
+// the features and labels that occurred only there. Everything else is unchanged, including the
+// times of samples.
 func without(t *trie.Trace, isGone func(page string) bool) *trie.Trace {
 	cut := t.Slices()
 	at := func(time int64) *trie.Slice {

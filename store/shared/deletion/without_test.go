@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// stacksOf returns the function of each sample, "" for none.
+// stacksOf returns the function of each sample, or "" for a sample without a stack.
 func stacksOf(t *trie.Trace) (out []string) {
 	for _, s := range t.Samples {
 		name := ""
@@ -61,12 +61,12 @@ func TestSpansWithoutPage(t *testing.T) {
 		start, length int64
 		stays         bool
 	}{
-		{"on the page alone", 120, 10, false},
-		{"all of the page", 100, 100, false},
-		{"from a moment before the page", 99, 10, true},
-		{"up to a moment behind the page", 190, 11, true},
+		{"only on the page", 120, 10, false},
+		{"on the whole page", 100, 100, false},
+		{"from 1 µs before the page", 99, 10, true},
+		{"up to 1 µs after the page", 190, 11, true},
 		{"before the page", 10, 20, true},
-		{"behind the page", 300, 20, true},
+		{"after the page", 300, 20, true},
 		{"around the page", 10, 1000, true},
 	} {
 		x := &trie.Trace{Trie: *trie.New()}
@@ -79,7 +79,7 @@ func TestSpansWithoutPage(t *testing.T) {
 		out := without(x, func(page string) bool { return page == "/b" })
 		got := slices.ContainsFunc(out.Context.Spans, func(s trie.Span) bool { return s.Name == "search" })
 		if got != tt.stays {
-			t.Errorf("%s: the feature stays: got %t, want %t", tt.what, got, tt.stays)
+			t.Errorf("%s: the feature is kept: got %t, want %t", tt.what, got, tt.stays)
 		}
 	}
 }

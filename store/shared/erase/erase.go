@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// deleteFor bounds the time that new segments wait for a deletion in their shard. deleteBytes is
+	// deleteFor bounds how long a deletion may delay new segments in its shard. deleteBytes is
 	// roughly how many bytes are read between two commits of the progress.
 	deleteFor   = 10 * time.Second
 	deleteBytes = 64 << 20
-	// maxOrphans bounds the orphaned runs of a pass, and maxPasses the passes: nodes may put more of
-	// them meanwhile.
+	// maxOrphans bounds the orphaned runs per pass, and maxPasses the number of passes, because
+	// nodes may write more of them meanwhile.
 	maxOrphans, maxPasses = 100, 4
 )
 
-// Apply deletes from a shard what open requests select, for at most about 10 s; the next round goes
-// on. Everything in the listing must be rolled up. It returns [roll.ErrLost] or [roll.ErrUnknown] as
-// a commit does.
+// Apply deletes the data that open requests select from a shard. It runs for at most about 10 s;
+// the next round continues. Everything in the listing must be rolled up. It returns [roll.ErrLost]
+// or [roll.ErrUnknown] like [roll.Shard.Commit].
 func Apply(ctx context.Context, r *roll.Shard, open []*deletion.Request, l *layout.Listing) (err error) {
 	defer func() {
 		if err != nil {
@@ -56,8 +56,8 @@ func Apply(ctx context.Context, r *roll.Shard, open []*deletion.Request, l *layo
 	return nil
 }
 
-// next returns the oldest request that is not done in a shard. A request that is younger than the
-// listing waits for the next one.
+// next returns the oldest request that is not complete in a shard. A request that is newer than the
+// listing waits for the next listing.
 func next(r *roll.Shard, open []*deletion.Request, l *layout.Listing) *deletion.Request {
 	for _, req := range open {
 		if r.Manifest.Deletions[req.ID].Done == 0 && !l.At.Before(req.At) {
@@ -67,21 +67,23 @@ func next(r *roll.Shard, open []*deletion.Request, l *layout.Listing) *deletion.
 	return nil
 }
 
-// stays notes that something that can not be read is not deleted from, and keeps nothing else from being deleted. It fails if that is not why.
+// stays records that an unreadable object is not deleted from, so that the deletion continues with
+// the others. It returns any other error unchanged.
 func (d *deleting) stays(ctx context.Context, err error) error {
 	if !layout.IsWrong(err) {
 		return err
 	}
 	m, _, merr := d.Bucket.Manifest(ctx, d.Number, 0)
 	if merr != nil || m.Nonce != d.Manifest.Nonce {
-		return errors.Join(roll.ErrLost, merr) // another node has replaced what is missing
+		return errors.Join(roll.ErrLost, merr) // another node has replaced the missing object
 	}
-	d.Warn(ctx, "what cannot be read is not deleted from", err)
+	d.Warn(ctx, "an object cannot be read; nothing is deleted from it", err)
 	d.counts.Left++
 	return nil
 }
 
-// deleteNext deletes what a request is of in the next hours, of which one has something of it, or in what is left after the last hour.
+// deleteNext applies a request to the hours up to the next one with selected data, or to the days
+// and orphaned runs after the last hour. It commits the progress.
 func deleteNext(ctx context.Context, r *roll.Shard, req *deletion.Request) (err error) {
 	next := r.Manifest.Clone()
 	at := next.Deletions[req.ID]
@@ -119,7 +121,8 @@ func deleteNext(ctx context.Context, r *roll.Shard, req *deletion.Request) (err 
 	return nil
 }
 
-// next deletes from the next hours, and from the days that have no hours after the last one. It reports whether that was all.
+// next deletes from the hours up to the next one with selected data, and after the last hour from
+// the days that have no hours. It reports whether that was everything.
 func (d *deleting) next(ctx context.Context, next *layout.Manifest, at *layout.Deleting) (over bool, err error) {
 	names := slices.Sorted(maps.Keys(next.Hours))
 	for _, name := range names {
@@ -144,16 +147,17 @@ func (d *deleting) next(ctx context.Context, next *layout.Manifest, at *layout.D
 	return true, d.days(ctx, next)
 }
 
-// findOrphans returns the runs that a manifest does not name and that have something of the deletion, such as a node leaves that stops: a repair
-// would add their traces again. Once the manifest is written, none of them can be named by a later one: who has put it for an older manifest
-// finds that replaced.
+// findOrphans returns the runs that no manifest names and that contain selected data. A node that
+// stops may leave such runs, and a repair would add their traces again. Once the manifest is
+// written, no later manifest can name them: a node that wrote them based on an older manifest will
+// fail to commit.
 func (d *deleting) findOrphans(ctx context.Context, next *layout.Manifest) (keys []string, err error) {
 	named := next.Names(d.Number)
 	for _, x := range next.Removed {
-		named[x.Key] = true // it is deleted soon
+		named[x.Key] = true // it will be deleted soon
 	}
 	before := d.counts
-	defer func() { d.counts = before }() // of what is in responses
+	defer func() { d.counts = before }() // orphans are not part of any response
 	for e, err := range d.Bucket.List(ctx, layout.RunsOf(d.Number), "") {
 		if err != nil {
 			return nil, fmt.Errorf("list runs: %w", err)
@@ -162,7 +166,7 @@ func (d *deleting) findOrphans(ctx context.Context, next *layout.Manifest) (keys
 			continue
 		}
 		found, err := d.find(ctx, e.Key, layout.File{}, map[string]bool{})
-		if err != nil && !layout.IsWrong(err) { // what can not be read can not be added, either
+		if err != nil && !layout.IsWrong(err) { // an unreadable run cannot be added again either
 			return nil, fmt.Errorf("%s: %w", e.Key, err)
 		}
 		if found {
@@ -172,7 +176,7 @@ func (d *deleting) findOrphans(ctx context.Context, next *layout.Manifest) (keys
 	return keys, nil
 }
 
-// orphans replaces runs that no manifest names by ones without what is deleted.
+// orphans replaces orphaned runs by runs without the selected data.
 func (d *deleting) orphans(ctx context.Context, keys []string) (over bool, err error) {
 	for _, k := range keys {
 		o, err := d.Bucket.Open(ctx, k)
@@ -180,7 +184,7 @@ func (d *deleting) orphans(ctx context.Context, keys []string) (over bool, err e
 			_, err = d.filter(ctx, o, d.Runs(layout.HourOfKey(k), 0))
 		}
 		if err == nil {
-			d.Keep() // it replaces a run that no manifest names: it must stay, whatever fails later
+			d.Keep() // the new run is an orphan too, so a later failure must not discard it
 			err = d.Bucket.Delete(ctx, k)
 		}
 		if err != nil && !layout.IsWrong(err) {
@@ -190,8 +194,8 @@ func (d *deleting) orphans(ctx context.Context, keys []string) (over bool, err e
 	return true, nil
 }
 
-// forgetDeletions takes the deletions out of a manifest that have a record by now, and dry runs that
-// are over. It reports whether there was one.
+// forgetDeletions removes deletions that have a record, and finished dry runs, from a manifest. It
+// reports whether there were any.
 func forgetDeletions(next *layout.Manifest, open []*deletion.Request, now time.Time) bool {
 	before := len(next.Deletions)
 	maps.DeleteFunc(next.Deletions, func(id string, at layout.Deleting) bool {

@@ -12,7 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// deleting deletes what a request is of in a shard.
+// deleting applies a request to a shard.
 type deleting struct {
 	*roll.Shard
 	matcher *deletion.Matcher
@@ -21,8 +21,8 @@ type deleting struct {
 	read    int64 // bytes
 }
 
-// hour deletes from an hour: runs are written without what is of it, and rollups of pages that had some of it are made anew of the traces
-// that are left. It reports whether there was something.
+// hour deletes from an hour. It rewrites runs without the selected traces, and rebuilds the rollups
+// of the affected pages from the remaining traces. It reports whether the hour had selected data.
 func (d *deleting) hour(ctx context.Context, next *layout.Manifest, name string) (changed bool, err error) {
 	h := next.Hours[name]
 	if !d.matcher.Overlaps(h.First, h.Last) {
@@ -40,7 +40,7 @@ func (d *deleting) hour(ctx context.Context, next *layout.Manifest, name string)
 	}
 	for i := range h.Quarantined {
 		if h.Quarantined[i].IsRun() {
-			d.counts.Left++ // it may have something of the request, and cannot be read
+			d.counts.Left++ // it may contain selected data
 		}
 	}
 	drop, remake, err := d.pages(ctx, h, name, touched)
@@ -56,12 +56,13 @@ func (d *deleting) hour(ctx context.Context, next *layout.Manifest, name string)
 	}
 	d.replaceRuns(next, name, runs)
 	if day := next.Days[layout.DayOf(name)]; day != nil && day.Complete(next) {
-		next.RemoveDay(d.Bucket.Now(), d.Number, layout.DayOf(name)) // it is made again of its hours
+		next.RemoveDay(d.Bucket.Now(), d.Number, layout.DayOf(name)) // it will be rebuilt from its hours
 	}
 	return true, nil
 }
 
-// runs writes the runs of an hour without what is deleted. It returns what takes the place of each, and the pages of which there was something.
+// runs rewrites the runs of an hour without the selected traces. It returns the replacements of
+// each run, and the affected pages.
 func (d *deleting) runs(ctx context.Context, h *layout.Hour, name string) (out [][]layout.File, touched map[string]bool, err error) {
 	touched = map[string]bool{}
 	for _, f := range h.Runs {
@@ -80,7 +81,7 @@ func (d *deleting) runs(ctx context.Context, h *layout.Hour, name string) (out [
 	return out, touched, nil
 }
 
-// find looks for what is of the deletion in a run, and notes its pages.
+// find searches a run for selected traces, and adds their pages to touched.
 func (d *deleting) find(ctx context.Context, key string, f layout.File, touched map[string]bool) (found bool, err error) {
 	if f.First > 0 && !d.matcher.Overlaps(f.First, f.Last) {
 		return false, nil
@@ -112,7 +113,7 @@ func (d *deleting) find(ctx context.Context, key string, f layout.File, touched 
 	return found, d.Missing(err)
 }
 
-// rewrite writes a run without what is of the deletion.
+// rewrite rewrites a run without the selected traces.
 func (d *deleting) rewrite(ctx context.Context, hour string, f layout.File, sealed bool) ([]layout.File, error) {
 	o, err := d.OpenRun(ctx, layout.RunKey(d.Number, hour, f.ID))
 	if err != nil {
@@ -125,7 +126,7 @@ func (d *deleting) rewrite(ctx context.Context, hour string, f layout.File, seal
 	return d.filter(ctx, o, to)
 }
 
-// filter writes the rows of a run without what is of the deletion.
+// filter writes the rows of a run that are left after the deletion.
 func (d *deleting) filter(ctx context.Context, o *layout.Object, to *roll.Series[*layout.RunWriter]) ([]layout.File, error) {
 	err := o.EachRow(ctx, func(row *layout.Row) error {
 		all, part, err := d.matcher.Row(row)
@@ -149,8 +150,8 @@ func (d *deleting) filter(ctx context.Context, o *layout.Object, to *roll.Series
 	return to.Finish(ctx)
 }
 
-// pages says which pages have no rollups of an hour any more, and which have others: those of which traces were deleted, and those with Web
-// Vitals that are of the deletion.
+// pages returns the pages whose rollups of an hour are dropped, and the pages whose rollups are
+// rebuilt: those with deleted traces, and those with selected Web Vitals.
 func (d *deleting) pages(ctx context.Context, h *layout.Hour, name string, touched map[string]bool) (drop, remake map[string]bool, err error) {
 	list, err := d.openRollups(ctx, name, h)
 	if err != nil {
@@ -180,7 +181,7 @@ func (d *deleting) pages(ctx context.Context, h *layout.Hour, name string, touch
 	return drop, remake, nil
 }
 
-// openRollups opens the rollups of an hour. Their pages have to be read in order.
+// openRollups opens the rollups of an hour. Their pages must be read in order.
 func (d *deleting) openRollups(ctx context.Context, name string, h *layout.Hour) (list []*layout.Object, err error) {
 	for _, f := range h.Rollups {
 		o, err := d.Bucket.OpenRollups(ctx, layout.Sized{Key: layout.HourKey(d.Number, name, f.ID), Size: f.Size}, layout.ShareOf(len(h.Rollups)))
@@ -193,7 +194,7 @@ func (d *deleting) openRollups(ctx context.Context, name string, h *layout.Hour)
 	return list, nil
 }
 
-// hasVitals reports whether rollups of a page have Web Vitals that are of the deletion.
+// hasVitals reports whether the rollups of a page have selected Web Vitals.
 func (d *deleting) hasVitals(ctx context.Context, list []*layout.Object, page string) (bool, error) {
 	for _, o := range list {
 		x, _, err := o.Page(ctx, page, []rollup.Level{rollup.Wide}, false)
@@ -212,7 +213,7 @@ func (d *deleting) hasVitals(ctx context.Context, list []*layout.Object, page st
 	return false, nil
 }
 
-// rollups replaces the rollups of an hour by ones without what is deleted.
+// rollups replaces the rollups of an hour by rollups without the selected data.
 func (d *deleting) rollups(ctx context.Context, next *layout.Manifest, name string, runs [][]layout.File, drop, remake map[string]bool) error {
 	h := next.Hours[name]
 	list, err := d.openRollups(ctx, name, h)
@@ -258,7 +259,7 @@ func (d *deleting) rollups(ctx context.Context, next *layout.Manifest, name stri
 	return nil
 }
 
-// tracesOf returns how many traces of a page are in rollups.
+// tracesOf returns the number of traces of a page in rollups.
 func tracesOf(list []*layout.Object, page string) (n uint64) {
 	for _, o := range list {
 		n += o.TracesOf(page)
@@ -266,8 +267,9 @@ func tracesOf(list []*layout.Object, page string) (n uint64) {
 	return n
 }
 
-// page returns what is left of a page in an hour: as it is, or made anew of its traces. Page views without a trace, and Web Vitals, are in
-// rollups alone.
+// page returns the remaining rollup of a page in an hour: unchanged, or rebuilt from its traces.
+// Page views without a trace and Web Vitals are copied from the old rollups, which are their only
+// source.
 func (d *deleting) page(ctx context.Context, list, traces []*layout.Object, page string, remake, ofVitals bool) (*layout.Page, error) {
 	if !remake {
 		return d.Bucket.PageOf(ctx, list, page)
@@ -288,7 +290,7 @@ func (d *deleting) page(ctx context.Context, list, traces []*layout.Object, page
 	return p, nil
 }
 
-// replaceRuns has a manifest name what took the place of the runs of an hour.
+// replaceRuns replaces the runs of an hour in a manifest.
 func (d *deleting) replaceRuns(next *layout.Manifest, name string, runs [][]layout.File) {
 	h := next.Hours[name]
 	if len(h.Runs) == 0 {
@@ -306,7 +308,7 @@ func (d *deleting) replaceRuns(next *layout.Manifest, name string, runs [][]layo
 	h.Runs = slices.Concat(runs...)
 }
 
-// days deletes from the days that are all that is left of their hours.
+// days deletes from the days whose hours are gone.
 func (d *deleting) days(ctx context.Context, next *layout.Manifest) error {
 	for _, name := range slices.Sorted(maps.Keys(next.Days)) {
 		day := next.Days[name]

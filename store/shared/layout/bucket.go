@@ -13,7 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Bucket is a bucket, and what is known of it: the newest manifests, and which segments there are. It is safe for concurrent use.
+// Bucket reads and writes the objects of a bucket, and caches the newest manifests and the newest
+// listing of segments. It is safe for concurrent use.
 type Bucket struct {
 	objects.Store
 	Codec  *block.Codec
@@ -21,37 +22,38 @@ type Bucket struct {
 
 	rollups rollup.Limits
 	giveUp  time.Duration
-	// Pause waits before another attempt of something, see [Sleep].
+	// Pause waits before another attempt, see [Sleep].
 	Pause func(ctx context.Context, attempts int, d time.Duration) error
-	// Together is how many segments are fetched at once: rollers that fetch one after the other fall behind for ever where
-	// segments come faster than a request takes.
+	// Together is how many segments are fetched in parallel. If rollers fetched them one after
+	// another, they would fall behind permanently wherever segments arrive faster than a request
+	// takes.
 	Together int
 
-	listed   chan struct{} // holds one while segments are listed for queries
-	sequence atomic.Int64  // of requests to the store, see [Bucket.Sequence]
+	listed   chan struct{} // a semaphore of one: one caller lists segments for queries
+	sequence atomic.Int64  // numbers requests to the store, see [Bucket.Sequence]
 
 	mu      sync.Mutex
 	states  []known  // by shard
-	lost    []error  // by shard: that its manifest is lost, if it is
-	listing *Listing // the last one
+	lost    []error  // by shard: the error that its manifest is lost; nil if it is not
+	listing *Listing // the newest
 }
 
-// Options say how the objects of a bucket are made.
+// Options configures a [Bucket].
 type Options struct {
-	Shards  int           // of a bucket that is empty
-	GiveUp  time.Duration // how long a small object is tried; large ones have more time
+	Shards  int           // number of shards in a new bucket
+	GiveUp  time.Duration // how long to retry a small object; large objects get more time
 	Rollups rollup.Limits
 }
 
-// known is the newest manifest of a shard that a reader has seen.
+// known is the newest manifest of a shard that this process has read or written.
 type known struct {
 	m        *Manifest
 	tag      objects.Tag
-	checked  time.Time // by the clock of the store, before it was asked
-	sequence int64     // before it was asked
+	checked  time.Time // the store's time just before the request
+	sequence int64     // from just before the request
 }
 
-// Open opens a bucket to read what is there. It fails if that is nothing.
+// Open opens an existing bucket for reading. It returns an error if the bucket has no data.
 func Open(ctx context.Context, b objects.Store, o Options) (*Bucket, error) {
 	f, err := readFormat(ctx, b)
 	if errors.Is(err, objects.ErrNotFound) {
@@ -66,8 +68,9 @@ func Open(ctx context.Context, b objects.Store, o Options) (*Bucket, error) {
 	return newView(b, o, f)
 }
 
-// Create opens a bucket to write to it, and makes an empty one ours. It refuses stores that do not keep their promises, see
-// [objects.Store.Probe], and what newer releases wrote.
+// Create opens a bucket for writing, and initializes it if it is empty. It returns an error if the
+// store does not keep its guarantees, see [objects.Store.Probe], or if a newer release wrote the
+// bucket.
 func Create(ctx context.Context, b objects.Store, o Options) (*Bucket, error) {
 	f, err := firstContact(ctx, b, o.Shards)
 	if err != nil {
@@ -85,7 +88,8 @@ func newView(b objects.Store, o Options, f format) (*Bucket, error) {
 		states: make([]known, f.Shards), lost: make([]error, f.Shards), listed: make(chan struct{}, 1)}, nil
 }
 
-// firstContact finds out whether a store can be used, and how the bucket is laid out. It tries again as long as the store is busy or does not answer.
+// firstContact checks that the store is usable, and reads or writes the format of the bucket. It
+// retries while the store is busy or does not respond.
 func firstContact(ctx context.Context, b objects.Store, shards int) (f format, err error) {
 	for pause := 250 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		if err = b.Probe(ctx); err == nil {
@@ -97,20 +101,21 @@ func firstContact(ctx context.Context, b objects.Store, shards int) (f format, e
 	}
 }
 
-// Now returns the time by the clock of the store.
+// Now returns the time of the store's clock.
 func (b *Bucket) Now() time.Time { return b.Clock().Now() }
 
-// Sequence returns a number that is larger than those before, so that it is known what was read after what: the time of the store is an
-// estimate, which may go back.
+// Sequence returns a number that is larger than all it returned before. It orders reads, which the
+// time of the store cannot do: that time is an estimate, and may go back.
 func (b *Bucket) Sequence() int64 { return b.sequence.Add(1) }
 
-// Manifest returns the manifest of a shard, not older than so long; an empty one if there is none yet.
-// It must not be changed.
+// Manifest returns the manifest of a shard, at most age old, or an empty one if the shard has none
+// yet. The caller must not change it.
 func (b *Bucket) Manifest(ctx context.Context, shard int, age time.Duration) (*Manifest, objects.Tag, error) {
 	return b.ManifestAfter(ctx, shard, age, 0)
 }
 
-// ManifestAfter is like [Bucket.Manifest]. The request for it begins after sequence, see [Bucket.Sequence].
+// ManifestAfter is like [Bucket.Manifest], but never returns a manifest that was requested at or
+// before sequence, see [Bucket.Sequence].
 func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration, sequence int64) (*Manifest, objects.Tag, error) {
 	b.mu.Lock()
 	k := b.states[shard]
@@ -123,7 +128,7 @@ func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration
 	got, err := b.Get(ctx, ManifestKey(shard), MaxManifest, k.tag)
 	if errors.Is(err, objects.ErrNotFound) && k.m == nil {
 		m, lost := b.absent(ctx, shard)
-		if _, ok := errors.AsType[*LostError](lost); ok { // unless it was written since it was asked for, as it is before all else
+		if _, ok := errors.AsType[*LostError](lost); ok { // unless another node has written it since: a manifest is the first object of a shard
 			got, err = b.Get(ctx, ManifestKey(shard), MaxManifest, "")
 		}
 		if errors.Is(err, objects.ErrNotFound) {
@@ -133,7 +138,7 @@ func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration
 	}
 	switch {
 	case errors.Is(err, objects.ErrNotFound):
-		err := &LostError{ManifestKey(shard), "one that this machine has read"}
+		err := &LostError{ManifestKey(shard), "a version of it that this machine has read"}
 		b.noteLost(shard, err)
 		return nil, "", err
 	case err != nil:
@@ -160,14 +165,15 @@ func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration
 	return k.m, k.tag, nil
 }
 
-// Know notes a manifest that was just written by a request that began at sequence.
+// Know records a manifest that was just written by a request that began at sequence.
 func (b *Bucket) Know(shard int, m *Manifest, tag objects.Tag, sequence int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.states[shard] = known{m, tag, b.Now(), sequence}
 }
 
-// KnownAfter returns the newest known manifest of a shard. It is not ok if the node requested it before sequence.
+// KnownAfter returns the newest cached manifest of a shard. It returns false if that manifest was
+// requested at or before sequence, or if the manifest is lost.
 func (b *Bucket) KnownAfter(shard int, sequence int64) (m *Manifest, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -175,7 +181,8 @@ func (b *Bucket) KnownAfter(shard int, sequence int64) (m *Manifest, ok bool) {
 	return k.m, k.m != nil && k.sequence > sequence && b.lost[shard] == nil
 }
 
-// NewestKnown returns the newest manifest of a shard that was read or written; nil if there is none, or the shard has lost it.
+// NewestKnown returns the newest manifest of a shard that was read or written, or nil if there is
+// none. lost is the error if the manifest is lost.
 func (b *Bucket) NewestKnown(shard int) (m *Manifest, lost error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

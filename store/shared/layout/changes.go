@@ -7,22 +7,24 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/block"
 )
 
-// Changes is where ChangesKey is, the object with what is known of changes, and copies of it that could not be read, see [ChangesQuarantineKey].
+// Changes is the folder of the state of change detection, which is the object ChangesKey, and of
+// copies of it that could not be read, see [ChangesQuarantineKey].
 const (
 	Changes    = "changes/"
 	ChangesKey = Changes + "STATE"
 )
 
-// MaxChanges bounds that object, packed or not.
+// MaxChanges bounds that object in bytes, compressed and decompressed.
 const MaxChanges = 32 << 20
 
-// ChangesQuarantineKey returns the key of a copy that is quarantined. Equal ones have the same.
+// ChangesQuarantineKey returns the key for an unreadable copy. It depends on the content only, so
+// equal copies share a key.
 func ChangesQuarantineKey(body []byte) string {
 	sum := sha256.Sum256(body)
 	return fmt.Sprintf("%sBAD-%x", Changes, sum[:8])
 }
 
-// EncodeChanges returns the object with a content.
+// EncodeChanges returns the object for content.
 func (b *Bucket) EncodeChanges(content []byte) ([]byte, error) {
 	return b.encodeOne(kindChanges, ChangesKey, content, MaxChanges)
 }
@@ -32,10 +34,10 @@ func (b *Bucket) DecodeChanges(body []byte) ([]byte, error) {
 	return b.decodeOne(kindChanges, ChangesKey, body, MaxChanges)
 }
 
-// encodeOne returns an object that carries a name and has one block, of at most so many bytes.
+// encodeOne returns a file with a name and a single block of at most most bytes.
 func (b *Bucket) encodeOne(kind byte, name string, content []byte, most int) ([]byte, error) {
 	if len(content) > most {
-		return nil, fmt.Errorf("encode %s: %d bytes, the most are %d", name, len(content), most)
+		return nil, fmt.Errorf("encode %s: %d bytes, at most %d are allowed", name, len(content), most)
 	}
 	w := block.NewWriter(b.Codec)
 	if err := w.Add(kind, "", 1, content); err != nil {
@@ -44,7 +46,7 @@ func (b *Bucket) encodeOne(kind byte, name string, content []byte, most int) ([]
 	return w.Finish(name), nil
 }
 
-// decodeOne returns the content of such an object.
+// decodeOne returns the content of a file that encodeOne returned.
 func (b *Bucket) decodeOne(kind byte, name string, body []byte, most int) ([]byte, error) {
 	x, err := b.Codec.ParseIndex(name, body, int64(len(body)))
 	if err != nil {
@@ -52,7 +54,7 @@ func (b *Bucket) decodeOne(kind byte, name string, body []byte, most int) ([]byt
 	}
 	list := x.Find(kind, "")
 	if len(list) != 1 || list[0].Size > most {
-		return nil, fmt.Errorf("read %s: %w: it has none", name, block.ErrDamaged)
+		return nil, fmt.Errorf("read %s: %w: no valid content block", name, block.ErrDamaged)
 	}
 	content, err := x.Data(list[0], body[list[0].Offset:][:list[0].Length])
 	if err != nil {

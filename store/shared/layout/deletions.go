@@ -2,8 +2,8 @@ package layout
 
 import "context"
 
-// Folders of requests to delete, see package deletion: those that are carried out, dry runs, and
-// records of those that were carried out. A listing of the first one has dry runs, too.
+// Folders of requests to delete, see package deletion: open requests, dry runs, and records of
+// completed requests. A listing of OpenDeletions includes the dry runs.
 const (
 	Deletions     = "deletions/"
 	OpenDeletions = Deletions + "open/"
@@ -11,34 +11,35 @@ const (
 	DoneDeletions = Deletions + "done/"
 )
 
-// MaxDeletion bounds a request, packed or not.
+// MaxDeletion bounds a request in bytes, compressed and decompressed.
 const MaxDeletion = 64 << 10
 
-// Deleting is how far a request is carried out in a shard. It changes with what is deleted.
+// Deleting is the progress of a request in one shard, including the counts of what it deleted.
 type Deleting struct {
-	Through string `json:"through,omitempty"` // the last hour that was looked at; they are in order
-	// Orphans are runs that this manifest does not name, and so no later one, which are looked at after all hours.
+	Through string `json:"through,omitempty"` // the last hour that was processed; hours are processed in order
+	// Orphans are runs that this manifest does not name, so no later one can. They are processed
+	// after all hours.
 	Orphans []string `json:"orphans,omitempty"`
-	Passes  int      `json:"passes,omitempty"` // how often there were some
-	Done    int64    `json:"done,omitempty"`   // when all was looked at (µs), 0 before
-	// What was found so far, see [deletion.Counts].
+	Passes  int      `json:"passes,omitempty"` // how many times there were orphans
+	Done    int64    `json:"done,omitempty"`   // when all objects were processed (µs); 0 before
+	// Counts so far, see [deletion.Counts].
 	Traces uint64 `json:"traces,omitempty"`
 	Parts  uint64 `json:"parts,omitempty"`
 	Pages  uint64 `json:"pages,omitempty"`
 	Left   uint64 `json:"left,omitempty"`
 }
 
-// EncodeDeletion returns the object with the content of a deletion, which carries its id.
+// EncodeDeletion returns the object for the content of a deletion. The object carries the id.
 func (b *Bucket) EncodeDeletion(id string, content []byte) ([]byte, error) {
 	return b.encodeOne(kindDeletion, Deletions+id, content, MaxDeletion)
 }
 
-// DecodeDeletion returns the content of the object of a deletion with an id.
+// DecodeDeletion returns the content of the object of the deletion with an id.
 func (b *Bucket) DecodeDeletion(id string, body []byte) ([]byte, error) {
 	return b.decodeOne(kindDeletion, Deletions+id, body, MaxDeletion)
 }
 
-// HasView reports whether a run has a trace of a page view, of whichever page.
+// HasView reports whether a run has a trace of a page view, under any page.
 func (x *RunKeys) HasView(view [16]byte) bool {
 	for _, p := range x.pages {
 		if from, to := p.blocksOf(view); from < to {
@@ -48,12 +49,13 @@ func (x *RunKeys) HasView(view [16]byte) bool {
 	return false
 }
 
-// EachRow calls f with the rows of a run, in order. f may keep what a row has, but not where it is.
+// EachRow calls f with the rows of a run, in order. f may keep what the row points to, but not the
+// pointer to the row.
 func (o *Object) EachRow(ctx context.Context, f func(*Row) error) error {
 	return Merge(ctx, []*Cursor{o.Rows(1)}, f)
 }
 
-// PageFromTraces returns what the traces of a page in runs sum up to.
+// PageFromTraces rebuilds the rollup of a page from its traces in runs.
 func (b *Bucket) PageFromTraces(ctx context.Context, runs []*Object, page string) (*Page, error) {
 	out := b.NewPage(page)
 	x := &traceRollup{b: b, f: func(_ string, p *Page) error { out = p; return nil }}

@@ -1,51 +1,53 @@
-// Package layout reads and writes the objects of a bucket, and knows the newest manifests and which segments there are.
+// Package layout reads and writes the objects of a bucket. It caches the newest manifests and the
+// newest listing of segments.
 //
 // # Objects
 //
 //	FORMAT                                 the version of this layout, and the number of shards
-//	RESTORING                              there until all of a backup is: then there is no FORMAT yet
-//	seg/HOUR/INSTANCE-SEQ                  a segment: what a node received in a moment
-//	quarantine/HOUR/INSTANCE-SEQ                  a segment that cannot be read
-//	shard/NNN/MANIFEST                     what the pages of a shard consist of
-//	shard/NNN/OLD-N                        what it was a while ago, for when it is lost
-//	raw/NNN/HOUR/ID.run                    traces of an hour, by page, view and chunk; none twice
-//	hours/NNN/HOUR/ID.sums                 what a run adds to the rollups of its hour, or all of them
+//	RESTORING                              exists until a restore is complete; FORMAT is written after it
+//	seg/HOUR/INSTANCE-SEQ                  a segment: the traces that a node received within one flush interval
+//	quarantine/HOUR/INSTANCE-SEQ           a segment that cannot be read
+//	shard/NNN/MANIFEST                     the objects that belong to a shard
+//	shard/NNN/OLD-N                        earlier copies of the manifest, for when it is lost
+//	raw/NNN/HOUR/ID.run                    traces of an hour, by page, view and chunk, without duplicates
+//	hours/NNN/HOUR/ID.sums                 the contribution of a run to the rollups of its hour, or all rollups of the hour
 //	days/NNN/DAY/ID.sums                   the rollups of a day
-//	changes/STATE                          what is known of changes
-//	changes/BAD-SUM                        what it was when it could not be read
-//	deletions/open/ID, deletions/done/ID   requests to delete, and records of those that were carried out
-//	deletions/open/dry/ID                  dry runs, for ten minutes after they are done
-//	symbols/                               tables of symbols and uploads of builds, see package tables
-//	BACKUP                                 when the last complete backup was begun
+//	changes/STATE                          the state of change detection
+//	changes/BAD-SUM                        a copy of that state that could not be read
+//	deletions/open/ID, deletions/done/ID   requests to delete, and records of completed deletions
+//	deletions/open/dry/ID                  dry runs, which are kept for ten minutes after they finish
+//	symbols/                               symbol tables and uploads of builds, see package tables
+//	BACKUP                                 when the last complete backup began
 //
-// An instance is one life of a node. All but manifests are put once and never changed. A manifest is replaced under the condition
-// that it is as it was when its writer read it. What no manifest names does not count, so that a node may stop at any
-// point: what it left is deleted a day later, or when its hour is older than retention.
+// An instance is one run of a node process. All objects except manifests are written once and never
+// changed. A manifest is replaced only if it is still the version that its writer read. Objects
+// that no manifest names do not count, so a node may stop at any point: objects that it left behind
+// are deleted a day later, or when their hour is older than the retention.
 //
 // # Files
 //
-//	bucket.go     a bucket, and the manifests that are known of it
-//	put.go        how objects are put and deleted
+//	bucket.go     a bucket, and the manifests that were read from it
+//	put.go        writing and deleting objects
 //	format.go     the format of a bucket
 //	names.go      keys of objects of a shard
-//	whole.go      any object, as a backup copies it
+//	whole.go      objects of any kind, as a backup copies them
 //	times.go      names of hours and days
-//	changes.go    what is known of changes
+//	changes.go    the state of change detection
 //	deletions.go  requests to delete
 //	manifest.go   manifests
-//	extra.go      what later releases add to manifests
-//	lost.go       manifests that are lost
+//	extra.go      manifest fields that later releases add
+//	lost.go       lost manifests
 //	old.go        copies of manifests
 //	row.go        a trace under one of its pages
 //	segment.go    segments
-//	listing.go    which segments there are
+//	listing.go    listings of segments
 //	run.go        runs
 //	packed.go     runs of closed hours, whose traces share their tables
-//	keys.go       which traces are in a run
+//	keys.go       the keys of the traces in a run
 //	rollups.go    rollups of pages
-//	object.go     objects of which parts are read
-//	forward.go    objects that are read from front to back
-//	merge.go      rows of several runs, in order
-//	pages.go      what objects have of pages
-//	traces.go     rollups that are made of traces
+//	object.go     reading parts of objects
+//	forward.go    reading objects from front to back
+//	merge.go      merging the rows of several runs in order
+//	pages.go      the rollups of one page in an object
+//	traces.go     rollups that are rebuilt from traces
 package layout

@@ -26,7 +26,7 @@ func testTrace(i int) store.Record {
 	return store.Record{ID: store.ID{View: [16]byte{byte(i)}, Chunk: uint32(i)}, Pages: []string{"/feed", "/item/:id"}, Tags: []store.Tag{{Key: "release", Value: "r1"}}, Payload: []byte{byte(i), 7, 7}}
 }
 
-// TestConsumed adds segments in any order, and compares what is known of them with a plain set.
+// TestConsumed adds segments in random order, and compares the ranges with a plain set.
 func TestConsumed(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
@@ -44,7 +44,7 @@ func TestConsumed(t *testing.T) {
 		}
 		for seq := range uint64(130) {
 			if c.has(seq) != set[seq] {
-				t.Fatalf("%d is in %v: %v", seq, c.Ranges, set[seq])
+				t.Fatalf("segment %d is in %v: got %v", seq, c.Ranges, set[seq])
 			}
 		}
 	}
@@ -64,8 +64,8 @@ func TestSegmentKeys(t *testing.T) {
 	}
 }
 
-// TestDamagedRows reads rows, keys, counts and catalogues of which any byte has changed: without a panic, and
-// without memory beyond what is there.
+// TestDamagedRows decodes rows, keys, counts and catalogues after any of their bytes was changed.
+// The decoder must not panic or allocate more than the input could hold.
 func TestDamagedRows(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 2))
 	var data []byte
@@ -103,7 +103,7 @@ func TestDamagedRows(t *testing.T) {
 	}
 }
 
-// decodeTraces returns the rows of a block of a page.
+// decodeTraces returns the rows in a block of traces of a page.
 func decodeTraces(data []byte, page string, n int) ([]Row, error) {
 	r, err := readRows(data, page)
 	if err != nil {

@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// extra are fields of an object of JSON that this release does not know: a later one has written them, and finds them again although this
-// one writes the object, so that nodes may be updated one by one.
+// extra holds the fields of a JSON object that this release does not know. This release writes them
+// back unchanged, so that a later release finds them again and nodes can be updated one by one.
 type extra map[string]json.RawMessage
 
-// decodeExtra reads an object into v, a struct, and returns the fields that it has no place for.
+// decodeExtra unmarshals a JSON object into v, a pointer to a struct, and returns the fields that
+// the struct lacks.
 func decodeExtra(text []byte, v any) (out extra, err error) {
 	if err := json.Unmarshal(text, v); err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func decodeExtra(text []byte, v any) (out extra, err error) {
 	return out, nil
 }
 
-// encode writes v, a struct, with the fields of x.
+// encode marshals v, a pointer to a struct, together with the fields of x.
 func (x extra) encode(v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil || len(x) == 0 {
@@ -49,7 +50,7 @@ func (x extra) encode(v any) ([]byte, error) {
 	return append(text, more[1:]...), nil
 }
 
-// Types without the methods, or they would call themselves.
+// Types without methods, so that MarshalJSON and UnmarshalJSON do not call themselves.
 type (
 	manifestFields Manifest
 	hourFields     Hour

@@ -11,12 +11,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// format is what the object [objects.Marker] says.
+// format is the content of the object [objects.Marker].
 type format struct {
 	Format int `json:"format"`
 	Shards int `json:"shards"`
-	// Check is a checksum of the other fields: a node that assumes fewer shards deletes segments that other shards need. It is 0 in a
-	// format that an operator wrote.
+	// Check is a checksum of the other fields, because a node that assumes too few shards would
+	// delete segments that other shards need. It is 0 if an operator wrote the object by hand.
 	Check uint32 `json:"check,omitempty"`
 }
 
@@ -25,7 +25,7 @@ const formatVersion = 1
 // putFormatBack is the advice to an operator whose FORMAT is lost or damaged.
 const putFormatBack = `Restore it from a copy, or write this line to it: {"format":1,"shards":N}, where N is the number of folders in shard/`
 
-// readFormat reads how a bucket is laid out.
+// readFormat reads the format of a bucket.
 func readFormat(ctx context.Context, b objects.Store) (f format, err error) {
 	got, err := b.Get(ctx, objects.Marker, 1<<10, "")
 	if err != nil {
@@ -34,7 +34,7 @@ func readFormat(ctx context.Context, b objects.Store) (f format, err error) {
 	return parseFormat(b.Name(), got.Body)
 }
 
-// parseFormat reads the text of the format of what has a name.
+// parseFormat parses the format of the place with a name.
 func parseFormat(name string, text []byte) (f format, err error) {
 	switch err := json.Unmarshal(text, &f); {
 	case err == nil && f.Format > formatVersion:
@@ -45,7 +45,7 @@ func parseFormat(name string, text []byte) (f format, err error) {
 	return f, nil
 }
 
-// ensureFormat reads the format of a bucket, and makes an empty one ours.
+// ensureFormat reads the format of a bucket, and writes one if the bucket is empty.
 func ensureFormat(ctx context.Context, b objects.Store, shards int) (format, error) {
 	f, err := readFormat(ctx, b)
 	if !errors.Is(err, objects.ErrNotFound) {
@@ -63,7 +63,7 @@ func ensureFormat(ctx context.Context, b objects.Store, shards int) (format, err
 	if err != nil {
 		return f, fmt.Errorf("write the format: %w", err)
 	}
-	// Whoever is first decides, and a lost answer does no harm.
+	// The first writer wins. If the answer is lost, the format is read again.
 	if _, err := b.Put(ctx, objects.Marker, text, objects.Absent); err != nil && !errors.Is(err, objects.ErrConflict) {
 		if f, e := readFormat(ctx, b); e == nil {
 			return f, nil
@@ -73,22 +73,22 @@ func ensureFormat(ctx context.Context, b objects.Store, shards int) (format, err
 	return readFormat(ctx, b)
 }
 
-// check returns the checksum of f, which is not 0.
+// check returns the checksum of f, which is never 0.
 func (f format) check() uint32 {
 	return crc32.ChecksumIEEE(fmt.Appendf(nil, "%d %d", f.Format, f.Shards)) | 1
 }
 
-// formatLost returns an error if there is anything but a format: then that is lost.
+// formatLost returns an error if the bucket has objects but no format: the format was lost.
 func formatLost(ctx context.Context, b objects.Store) error {
 	for e, err := range b.List(ctx, "", "") {
 		if err != nil {
-			return fmt.Errorf("look whether %s is new: %w", b.Name(), err)
+			return fmt.Errorf("check whether %s is empty: %w", b.Name(), err)
 		}
 		if e.Key == Restoring {
 			return &RestoringError{b.Name()}
 		}
 		if !strings.HasPrefix(e.Key, objects.Probes) && e.Key != objects.Marker {
-			return fmt.Errorf("%s%s is lost: there is %s. %s", b.Name(), objects.Marker, e.Key, putFormatBack)
+			return fmt.Errorf("%s%s is missing, but %s exists. %s", b.Name(), objects.Marker, e.Key, putFormatBack)
 		}
 	}
 	return nil

@@ -4,33 +4,34 @@ import (
 	"context"
 )
 
-// How much is read of objects at once, as it is stored.
+// Sizes of reads, in compressed bytes.
 const (
-	readAhead   = 4 << 20  // of one
-	mergeMemory = 32 << 20 // of all that are merged
+	readAhead   = 4 << 20  // of one object
+	mergeMemory = 32 << 20 // of all objects that are merged
 )
 
-// ShareOf returns how much is read at once of each of n objects that are merged.
+// ShareOf returns how many bytes to read per request from each of n objects that are merged.
 func ShareOf(n int) int64 { return min(readAhead, mergeMemory/int64(max(n, 1))) }
 
-// forward reads an object from its beginning to its end. A request brings more than is asked for, since what is read next lies
-// behind it. What is read in turns from two places, as rollups of pages and their catalogues are, takes two stretches. It implements
-// [Ranges] for one object.
+// forward reads an object from front to back. It implements [Ranges] for that object. Each request
+// reads ahead, because the next blocks follow directly. Two buffers serve reads that alternate
+// between two places, such as rollups of pages and their catalogues.
 type forward struct {
 	from  Ranges
-	size  int64 // of the object
-	end   int64 // of what is wanted of it
+	size  int64 // size of the object
+	end   int64 // end of the wanted part
 	ahead int64
-	kept  []stretch // the one that was used last comes first
+	kept  []stretch // most recently used first
 }
 
-// stretch is a part of an object.
+// stretch is a buffered part of an object.
 type stretch struct {
 	offset int64
 	body   []byte
 }
 
-// forward returns o, of which so much is read at once in all places, up to end.
+// forward returns a copy of o that reads ahead up to end. It buffers ahead bytes, divided among
+// places.
 func (o *Object) forward(ahead, end int64, places int) *Object {
 	out := *o
 	out.from = &forward{from: o.from, size: o.size, end: end, ahead: ahead / int64(places), kept: make([]stretch, places)}
@@ -46,7 +47,7 @@ func (f *forward) Range(ctx context.Context, key string, offset, n int64) ([]byt
 		}
 	}
 	copy(f.kept[1:], f.kept)
-	f.kept[0] = stretch{} // so that there is never one more
+	f.kept[0] = stretch{} // free the oldest buffer before the next one is read
 	body, _, err := f.from.Range(ctx, key, offset, max(n, min(f.ahead, f.end-offset)))
 	if err != nil {
 		return nil, 0, err

@@ -10,8 +10,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/block"
 )
 
-// What is decoded of any bytes never panics, has no more than the bytes could hold, and is what its own encoding
-// says. These targets take a minute to build, as all that stores speak is instrumented with them.
+// Decoding random bytes never panics, never returns more items than the bytes can hold, and agrees
+// with encoding the result again. These targets take a minute to build, because all dependencies of
+// the stores are instrumented with them.
 
 func FuzzRows(f *testing.F) {
 	for i := range 4 {
@@ -40,7 +41,7 @@ func FuzzRows(f *testing.F) {
 		}
 		for i := range rows {
 			if CompareRows(&rows[i], &second[i]) != 0 || !bytes.Equal(rows[i].Payload, second[i].Payload) {
-				t.Fatalf("row %d is another one", i)
+				t.Fatalf("row %d differs", i)
 			}
 		}
 	})
@@ -106,7 +107,7 @@ func FuzzManifest(f *testing.F) {
 			t.Fatal(err)
 		}
 		if _, err := decodeManifest(codec, 0, body); err != nil {
-			t.Fatalf("what was read can not be read again: %v", err)
+			t.Fatalf("the encoding of the result cannot be read: %v", err)
 		}
 	})
 }

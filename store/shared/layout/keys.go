@@ -10,13 +10,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/block"
 )
 
-// pageKeys are the keys that a run has of a page, sorted.
+// pageKeys are the sorted keys of a page in a run.
 type pageKeys struct {
 	keys   []key
-	blocks []block.Entry // of the rows, in the same order
+	blocks []block.Entry // the blocks of rows, in the order of keys
 }
 
-// RunKeys are the keys of a run, which tell whether something was there before.
+// RunKeys are the keys of all traces in a run. They answer whether a trace is a duplicate.
 type RunKeys struct {
 	Object *Object
 	pages  map[string]*pageKeys
@@ -42,11 +42,11 @@ func (b *Bucket) LoadKeys(ctx context.Context, k string) (*RunKeys, error) {
 		p := out.page(e.Page)
 		p.keys = append(p.keys, keys...)
 	}
-	o.tail = nil // which is much larger than what is kept
+	o.tail = nil // the tail is much larger than the keys
 	return out.trim(), nil
 }
 
-// trim gives back the room for more keys.
+// trim releases spare capacity.
 func (x *RunKeys) trim() *RunKeys {
 	for _, p := range x.pages {
 		p.keys = slices.Clone(p.keys)
@@ -54,7 +54,7 @@ func (x *RunKeys) trim() *RunKeys {
 	return x
 }
 
-// page returns the keys of a page, to add to.
+// page returns the keys of a page, and adds an empty entry if there is none.
 func (x *RunKeys) page(name string) *pageKeys {
 	p := x.pages[name]
 	if p == nil {
@@ -79,7 +79,7 @@ func (b *Bucket) KeysOf(k string, body []byte, rows []Row) (*RunKeys, error) {
 	return out.trim(), nil
 }
 
-// Has reports whether a run has a trace of a page.
+// Has reports whether a run has a trace under a page.
 func (x *RunKeys) Has(page string, id store.ID) bool {
 	p, k := x.pages[page], keyOf(id)
 	if p == nil || compareKeys(k, p.keys[0]) < 0 || compareKeys(k, p.keys[len(p.keys)-1]) > 0 {
@@ -89,7 +89,7 @@ func (x *RunKeys) Has(page string, id store.ID) bool {
 	return found
 }
 
-// blocksOf returns which of the blocks have rows of a page view.
+// blocksOf returns the range of blocks with rows of a page view; it is empty if there are none.
 func (p *pageKeys) blocksOf(view [16]byte) (from, to int) {
 	first, _ := slices.BinarySearchFunc(p.keys, key{view, 0}, compareKeys)
 	end := first
@@ -102,7 +102,7 @@ func (p *pageKeys) blocksOf(view [16]byte) (from, to int) {
 	return p.block(first), p.block(end-1) + 1
 }
 
-// block returns which block has the i-th row.
+// block returns the index of the block with the i-th row.
 func (p *pageKeys) block(i int) int {
 	for n := range p.blocks {
 		if i -= p.blocks[n].Rows; i < 0 {
@@ -112,7 +112,8 @@ func (p *pageKeys) block(i int) int {
 	return len(p.blocks)
 }
 
-// ReadViews reads what a run has of page views of a page, whose ids are sorted.
+// ReadViews returns the rows of a page that belong to the given page views, whose ids must be
+// sorted.
 func (x *RunKeys) ReadViews(ctx context.Context, page string, views [][16]byte) ([]Row, error) {
 	p := x.pages[page]
 	if p == nil {
@@ -128,7 +129,7 @@ func (x *RunKeys) ReadViews(ctx context.Context, page string, views [][16]byte) 
 	for i := 0; i < len(p.blocks); i++ {
 		n := i
 		for want[n] {
-			n++ // neighbours come by one request
+			n++ // adjacent blocks are read in one request
 		}
 		c := x.Object.cursor(p.blocks[i:n], 1)
 		for {
@@ -143,7 +144,7 @@ func (x *RunKeys) ReadViews(ctx context.Context, page string, views [][16]byte) 
 				if c.row.Payload, err = c.row.Document(); err != nil {
 					return nil, damaged(x.Object.key, err)
 				}
-				c.row.Payload, c.row.Trace, c.row.set = slices.Clone(c.row.Payload), nil, nil // all of its block would stay in memory with it
+				c.row.Payload, c.row.Trace, c.row.set = slices.Clone(c.row.Payload), nil, nil // clone, or the row would keep its whole block in memory
 				out = append(out, c.row)
 			}
 		}

@@ -11,10 +11,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// The keys of a page in a run have no bound of their own: an hour of a page has millions.
+// The keys of a page in a run are not bounded: an hour of a busy page has millions.
 func TestRunOfBusyPage(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes seconds")
+		t.Skip("this test takes several seconds")
 	}
 	b, err := Create(t.Context(), fakebucket.New(1).Client().Bucket(time.Now), Options{Shards: 1, GiveUp: time.Second})
 	if err != nil {

@@ -13,36 +13,36 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// Listing is what segments there were at a time. Those that rollers read are kept for the rollers of other
-// shards.
+// Listing is the list of segments at a time. It caches the segments that a roller has read, for the
+// rollers of other shards.
 type Listing struct {
-	At       time.Time // by the clock of the store, before the store was asked
-	Sequence int64     // after it has answered
+	At       time.Time // the store's time just before the request
+	Sequence int64     // from just after the response
 	List     []Listed  // oldest first
 
 	mu       sync.Mutex
 	bytes    int64
 	whole    map[string]*Object
-	fetching map[string]chan struct{} // closed when that is over
+	fetching map[string]chan struct{} // closed when the fetch is done
 }
 
-// Listed is a segment, and when the store got it by its own clock.
+// Listed is a segment with its size and the store's modification time.
 type Listed struct {
 	Segment
 	size     int64
 	Modified time.Time
 }
 
-// Bounds of segments.
+// Bounds of segments, in bytes.
 const (
-	MaxSegment  = 256 << 20 // bytes of one
-	keptSegment = 96 << 20  // bytes of those that are kept
+	MaxSegment  = 256 << 20 // of one segment
+	keptSegment = 96 << 20  // of all segments that a listing caches
 )
 
-// ManifestAge is how old what is known of a manifest, or of segments, may be for a query.
+// ManifestAge is how old a cached manifest or listing of segments may be for a query.
 const ManifestAge = 2 * time.Second
 
-// ListSegments says which segments there are.
+// ListSegments lists all segments, oldest hour first.
 func (b *Bucket) ListSegments(ctx context.Context) (*Listing, error) {
 	l := &Listing{At: b.Now(), whole: map[string]*Object{}, fetching: map[string]chan struct{}{}}
 	for e, err := range b.List(ctx, Segments, "") {
@@ -60,9 +60,10 @@ func (b *Bucket) ListSegments(ctx context.Context) (*Listing, error) {
 	return l, nil
 }
 
-// RecentSegments is a listing that is a moment old at most.
+// RecentSegments returns a listing that is at most [ManifestAge] old. Concurrent callers share one
+// request.
 func (b *Bucket) RecentSegments(ctx context.Context) (*Listing, error) {
-	select { // those who ask at once share one
+	select {
 	case b.listed <- struct{}{}:
 		defer func() { <-b.listed }()
 	case <-ctx.Done():
@@ -82,14 +83,14 @@ func (b *Bucket) RecentSegments(ctx context.Context) (*Listing, error) {
 	return l, nil
 }
 
-// KeepListing notes the newest listing.
+// KeepListing records the newest listing.
 func (b *Bucket) KeepListing(l *Listing) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.listing = l
 }
 
-// LetGo forgets the segments that were read, when all shards have been looked at: the listing itself is kept for queries.
+// LetGo drops the cached segments once all shards are done. The list itself stays, for queries.
 func (l *Listing) LetGo() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,15 +98,16 @@ func (l *Listing) LetGo() {
 	l.bytes = 0
 }
 
-// Has reports whether there are segments of an hour that a manifest has not.
+// Has reports whether the hour has segments that are not in the manifest yet.
 func (l *Listing) Has(m *Manifest, hour string) bool {
 	return slices.ContainsFunc(l.List, func(x Listed) bool { return x.Hour == hour && !m.Has(x.Segment) })
 }
 
-// FetchAhead fetches the segments of a listing that a manifest has not, as many as are kept. What goes wrong shows when they are read.
+// FetchAhead fetches the segments that a manifest lacks, as many as the listing caches. It ignores
+// errors, because the later read of a segment reports them.
 func (b *Bucket) FetchAhead(ctx context.Context, l *Listing, m *Manifest) {
 	if b.Exclusive() {
-		return // what is on this machine is there at once
+		return // segments on the local disk need no read-ahead
 	}
 	var group sync.WaitGroup
 	slots := make(chan struct{}, b.Together)
@@ -126,7 +128,8 @@ func (b *Bucket) FetchAhead(ctx context.Context, l *Listing, m *Manifest) {
 	group.Wait()
 }
 
-// Segment returns a segment. Rollers of several shards that need the same one fetch it once.
+// Segment returns a segment. If rollers of several shards need the same segment, only one of them
+// fetches it.
 func (b *Bucket) Segment(ctx context.Context, l *Listing, s Segment) (*Object, error) {
 	k := s.Key()
 	for {
@@ -151,7 +154,7 @@ func (b *Bucket) Segment(ctx context.Context, l *Listing, s Segment) (*Object, e
 	}
 }
 
-// fetched lets others go on who wait for a segment.
+// fetched wakes the rollers that wait for a segment.
 func (l *Listing) fetched(k string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -172,7 +175,7 @@ func (b *Bucket) fetchSegment(ctx context.Context, l *Listing, s Segment) (*Obje
 	return o, nil
 }
 
-// ReadSegment reads a segment, all of it.
+// ReadSegment reads a complete segment.
 func (b *Bucket) ReadSegment(ctx context.Context, s Segment) (*Object, error) {
 	got, err := b.Get(ctx, s.Key(), MaxSegment, "")
 	if errors.Is(err, objects.ErrDamaged) {
@@ -184,7 +187,7 @@ func (b *Bucket) ReadSegment(ctx context.Context, s Segment) (*Object, error) {
 	return b.ParseSegment(s.Key(), got.Body)
 }
 
-// ParseSegment reads the index of a segment.
+// ParseSegment parses the index of a segment.
 func (b *Bucket) ParseSegment(k string, body []byte) (*Object, error) {
 	index, err := b.Codec.ParseIndex(k, body, int64(len(body)))
 	if err != nil {
@@ -193,7 +196,7 @@ func (b *Bucket) ParseSegment(k string, body []byte) (*Object, error) {
 	return &Object{k, int64(len(body)), index, b, body}, nil
 }
 
-// RowsOf returns how many rows a segment has of a shard.
+// RowsOf returns the number of rows in a segment that belong to a shard.
 func (o *Object) RowsOf(shard int) (n int) {
 	for _, e := range o.index.Find(kindRows, ShardName(shard)) {
 		n += e.Rows
@@ -201,7 +204,7 @@ func (o *Object) RowsOf(shard int) (n int) {
 	return n
 }
 
-// OfShard returns what a segment has of a shard.
+// OfShard returns the part of a segment that belongs to a shard.
 func (o *Object) OfShard(ctx context.Context, shard int) (*Batch, error) {
 	list := slices.Concat(o.index.Find(kindRows, ShardName(shard)), o.index.Find(kindCounts, ShardName(shard)))
 	out := &Batch{}
@@ -222,7 +225,7 @@ func (o *Object) OfShard(ctx context.Context, shard int) (*Batch, error) {
 	return out, nil
 }
 
-// LastListing returns the listing that was kept last; nil if none was.
+// LastListing returns the listing that was last recorded, or nil.
 func (b *Bucket) LastListing() *Listing {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,23 +11,25 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/block"
 )
 
-// Manifest says what a shard consists of. Nothing else that lies in the bucket counts.
+// Manifest lists the objects that belong to a shard. Objects that it does not name do not count.
 type Manifest struct {
 	Version int    `json:"version"`
-	Owner   string `json:"owner,omitempty"` // instance of who rolls it up
-	// Nonce is new in each attempt to write a manifest. It tells whose it is when an answer is lost.
+	Owner   string `json:"owner,omitempty"` // the instance that rolls the shard up
+	// Nonce is new in each attempt to write a manifest. If an answer is lost, it identifies the
+	// writer.
 	Nonce string `json:"nonce"`
-	// AsOf is the time (µs) up to which all that was acknowledged is in it.
+	// AsOf is a time (µs): all traces that were acknowledged before it are in the manifest.
 	AsOf int64 `json:"as_of"`
-	// Instances say which segments are in it.
+	// Instances are the segments that have been rolled up, by instance.
 	Instances map[string]*Consumed `json:"instances"`
 	Hours     map[string]*Hour     `json:"hours"`
 	Days      map[string]*Day      `json:"days"`
-	// Removed are objects that it does not name any more, which readers may still read.
+	// Removed are objects that the manifest does not name any more, but that readers may still
+	// read.
 	Removed []Removed `json:"removed,omitempty"`
-	// Kept is how long the shard keeps what it has.
+	// Kept is how long the shard keeps its data.
 	Kept *Retention `json:"kept,omitempty"`
-	// Deletions says how far requests to delete are, by their ids.
+	// Deletions is the progress of requests to delete, by id.
 	Deletions map[string]Deleting `json:"deletions,omitempty"`
 
 	extra extra
@@ -35,17 +37,18 @@ type Manifest struct {
 
 const manifestVersion = 1
 
-// MaxManifest bounds a manifest, decompressed.
+// MaxManifest bounds a manifest in bytes, decompressed.
 const MaxManifest = 64 << 20
 
-// Consumed are the segments of one life of a node that a manifest has: ranges of their numbers,
-// first and last, sorted and apart. There are gaps where a segment could not be stored.
+// Consumed are the segments of one instance that have been rolled up: ranges of sequence numbers,
+// first to last, sorted and with gaps between them. A number is missing if its segment could not be
+// stored.
 type Consumed struct {
 	Ranges [][2]uint64 `json:"ranges"`
-	Last   int64       `json:"last"` // when one was added (µs)
+	Last   int64       `json:"last"` // when a segment was last added (µs)
 }
 
-// has reports whether the manifest has a segment.
+// has reports whether a segment is in the ranges.
 func (c *Consumed) has(seq uint64) bool {
 	if c == nil {
 		return false
@@ -54,7 +57,8 @@ func (c *Consumed) has(seq uint64) bool {
 	return found || i > 0 && c.Ranges[i-1][1] >= seq
 }
 
-// find returns the first range that begins at seq or later, and whether it begins there.
+// find returns the index of the first range that begins at seq or later, and whether it begins
+// exactly there.
 func (c *Consumed) find(seq uint64) (int, bool) {
 	return slices.BinarySearchFunc(c.Ranges, seq, func(r [2]uint64, s uint64) int {
 		if r[0] < s {
@@ -66,7 +70,7 @@ func (c *Consumed) find(seq uint64) (int, bool) {
 	})
 }
 
-// add adds a segment that it does not have.
+// add adds a segment that is not in the ranges yet.
 func (c *Consumed) add(seq uint64) {
 	i, _ := c.find(seq)
 	before, behind := i > 0 && c.Ranges[i-1][1]+1 == seq, i < len(c.Ranges) && c.Ranges[i][0] == seq+1
@@ -86,47 +90,50 @@ func (c *Consumed) add(seq uint64) {
 // File is an object of a shard.
 type File struct {
 	ID   string `json:"id"`
-	Tier int    `json:"tier,omitempty"` // how often it was compacted
-	Rows int    `json:"rows,omitempty"` // of runs
+	Tier int    `json:"tier,omitempty"` // how many times it was compacted
+	Rows int    `json:"rows,omitempty"` // of runs only
 	Size int64  `json:"size"`           // bytes
 	// First and Last are when the first and the last row of a run were received (µs).
 	First int64 `json:"first,omitempty"`
 	Last  int64 `json:"last,omitempty"`
 }
 
-// Hour is what was received in an hour, but for what came too late for it.
+// Hour is the data that was received in an hour. Traces that arrive after it was sealed go to a
+// later hour.
 type Hour struct {
 	Runs    []File `json:"runs,omitempty"`
-	Rollups []File `json:"rollups,omitempty"` // they add up
-	// Traces are those in runs; one of two pages of the shard counts twice.
+	Rollups []File `json:"rollups,omitempty"` // the rollups of the hour are their sum
+	// Traces is the number of rows in the runs: a trace of two pages of this shard counts twice.
 	Traces     uint64 `json:"traces"`
 	Duplicates uint64 `json:"duplicates,omitempty"`
-	First      int64  `json:"first,omitempty"` // when the first and the last trace were received (µs), 0 without traces
+	First      int64  `json:"first,omitempty"` // when the first and the last trace were received (µs); 0 without traces
 	Last       int64  `json:"last,omitempty"`
-	Sealed     bool   `json:"sealed,omitempty"` // nothing is added any more
-	// Quarantined are objects that cannot be read. They are in no response, and stay until the hour expires.
+	Sealed     bool   `json:"sealed,omitempty"` // no data is added any more
+	// Quarantined are objects that cannot be read. Queries skip them. They are kept until the hour
+	// expires.
 	Quarantined []Quarantined `json:"quarantined,omitempty"`
 
 	extra extra
 }
 
-// Quarantined is a run, or rollups, that could not be read and so is not used.
+// Quarantined is a run or an object of rollups that could not be read and is no longer used.
 type Quarantined struct {
 	Key  string `json:"key"`
-	File File   `json:"file"` // its Rows are those that were not saved as another run
+	File File   `json:"file"` // its Rows exclude rows that were saved to another run
 	At   int64  `json:"at"`   // when it was quarantined (µs)
 	Why  string `json:"why"`  // the error
-	// Lost is how many traces no rollup counts any more: 0 if the rollups of the hour still count the traces of the run.
+	// Lost is how many of its traces are missing from the rollups. It is 0 if the rollups of the
+	// hour still count them.
 	Lost int `json:"lost,omitempty"`
 }
 
-// IsRun reports whether it is a run.
+// IsRun reports whether q is a run.
 func (q *Quarantined) IsRun() bool { return strings.HasPrefix(q.Key, "raw/") }
 
-// Summed reports whether it is a run with traces that the rollups of its hour still count.
+// Summed reports whether q is a run with traces that the rollups of its hour still count.
 func (q *Quarantined) Summed() bool { return q.IsRun() && q.File.Rows > 0 && q.Lost == 0 }
 
-// Day is what the hours of a day add up to.
+// Day is the sum of the hours of a day.
 type Day struct {
 	Rollups []File   `json:"rollups"`
 	Sources []string `json:"sources"` // the hours
@@ -137,17 +144,17 @@ type Day struct {
 	extra extra
 }
 
-// Removed is an object that is deleted when nobody reads it any more.
+// Removed is an object that will be deleted once no reader can use it any more.
 type Removed struct {
 	Key string `json:"key"`
-	At  int64  `json:"at"` // when it was taken out (µs)
+	At  int64  `json:"at"` // when it was removed from the manifest (µs)
 }
 
 func newManifest() *Manifest {
 	return &Manifest{Version: manifestVersion, Instances: map[string]*Consumed{}, Hours: map[string]*Hour{}, Days: map[string]*Day{}}
 }
 
-// Clone returns a copy that can be changed.
+// Clone returns a copy that the caller may change.
 func (m *Manifest) Clone() *Manifest {
 	out := *m
 	out.Instances = maps.Clone(m.Instances)
@@ -160,15 +167,15 @@ func (m *Manifest) Clone() *Manifest {
 		x.Runs, x.Rollups, x.Quarantined = slices.Clone(h.Runs), slices.Clone(h.Rollups), slices.Clone(h.Quarantined)
 		out.Hours[k] = &x
 	}
-	out.Days = maps.Clone(m.Days) // which are replaced as a whole
+	out.Days = maps.Clone(m.Days) // days are replaced, never changed
 	out.Removed, out.Deletions = slices.Clone(m.Removed), maps.Clone(m.Deletions)
 	return &out
 }
 
-// Has reports whether m has a segment.
+// Has reports whether a segment has been rolled up.
 func (m *Manifest) Has(s Segment) bool { return m.Instances[s.Instance].has(s.Seq) }
 
-// Take notes that m has a segment from now on.
+// Take records that a segment has been rolled up.
 func (m *Manifest) Take(s Segment, now time.Time) {
 	c := m.Instances[s.Instance]
 	if c == nil {
@@ -179,7 +186,7 @@ func (m *Manifest) Take(s Segment, now time.Time) {
 	c.Last = max(c.Last, now.UnixMicro())
 }
 
-// Hour returns an hour, which begins empty.
+// Hour returns an hour, and adds an empty one if there is none.
 func (m *Manifest) Hour(name string) *Hour {
 	h := m.Hours[name]
 	if h == nil {
@@ -189,7 +196,7 @@ func (m *Manifest) Hour(name string) *Hour {
 	return h
 }
 
-// Extend widens the time of h.
+// Extend extends the time range of h to include received (µs).
 func (h *Hour) Extend(received int64) {
 	if h.First == 0 || received < h.First {
 		h.First = received
@@ -197,7 +204,7 @@ func (h *Hour) Extend(received int64) {
 	h.Last = max(h.Last, received)
 }
 
-// Encode returns the bytes of the manifest of a shard.
+// Encode returns the object with the manifest of a shard.
 func (m *Manifest) Encode(c *block.Codec, shard int) ([]byte, error) {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -210,17 +217,17 @@ func (m *Manifest) Encode(c *block.Codec, shard int) ([]byte, error) {
 	return w.Finish(ManifestKey(shard)), nil
 }
 
-// VersionError says that a newer release wrote what a bucket has.
+// VersionError is returned if a newer release wrote an object.
 type VersionError struct {
 	Object  string
 	Version int
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("%s has version %d, this release knows %d: a newer release wrote it, use that one", e.Object, e.Version, manifestVersion)
+	return fmt.Sprintf("%s has version %d, this release supports up to %d; use the newer release that wrote it", e.Object, e.Version, manifestVersion)
 }
 
-// DecodeManifest reads the manifest of a shard, and checks it.
+// DecodeManifest decodes and validates the manifest of a shard.
 func (b *Bucket) DecodeManifest(shard int, body []byte) (*Manifest, error) {
 	return decodeManifest(b.Codec, shard, body)
 }
@@ -232,7 +239,7 @@ func decodeManifest(c *block.Codec, shard int, body []byte) (*Manifest, error) {
 	}
 	list := x.Find(kindManifest, "")
 	if len(list) != 1 {
-		return nil, fmt.Errorf("read manifest: %w: it has none", block.ErrDamaged)
+		return nil, fmt.Errorf("read manifest: %w: no manifest block", block.ErrDamaged)
 	}
 	text, err := x.Data(list[0], body[list[0].Offset:][:list[0].Length])
 	if err != nil {
@@ -248,7 +255,7 @@ func decodeManifest(c *block.Codec, shard int, body []byte) (*Manifest, error) {
 	return m, m.check()
 }
 
-// check reports what can not be in a manifest.
+// check returns an error if the manifest is invalid.
 func (m *Manifest) check() error {
 	for name, h := range m.Hours {
 		if t, err := ParseHour(name); err != nil || HourOf(t) != name || h == nil {
@@ -275,7 +282,7 @@ func (m *Manifest) check() error {
 	return nil
 }
 
-// RollupsOf returns the rollups of an hour, which may not be there.
+// RollupsOf returns the rollups of an hour, or nil if there is no such hour.
 func (m *Manifest) RollupsOf(name string) []File {
 	if h := m.Hours[name]; h != nil {
 		return h.Rollups
@@ -283,7 +290,7 @@ func (m *Manifest) RollupsOf(name string) []File {
 	return nil
 }
 
-// Names yields the keys of all objects that m names.
+// Names returns the keys of all objects that m names.
 func (m *Manifest) Names(shard int) map[string]bool {
 	out := map[string]bool{}
 	for name, h := range m.Hours {
@@ -305,14 +312,14 @@ func (m *Manifest) Names(shard int) map[string]bool {
 	return out
 }
 
-// Remove takes objects out of a manifest that may still be read.
+// Remove marks objects as removed. Readers may still use them.
 func (m *Manifest) Remove(now time.Time, keys ...string) {
 	for _, k := range keys {
 		m.Removed = append(m.Removed, Removed{k, now.UnixMicro()})
 	}
 }
 
-// RemoveRuns takes the traces of an hour out of the manifest of a shard, and what is quarantined.
+// RemoveRuns removes the runs and the quarantined objects of an hour.
 func (m *Manifest) RemoveRuns(now time.Time, shard int, name string) {
 	h := m.Hours[name]
 	for _, f := range h.Runs {
@@ -324,7 +331,7 @@ func (m *Manifest) RemoveRuns(now time.Time, shard int, name string) {
 	h.Runs, h.Quarantined = nil, nil
 }
 
-// Quarantined returns what is quarantined, by hour.
+// Quarantined returns all quarantined objects, ordered by hour.
 func (m *Manifest) Quarantined() (out []Quarantined) {
 	for _, name := range slices.Sorted(maps.Keys(m.Hours)) {
 		out = append(out, m.Hours[name].Quarantined...)
@@ -332,7 +339,7 @@ func (m *Manifest) Quarantined() (out []Quarantined) {
 	return out
 }
 
-// RemoveHour takes an hour out that has no traces any more.
+// RemoveHour removes an hour that has no traces any more.
 func (m *Manifest) RemoveHour(now time.Time, shard int, name string) {
 	h := m.Hours[name]
 	for _, f := range h.Rollups {
@@ -341,7 +348,7 @@ func (m *Manifest) RemoveHour(now time.Time, shard int, name string) {
 	delete(m.Hours, name)
 }
 
-// RemoveDay takes a day out.
+// RemoveDay removes a day.
 func (m *Manifest) RemoveDay(now time.Time, shard int, name string) {
 	for _, f := range m.Days[name].Rollups {
 		m.Remove(now, DayKey(shard, name, f.ID))
@@ -349,7 +356,7 @@ func (m *Manifest) RemoveDay(now time.Time, shard int, name string) {
 	delete(m.Days, name)
 }
 
-// HoursOf returns the hours of a day that are there.
+// HoursOf returns the hours of a day that are in the manifest, sorted.
 func (m *Manifest) HoursOf(day string) (names []string) {
 	for name := range m.Hours {
 		if DayOf(name) == day {
@@ -360,7 +367,7 @@ func (m *Manifest) HoursOf(day string) (names []string) {
 	return names
 }
 
-// RunsOf returns the runs of an hour, which may not be there yet.
+// RunsOf returns the runs of an hour, or nil if there is no such hour.
 func (m *Manifest) RunsOf(name string) []File {
 	if h := m.Hours[name]; h != nil {
 		return h.Runs
@@ -368,25 +375,28 @@ func (m *Manifest) RunsOf(name string) []File {
 	return nil
 }
 
-// Complete reports whether all hours are there that a day was made of, so that it can be made again.
+// Complete reports whether the manifest still has all hours of a day, so that the day can be
+// rebuilt.
 func (d *Day) Complete(m *Manifest) bool {
 	return !slices.ContainsFunc(d.Sources, func(hour string) bool { return m.Hours[hour] == nil })
 }
 
-// OutlivesHours reports whether a day has outlasted its hours, so that it is all that is left of them.
+// OutlivesHours reports whether none of the hours of a day are left, so that only the rollups of
+// the day remain.
 func (d *Day) OutlivesHours(m *Manifest) bool {
 	return !slices.ContainsFunc(d.Sources, func(hour string) bool { return m.Hours[hour] != nil })
 }
 
-// Retention is how long a shard keeps traces, and their rollups by the hour and by the day, ns; 0 is for ever.
+// Retention is how long a shard keeps traces, hourly rollups and daily rollups, in nanoseconds; 0
+// means forever.
 type Retention struct {
 	Traces int64 `json:"traces"`
 	Hours  int64 `json:"hours"`
 	Days   int64 `json:"days"`
 }
 
-// Longest returns how long a shard keeps what it has: the longest time that k or any node before was told, so that one with other
-// settings, which nobody thinks of, deletes nothing that others keep.
+// Longest returns the longest retention that any node was configured with, so that a misconfigured
+// node cannot delete data that others keep.
 func (m *Manifest) Longest(k Retention) Retention {
 	if m.Kept == nil {
 		return k

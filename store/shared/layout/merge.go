@@ -9,27 +9,29 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/block"
 )
 
-// Cursor reads rows in order, of which it decodes one at a time.
+// Cursor reads rows in order, one at a time.
 type Cursor struct {
 	o    *Object
-	list []block.Entry // that are not read yet
-	rows *rowReader    // of a block; nil before the first
-	row  Row           // the present one, after next
+	list []block.Entry // blocks that are not read yet
+	rows *rowReader    // of the current block; nil before the first
+	row  Row           // the current row, valid after next
 }
 
-// cursor returns a cursor through blocks of traces, one of so many that are read side by side.
-func (o *Object) cursor(list []block.Entry, of int) *Cursor {
+// cursor returns a cursor over blocks of traces. It is one of n cursors that share the read-ahead
+// memory.
+func (o *Object) cursor(list []block.Entry, n int) *Cursor {
 	end := int64(0)
 	for _, e := range list {
 		end = max(end, e.Offset+e.Length)
 	}
-	return &Cursor{o: o.forward(ShareOf(of), end, 1), list: list}
+	return &Cursor{o: o.forward(ShareOf(n), end, 1), list: list}
 }
 
-// Rows returns a cursor through all traces of a run, one of so many runs that are read side by side.
-func (o *Object) Rows(of int) *Cursor { return o.cursor(o.index.Kind(kindTraces), of) }
+// Rows returns a cursor over all traces of a run. It is one of n cursors that share the read-ahead
+// memory.
+func (o *Object) Rows(n int) *Cursor { return o.cursor(o.index.Kind(kindTraces), n) }
 
-// SoundRows is [Object.Rows] for the blocks that can be read, as many as there are.
+// SoundRows is like [Object.Rows], but skips blocks that cannot be read.
 func (o *Object) SoundRows(ctx context.Context) (*Cursor, error) {
 	var sound []block.Entry
 	for _, e := range o.index.Kind(kindTraces) {
@@ -48,17 +50,17 @@ func (o *Object) SoundRows(ctx context.Context) (*Cursor, error) {
 	return o.cursor(sound, 1), nil
 }
 
-// RowsOfPage is [Object.Rows] for those of a page.
-func (o *Object) RowsOfPage(page string, of int) *Cursor {
-	return o.cursor(o.index.Find(kindTraces, page), of)
+// RowsOfPage is like [Object.Rows], for the rows of one page.
+func (o *Object) RowsOfPage(page string, n int) *Cursor {
+	return o.cursor(o.index.Find(kindTraces, page), n)
 }
 
-// RowsOfPages is [Object.Rows] for those of some pages.
-func (o *Object) RowsOfPages(wanted func(page string) bool, of int) *Cursor {
-	return o.cursor(slices.DeleteFunc(slices.Clone(o.index.Kind(kindTraces)), func(e block.Entry) bool { return !wanted(e.Page) }), of)
+// RowsOfPages is like [Object.Rows], for the rows of the wanted pages.
+func (o *Object) RowsOfPages(wanted func(page string) bool, n int) *Cursor {
+	return o.cursor(slices.DeleteFunc(slices.Clone(o.index.Kind(kindTraces)), func(e block.Entry) bool { return !wanted(e.Page) }), n)
 }
 
-// Size returns how many bytes are left to read.
+// Size returns the number of bytes that are left to read.
 func (c *Cursor) Size() (n int64) {
 	for _, e := range c.list {
 		n += e.Length
@@ -66,7 +68,7 @@ func (c *Cursor) Size() (n int64) {
 	return n
 }
 
-// next goes to the next row. It reports whether there is one.
+// next advances to the next row. It reports whether there is one.
 func (c *Cursor) next(ctx context.Context) (bool, error) {
 	for c.rows == nil || c.rows.end() && c.rows.Err() == nil {
 		if len(c.list) == 0 {
@@ -88,13 +90,14 @@ func (c *Cursor) next(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Merge calls f with the rows of several cursors, in order. f may keep what a row has, but not where it is.
+// Merge calls f with the rows of several cursors, in order. f may keep what the row points to, but
+// not the pointer to the row.
 func Merge(ctx context.Context, cursors []*Cursor, f func(*Row) error) error {
 	return MergeSound(ctx, cursors, func(err error) error { return err }, f)
 }
 
-// MergeSound is [Merge], and calls failed with the error of a run that cannot be read. If that returns nil, the rest of
-// this run is left out.
+// MergeSound is like [Merge], but calls failed with the error if a run cannot be read. If failed
+// returns nil, the merge skips the rest of this run.
 func MergeSound(ctx context.Context, cursors []*Cursor, failed func(error) error, f func(*Row) error) error {
 	next := func(c *Cursor) (bool, error) {
 		more, err := c.next(ctx)
@@ -131,7 +134,7 @@ func MergeSound(ctx context.Context, cursors []*Cursor, failed func(error) error
 	return nil
 }
 
-// cursorHeap has the cursor with the least row first. It implements [heap.Interface].
+// cursorHeap orders cursors by their current row. It implements [heap.Interface].
 type cursorHeap []*Cursor
 
 func (h cursorHeap) Len() int           { return len(h) }

@@ -5,7 +5,7 @@ import "crypto/rand"
 // ManifestKey returns the key of the manifest of a shard.
 func ManifestKey(shard int) string { return "shard/" + ShardName(shard) + "/MANIFEST" }
 
-// RunsOf returns how the keys of the runs of a shard begin.
+// RunsOf returns the prefix of the keys of all runs of a shard.
 func RunsOf(shard int) string { return "raw/" + ShardName(shard) + "/" }
 
 // RunKey returns the key of a run.
@@ -23,5 +23,5 @@ func DayKey(shard int, day string, id string) string {
 	return "days/" + ShardName(shard) + "/" + day + "/" + id + ".sums"
 }
 
-// NewID names an object that is put once.
+// NewID returns a new random id for an object.
 func NewID() string { return rand.Text() }

@@ -8,21 +8,21 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/block"
 )
 
-// Ranges are parts of objects, wherever they come from.
+// Ranges reads parts of objects, from a store or a cache.
 type Ranges interface {
 	Range(ctx context.Context, key string, offset, n int64) (body []byte, size int64, err error)
 }
 
-// Object is a block file in the bucket, of which the index is known.
+// Object is a block file in the bucket whose index has been read.
 type Object struct {
 	key   string
 	size  int64
 	index *block.Index
 	from  Ranges
-	tail  []byte // the last bytes of it, maybe all; nil once they are let go
+	tail  []byte // the last bytes of the file, or all of it; nil once released
 }
 
-// ObjectError is an error of reading an object.
+// ObjectError is returned if an object cannot be read.
 type ObjectError struct {
 	Key string
 	Err error
@@ -32,7 +32,8 @@ func (e *ObjectError) Error() string { return e.Err.Error() }
 
 func (e *ObjectError) Unwrap() error { return e.Err }
 
-// FailedObject returns the key of the object that could not be read, "" if the error is about none.
+// FailedObject returns the key of the object that could not be read, or "" if err concerns no
+// object.
 func FailedObject(err error) string {
 	if e, ok := errors.AsType[*ObjectError](err); ok {
 		return e.Key
@@ -45,10 +46,11 @@ func damaged(key string, err error) error {
 	return &ObjectError{key, fmt.Errorf("read %s: %w", key, err)}
 }
 
-// tailSize is how much of an object is read to find its index, and often enough all of it.
+// tailSize is how many bytes are read to find the index of an object. Many objects are smaller than
+// this.
 const tailSize = 64 << 10
 
-// maxObject bounds what is read of an object at once.
+// maxObject bounds a single read of an object, in bytes.
 const maxObject = 1 << 30
 
 // Open reads the index of an object.
@@ -56,7 +58,7 @@ func (b *Bucket) Open(ctx context.Context, k string) (*Object, error) {
 	return b.OpenFrom(ctx, b, k)
 }
 
-// OpenFrom is [Bucket.Open], and takes the object from somewhere else, such as a cache.
+// OpenFrom is like [Bucket.Open], but reads the object from another source, such as a cache.
 func (b *Bucket) OpenFrom(ctx context.Context, from Ranges, k string) (*Object, error) {
 	tail, size, err := from.Range(ctx, k, -tailSize, 0)
 	if err != nil {
@@ -75,7 +77,8 @@ func (b *Bucket) OpenFrom(ctx context.Context, from Ranges, k string) (*Object, 
 	return &Object{k, size, index, from, tail}, nil
 }
 
-// data returns what is in blocks of o, by one request at most. So they have to lie near each other.
+// data returns the content of blocks of o with at most one request, so the blocks should be close
+// together.
 func (o *Object) data(ctx context.Context, list []block.Entry) ([][]byte, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -89,7 +92,7 @@ func (o *Object) data(ctx context.Context, list []block.Entry) ([][]byte, error)
 	case from >= at:
 		packed = o.tail[from-at : to-at]
 	case to-from > maxObject:
-		return nil, fmt.Errorf("read %s: %d bytes at once", o.key, to-from)
+		return nil, fmt.Errorf("read %s: %d bytes in one read, at most %d are allowed", o.key, to-from, maxObject)
 	default:
 		var err error
 		if packed, _, err = o.from.Range(ctx, o.key, from, to-from); err != nil {
@@ -107,7 +110,8 @@ func (o *Object) data(ctx context.Context, list []block.Entry) ([][]byte, error)
 	return out, nil
 }
 
-// OpenRollups opens rollups whose pages are read in order: at once if that is no more than share, else by and by.
+// OpenRollups opens rollups whose pages are read in order: in one request if the object is at most
+// share bytes, else in pieces.
 func (b *Bucket) OpenRollups(ctx context.Context, x Sized, share int64) (*Object, error) {
 	if x.Size <= share {
 		return b.whole(ctx, x.Key)
@@ -119,7 +123,7 @@ func (b *Bucket) OpenRollups(ctx context.Context, x Sized, share int64) (*Object
 	return o.forward(share, o.size, 2), nil
 }
 
-// whole reads all of an object.
+// whole reads a complete object.
 func (b *Bucket) whole(ctx context.Context, name string) (*Object, error) {
 	got, err := b.Get(ctx, name, maxObject, "")
 	if err != nil {
@@ -132,19 +136,20 @@ func (b *Bucket) whole(ctx context.Context, name string) (*Object, error) {
 	return &Object{name, int64(len(got.Body)), index, b, got.Body}, nil
 }
 
-// Sized names an object, and how large it is.
+// Sized is the key and the size of an object.
 type Sized struct {
 	Key  string
 	Size int64
 }
 
-// ReadAll reads all of an object that is not large, so that its blocks need no more requests.
+// ReadAll reads a complete object, so that reading its blocks needs no more requests. The object
+// must be small enough to fit in memory.
 func (o *Object) ReadAll(ctx context.Context) (err error) {
 	if int64(len(o.tail)) == o.size {
 		return nil
 	}
 	if o.size > maxObject {
-		return fmt.Errorf("read %s: %d bytes at once", o.key, o.size)
+		return fmt.Errorf("read %s: %d bytes in one read, at most %d are allowed", o.key, o.size, maxObject)
 	}
 	if o.tail, _, err = o.from.Range(ctx, o.key, 0, o.size); err != nil {
 		return &ObjectError{o.key, err}

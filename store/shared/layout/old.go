@@ -11,15 +11,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// Old manifests of a shard are copies, from which it is brought back when its manifest is lost.
+// Old manifests are copies. They restore a shard whose manifest is lost.
 
-// oldPrefix is what their names begin with. A number follows, which grows.
+// oldPrefix is the prefix of their keys. An increasing number follows.
 func oldPrefix(shard int) string { return "shard/" + ShardName(shard) + "/OLD-" }
 
 // OldKey returns the key of the n-th copy of the manifest of a shard.
 func OldKey(shard int, n uint64) string { return fmt.Sprintf("%s%016d", oldPrefix(shard), n) }
 
-// Olds lists the old manifests of a shard, oldest first. Numbers say what is older: clocks may be wrong.
+// Olds lists the old manifests of a shard, oldest first. Their numbers define the order, because
+// clocks may be wrong.
 func (b *Bucket) Olds(ctx context.Context, shard int) (list []objects.Entry, last uint64, err error) {
 	for e, err := range b.List(ctx, oldPrefix(shard), "") {
 		if err != nil {
@@ -27,13 +28,13 @@ func (b *Bucket) Olds(ctx context.Context, shard int) (list []objects.Entry, las
 		}
 		var n uint64
 		if _, err := fmt.Sscanf(strings.TrimPrefix(e.Key, oldPrefix(shard)), "%016d", &n); err == nil && OldKey(shard, n) == e.Key {
-			list, last = append(list, e), n // keys are as long as each other
+			list, last = append(list, e), n // all keys have the same length, so the listing is in numerical order
 		}
 	}
 	return list, last, nil
 }
 
-// NewestOld returns the newest old manifest of a shard that can be read; nil if there is none.
+// NewestOld returns the newest readable copy of the manifest of a shard, or nil if there is none.
 func (b *Bucket) NewestOld(ctx context.Context, shard int) (*Manifest, error) {
 	list, _, err := b.Olds(ctx, shard)
 	if err != nil {
@@ -48,7 +49,7 @@ func (b *Bucket) NewestOld(ctx context.Context, shard int) (*Manifest, error) {
 	return nil, nil
 }
 
-// Old reads an old manifest of a shard.
+// Old reads a copy of the manifest of a shard.
 func (b *Bucket) Old(ctx context.Context, shard int, key string) (*Manifest, error) {
 	got, err := b.Get(ctx, key, MaxManifest, "")
 	if err != nil {
@@ -57,7 +58,8 @@ func (b *Bucket) Old(ctx context.Context, shard int, key string) (*Manifest, err
 	return b.DecodeManifest(shard, got.Body)
 }
 
-// IsWrong reports whether an error is about what lies in the bucket, and not about the way to it.
+// IsWrong reports whether an error means that the object is damaged or missing, rather than that
+// the request for it failed.
 func IsWrong(err error) bool {
 	return errors.Is(err, block.ErrDamaged) || errors.Is(err, objects.ErrDamaged) || errors.Is(err, objects.ErrNotFound)
 }

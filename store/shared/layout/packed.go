@@ -13,17 +13,17 @@ import (
 
 // The first byte of a block of traces.
 const (
-	formRows   = iota // rows one by one follow
-	formPacked        // the length of the rows follows, then the rows, and their traces as a set of package encode
+	formRows   = iota // rows follow, one by one
+	formPacked        // the length of the rows follows, then the rows, then their traces as a set of package encode
 )
 
-// What is different of a row in a packed block.
+// Flags of a row in a packed block.
 const (
-	rowHasPayload = 1 << iota // it is not in the set, since a set could not give it back
-	rowHasKey                 // which is not that of its context
+	rowHasPayload = 1 << iota // the row has a payload of its own, because the set cannot represent it
+	rowHasKey                 // the key of the row differs from the key in the context of its trace
 )
 
-// encodePacked returns a packed block with rows of a page.
+// encodePacked returns a packed block with the rows of a page.
 func encodePacked(rows []Row) ([]byte, error) {
 	var d encode.BinaryDecoder
 	var set trie.SetBuilder
@@ -64,7 +64,7 @@ func encodePacked(rows []Row) ([]byte, error) {
 	return append(append(out, meta...), traces...), nil
 }
 
-// keyOfTrace returns the key that a trace says itself.
+// keyOfTrace returns the key from the context of a trace.
 func keyOfTrace(t *trie.Trace) (k key) {
 	copy(k.view[:], t.Context.ViewID)
 	k.chunk = t.Context.Chunk
@@ -75,12 +75,12 @@ func keyOfTrace(t *trie.Trace) (k key) {
 type rowReader struct {
 	decoder
 	page  string
-	first int64     // of a packed block: when the first row was received
+	first int64     // of a packed block: when its first row was received (µs)
 	set   *trie.Set // nil if the rows have their payloads
-	at    int       // the next trace of the set
+	at    int       // index of the next trace in the set
 }
 
-// readRows begins to read a block of traces of a page.
+// readRows returns a reader for a block of traces of a page.
 func readRows(data []byte, page string) (*rowReader, error) {
 	head := newDecoder(data)
 	form := head.Byte()
@@ -88,7 +88,7 @@ func readRows(data []byte, page string) (*rowReader, error) {
 	case form == formRows:
 		return &rowReader{decoder: head, page: page}, head.Err()
 	case form != formPacked:
-		return nil, fmt.Errorf("%w: a block of traces has the form %d", block.ErrDamaged, form)
+		return nil, fmt.Errorf("%w: unknown form %d of a block of traces", block.ErrDamaged, form)
 	}
 	r := &rowReader{decoder: newDecoder(head.Bytes(head.Length(1))), page: page}
 	r.first = int64(r.AtMost(math.MaxInt64))
@@ -104,7 +104,7 @@ func readRows(data []byte, page string) (*rowReader, error) {
 	return r, r.Err()
 }
 
-// next reads the next row, of which there is one.
+// next reads the next row. The caller must check with end that there is one.
 func (r *rowReader) next() Row {
 	if r.set == nil {
 		return r.row(r.page, false)
@@ -134,7 +134,8 @@ func (r *rowReader) next() Row {
 	return out
 }
 
-// end reports whether there are no more rows. A set with more traces than rows is damaged.
+// end reports whether all rows have been read. It fails if the set has more traces than there are
+// rows.
 func (r *rowReader) end() bool {
 	if r.Left() > 0 {
 		return false
@@ -145,19 +146,20 @@ func (r *rowReader) end() bool {
 	return true
 }
 
-// Decode returns the trace of a row, which is good until d is used again and must not be changed.
+// Decode returns the trace of a row. The trace is valid until the next use of d, and must not be
+// changed.
 func (r *Row) Decode(d *encode.BinaryDecoder) (*trie.Trace, error) {
 	if r.Trace != nil {
 		return r.Trace, nil
 	}
 	doc, err := d.Decode(r.Payload, encode.FileLimits())
 	if err == nil && doc.Trace == nil {
-		err = fmt.Errorf("trace %s is a profile", r.ID)
+		err = fmt.Errorf("the payload of trace %s is a profile, not a trace", r.ID)
 	}
 	return doc.Trace, err
 }
 
-// Own returns the trace of a packed row with tables of its own, and nil for another row.
+// Own returns the trace of a packed row with its own tables, or nil if the row is not packed.
 func (r *Row) Own() *trie.Trace {
 	if r.Trace == nil {
 		return nil

@@ -33,9 +33,9 @@ func randomRow(t testing.TB, r *rand.Rand) Row {
 	out := Row{Page: "/feed", ID: id, Received: 1_795_000_000_000_000 + r.Int64N(3_600_000_000)}
 	switch r.IntN(8) {
 	case 0:
-		out.Payload = []byte("this is no trace")
+		out.Payload = []byte("not a trace")
 		return out
-	case 1: // of a later version
+	case 1: // written by a later version
 		x.Unknown = []byte{0xf8, 0x3f, 1}
 	case 2:
 		x.Context.ViewID = ""
@@ -51,7 +51,8 @@ func randomRow(t testing.TB, r *rand.Rand) Row {
 	return out
 }
 
-// TestPacked checks that a packed block returns its rows unchanged, for any payloads, also after it is packed again.
+// TestPacked checks that a packed block returns its rows unchanged for any payloads, and that
+// packing them again gives the same block.
 func TestPacked(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -71,7 +72,7 @@ func TestPacked(t *testing.T) {
 		sameRows(t, got, rows)
 		again, err := encodePacked(got)
 		if err != nil || !bytes.Equal(again, data) {
-			t.Errorf("packed again it is another block: %v", err)
+			t.Errorf("packing the rows again gives another block: %v", err)
 		}
 	}
 }
@@ -85,7 +86,7 @@ func sameRows(t *testing.T, got, want []Row) {
 		g, w := &got[i], &want[i]
 		payload, err := g.Document()
 		if err != nil || !bytes.Equal(payload, w.Payload) {
-			t.Errorf("row %d: its payload is another one, %v", i, err)
+			t.Errorf("row %d: the payload differs, %v", i, err)
 		}
 		if g.ID != w.ID || g.Page != w.Page || g.Received != w.Received || !slices.Equal(g.Others, w.Others) {
 			t.Errorf("row %d: got %v %v %v, want %v %v %v", i, g.ID, g.Received, g.Others, w.ID, w.Received, w.Others)
@@ -93,7 +94,8 @@ func sameRows(t *testing.T, got, want []Row) {
 	}
 }
 
-// TestPackedRun: a run that is packed has the rows and keys that it had, by any way to read it, and is smaller.
+// TestPackedRun checks that packing keeps all rows and keys of a run, whichever way it is read, and
+// makes it smaller.
 func TestPackedRun(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var rows []Row
@@ -135,7 +137,7 @@ func TestPackedRun(t *testing.T) {
 	back, again := write(NewRunWriter(b.Codec), read(packed))
 	sameRows(t, read(back), rows)
 	if smaller > size*8/10 || again != size {
-		t.Errorf("%d bytes, packed %d, and back %d", size, smaller, again)
+		t.Errorf("got %d bytes, %d when packed, %d when unpacked again", size, smaller, again)
 	}
 	x, err := b.KeysOf("run", packed.tail, rows)
 	if err != nil {
@@ -163,7 +165,8 @@ func TestDamagedPacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := 1; n < len(data); n++ {
-		// Without its last fields, which may be absent, a set is one, too: checksums tell.
+		// A set is also valid without its last fields, which are optional. Checksums detect that
+		// case.
 		if got, err := decodeTraces(data[:n], "/feed", len(rows)); err == nil && len(got) != len(rows) {
 			t.Errorf("cut at %d it has %d rows", n, len(got))
 		} else if err != nil && !errors.Is(err, block.ErrDamaged) {
@@ -175,7 +178,7 @@ func TestDamagedPacked(t *testing.T) {
 		bad[1+r.IntN(len(bad)-1)] ^= 1 << r.IntN(8)
 		got, err := decodeTraces(bad, "/feed", len(rows))
 		if err != nil && !errors.Is(err, block.ErrDamaged) {
-			t.Fatalf("%v is not said to be damage", err)
+			t.Fatalf("%v does not wrap ErrDamaged", err)
 		}
 		for i := range got {
 			if _, err := got[i].Document(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// AddRollups adds rollups of an hour to those of pages.
+// AddRollups adds an object of rollups to the pages in to.
 func (b *Bucket) AddRollups(ctx context.Context, name string, to map[string]*Page) error {
 	o, err := b.whole(ctx, name)
 	if err != nil {
@@ -28,7 +28,7 @@ func (b *Bucket) AddRollups(ctx context.Context, name string, to map[string]*Pag
 	return nil
 }
 
-// AddPage adds what an object of rollups has of a page.
+// AddPage adds the rollup of a page in an object to p.
 func (o *Object) AddPage(ctx context.Context, p *Page, page string) error {
 	x, counts, err := o.Page(ctx, page, OpenLevels(), true)
 	if err != nil || x == nil {
@@ -41,7 +41,8 @@ func (o *Object) AddPage(ctx context.Context, p *Page, page string) error {
 	return nil
 }
 
-// Page reads what an object of rollups has of a page; nil if it has nothing.
+// Page reads the rollup of a page from an object; it returns nil if the object does not have the
+// page.
 func (o *Object) Page(ctx context.Context, page string, levels []rollup.Level, withCounts bool) (*PageRecords, Catalog, error) {
 	var list []block.Entry
 	kinds := []byte{kindStacks}
@@ -54,7 +55,7 @@ func (o *Object) Page(ctx context.Context, page string, levels []rollup.Level, w
 		case len(found) == 0 && kind == kindStacks:
 			return nil, nil, nil
 		case len(found) != 1:
-			return nil, nil, damaged(o.key, fmt.Errorf("%w: it has %d blocks of kind %d of %q", block.ErrDamaged, len(found), kind, page))
+			return nil, nil, damaged(o.key, fmt.Errorf("%w: %d blocks of kind %d of %q instead of 1", block.ErrDamaged, len(found), kind, page))
 		}
 		list = append(list, found[0])
 	}
@@ -73,11 +74,11 @@ func (o *Object) Page(ctx context.Context, page string, levels []rollup.Level, w
 	return x, counts, err
 }
 
-// pageCounts reads the catalogue of a page, which lies far from the rest of its rollups.
+// pageCounts reads the catalogue of a page, which is not stored next to the rest of its rollups.
 func (o *Object) pageCounts(ctx context.Context, page string) (Catalog, error) {
 	list := o.index.Find(kindCatalog, page)
 	if len(list) != 1 {
-		return nil, damaged(o.key, fmt.Errorf("%w: it has %d catalogues of %q", block.ErrDamaged, len(list), page))
+		return nil, damaged(o.key, fmt.Errorf("%w: %d catalogues of %q instead of 1", block.ErrDamaged, len(list), page))
 	}
 	data, err := o.data(ctx, list)
 	if err != nil {
@@ -90,7 +91,7 @@ func (o *Object) pageCounts(ctx context.Context, page string) (Catalog, error) {
 	return counts, nil
 }
 
-// CheckRollups reads an object of rollups.
+// CheckRollups reads and decodes a complete object of rollups.
 func (o *Object) CheckRollups(ctx context.Context) error {
 	for e := range o.index.All() {
 		if _, err := o.data(ctx, []block.Entry{e}); err != nil {
@@ -105,7 +106,7 @@ func (o *Object) CheckRollups(ctx context.Context) error {
 	return nil
 }
 
-// PageOf adds up what objects of rollups have of a page.
+// PageOf returns the sum of the rollups of a page in several objects.
 func (b *Bucket) PageOf(ctx context.Context, list []*Object, page string) (*Page, error) {
 	p := b.NewPage(page)
 	for _, o := range list {
@@ -116,7 +117,7 @@ func (b *Bucket) PageOf(ctx context.Context, list []*Object, page string) (*Page
 	return p, nil
 }
 
-// PagesOf returns the pages that objects of rollups have, sorted.
+// PagesOf returns the pages in objects of rollups, sorted and without duplicates.
 func PagesOf(list []*Object) (pages []string) {
 	for _, o := range list {
 		for _, e := range o.index.Kind(kindStacks) {
@@ -132,7 +133,7 @@ func (o *Object) HasLevel(level rollup.Level) bool {
 	return len(o.index.Kind(kindRecord+byte(level))) > 0
 }
 
-// TracesOf returns how many traces of a page are in an object of rollups.
+// TracesOf returns the number of traces of a page in an object of rollups.
 func (o *Object) TracesOf(page string) (n uint64) {
 	for _, e := range o.index.Find(kindCatalog, page) {
 		n += uint64(e.Rows)
@@ -140,7 +141,7 @@ func (o *Object) TracesOf(page string) (n uint64) {
 	return n
 }
 
-// Catalogs returns the catalogues of all pages of an object of rollups.
+// Catalogs returns the catalogues of all pages in an object of rollups.
 func (o *Object) Catalogs(ctx context.Context) (map[string]Catalog, error) {
 	list := o.index.Kind(kindCatalog)
 	data, err := o.data(ctx, list)
@@ -156,7 +157,8 @@ func (o *Object) Catalogs(ctx context.Context) (map[string]Catalog, error) {
 	return out, nil
 }
 
-// CountRows reads a run, and returns how many traces it has, and how many keys of traces.
+// CountRows reads a complete run. It returns the number of its rows and the number of its keys,
+// which are equal in a sound run.
 func (o *Object) CountRows(ctx context.Context) (rows, keys int, err error) {
 	for c := o.Rows(1); ; rows++ {
 		more, err := c.next(ctx)

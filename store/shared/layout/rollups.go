@@ -13,7 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Counted says how many traces carry a tag, and when they were received (µs).
+// Counted is the number of traces with a tag, and when the first and the last of them were received
+// (µs).
 type Counted struct {
 	Traces      uint64
 	First, Last int64
@@ -28,28 +29,29 @@ func (c *Counted) add(o Counted) {
 	c.First, c.Last = min(c.First, o.First), max(c.Last, o.Last)
 }
 
-// Catalog says how many traces of a page carry which tag; the zero tag is all traces.
+// Catalog counts the traces of a page by tag. The zero tag counts all traces.
 type Catalog map[store.Tag]Counted
 
-// Add adds traces that carry a tag.
+// Add adds n traces with a tag.
 func (c Catalog) Add(t store.Tag, n Counted) {
 	x := c[t]
 	x.add(n)
 	c[t] = x
 }
 
-// Page is what is known of a page in some time.
+// Page is the rollup of a page over some time.
 type Page struct {
 	*rollup.Builder
 	Counts Catalog
 }
 
-// NewPage returns what is known of a page of which nothing was received.
+// NewPage returns an empty rollup of a page.
 func (b *Bucket) NewPage(page string) *Page {
 	return &Page{rollup.NewWholeBuilder(page, b.rollups), Catalog{}}
 }
 
-// Empty reports whether nothing is known: neither sums nor traces, such as those that cannot be decoded.
+// Empty reports whether the rollup has neither sums nor traces. Traces that cannot be decoded still
+// count.
 func (p *Page) Empty() bool { return p.Builder.Empty() && len(p.Counts) == 0 }
 
 // AddCount adds page views without a trace, or Web Vitals.
@@ -62,16 +64,17 @@ func (p *Page) AddCount(x *Count) {
 	}
 }
 
-// OpenLevels are the records of what will still be added to, and closedLevels those of what will not.
+// OpenLevels are the levels of rollups that are still added to; closedLevels are the levels of
+// final ones.
 func OpenLevels() []rollup.Level   { return []rollup.Level{rollup.Wide, rollup.Details} }
 func closedLevels() []rollup.Level { return []rollup.Level{rollup.Narrow, rollup.Wide, rollup.Details} }
 
-// RollupWriter makes an object with rollups, one page after the other, so that only one of them has to be in memory.
+// RollupWriter writes an object of rollups page by page, so that only one page has to be in memory.
 type RollupWriter struct {
 	w        *block.Writer
 	final    bool
-	catalogs []pageCatalog // which lie behind all else, so that those of all pages are one range
-	counts   int           // bytes of them
+	catalogs []pageCatalog // written after all pages, so that one range read covers all of them
+	counts   int           // bytes of catalogues
 }
 
 type pageCatalog struct {
@@ -80,12 +83,13 @@ type pageCatalog struct {
 	data   []byte
 }
 
-// NewRollupWriter begins an object with rollups. What is final is not added to any more.
+// NewRollupWriter returns a writer. If final is set, no traces will be added to these rollups
+// later.
 func NewRollupWriter(c *block.Codec, final bool) *RollupWriter {
 	return &RollupWriter{w: block.NewWriter(c), final: final}
 }
 
-// Add adds a page. What a query about it reads lies together.
+// Add adds a page. Blocks that the same query reads are adjacent.
 func (w *RollupWriter) Add(page string, p *Page) error {
 	levels := OpenLevels()
 	if w.final {
@@ -109,10 +113,10 @@ func (w *RollupWriter) Add(page string, p *Page) error {
 	return nil
 }
 
-// Size returns about how large the object is so far.
+// Size returns the approximate size of the object so far, in bytes.
 func (w *RollupWriter) Size() int { return w.w.Size() + w.counts }
 
-// Rows is for objects with rows.
+// Rows returns zeros, because rollups have no rows.
 func (w *RollupWriter) Rows() (n int, first, last int64) { return 0, 0, 0 }
 
 // Finish returns the object with a key.
@@ -150,14 +154,14 @@ func decodeCatalog(data []byte) (Catalog, error) {
 	return out, d.Err()
 }
 
-// PageRecords is what an object of rollups has of a page.
+// PageRecords are the decoded rollups of a page from one object.
 type PageRecords struct {
 	Stacks  *trie.Trie
 	Records []*rollup.Record
 	Size    int // bytes, decompressed
 }
 
-// decodeRecords reads a stack table and records of it.
+// decodeRecords decodes a stack table and the records that refer to it.
 func decodeRecords(stacks []byte, records [][]byte) (*PageRecords, error) {
 	out := &PageRecords{Stacks: trie.New(), Size: len(stacks)}
 	if err := rollup.DecodeStacks(out.Stacks, stacks); err != nil {
@@ -173,14 +177,15 @@ func decodeRecords(stacks []byte, records [][]byte) (*PageRecords, error) {
 	return out, nil
 }
 
-// addTo adds what is summed to a page.
+// addTo adds the records to the rollup of a page.
 func (x *PageRecords) addTo(p *Page) {
 	for _, rec := range x.Records {
 		p.AddRecord(rec, x.Stacks)
 	}
 }
 
-// AddReports adds what is not in traces to a page: page views without one, and those Web Vitals that are kept.
+// AddReports adds the parts that do not come from traces to a page: page views without a trace, and
+// the Web Vitals that keep accepts.
 func (x *PageRecords) AddReports(p *Page, keep func(*rollup.Vital) bool) {
 	for _, rec := range x.Records {
 		for _, out := range rec.Outcomes {

@@ -22,14 +22,14 @@ type Row struct {
 	Received int64    // µs since the epoch
 	Others   []string // its other pages, sorted
 	Tags     []store.Tag
-	Payload  []byte      // nil if there is a trace
-	Trace    *trie.Trace // of a packed block: see [Row.Document]
+	Payload  []byte      // nil if Trace is set
+	Trace    *trie.Trace // of a packed block, see [Row.Document]
 
-	set   *trie.Set // that has the trace
-	inSet int       // which of its traces
+	set   *trie.Set // the set that contains Trace
+	inSet int       // the index of Trace in set
 }
 
-// key names a row of a page.
+// key identifies a row of a page.
 type key struct {
 	view  [16]byte
 	chunk uint32
@@ -41,15 +41,16 @@ func compareKeys(a, b key) int {
 	return cmp.Or(bytes.Compare(a.view[:], b.view[:]), cmp.Compare(a.chunk, b.chunk))
 }
 
-// CompareRows orders rows by page, view and chunk; of those that are the same, the first that came.
+// CompareRows orders rows by page, view and chunk, and duplicates by the time at which they were
+// received.
 func CompareRows(a, b *Row) int {
 	return cmp.Or(cmp.Compare(a.Page, b.Page), compareKeys(keyOf(a.ID), keyOf(b.ID)), cmp.Compare(a.Received, b.Received))
 }
 
-// ShardOf returns which of the shards has a page.
+// ShardOf returns the shard of a page.
 func ShardOf(page string, shards int) int {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(page)) // a hash takes everything
+	_, _ = h.Write([]byte(page)) // a hash never returns an error
 	return int(h.Sum64() % uint64(shards))
 }
 
@@ -68,12 +69,12 @@ func appendRow(dst []byte, r *Row, withTags bool) []byte {
 	return append(dst, r.Payload...)
 }
 
-// appendKey appends what [decoder.key] reads.
+// appendKey appends a key as [decoder.key] reads it.
 func appendKey(dst []byte, id store.ID) []byte {
 	return binary.AppendUvarint(append(dst, id.View[:]...), uint64(id.Chunk))
 }
 
-// appendPages appends what [decoder.pages] reads.
+// appendPages appends pages as [decoder.pages] reads them.
 func appendPages(dst []byte, pages []string) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(pages)))
 	for _, p := range pages {
@@ -87,7 +88,7 @@ func appendText(dst []byte, s string) []byte {
 	return append(dst, s...)
 }
 
-// decoder reads what a block holds.
+// decoder decodes the content of a block.
 type decoder struct{ wire.Reader }
 
 func newDecoder(b []byte) decoder { return decoder{wire.NewReader(b, block.ErrDamaged)} }
@@ -105,7 +106,7 @@ func (d *decoder) pages() (out []string) {
 	return out
 }
 
-// row reads a row of a page. Its payload shares memory with what is read.
+// row decodes a row of a page. Its payload shares memory with the block.
 func (d *decoder) row(page string, withTags bool) Row {
 	k := d.key()
 	r := Row{Page: page, ID: store.ID{View: k.view, Chunk: k.chunk}}
@@ -120,7 +121,7 @@ func (d *decoder) row(page string, withTags bool) Row {
 	return r
 }
 
-// RowsOf returns a record as the rows of its pages, which are sorted and distinct.
+// RowsOf returns one row for each distinct page of a record, sorted by page.
 func RowsOf(rec *store.Record, received int64) []Row {
 	pages := slices.Clone(rec.Pages)
 	slices.Sort(pages)
@@ -134,8 +135,10 @@ func RowsOf(rec *store.Record, received int64) []Row {
 	return out
 }
 
-// Nearby returns the hours in which rows for an hour may be as well: it, the one before, those in which they were received, the
-// neighbours of these, and those of the manifest that have something of that time: what lay in a spool is in the hour in which it came.
+// Nearby returns the hours that may contain duplicates of rows: hour itself and the one before it;
+// the hours in which the rows were received and their neighbours; and every hour in the manifest
+// with data from that time, because spooled traces are stored in the hour in which they were
+// uploaded.
 func (m *Manifest) Nearby(hour string, rows []Row) map[string]bool {
 	near := map[string]bool{HourAfter(hour, -1): true, hour: true}
 	last := time.Time{}
@@ -157,7 +160,8 @@ func (m *Manifest) Nearby(hour string, rows []Row) map[string]bool {
 	return near
 }
 
-// MayHave reports whether h may have something that was received in the hour that begins at a time, or in a neighbour of that.
+// MayHave reports whether h may have traces that were received within the hour that begins at at,
+// or within an hour before or after it.
 func (h *Hour) MayHave(at time.Time) bool {
 	return h.First < at.Add(2*time.Hour).UnixMicro() && h.Last >= at.Add(-time.Hour).UnixMicro()
 }

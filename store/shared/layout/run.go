@@ -2,25 +2,25 @@ package layout
 
 import "github.com/fieldtrie/fieldtrie/store/block"
 
-// runBlock is how much is in a block of traces, before it is compressed.
+// runBlock is the size of a block of traces, in bytes before compression.
 const runBlock = 256 << 10
 
-// keysBlock is how much is in a block of keys, before it is compressed: those of some 60,000 traces.
+// keysBlock is the size of a block of keys, in bytes before compression: about 60,000 keys.
 const keysBlock = 1 << 20
 
-// RunWriter writes a run of rows, which come sorted and distinct.
+// RunWriter writes a run. Rows must be added in order and without duplicates.
 type RunWriter struct {
 	w     *block.Writer
 	page  string
-	data  pending   // the block of traces that is being filled
-	rows  []Row     // rows of that block, if it will be packed
-	keys  pending   // and the one of keys
-	of    []pending // blocks of keys, which follow all traces
+	data  pending   // the current block of traces
+	rows  []Row     // rows of the current block, if it will be packed
+	keys  pending   // the current block of keys
+	of    []pending // complete blocks of keys, which are written after all traces
 	count int
-	first int64 // when a row was received (µs)
+	first int64 // when the first row was received (µs)
 	last  int64
-	kept  int  // bytes of keys
-	pack  bool // traces of a block share their tables
+	kept  int  // bytes of keys so far
+	pack  bool // whether the traces of a block share their tables
 }
 
 // pending is a block of a page that is not written yet.
@@ -28,18 +28,19 @@ type pending struct {
 	page string
 	n    int
 	data []byte
-	size int // about, of what is in it
+	size int // approximate size of data in bytes
 }
 
-// NewRunWriter begins a run.
+// NewRunWriter returns a writer for a run.
 func NewRunWriter(c *block.Codec) *RunWriter { return &RunWriter{w: block.NewWriter(c)} }
 
-// NewPackedWriter begins a run of an hour to which nothing is added any more: traces that lie together share their tables.
+// NewPackedWriter returns a writer for a packed run, in which the traces of a block share their
+// tables. It is used for hours to which no data is added any more.
 func NewPackedWriter(c *block.Codec) *RunWriter {
 	return &RunWriter{w: block.NewWriter(c), pack: true}
 }
 
-// Add adds a row. One that will be packed is kept for a while.
+// Add adds a row. A packed writer keeps the row until its block is complete.
 func (w *RunWriter) Add(r *Row) error {
 	if r.Page != w.page {
 		if err := w.endPage(); err != nil {
@@ -75,7 +76,7 @@ func (w *RunWriter) addRow(r *Row) error {
 		w.data.size += r.size()
 		return nil
 	}
-	if r.Trace != nil { // of a run that was packed already
+	if r.Trace != nil { // from a run that is packed already
 		x := *r
 		var err error
 		if x.Payload, err = r.Document(); err != nil {
@@ -91,7 +92,7 @@ func (w *RunWriter) addRow(r *Row) error {
 	return nil
 }
 
-// size returns about how many bytes the trace of a row takes by itself.
+// size returns the approximate size of the trace of a row without shared tables, in bytes.
 func (r *Row) size() int {
 	if r.Trace == nil {
 		return len(r.Payload)
@@ -99,10 +100,10 @@ func (r *Row) size() int {
 	return 512 + 8*len(r.Trace.Samples)
 }
 
-// Size returns about how large the run is so far.
+// Size returns the approximate size of the run so far, in bytes.
 func (w *RunWriter) Size() int { return w.w.Size() + w.kept }
 
-// Rows returns how many rows it has, and when the first and the last one were received (µs).
+// Rows returns the number of rows, and when the first and the last of them were received (µs).
 func (w *RunWriter) Rows() (n int, first, last int64) { return w.count, w.first, w.last }
 
 func (w *RunWriter) endBlock() error {
@@ -147,7 +148,7 @@ func (w *RunWriter) Finish(key string) ([]byte, error) {
 	return w.w.Finish(key), nil
 }
 
-// decodeKeys returns the keys of a block.
+// decodeKeys returns the keys in a block.
 func decodeKeys(data []byte, n int) ([]key, error) {
 	d := newDecoder(data)
 	out := make([]key, 0, min(n, len(data)))

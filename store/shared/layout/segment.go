@@ -15,38 +15,38 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Kinds of blocks. Those of segments have the number of the shard for a page.
+// Kinds of blocks. In a segment, blocks are named by shard instead of by page.
 const (
-	kindRows     = iota + 1 // of segments: rows with tags, page by page
+	kindRows     = iota + 1 // of segments: rows with tags, sorted by page
 	kindCounts              // of segments: page views without a trace, and Web Vitals
 	kindTraces              // of runs: rows of a page
 	kindKeys                // of runs: keys of all rows of a page
 	kindStacks              // of rollups: the stack table of a page
-	kindRecord              // of rollups: and two more, records of the levels, in the order of rollup.Level
+	kindRecord              // of rollups: records; this and the next two are the levels, in the order of rollup.Level
 	_                       //
 	_                       //
-	kindCatalog             // of rollups: how many traces of a page have which tag
-	kindManifest            // the only one of a manifest
-	kindChanges             // the only one of what is known of changes
-	kindDeletion            // the only one of a request to delete
+	kindCatalog             // of rollups: the number of traces of a page by tag
+	kindManifest            // of manifests: the only block
+	kindChanges             // of the state of change detection: the only block
+	kindDeletion            // of requests to delete: the only block
 )
 
-// Count is what page views of a page say that have no trace.
+// Count is a report of page views without a trace, or of Web Vitals.
 type Count struct {
 	Page     string
 	Received int64  // µs since the epoch
-	Reason   string // why there is no trace, "" if it is about vitals
+	Reason   string // why there is no trace; "" for Web Vitals
 	Views    int64
 	Vitals   []rollup.Vital
 }
 
-// Batch is what goes into a segment.
+// Batch is the content of a segment.
 type Batch struct {
 	Rows   []Row
 	Counts []Count
 }
 
-// EncodeSegment returns a segment with a key that has what is in b, which it sorts.
+// EncodeSegment returns the segment with a key and the content of b. It sorts b.
 func EncodeSegment(c *block.Codec, key string, b *Batch, shards int) ([]byte, error) {
 	slices.SortStableFunc(b.Rows, func(x, y Row) int { return CompareRows(&x, &y) })
 	slices.SortStableFunc(b.Counts, func(x, y Count) int { return cmp.Compare(x.Page, y.Page) })
@@ -96,7 +96,7 @@ func EncodeSegment(c *block.Codec, key string, b *Batch, shards int) ([]byte, er
 	return w.Finish(key), nil
 }
 
-// changed returns page, or "" if it is the last one, and makes it that.
+// changed returns "" if page equals *last. Otherwise it returns page and stores it in *last.
 func changed(last *string, page string) string {
 	if *last == page {
 		return ""
@@ -139,17 +139,18 @@ func decodeCounts(data []byte) (out []Count, err error) {
 	return out, d.Err()
 }
 
-// ShardName names a shard in keys.
+// ShardName returns the name of a shard in keys.
 func ShardName(n int) string { return fmt.Sprintf("%03d", n) }
 
-// Segment says which segment it is: the seq-th of one life of a node.
+// Segment identifies a segment by its hour, the instance of the node that wrote it, and its
+// sequence number.
 type Segment struct {
 	Hour     string
 	Instance string
 	Seq      uint64
 }
 
-// Segments is where segments are.
+// Segments is the folder of segments.
 const Segments = objects.Fresh
 
 // Key returns the key of a segment.
@@ -157,7 +158,7 @@ func (s Segment) Key() string {
 	return fmt.Sprintf("%s%s/%s-%08d", Segments, s.Hour, s.Instance, s.Seq)
 }
 
-// ParseSegment reads the key of a segment; ok is false if it is another's.
+// ParseSegment parses the key of a segment. It returns false if k is not one.
 func ParseSegment(k string) (s Segment, ok bool) {
 	rest, ok1 := strings.CutPrefix(k, Segments)
 	hour, rest, ok2 := strings.Cut(rest, "/")
@@ -173,5 +174,5 @@ func ParseSegment(k string) (s Segment, ok bool) {
 // Quarantine is the folder of segments that cannot be read.
 const Quarantine = "quarantine/"
 
-// QuarantineKey returns where the segment is kept if it is damaged.
+// QuarantineKey returns the key of the segment in quarantine.
 func (s Segment) QuarantineKey() string { return Quarantine + strings.TrimPrefix(s.Key(), Segments) }

@@ -21,17 +21,17 @@ import (
 
 const (
 	hour = "20261125T10"
-	at   = int64(1_795_600_800_000_000) // µs, in it
+	at   = int64(1_795_600_800_000_000) // µs, within that hour
 )
 
-// twoPages are traces of two page views, one of which has two chunks and time on two pages.
+// twoPages returns traces of two page views. One view has two chunks and time on two pages.
 func twoPages() []layouttest.Row {
 	return []layouttest.Row{
 		{Page: "/a", View: "first", At: at, Others: []string{"/b"}, Release: "r1",
 			Samples: []string{"f", "f;g", "f;g"}},
 		{Page: "/a", View: "first", Chunk: 1, At: at + 60, Release: "r1", Samples: []string{"h"}},
 		{Page: "/b", View: "first", At: at, Others: []string{"/a"}, Release: "r1", Samples: []string{"f"}},
-		{Page: "/b", View: "other", Chunk: 7, At: at + 5, Payload: "this is no trace"},
+		{Page: "/b", View: "other", Chunk: 7, At: at + 5, Payload: "not a trace"},
 	}
 }
 
@@ -39,7 +39,7 @@ func newBucket(t *testing.T) *layout.Bucket {
 	return layouttest.NewBucket(t, fakebucket.New(1).Client().Bucket(time.Now), 2)
 }
 
-// A segment has its rows and counts by shard, and each once.
+// A segment has its rows and counts once, grouped by shard.
 func TestSegmentLiteral(t *testing.T) {
 	b := newBucket(t)
 	want := layouttest.Segment{Rows: twoPages(), Counts: []layout.Count{
@@ -69,11 +69,11 @@ func TestSegmentLiteral(t *testing.T) {
 	}
 	again, err := got.Encode(b, key)
 	if err != nil || !slices.Equal(again, body) {
-		t.Errorf("what was read is encoded as other bytes, %v", err)
+		t.Errorf("encoding the result gives other bytes, %v", err)
 	}
 }
 
-// A run has its rows in both forms.
+// Packed and unpacked runs return the same rows.
 func TestRunLiteral(t *testing.T) {
 	b := newBucket(t)
 	for _, want := range []layouttest.Run{{Rows: twoPages()}, {Rows: twoPages(), Packed: true}, {},
@@ -98,7 +98,7 @@ func TestRunLiteral(t *testing.T) {
 	}
 }
 
-// Rollups say what the traces of a run and the counts of a segment sum up to.
+// Rollups are the sum of the traces in a run and the counts in a segment.
 func TestRollupsLiteral(t *testing.T) {
 	b := newBucket(t)
 	rows := twoPages()[:3]
@@ -131,7 +131,7 @@ func TestRollupsLiteral(t *testing.T) {
 	}
 }
 
-// manifest is one that has each field of a manifest.
+// manifest returns a manifest with every field set.
 func manifest() *layout.Manifest {
 	run := layouttest.Run{Rows: twoPages()}
 	file := run.File("RUN")
@@ -154,8 +154,7 @@ func manifest() *layout.Manifest {
 	}
 }
 
-// A manifest comes back with each of its fields, and names its objects, the quarantined ones
-// included.
+// A manifest is decoded with every field, and names all of its objects, including quarantined ones.
 func TestManifestLiteral(t *testing.T) {
 	b := newBucket(t)
 	body, err := manifest().Encode(b.Codec, 0)
@@ -171,20 +170,20 @@ func TestManifestLiteral(t *testing.T) {
 		"cut off":          func() error { _, err := b.DecodeManifest(0, body[:len(body)-1]); return err }(),
 	} {
 		if !errors.Is(err, block.ErrDamaged) {
-			t.Errorf("a manifest that is %s: got %v", what, err)
+			t.Errorf("a manifest %s: got %v", what, err)
 		}
 	}
 	if !reflect.DeepEqual(got.Clone(), manifest()) {
-		t.Errorf("the copy is another one: %+v", got.Clone())
+		t.Errorf("the copy differs: %+v", got.Clone())
 	}
 	want := []string{"days/000/20261124/DAY.sums", "hours/000/" + hour + "/SUM.sums",
 		"raw/000/" + hour + "/BAD.run", "raw/000/" + hour + "/RUN.run"}
 	if names := slices.Sorted(maps.Keys(got.Names(0))); !slices.Equal(names, want) {
-		t.Errorf("it names %q, want %q", names, want)
+		t.Errorf("got the names %q, want %q", names, want)
 	}
 }
 
-// Each of these manifests has one field that is wrong.
+// Each of these manifests has one invalid field.
 func TestWrongManifests(t *testing.T) {
 	b := newBucket(t)
 	for name, x := range map[string]struct {
@@ -192,7 +191,7 @@ func TestWrongManifests(t *testing.T) {
 		want   string
 	}{
 		"version": {func(m *layout.Manifest) { m.Version = 2 },
-			"the manifest has version 2, this release knows 1"},
+			"the manifest has version 2, this release supports up to 1"},
 		"hour":        {func(m *layout.Manifest) { m.Hours["20261125T1"] = &layout.Hour{} }, `hour "20261125T1"`},
 		"no hour":     {func(m *layout.Manifest) { m.Hours[hour] = nil }, `hour "` + hour + `"`},
 		"day":         {func(m *layout.Manifest) { m.Days["20261131"] = &layout.Day{} }, `day "20261131"`},
@@ -218,13 +217,13 @@ func TestWrongManifests(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", name, err, x.want)
 		}
 		if _, newer := errors.AsType[*layout.VersionError](err); !newer && !errors.Is(err, block.ErrDamaged) {
-			t.Errorf("%s: %v is not said to be damage", name, err)
+			t.Errorf("%s: %v does not wrap ErrDamaged", name, err)
 		}
 	}
 }
 
-// Each kind of object is damaged under the key of another one, if it is cut off, and if a byte is
-// another one; and each of these runs says of itself what the rest of it denies.
+// An object of any kind is damaged if it is read under another key, is truncated, or has a changed
+// byte. A run is also damaged if its index contradicts its content.
 func TestWrongObjects(t *testing.T) {
 	b := newBucket(t)
 	run := layout.RunKey(0, hour, "RUN")
@@ -260,7 +259,7 @@ func TestWrongObjects(t *testing.T) {
 			changed := slices.Clone(body)
 			changed[i] ^= 1
 			if err := b.Check(key, changed); !errors.Is(err, block.ErrDamaged) {
-				t.Errorf("%s with another byte at %d of %d: got %v", key, i, len(body), err)
+				t.Errorf("%s with byte %d of %d changed: got %v", key, i, len(body), err)
 			}
 		}
 	}
@@ -271,16 +270,16 @@ func TestWrongObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = b.FromTraces(t.Context(), []*layout.Object{o}, func(string, *layout.Page) error { return nil })
-	if !errors.Is(err, block.ErrDamaged) || !strings.Contains(err.Error(), "is there twice") {
-		t.Errorf("a trace that is there twice: got %v", err)
+	if !errors.Is(err, block.ErrDamaged) || !strings.Contains(err.Error(), "duplicate trace") {
+		t.Errorf("a duplicate trace: got %v", err)
 	}
 	if _, err := b.Open(t.Context(), layout.RunKey(0, hour, "NONE")); !errors.Is(err, objects.ErrNotFound) ||
 		layout.FailedObject(err) != layout.RunKey(0, hour, "NONE") {
-		t.Errorf("a run that is not there: got %v", err)
+		t.Errorf("a missing run: got %v", err)
 	}
 }
 
-// The fields of manifests are those in the tables of docs/storage.md.
+// The tables of docs/storage.md list all fields of manifests.
 func TestDocumentedFields(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/storage.md")
 	if err != nil {

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Hours and days are named by when they begin, in UTC.
+// Hours and days are named by their start, in UTC.
 const (
 	hourFormat = "20060102T15"
 	DayFormat  = "20060102"
 )
 
-// HourOf names the hour of a time.
+// HourOf returns the name of the hour of a time.
 func HourOf(t time.Time) string { return t.UTC().Format(hourFormat) }
 
-// ParseHour returns when an hour begins.
+// ParseHour returns the start of an hour.
 func ParseHour(s string) (time.Time, error) { return time.Parse(hourFormat, s) }
 
-// HourAfter returns the hour that is n hours after one.
+// HourAfter returns the hour that is n hours later, or earlier if n is negative.
 func HourAfter(hour string, n int) string {
 	t, err := ParseHour(hour)
 	if err != nil {
-		return hour // never: manifests are checked
+		return hour // never happens: names in manifests are checked
 	}
 	return HourOf(t.Add(time.Duration(n) * time.Hour))
 }
@@ -29,7 +29,7 @@ func HourAfter(hour string, n int) string {
 // DayOf returns the day of an hour.
 func DayOf(hour string) string { return hour[:len(DayFormat)] }
 
-// HourOfKey returns the hour or day in the key of an object of a shard.
+// HourOfKey returns the hour or day in the key of an object of a shard, or "" if there is none.
 func HourOfKey(key string) string {
 	part := strings.Split(key, "/")
 	if len(part) < 3 {
@@ -38,17 +38,18 @@ func HourOfKey(key string) string {
 	return part[2]
 }
 
-// IsOver reports whether an hour is over since so long.
+// IsOver reports whether an hour ended at least since ago.
 func IsOver(hour string, since time.Duration, now time.Time) bool {
 	start, err := ParseHour(hour)
 	return err == nil && !now.Before(start.Add(time.Hour+since))
 }
 
-// Expired reports whether all of an hour is older than what is kept for so long.
+// Expired reports whether all data of an hour is older than the retention kept. A retention of 0
+// never expires.
 func Expired(hour string, kept time.Duration, now time.Time) bool {
 	start, err := ParseHour(hour)
 	return err == nil && kept > 0 && now.Sub(start) > kept+time.Hour
 }
 
-// SureOfTime is more than what the time of the store is known to.
+// SureOfTime is an upper bound for the error of the store's time.
 const SureOfTime = 2 * time.Second

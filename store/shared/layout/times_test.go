@@ -51,11 +51,11 @@ func TestLongest(t *testing.T) {
 		kept := of(tt.kept)
 		m := &Manifest{Kept: &kept}
 		if got := m.Longest(of(tt.own)); got != of(tt.want) {
-			t.Errorf("kept for %d, told %d: got %+v, want %d", tt.kept, tt.own, got, tt.want)
+			t.Errorf("kept for %d, configured %d: got %+v, want %d", tt.kept, tt.own, got, tt.want)
 		}
 	}
 	own := Retention{Traces: 1, Hours: 2, Days: 3}
 	if got := (&Manifest{}).Longest(own); got != own {
-		t.Errorf("a shard that keeps nothing yet: got %+v, want %+v", got, own)
+		t.Errorf("a shard without a retention: got %+v, want %+v", got, own)
 	}
 }

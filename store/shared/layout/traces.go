@@ -9,7 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/block"
 )
 
-// FromTraces calls f with what the traces of runs sum up to, page by page, and returns how many there are.
+// FromTraces rebuilds rollups from the traces in runs. It calls f page by page, and returns the
+// number of traces.
 func (b *Bucket) FromTraces(ctx context.Context, runs []*Object, f func(page string, p *Page) error) (rows uint64, err error) {
 	x := &traceRollup{b: b, f: f}
 	var list []*Cursor
@@ -22,13 +23,13 @@ func (b *Bucket) FromTraces(ctx context.Context, runs []*Object, f func(page str
 	return x.rows, x.endPage()
 }
 
-// traceRollup adds up traces that come in order.
+// traceRollup adds up traces that arrive in order.
 type traceRollup struct {
 	b    *Bucket
 	f    func(page string, p *Page) error
 	d    encode.BinaryDecoder
-	p    *Page // of the page of view
-	view []Row // those of the present page view
+	p    *Page // the rollup of the page of view
+	view []Row // rows of the current page view
 	rows uint64
 }
 
@@ -41,7 +42,7 @@ func (x *traceRollup) add(next *Row) error {
 				return err
 			}
 		case last.ID == next.ID:
-			return fmt.Errorf("%w: trace %s of %s is there twice", block.ErrDamaged, next.ID, next.Page)
+			return fmt.Errorf("%w: duplicate trace %s of %s", block.ErrDamaged, next.ID, next.Page)
 		case last.ID.View != next.ID.View:
 			x.endView()
 		}
@@ -62,7 +63,7 @@ func (x *traceRollup) endView() {
 		x.p.Counts.Add(store.Tag{}, one)
 		t, err := row.Decode(&x.d)
 		if err != nil {
-			continue // it is counted, and can not be summed up
+			continue // it counts as a trace, but cannot be added to the rollup
 		}
 		tags, _ := store.TagsOf(t)
 		for _, tag := range tags {

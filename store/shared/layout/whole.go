@@ -12,24 +12,26 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// Symbols is where symbols are: tables/ and uploads/ of those that all sites share, and sites/ with the same below the name of each
-// site.
+// Symbols is the folder of symbols. tables/ and uploads/ are shared by all sites; sites/ has the
+// same two folders for each site.
 const Symbols = "symbols/"
 
-// NamesTables reports whether a key of Symbols is that of an upload, which names tables.
+// NamesTables reports whether a key below [Symbols] is an upload, which names tables.
 func NamesTables(key string) bool { return strings.HasSuffix(key, ".json") }
 
-// Restoring is the key of an object that is there while a place is made of a backup, before all others. The format comes last.
+// Restoring is the key of an object that exists while a backup is being restored. It is written
+// first, and FORMAT is written last.
 const Restoring = "RESTORING"
 
-// RestoringError says that a place has a part of a backup.
+// RestoringError is returned if a place contains an incomplete restore of a backup.
 type RestoringError struct{ Place string }
 
 func (e *RestoringError) Error() string {
-	return fmt.Sprintf("%s has a part of a backup: it is being restored, or that was interrupted; then delete all of it, and restore it again", e.Place)
+	return fmt.Sprintf("%s contains an incomplete restore of a backup; if the restore is not running any more, delete all objects and restore again", e.Place)
 }
 
-// keyForm matches the keys of objects, but for those of a place as a whole. What comes from outside is put under no other key.
+// keyForm matches the keys of all objects except those of a place as a whole, such as FORMAT. A
+// restore rejects all other keys.
 var keyForm = regexp.MustCompile(`^(?:(?:seg|quarantine)/\d{8}T\d{2}/[0-9A-Za-z]{1,64}-\d{8,20}` +
 	`|shard/(\d{3})/(?:MANIFEST|OLD-\d{16,20})` +
 	`|raw/(\d{3})/\d{8}T\d{2}/[0-9A-Za-z]{1,64}\.run` +
@@ -52,11 +54,11 @@ func (b *Bucket) ListNamed(ctx context.Context, shard int) iter.Seq2[objects.Ent
 	}
 }
 
-// maxSymbols bounds a file of symbols.
+// maxSymbols bounds an object of symbols, in bytes.
 const maxSymbols = 32 << 20
 
-// Place returns the shard that an object is of, -1 if it is of none, and how many bytes it has at most. It is not ok if
-// there is no such object in a bucket.
+// Place returns the shard of an object, or -1 if it belongs to none, and its maximum size in bytes.
+// It returns false if the key is not valid in this bucket.
 func (b *Bucket) Place(key string) (shard int, most int64, ok bool) {
 	found := keyForm.FindStringSubmatch(key)
 	if found == nil {
@@ -64,7 +66,7 @@ func (b *Bucket) Place(key string) (shard int, most int64, ok bool) {
 	}
 	shard = -1
 	if number := strings.Join(found[1:], ""); number != "" {
-		shard, _ = strconv.Atoi(number) // it is three digits
+		shard, _ = strconv.Atoi(number) // the pattern matches three digits
 	}
 	switch kind, _, _ := strings.Cut(key, "/"); kind {
 	case "seg", "quarantine":
@@ -83,7 +85,7 @@ func (b *Bucket) Place(key string) (shard int, most int64, ok bool) {
 	return shard, most, shard < b.Shards
 }
 
-// Check reports what is wrong with an object by its checksums. What is quarantined, and symbols, can be anything.
+// Check verifies the checksums of an object. Quarantined objects and symbols can have any content.
 func (b *Bucket) Check(key string, body []byte) error {
 	shard, _, _ := b.Place(key)
 	switch kind, _, _ := strings.Cut(key, "/"); kind {
@@ -114,7 +116,7 @@ func (b *Bucket) Check(key string, body []byte) error {
 	return nil
 }
 
-// Unmade returns a bucket that is to become one, as the text of its format says. It does not ask for anything.
+// Unmade returns a bucket that does not exist yet, with the format in text. It makes no requests.
 func Unmade(b objects.Store, o Options, text []byte) (*Bucket, error) {
 	f, err := parseFormat("", text)
 	if err != nil {

@@ -12,9 +12,9 @@ func TestAsOf(t *testing.T) {
 	const second = time.Second
 	for _, tt := range []struct {
 		what    string
-		seen    time.Duration   // by the roller, after the listing
-		waiting []time.Duration // when segments were put that no manifest has
-		taken   []time.Duration // and those that it has
+		seen    time.Duration   // the manifest's time, relative to the listing
+		waiting []time.Duration // times of segments that are not in the manifest
+		taken   []time.Duration // times of segments that are in the manifest
 		want    time.Duration
 	}{
 		{"nothing waits", -time.Minute, nil, nil, 0},

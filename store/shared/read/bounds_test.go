@@ -21,11 +21,11 @@ func files(ids ...string) (out []layout.File) {
 	return out
 }
 
-// minutes returns a time so many minutes after ten, in µs.
+// minutes returns the time n minutes after ten, in µs.
 func minutes(n int) int64 { return ten.Add(time.Duration(n) * time.Minute).UnixMicro() }
 
-// testManifest has three hours of a day with traces from minute 5 to 55, and the hours of the day
-// before without any.
+// testManifest has three hours of a day with traces from minute 5 to 55. The hours of the day
+// before have expired.
 func testManifest() *layout.Manifest {
 	m := &layout.Manifest{
 		Instances: map[string]*layout.Consumed{}, Hours: map[string]*layout.Hour{}, Days: map[string]*layout.Day{},
@@ -41,7 +41,7 @@ func testManifest() *layout.Manifest {
 	return m
 }
 
-// planned returns a plan as words: what is read of each hour or day.
+// planned returns a plan as text: the objects that are read of each hour or day.
 func planned(pieces []piece) string {
 	var out []string
 	for _, p := range pieces {
@@ -70,16 +70,16 @@ func TestPlanBounds(t *testing.T) {
 		{"all", time.Time{}, time.Time{}, "20261124, " + day},
 		{"the day", ten, time.Time{}, day},
 		{"up to the last trace of the last hour", ten, at(175), "20261125T10, 20261125T11, 20261125T12 1 runs"},
-		{"up to behind it", ten, at(175).Add(time.Microsecond), day},
+		{"up to 1 µs after it", ten, at(175).Add(time.Microsecond), day},
 		{"up to the first trace of the last hour", ten, at(125), "20261125T10, 20261125T11"},
-		{"up to behind it", ten, at(125).Add(time.Microsecond), "20261125T10, 20261125T11, 20261125T12 1 runs"},
+		{"up to 1 µs after it", ten, at(125).Add(time.Microsecond), "20261125T10, 20261125T11, 20261125T12 1 runs"},
 		{"from the first trace of the first hour", at(5), time.Time{}, day},
-		{"from behind it", at(5).Add(time.Microsecond), time.Time{}, "20261125T10 1 runs, 20261125T11, 20261125T12"},
+		{"from 1 µs after it", at(5).Add(time.Microsecond), time.Time{}, "20261125T10 1 runs, 20261125T11, 20261125T12"},
 		{"from the last trace of the first hour", at(55), time.Time{}, "20261125T10 1 runs, 20261125T11, 20261125T12"},
-		{"from behind it", at(55).Add(time.Microsecond), time.Time{}, "20261125T11, 20261125T12"},
+		{"from 1 µs after it", at(55).Add(time.Microsecond), time.Time{}, "20261125T11, 20261125T12"},
 		{"a part of a day without hours", at(-24 * 60).Add(time.Microsecond), ten, "20261124 widened"},
 		{"from the last trace of that day", at(-24*60 + 30), ten, "20261124 widened"},
-		{"from behind it", at(-24*60 + 31), ten, ""},
+		{"from a minute after it", at(-24*60 + 31), ten, ""},
 	} {
 		if got := planned(planOf(testManifest(), 0, tt.since, tt.until, false)); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.what, got, tt.want)
@@ -170,9 +170,9 @@ func TestWhatIsThere(t *testing.T) {
 		{"a day without its hours", ten.Add(-24 * time.Hour), ten, false, false},
 		{"a day without its hours, but others of them", ten.Add(-23 * time.Hour), ten, true, true},
 		{"up to where traces are missing", ten, ten.Add(time.Hour), true, true},
-		{"a moment more", ten, ten.Add(time.Hour + 1), false, true},
-		{"from where traces are missing no more", ten.Add(2 * time.Hour), time.Time{}, true, true},
-		{"a moment less", ten.Add(2*time.Hour - 1), time.Time{}, false, true},
+		{"up to 1 ns later", ten, ten.Add(time.Hour + 1), false, true},
+		{"from the end of the missing traces", ten.Add(2 * time.Hour), time.Time{}, true, true},
+		{"from 1 ns earlier", ten.Add(2*time.Hour - 1), time.Time{}, false, true},
 	} {
 		b.Know(0, m, "tag", b.Sequence())
 		traces, hours := r.HasTraces(tt.since, tt.until), r.HasHours(tt.since, tt.until)

@@ -13,12 +13,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// cache keeps parts of objects that queries have read, in memory and, with a directory, on the disk of this
-// node. Objects never change, so nothing in it is ever old. It implements [layout.Ranges].
+// cache caches the parts of objects that queries have read, in memory and optionally in a
+// directory. Objects never change, so the cache never has stale data. It implements
+// [layout.Ranges].
 type cache struct {
 	from   layout.Ranges
-	memory *lru.Cache[[]byte] // by the name of the part
-	most   int64              // bytes in memory
+	memory *lru.Cache[[]byte] // by name of the part
+	most   int64              // maximum bytes in memory
 	disk   *diskCache         // nil without a directory
 
 	mu       sync.Mutex
@@ -27,20 +28,20 @@ type cache struct {
 	hits, misses atomic.Uint64
 }
 
-// asked is a part that somebody waits for, so that others who want the same wait as well.
+// asked is a part that is being read. Other readers of the same part wait for it.
 type asked struct {
 	done chan struct{}
 	part part
 	err  error
 }
 
-// part is a part of an object, and how large that is.
+// part is a part of an object, with the size of the whole object.
 type part struct {
 	body []byte
 	size int64
 }
 
-// openCache opens a cache. What is in the directory is used again.
+// openCache opens a cache. It reuses files that are already in the directory.
 func openCache(from layout.Ranges, o Options) (*cache, error) {
 	c := &cache{from: from, most: o.CacheMemory, memory: lru.New[[]byte](o.CacheMemory, nil), underway: map[string]*asked{}}
 	if o.Cache == "" {
@@ -51,7 +52,7 @@ func openCache(from layout.Ranges, o Options) (*cache, error) {
 	return c, err
 }
 
-// Range implements [layout.Ranges]. Nobody may change what it returns.
+// Range implements [layout.Ranges]. The caller must not change the returned bytes.
 func (c *cache) Range(ctx context.Context, key string, offset, n int64) ([]byte, int64, error) {
 	name := fmt.Sprintf("%s@%d+%d", key, offset, n)
 	for {
@@ -75,14 +76,14 @@ func (c *cache) Range(ctx context.Context, key string, offset, n int64) ([]byte,
 		case <-a.done:
 			if !errors.Is(a.err, context.Canceled) && !errors.Is(a.err, context.DeadlineExceeded) {
 				return a.part.body, a.part.size, a.err
-			} // else who asked before has gone
+			} // the reader that started the request was cancelled
 		case <-ctx.Done():
 			return nil, 0, context.Cause(ctx)
 		}
 	}
 }
 
-// load returns a part, and keeps it.
+// load reads a part, and caches it.
 func (c *cache) load(ctx context.Context, name, key string, offset, n int64) (part, error) {
 	if packed, ok := c.memory.Get(name); ok {
 		c.hits.Add(1)
@@ -108,14 +109,14 @@ func (c *cache) load(ctx context.Context, name, key string, offset, n int64) (pa
 	return unpackPart(packed), nil
 }
 
-// remember keeps a part in memory, unless it would push out most of the others.
+// remember caches a part in memory, unless it takes more than a quarter of the cache.
 func (c *cache) remember(name string, packed []byte) {
 	if size := int64(len(packed) + len(name)); size <= c.most/4 {
 		c.memory.Put(name, packed, size)
 	}
 }
 
-// unpackPart returns a part of which bytes end with the size of its object.
+// unpackPart decodes a part whose bytes end with the size of its object.
 func unpackPart(packed []byte) part {
 	n := len(packed) - 8
 	return part{packed[:n:n], int64(binary.LittleEndian.Uint64(packed[n:]))}

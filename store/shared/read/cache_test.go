@@ -18,8 +18,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// A cache answers as the store does, whatever is in it and whatever the disk has done to it, and asks for little
-// twice.
+// A cache returns the same bytes as the store, whatever it contains and even if files on disk are
+// damaged. It rarely reads the same part twice.
 func TestCache(t *testing.T) {
 	s := fakebucket.New(1)
 	b := s.Client().Bucket(time.Now)
@@ -60,17 +60,17 @@ func TestCache(t *testing.T) {
 		}
 		switch files, _ := filepath.Glob(filepath.Join(dir, "*")); {
 		case c.memory.Size() > 2000 || c.disk.files.Size() > 6000:
-			t.Fatalf("it has %d bytes in memory, %d on disk", c.memory.Size(), c.disk.files.Size())
-		case i%500 == 499: // another process
+			t.Fatalf("the cache has %d bytes in memory, %d on disk", c.memory.Size(), c.disk.files.Size())
+		case i%500 == 499: // a new process opens the cache
 			c = open()
-		case i%50 == 49 && len(files) > 0: // a disk
+		case i%50 == 49 && len(files) > 0: // a file is damaged
 			if err := os.Truncate(files[rnd.IntN(len(files))], int64(rnd.IntN(50))); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	if gets := b.Requests().Get; gets > 2000 {
-		t.Errorf("%d requests for 3000 questions", gets)
+		t.Errorf("%d requests for 3000 reads", gets)
 	}
 	var onDisk int64
 	files, _ := os.ReadDir(dir)
@@ -82,14 +82,15 @@ func TestCache(t *testing.T) {
 		onDisk += fi.Size()
 	}
 	if onDisk > 6000 {
-		t.Errorf("it takes %d bytes on disk", onDisk)
+		t.Errorf("the cache takes %d bytes on disk", onDisk)
 	}
 	if _, _, err := c.Range(t.Context(), "raw/none", 0, 10); !errors.Is(err, objects.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// Those who want the same at once share a request, and one who goes does not take it from the others.
+// Concurrent readers of the same part share a request. If one of them is cancelled, the others
+// still get the result.
 func TestCacheShares(t *testing.T) {
 	s := fakebucket.New(1)
 	client := s.Client()

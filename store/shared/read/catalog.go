@@ -13,8 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// Catalog returns what is stored for which page and tag, as [store.Reader.Catalog] does. With a lag of 0 it has all that was acknowledged
-// before.
+// Catalog implements [store.Reader]. With a lag of 0, the result includes all traces that were
+// acknowledged before the call.
 func (r *Reader) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
 	x := &reading{r: r, q: store.Query{Since: since, Until: until}, want: store.Wanted{Lag: lag}}
 	if err := x.begin(ctx); err != nil {
@@ -27,7 +27,7 @@ func (r *Reader) Catalog(ctx context.Context, since, until time.Time, lag time.D
 			return nil, x.stats, err
 		}
 		for _, p := range pieces {
-			for _, k := range slices.Concat(p.rollups, p.vitals) { // the catalogue lies with the rollups
+			for _, k := range slices.Concat(p.rollups, p.vitals) { // the catalogue is in the same object as the rollups
 				parts = append(parts, &catalogPart{of: p, key: k})
 			}
 		}
@@ -61,7 +61,7 @@ func (r *Reader) Catalog(ctx context.Context, since, until time.Time, lag time.D
 	return out, x.stats, nil
 }
 
-// catalogPart is what an object of rollups has of a catalogue.
+// catalogPart is the catalogue in one object of rollups.
 type catalogPart struct {
 	of    piece
 	key   string
@@ -69,7 +69,7 @@ type catalogPart struct {
 	err   error
 }
 
-// readCatalogs reads parts of a catalogue side by side.
+// readCatalogs reads catalogues in parallel.
 func (x *reading) readCatalogs(ctx context.Context, parts []*catalogPart) {
 	var group sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
@@ -85,7 +85,8 @@ func (x *reading) readCatalogs(ctx context.Context, parts []*catalogPart) {
 	group.Wait()
 }
 
-// readCatalog returns what the catalogue of an object of rollups has of the time that is asked for.
+// readCatalog reads the catalogue of an object of rollups. It returns the entries that overlap the
+// time of the query.
 func (x *reading) readCatalog(ctx context.Context, k string) (map[string]layout.Catalog, error) {
 	o, err := x.r.b.OpenFrom(ctx, x.r.cache, k)
 	if err != nil {
@@ -105,7 +106,7 @@ func (x *reading) readCatalog(ctx context.Context, k string) (map[string]layout.
 	return out, nil
 }
 
-// newest returns the manifests that are known of shards, and asks for those that are not.
+// newest returns the manifests of all shards, at most [layout.ManifestAge] old.
 func (r *Reader) newest(ctx context.Context) ([]*layout.Manifest, error) {
 	out := make([]*layout.Manifest, r.b.Shards)
 	for i := range out {
@@ -118,11 +119,12 @@ func (r *Reader) newest(ctx context.Context) ([]*layout.Manifest, error) {
 	return out, nil
 }
 
-// versionWait bounds how long it is waited for a manifest by those who can not be told of an error.
+// versionWait bounds how long Version and similar methods wait for manifests. These methods return
+// no errors.
 const versionWait = 10 * time.Second
 
-// Version returns a text that changes whenever what is stored of [since, until) changes. Zero times are open ends.
-// Without an answer of the store it is another one each time.
+// Version returns a string that changes whenever the data of [since, until) changes. Zero times are
+// open ends. If the store does not respond, each call returns a new string.
 func (r *Reader) Version(since, until time.Time) string {
 	ctx, cancel := context.WithTimeout(context.Background(), versionWait)
 	defer cancel()
@@ -133,13 +135,14 @@ func (r *Reader) Version(since, until time.Time) string {
 	h := fnv.New128a()
 	for shard, m := range list {
 		for _, p := range planOf(m, shard, since, until, false) {
-			_, _ = fmt.Fprintln(h, p.name, p.rollups, p.runs, p.traces) // a hash takes everything
+			_, _ = fmt.Fprintln(h, p.name, p.rollups, p.runs, p.traces) // a hash never returns an error
 		}
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// Deleted returns a text that changes whenever something was deleted on request, as far as that is known.
+// Deleted returns a string that changes whenever data is deleted on request, as far as this node
+// knows.
 func (r *Reader) Deleted() string {
 	h := fnv.New128a()
 	for shard := range r.b.Shards {
@@ -149,17 +152,17 @@ func (r *Reader) Deleted() string {
 		}
 		for _, id := range slices.Sorted(maps.Keys(m.Deletions)) {
 			at := m.Deletions[id]
-			_, _ = fmt.Fprintln(h, shard, id, at.Pages, at.Parts) // a hash takes everything
+			_, _ = fmt.Fprintln(h, shard, id, at.Pages, at.Parts) // a hash never returns an error
 		}
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// HasTraces reports whether the traces of all that was received in [since, until) are there, and not only what they
-// sum up to.
+// HasTraces reports whether all traces of [since, until) are still stored, rather than only their
+// rollups.
 func (r *Reader) HasTraces(since, until time.Time) bool { return r.canTell(since, until, false) }
 
-// HasHours reports whether what was received in [since, until) can be told apart by the hour.
+// HasHours reports whether all data of [since, until) is still stored by the hour.
 func (r *Reader) HasHours(since, until time.Time) bool { return r.canTell(since, until, true) }
 
 func (r *Reader) canTell(since, until time.Time, hoursWillDo bool) bool {
@@ -184,7 +187,7 @@ func (r *Reader) canTell(since, until time.Time, hoursWillDo bool) bool {
 		for name := range maps.Keys(asked) {
 			start, err := layout.ParseHour(name)
 			if err != nil {
-				continue // never: manifests are checked
+				continue // never happens: names in manifests are checked
 			}
 			overlaps := (until.IsZero() || start.Before(until)) && start.Add(time.Hour).After(since)
 			if overlaps && !there[name] {

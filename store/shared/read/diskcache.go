@@ -15,16 +15,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/lru"
 )
 
-// diskCache keeps files of bytes that can be had again: they are not synced, and one that a crash has torn is found
-// out by its checksum.
+// diskCache caches parts in files. The files are not synced, because they can be read from the
+// store again. A checksum detects files that a crash has truncated.
 type diskCache struct {
 	dir   string
-	files *lru.Cache[struct{}] // by the name of the file
+	files *lru.Cache[struct{}] // by file name
 }
 
 const (
 	cacheExtension = ".part"
-	checksum       = 4 // bytes at the end of a file
+	checksum       = 4 // its size in bytes, at the end of a file
 )
 
 func openDiskCache(dir string, most int64) (*diskCache, error) {
@@ -68,7 +68,7 @@ func fileOf(name string) string {
 	return fmt.Sprintf("%x", h.Sum(nil)) + cacheExtension
 }
 
-// get returns what is kept under a name. What can not be read is not there.
+// get returns a cached part. A file that cannot be read counts as missing.
 func (d *diskCache) get(name string) ([]byte, bool) {
 	file := fileOf(name)
 	if _, ok := d.files.Get(file); !ok {
@@ -83,7 +83,7 @@ func (d *diskCache) get(name string) ([]byte, bool) {
 	return b[:n:n], true
 }
 
-// put keeps something, if that works.
+// put caches a part. It ignores errors.
 func (d *diskCache) put(name string, b []byte) {
 	file := fileOf(name)
 	path := filepath.Join(d.dir, file)
@@ -97,7 +97,7 @@ func (d *diskCache) put(name string, b []byte) {
 	}
 }
 
-// sumOfPart returns the checksum of what is kept under a name.
+// sumOfPart returns the checksum of a part and its name.
 func sumOfPart(name string, b []byte) uint32 {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	return crc32.Update(crc32.Checksum([]byte(name), table), table, b)

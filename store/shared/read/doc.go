@@ -1,10 +1,10 @@
-// Package read answers queries about a bucket.
+// Package read answers queries from a bucket.
 //
 //	reader.go     Select and Scan
-//	plan.go       what a query reads
-//	fetch.go      what of it is read ahead
-//	catalog.go    which pages and tags there are; versions
-//	unread.go     what could not be read, for log and metrics
-//	cache.go      what queries have read
-//	diskcache.go  the same on a disk
+//	plan.go       which objects a query reads
+//	fetch.go      reading ahead
+//	catalog.go    pages and tags, and versions of the data
+//	unread.go     logging and counting unreadable data
+//	cache.go      a cache of parts of objects in memory
+//	diskcache.go  a cache of parts of objects on disk
 package read

@@ -10,31 +10,32 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// How many pieces are read ahead for one query, and held until it is their turn: of all pages, one piece may be megabytes.
+// Maximum number of pieces that a query reads ahead and holds in memory. A piece with all pages may
+// have several megabytes.
 const (
 	atOnce         = 32
 	atOnceAllPages = 4
 )
 
-// fetched is a piece, and what was read of it.
+// fetched is a piece with its data.
 type fetched struct {
 	piece
 	err   error
-	pages []pageOf         // of rollups
-	rows  []*layout.Cursor // of traces
+	pages []pageOf         // from rollups
+	rows  []*layout.Cursor // from runs
 	bytes int64
 
-	unread []error // of runs that are damaged or missing: the others are read
+	unread []error // errors of damaged or missing runs; the other runs are read
 }
 
-// pageOf is what rollups have of a page.
+// pageOf is the rollup of a page.
 type pageOf struct {
 	page string
 	*layout.PageRecords
 	expected uint64
 }
 
-// fetch yields pieces in their order, while some that follow are read.
+// fetch yields pieces in order, and reads the following ones ahead.
 func (r *Reader) fetch(ctx context.Context, pieces []piece, x *reading) iter.Seq[*fetched] {
 	most := atOnce
 	if x.q.Page == "" {
@@ -85,7 +86,7 @@ func (r *Reader) fetchPiece(ctx context.Context, f *fetched, x *reading) error {
 	return nil
 }
 
-// keepVitals leaves of rollups the Web Vitals, where traces tell all else.
+// keepVitals reduces rollups to their Web Vitals if traces provide everything else.
 func (f *fetched) keepVitals() error {
 	if !f.isTraces {
 		return nil
@@ -111,11 +112,11 @@ func (f *fetched) keepVitals() error {
 	return nil
 }
 
-// levels returns which records a query reads of rollups.
+// levels returns the levels of rollups that a query reads.
 func (x *reading) levels(o *layout.Object) []rollup.Level {
 	level := x.want.Level
 	if level == rollup.Narrow && !o.HasLevel(level) {
-		level = rollup.Wide // of an hour that is not closed
+		level = rollup.Wide // open hours have no narrow records
 	}
 	if x.want.Details {
 		return []rollup.Level{level, rollup.Details}
@@ -123,14 +124,14 @@ func (x *reading) levels(o *layout.Object) []rollup.Level {
 	return []rollup.Level{level}
 }
 
-// fetchRollups reads what an object of rollups has.
+// fetchRollups reads the wanted pages from an object of rollups.
 func (r *Reader) fetchRollups(ctx context.Context, f *fetched, k string, x *reading) error {
 	o, err := r.b.OpenFrom(ctx, r.cache, k)
 	if err != nil {
 		return err
 	}
 	pages := []string{x.q.Page}
-	if x.q.Page == "" { // all of it is needed
+	if x.q.Page == "" { // all pages are needed
 		if err := o.ReadAll(ctx); err != nil {
 			return err
 		}

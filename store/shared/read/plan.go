@@ -9,27 +9,28 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// piece is something of a shard that a query reads: the rollups of a day or an hour, or the traces of
-// an hour.
+// piece is a unit that a query reads from a shard: the rollups of a day or an hour, or the traces
+// of an hour.
 type piece struct {
 	shard       int
-	name        string // of the day or hour
+	name        string // of the day or the hour
 	isDay       bool
-	rollups     []string // keys of objects; none if it is traces
+	rollups     []string // keys of objects; empty for traces
 	isTraces    bool
-	runs        []string // of traces: those that may have some of the time that is asked for
-	vitals      []string // rollups beside the traces of an hour, which have Web Vitals
+	runs        []string // keys of the runs that overlap the query
+	vitals      []string // keys of rollups that are read for their Web Vitals, in addition to traces
 	first, last int64    // µs
 	traces      uint64
-	widened     bool // it is read as a whole although a part is asked for
+	widened     bool // read completely although the query covers only a part
 
-	quarantined []layout.Quarantined // what is missing in it
-	instead     []piece              // the hours of a day, to be read if its own rollups cannot be
+	quarantined []layout.Quarantined // objects that are missing from it
+	instead     []piece              // the hours of a day, in case its rollups cannot be read
 }
 
-// planOf says what of a shard a query for [since, until) reads, so that each trace is read once: the rollups of a
-// day where all of it is asked for, else those of its hours, else their traces. What has no traces any more
-// is taken as a whole, if some of it is asked for.
+// planOf returns the pieces of a shard for a query over [since, until). Each trace is read once:
+// from the rollups of its day if the query covers the whole day, else from the rollups of its hour,
+// else from the runs. If the traces or hours of a partly covered period have expired, the period is
+// read completely.
 func planOf(m *layout.Manifest, shard int, since, until time.Time, noRollups bool) (out []piece) {
 	covered := map[string]bool{}
 	if !noRollups {
@@ -66,7 +67,8 @@ func planOf(m *layout.Manifest, shard int, since, until time.Time, noRollups boo
 	return out
 }
 
-// hourPiece returns the part of an hour that a query for [since, until) reads. It is not ok if there is none.
+// hourPiece returns the piece of an hour for a query over [since, until). It returns false if there
+// is none.
 func hourPiece(m *layout.Manifest, shard int, name string, since, until time.Time, noRollups bool) (p piece, ok bool) {
 	h := m.Hours[name]
 	if h == nil {
@@ -121,7 +123,7 @@ func (r *Reader) shardsOf(page string) []int {
 	return all
 }
 
-// clip moves the start of a query to where retention begins.
+// clip moves the start of a query to the start of the retention.
 func (r *Reader) clip(since time.Time) time.Time {
 	if keep := time.Duration(r.retention.Load()); keep > 0 {
 		if oldest := r.b.Now().Add(-keep); oldest.After(since) {

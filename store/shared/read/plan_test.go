@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// A plan of any manifest that can be decoded never panics.
+// Planning never panics for a manifest that can be decoded.
 func FuzzPlan(f *testing.F) {
 	b, err := layout.Create(f.Context(), fakebucket.New(1).Client().Bucket(time.Now), layout.Options{Shards: 1})
 	if err != nil {
@@ -37,7 +37,7 @@ func FuzzPlan(f *testing.F) {
 	})
 }
 
-// What several shards have of an hour or a day is one.
+// An hour or a day of several shards counts once.
 func TestCount(t *testing.T) {
 	x := &reading{}
 	for shard := range 3 {

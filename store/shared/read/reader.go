@@ -15,25 +15,26 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// Reader answers queries about a bucket. It is safe for concurrent use.
+// Reader answers queries from a bucket. It is safe for concurrent use.
 type Reader struct {
 	b         *layout.Bucket
 	cache     *cache
 	retention atomic.Int64 // ns, see [Options]
-	wanted    func()       // is told that somebody waits until all is rolled up
+	wanted    func()       // called when a query waits for segments to be rolled up
 	unread    unread
 }
 
-// Options say how queries are answered.
+// Options configures a [Reader].
 type Options struct {
-	Retention   time.Duration // traces that are older are not answered; zero is for ever
-	CacheMemory int64         // bytes of what queries read that are kept in memory
-	Cache       string        // a directory for more of it, if there is one
-	CacheSize   int64         // bytes of that
-	Logger      *slog.Logger  // is told what could not be read
+	Retention   time.Duration // older traces are not returned; 0 means forever
+	CacheMemory int64         // maximum size of the cache in memory, in bytes
+	Cache       string        // directory for an additional cache on disk; may be empty
+	CacheSize   int64         // maximum size of that cache, in bytes
+	Logger      *slog.Logger  // receives warnings about unreadable data
 }
 
-// New returns who answers queries about a bucket. wanted is told that somebody waits until all is rolled up.
+// New returns a Reader for a bucket. It calls wanted whenever a query waits for segments to be
+// rolled up.
 func New(b *layout.Bucket, o Options, wanted func()) (*Reader, error) {
 	c, err := openCache(b, o)
 	if err != nil {
@@ -44,18 +45,20 @@ func New(b *layout.Bucket, o Options, wanted func()) (*Reader, error) {
 	return r, nil
 }
 
-// SetRetention says from which age on traces are not answered any more, see [Options]. It may be called while queries are.
+// SetRetention sets the age from which on traces are not returned, see [Options]. It may be called
+// during queries.
 func (r *Reader) SetRetention(d time.Duration) { r.retention.Store(int64(d)) }
 
-// Now returns the time by the clock of the store.
+// Now returns the time of the store's clock.
 func (r *Reader) Now() time.Time { return r.b.Now() }
 
-// CacheUse returns how many parts of objects queries have found in the cache, and how many not.
+// CacheUse returns the number of reads that the cache has answered, and the number of reads from
+// the store.
 func (r *Reader) CacheUse() (hits, misses uint64) {
 	return r.cache.hits.Load(), r.cache.misses.Load()
 }
 
-// reading is a query on its way.
+// reading is a running query.
 type reading struct {
 	r        *Reader
 	q        store.Query
@@ -63,21 +66,21 @@ type reading struct {
 	trace    func(store.Record) error
 	encoded  bool // traces have a payload
 	rolled   func(store.Rolled) error
-	waiting  *layout.Listing // the segments that there were, if the answer is to have all of them; else nil
-	deadline time.Time       // until when it is waited for them
-	why      string          // they are not rolled up then
+	waiting  *layout.Listing // the segments that the response must include; nil if none are required
+	deadline time.Time       // end of the wait for these segments
+	why      string          // the reason in the error if they are not rolled up by then
 	stats    store.ScanStats
-	counted  map[readPart]bool // in the stats
+	counted  map[readPart]bool // parts that the stats already include
 	scratch  []string
 }
 
-// Select reads what q asks for by the shortest way, as [store.Reader.Select] does.
+// Select implements [store.Reader]. It reads rollups where it can.
 func (r *Reader) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
 	q.EachPage = true
 	return r.read(ctx, &reading{r: r, q: q, want: want, trace: trace, rolled: rolled})
 }
 
-// Scan calls f for each trace that q asks for, as [store.Reader.Scan] does.
+// Scan implements [store.Reader]. It calls f for each trace that matches q.
 func (r *Reader) Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error) {
 	q.Since = r.clip(q.Since)
 	return r.read(ctx, &reading{r: r, q: q, want: store.Wanted{None: true}, trace: f, encoded: true})
@@ -103,17 +106,17 @@ func (r *Reader) read(ctx context.Context, x *reading) (store.ScanStats, error) 
 	return x.stats, nil
 }
 
-// begin notes which segments there are, if the answer is to have all of them.
+// begin lists the segments that the response must include, if the query requires current data.
 func (x *reading) begin(ctx context.Context) (err error) {
 	if x.want.Lag > 0 {
 		return nil
 	}
-	x.deadline, x.why = time.Now().Add(awaitMost), "nobody does that"
-	if errors.Is(x.r.b.Store.Unready(), objects.ErrNoSpace) { // so it may be that nothing is rolled up until there is room
+	x.deadline, x.why = time.Now().Add(awaitMost), "no node rolls them up"
+	if errors.Is(x.r.b.Store.Unready(), objects.ErrNoSpace) { // nothing may be rolled up until there is space
 		x.deadline, x.why = time.Now().Add(awaitFull), "the disk is full"
 	}
 	if end, ok := ctx.Deadline(); ok && end.Add(-awaitMost/2).Before(x.deadline) {
-		x.deadline = end.Add(-awaitMost / 2) // so that there is time to answer
+		x.deadline = end.Add(-awaitMost / 2) // leave time for the response
 	}
 	if x.waiting, err = x.r.b.ListSegments(ctx); err == nil {
 		x.r.b.KeepListing(x.waiting)
@@ -121,7 +124,8 @@ func (x *reading) begin(ctx context.Context) (err error) {
 	return err
 }
 
-// shard reads what there is in a shard. What can not be read is noted, and is no error.
+// shard reads the data of a shard. It records unreadable objects in the stats, and returns no error
+// for them.
 func (x *reading) shard(ctx context.Context, shard int) error {
 	pieces, err := x.plan(ctx, shard)
 	if err != nil {
@@ -130,7 +134,7 @@ func (x *reading) shard(ctx context.Context, shard int) error {
 	return x.pieces(ctx, pieces)
 }
 
-// pieces reads pieces. If the rollups of a day are damaged, it reads its hours.
+// pieces reads pieces. If the rollups of a day are damaged, it reads its hours instead.
 func (x *reading) pieces(ctx context.Context, pieces []piece) error {
 	for got := range x.r.fetch(ctx, pieces, x) {
 		if ctx.Err() != nil {
@@ -138,7 +142,7 @@ func (x *reading) pieces(ctx context.Context, pieces []piece) error {
 		}
 		var err error
 		if layout.IsWrong(got.err) && len(got.instead) > 0 {
-			x.r.unread.say("rollups of a day cannot be read: the response uses its hours", got.name, got.err)
+			x.r.unread.say("rollups of a day cannot be read; the response uses its hours", got.name, got.err)
 			err = x.pieces(ctx, got.instead)
 		} else {
 			err = x.deliver(ctx, got)
@@ -150,19 +154,19 @@ func (x *reading) pieces(ctx context.Context, pieces []piece) error {
 	return nil
 }
 
-// Times of those who want all that was acknowledged before they asked.
+// Waiting times of queries that require all data acknowledged before them.
 const (
 	awaitEvery = 500 * time.Millisecond
 	awaitMost  = 20 * time.Second
-	awaitFull  = time.Second // where the disk is full
+	awaitFull  = time.Second // if the disk is full
 )
 
-// await waits until all that was acknowledged up to now is rolled up, if it is asked for. If nobody rolls up, the answer
-// lacks it, and says so.
+// await blocks until all segments listed by begin are rolled up. If that takes too long, the
+// response reports what is missing.
 func (x *reading) await(ctx context.Context, shard int) error {
 	r := x.r
 	every := awaitEvery
-	if r.b.Exclusive() { // to look costs nothing
+	if r.b.Exclusive() { // the local disk is cheap to poll
 		every = 20 * time.Millisecond
 	}
 	for {
@@ -194,8 +198,9 @@ func (x *reading) await(ctx context.Context, shard int) error {
 	}
 }
 
-// plan says what of a shard is read, when what is waited for is there, and notes as of when that is all there is. The segments are
-// listed before the manifest is read: what another node rolls up and deletes in between would be in neither.
+// plan returns the pieces of a shard, after waiting for required segments. It also records how old
+// the data is. It lists segments before it reads the manifest: in the other order, a segment that
+// another node rolls up and deletes in between would be in neither.
 func (x *reading) plan(ctx context.Context, shard int) ([]piece, error) {
 	if x.waiting != nil {
 		if err := x.await(ctx, shard); err != nil {
@@ -214,8 +219,9 @@ func (x *reading) plan(ctx context.Context, shard int) ([]piece, error) {
 	return planOf(m, shard, x.q.Since, x.q.Until, x.want.None), nil
 }
 
-// asOf returns up to when all that was acknowledged is in a manifest that was read after a listing: at least up to when its roller
-// saw, and up to the listing if no segment of that waits for it.
+// asOf returns the time up to which a manifest contains all acknowledged traces. The manifest must
+// be read after the listing. It is at least the manifest's own time, and the time of the listing if
+// no listed segment is missing.
 func asOf(l *layout.Listing, m *layout.Manifest) time.Time {
 	out := l.At
 	for _, s := range l.List {
@@ -223,14 +229,14 @@ func asOf(l *layout.Listing, m *layout.Manifest) time.Time {
 			out = s.Modified
 		}
 	}
-	// What is far ahead comes from a clock that was wrong.
+	// A time that is far ahead comes from a wrong clock.
 	if seen := time.UnixMicro(m.AsOf); seen.After(out) && seen.Before(l.At.Add(layout.SureOfTime)) {
 		out = seen
 	}
 	return out
 }
 
-// count counts what was read: what several shards have of an hour or a day is one.
+// count counts the hours and days that were read. An hour or day of several shards counts once.
 func (x *reading) count(f *fetched) {
 	n := &x.stats.Hours
 	switch {
@@ -250,13 +256,13 @@ func (x *reading) count(f *fetched) {
 	*n++
 }
 
-// readPart is what was read of an hour or a day: its traces, or its rollups.
+// readPart identifies the traces or the rollups of an hour or a day.
 type readPart struct {
 	name     string
 	isTraces bool
 }
 
-// deliver hands over what was read of a piece.
+// deliver passes the data of a piece to the callbacks of the query.
 func (x *reading) deliver(ctx context.Context, f *fetched) error {
 	x.stats.Bytes += uint64(f.bytes)
 	if f.err != nil {
@@ -285,7 +291,7 @@ func (x *reading) deliver(ctx context.Context, f *fetched) error {
 	failed := false
 	damaged := func(err error) error {
 		if layout.IsWrong(err) && ctx.Err() == nil {
-			x.unreadable(f, err) // and the other runs are read
+			x.unreadable(f, err) // the other runs are still read
 			return nil
 		}
 		return err
@@ -302,7 +308,7 @@ func (x *reading) deliver(ctx context.Context, f *fetched) error {
 	return err
 }
 
-// row hands over a trace, if it is asked for.
+// row passes a trace to the callback if it matches the query.
 func (x *reading) row(f *fetched, row *layout.Row) error {
 	at := time.UnixMicro(row.Received).UTC()
 	if at.Before(x.q.Since) || !x.q.Until.IsZero() && !at.Before(x.q.Until) {
@@ -310,13 +316,13 @@ func (x *reading) row(f *fetched, row *layout.Row) error {
 		return nil
 	}
 	if x.q.Page == "" && !x.q.EachPage && len(row.Others) > 0 && row.Others[0] < row.Page {
-		return nil // handed over under its first page
+		return nil // it is returned under its first page
 	}
 	x.scratch = append(append(x.scratch[:0], row.Page), row.Others...)
 	slices.Sort(x.scratch)
 	x.stats.Traces++
 	rec := store.Record{ID: row.ID, Page: row.Page, Partition: f.name, Pages: x.scratch, Received: at, Payload: row.Payload, Trace: row.Trace}
-	if x.want.None { // who asks for single traces wants nothing of others
+	if x.want.None { // a scan returns traces with their own tables
 		rec.Trace = row.Own()
 	}
 	if x.encoded {

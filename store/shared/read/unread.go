@@ -12,10 +12,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// maxSaid bounds how many of the parts that no query could read are logged, each once.
+// maxSaid bounds how many different failures are logged, each of them once.
 const maxSaid = 1000
 
-// unread counts what queries should have read and could not: their responses say so, but whoever runs the daemon reads its log and metrics.
+// unread counts and logs data that queries could not read. Responses report it to the user, but an
+// operator needs logs and metrics.
 type unread struct {
 	count  atomic.Uint64
 	logger *slog.Logger
@@ -23,13 +24,13 @@ type unread struct {
 	said   map[string]bool
 }
 
-// note counts one part, and logs the first failure of each.
+// note counts one part, and logs its first failure.
 func (u *unread) note(partition string, err error) {
 	u.count.Add(1)
 	u.say("a response is incomplete", partition, err)
 }
 
-// say logs a failure, once.
+// say logs a failure once.
 func (u *unread) say(what, partition string, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -44,19 +45,19 @@ func (u *unread) say(what, partition string, err error) {
 	u.logger.Warn(what, "partition", partition, "err", err)
 }
 
-// Unread returns how many parts of partitions queries should have read and could not, since they are damaged, missing, or the
-// store did not answer.
+// Unread returns how many parts of partitions queries could not read because they are damaged or
+// missing, or because the store did not respond.
 func (r *Reader) Unread() uint64 { return r.unread.count.Load() }
 
-// unreadable has the response say that a part of a partition is not in it.
+// unreadable records in the response that a part of a partition is missing.
 func (x *reading) unreadable(f *fetched, err error) {
-	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) { // then nobody waits for the response
+	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) { // in these cases no caller waits for the response
 		x.r.unread.note(f.name, err)
 	}
 	x.stats.Unreadable = append(x.stats.Unreadable, store.Unreadable{Partition: f.name, Err: err})
 	if errors.Is(err, block.ErrDamaged) || errors.Is(err, objects.ErrNotFound) {
 		gap := store.Gap{Partition: f.name, Page: x.q.Page, Expected: f.traces}
-		if n := len(x.stats.Gaps); n == 0 || x.stats.Gaps[n-1] != gap { // one for all of its runs
+		if n := len(x.stats.Gaps); n == 0 || x.stats.Gaps[n-1] != gap { // one gap for all runs of an hour
 			x.stats.Gaps = append(x.stats.Gaps, gap)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// read returns what a segment has of the shard.
+// read returns the shard's part of a segment.
 func (r *Shard) read(ctx context.Context, l *layout.Listing, s layout.Segment) (*layout.Batch, error) {
 	o, err := r.Bucket.Segment(ctx, l, s)
 	if err != nil {
@@ -20,17 +20,17 @@ func (r *Shard) read(ctx context.Context, l *layout.Listing, s layout.Segment) (
 	return o.OfShard(ctx, r.Number)
 }
 
-// arrived is what came for an hour.
+// arrived are new traces and counts for an hour.
 type arrived struct {
 	rows   []layout.Row
 	counts []layout.Count
 }
 
-// arrived returns where what was received in an hour is added to: that hour, or the present one if that
-// is closed.
+// arrived returns the entry for data that was received in an hour. If that hour is closed, it
+// returns the entry of the current hour.
 func (r *Shard) arrived(work map[string]*arrived, m *layout.Manifest, hour string, now time.Time) *arrived {
 	if !r.isOpen(m, hour, now) {
-		for hour = layout.HourOf(now); !r.isOpen(m, hour, now); { // a clock may have been set back
+		for hour = layout.HourOf(now); !r.isOpen(m, hour, now); { // the clock may have been set back
 			hour = layout.HourAfter(hour, 1)
 		}
 	}
@@ -42,7 +42,7 @@ func (r *Shard) arrived(work map[string]*arrived, m *layout.Manifest, hour strin
 	return a
 }
 
-// isOpen reports whether something can be added to an hour.
+// isOpen reports whether data can still be added to an hour.
 func (r *Shard) isOpen(m *layout.Manifest, hour string, now time.Time) bool {
 	if h := m.Hours[hour]; h != nil && h.Sealed {
 		return false
@@ -50,7 +50,7 @@ func (r *Shard) isOpen(m *layout.Manifest, hour string, now time.Time) bool {
 	return m.Days[layout.DayOf(hour)] == nil && !layout.Expired(hour, time.Duration(r.roller.keeps.Load().Retention.Traces), now)
 }
 
-// AddRows adds those traces of an hour that are not there, as if they came now.
+// AddRows adds the traces of an hour that are not stored yet, as if they had just arrived.
 func (r *Shard) AddRows(ctx context.Context, hour string, rows []layout.Row) error {
 	if err := r.Begin(ctx); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (r *Shard) AddRows(ctx context.Context, hour string, rows []layout.Row) err
 	return r.Replace(ctx, next)
 }
 
-// rollHour adds what came for an hour: as a run, and as what it adds to the rollups.
+// rollHour adds new traces and counts to an hour: as runs, and as additions to its rollups.
 func (r *Shard) rollHour(ctx context.Context, l *layout.Listing, next *layout.Manifest, hour string, a *arrived) error {
 	rows, err := r.NewRows(ctx, next, hour, a.rows)
 	if err != nil {
@@ -102,7 +102,7 @@ func (r *Shard) rollHour(ctx context.Context, l *layout.Listing, next *layout.Ma
 	return r.compact(ctx, l, next, hour)
 }
 
-// NewRows returns the rows that were not there before, sorted and distinct.
+// NewRows returns the rows that are not stored yet, sorted and without duplicates.
 func (r *Shard) NewRows(ctx context.Context, m *layout.Manifest, hour string, rows []layout.Row) (out []layout.Row, err error) {
 	slices.SortStableFunc(rows, func(a, b layout.Row) int { return layout.CompareRows(&a, &b) })
 	var known []*layout.RunKeys
@@ -130,7 +130,7 @@ func (r *Shard) NewRows(ctx context.Context, m *layout.Manifest, hour string, ro
 	return out, nil
 }
 
-// KeysOf returns the keys of a run, from memory where it has them.
+// KeysOf returns the keys of a run, from memory if cached.
 func (r *Shard) KeysOf(ctx context.Context, name string) (*layout.RunKeys, error) {
 	if x := r.keys[name]; x != nil {
 		return x, nil
@@ -143,8 +143,9 @@ func (r *Shard) KeysOf(ctx context.Context, name string) (*layout.RunKeys, error
 	return x, nil
 }
 
-// rollups stores what rows and counts add to the rollups of an hour. A page view of which there are chunks already
-// is added as it is now, and taken away as it was. Rows are sorted.
+// rollups writes what rows and counts add to the rollups of an hour. rows must be sorted. If
+// earlier chunks of a page view are already rolled up, the view is subtracted as it was, and added
+// again with all of its chunks.
 func (r *Shard) rollups(ctx context.Context, m *layout.Manifest, hour string, rows []layout.Row, counts []layout.Count) ([]layout.File, error) {
 	slices.SortStableFunc(counts, func(a, b layout.Count) int { return cmp.Compare(a.Page, b.Page) })
 	to := r.HourRollups(hour, false, 0)
@@ -171,7 +172,7 @@ func (r *Shard) rollups(ctx context.Context, m *layout.Manifest, hour string, ro
 	return to.Finish(ctx)
 }
 
-// firstPage returns the first page that rows or counts are about.
+// firstPage returns the first page of rows or counts.
 func firstPage(rows []layout.Row, counts []layout.Count) string {
 	if len(rows) == 0 || len(counts) > 0 && counts[0].Page < rows[0].Page {
 		return counts[0].Page
@@ -179,7 +180,7 @@ func firstPage(rows []layout.Row, counts []layout.Count) string {
 	return rows[0].Page
 }
 
-// AddToPage adds rows of one page.
+// AddToPage adds rows of one page to p.
 func (r *Shard) AddToPage(ctx context.Context, m *layout.Manifest, hour string, p *layout.Page, rows []layout.Row) error {
 	var views [][16]byte
 	for i := range rows {
@@ -222,7 +223,7 @@ func (r *Shard) AddToPage(ctx context.Context, m *layout.Manifest, hour string, 
 	return nil
 }
 
-// takeView cuts the rows of a page view off the beginning of sorted rows.
+// takeView cuts the rows of a page view off the front of sorted rows.
 func takeView(rows *[]layout.Row, view [16]byte) []layout.Row {
 	n := 0
 	for n < len(*rows) && (*rows)[n].ID.View == view {
@@ -233,7 +234,7 @@ func takeView(rows *[]layout.Row, view [16]byte) []layout.Row {
 	return out
 }
 
-// addTraces adds the traces of a page view. It returns how many can not be read.
+// addTraces adds the traces of a page view. It returns how many cannot be decoded.
 func (r *Shard) addTraces(d *encode.BinaryDecoder, p *layout.Page, rows []layout.Row) (bad int) {
 	for i := range rows {
 		t, err := rows[i].Decode(d)

@@ -12,17 +12,17 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// keepWithin takes out what is too much for the disk, the oldest first. A manifest that can not be read has nothing taken out
-// of any shard: nobody knows what is the oldest then.
+// keepWithin removes the oldest data until the disk usage is at most most bytes. If any manifest
+// cannot be read, it removes nothing, because the oldest data is unknown then.
 func (n *Roller) keepWithin(ctx context.Context, most int64) error {
 	b := budget{now: n.Bucket.Now()}
 	for shard, r := range n.Shards {
-		_, _, err := n.Bucket.Manifest(ctx, shard, 0) // it is still there
+		_, _, err := n.Bucket.Manifest(ctx, shard, 0) // fail if it has been lost since it was cached
 		if err == nil {
 			err = r.Begin(ctx)
 		}
 		if err != nil {
-			return fmt.Errorf("bound the disk: shard %d: %w", shard, err)
+			return fmt.Errorf("limit disk usage: shard %d: %w", shard, err)
 		}
 		b.of = append(b.of, r.Manifest.Clone())
 	}
@@ -34,21 +34,23 @@ func (n *Roller) keepWithin(ctx context.Context, most int64) error {
 	over := b.over
 	changed := b.cut()
 	if len(changed) > 0 {
-		n.opts.Logger.Warn("the disk has more than it may, the oldest is deleted", "most", most, "over", over, "then", b.over)
+		n.opts.Logger.Warn("disk usage exceeds --max-disk; the oldest data is deleted", "max_disk", most, "excess", over, "excess_left", b.over)
 	}
 	for shard := range changed {
 		if err := n.Shards[shard].Commit(ctx, b.of[shard]); err != nil {
 			n.Shards[shard].Forget()
-			return fmt.Errorf("bound the disk: shard %d: %w", shard, err)
+			return fmt.Errorf("limit disk usage: shard %d: %w", shard, err)
 		}
 	}
 	return nil
 }
 
-// blockSize is what the space of files is a multiple of, on most file systems.
+// blockSize is the allocation unit of most file systems, in bytes.
 const blockSize = 4 << 10
 
-// sizes returns what each object takes, the first one of a folder with that, and all segments together. Symbols have a bound of their own.
+// sizes returns the disk space of each object, and of all segments together under the key
+// [layout.Segments]. The first object of a folder includes the space of the folder. Symbols are
+// excluded, because they have their own limit.
 func (n *Roller) sizes(ctx context.Context) (map[string]int64, error) {
 	out, folder := map[string]int64{}, ""
 	if place, ok := n.Bucket.Store.(interface{ FreshBytes() int64 }); ok {
@@ -57,7 +59,7 @@ func (n *Roller) sizes(ctx context.Context) (map[string]int64, error) {
 	for _, kind := range append(ofManifests(), layout.Quarantine, "shard/") {
 		for e, err := range n.Bucket.List(ctx, kind, "") {
 			if err != nil {
-				return nil, fmt.Errorf("look how much space is taken: %w", err)
+				return nil, fmt.Errorf("measure disk usage: %w", err)
 			}
 			out[e.Key] = (e.Size + blockSize - 1) / blockSize * blockSize
 			if in := path.Dir(e.Key); in != folder {
@@ -69,7 +71,8 @@ func (n *Roller) sizes(ctx context.Context) (map[string]int64, error) {
 	return out, nil
 }
 
-// Taken returns how many bytes the objects take where this process is alone, but for symbols.
+// Taken returns the disk usage of all objects except symbols, in bytes. It is only meaningful for a
+// process with exclusive access.
 func (n *Roller) Taken(ctx context.Context) (sum int64, err error) {
 	size, err := n.sizes(ctx)
 	for _, bytes := range size {
@@ -78,20 +81,21 @@ func (n *Roller) Taken(ctx context.Context) (sum int64, err error) {
 	return sum, err
 }
 
-// ofManifests returns what the keys of objects begin with that count if a manifest names them.
+// ofManifests returns the prefixes of objects that count only if a manifest names them.
 func ofManifests() []string { return []string{"raw/", "hours/", "days/"} }
 
-// budget decides what of all shards goes, so that the rest takes as much as it may. It decides alike for all shards, whose pages
-// have equal rights.
+// budget decides which data of all shards to delete, so that the rest fits. It applies the same
+// rule to all shards, because their pages are equally important.
 type budget struct {
-	of   []*layout.Manifest // of the shards, which change
-	size map[string]int64   // bytes of the objects that are there
+	of   []*layout.Manifest // of the shards; cut changes them
+	size map[string]int64   // of the existing objects, in bytes
 	now  time.Time
-	over int64 // bytes that are too many
+	over int64 // bytes above the limit
 }
 
-// taken returns what is taken by segments, manifests and what those name. What was taken out before is as good as deleted. What
-// no manifest names may be what a lost one has named: it makes nothing else go.
+// taken returns the size of segments, manifests and all objects that manifests name. Removed
+// objects do not count, because they will be deleted anyway. Objects that no manifest names do not
+// count either: they may belong to a lost manifest, and must not cause other data to be deleted.
 func (b *budget) taken() (sum int64) {
 	for key, n := range b.size {
 		if !slices.ContainsFunc(ofManifests(), func(kind string) bool { return strings.HasPrefix(key, kind) }) {
@@ -106,8 +110,8 @@ func (b *budget) taken() (sum int64) {
 	return sum
 }
 
-// cut takes out what is too much: the oldest traces, then the oldest days of rollups by the hour, then rollups by the day. The
-// newest of each stays. It returns which shards have less now.
+// cut removes data until the rest fits: the oldest traces, then the oldest days of hourly rollups,
+// then daily rollups. It keeps the newest of each. It returns the shards that it changed.
 func (b *budget) cut() map[int]bool {
 	changed := map[int]bool{}
 	for _, k := range []kind{hourlyTraces(b.now), hoursOfDays(), dailyRollups()} {
@@ -135,14 +139,15 @@ func (b *budget) cut() map[int]bool {
 	return changed
 }
 
-// kind is something that goes by its time.
+// kind is a kind of data that is deleted by age.
 type kind struct {
-	note func(m *layout.Manifest, names map[string]bool) // the hours or days of which there is something
-	may  func(m *layout.Manifest, name string) bool      // there is something that may go
+	note func(m *layout.Manifest, names map[string]bool) // adds the hours or days that have such data
+	may  func(m *layout.Manifest, name string) bool      // whether this hour or day has data that may be deleted
 	take func(m *layout.Manifest, now time.Time, shard int, name string)
 }
 
-// hourlyTraces are the traces of hours. Those of an hour stay until the next one is over: what comes twice is known by them.
+// hourlyTraces are the traces of an hour. They are kept until the next hour is over, because they
+// are needed to detect duplicates.
 func hourlyTraces(now time.Time) kind {
 	return kind{
 		func(m *layout.Manifest, names map[string]bool) {
@@ -160,8 +165,8 @@ func hourlyTraces(now time.Time) kind {
 	}
 }
 
-// hoursOfDays are the rollups of the hours of a day, which go together: while there is one of them, queries do not read the day for
-// a part of it.
+// hoursOfDays are the hourly rollups of a day. They are removed together, because queries do not
+// use the day while any of its hours is left.
 func hoursOfDays() kind {
 	return kind{
 		func(m *layout.Manifest, names map[string]bool) {
@@ -182,7 +187,7 @@ func hoursOfDays() kind {
 	}
 }
 
-// dailyRollups are the rollups of days, without which nothing is left of these.
+// dailyRollups are the rollups of days, the last data of a day that is left.
 func dailyRollups() kind {
 	return kind{
 		func(m *layout.Manifest, names map[string]bool) {

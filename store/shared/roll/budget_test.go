@@ -13,7 +13,8 @@ import (
 
 var budgetNow = time.Date(2026, 11, 24, 10, 30, 0, 0, time.UTC)
 
-// someManifests returns the manifests of some shards, and what the objects take that they name, besides others.
+// someManifests returns random manifests of several shards, with the sizes of the objects that they
+// name and of others.
 func someManifests(r *rand.Rand) *budget {
 	b := &budget{size: map[string]int64{}, now: budgetNow}
 	file := func() layout.File { return layout.File{ID: strconv.FormatUint(r.Uint64(), 36)} }
@@ -56,7 +57,7 @@ func someManifests(r *rand.Rand) *budget {
 	return b
 }
 
-// times returns the hours with traces, the days with hours and the days, by shard and name.
+// times returns the hours with traces, the days with hours, and the days that have rollups.
 func times(m *layout.Manifest) (out [3]map[string]bool) {
 	for i := range out {
 		out[i] = map[string]bool{}
@@ -73,15 +74,16 @@ func times(m *layout.Manifest) (out [3]map[string]bool) {
 	return out
 }
 
-// What is left fits, unless nothing else may go. What went is the oldest of its kind that may go, and no other kind went before all
-// of it had gone. With less room less stays.
+// After a cut the rest fits, unless nothing more may be deleted. The deleted data is the oldest of
+// its kind that may be deleted, and a kind is only cut after all earlier kinds are used up. With
+// less room, less is left.
 func TestBudget(t *testing.T) {
 	for seed := range uint64(60) {
 		b := someManifests(rand.New(rand.NewPCG(seed, 1)))
 		before := b.of
 		all := b.taken()
 		if all > 1<<39 {
-			t.Fatalf("seed %d: %d bytes: what no manifest names counts", seed, all)
+			t.Fatalf("seed %d: %d bytes: objects that no manifest names are counted", seed, all)
 		}
 		last, total := int(^uint(0)>>1), all
 		for most := all + 10; most > -500; most -= 1 + all/20 {
@@ -97,13 +99,13 @@ func TestBudget(t *testing.T) {
 			}
 			total = taken
 			if most >= all && len(changed) > 0 {
-				t.Fatalf("seed %d: something went without need", seed)
+				t.Fatalf("seed %d: data was deleted although all of it fits", seed)
 			}
 			left := 0
 			for shard, m := range b.of {
 				left += len(m.Names(shard))
 				if named := m.Names(shard); len(named) < len(before[shard].Names(shard)) != changed[shard] {
-					t.Fatalf("seed %d: shard %d has less, and is not said to", seed, shard)
+					t.Fatalf("seed %d: shard %d was cut, but is not reported as changed", seed, shard)
 				}
 			}
 			if left > last {
@@ -119,7 +121,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// checkCut compares what is left with what there was, by the rules.
+// checkCut compares the data before and after a cut with the rules.
 func checkCut(t *testing.T, before []*layout.Manifest, b *budget) {
 	t.Helper()
 	newest := [3]string{}
@@ -132,7 +134,7 @@ func checkCut(t *testing.T, before []*layout.Manifest, b *budget) {
 	}
 	gone, may := [3]map[string]bool{}, [3]map[string]bool{}
 	for i := range gone {
-		gone[i], may[i] = map[string]bool{}, map[string]bool{} // may: and is there
+		gone[i], may[i] = map[string]bool{}, map[string]bool{} // may be deleted and exists
 	}
 	for shard, m := range b.of {
 		was, is := times(before[shard]), times(m)
@@ -146,20 +148,20 @@ func checkCut(t *testing.T, before []*layout.Manifest, b *budget) {
 				}
 				gone[i][name] = true
 				if i == 2 && is[1][name] {
-					t.Fatalf("day %s went before its hours", name)
+					t.Fatalf("day %s was deleted before its hours", name)
 				}
 				if name >= newest[i] {
-					t.Fatalf("the newest %s of kind %d went", name, i)
+					t.Fatalf("the newest %s of kind %d was deleted", name, i)
 				}
 			}
 		}
 		for name, h := range before[shard].Hours {
 			now := m.Hours[name]
 			if (!h.Sealed || name >= "20261124T09") && (now == nil || len(now.Runs) != len(h.Runs)) {
-				t.Fatalf("hour %s went, which is open or was a moment ago", name)
+				t.Fatalf("hour %s was deleted although it is open or ended recently", name)
 			}
 			if now == nil && before[shard].Days[layout.DayOf(name)] == nil {
-				t.Fatalf("hour %s went without a day", name)
+				t.Fatalf("hour %s was deleted without a day", name)
 			}
 		}
 	}
@@ -169,18 +171,18 @@ func checkCut(t *testing.T, before []*layout.Manifest, b *budget) {
 		}
 		for name := range may[i] {
 			if latest := slices.Max(append(slices.Collect(maps.Keys(gone[i])), "")); name <= latest {
-				t.Fatalf("%s of kind %d is there, and %s went", name, i, latest)
+				t.Fatalf("%s of kind %d is left, but %s was deleted", name, i, latest)
 			}
 			for _, later := range gone[i+1:] {
 				if len(later) > 0 {
-					t.Fatalf("%s of kind %d is there, and %v went", name, i, later)
+					t.Fatalf("%s of kind %d is left, but %v was deleted", name, i, later)
 				}
 			}
 		}
 	}
 }
 
-// allowed says in words of its own what may go.
+// allowed is an independent statement of which data may be deleted.
 func allowed(kind int, m *layout.Manifest, name string) bool {
 	switch kind {
 	case 0:

@@ -27,12 +27,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// busyStore tells the test program to be a store, and nothing else: what a store keeps in memory is not what a daemon needs.
+// busyStore makes the test program act as a store and nothing else, because the memory of the store
+// must not count as the memory of a daemon.
 const busyStore = "FLEET_BUSY_STORE"
 
 func TestBusyStore(t *testing.T) {
 	if os.Getenv(busyStore) == "" {
-		t.Skip("it is the store of another test")
+		t.Skip("this test runs the store of another test")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -40,7 +41,7 @@ func TestBusyStore(t *testing.T) {
 	}
 	fmt.Println("listening", l.Addr())
 	go func() { _ = http.Serve(l, fakebucket.New(1).Client()) }()
-	_, _ = io.Copy(io.Discard, os.Stdin) // until who started it ends
+	_, _ = io.Copy(io.Discard, os.Stdin) // until the parent process ends
 }
 
 // startStore starts a store in another process, and returns its bucket.
@@ -59,7 +60,7 @@ func startStore(t *testing.T) objects.Store {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Wait() }) // the context of the test has ended by then
+	t.Cleanup(func() { _ = cmd.Wait() }) // the test's context has been cancelled by then
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if addr, ok := strings.CutPrefix(lines.Text(), "listening "); ok {
 			b, err := bucket.Open(t.Context(), bucket.Location{Bucket: fakebucket.Name, Prefix: "p/", Endpoint: "http://" + addr, Region: "r"}, bucket.Options{})
@@ -73,8 +74,8 @@ func startStore(t *testing.T) objects.Store {
 	return nil
 }
 
-// An hour of one busy page is rolled up and closed in bounded memory, in objects of bounded size, and exactly. ROWS=7200000 is an
-// hour of 2,000 traces a second.
+// An hour of one busy page is rolled up and closed exactly, in bounded memory and in objects of
+// bounded size. ROWS=7200000 is an hour with 2,000 traces per second.
 func TestHourOfBusyPage(t *testing.T) {
 	rows := 280_000
 	if testing.Short() {
@@ -128,7 +129,7 @@ func TestHourOfBusyPage(t *testing.T) {
 		t.Errorf("the manifest counts %d traces of %d", traces, rows)
 	}
 	if largest > maxRun+maxRun/8 {
-		t.Errorf("there is an object of %d bytes", largest)
+		t.Errorf("the largest object has %d bytes", largest)
 	}
 	checkBusy(t, n.Bucket, page, uint64(rows))
 	t.Logf("%v: %d runs, the largest object has %d MiB, the heap had %d MiB at most", time.Since(begin).Round(time.Second), runs, largest>>20, peak()>>20)
@@ -137,7 +138,7 @@ func TestHourOfBusyPage(t *testing.T) {
 	}
 }
 
-// noise returns what does not compress, so that a row takes what one of real traces does.
+// noise returns text that does not compress, so that a row is as large as a real trace.
 func noise(rnd *rand.Rand, n int) string {
 	var out []byte
 	for len(out) < n {
@@ -146,7 +147,7 @@ func noise(rnd *rand.Rand, n int) string {
 	return string(out)
 }
 
-// deleteTaken deletes what was taken out of the manifest, whatever the time.
+// deleteTaken deletes the objects that were removed from the manifest, at any time.
 func deleteTaken(ctx context.Context, r *Shard) error {
 	var keys []string
 	for _, x := range r.Manifest.Removed {
@@ -156,7 +157,7 @@ func deleteTaken(ctx context.Context, r *Shard) error {
 	return r.Bucket.DeleteAll(ctx, keys)
 }
 
-// closeAll closes the hours of a shard, whatever the time.
+// closeAll closes the hours of a shard, at any time.
 func closeAll(t *testing.T, r *Shard) {
 	t.Helper()
 	next := r.Manifest.Clone()
@@ -170,7 +171,7 @@ func closeAll(t *testing.T, r *Shard) {
 	}
 }
 
-// checkBusy counts what there is of the page by its rollups, and one by one.
+// checkBusy counts the traces of the page in its rollups, and one by one.
 func checkBusy(t *testing.T, b *layout.Bucket, page string, rows uint64) {
 	t.Helper()
 	n, err := read.New(b, read.Options{CacheMemory: 64 << 20}, func() {})
@@ -195,11 +196,12 @@ func checkBusy(t *testing.T, b *layout.Bucket, page string, rows uint64) {
 		return nil
 	})
 	if err != nil || stats.Traces != rows || len(stats.Unreadable) > 0 {
-		t.Errorf("there are %d traces of %d: %v, %v", stats.Traces, rows, err, stats.Unreadable)
+		t.Errorf("got %d traces, want %d: %v, %v", stats.Traces, rows, err, stats.Unreadable)
 	}
 }
 
-// watchHeap samples the heap until the test ends, garbage included, and returns what tells how large it was at most.
+// watchHeap samples the heap, including garbage, until the test ends. It returns a function that
+// returns its maximum size.
 func watchHeap(t *testing.T) (peak func() uint64) {
 	ctx, cancel := context.WithCancel(t.Context())
 	most, ended := make(chan uint64, 1), make(chan struct{})

@@ -9,11 +9,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// compactAfter is how many runs of a tier, and how many rollups of an hour, are replaced by one.
+// compactAfter is the number of runs of a tier, or of new rollups of an hour, that are merged into
+// one.
 const compactAfter = 8
 
-// compact replaces runs and rollups of an hour when there are many. New traces are more important: if
-// there is no room, or an object cannot be read, compaction waits for a later round.
+// compact merges runs and rollups of an hour if there are many. Storing new traces has priority: if
+// the disk is full, or an object cannot be read, compaction waits for a later round.
 func (r *Shard) compact(ctx context.Context, l *layout.Listing, next *layout.Manifest, hour string) error {
 	if !crowded(next.Hours[hour]) {
 		return nil
@@ -32,7 +33,7 @@ func (r *Shard) compact(ctx context.Context, l *layout.Listing, next *layout.Man
 	return err
 }
 
-// crowded reports whether an hour has many runs of a tier, or many rollups.
+// crowded reports whether an hour has many runs of a tier, or many new rollups.
 func crowded(h *layout.Hour) bool {
 	runs, fresh := map[int]int{}, 0
 	for _, f := range h.Runs {
@@ -48,8 +49,9 @@ func crowded(h *layout.Hour) bool {
 	return fresh >= compactAfter
 }
 
-// compactMany replaces runs and rollups of an hour when there are many. Rollups become one. Runs, which have all that was ever
-// received, are compacted in tiers, so that each trace is written a few times only.
+// compactMany merges runs and rollups of an hour if there are many. Rollups are merged into one
+// object. Runs contain all traces of the hour, so they are merged in tiers, and each trace is
+// rewritten only a few times.
 func (r *Shard) compactMany(ctx context.Context, next *layout.Manifest, hour string) error {
 	h := next.Hours[hour]
 	fresh := 0
@@ -79,7 +81,7 @@ func (r *Shard) compactMany(ctx context.Context, next *layout.Manifest, hour str
 	}
 }
 
-// compactRollups replaces the rollups of an hour by what they add up to.
+// compactRollups replaces the rollups of an hour by their sum.
 func (r *Shard) compactRollups(ctx context.Context, next *layout.Manifest, hour string, final bool) error {
 	h := next.Hours[hour]
 	var of []layout.Sized
@@ -98,7 +100,8 @@ func (r *Shard) compactRollups(ctx context.Context, next *layout.Manifest, hour 
 	return nil
 }
 
-// addUp stores what rollups add up to. One page is decoded at a time, and some of each object is in memory.
+// addUp writes the sum of rollups. It decodes one page at a time, and keeps only a part of each
+// object in memory.
 func (r *Shard) addUp(ctx context.Context, of []layout.Sized, to *Series[*layout.RollupWriter]) ([]layout.File, error) {
 	var objects []*layout.Object
 	for _, x := range of {
@@ -122,7 +125,8 @@ func (r *Shard) addUp(ctx context.Context, of []layout.Sized, to *Series[*layout
 	return to.Finish(ctx)
 }
 
-// compactRuns replaces runs of an hour by others, in order and without gaps between them: full ones, and one of a tier with the rest.
+// compactRuns merges runs of an hour, in order. It writes full runs, and one run of a tier with the
+// rest.
 func (r *Shard) compactRuns(ctx context.Context, next *layout.Manifest, hour string, of []layout.File, tier int) error {
 	var cursors []*layout.Cursor
 	var names []string

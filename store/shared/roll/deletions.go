@@ -12,15 +12,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// Erase deletes from a shard what the open requests select, once everything in a listing is rolled
-// up. It notes its progress in the manifest of the shard.
+// Erase deletes the data that the open requests select from a shard, once all listed segments are
+// rolled up. It records its progress in the manifest of the shard.
 type Erase func(ctx context.Context, r *Shard, open []*deletion.Request, l *layout.Listing) error
 
-// rememberDeletions is how long manifests know of a deletion that is done: an older manifest that
-// takes the place of one, see [Shard.PutBack], does not know of it, and it is carried out again.
+// rememberDeletions is how long manifests keep a completed deletion. If an older copy of the
+// manifest is restored within that time, see [Shard.PutBack], the copy lacks the deletion, and it
+// is applied again.
 const rememberDeletions = 24 * time.Hour
 
-// openDeletions returns the requests to delete that are carried out, the oldest first.
+// openDeletions returns the open requests to delete, oldest first.
 func (n *Roller) openDeletions(ctx context.Context) (out []*deletion.Request, err error) {
 	for e, err := range n.Bucket.List(ctx, layout.OpenDeletions, "") {
 		if err != nil {
@@ -29,9 +30,9 @@ func (n *Roller) openDeletions(ctx context.Context) (out []*deletion.Request, er
 		req, err := deletion.Get(ctx, n.Bucket, e.Key)
 		switch {
 		case errors.Is(err, objects.ErrNotFound):
-			continue // it is done by now
+			continue // it was completed in the meantime
 		case err != nil:
-			n.warn(ctx, "a deletion is not carried out", -1, fmt.Errorf("%s: %w", e.Key, err))
+			n.warn(ctx, "a request to delete cannot be read", -1, fmt.Errorf("%s: %w", e.Key, err))
 			continue
 		}
 		out = append(out, req)
@@ -40,11 +41,11 @@ func (n *Roller) openDeletions(ctx context.Context) (out []*deletion.Request, er
 	return out, nil
 }
 
-// OnDelete has f called once with each deletion of pages that this instance learns of, whichever
-// node carries it out. It must be called before the first round.
+// OnDelete registers f, which is called once for each deletion of pages that this instance learns
+// of, even if another node applies it. It must be called before the first round.
 func (n *Roller) OnDelete(f func(gone func(page string) bool)) { n.onDelete = f }
 
-func (n *Roller) sayDeleted(open []*deletion.Request) {
+func (n *Roller) notifyDeleted(open []*deletion.Request) {
 	seen := map[string]bool{}
 	for _, req := range open {
 		seen[req.ID] = true
@@ -55,11 +56,12 @@ func (n *Roller) sayDeleted(open []*deletion.Request) {
 	n.seen = seen
 }
 
-// NoteErased has the store purged of deleted bytes at the end of the round, where it can be.
+// NoteErased requests a purge of deleted bytes from the store at the end of the round, if the store
+// supports that.
 func (r *Shard) NoteErased() { r.roller.erased.Store(true) }
 
-// recordDeletions makes records of the deletions that all shards have done a while ago, and drops
-// dry runs.
+// recordDeletions replaces requests that all shards completed long enough ago by records, and
+// deletes finished dry runs.
 func (n *Roller) recordDeletions(ctx context.Context, open []*deletion.Request) error {
 	manifests, err := deletion.Manifests(ctx, n.Bucket)
 	if err != nil {

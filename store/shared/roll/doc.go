@@ -1,19 +1,20 @@
-// Package roll turns segments into runs and rollups. It decides which instance rolls which shard up, compacts what has become
-// many objects, closes hours and days, and deletes what is too old or is named by nobody.
+// Package roll turns segments into runs and rollups. It decides which instance rolls up which
+// shard, compacts runs and rollups, closes hours and days, and deletes data that has expired and
+// objects that no manifest names.
 //
-//	lead.go        which instance rolls what up, and when
-//	shard.go       a shard, and its manifest
-//	add.go         what came in is added to its hour
-//	series.go      what is too large for one object
-//	compact.go     many runs and rollups become one
-//	pack.go        traces of closed hours come to share their tables
-//	hours.go       hours and days that are over, retention, and what is left behind
-//	deletions.go   requests to delete: which are open, and the record of one that is done
-//	budget.go      what goes when too much of the disk is taken
-//	keep.go        copies of manifests
+//	lead.go               which instance rolls up a shard, and when
+//	shard.go              a shard and its manifest
+//	add.go                adding new traces to their hour
+//	series.go             splitting runs and rollups into objects of bounded size
+//	compact.go            merging runs and rollups
+//	pack.go               rewriting the runs of closed hours with shared tables
+//	hours.go              closing hours and days, retention, and sweeps
+//	deletions.go          open requests to delete, and records of completed ones
+//	budget.go             deleting the oldest data when the disk is over its limit
+//	keep.go               copies of manifests
 //	quarantinesegment.go  segments that cannot be read
-//	quarantine.go  runs and rollups that cannot be read
-//	remake.go      rollups that are made again of traces
-//	failing.go     what goes wrong in a round, said once
-//	progress.go    what was done, and how the shards are
+//	quarantine.go         runs and rollups that cannot be read
+//	remake.go             rebuilding rollups from traces
+//	failing.go            logging equal failures of a round once
+//	progress.go           counters, and the state of the shards
 package roll

@@ -8,18 +8,19 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// failing gathers what goes wrong with shards in a round: a store that refuses does so for all of them, which is said once.
+// failing collects the failures of shards in a round. If a store rejects all requests, all shards
+// fail with the same error, which is logged once.
 type failing struct {
 	mu   sync.Mutex
 	on   bool
-	list []*alike
+	list []*failure
 }
 
-// alike is what went wrong with some shards alike.
-type alike struct {
+// failure is a failure that several shards have in common.
+type failure struct {
 	what, why string
 	shards    []int
-	err       error // of the first
+	err       error // from the first shard
 }
 
 func (f *failing) begin() {
@@ -28,7 +29,7 @@ func (f *failing) begin() {
 	f.on = true
 }
 
-// note reports whether a failure is said at the end of the round.
+// note collects a failure, and reports whether it will be logged at the end of the round.
 func (f *failing) note(what string, shard int, err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -42,11 +43,11 @@ func (f *failing) note(what string, shard int, err error) bool {
 			return true
 		}
 	}
-	f.list = append(f.list, &alike{what, why, []int{shard}, err})
+	f.list = append(f.list, &failure{what, why, []int{shard}, err})
 	return true
 }
 
-// end says what went wrong.
+// end logs the collected failures.
 func (f *failing) end(to *slog.Logger) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

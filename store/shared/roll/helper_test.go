@@ -36,7 +36,7 @@ func testPayload(t *testing.T, page string) []byte {
 	return payload
 }
 
-// putSegment puts a segment of another instance, which receives all now.
+// putSegment puts a segment of another instance.
 func putSegment(t *testing.T, b *layout.Bucket, seq uint64, of *layout.Batch) {
 	t.Helper()
 	key := layout.Segment{Hour: layout.HourOf(b.Now()), Instance: "ba9876543210", Seq: seq}.Key()

@@ -12,27 +12,29 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// Times of the protocol.
+// Time limits of the protocol.
 const (
-	// sealAfter is how long after its end an hour is closed, and dayAfter a day.
+	// sealAfter is how long after its end an hour is closed, and dayAfter the same for a day.
 	sealAfter = 2 * time.Minute
 	dayAfter  = 5 * time.Minute
-	// giveUpAfter is how long after its first object a manifest may be written that names it. It is far
-	// less than sweepAfter, after which objects that nobody names are deleted. Both are long, since a large object over a slow line is.
+	// giveUpAfter is the maximum time between writing the first object for a manifest and writing
+	// the manifest. It is far less than sweepAfter, after which objects that no manifest names are
+	// deleted. Both are long because a large object may take long on a slow connection.
 	giveUpAfter = 12 * time.Hour
 	sweepAfter  = 24 * time.Hour
-	// deleteAfter is how long readers may read what no manifest names any more, and deleteAloneAfter where they are in this process:
-	// a query ends sooner.
+	// deleteAfter is how long readers may read an object that was removed from the manifest. If all
+	// readers are in this process, deleteAloneAfter is enough, because queries end sooner.
 	deleteAfter      = 15 * time.Minute
 	deleteAloneAfter = 2 * time.Minute
-	// openLonger is how much longer than its retention an hour stays that has traces to roll up.
+	// openLonger is how much longer than its retention an hour is kept if it has traces to roll up.
 	openLonger = 24 * time.Hour
-	// forgetInstances is how long it is known which segments of a node were rolled up.
+	// forgetInstances is how long a manifest keeps the segment numbers of an instance without
+	// segments.
 	forgetInstances = 8 * 24 * time.Hour
 )
 
-// CloseTimes closes the hours and days that are over, as far as all that a listing has of them is rolled up, and
-// takes out what is too old. It commits once, if there is something to do.
+// CloseTimes closes hours and days that are over if all of their listed segments are rolled up, and
+// removes expired data. It commits at most once.
 func (r *Shard) CloseTimes(ctx context.Context, l *layout.Listing) (err error) {
 	defer func() {
 		if err != nil {
@@ -44,7 +46,7 @@ func (r *Shard) CloseTimes(ctx context.Context, l *layout.Listing) (err error) {
 	}
 	next := r.Manifest.Clone()
 	changed, closed := false, false
-	// One that can not be closed must not keep the others from being closed, nor what is too old from being deleted.
+	// A failure to close one hour must not block the others, or retention.
 	var failed []error
 	try := func(what string, do func(next *layout.Manifest) error) {
 		tried := next.Clone()
@@ -88,15 +90,15 @@ func (r *Shard) CloseTimes(ctx context.Context, l *layout.Listing) (err error) {
 		failed = append(failed, err)
 	}
 	if len(failed) > 0 {
-		r.Forget() // it may be another node that has changed something
+		r.Forget() // another node may have replaced the manifest
 	}
 	for _, err := range failed {
-		r.roller.warn(ctx, "an hour or a day stays open", r.Number, err)
+		r.roller.warn(ctx, "an hour or a day cannot be closed or packed", r.Number, err)
 	}
 	return nil
 }
 
-// seal closes an hour.
+// seal closes an hour: it merges its rollups and its small runs.
 func (r *Shard) seal(ctx context.Context, next *layout.Manifest, name string) error {
 	h := next.Hours[name]
 	if err := r.compactRollups(ctx, next, name, true); err != nil {
@@ -112,7 +114,7 @@ func (r *Shard) seal(ctx context.Context, next *layout.Manifest, name string) er
 	return nil
 }
 
-// daysToClose returns the days that are over, and of which all hours are closed.
+// daysToClose returns the days that are over and whose hours are all closed.
 func daysToClose(m *layout.Manifest, l *layout.Listing) (out []string) {
 	hours := map[string][]string{}
 	for name := range m.Hours {
@@ -129,7 +131,7 @@ func daysToClose(m *layout.Manifest, l *layout.Listing) (out []string) {
 	return out
 }
 
-// CloseDay adds up the hours of a day.
+// CloseDay adds up the rollups of the hours of a day.
 func (r *Shard) CloseDay(ctx context.Context, next *layout.Manifest, name string) error {
 	d := &layout.Day{}
 	var of []layout.Sized
@@ -153,27 +155,28 @@ func (r *Shard) CloseDay(ctx context.Context, next *layout.Manifest, name string
 	return nil
 }
 
-// expire takes out what is too old. It reports whether there was something.
+// expire removes expired data from the manifest. It reports whether the manifest changed.
 func (r *Shard) expire(next *layout.Manifest, l *layout.Listing) (changed bool) {
 	now, kept := l.At, r.roller.kept(next)
 	if kept != r.roller.keeps.Load().Retention {
-		r.roller.told.Do(func() {
-			r.roller.opts.Logger.Warn("the bucket keeps what it has for longer than this machine was told; --shorten-retention changes that", "traces", time.Duration(kept.Traces), "hours", time.Duration(kept.Hours), "days", time.Duration(kept.Days))
+		r.roller.warnRetention.Do(func() {
+			r.roller.opts.Logger.Warn("the retention of the bucket is longer than the configured one; set --shorten-retention to shorten it", "traces", time.Duration(kept.Traces), "hours", time.Duration(kept.Hours), "days", time.Duration(kept.Days))
 		})
 	}
 	if next.Kept == nil || *next.Kept != kept {
 		next.Kept, changed = &kept, true
 	}
 	for name, h := range next.Hours {
-		// An hour that is still open expires as well, a day later if some of its traces wait to be rolled up.
+		// An open hour expires as well, but a day later if it has segments that wait to be rolled
+		// up.
 		expired := layout.Expired(name, time.Duration(kept.Traces), now) && (h.Sealed || !l.Has(next, name)) ||
 			layout.Expired(name, time.Duration(kept.Traces), now.Add(-openLonger))
 		if len(h.Runs)+len(h.Quarantined) > 0 && expired {
 			next.RemoveRuns(now, r.Number, name)
 			changed = true
 		}
-		// Without its day, an hour is all that there is. Those of a day go together: while one of them is there, the day is not read for
-		// the others.
+		// Without its day, an hour is the only copy. The hours of a day are removed together,
+		// because queries do not use the day while any of its hours is left.
 		day := layout.DayOf(name)
 		if h.Sealed && len(h.Runs) == 0 && next.Days[day] != nil && layout.Expired(day+"T23", time.Duration(kept.Hours), now) {
 			next.RemoveHour(now, r.Number, name)
@@ -196,7 +199,8 @@ func (r *Shard) expire(next *layout.Manifest, l *layout.Listing) (changed bool) 
 	return changed
 }
 
-// deleteRemoved deletes what was taken out a while ago. It reports whether there was something.
+// deleteRemoved deletes objects that were removed long enough ago. It reports whether there were
+// any.
 func (r *Shard) deleteRemoved(ctx context.Context, next *layout.Manifest) (bool, error) {
 	var due []string
 	after := deleteAfter
@@ -213,7 +217,8 @@ func (r *Shard) deleteRemoved(ctx context.Context, next *layout.Manifest) (bool,
 	return len(due) > 0, r.Bucket.DeleteAll(ctx, due)
 }
 
-// Sweep deletes objects that no manifest names, long after they were put, as far as they are [Shard.deletable].
+// Sweep deletes objects that no manifest names, 24 hours after they were written, if they are
+// [Shard.deletable].
 func (r *Shard) Sweep(ctx context.Context) error {
 	now := r.Bucket.Now()
 	var old []string
@@ -228,7 +233,7 @@ func (r *Shard) Sweep(ctx context.Context) error {
 	if len(old) == 0 {
 		return nil
 	}
-	// The manifest is read after the list: what is named later was put later.
+	// The manifest is read after the list, so objects that are named later were also written later.
 	m, _, err := r.Bucket.Manifest(ctx, r.Number, 0)
 	if err != nil {
 		return err
@@ -247,9 +252,9 @@ func (r *Shard) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// deletable reports whether an object that no manifest names may be deleted: if this process has put it and given it up, or if
-// the hour or day in its name is older than what is kept. Any other one may have been named by a manifest that was lost, or
-// that an older one has taken the place of.
+// deletable reports whether an object that no manifest names may be deleted: this process wrote it
+// and gave it up, or the hour or day in its key is older than the retention. Any other object may
+// belong to a manifest that was lost or replaced by an older copy.
 func (r *Shard) deletable(m *layout.Manifest, key string, now time.Time) bool {
 	if r.abandoned[key] {
 		return true
@@ -269,7 +274,7 @@ func (r *Shard) deletable(m *layout.Manifest, key string, now time.Time) bool {
 	return false
 }
 
-// SweepSegments deletes the segments of a listing that all shards have rolled up.
+// SweepSegments deletes the listed segments that all shards have rolled up.
 func (n *Roller) SweepSegments(ctx context.Context, l *layout.Listing) error {
 	left := slices.Clone(l.List)
 	for shard := range n.Bucket.Shards {

@@ -10,14 +10,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// A shard keeps some of its last manifests, so that it can be brought back when its manifest is lost: one every so often, and
-// one whenever an hour is closed.
+// A shard keeps copies of its last manifests, to restore it if its manifest is lost: one every ten
+// minutes, and one whenever an hour is closed.
 const (
 	oldManifests = 8
 	oldEvery     = 10 * time.Minute
 )
 
-// keepOld keeps the manifest as it is, if it is time for that.
+// keepOld copies the current manifest if a copy is due.
 func (r *Shard) keepOld(ctx context.Context, closed bool) error {
 	if r.Manifest == nil || r.tag == "" || r.Manifest.Nonce == r.kept.nonce || !closed && time.Since(r.kept.since) < oldEvery {
 		return nil
@@ -27,7 +27,7 @@ func (r *Shard) keepOld(ctx context.Context, closed bool) error {
 		return err
 	}
 	if n := len(list); n > 0 && !closed && r.Bucket.Now().Sub(list[n-1].Modified).Abs() < oldEvery {
-		return nil // another node has
+		return nil // another node has written a copy
 	}
 	body, err := r.Manifest.Encode(r.Bucket.Codec, r.Number)
 	if err != nil {
@@ -35,9 +35,9 @@ func (r *Shard) keepOld(ctx context.Context, closed bool) error {
 	}
 	switch _, err := r.Bucket.Put(ctx, layout.OldKey(r.Number, last+1), body, objects.Absent); {
 	case errors.Is(err, objects.ErrConflict):
-		return nil // so does another node
+		return nil // another node is writing a copy
 	case err != nil:
-		return fmt.Errorf("keep the manifest: %w", err)
+		return fmt.Errorf("keep a copy of the manifest: %w", err)
 	}
 	r.kept = seenState{r.Manifest.Nonce, time.Now()}
 	var old []string

@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// A node that runs for a day keeps the keys of the hours that are under way, and of no others.
+// A node that runs for a day keeps only the keys of hours that still receive traces in memory.
 func TestKeysInMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))

@@ -15,54 +15,54 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// Roller rolls up the shards of a bucket, as one instance of many. It is safe for concurrent use by multiple
-// goroutines.
+// Roller rolls up the shards of a bucket, as one of many instances. It is safe for concurrent use
+// by multiple goroutines.
 type Roller struct {
-	rounds chan struct{} // holds one during a round
+	rounds chan struct{} // a mutex: holds a value during a round
 
-	Bucket       *layout.Bucket
-	opts         Options
-	instance     string
-	Shards       []*Shard
-	told         sync.Once // that the bucket keeps what it has for longer
-	keeps        atomic.Pointer[RetentionPolicy]
-	bad          badSegments
-	saidLate     time.Time               // when it was logged that shards have not been rolled up for long
-	inQuarantine map[layout.Segment]bool // segments that this instance quarantined
-	failing      failing
-	onDelete     func(gone func(page string) bool)
-	seen         map[string]bool // ids of deletions that onDelete has received
-	erased       atomic.Bool     // a shard has carried out a deletion since the last purge
+	Bucket        *layout.Bucket
+	opts          Options
+	instance      string
+	Shards        []*Shard
+	warnRetention sync.Once // logs once that the bucket has a longer retention
+	keeps         atomic.Pointer[RetentionPolicy]
+	bad           badSegments
+	lateWarned    time.Time               // when late shards were last logged
+	inQuarantine  map[layout.Segment]bool // segments that this instance quarantined
+	failing       failing
+	onDelete      func(gone func(page string) bool)
+	seen          map[string]bool // ids of deletions that were passed to onDelete
+	erased        atomic.Bool     // a deletion was applied since the last purge
 
-	did struct { // since the start
+	did struct { // counters since the start
 		rolled, duplicates, unreadable, lost, quarantined, gone atomic.Uint64
 	}
 }
 
-// Options say how shards are rolled up.
+// Options configures a [Roller].
 type Options struct {
-	TakeOver        time.Duration // how long a shard is left to another instance that has stopped
-	Rows            int           // how many traces of a shard are rolled up at once
-	RetentionPolicy               // at the start
-	Shorten         bool          // although another instance was told to keep it for longer
-	Erase           Erase         // carries out requests to delete; nil for none
+	TakeOver        time.Duration // how long to wait for the instance that owns a shard if it makes no progress
+	Rows            int           // maximum number of traces per shard and cycle
+	RetentionPolicy               // initial value, see [Roller.SetRetentionPolicy]
+	Shorten         bool          // use this retention even if another instance was configured with a longer one
+	Erase           Erase         // applies requests to delete; may be nil
 	Logger          *slog.Logger
 }
 
-// RetentionPolicy says what is kept.
+// RetentionPolicy is how much data is kept.
 type RetentionPolicy struct {
-	Retention layout.Retention // how long
-	MaxDisk   int64            // bytes that all takes, 0 for no bound; only where this process is alone
+	Retention layout.Retention // by age
+	MaxDisk   int64            // maximum size in bytes, 0 for no limit; only for a process with exclusive access
 }
 
-// SetRetentionPolicy says what is kept from now on.
+// SetRetentionPolicy sets the retention policy for the following rounds.
 func (n *Roller) SetRetentionPolicy(k RetentionPolicy) { n.keeps.Store(&k) }
 
-// perShard is how much longer a node leaves a shard alone for each one that it rolls up already, so that they are
-// spread over nodes: 5 s.
+// perShard is the additional time for which a node leaves a shard alone for each shard that it
+// already rolls up. This spreads shards over the nodes. It is 5 s by default.
 func (o *Options) perShard() time.Duration { return o.TakeOver / 6 }
 
-// kept returns how long a shard keeps what it has.
+// kept returns the retention of a shard.
 func (n *Roller) kept(m *layout.Manifest) layout.Retention {
 	own := n.keeps.Load().Retention
 	if n.opts.Shorten {
@@ -71,7 +71,7 @@ func (n *Roller) kept(m *layout.Manifest) layout.Retention {
 	return m.Longest(own)
 }
 
-// New returns who rolls up the shards of a bucket. An instance is named once and never again.
+// New returns a Roller for the shards of a bucket. Instance ids must not be reused.
 func New(b *layout.Bucket, instance string, o Options) *Roller {
 	n := &Roller{Bucket: b, opts: o, instance: instance, rounds: make(chan struct{}, 1)}
 	n.SetRetentionPolicy(o.RetentionPolicy)
@@ -81,28 +81,29 @@ func New(b *layout.Bucket, instance string, o Options) *Roller {
 	return n
 }
 
-// Detached returns a roller of a shard for something that is done once: it does not keep the shard for itself.
+// Detached returns a shard for a single task. Its commits do not claim the shard for this instance.
 func (n *Roller) Detached(shard int) *Shard {
 	return &Shard{roller: n, Bucket: n.Bucket, Number: shard, keys: map[string]*layout.RunKeys{}, released: true}
 }
 
-// seenState is what a node saw of the manifest of a shard, and since when by its own clock. Clocks
-// of different nodes are never compared.
+// seenState is the version of a manifest that a node saw, and since when by the node's own clock.
+// Clocks of different nodes are never compared.
 type seenState struct {
 	nonce string
 	since time.Time
 }
 
-// Work says what is done in a round beside rolling up.
+// Work is what to do in a round besides rolling up.
 type Work struct {
 	Close, Sweep bool
-	// Stored are segments that were acknowledged before the round. A segment that is neither listed nor rolled up is
-	// lost. Done receives the segments that are rolled up by all shards, or lost.
+	// Stored are segments that were acknowledged before the round. A segment that is neither listed
+	// nor rolled up is lost. Done is called with the segments that all shards have rolled up, and
+	// with the lost ones.
 	Stored []layout.Segment
 	Done   func([]layout.Segment)
 }
 
-// Round does what is to be done.
+// Round rolls up all shards of this instance once, and does the other work of w. It logs errors.
 func (n *Roller) Round(ctx context.Context, w Work) {
 	select {
 	case n.rounds <- struct{}{}:
@@ -112,7 +113,7 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 	}
 	l, err := n.Bucket.ListSegments(ctx)
 	if err != nil {
-		n.warn(ctx, "nothing is rolled up", -1, err)
+		n.warn(ctx, "segments cannot be listed; nothing is rolled up", -1, err)
 		return
 	}
 	n.Bucket.KeepListing(l)
@@ -121,10 +122,10 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 	var open []*deletion.Request
 	if w.Close || n.Bucket.Exclusive() {
 		if open, err = n.openDeletions(ctx); err != nil {
-			n.warn(ctx, "nothing is deleted", -1, err)
-			w.Close = false // what is known of deletions that are done stays
+			n.warn(ctx, "requests to delete cannot be listed; nothing is deleted", -1, err)
+			w.Close = false // keep the progress of deletions in the manifests
 		} else {
-			n.sayDeleted(open)
+			n.notifyDeleted(open)
 		}
 	}
 	n.look(ctx)
@@ -144,18 +145,19 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 	if len(w.Stored) > 0 {
 		w.Done(n.gone(l, w.Stored))
 	}
-	n.sayLate(ctx)
+	n.warnLate(ctx)
 	l.LetGo()
 	if len(open) > 0 && n.leads(0) {
 		if err := n.recordDeletions(ctx, open); err != nil {
-			n.warn(ctx, "no record is made of deletions", -1, err)
+			n.warn(ctx, "deletions cannot be recorded as done", -1, err)
 		}
 	}
 	n.leave(ctx, l)
-	// Where room may be scarce, what is rolled up makes room for what is not.
+	// Where disk space may be scarce, rolled-up segments are deleted after every round, to make
+	// room for new ones.
 	if (w.Close || n.Bucket.Exclusive()) && ctx.Err() == nil && n.leads(0) {
 		if err := n.SweepSegments(ctx, l); err != nil {
-			n.warn(ctx, "segments are not deleted", -1, err)
+			n.warn(ctx, "segments cannot be deleted", -1, err)
 		}
 	}
 	if p, ok := n.Bucket.Store.(objects.Purger); ok {
@@ -163,27 +165,28 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 	}
 	if most := n.keeps.Load().MaxDisk; w.Close && most > 0 && ctx.Err() == nil && n.Bucket.Clock().Doubt() == nil {
 		if err := n.keepWithin(ctx, most); err != nil {
-			n.warn(ctx, "more than --max-disk may be taken", -1, err)
+			n.warn(ctx, "--max-disk cannot be enforced", -1, err)
 		}
 	}
 }
 
-// look reads all manifests, so that a shard that another node has taken does not count as led when it is decided which
-// shards to take.
+// look reads all manifests, so that a shard that another node has taken is not counted as this
+// node's when it decides which shards to take.
 func (n *Roller) look(ctx context.Context) {
 	if n.Bucket.Exclusive() {
 		return
 	}
 	for shard := range n.Shards {
-		_, _, _ = n.Bucket.Manifest(ctx, shard, 0) // an error shows when the shard has its turn
+		_, _, _ = n.Bucket.Manifest(ctx, shard, 0) // an error is reported when the shard is processed
 	}
 }
 
-// maxAge is how old what waits may be before it is rolled up whatever else waits for a processor.
+// maxAge is how long segments may wait while the roller leaves half of the processors to requests.
 const maxAge = time.Minute
 
-// together returns how many shards are rolled up at once. Where this process takes all that comes, it leaves half of the
-// processors to that, or else requests wait for their turn.
+// together returns how many shards are rolled up in parallel. A process with exclusive access uses
+// half of the processors, or requests would wait; it uses all of them once a segment is older than
+// maxAge.
 func (n *Roller) together(l *layout.Listing) int {
 	all := runtime.GOMAXPROCS(0)
 	if n.Bucket.Exclusive() && (len(l.List) == 0 || l.At.Sub(l.List[0].Modified) < maxAge) {
@@ -192,13 +195,14 @@ func (n *Roller) together(l *layout.Listing) int {
 	return all
 }
 
-// logErr and logShard are keys of log lines.
+// Keys of log attributes.
 const (
 	logErr   = "err"
 	logShard = "shard"
 )
 
-// warn says what went wrong. A lost race is not that, unless an object is missing: then it may be so for ever.
+// warn logs an error. It ignores a lost race for a manifest, unless an object is missing: that may
+// be permanent.
 func (n *Roller) warn(ctx context.Context, what string, shard int, err error) {
 	lost := errors.Is(err, ErrLost) && !errors.Is(err, objects.ErrNotFound)
 	if ctx.Err() == nil && !lost && !n.failing.note(what, shard, err) {
@@ -206,15 +210,16 @@ func (n *Roller) warn(ctx context.Context, what string, shard int, err error) {
 	}
 }
 
-// Warn logs an error of the shard, except a lost race with another instance.
+// Warn logs an error of the shard. It ignores a lost race with another instance.
 func (r *Shard) Warn(ctx context.Context, what string, err error) {
 	r.roller.warn(ctx, what, r.Number, err)
 }
 
-// cycleAttempts is how often a shard is rolled up in a round that loses the race for the manifest.
+// cycleAttempts is how many times a round tries to roll up a shard if it loses the race for the
+// manifest.
 const cycleAttempts = 3
 
-// shardRound rolls up a shard, if it is for this node to do.
+// shardRound rolls up a shard if it belongs to this node.
 func (n *Roller) shardRound(ctx context.Context, r *Shard, l *layout.Listing, w Work, open []*deletion.Request) {
 	shard := r.Number
 	for attempt := 1; ; attempt++ {
@@ -232,32 +237,32 @@ func (n *Roller) shardRound(ctx context.Context, r *Shard, l *layout.Listing, w 
 		}
 		r.note(ctx, l, err)
 		if !errors.Is(err, ErrLost) || attempt == cycleAttempts || ctx.Err() != nil {
-			n.warn(ctx, "shard is not rolled up", shard, err)
+			n.warn(ctx, "shard cannot be rolled up", shard, err)
 			return
 		}
 	}
 	if n.opts.Erase != nil && (len(open) > 0 || w.Close) {
 		if err := n.opts.Erase(ctx, r, open, l); err != nil {
-			n.warn(ctx, "a deletion is not carried out yet", shard, err)
+			n.warn(ctx, "a deletion is not complete", shard, err)
 		}
 	}
 	if doubt := n.Bucket.Clock().Doubt(); doubt != nil && (w.Close || w.Sweep) {
-		n.warn(ctx, "nothing is closed or deleted while the time is not sure", shard, doubt)
+		n.warn(ctx, "the clock is in doubt; nothing is closed or deleted", shard, doubt)
 		return
 	}
 	if w.Close {
 		if err := r.CloseTimes(ctx, l); err != nil {
-			n.warn(ctx, "hours are not closed", shard, err)
+			n.warn(ctx, "hours cannot be closed", shard, err)
 		}
 	}
 	if w.Sweep {
 		if err := r.Sweep(ctx); err != nil {
-			n.warn(ctx, "shard is not tidied up", shard, err)
+			n.warn(ctx, "shard cannot be swept", shard, err)
 		}
 	}
 }
 
-// cycles rolls up all that a listing has.
+// cycles rolls up all segments of a listing.
 func (r *Shard) cycles(ctx context.Context, l *layout.Listing) error {
 	for more := true; more && ctx.Err() == nil; {
 		var err error
@@ -271,9 +276,10 @@ func (r *Shard) cycles(ctx context.Context, l *layout.Listing) error {
 	return nil
 }
 
-// mine reports whether this node should roll up the shard: it owns it, no node does, or the owner made no progress for
-// TakeOver although segments or deletions wait, or an hour has to be closed or expires. Shards without an owner go
-// first to nodes that have less than their share.
+// mine reports whether this node should roll up the shard. That is the case if the node owns it, if
+// no node does, or if its owner made no progress for TakeOver although segments or deletions wait,
+// or an hour has to be closed or expires. Shards without an owner go first to nodes that have less
+// than their share.
 func (r *Shard) mine(ctx context.Context, l *layout.Listing, w Work, open []*deletion.Request) (bool, error) {
 	m, tag, err := r.Bucket.Manifest(ctx, r.Number, 0)
 	if err != nil {
@@ -281,14 +287,14 @@ func (r *Shard) mine(ctx context.Context, l *layout.Listing, w Work, open []*del
 	}
 	if r.Bucket.Exclusive() || m.Owner == r.roller.instance || m.Owner == "" && r.roller.led() < r.roller.share(l) {
 		if r.Manifest != nil && r.Manifest.Nonce != m.Nonce {
-			r.Manifest, r.tag = m, tag // a repair has changed it, which leaves it to this node
+			r.Manifest, r.tag = m, tag // a repair replaced the manifest, and left the shard to this node
 		}
-		if r.Manifest == nil && tag != "" { // the commit fails if another node takes the shard from now on
+		if r.Manifest == nil && tag != "" { // the commit will fail if another node takes the shard after this
 			r.Manifest, r.tag, r.keys = m, tag, map[string]*layout.RunKeys{}
 		}
 		return true, nil
 	}
-	r.Forget() // it is another's
+	r.Forget() // another node owns it
 	if r.seen.nonce != m.Nonce || r.seen.since.IsZero() {
 		r.seen = seenState{m.Nonce, time.Now()}
 	}
@@ -304,10 +310,10 @@ func (r *Shard) mine(ctx context.Context, l *layout.Listing, w Work, open []*del
 	return waits || w.Close && r.due(m, l.At.Add(-patience-ownerCloses)), nil
 }
 
-// ownerCloses is how long an owner that is alive may take to close an hour, or to delete what has expired.
+// ownerCloses is how long a live owner may take to close an hour, or to delete expired data.
 const ownerCloses = 2 * time.Minute
 
-// due reports whether at a time something of a shard was to be closed or deleted.
+// due reports whether the shard had to close or delete something at the given time.
 func (r *Shard) due(m *layout.Manifest, at time.Time) bool {
 	kept := r.roller.kept(m)
 	for name, h := range m.Hours {
@@ -330,11 +336,11 @@ func (r *Shard) due(m *layout.Manifest, at time.Time) bool {
 	})
 }
 
-// aliveFor is for how long a node is taken for alive after it has stored a segment.
+// aliveFor is how long a node counts as alive after it stored a segment.
 const aliveFor = 90 * time.Second
 
-// share returns how many shards are for this node to roll up. Nodes know of each other by their segments; if they
-// do not know the same, shards wander for a while, and no more.
+// share returns how many shards this node should roll up. Nodes learn of each other from their
+// segments. If their listings differ, shards only move between nodes for a while.
 func (n *Roller) share(l *layout.Listing) int {
 	if n.Bucket.Exclusive() {
 		return n.Bucket.Shards
@@ -348,7 +354,7 @@ func (n *Roller) share(l *layout.Listing) int {
 	return (n.Bucket.Shards + len(instances) - 1) / len(instances)
 }
 
-// leave leaves a shard to others, if this node has more than its share.
+// leave releases one shard if this node has more than its share.
 func (n *Roller) leave(ctx context.Context, l *layout.Listing) {
 	if n.led() <= n.share(l) {
 		return
@@ -361,7 +367,7 @@ func (n *Roller) leave(ctx context.Context, l *layout.Listing) {
 	}
 }
 
-// leads reports whether this node wrote the newest manifest of a shard that it knows.
+// leads reports whether the newest known manifest of a shard names this node as the owner.
 func (n *Roller) leads(shard int) bool {
 	m, _ := n.Bucket.NewestKnown(shard)
 	return m != nil && m.Owner == n.instance
@@ -377,10 +383,10 @@ func (n *Roller) led() (count int) {
 	return count
 }
 
-// releaseWait bounds how long it takes to leave shards to others.
+// releaseWait bounds how long releasing shards may take.
 const releaseWait = 5 * time.Second
 
-// Release leaves the shards to others.
+// Release releases all shards of this node, so that other nodes need not wait for TakeOver.
 func (n *Roller) Release() {
 	ctx, cancel := context.WithTimeout(context.Background(), releaseWait)
 	defer cancel()
@@ -407,6 +413,6 @@ func (n *Roller) releaseShard(ctx context.Context, shard int) {
 	}
 	if err != nil {
 		r.Forget()
-		n.warn(ctx, "others have to wait for a shard", shard, err)
+		n.warn(ctx, "shard cannot be released; other nodes have to wait for it", shard, err)
 	}
 }

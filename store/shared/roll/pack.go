@@ -8,11 +8,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// packBytes is about how much of the runs of a shard is packed at a time. The shard is not rolled up meanwhile.
+// packBytes is roughly how many bytes of runs of a shard are packed per round. The shard is not
+// rolled up meanwhile.
 const packBytes = 16 << 20
 
-// pack writes runs of closed hours anew with traces that share their tables, which take half the room. It begins with the newest
-// hour, and does some at a time. It reports whether it did. What can not be read stays as it is, and keeps no other run waiting.
+// pack rewrites runs of closed hours so that their traces share tables, which halves their size. It
+// starts with the newest hour, and rewrites about packBytes per call. It reports whether it rewrote
+// any. Runs that cannot be read stay unchanged, and do not block other runs.
 func (r *Shard) pack(ctx context.Context, next *layout.Manifest) (changed bool, err error) {
 	left := int64(packBytes)
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(next.Hours))) {
@@ -46,7 +48,7 @@ func (r *Shard) pack(ctx context.Context, next *layout.Manifest) (changed bool, 
 	return changed, nil
 }
 
-// packRun writes a run of an hour anew.
+// packRun rewrites a run of an hour as packed runs.
 func (r *Shard) packRun(ctx context.Context, hour string, f layout.File) ([]layout.File, error) {
 	o, err := r.OpenRun(ctx, layout.RunKey(r.Number, hour, f.ID))
 	if err != nil {
@@ -55,7 +57,7 @@ func (r *Shard) packRun(ctx context.Context, hour string, f layout.File) ([]layo
 	return r.writeRuns(ctx, []*layout.Cursor{o.Rows(1)}, r.PackedRuns(hour))
 }
 
-// writeRuns writes the rows of some runs as others, in order.
+// writeRuns writes the merged rows of cursors to a series.
 func (r *Shard) writeRuns(ctx context.Context, from []*layout.Cursor, to *Series[*layout.RunWriter]) ([]layout.File, error) {
 	err := layout.Merge(ctx, from, func(x *layout.Row) error {
 		w, err := to.Next(ctx)

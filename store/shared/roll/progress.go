@@ -6,22 +6,23 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// Progress is what an instance has rolled up since its start, and how its shards are.
+// Progress is what an instance has rolled up since its start, and the state of its shards.
 type Progress struct {
-	RolledUp, Duplicates, Unreadable uint64 // rows that it rolled up, dropped, and could not read
-	LostRaces                        uint64 // for manifests
-	QuarantinedSegments              uint64 // that it quarantined
-	LostSegments                     uint64 // that were acknowledged and are not there
-	Quarantined                      int    // runs and rollups that cannot be read, of all shards
+	RolledUp, Duplicates, Unreadable uint64 // number of rows that were rolled up, dropped as duplicates, and not readable
+	LostRaces                        uint64 // races for a manifest that another instance won
+	QuarantinedSegments              uint64 // that this instance quarantined
+	LostSegments                     uint64 // that were acknowledged but are missing
+	Quarantined                      int    // unreadable runs and rollups, of all shards
 
-	Shards  int             // that it rolls up
-	Lags    []time.Duration // how old the oldest segment is that each shard has to roll up
-	Waiting []int           // how many segments each has to roll up
-	Open    []time.Duration // for how long the oldest hour of each has been over and is not closed
-	Lost    int             // shards whose manifest is lost
+	Shards  int             // that this instance rolls up
+	Lags    []time.Duration // by shard: age of the oldest segment that is not rolled up
+	Waiting []int           // by shard: number of segments that are not rolled up
+	Open    []time.Duration // by shard: time since the end of the oldest open hour
+	Lost    int             // number of shards whose manifest is lost
 }
 
-// Progress returns how far rolling up is, as far as that is known.
+// Progress returns counters of this instance, and the state of all shards as far as their manifests
+// are known.
 func (n *Roller) Progress() Progress {
 	p := Progress{RolledUp: n.did.rolled.Load(), Duplicates: n.did.duplicates.Load(), Unreadable: n.did.unreadable.Load(), LostRaces: n.did.lost.Load(),
 		QuarantinedSegments: n.did.quarantined.Load(), LostSegments: n.did.gone.Load(), Quarantined: len(n.Quarantined()), Shards: n.led()}
@@ -36,7 +37,8 @@ func (n *Roller) Progress() Progress {
 	return p
 }
 
-// waiting returns how many segments wait for a shard, and how old the oldest of them is.
+// waiting returns the number of segments that a shard has not rolled up, and the age of the oldest
+// of them.
 func (n *Roller) waiting(m *layout.Manifest) (lag time.Duration, count int) {
 	l := n.Bucket.LastListing()
 	if m == nil || l == nil {
@@ -52,7 +54,7 @@ func (n *Roller) waiting(m *layout.Manifest) (lag time.Duration, count int) {
 	return lag, count
 }
 
-// open returns for how long the oldest hour that is not closed has been over.
+// open returns the time since the end of the oldest open hour.
 func (n *Roller) open(m *layout.Manifest) (out time.Duration) {
 	if m == nil {
 		return 0

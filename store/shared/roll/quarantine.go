@@ -11,33 +11,36 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// An object that cannot be read must not keep a shard from being rolled up. After some attempts it is quarantined: the
-// manifest no longer counts it, but still names it, so it stays for as long as its hour does, and a repair uses it again
-// once it can be read. The rollups of an open hour are made again of the runs that are left.
+// An unreadable object must not block the roll-up of its shard. After several attempts it is
+// quarantined: the manifest no longer counts it, but still names it, so it is kept as long as its
+// hour, and a repair restores it once it can be read. The rollups of an open hour are rebuilt from
+// the remaining runs.
 
 const (
-	// quarantineAfter is in how many rounds an object must be damaged or missing: the way to it may be at fault.
+	// quarantineAfter is the number of rounds in which an object must be damaged or missing. Fewer
+	// failures may be caused by the network or the store.
 	quarantineAfter = 3
-	// quarantineUnread is how long an object must fail in all rounds for other reasons, such as a bad sector.
+	// quarantineUnread is how long an object must fail in all rounds for other reasons, such as a
+	// bad sector.
 	quarantineUnread = 10 * time.Minute
-	// forgetTrouble is how long it is remembered that an object has failed.
+	// forgetTrouble is how long a failure of an object is remembered.
 	forgetTrouble = time.Hour
 )
 
-// trouble is an object that failed.
+// trouble is the record of an object that failed.
 type trouble struct {
 	since, last time.Time
 	listing     *layout.Listing // of the last round in which it failed
 	rounds      int
-	wrong       bool // it is damaged or missing; else it could not be read
+	wrong       bool // damaged or missing, rather than a failed request
 }
 
-// due reports whether the object is to be quarantined.
+// due reports whether the object should be quarantined.
 func (t *trouble) due() bool {
 	return t.rounds >= quarantineAfter && (t.wrong || t.last.Sub(t.since) >= quarantineUnread)
 }
 
-// note notes that something failed in the round of a listing since an object could not be read.
+// note records that an object could not be read in the round of a listing.
 func (r *Shard) note(ctx context.Context, l *layout.Listing, err error) {
 	key := layout.FailedObject(err)
 	if kind, _, _ := strings.Cut(key, "/"); ctx.Err() != nil || kind != "raw" && kind != "hours" {
@@ -71,14 +74,14 @@ func (r *Shard) quarantineDue(ctx context.Context) {
 		}
 		if err := r.quarantine(ctx, key, t); err != nil {
 			r.Forget()
-			r.roller.warn(ctx, "an object that cannot be read is not quarantined", r.Number, err)
+			r.roller.warn(ctx, "an unreadable object cannot be quarantined", r.Number, err)
 			continue
 		}
 		delete(r.troubles, key)
 	}
 }
 
-// quarantine quarantines an object, if the newest manifest names it and it still fails.
+// quarantine quarantines an object if the newest manifest names it and it still fails.
 func (r *Shard) quarantine(ctx context.Context, key string, t *trouble) error {
 	r.Forget()
 	if err := r.Begin(ctx); err != nil {
@@ -96,14 +99,14 @@ func (r *Shard) quarantine(ctx context.Context, key string, t *trouble) error {
 	}
 	for key := key; ; {
 		if !r.moveToQuarantine(next, key, why) {
-			return nil // it was replaced meanwhile
+			return nil // another commit replaced it
 		}
-		err := r.goOnWithout(ctx, next, name, key)
+		err := r.rebuildWithout(ctx, next, name, key)
 		if err == nil {
 			break
 		}
 		r.Discard(ctx, next)
-		// The hour may have another one.
+		// Another object of the hour may have failed.
 		if key, why = layout.FailedObject(err), err; key == "" || layout.HourOfKey(key) != name || !layout.IsWrong(err) {
 			return err
 		}
@@ -113,13 +116,13 @@ func (r *Shard) quarantine(ctx context.Context, key string, t *trouble) error {
 		return err
 	}
 	for _, q := range h.Quarantined[before:] {
-		r.roller.opts.Logger.Error("an object cannot be read, and is quarantined: "+
-			"ingest --verify --repair uses it again once it can be read", "object", q.Key, "lost_traces", q.Lost, logErr, q.Why)
+		r.roller.opts.Logger.Error("an unreadable object was quarantined; "+
+			"ingest --verify --repair restores it once it can be read", "object", q.Key, "lost_traces", q.Lost, logErr, q.Why)
 	}
 	return nil
 }
 
-// Check reads all of a run, or of rollups of an hour.
+// Check reads a complete run, or a complete object of hourly rollups.
 func (r *Shard) Check(ctx context.Context, key string) error {
 	o, err := r.Bucket.Open(ctx, key)
 	if err != nil {
@@ -132,7 +135,8 @@ func (r *Shard) Check(ctx context.Context, key string) error {
 	return err
 }
 
-// moveToQuarantine moves an object of an hour to those that are quarantined. It reports whether the manifest names it.
+// moveToQuarantine moves an object of an hour to the quarantined ones. It reports whether the
+// manifest names the object.
 func (r *Shard) moveToQuarantine(next *layout.Manifest, key string, why error) bool {
 	name := layout.HourOfKey(key)
 	h := next.Hours[name]
@@ -153,9 +157,10 @@ func (r *Shard) moveToQuarantine(next *layout.Manifest, key string, why error) b
 	return true
 }
 
-// goOnWithout makes the rollups of an hour again after an object was quarantined, where that takes something away. The
-// blocks of a run that can be read become another run. A closed hour keeps the rollups that have the traces of a run.
-func (r *Shard) goOnWithout(ctx context.Context, next *layout.Manifest, name, key string) error {
+// rebuildWithout rebuilds the rollups of an hour after an object was quarantined, if they depend on
+// it. The readable blocks of a run are saved to another run. A closed hour keeps its rollups,
+// because they still count the traces of the run.
+func (r *Shard) rebuildWithout(ctx context.Context, next *layout.Manifest, name, key string) error {
 	h := next.Hours[name]
 	q := &h.Quarantined[len(h.Quarantined)-1]
 	if q.IsRun() && h.Sealed {
@@ -171,20 +176,20 @@ func (r *Shard) goOnWithout(ctx context.Context, next *layout.Manifest, name, ke
 		}
 		h.Runs = append(h.Runs, saved...)
 	} else if len(h.Runs) == 0 && h.Traces > 0 {
-		q.Lost = int(h.Traces) // at most: without its runs, the traces of one object are not known
+		q.Lost = int(h.Traces) // an upper bound: without runs, the share of one object is unknown
 		return nil
 	}
 	return r.RemakeHour(ctx, next, name)
 }
 
-// saveRows writes the blocks of a damaged run that can be read as other runs.
+// saveRows saves the readable blocks of a damaged run to other runs.
 func (r *Shard) saveRows(ctx context.Context, hour, key string) ([]layout.File, error) {
 	o, err := r.Bucket.Open(ctx, key)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		return nil, nil // without its index nothing can be read
+		return nil, nil // without its index no block can be found
 	}
 	rows, err := o.SoundRows(ctx)
 	if err != nil {
@@ -197,21 +202,22 @@ func (r *Shard) saveRows(ctx context.Context, hour, key string) ([]layout.File, 
 	return out, nil
 }
 
-// lateAfter is how long traces may wait to be rolled up before that is a problem of the shard.
+// lateAfter is how long traces may wait to be rolled up before the shard counts as late.
 const lateAfter = 10 * time.Minute
 
-// sayLate logs which shards have not been rolled up for long, once in that time.
-func (n *Roller) sayLate(ctx context.Context) {
-	if time.Since(n.saidLate) < lateAfter {
+// warnLate logs the late shards, at most once per lateAfter.
+func (n *Roller) warnLate(ctx context.Context) {
+	if time.Since(n.lateWarned) < lateAfter {
 		return
 	}
 	for _, why := range n.Late() {
-		n.saidLate = time.Now()
-		n.warn(ctx, "traces wait to be rolled up", -1, why)
+		n.lateWarned = time.Now()
+		n.warn(ctx, "traces are waiting to be rolled up", -1, why)
 	}
 }
 
-// Late returns an error for each shard that has not been rolled up for ten minutes although traces wait.
+// Late returns an error for each shard that has not been rolled up for ten minutes although traces
+// wait.
 func (n *Roller) Late() (out []error) {
 	for shard := range n.Bucket.Shards {
 		m, _ := n.Bucket.NewestKnown(shard)
@@ -223,7 +229,7 @@ func (n *Roller) Late() (out []error) {
 	return out
 }
 
-// Quarantined returns what is quarantined, as far as manifests are known.
+// Quarantined returns the quarantined objects of all known manifests.
 func (n *Roller) Quarantined() (out []layout.Quarantined) {
 	for shard := range n.Bucket.Shards {
 		if m, _ := n.Bucket.NewestKnown(shard); m != nil {

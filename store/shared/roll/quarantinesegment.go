@@ -11,17 +11,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// badSegments are segments that rollers have found damaged, and in how many rounds in a row.
+// badSegments counts the consecutive rounds in which each damaged segment was found.
 type badSegments struct {
 	mu     sync.Mutex
 	rounds map[layout.Segment]int
 	last   map[layout.Segment]*layout.Listing
 }
 
-// quarantineSegmentAfter is in how many rounds a segment must be found damaged before it is quarantined: it may be the way to it that is bad.
+// quarantineSegmentAfter is the number of rounds in which a segment must be found damaged before it
+// is quarantined. Fewer failures may be caused by the network or the store.
 const quarantineSegmentAfter = 3
 
-// note notes that a segment of a listing is damaged.
+// note records that a segment of a listing is damaged.
 func (b *badSegments) note(l *layout.Listing, s layout.Segment) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -33,7 +34,8 @@ func (b *badSegments) note(l *layout.Listing, s layout.Segment) {
 	}
 }
 
-// due returns the segments that are to be quarantined, and forgets those that were not found damaged in this round.
+// due returns the segments to quarantine, and drops those that were not found damaged in this
+// round.
 func (b *badSegments) due(l *layout.Listing) (list []layout.Segment) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -49,17 +51,19 @@ func (b *badSegments) due(l *layout.Listing) (list []layout.Segment) {
 	return list
 }
 
-// quarantineSegments moves damaged segments to where they stop nobody. What shards can read of them is rolled up before.
+// quarantineSegments moves damaged segments out of the way. Shards that can read their part have
+// rolled it up before.
 func (n *Roller) quarantineSegments(ctx context.Context, l *layout.Listing) {
 	for _, s := range n.bad.due(l) {
 		if err := n.quarantineSegment(ctx, s); err != nil {
-			n.warn(ctx, "a damaged segment is not quarantined", -1, err)
+			n.warn(ctx, "a damaged segment cannot be quarantined", -1, err)
 		}
 	}
 }
 
-// gone returns those of some segments that are not listed: they are rolled up by all shards, quarantined, or lost, which
-// is said.
+// gone returns the stored segments that are not listed any more, because all shards have rolled
+// them up or because they are lost. It logs lost ones. Segments that this instance quarantined are
+// not included.
 func (n *Roller) gone(l *layout.Listing, stored []layout.Segment) (out []layout.Segment) {
 	listed := map[layout.Segment]bool{}
 	for _, s := range l.List {
@@ -77,13 +81,13 @@ func (n *Roller) gone(l *layout.Listing, stored []layout.Segment) (out []layout.
 			}
 		}
 		if !known {
-			continue // the next round tells
+			continue // the next round decides
 		}
 		out = append(out, s)
 		if len(lost) > 0 {
 			n.did.gone.Add(1)
-			n.opts.Logger.Error("a segment that was acknowledged is not there, and not rolled up: "+
-				"its traces are lost unless it is restored", "segment", s.Key(), "shards", lost)
+			n.opts.Logger.Error("an acknowledged segment is missing and was not rolled up; "+
+				"its traces are lost unless the segment is restored", "segment", s.Key(), "shards", lost)
 		}
 	}
 	return out
@@ -92,13 +96,13 @@ func (n *Roller) gone(l *layout.Listing, stored []layout.Segment) (out []layout.
 func (n *Roller) quarantineSegment(ctx context.Context, s layout.Segment) error {
 	got, err := n.Bucket.Get(ctx, s.Key(), layout.MaxSegment, "")
 	if errors.Is(err, objects.ErrNotFound) {
-		return nil // another node has done it
+		return nil // another node has quarantined it
 	}
 	if err != nil {
 		return err
 	}
 	if len(got.Body) == 0 {
-		return fmt.Errorf("no bytes of %s are left to quarantine, so it stays", s.Key())
+		return fmt.Errorf("cannot quarantine %s: it is empty", s.Key())
 	}
 	o, why := n.Bucket.ParseSegment(s.Key(), got.Body)
 	for shard := range n.Bucket.Shards {
@@ -111,7 +115,7 @@ func (n *Roller) quarantineSegment(ctx context.Context, s layout.Segment) error 
 		}
 		switch _, err := o.OfShard(ctx, shard); {
 		case err == nil:
-			return nil // it waits for this shard
+			return nil // it still has to be rolled up by this shard
 		case !errors.Is(err, block.ErrDamaged):
 			return err
 		default:
@@ -119,7 +123,7 @@ func (n *Roller) quarantineSegment(ctx context.Context, s layout.Segment) error 
 		}
 	}
 	if why == nil {
-		return nil // it can be read now, or all shards have it
+		return nil // it can be read now, or all shards have rolled it up
 	}
 	if _, err := n.Bucket.Put(ctx, s.QuarantineKey(), got.Body, objects.Condition{}); err != nil {
 		return fmt.Errorf("quarantine %s: %w", s.Key(), err)
@@ -132,6 +136,6 @@ func (n *Roller) quarantineSegment(ctx context.Context, s layout.Segment) error 
 		n.inQuarantine = map[layout.Segment]bool{}
 	}
 	n.inQuarantine[s] = true
-	n.opts.Logger.Warn("a segment is damaged: what it had of some shards is in no answer", "segment", s.Key(), "now", s.QuarantineKey(), logErr, why)
+	n.opts.Logger.Warn("a damaged segment was quarantined; its traces of some shards are missing from responses", "segment", s.Key(), "quarantine", s.QuarantineKey(), logErr, why)
 	return nil
 }

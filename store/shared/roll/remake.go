@@ -7,8 +7,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// RemakeHour makes the rollups of an hour again from its traces. Only rollups have page views without a trace, and Web
-// Vitals: RemakeHour keeps what can be read of them.
+// RemakeHour rebuilds the rollups of an hour from its traces. Page views without a trace and Web
+// Vitals exist only in rollups, so RemakeHour keeps all of them that can be read.
 func (r *Shard) RemakeHour(ctx context.Context, next *layout.Manifest, name string) error {
 	h := next.Hours[name]
 	if h == nil {
@@ -44,12 +44,12 @@ func (r *Shard) RemakeHour(ctx context.Context, next *layout.Manifest, name stri
 	h.Rollups, h.Traces = rollups, rows
 	for i := range h.Quarantined {
 		q := &h.Quarantined[i]
-		q.Lost = max(q.Lost, q.File.Rows) // they were in the old rollups at most
+		q.Lost = max(q.Lost, q.File.Rows) // an upper bound: the old rollups counted at most these
 	}
 	return nil
 }
 
-// readable opens those rollups of an hour that can be read.
+// readable opens the rollups of an hour that can be read.
 func (r *Shard) readable(ctx context.Context, hour string, files []layout.File) (out []*layout.Object, err error) {
 	for _, f := range files {
 		o, err := r.Bucket.Open(ctx, layout.HourKey(r.Number, hour, f.ID))
@@ -68,10 +68,10 @@ type remaking struct {
 	r       *Shard
 	to      *Series[*layout.RollupWriter]
 	reports []*layout.Object // the old rollups
-	left    []string         // their pages that are not written yet, sorted
+	left    []string         // pages of the old rollups that are not written yet, sorted
 }
 
-// add writes a page with what its traces sum up to, and the pages before it that have reports alone.
+// add writes a page that has traces, after all pages before it that have only reports.
 func (m *remaking) add(ctx context.Context, page string, p *layout.Page) error {
 	if err := m.upTo(ctx, &page); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (m *remaking) add(ctx context.Context, page string, p *layout.Page) error {
 	return m.write(ctx, page, p)
 }
 
-// upTo writes the pages before one that have reports alone; all of them if end is nil.
+// upTo writes the pages before end that have only reports, or all remaining ones if end is nil.
 func (m *remaking) upTo(ctx context.Context, end *string) error {
 	for len(m.left) > 0 && (end == nil || m.left[0] < *end) {
 		page := m.left[0]

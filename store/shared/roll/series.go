@@ -7,31 +7,32 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// maxRun is how large an object of traces, or of rollups, becomes, about. What is more goes into another one, so that it is made in memory
-// and sent as a whole.
+// maxRun is the approximate maximum size of an object of traces or rollups, in bytes. Larger data
+// is split, because each object is built in memory and written in one request.
 const maxRun = 32 << 20
 
 // Tiers of runs that are not compacted.
 const (
-	fullTier   = -1 // as large as one becomes: to compact it would only write it again
-	PackedTier = -2 // of an hour to which nothing is added any more, with traces that share their tables
+	fullTier   = -1 // of the maximum size: compaction would only rewrite it
+	PackedTier = -2 // packed, in an hour to which no data is added any more
 )
 
-// objectWriter makes an object.
+// objectWriter builds an object.
 type objectWriter interface {
-	Size() int // about, of what was added
+	Size() int // approximate size so far, in bytes
 	Rows() (n int, first, last int64)
 	Finish(key string) ([]byte, error)
 }
 
-// Series stores objects of a kind, one after the other as they fill up, so that one alone is in memory.
+// Series writes objects of one kind one after the other, starting a new one whenever the current
+// one is full, so that only one of them is in memory.
 type Series[W objectWriter] struct {
 	r          *Shard
 	begin      func() W
 	key        func(id string) string
-	Most       int                                    // bytes of one
-	tier, full int                                    // of objects, and of those that are full
-	stored     func(f layout.File, body []byte) error // is told of each; may be nil
+	Most       int                                    // maximum size of an object, in bytes
+	tier, full int                                    // tier of the last object, and of full ones
+	stored     func(f layout.File, body []byte) error // called after each object was stored; may be nil
 
 	w    W
 	open bool
@@ -45,7 +46,7 @@ func (r *Shard) Runs(hour string, tier int) *Series[*layout.RunWriter] {
 		key:   func(id string) string { return layout.RunKey(r.Number, hour, id) }}
 }
 
-// PackedRuns returns a series of runs of an hour to which nothing is added any more.
+// PackedRuns returns a series of packed runs of a closed hour.
 func (r *Shard) PackedRuns(hour string) *Series[*layout.RunWriter] {
 	out := r.Runs(hour, PackedTier)
 	out.full = PackedTier
@@ -53,7 +54,8 @@ func (r *Shard) PackedRuns(hour string) *Series[*layout.RunWriter] {
 	return out
 }
 
-// HourRollups returns a series of rollups of an hour. What is final is not added to any more.
+// HourRollups returns a series of rollups of an hour. If final is set, no data will be added to
+// them later.
 func (r *Shard) HourRollups(hour string, final bool, tier int) *Series[*layout.RollupWriter] {
 	return &Series[*layout.RollupWriter]{r: r, Most: maxRun, tier: tier, full: tier,
 		begin: func() *layout.RollupWriter { return layout.NewRollupWriter(r.Bucket.Codec, final) },
@@ -67,7 +69,7 @@ func (r *Shard) DayRollups(day string) *Series[*layout.RollupWriter] {
 		key:   func(id string) string { return layout.DayKey(r.Number, day, id) }}
 }
 
-// Next returns the writer of the object that the next thing goes into.
+// Next returns the writer for the next item. It starts a new object if the current one is full.
 func (s *Series[W]) Next(ctx context.Context) (w W, err error) {
 	if s.open && s.w.Size() >= s.Most {
 		if err := s.store(ctx, s.full); err != nil {
@@ -80,7 +82,7 @@ func (s *Series[W]) Next(ctx context.Context) (w W, err error) {
 	return s.w, nil
 }
 
-// Finish stores what is left, and returns all objects.
+// Finish writes the last object, and returns all of them.
 func (s *Series[W]) Finish(ctx context.Context) ([]layout.File, error) {
 	if s.open {
 		if err := s.store(ctx, s.tier); err != nil {
@@ -110,7 +112,7 @@ func (s *Series[W]) store(ctx context.Context, tier int) error {
 	return s.stored(f, body)
 }
 
-// putRows stores rows as runs, and keeps their keys.
+// putRows writes rows as runs, and caches their keys.
 func (r *Shard) putRows(ctx context.Context, hour string, rows []layout.Row) ([]layout.File, error) {
 	runs := r.Runs(hour, 0)
 	left := rows

@@ -15,48 +15,50 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// A commit of a manifest is done, lost or unknown.
+// The outcome of a commit is success, ErrLost or ErrUnknown.
 var (
-	// ErrLost is returned if another node has replaced the manifest since it was read. Nothing was stored.
-	ErrLost = errors.New("the manifest has changed meanwhile")
-	// ErrUnknown is returned if the store did not say whether it has the new manifest. It may have it, or get it
-	// later, so nothing that was made for it may be deleted.
-	ErrUnknown = errors.New("it is not known whether the manifest is stored")
+	// ErrLost is returned if another node has replaced the manifest since it was read. Nothing was
+	// stored.
+	ErrLost = errors.New("another node has replaced the manifest")
+	// ErrUnknown is returned if the store did not confirm the new manifest. It may have stored it,
+	// or may still store it later, so no object that was written for it may be deleted.
+	ErrUnknown = errors.New("the outcome of writing the manifest is unknown")
 )
 
-// Shard rolls up a shard: it turns what segments have of it into runs and rollups, and has the manifest name
-// them. Any number of nodes may do that at once; one of them succeeds. It is for one goroutine.
+// Shard rolls up a shard: it turns the shard's part of segments into runs and rollups, and commits
+// a manifest that names them. If several nodes do this concurrently, one of them succeeds. A Shard
+// must not be used concurrently.
 type Shard struct {
 	roller *Roller
 	Bucket *layout.Bucket
 	Number int
 
-	Manifest *layout.Manifest // as it was read or written last; nil if that is not known
+	Manifest *layout.Manifest // as last read or written; nil if unknown
 	tag      objects.Tag
-	keys     map[string]*layout.RunKeys // of runs, by their names
-	seen     seenState                  // while another node has it
-	kept     seenState                  // the manifest of which the last copy was kept, by this node
+	keys     map[string]*layout.RunKeys // keys of runs, by object key
+	seen     seenState                  // while another node owns the shard
+	kept     seenState                  // the last manifest that this node kept a copy of
 
-	released bool // the next commit leaves it to others
+	released bool // the next commit gives up ownership
 
-	made       []string        // objects that were put since the manifest was written
-	abandoned  map[string]bool // objects that were put for manifests that were not
-	unpackable map[string]bool // runs, by their ids, that can not be read to be packed
+	made       []string        // objects written since the last manifest
+	abandoned  map[string]bool // objects written for manifests that were not stored
+	unpackable map[string]bool // ids of runs that cannot be read, so not packed
 	troubles   map[string]*trouble
 
-	// Of the cycle that is under way:
-	began                  time.Time // when the first object was put, zero if none was
+	// State of the current cycle:
+	began                  time.Time // when the first object was written; zero if none was
 	fresh, duplicates, bad int       // rows
 }
 
-// Forget forgets what is known of the shard.
+// Forget drops the cached state of the shard.
 func (r *Shard) Forget() {
 	r.Manifest, r.tag, r.keys = nil, "", nil
 	r.abandon(r.made)
 	r.made = nil
 }
 
-// abandon notes objects that no manifest names, or will.
+// abandon records objects that no manifest names, now or later.
 func (r *Shard) abandon(keys []string) {
 	if r.abandoned == nil {
 		r.abandoned = map[string]bool{}
@@ -68,7 +70,7 @@ func (r *Shard) abandon(keys []string) {
 	}
 }
 
-// Load makes sure that a manifest is known. It may be an old one.
+// Load reads a manifest unless one is cached. It may be outdated.
 func (r *Shard) Load(ctx context.Context) error {
 	if r.Manifest != nil {
 		return nil
@@ -81,7 +83,8 @@ func (r *Shard) Load(ctx context.Context) error {
 	if tag != "" {
 		return nil
 	}
-	// A shard has a manifest before it has anything else: then one that is not there is always lost.
+	// The manifest is the first object of a shard, so a missing manifest of a shard with objects is
+	// always lost.
 	if err := r.Replace(ctx, m.Clone()); err != nil {
 		r.Forget()
 		return err
@@ -89,18 +92,19 @@ func (r *Shard) Load(ctx context.Context) error {
 	return nil
 }
 
-// Begin makes sure that a manifest is known, for another one that names what is put from now on.
+// Begin starts a cycle and loads a manifest. The next manifest will name the objects that are put
+// from now on.
 func (r *Shard) Begin(ctx context.Context) error {
 	r.began, r.fresh, r.duplicates, r.bad = time.Time{}, 0, 0, 0
 	return r.Load(ctx)
 }
 
-// rollBytes is how many bytes of traces of a shard are rolled up at once, about: most hosts send some 3 KB in each, and who
-// sends a hundred times as much should not fill the memory.
+// rollBytes is roughly how many bytes of traces of a shard are rolled up in one cycle. Most traces
+// have about 3 KB; hosts whose traces are 100 times larger must not fill the memory.
 const rollBytes = 32 << 20
 
-// Cycle rolls up what came in, as far as it is in a listing and not too much at once. It reports whether there
-// is more. [ErrLost] says that another node has done something meanwhile.
+// Cycle rolls up listed segments, up to a bounded amount. It reports whether there is more. It
+// returns [ErrLost] if another node has changed the shard.
 func (r *Shard) Cycle(ctx context.Context, l *layout.Listing) (more bool, err error) {
 	defer func() {
 		if err != nil {
@@ -126,12 +130,12 @@ func (r *Shard) Cycle(ctx context.Context, l *layout.Listing) (more bool, err er
 		}
 		b, err := r.read(ctx, l, s.Segment)
 		switch {
-		case errors.Is(err, block.ErrDamaged): // which stops none of the others
+		case errors.Is(err, block.ErrDamaged): // the other segments are not affected
 			r.roller.bad.note(l, s.Segment)
 			next.AsOf = max(r.Manifest.AsOf, min(next.AsOf, s.Modified.UnixMicro()))
 			continue
 		case errors.Is(err, objects.ErrNotFound):
-			return true, ErrLost // who deletes a segment has seen it consumed
+			return true, ErrLost // a node deletes a segment only after it was rolled up
 		case err != nil:
 			return false, err
 		}
@@ -157,8 +161,9 @@ func (r *Shard) Cycle(ctx context.Context, l *layout.Listing) (more bool, err er
 	return more, r.Commit(ctx, next)
 }
 
-// Discard deletes the objects that were put since the last manifest and that m does not name. It must
-// not follow a commit of unknown outcome. Those that it cannot delete are swept later.
+// Discard deletes the objects that were written since the last manifest and that m does not name.
+// It must not be called after a commit of unknown outcome. Objects that it cannot delete are swept
+// later.
 func (r *Shard) Discard(ctx context.Context, m *layout.Manifest) {
 	named := m.Names(r.Number)
 	var unnamed []string
@@ -172,10 +177,11 @@ func (r *Shard) Discard(ctx context.Context, m *layout.Manifest) {
 	}
 }
 
-// Keep has [Shard.Discard] leave the objects that were put so far.
+// Keep excludes the objects written so far from [Shard.Discard].
 func (r *Shard) Keep() { r.made = nil }
 
-// PutBack replaces a manifest that is lost or damaged, whose tag is given if there is one, by an older one.
+// PutBack replaces a lost or damaged manifest by an older one. tag is the tag of the damaged
+// manifest, or "" if it is missing.
 func (r *Shard) PutBack(ctx context.Context, m *layout.Manifest, tag objects.Tag) error {
 	r.Manifest, r.tag, r.keys, r.began = m, tag, map[string]*layout.RunKeys{}, time.Time{}
 	next := m.Clone()
@@ -183,7 +189,8 @@ func (r *Shard) PutBack(ctx context.Context, m *layout.Manifest, tag objects.Tag
 	return r.Replace(ctx, next)
 }
 
-// put stores an object that nobody else puts. Attempts of the same bytes do no harm.
+// put writes an object under a key that is never used again, so repeated attempts store the same
+// bytes.
 func (r *Shard) put(ctx context.Context, k string, body []byte) error {
 	if r.began.IsZero() {
 		r.began = r.Bucket.Now()
@@ -192,7 +199,8 @@ func (r *Shard) put(ctx context.Context, k string, body []byte) error {
 	return r.Bucket.PutObject(ctx, k, body)
 }
 
-// Commit replaces the manifest by next, with this instance as its owner. It fails with [ErrLost] or [ErrUnknown].
+// Commit replaces the manifest by next, with this instance as its owner. It may return [ErrLost] or
+// [ErrUnknown].
 func (r *Shard) Commit(ctx context.Context, next *layout.Manifest) error {
 	next.Owner = r.roller.instance
 	if r.released {
@@ -201,10 +209,10 @@ func (r *Shard) Commit(ctx context.Context, next *layout.Manifest) error {
 	return r.Replace(ctx, next)
 }
 
-// Replace is Commit without a change of who rolls the shard up.
+// Replace is like Commit, but keeps the owner in next.
 func (r *Shard) Replace(ctx context.Context, next *layout.Manifest) error {
 	if took := r.Bucket.Now().Sub(r.began); !r.began.IsZero() && (took > giveUpAfter || took < -layout.SureOfTime) {
-		return fmt.Errorf("give up rolling up shard %d: it took %v", r.Number, took)
+		return fmt.Errorf("give up rolling up shard %d after %v", r.Number, took)
 	}
 	next.Nonce = rand.Text()
 	body, err := next.Encode(r.Bucket.Codec, r.Number)
@@ -232,7 +240,8 @@ func (r *Shard) Replace(ctx context.Context, next *layout.Manifest) error {
 	r.roller.did.unreadable.Add(uint64(r.bad))
 	r.fresh, r.duplicates, r.bad = 0, 0, 0
 	r.Bucket.Know(r.Number, next, tag, sequence)
-	// Keys are read again where they are needed: what comes late is rare, and those of a week do not fit into memory.
+	// Keys of other hours are read again if needed: late traces are rare, and the keys of a week do
+	// not fit into memory.
 	named := next.Names(r.Number)
 	now := layout.HourOf(r.Bucket.Now())
 	near := []string{"/" + layout.HourAfter(now, -1) + "/", "/" + now + "/", "/" + layout.HourAfter(now, 1) + "/"}
@@ -242,9 +251,9 @@ func (r *Shard) Replace(ctx context.Context, next *layout.Manifest) error {
 	return nil
 }
 
-// outcome finds out what became of a manifest with a nonce whose PUT has failed. It returns the tag of one that is
-// stored. A conflict is proof that it is not only if the manifest is another one: a proxy may have sent the request
-// twice.
+// outcome checks whether a manifest with a nonce was stored although the write failed. It returns
+// the tag of the manifest if it was. A conflict proves that it was not only if the stored manifest
+// is another one, because a proxy may send the request twice.
 func (r *Shard) outcome(ctx context.Context, nonce string, failure error) (objects.Tag, error) {
 	got, err := r.Bucket.Get(ctx, layout.ManifestKey(r.Number), layout.MaxManifest, "")
 	if err != nil {
@@ -257,11 +266,12 @@ func (r *Shard) outcome(ctx context.Context, nonce string, failure error) (objec
 	case err == nil && errors.Is(failure, objects.ErrConflict):
 		return "", ErrLost
 	}
-	// It may have been stored and replaced, or be on its way.
+	// It may have been stored and replaced, or may still be in transit.
 	return "", fmt.Errorf("%w: %w", ErrUnknown, errors.Join(failure, err))
 }
 
-// Missing makes of an object that is not there what it means: the manifest that names it is old, or the object is lost.
+// Missing wraps the error that an object was not found: either the manifest that names it is
+// outdated, or the object is lost. It returns other errors unchanged.
 func (r *Shard) Missing(err error) error {
 	if errors.Is(err, objects.ErrNotFound) {
 		return fmt.Errorf("%w, or an object that it names is lost: %w", ErrLost, err)
@@ -269,5 +279,5 @@ func (r *Shard) Missing(err error) error {
 	return err
 }
 
-// maxAbandoned bounds how many objects are remembered of commits that failed.
+// maxAbandoned bounds how many objects of failed commits are remembered.
 const maxAbandoned = 10_000

@@ -28,10 +28,10 @@ func TestTracesExpire(t *testing.T) {
 		stays           bool
 	}{
 		{"a closed hour", true, false, 7*time.Hour + time.Second, false},
-		{"a closed hour that is not too old", true, false, 7 * time.Hour, true},
-		{"a closed hour with a segment that came late", true, true, 7*time.Hour + time.Second, false},
+		{"a closed hour that has not expired", true, false, 7 * time.Hour, true},
+		{"a closed hour with a late segment", true, true, 7*time.Hour + time.Second, false},
 		{"an hour that cannot be closed", false, false, 7*time.Hour + time.Second, false},
-		{"an hour that cannot be closed, and is not too old", false, false, 7 * time.Hour, true},
+		{"an hour that cannot be closed and has not expired", false, false, 7 * time.Hour, true},
 		{"an open hour with a segment that waits", false, true, 7*time.Hour + time.Second, true},
 	} {
 		n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
@@ -44,7 +44,7 @@ func TestTracesExpire(t *testing.T) {
 		}
 		n.Shards[0].expire(m, l)
 		if got := len(m.Hours[hour].Runs) > 0; got != tt.stays {
-			t.Errorf("%s: the traces stay: got %t, want %t", tt.what, got, tt.stays)
+			t.Errorf("%s: kept: got %t, want %t", tt.what, got, tt.stays)
 		}
 		if removed := len(m.Removed); removed > 0 == tt.stays {
 			t.Errorf("%s: %d objects are removed", tt.what, removed)
@@ -63,7 +63,7 @@ func newTestManifest() *layout.Manifest {
 func TestDayTimes(t *testing.T) {
 	n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
 	m := newTestManifest()
-	m.Hours["20261125T08"] = &layout.Hour{Sealed: true, Traces: 1} // no times are known
+	m.Hours["20261125T08"] = &layout.Hour{Sealed: true, Traces: 1} // without times
 	m.Hours["20261125T09"] = &layout.Hour{Sealed: true, Traces: 2, First: 900, Last: 950}
 	m.Hours["20261125T10"] = &layout.Hour{Sealed: true, Traces: 4, First: 100, Last: 990}
 	m.Hours["20261125T11"] = &layout.Hour{Sealed: true, Traces: 8, First: 960, Last: 970}
@@ -87,7 +87,7 @@ func TestSweepLeavesWhatIsRead(t *testing.T) {
 		r := n.Shards[0]
 		hour := layout.HourOf(n.Bucket.Now())
 		key := func(id string) string { return layout.RunKey(0, hour, id) }
-		if err := r.Begin(t.Context()); err != nil { // which makes the first manifest
+		if err := r.Begin(t.Context()); err != nil { // writes the first manifest
 			t.Fatal(err)
 		}
 		for _, id := range []string{"named", "removed", "unnamed"} {
@@ -228,7 +228,7 @@ func TestDaysToClose(t *testing.T) {
 	const day, hour = "20261125", "20261125T10"
 	for _, tt := range []struct {
 		what         string
-		after        time.Duration // its end
+		after        time.Duration // after the end of the day
 		open, closed bool
 		waits        string // hour of a segment that is not rolled up
 		want         bool
@@ -236,7 +236,7 @@ func TestDaysToClose(t *testing.T) {
 		{"just after its end", dayAfter - time.Second, false, false, "", false},
 		{"a while after its end", dayAfter, false, false, "", true},
 		{"an hour of it is open", dayAfter, true, false, "", false},
-		{"it is closed", dayAfter, false, true, "", false},
+		{"the day is already closed", dayAfter, false, true, "", false},
 		{"a segment of one of its hours waits", dayAfter, false, false, hour, false},
 		{"a segment of another of its hours waits", dayAfter, false, false, "20261125T23", false},
 		{"a segment of the next day waits", dayAfter, false, false, "20261126T00", true},
@@ -261,7 +261,7 @@ func TestDaysToClose(t *testing.T) {
 }
 
 // A sweep may delete an unnamed object if it is older than the retention of its kind, or if this
-// process put it for a manifest that was not written.
+// process wrote it for a manifest that was not stored.
 func TestDeletable(t *testing.T) {
 	n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
 	keeps := layout.Retention{Traces: int64(5 * time.Hour), Hours: int64(50 * time.Hour), Days: int64(500 * time.Hour)}
@@ -288,7 +288,7 @@ func TestDeletable(t *testing.T) {
 			t.Errorf("%s at %s: got %t, want %t", tt.key, tt.now.Format(time.DateTime), got, tt.want)
 		}
 	}
-	kept := layout.Retention{Traces: int64(6 * time.Hour)} // another node was told to keep them for longer
+	kept := layout.Retention{Traces: int64(6 * time.Hour)} // another node is configured with a longer retention
 	m := newTestManifest()
 	if m.Kept = &kept; r.deletable(m, layout.RunKey(0, "20261125T10", "x"), end.Add(5*time.Hour+1)) {
 		t.Error("a run is deleted that another node keeps")

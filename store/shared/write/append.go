@@ -16,53 +16,53 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// Writer stores what comes in as segments. It is safe for concurrent use.
+// Writer stores traces as segments. It is safe for concurrent use.
 type Writer struct {
 	b        *layout.Bucket
 	opts     Options
 	instance string
-	spool    *spool        // nil without one
-	slots    chan struct{} // one for each segment on its way
+	spool    *spool        // nil if there is none
+	slots    chan struct{} // a semaphore: one slot for each segment that is being stored
 	group    sync.WaitGroup
 
-	storing chan struct{} // holds one while counts are sent
+	storing chan struct{} // a mutex: holds a value while counts are being stored
 
-	mu           sync.Mutex // guards all below
+	mu           sync.Mutex // guards the fields below
 	closing      bool
-	open         *waiting  // what waits for others
-	flushed      time.Time // when something waited for no others any more
+	open         *waiting  // the batch that is being filled
+	flushed      time.Time // when the last batch was closed
 	queuedTraces int
 	queuedBytes  int64
 	seq          uint64
-	stored       map[layout.Segment]bool // that were acknowledged, until all shards have them
+	stored       map[layout.Segment]bool // acknowledged segments that are not known to be rolled up
 	counting     counting
 
-	did struct { // since the start
+	did struct { // counters since the start
 		segments, bytes, traces, refused, spooled atomic.Uint64
 	}
 }
 
-// Options say how traces become segments.
+// Options configures a [Writer].
 type Options struct {
-	Flush      time.Duration // how long traces wait for others to share a segment with
-	FlushBytes int64         // which ends the wait early
+	Flush      time.Duration // how long traces wait to share a segment with others
+	FlushBytes int64         // size of a batch that is stored without waiting longer, in bytes
 
-	Puts   int           // segments on their way at once
-	GiveUp time.Duration // how long one is tried
+	Puts   int           // maximum number of segments that are stored in parallel
+	GiveUp time.Duration // how long to retry a segment
 
-	Spool      string        // a directory for segments that the store does not take within SpoolAfter, if there is one
-	SpoolAfter time.Duration //
-	SpoolSize  int64         // bytes of it
-	FS         disk.FS       // that the spool is on
+	Spool      string        // directory for segments that the store does not accept within SpoolAfter; may be empty
+	SpoolAfter time.Duration // how long to try the store before a segment is spooled
+	SpoolSize  int64         // maximum size of the spool, in bytes
+	FS         disk.FS       // file system of the spool
 
-	QueueTraces int   // that wait to be stored
-	QueueBytes  int64 // of them
-	MaxPayload  int64 // bytes of a trace
+	QueueTraces int   // maximum number of traces that wait to be stored
+	QueueBytes  int64 // maximum size of these traces, in bytes
+	MaxPayload  int64 // maximum size of a trace, in bytes
 
 	Logger *slog.Logger
 }
 
-// New returns who writes to a bucket. An instance is named once and never again.
+// New returns a Writer. Instance ids must not be reused.
 func New(b *layout.Bucket, instance string, o Options) (*Writer, error) {
 	w := &Writer{b: b, opts: o, instance: instance, slots: make(chan struct{}, o.Puts), storing: make(chan struct{}, 1), stored: map[layout.Segment]bool{}}
 	if o.Spool != "" {
@@ -74,32 +74,33 @@ func New(b *layout.Bucket, instance string, o Options) (*Writer, error) {
 	return w, nil
 }
 
-// waiting are traces that will share a segment, and those who wait for it.
+// waiting is a batch of traces that will share a segment. Callers wait for done.
 type waiting struct {
 	batch  layout.Batch
 	seen   map[seen]bool
 	traces int
 	bytes  int64
 	timer  *time.Timer
-	done   chan struct{} // closed when the rest is known
+	done   chan struct{} // closed when err and spooled are set
 	err    error
 
 	spooled bool
 }
 
-// seen is a trace of a page that is in a segment.
+// seen identifies a trace under one of its pages.
 type seen struct {
 	page string
 	id   store.ID
 }
 
-// perTrace is what a trace takes beside its payload, about.
+// perTrace is the approximate memory of a trace in addition to its payload, in bytes.
 const perTrace = 200
 
-// Append stores traces, and returns when they are in the bucket. All are checked before: one that can not be
-// stored gives a [*store.RecordError]. [store.ErrBusy] means that nothing was stored. After other
-// errors all, some or none may be; repeating the call does no harm. A trace that was stored before, by
-// whichever node, is found out later, and is counted as a duplicate here only if it came with others.
+// Append stores traces, and returns once they are in the bucket. It checks all traces first, and
+// returns a [*store.RecordError] if one cannot be stored. If it returns [store.ErrBusy], nothing
+// was stored. After any other error all, some or none of the traces may be stored, and it is safe
+// to repeat the call. The result counts only duplicates within the same batch; all others are
+// detected during roll-up.
 func (n *Writer) Append(ctx context.Context, recs []store.Record) (store.AppendResult, error) {
 	if err := ctx.Err(); err != nil {
 		return store.AppendResult{}, err
@@ -139,7 +140,7 @@ func (n *Writer) Append(ctx context.Context, recs []store.Record) (store.AppendR
 	}
 }
 
-// enqueue adds traces to those that wait.
+// enqueue adds traces to the current batch.
 func (n *Writer) enqueue(recs []store.Record, size int64) (*waiting, store.AppendResult, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -167,10 +168,11 @@ func (n *Writer) enqueue(recs []store.Record, size int64) (*waiting, store.Appen
 	return w, result, nil
 }
 
-// aloneFlush is how long traces of one request wait for each other.
+// aloneFlush is how long the traces of one request wait for each other.
 const aloneFlush = time.Millisecond
 
-// flushDelay returns how long traces wait for others. On a disk, where a segment costs little, single requests need not wait.
+// flushDelay returns how long a new batch waits for more traces. On a local disk a segment costs
+// little, so single requests need not wait.
 func (n *Writer) flushDelay() time.Duration {
 	if !n.b.Exclusive() {
 		return n.opts.Flush
@@ -178,7 +180,7 @@ func (n *Writer) flushDelay() time.Duration {
 	return max(n.opts.Flush-time.Since(n.flushed), min(aloneFlush, n.opts.Flush))
 }
 
-// add adds traces. It keeps no memory of theirs: who calls may use it again.
+// add adds traces to the batch. It copies payloads, so the caller may reuse its buffers.
 func (w *waiting) add(recs []store.Record, size int64) (result store.AppendResult) {
 	for i := range recs {
 		rec := recs[i]
@@ -202,7 +204,7 @@ func (w *waiting) add(recs []store.Record, size int64) (result store.AppendResul
 	return result
 }
 
-// flush stores what waits, if it still does.
+// flush stores a batch unless it has been stored already.
 func (n *Writer) flush(w *waiting) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -233,8 +235,8 @@ func (n *Writer) flushLocked(w *waiting) {
 	})
 }
 
-// putInTurn stores a batch when there is room for it among those on their way. To wait for room is to wait for the
-// store, and takes no longer than that may.
+// putInTurn stores a batch once one of the slots is free. Waiting for a slot counts as waiting for
+// the store, so it is bounded by the same time.
 func (n *Writer) putInTurn(b *layout.Batch) (spooled bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), n.opts.GiveUp)
 	defer cancel()
@@ -251,7 +253,7 @@ func (n *Writer) putInTurn(b *layout.Batch) (spooled bool, err error) {
 	case <-late.C:
 	}
 	if n.spool == nil {
-		return false, fmt.Errorf("%d segments are on their way already: %w", cap(n.slots), store.ErrBusy)
+		return false, fmt.Errorf("%d segments are already being stored: %w", cap(n.slots), store.ErrBusy)
 	}
 	k, body, err := n.seal(b)
 	if err != nil {
@@ -260,7 +262,7 @@ func (n *Writer) putInTurn(b *layout.Batch) (spooled bool, err error) {
 	return n.toSpool(k, body)
 }
 
-// put makes a segment of a batch, and stores it. It reports whether that is in the spool.
+// put encodes a batch as a segment and stores it. It reports whether the segment is in the spool.
 func (n *Writer) put(ctx context.Context, b *layout.Batch) (spooled bool, err error) {
 	k, body, err := n.seal(b)
 	if err != nil {
@@ -272,7 +274,7 @@ func (n *Writer) put(ctx context.Context, b *layout.Batch) (spooled bool, err er
 	return false, n.putCounted(ctx, k, body, n.opts.GiveUp)
 }
 
-// putCounted stores a segment, and counts it.
+// putCounted stores a segment, and updates the counters.
 func (n *Writer) putCounted(ctx context.Context, k string, body []byte, giveUp time.Duration) error {
 	if err := n.putSegment(ctx, k, body, giveUp); err != nil {
 		return err
@@ -282,8 +284,9 @@ func (n *Writer) putCounted(ctx context.Context, k string, body []byte, giveUp t
 	return nil
 }
 
-// putOrSpool stores a segment in the bucket, or in the spool if the bucket does not answer soon. An attempt that
-// is still on its way may succeed later: it has the same bytes and the same name.
+// putOrSpool stores a segment in the bucket, or in the spool if the bucket does not accept it
+// within SpoolAfter. An earlier attempt may still succeed later, which is safe because it has the
+// same key and bytes.
 func (n *Writer) putOrSpool(ctx context.Context, k string, body []byte) (spooled bool, err error) {
 	begin := time.Now()
 	if err = n.putCounted(ctx, k, body, n.opts.SpoolAfter); err == nil {
@@ -293,7 +296,7 @@ func (n *Writer) putOrSpool(ctx context.Context, k string, body []byte) (spooled
 	if serr == nil {
 		return spooled, nil
 	}
-	// The last way: to go on as if there was no spool.
+	// As a last resort, retry for the remaining time as if there were no spool.
 	if left := n.opts.GiveUp - time.Since(begin); left > 0 && n.putCounted(ctx, k, body, left) == nil {
 		return false, nil
 	}
@@ -309,7 +312,7 @@ func (n *Writer) toSpool(k string, body []byte) (spooled bool, err error) {
 	return true, nil
 }
 
-// seal makes a segment of a batch. What is in it is received now.
+// seal encodes a batch as a segment. Its traces and counts are marked as received now.
 func (n *Writer) seal(b *layout.Batch) (k string, body []byte, err error) {
 	now := n.b.Now()
 	for i := range b.Rows {
@@ -323,13 +326,13 @@ func (n *Writer) seal(b *layout.Batch) (k string, body []byte, err error) {
 	k = layout.Segment{Hour: layout.HourOf(now), Instance: n.instance, Seq: n.seq}.Key()
 	n.mu.Unlock()
 	if body, err = layout.EncodeSegment(n.b.Codec, k, b, n.b.Shards); err != nil {
-		return "", nil, fmt.Errorf("make a segment: %w", err)
+		return "", nil, fmt.Errorf("encode a segment: %w", err)
 	}
 	return k, body, nil
 }
 
-// putSegment stores a segment. It tries for a while: to put the same bytes under the same key again
-// does no harm.
+// putSegment stores a segment, and retries until giveUp has passed. Writing the same bytes under
+// the same key again is safe.
 func (n *Writer) putSegment(ctx context.Context, k string, body []byte, giveUp time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, giveUp)
 	defer cancel()
@@ -340,7 +343,8 @@ func (n *Writer) putSegment(ctx context.Context, k string, body []byte, giveUp t
 	return nil
 }
 
-// Close stores what waits, and what is in the spool, as far as there is time. Nothing may be appended after that.
+// Close stores all waiting traces, and the segments in the spool if there is time. Append must not
+// be called afterwards.
 func (n *Writer) Close(ctx context.Context) error {
 	n.mu.Lock()
 	n.closing = true
@@ -361,38 +365,38 @@ func (n *Writer) Close(ctx context.Context) error {
 	err := n.StoreCounts(ctx)
 	if uerr := n.Unspool(ctx); uerr != nil {
 		segments, bytes := n.spool.size()
-		n.opts.Logger.Warn("segments stay in the spool of this machine, until it is used again", "segments", segments, "bytes", bytes, "err", uerr)
+		n.opts.Logger.Warn("segments are left in the spool; start the daemon with this spool again to store them", "segments", segments, "bytes", bytes, "err", uerr)
 	}
 	return err
 }
 
-// StoreWaiting stores what was counted, and what is in the spool, as far as that takes no longer than patience, so that the shards
-// of this node do not wait for all of it. What goes wrong is logged.
+// StoreWaiting stores counts, and the segments in the spool. It spends at most patience on the
+// spool, so that the shards of this node need not wait for all of it. It logs errors.
 func (n *Writer) StoreWaiting(ctx context.Context, patience time.Duration) {
 	if err := n.StoreCounts(ctx); err != nil && ctx.Err() == nil {
-		n.opts.Logger.Warn("page views without a trace are not stored yet", "err", err)
+		n.opts.Logger.Warn("page views without a trace cannot be stored yet", "err", err)
 	}
 	part, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := n.Unspool(part); err != nil && part.Err() == nil {
-		n.opts.Logger.Warn("segments wait in the spool", "err", err)
+		n.opts.Logger.Warn("segments cannot be moved from the spool yet", "err", err)
 	}
 }
 
-// Load is what an instance has stored since its start, and what waits for that.
+// Load is what an instance has stored since its start, and what is waiting.
 type Load struct {
-	Segments, SegmentBytes uint64 // that it stored
-	Traces                 uint64 // in them
+	Segments, SegmentBytes uint64 // segments that were stored
+	Traces                 uint64 // traces in these segments
 	Refused                uint64 // traces that could not be stored
 	QueuedTraces           int
 	QueuedBytes            int64
-	Spooled                uint64 // segments that went to the spool
-	SpoolSegments          int    // that are in it
+	Spooled                uint64 // segments that were written to the spool
+	SpoolSegments          int    // segments that are in the spool now
 	SpoolBytes             int64
-	DroppedCounts          uint64 // page views without a trace, and Web Vitals of page views, that found no room
+	DroppedCounts          uint64 // page views without a trace, and Web Vitals, that were dropped because the counters were full
 }
 
-// Load returns what was stored, and what waits.
+// Load returns the counters of the Writer.
 func (n *Writer) Load() Load {
 	l := Load{Segments: n.did.segments.Load(), SegmentBytes: n.did.bytes.Load(), Traces: n.did.traces.Load(), Refused: n.did.refused.Load(), Spooled: n.did.spooled.Load()}
 	l.SpoolSegments, l.SpoolBytes = n.spool.size()

@@ -16,13 +16,13 @@ func TestQueueIsFull(t *testing.T) {
 	_, b := newTestWriter(t)
 	for _, tt := range []struct {
 		what  string
-		sizes []int64 // of traces that come one after the other
+		sizes []int64 // of traces that arrive one after the other
 		last  error
 	}{
-		{"as many traces as it has room for", []int64{1, 1, 1}, nil},
-		{"a trace too many", []int64{1, 1, 1, 1}, store.ErrBusy},
-		{"as many bytes as it has room for", []int64{60, 40}, nil},
-		{"a byte too many", []int64{60, 41}, store.ErrBusy},
+		{"the maximum number of traces", []int64{1, 1, 1}, nil},
+		{"one trace too many", []int64{1, 1, 1, 1}, store.ErrBusy},
+		{"the maximum number of bytes", []int64{60, 40}, nil},
+		{"one byte too many", []int64{60, 41}, store.ErrBusy},
 	} {
 		w, err := New(b, "0123456789ab", Options{Flush: time.Hour, FlushBytes: 1 << 20, Puts: 1, GiveUp: time.Second,
 			QueueTraces: 3, QueueBytes: 100, Logger: slog.New(slog.DiscardHandler)})
@@ -79,6 +79,6 @@ func TestSpoolIsFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, b := s.size(); n != 2 || b != 10 {
-		t.Errorf("opened again it has %d segments of %d bytes, want 2 of 10", n, b)
+		t.Errorf("reopened, the spool has %d segments of %d bytes, want 2 of 10", n, b)
 	}
 }

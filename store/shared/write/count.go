@@ -8,39 +8,39 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// counting are outcomes of page views, and Web Vitals, that are in no segment yet. They have segments
-// of their own, which are sent until they are stored: counts have no ids, so that what is
-// sent in two segments would count twice.
+// counting holds outcomes of page views, and Web Vitals, that are not in a segment yet. Counts
+// have no ids, so counts that are stored in two segments count twice. Therefore they get segments
+// of their own, which are retried unchanged until they are stored.
 type counting struct {
 	store.Counts
-	sealed []sealed // oldest first; guarded by Writer.storing as well, for whoever sends them
+	sealed []sealed // oldest first; StoreCounts changes it only while it holds Writer.storing
 }
 
-// sealed is a segment that waits to be stored.
+// sealed is an encoded segment that is not stored yet.
 type sealed struct {
 	key  string
 	body []byte
 }
 
-// maxSealed is how many segments of counts may wait.
+// maxSealed is the maximum number of segments of counts that may wait.
 const maxSealed = 64
 
-// CountViews counts page views by what became of their profile, see [rollup.Outcome]. They are stored with the next
-// call of [Writer.StoreCounts]; what was not stored when the node stops is forgotten.
+// CountViews counts page views by outcome, see [rollup.Outcome]. The next [Writer.StoreCounts] stores
+// them; counts that are not stored when the node stops are lost.
 func (n *Writer) CountViews(page, reason string, views int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.counting.AddViews(page, reason, views)
 }
 
-// CountVitals counts the Web Vitals of page views of a page, see [Writer.CountViews].
+// CountVitals counts the Web Vitals of page views, see [Writer.CountViews].
 func (n *Writer) CountVitals(page string, vitals []rollup.Vital) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.counting.AddVitals(page, vitals)
 }
 
-// drain empties what is counted into a batch.
+// drain moves the counts into a batch.
 func (c *counting) drain() *layout.Batch {
 	b := &layout.Batch{}
 	views, vitals := c.Take()
@@ -53,7 +53,7 @@ func (c *counting) drain() *layout.Batch {
 	return b
 }
 
-// fill takes back what was drained.
+// fill adds the counts of a drained batch back.
 func (c *counting) fill(b *layout.Batch) {
 	for i := range b.Counts {
 		x := &b.Counts[i]
@@ -62,7 +62,7 @@ func (c *counting) fill(b *layout.Batch) {
 	}
 }
 
-// StoreCounts stores what was counted. What cannot be stored waits for the next call.
+// StoreCounts stores the counts. Counts that cannot be stored wait for the next call.
 func (n *Writer) StoreCounts(ctx context.Context) error {
 	select {
 	case n.storing <- struct{}{}:

@@ -28,7 +28,7 @@ func newTestWriter(t *testing.T) (*Writer, *layout.Bucket) {
 	return w, b
 }
 
-// What finds no room among counts is counted itself.
+// Counts that are dropped for lack of space are themselves counted.
 func TestDroppedCounts(t *testing.T) {
 	w, _ := newTestWriter(t)
 	for i := range store.MaxOutcomes + 3 {
@@ -38,11 +38,11 @@ func TestDroppedCounts(t *testing.T) {
 		w.CountVitals("/feed", []rollup.Vital{{Labels: trie.Labels{{Key: "release", Value: fmt.Sprint(i)}}, Name: "lcp", Views: 3}})
 	}
 	if got := w.Load().DroppedCounts; got != 3*2+5*3 {
-		t.Errorf("%d were dropped", got)
+		t.Errorf("got %d dropped counts", got)
 	}
 }
 
-// Counts of which no segment can be made wait for the next one.
+// Counts that cannot be encoded as a segment wait for the next one.
 func TestCountsOutliveFailedSegment(t *testing.T) {
 	w, b := newTestWriter(t)
 	w.CountViews("/feed", "unsampled", 7)
@@ -50,7 +50,7 @@ func TestCountsOutliveFailedSegment(t *testing.T) {
 	tooMuch := store.Outcome{Page: "/feed", Reason: strings.Repeat("x", block.MaxBlock)}
 	w.counting.Views[tooMuch] = 1
 	if err := w.StoreCounts(t.Context()); err == nil {
-		t.Fatal("a segment was made of more than it can hold")
+		t.Fatal("a segment was encoded although it is too large")
 	}
 	delete(w.counting.Views, tooMuch)
 	if err := w.StoreCounts(t.Context()); err != nil {

@@ -1,7 +1,8 @@
-// Package write stores what comes in: traces, page views without a trace, and Web Vitals become segments of a bucket.
+// Package write stores incoming traces, page views without a trace, and Web Vitals as segments of a
+// bucket.
 //
-//	append.go  traces, until they are in a segment in the bucket
+//	append.go  storing traces
 //	count.go   page views without a trace, and Web Vitals
-//	spool.go   segments that the store does not take now
-//	stored.go  segments that were acknowledged and are not rolled up yet
+//	spool.go   segments that the store does not accept at the moment
+//	stored.go  acknowledged segments that are not rolled up yet
 package write

@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // that of a test can always be set
+	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // cannot fail for these names
 	os.Exit(m.Run())
 }

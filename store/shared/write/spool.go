@@ -15,12 +15,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// spool keeps segments on the disk of a node while the store does not answer. Those in it are as safe as that disk
-// is. Each is put under the name that it had from the beginning, however often, by whichever process finds it.
+// spool keeps segments on the local disk while the store does not respond. They are as safe as that
+// disk. A segment keeps its key, however many times and by whichever process it is put into the
+// bucket.
 type spool struct {
 	fs   disk.FS
 	dir  string
-	most int64 // bytes
+	most int64 // maximum size in bytes
 
 	mu    sync.Mutex
 	names []string // of files, oldest first
@@ -28,13 +29,13 @@ type spool struct {
 	bytes int64
 }
 
-// errSpoolFull says that there is no room for a segment.
+// errSpoolFull is returned if there is no space for a segment.
 var errSpoolFull = errors.New("the spool is full")
 
-// A file is named as its segment, with this in the place of slashes.
+// spoolSlash replaces the slashes of a segment's key in its file name.
 const spoolSlash = "_"
 
-// openSpool opens a directory, which may have segments of an earlier process.
+// openSpool opens a directory, which may contain segments of an earlier process.
 func openSpool(on disk.FS, dir string, most int64) (*spool, error) {
 	if err := disk.MakeFolder(on, dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open the spool: %w", err)
@@ -47,7 +48,7 @@ func openSpool(on disk.FS, dir string, most int64) (*spool, error) {
 	for _, e := range list { // sorted by name, so by hour
 		key := strings.ReplaceAll(e.Name(), spoolSlash, "/")
 		if _, ok := layout.ParseSegment(key); !ok {
-			continue // what a crash has left is not acknowledged
+			continue // a file that a crash left behind; it was not acknowledged
 		}
 		info, err := on.Lstat(filepath.Join(dir, e.Name()))
 		if err != nil {
@@ -58,7 +59,7 @@ func openSpool(on disk.FS, dir string, most int64) (*spool, error) {
 	return s, nil
 }
 
-// note notes that a file is there.
+// note adds a file to the list.
 func (s *spool) note(name string, size int64) {
 	if _, there := s.sizes[name]; !there {
 		s.names = append(s.names, name)
@@ -67,14 +68,14 @@ func (s *spool) note(name string, size int64) {
 	s.sizes[name] = size
 }
 
-// put stores a segment. It is durable when put returns.
+// put writes a segment. It is durable when put returns.
 func (s *spool) put(key string, body []byte) error {
 	name := strings.ReplaceAll(key, "/", spoolSlash)
 	size := int64(len(body))
 	s.mu.Lock()
 	full := s.bytes+size > s.most
 	if !full {
-		s.bytes += size // while it is written
+		s.bytes += size // reserve the space while the file is being written
 	}
 	s.mu.Unlock()
 	if full {
@@ -92,7 +93,7 @@ func (s *spool) put(key string, body []byte) error {
 	return nil
 }
 
-// size returns how many segments there are, and their bytes.
+// size returns the number of segments and their size in bytes.
 func (s *spool) size() (segments int, bytes int64) {
 	if s == nil {
 		return 0, 0
@@ -109,7 +110,7 @@ func (s *spool) list() []string {
 	return slices.Clone(s.names)
 }
 
-// remove deletes a segment that is in the bucket.
+// remove deletes a segment that has been stored in the bucket.
 func (s *spool) remove(name string) error {
 	if err := s.fs.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("clear the spool: %w", err)
@@ -118,7 +119,7 @@ func (s *spool) remove(name string) error {
 	return nil
 }
 
-// has reports whether a segment is in the spool, as far as it is known.
+// has reports whether a segment is in the list.
 func (s *spool) has(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +127,7 @@ func (s *spool) has(name string) bool {
 	return there
 }
 
-// forget takes a segment out of the list.
+// forget removes a segment from the list.
 func (s *spool) forget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,8 +136,8 @@ func (s *spool) forget(name string) {
 	s.names = slices.DeleteFunc(s.names, func(n string) bool { return n == name })
 }
 
-// Unspool puts what is in the spool into the bucket, oldest first, until all is there or the store does not answer. A
-// segment that cannot be read holds up no other one.
+// Unspool moves segments from the spool to the bucket, oldest first, until the spool is empty or
+// the store does not respond. It skips segments that it cannot read.
 func (n *Writer) Unspool(ctx context.Context) error {
 	if n.spool == nil {
 		return nil
@@ -145,8 +146,8 @@ func (n *Writer) Unspool(ctx context.Context) error {
 	for _, name := range n.spool.list() {
 		body, err := disk.ReadFile(n.spool.fs, filepath.Join(n.spool.dir, name))
 		if errors.Is(err, fs.ErrNotExist) && n.spool.has(name) {
-			n.opts.Logger.Error("a segment that was acknowledged is no longer in the spool: "+
-				"its traces are lost unless the file is put back", "segment", strings.ReplaceAll(name, spoolSlash, "/"))
+			n.opts.Logger.Error("an acknowledged segment is missing from the spool; "+
+				"its traces are lost unless the file is restored", "segment", strings.ReplaceAll(name, spoolSlash, "/"))
 			n.spool.forget(name)
 			continue
 		}

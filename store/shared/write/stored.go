@@ -7,20 +7,20 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// A writer remembers the segments that were acknowledged until all shards have them, so that one that vanishes before is
-// noticed.
+// A writer remembers acknowledged segments until all shards have rolled them up, so that a lost
+// segment is noticed.
 
-// maxStored bounds how many segments are remembered until they are rolled up.
+// maxStored bounds how many segments are remembered.
 const maxStored = 10_000
 
-// Stored returns the segments that were acknowledged and are not known to be rolled up, as many as are remembered.
+// Stored returns acknowledged segments that are not known to be rolled up, at most maxStored.
 func (n *Writer) Stored() []layout.Segment {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Collect(maps.Keys(n.stored))
 }
 
-// Forget forgets segments that [Writer.Stored] has returned.
+// Forget drops segments that [Writer.Stored] has returned.
 func (n *Writer) Forget(list []layout.Segment) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
