@@ -68,7 +68,7 @@ func readRules(r io.Reader, rule func(line string) error) error {
 			wrong = append(wrong, fmt.Errorf("line %d: %.200q %w", n, line, err))
 		}
 		if len(wrong) == maxMistakes {
-			return errors.Join(append(wrong, errors.New("more mistakes follow"))...)
+			return errors.Join(append(wrong, errors.New("there are more errors"))...)
 		}
 	}
 	switch err := lines.Err(); {

@@ -89,8 +89,8 @@ func TestExample(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string][]string{
 		"":               {"no channel in it"},
-		"channels: []":   {"line 1: channels is no list with something in it"},
-		"channels: [a]":  {"line 1: a list entry is no mapping"},
+		"channels: []":   {"line 1: channels is not a list with at least one entry"},
+		"channels: [a]":  {"line 1: a list entry is not a mapping"},
 		"chanels: [{}]":  {`line 1: unknown key "chanels"`, "no channel in it"},
 		"dashboard: x":   {"line 1: dashboard: it is no URL", "no channel"},
 		"channels: [{}]": {`line 1: name ""`, `line 1: kind "": known are webhook, slack`},
@@ -110,7 +110,7 @@ func TestMistakes(t *testing.T) {
 			"line 5: rate: what goes to alertmanager", "line 5: quiet_hours: what goes to alertmanager", "line 5: channel d: its secret is missing", "line 5: as: a channel of kind alertmanager has no such field",
 			`line 6: channel e: target: "smtp://x/y"`, `line 6: channel e: from: "x"`, `line 6: channel e: to: "y"`, "line 6: channel e: a secret without the user",
 			"line 7: channel f: target:", `line 7: channel f: as: "poem"`, "line 7: channel f: api: say where",
-			`line 8: rate: "0/1h"`, `line 8: quiet_hours: "7-8 UTC"`, `line 8: allow_private: "yes"`, `line 8: min_ms: "many" is no number`,
+			`line 8: rate: "0/1h"`, `line 8: quiet_hours: "7-8 UTC"`, `line 8: allow_private: "yes"`, `line 8: min_ms: "many" is not a number`,
 		},
 	} {
 		f, err := Parse(strings.NewReader(text))

@@ -120,7 +120,7 @@ func TestCheckIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := c.printCheck(&bytes.Buffer{}, nil)
-		if err == nil || strings.Count(err.Error(), "\n") > 60 || !strings.Contains(err.Error(), "more mistakes follow") {
+		if err == nil || strings.Count(err.Error(), "\n") > 60 || !strings.Contains(err.Error(), "there are more errors") {
 			t.Errorf("%s with 400 mistakes: %.1000v", f.flag, err)
 		}
 	}

@@ -89,7 +89,7 @@ func TestParseLimited(t *testing.T) {
 		t.Errorf("sites %s", got)
 	}
 	for text, want := range map[string]string{
-		"sites: [Shop]": `line 2: "Shop" is not the name of a site`, "pages: [feed]": `line 2: page "feed" is not a page`, "sites: shop": "sites is no list",
+		"sites: [Shop]": `line 2: "Shop" is not the name of a site`, "pages: [feed]": `line 2: page "feed" is not a page`, "sites: shop": "sites is not a list",
 		"sites: [shop], scopes: [delete]": "token x: the scope delete is about all sites and pages", "sites: [shop], scopes: [metrics]": "token x: the scope metrics is about all sites and pages", "pages: [/a], scopes: [admin]": "the scope metrics is about all",
 	} {
 		_, err := Parse(strings.NewReader("tokens:\n  - {name: x, sha256: " + hash + "1, " + text + "}\n"))
@@ -126,8 +126,8 @@ func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":          "no token and no user",
 		"# empty\n": "no token and no user",
-		"tokens:\n": "line 1: tokens is no list with something in it",
-		"tokens:\n  - name: a\n    sha256: " + hash + "\nkeys: 5":                              `line 4: unknown key "keys"; known are tokens, users`,
+		"tokens:\n": "line 1: tokens is not a list with at least one entry",
+		"tokens:\n  - name: a\n    sha256: " + hash + "\nkeys: 5":                              `line 4: unknown key "keys"; known keys are tokens, users`,
 		"tokens:\n  - name: a\n    token: abc":                                                 "line 3: a token does not stand here in the clear; write `sha256: HASH` instead, with the HASH that `printf %s TOKEN | sha256sum` prints",
 		"tokens:\n  - name: a\n    sha256: abc":                                                "line 2: token a: sha256 is not the 64 hexadecimal digits",
 		"tokens:\n  - name: a\n    sha256: x" + hash[1:]:                                       "is not the 64 hexadecimal digits",
@@ -138,7 +138,7 @@ func TestParseErrors(t *testing.T) {
 		"tokens:\n  - {name: a, sha256: " + hash + "}\n  - {name: a, sha256: " + other + "}":   "line 3: a second token with the name a",
 		"tokens:\n  - {name: a, sha256: " + hash + "}\n  - {name: b, sha256: " + hash + "}":    "line 3: tokens a and b are the same",
 		"tokens:\n  - name: a\n    sha256: " + hash + "\n    scopes:\n      - all":             `line 5: scopes: "all" is none of query, metrics, backup`,
-		"tokens:\n  - name: a\n    sha256: " + hash + "\n    scopes: []":                       "line 4: scopes is no list with something in it",
+		"tokens:\n  - name: a\n    sha256: " + hash + "\n    scopes: []":                       "line 4: scopes is not a list with at least one entry",
 		"users:\n  - name: a\n    password: b":                                                 "line 3: a password does not stand here in the clear; write bcrypt:",
 		"users:\n  - name: a\n    bcrypt: b":                                                   "line 2: user a: bcrypt is no hash of bcrypt; write bcrypt: and what `htpasswd -nB NAME` prints after the colon",
 		"users:\n  - name: a\n    bcrypt: " + secret[:59]:                                      "is no hash of bcrypt",

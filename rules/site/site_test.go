@@ -33,7 +33,7 @@ func TestParse(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                                   "no site",
-		"name: shop\n":                       "line 1: the file is no list",
+		"name: shop\n":                       "line 1: the file is not a list",
 		"- name: Shop\n":                     `line 1: name: "Shop" is not the name of a site`,
 		"- name: a:b\n":                      "is not the name of a site",
 		"- rate: 1\n":                        `"" is not the name of a site`,
