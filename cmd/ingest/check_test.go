@@ -85,7 +85,7 @@ func TestCheckNamesAll(t *testing.T) {
 // --check names the channels that the daemon would not deliver to.
 func TestCheckTargets(t *testing.T) {
 	for _, x := range []struct{ more, want string }{
-		{"", "line 2: channel on-call: 127.0.0.1 is an address that is not of the internet; set allow_private: true"},
+		{"", "line 2: channel on-call: 127.0.0.1 is not a public address; set allow_private: true"},
 		{", allow_private: true", ""},
 	} {
 		dir := t.TempDir()
