@@ -13,31 +13,31 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// answer is the body of every answer that has one.
+// answer is the JSON body of a response.
 type answer struct {
-	Accepted   int         `json:"accepted"`           // durable, with those that were there already
-	Duplicates int         `json:"duplicates"`         // there already
+	Accepted   int         `json:"accepted"`           // durable, including duplicates
+	Duplicates int         `json:"duplicates"`         // already in the store
 	IDs        []string    `json:"ids"`                // of the accepted traces
-	Rejected   []rejection `json:"rejected,omitempty"` // in a batch
-	Rate       *float64    `json:"rate,omitempty"`     // share of the views of the page that should be profiled; 0: stop
+	Rejected   []rejection `json:"rejected,omitempty"` // of a batch
+	Rate       *float64    `json:"rate,omitempty"`     // share of the page's views to profile from now on; 0: stop
 	Error      string      `json:"error,omitempty"`    // if nothing was accepted
 
 	durability store.Durability // of the accepted traces
 }
 
-// rejection says why a trace of a batch was refused.
+// rejection is the reason why one trace of a batch was rejected.
 type rejection struct {
 	Index  int    `json:"index"` // in the batch, from 0
 	Status int    `json:"status"`
 	Error  string `json:"error"`
 }
 
-// refusal is an answer other than 2xx.
+// refusal is a response with a status other than 2xx.
 type refusal struct {
 	status int
-	reason string // for the metrics: one word
+	reason string // one word, the label reason of the metrics
 	err    error
-	origin string // of a page that may not send; empty otherwise
+	origin string // of a page that may not send, or empty
 }
 
 func (r *refusal) Error() string { return r.err.Error() }
@@ -47,9 +47,8 @@ func refuse(status int, reason, format string, args ...any) error {
 	return &refusal{status: status, reason: reason, err: fmt.Errorf(format, args...)}
 }
 
-// writeError answers with a refusal and returns its status. Clients are asked to come
-// back after a time that differs from one to the next, or they would all come back at
-// once.
+// writeError writes the response to a refused request and returns its status. The header
+// Retry-After varies between responses, so that clients do not all retry at the same time.
 func (c *Collector) writeError(w http.ResponseWriter, r *http.Request, err error, reply *answer) int {
 	x, ok := errors.AsType[*refusal](err)
 	if !ok {
@@ -70,7 +69,7 @@ func (c *Collector) writeError(w http.ResponseWriter, r *http.Request, err error
 	return x.status
 }
 
-// note has the log tell why a request was refused, or some of its traces.
+// note logs why a request, or some of its traces, were refused.
 func (c *Collector) note(r *http.Request, x *refusal, traces int) {
 	c.refusals.Note(r, slog.LevelWarn, x.reason, func() []any {
 		args := []any{"status", x.status, "err", x.Error(), "from", c.opts.Proxies.clientOf(r, c.keys.Load().of(r))}
@@ -81,12 +80,12 @@ func (c *Collector) note(r *http.Request, x *refusal, traces int) {
 	})
 }
 
-// askBack asks a client to come back after some times 1 to 5 s.
+// askBack sets Retry-After to a random number of seconds, from times*1 to times*5.
 func askBack(w http.ResponseWriter, times int) {
 	w.Header().Set("Retry-After", strconv.Itoa(times*(1+rand.IntN(5))))
 }
 
-// again reports whether some of the traces that were refused may be sent again later.
+// again reports whether the client may send some of the rejected traces again later.
 func (a *answer) again() bool {
 	return slices.ContainsFunc(a.Rejected, func(r rejection) bool { return r.Status == http.StatusTooManyRequests })
 }
@@ -95,5 +94,5 @@ func writeJSON(w http.ResponseWriter, status int, a *answer) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(a) // the client may have gone; what it sent is durable all the same
+	_ = json.NewEncoder(w).Encode(a) // the client may be gone; the traces are durable anyway
 }

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Arrivals is what came to a [Collector] since it was made: what somebody wants to know whose first page
-// view does not arrive.
+// Arrivals describes what a [Collector] has received since it was created. It helps an operator
+// whose first page view does not arrive.
 type Arrivals struct {
 	Since      time.Time    `json:"since"`
 	Traces     int64        `json:"traces"`     // accepted
-	Unprofiled []Unprofiled `json:"unprofiled"` // the last one first
-	Refused    []Refused    `json:"refused"`    // the last one first, no more than [mostRefused]
+	Unprofiled []Unprofiled `json:"unprofiled"` // most recent first
+	Refused    []Refused    `json:"refused"`    // most recent first, at most [mostRefused]
 }
 
 // Unprofiled counts page views that reported why they have no profile.
@@ -23,23 +23,23 @@ type Unprofiled struct {
 	Last    time.Time `json:"last"`
 }
 
-// Refused counts requests that were refused for one reason, those of each origin that may not send for
-// itself.
+// Refused counts the requests that were refused for one reason. Refusals because of the origin are
+// counted for each origin.
 type Refused struct {
 	Reason   string    `json:"reason"`           // one word, as in the metrics
-	Origin   string    `json:"origin,omitempty"` // of a page that may not send
-	Error    string    `json:"error"`            // what the last one was answered
+	Origin   string    `json:"origin,omitempty"` // that is not allowed
+	Error    string    `json:"error"`            // the error of the last response
 	Requests int64     `json:"requests"`
 	Last     time.Time `json:"last"`
 }
 
-// Bounds of what is kept of refused requests. Anybody can make up origins.
+// Bounds of the list of refused requests, since a client can invent any number of origins.
 const (
 	mostRefused        = 16
 	mostRefusedMessage = 300 // bytes
 )
 
-// arrivals keeps [Arrivals].
+// arrivals collects [Arrivals]. It is safe for concurrent use by multiple goroutines.
 type arrivals struct {
 	mu  sync.Mutex
 	now Arrivals
@@ -52,7 +52,7 @@ func (a *arrivals) traces(n int) {
 	a.now.Traces += int64(n)
 }
 
-// unprofiled counts page views with a reason, of which there are few.
+// unprofiled counts page views without a profile by outcome. There are few outcomes.
 func (a *arrivals) unprofiled(outcome string, views int, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -65,7 +65,8 @@ func (a *arrivals) unprofiled(outcome string, views int, now time.Time) {
 	(*all)[i].Last = now
 }
 
-// refused counts a refused request. Of too many reasons the one goes that was not seen for the longest time.
+// refused counts a refused request. If there are too many reasons, it drops the least recently
+// seen.
 func (a *arrivals) refused(x *refusal, now time.Time) {
 	message, origin := shortened(x.Error()), shortened(x.origin)
 	a.mu.Lock()
@@ -85,7 +86,7 @@ func (a *arrivals) refused(x *refusal, now time.Time) {
 	a.now.Refused = all
 }
 
-// shortened shortens a text to what is kept of one.
+// shortened cuts s to mostRefusedMessage bytes.
 func shortened(s string) string {
 	if len(s) > mostRefusedMessage {
 		s = s[:mostRefusedMessage] + "…"
@@ -93,13 +94,13 @@ func shortened(s string) string {
 	return s
 }
 
-// Arrivals returns what came since the collector was made.
+// Arrivals returns the counts since c was created.
 func (c *Collector) Arrivals() Arrivals {
 	a := &c.arrivals
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	out := a.now
-	// A list that is empty is one in JSON, too.
+	// JSON needs an empty list, not null.
 	out.Unprofiled = append([]Unprofiled{}, out.Unprofiled...)
 	out.Refused = append([]Refused{}, out.Refused...)
 	slices.SortStableFunc(out.Unprofiled, func(u, v Unprofiled) int {

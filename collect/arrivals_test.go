@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// TestArrivals sends what people send who have not set up everything yet.
+// TestArrivals sends the requests of an incomplete setup.
 func TestArrivals(t *testing.T) {
 	now := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
 	col, _ := newCollector(Options{Origins: []string{"https://www.example.com"}, Now: func() time.Time { return now }})
 	if text, _ := json.Marshal(col.Arrivals()); string(text) != `{"since":"2026-11-03T12:00:00Z","traces":0,"unprofiled":[],"refused":[]}` {
-		t.Fatalf("before anything came: %s", text)
+		t.Fatalf("before any request: %s", text)
 	}
 	for _, report := range []string{`{"page":"/a","outcome":"header"}`, `{"page":"/b","outcome":"header","weight":11}`, `{"page":"/","outcome":"unsupported"}`} {
 		now = now.Add(time.Second)
@@ -43,7 +43,8 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// TestArrivalsAreBounded sends more origins than are kept, one of them again and again, and one that is too long.
+// TestArrivalsAreBounded sends more origins than are kept, one of them repeatedly, and one that is
+// too long.
 func TestArrivalsAreBounded(t *testing.T) {
 	now := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
 	col, _ := newCollector(Options{Origins: []string{"https://www.example.com"}, Now: func() time.Time { return now }})

@@ -9,20 +9,20 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// batch is what one request brings.
+// batch holds the traces of one request.
 type batch struct {
 	size     int            // traces
-	records  []store.Record // those that may be stored
-	tallies  []tally        // of each record
+	records  []store.Record // accepted so far
+	tallies  []tally        // one per record
 	binary   bool           // in the format of the browser script
 	rejected []rejection
-	first    *refusal // of the rejected
+	first    *refusal // the first rejection
 }
 
-// reject notes why the trace at index i of the batch is refused.
+// reject records why the trace at index i of the batch is rejected.
 func (c *Collector) reject(b *batch, i int, err error) {
 	x, ok := errors.AsType[*refusal](err)
-	if !ok { // an error that no client can be told about in its own terms
+	if !ok { // an internal error, without a message for the client
 		c.opts.Logger.Error("read trace", "err", err)
 		x = &refusal{status: http.StatusUnprocessableEntity, reason: "invalid", err: err}
 	}
@@ -37,8 +37,8 @@ func (c *Collector) reject(b *batch, i int, err error) {
 	}
 }
 
-// store puts the records of a batch into the store, in one call, so that all or none
-// are durable when it returns.
+// store writes the records of a batch to the store in one call. When it returns, either all or none
+// of them are durable.
 func (c *Collector) store(ctx context.Context, who client, b *batch, reply *answer) error {
 	done, err := c.sites.wait(who, len(b.records))
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *Collector) store(ctx context.Context, who client, b *batch, reply *answ
 	for len(b.records) > 0 {
 		done, err := c.opts.Store.Append(ctx, b.records)
 		if x, ok := errors.AsType[*store.RecordError](err); ok && x.Index >= 0 && x.Index < len(b.records) {
-			// Nothing was stored because of this one. The others are good.
+			// This record is the reason why nothing was stored. The others may still be accepted.
 			c.reject(b, b.tallies[x.Index].index, refuse(http.StatusRequestEntityTooLarge, "trace_size", "trace: %s", x.Reason))
 			c.viewTimes.giveBack(b.tallies[x.Index].id, b.tallies[x.Index].claimed)
 			b.records = slices.Delete(b.records, x.Index, x.Index+1)
@@ -82,15 +82,15 @@ func (c *Collector) store(ctx context.Context, who client, b *batch, reply *answ
 	return refuse(b.first.status, b.first.reason, "none of %d traces is acceptable; the first: %w", b.size, b.first.err)
 }
 
-// giveBack gives back the time that the traces of a batch claimed, which is not stored.
+// giveBack returns the view time that the traces of a batch claimed, since they were not stored.
 func (c *Collector) giveBack(b *batch) {
 	for _, t := range b.tallies {
 		c.viewTimes.giveBack(t.id, t.claimed)
 	}
 }
 
-// bytes returns how many bytes the store is given, also for what it has already: a client that sends
-// everything twice takes what it takes.
+// bytes returns the size of all records, including duplicates: a client that sends traces twice
+// uses twice the quota.
 func (b *batch) bytes() (sum int64) {
 	for _, r := range b.records {
 		sum += int64(len(r.Payload))
@@ -103,15 +103,15 @@ func (b *batch) sortedRejected() []rejection {
 	return b.rejected
 }
 
-// storeError turns an error of the store into an answer. Whatever went wrong, the
-// client may send the traces again: a trace that is there already counts once.
+// storeError converts an error of the store to a refusal. After any of them the client may send the
+// traces again, because the store deduplicates them.
 func (c *Collector) storeError(err error) error {
 	switch {
 	case errors.Is(err, store.ErrBusy):
 		return refuse(http.StatusServiceUnavailable, "busy", "the store is behind; send the traces again later")
 	case errors.Is(err, store.ErrNoSpace):
 		return refuse(http.StatusServiceUnavailable, "no_space", "the disk is nearly full; send the traces again later")
-	case errors.Is(err, store.ErrStuck): // which the log says
+	case errors.Is(err, store.ErrStuck): // which the store has logged
 		return refuse(http.StatusServiceUnavailable, "stuck", "the store has not written for too long; send the traces again later")
 	case errors.Is(err, store.ErrClosed):
 		return refuse(http.StatusServiceUnavailable, "closing", "shutting down; send the traces again later")

@@ -17,10 +17,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// form is what the headers of a request say about its body.
+// form is the format of a request body according to its headers.
 type form struct {
-	binary   bool   // it is in the binary format; else that or JSON
-	json     bool   // it is JSON
+	binary   bool   // binary format; if neither binary nor json is set, either
+	json     bool   // JSON
 	encoding string // "" for none
 }
 
@@ -36,7 +36,7 @@ func formOf(h http.Header) (f form, err error) {
 		f.binary = true
 	case "application/json", "application/x-ndjson":
 		f.json = true
-	case "text/plain", "": // a beacon can not always choose its type
+	case "text/plain", "": // sendBeacon cannot always set the content type
 	default:
 		return f, refuse(http.StatusUnsupportedMediaType, "content_type",
 			"header Content-Type: %q; use application/x-protobuf, application/json, application/x-ndjson or text/plain", media)
@@ -55,12 +55,12 @@ func formOf(h http.Header) (f form, err error) {
 	return f, nil
 }
 
-// readBody returns the body of r as it was sent.
+// readBody returns the body of r as it was sent, still compressed.
 func readBody(w http.ResponseWriter, r *http.Request, lim Limits, mem *memory) ([]byte, error) {
 	if r.ContentLength > lim.Body {
 		return nil, tooLarge(lim)
 	}
-	// Not every server can do that, such as the recorder of a test.
+	// Some servers do not support deadlines, such as httptest.ResponseRecorder.
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(lim.Read))
 	mem.arrive(func() { _ = control.SetReadDeadline(time.Unix(1, 0)) })
@@ -81,7 +81,7 @@ func tooLarge(lim Limits) error {
 	return refuse(http.StatusRequestEntityTooLarge, "body_size", "body: over %d bytes; send less at a time", lim.Body)
 }
 
-// bodyError says what kept a body from being read.
+// bodyError converts an error of reading a body to a refusal.
 func bodyError(err error, lim Limits) error {
 	if x, ok := errors.AsType[*refusal](err); ok {
 		return x
@@ -95,8 +95,8 @@ func bodyError(err error, lim Limits) error {
 	return refuse(http.StatusBadRequest, "body", "body: %w", err)
 }
 
-// inflate undoes the content encoding of a body. It stops at the limits, so a bomb is
-// refused while it goes off.
+// inflate decompresses a body. It stops as soon as the output exceeds the limits, so a
+// decompression bomb is refused early.
 func inflate(sent []byte, encoding string, lim Limits, mem *memory) ([]byte, error) {
 	if encoding == "" {
 		return sent, nil
@@ -131,7 +131,7 @@ func decompressor(encoding string, in *bytes.Reader, lim Limits) (io.ReadCloser,
 	case "gzip":
 		return gzip.NewReader(in)
 	case "deflate":
-		// RFC 9110 means zlib, but some clients send raw DEFLATE.
+		// RFC 9110 defines deflate as zlib, but some clients send raw DEFLATE.
 		if z, err := zlib.NewReader(in); err == nil {
 			return z, nil
 		}

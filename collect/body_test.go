@@ -22,7 +22,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// TestEncodings sends one trace and several in each encoding as each content type.
+// TestEncodings sends one trace and several, in each content type and encoding.
 func TestEncodings(t *testing.T) {
 	one, two := traceJSON("one", `"viewId":"1",`), traceJSON("two", `"viewId":"2",`)
 	oneBinary, twoBinary := traceBinary(t, "one", `"viewId":"1",`), traceBinary(t, "two", `"viewId":"2",`)
@@ -80,8 +80,8 @@ func bombs(t testing.TB) map[string][2]string { // by name: encoding and body
 	const size = 4 << 20
 	zeros := strings.Repeat("\x00", size)
 	members := strings.Repeat(compress(t, "gzip", strings.Repeat(" ", 64<<10)), 64)
-	// A frame of zstd that says that it needs a window of 2 GiB, and one that says that
-	// it is 1 TiB long. Neither has the data.
+	// A zstd frame that announces a window of 2 GiB, and one that announces a length of 1 TiB.
+	// Neither contains the data.
 	const magic = "\x28\xb5\x2f\xfd"
 	window := magic + "\x00" + string([]byte{21 << 3}) + "\x01\x00\x00"
 	size64 := magic + "\xc0" + "\x00" + string(binary.LittleEndian.AppendUint64(nil, 1<<40)) + "\x01\x00\x00"
@@ -134,9 +134,9 @@ func TestBombs(t *testing.T) {
 				t.Errorf("got %d %q, want 413", got.status, got.Error)
 			}
 			if s.appends > 0 {
-				t.Error("the store was asked")
+				t.Error("the store was called")
 			}
-			// The buffer is doubled up to its limit, and a decoder has a window.
+			// The buffer doubles up to its limit, and a decoder needs a window.
 			if most := uint64(8*inflated + 4*len(bomb[1])); bytes > most {
 				t.Errorf("%d bytes allocated for %d sent, want less than %d", bytes, len(bomb[1]), most)
 			}
@@ -147,7 +147,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestRatio checks that few bytes can not become many even below the limit.
+// TestRatio checks that a few bytes cannot expand to many, even below the absolute limit.
 func TestRatio(t *testing.T) {
 	col, _ := newCollector(Options{})
 	for _, c := range []struct {
@@ -174,7 +174,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func TestEndless(t *testing.T) {
 	col, _ := newCollector(Options{})
-	for _, length := range []int64{-1, 100} { // not said, and a lie
+	for _, length := range []int64{-1, 100} { // unknown, and wrong
 		body := &endless{}
 		r := httptest.NewRequest(http.MethodPost, "/v1/traces", body)
 		r.ContentLength = length
@@ -187,7 +187,7 @@ func TestEndless(t *testing.T) {
 			t.Errorf("length %d: %d bytes read, %d allocated", length, body.read, bytes)
 		}
 	}
-	// What says that it is too long is not read at all.
+	// A body with too large a Content-Length is not read at all.
 	body := &endless{}
 	r := httptest.NewRequest(http.MethodPost, "/v1/traces", body)
 	r.ContentLength = 256<<10 + 1
@@ -196,7 +196,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// talk sends text to a server of col and returns the answer.
+// talk sends text to a server of col and returns the response.
 func talk(t *testing.T, addr, text string, halfClose bool) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -220,7 +220,7 @@ func talk(t *testing.T, addr, text string, halfClose bool) string {
 	return fmt.Sprintf("%d %s", res.StatusCode, body)
 }
 
-// TestWire sends requests that no well-behaved client sends to a real server.
+// TestWire sends malformed requests to a real server.
 func TestWire(t *testing.T) {
 	col, s := newCollector(Options{Limits: Limits{Read: 200 * time.Millisecond}})
 	srv := httptest.NewServer(col)
@@ -245,10 +245,10 @@ func TestWire(t *testing.T) {
 		}
 	}
 	if s.appends > 0 {
-		t.Error("the store was asked")
+		t.Error("the store was called")
 	}
-	// The deadline is for the body alone: neither a slow store nor the next request on
-	// the same connection meets it.
+	// The deadline is only for the body: it affects neither a slow store nor the next request on
+	// the same connection.
 	s.fail = func([]store.Record) error { time.Sleep(300 * time.Millisecond); return nil }
 	var reused []bool
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { reused = append(reused, c.Reused) }})
@@ -273,8 +273,8 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestInFlight holds bodies open: what they hold is bounded, and what they only announce
-// keeps nobody out.
+// TestInFlight keeps bodies open: the memory that they hold is bounded, and announced lengths do
+// not block other clients.
 func TestInFlight(t *testing.T) {
 	const limit = 40 << 10
 	col, _ := newCollector(Options{Limits: Limits{InFlight: limit}})
@@ -288,7 +288,7 @@ func TestInFlight(t *testing.T) {
 			req.ContentLength = 200 << 10
 			done.Go(func() {
 				col.ServeHTTP(httptest.NewRecorder(), req)
-				_ = r.Close() // a refused body is not waited for
+				_ = r.Close() // the server does not wait for a refused body
 			})
 			if _, err := w.Write(bytes.Repeat([]byte(" "), int(size))); err != nil {
 				t.Error(err)
@@ -319,8 +319,8 @@ func TestInFlight(t *testing.T) {
 	}
 }
 
-// TestInFlightMany sends many at once: they never hold more than they may, and those
-// that fit are served.
+// TestInFlightMany sends many bodies concurrently: together they never exceed the limit, and bodies
+// that fit are accepted.
 func TestInFlightMany(t *testing.T) {
 	const limit = 40 << 10
 	col, _ := newCollector(Options{Limits: Limits{InFlight: limit}})
@@ -360,7 +360,7 @@ func TestInFlightMany(t *testing.T) {
 	clients.Wait()
 	close(stop)
 	watch.Wait()
-	// A request that finds no room has taken it for a moment before it gives it back.
+	// A request that finds no room reserves memory briefly before it returns it.
 	if served == 0 || most > limit+8*(16<<10) {
 		t.Errorf("%d served, at most %d bytes in flight", served, most)
 	}

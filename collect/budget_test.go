@@ -28,7 +28,7 @@ func TestPageBudget(t *testing.T) {
 		Now:    func() time.Time { return time.UnixMicro(now.Load()).UTC() },
 		Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})
-	// Many at once: exactly three new pages find room, each for all of its traces.
+	// Concurrent requests: exactly three new pages get a place, each for all of its traces.
 	var clients sync.WaitGroup
 	for i := range 8 {
 		clients.Go(func() {
@@ -59,9 +59,9 @@ func TestPageBudget(t *testing.T) {
 		t.Errorf("%v are counted as folded, want %d", n, 8*37)
 	}
 	if n := strings.Count(log.String(), "too many distinct pages this hour"); n != 1 {
-		t.Errorf("the log says so %d times:\n%s", n, log.String())
+		t.Errorf("the log has this %d times:\n%s", n, log.String())
 	}
-	// What is known, and what is no page, still has a place.
+	// Known pages and placeholders still have a place.
 	clear(s.records)
 	post(t, col, traceJSON("f", `"page":"/known?x",`))
 	post(t, col, traceJSON("f", ""))
@@ -69,7 +69,7 @@ func TestPageBudget(t *testing.T) {
 	if pages := count(); pages["/known"] != 1 || pages[PageUnknown] != 1 || pages[PageOther] != 1 {
 		t.Errorf("pages: %v", pages)
 	}
-	// The next hour begins anew, also for clocks that go back afterwards.
+	// The next hour starts empty, also for clocks that go back afterwards.
 	clear(s.records)
 	now.Add(time.Hour.Microseconds())
 	post(t, col, traceJSON("f", `"page":"/new",`))
@@ -95,7 +95,7 @@ func TestSpans(t *testing.T) {
 	}
 	r := s.only(t)
 	tr := traceOf(t, r)
-	// The first three in the order of their names have room.
+	// The first three by name get a place.
 	if want := []string{PageOther, "/fourth", "/start/:id", "/third"}; !slices.Equal(r.Pages, want) || !slices.Equal(tr.Pages(), want) {
 		t.Errorf("pages %q, of the trace %q, want %q", r.Pages, tr.Pages(), want)
 	}
@@ -116,7 +116,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestLabelSpans checks that labels for a time stay labels, whatever is taken out of them.
+// TestLabelSpans checks that label spans stay labels after redaction.
 func TestLabelSpans(t *testing.T) {
 	for name, want := range map[string]string{
 		"phase=load":                     "phase=load",
@@ -160,8 +160,8 @@ func TestManyPages(t *testing.T) {
 	}
 }
 
-// TestTagLimits checks that what one record of the catalogue can not have is stored all the
-// same, and what an hour can not have is (other).
+// TestTagLimits checks that names beyond the limits of a catalogue record are stored in the trace,
+// and that names beyond the limits of an hour become (other).
 func TestTagLimits(t *testing.T) {
 	var spans []string
 	for i := range 40 {
@@ -193,7 +193,7 @@ func TestTagLimits(t *testing.T) {
 	if tags, tr := send(`"release":"a\u0000b",`); len(tags) != 0 || tr.Context.Release != "a\x00b" {
 		t.Errorf("NUL: %d tags, release %q", len(tags), tr.Context.Release)
 	}
-	for i := range 36 { // features take no release away
+	for i := range 36 { // features do not displace the release
 		name := fmt.Sprintf("r%d", i)
 		want := name
 		if i >= 33 {
@@ -212,7 +212,8 @@ func TestTagLimits(t *testing.T) {
 	}
 }
 
-// Browsers do not choose the fields of the log, and their names are printable and short there.
+// TestNamesInTheLog checks that browsers cannot add fields to the log, and that names in it are
+// short and printable.
 func TestNamesInTheLog(t *testing.T) {
 	var log bytes.Buffer
 	col, _ := newCollector(Options{Limits: Limits{Labels: 1}, Now: func() time.Time { return noon },
@@ -246,7 +247,7 @@ func TestNamesInTheLog(t *testing.T) {
 	}
 }
 
-// TestLabelLimits checks that values of labels, and labels, that are too many are (other).
+// TestLabelLimits checks that too many values of labels, and too many labels, become (other).
 func TestLabelLimits(t *testing.T) {
 	now := noon
 	var log bytes.Buffer
@@ -288,7 +289,7 @@ func TestLabelLimits(t *testing.T) {
 		t.Errorf("%v traces are counted as folded", n)
 	}
 	if n := strings.Count(log.String(), "too many distinct names"); n != 2 {
-		t.Errorf("the log says so %d times:\n%s", n, log.String())
+		t.Errorf("the log has this %d times:\n%s", n, log.String())
 	}
 	now = now.Add(time.Hour)
 	want("more=x", trie.Label{Key: "more", Value: "x"})
@@ -298,7 +299,7 @@ func TestThin(t *testing.T) {
 	feature := func(start, length int64) trie.Span {
 		return trie.Span{Kind: trie.SpanFeature, Name: "f", Start: start, Length: length}
 	}
-	var long []trie.Span // 40 features that last, and one that begins when they are over
+	var long []trie.Span // 40 overlapping features, and one that begins after their end
 	for i := range int64(40) {
 		long = append(long, feature(i, 100))
 	}
@@ -327,7 +328,7 @@ func TestThin(t *testing.T) {
 	}
 }
 
-// TestManySpans sends a trace with more spans at the same time than are kept.
+// TestManySpans sends a trace with more overlapping spans than are kept.
 func TestManySpans(t *testing.T) {
 	col, s := newCollector(Options{})
 	one := `{"feature":"f","start":0,"end":20},`

@@ -15,21 +15,22 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 )
 
-// Proxies say how to tell which client sent a request. The zero value knows nothing of
-// proxies: all that comes may have come through one, so clients are not told apart.
+// Proxies configures how the address of a client is determined. With the zero value any connection
+// may come from a proxy, so clients are not distinguished.
 type Proxies struct {
-	// Trusted are the addresses of the proxies before the daemon. Each adds whom it got a
-	// request from to Header. What anybody else says there is not believed, but for who sends by a socket of this machine.
+	// Trusted are the addresses of the proxies in front of the daemon. Each appends the address of
+	// its peer to Header. Entries from other senders are ignored, except over a Unix socket.
 	Trusted []netip.Prefix
-	// Header is where they say so, X-Forwarded-For or Forwarded (RFC 7239); "" is the first.
-	// A proxy passes on what it does not know, so reading both would let clients choose.
+	// Header is the header that the proxies set: X-Forwarded-For (the default) or Forwarded (RFC
+	// 7239). A proxy passes other headers on unchanged, so reading both would let clients choose
+	// their address.
 	Header string
-	// Direct says that without such a proxy a connection is the client's own.
+	// Direct means that connections that do not come from Trusted come directly from clients.
 	Direct bool
 }
 
-// ParseProxies reads addresses and networks of proxies, such as 10.0.0.0/8, and the word none:
-// browsers connect without a proxy, but for those that the other words name.
+// ParseProxies parses addresses and networks of proxies, such as 10.0.0.0/8. The word none sets
+// Direct: other clients connect without a proxy.
 func ParseProxies(words []string) (p Proxies, err error) {
 	for _, w := range words {
 		if w == "none" {
@@ -41,7 +42,7 @@ func ParseProxies(words []string) (p Proxies, err error) {
 			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 		}
 		if err != nil {
-			return p, fmt.Errorf("%.80q is not an address or a network of a proxy, such as 10.0.0.7 or 10.0.0.0/8; none says that there is no proxy", w)
+			return p, fmt.Errorf("%.80q is not an address or a network of a proxy, such as 10.0.0.7 or 10.0.0.0/8; use none if there is no proxy", w)
 		}
 		p.Trusted = append(p.Trusted, prefix.Masked())
 	}
@@ -49,13 +50,13 @@ func ParseProxies(words []string) (p Proxies, err error) {
 	return p, nil
 }
 
-// The headers that proxies add.
+// Headers that proxies set.
 const (
 	headerXForwardedFor = "X-Forwarded-For"
 	headerForwarded     = "Forwarded"
 )
 
-// CheckProxyHeader refuses headers that are not understood.
+// CheckProxyHeader returns an error if the header name is not supported.
 func CheckProxyHeader(name string) error {
 	if strings.EqualFold(name, headerXForwardedFor) || strings.EqualFold(name, headerForwarded) {
 		return nil
@@ -63,13 +64,13 @@ func CheckProxyHeader(name string) error {
 	return errors.New("use " + headerXForwardedFor + " or " + headerForwarded)
 }
 
-// trusts reports whether there is one of the proxies at an address.
+// trusts reports whether a is the address of a trusted proxy.
 func (p *Proxies) trusts(a netip.Addr) bool {
 	return slices.ContainsFunc(p.Trusted, func(n netip.Prefix) bool { return n.Contains(a) })
 }
 
-// sender returns the address that a request came from, as far as trusted proxies tell. known
-// is false if it may be that of a proxy.
+// sender returns the address that sent a request, as reported by trusted proxies. known is false if
+// it may be the address of a proxy.
 func (p *Proxies) sender(r *http.Request) (from netip.Addr, known bool) {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err == nil {
@@ -91,24 +92,24 @@ func (p *Proxies) sender(r *http.Request) (from netip.Addr, known bool) {
 			return from, true
 		}
 	}
-	return from, len(hops) > 0 // a client within the network of the proxies
+	return from, len(hops) > 0 // the client is in the network of the proxies
 }
 
-// unnamed reports whether a request says that a proxy passed it on, of which nothing is known.
+// unnamed reports whether a request came through a proxy that is not configured.
 func (p *Proxies) unnamed(r *http.Request) bool {
 	return !p.Direct && (r.Header.Get(headerXForwardedFor) != "" || r.Header.Get(headerForwarded) != "")
 }
 
-// bySocket reports whether a request came by a socket of this machine: from a proxy.
+// bySocket reports whether a request came over a Unix socket, and thus from a local proxy.
 func bySocket(r *http.Request) bool {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	return ok && addr.Network() == "unix"
 }
 
-// maxHops bounds the proxies that a request came through.
+// maxHops bounds the number of proxies that a request may pass.
 const maxHops = 32
 
-// hops returns what the header says, the nearest hop last.
+// hops returns the addresses in the header, the nearest last.
 func (p *Proxies) hops(h http.Header) (hops []string) {
 	name := p.Header
 	if name == "" {
@@ -135,7 +136,7 @@ func (p *Proxies) hops(h http.Header) (hops []string) {
 	return hops
 }
 
-// forwardedFor returns the parameter for of an element of the header Forwarded.
+// forwardedFor returns the for parameter of an element of the header Forwarded.
 func forwardedFor(element string) string {
 	for pair := range strings.SplitSeq(element, ";") {
 		if name, value, _ := strings.Cut(pair, "="); strings.EqualFold(strings.TrimSpace(name), "for") {
@@ -152,7 +153,7 @@ func forwardedFor(element string) string {
 	return ""
 }
 
-// parseHop reads an address, which may have a port or brackets, as in 192.0.2.1:80 and [2001:db8::1].
+// parseHop parses an address with an optional port, such as 192.0.2.1:80 and [2001:db8::1].
 func parseHop(s string) (netip.Addr, bool) {
 	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
 	if err != nil {
@@ -164,16 +165,16 @@ func parseHop(s string) (netip.Addr, bool) {
 	return a.Unmap().WithZone(""), err == nil
 }
 
-// client is who sends. What all share is shared out between sites, and between the networks
-// that a site's requests come from.
+// client identifies the sender of a request. Shared quotas are divided between sites, and between
+// the networks of a site.
 type client struct {
 	quota.Sender
-	addr    netip.Addr // that requests are counted for; an IPv6 client has a /64 to itself
-	browser string     // family and major version, "" if it is not a known one
-	host    string     // of the daemon, as the client names it: example.com:8418
+	addr    netip.Addr // for rate limits; the /64 network of an IPv6 client
+	browser string     // family and major version, "" if unknown
+	host    string     // header Host: example.com:8418
 }
 
-// name returns what tells the networks of sites apart, "" if the network is not known.
+// name returns a key of the client's site and network, "" if the network is unknown.
 func (c client) name() string {
 	if !c.Network.IsValid() {
 		return ""
@@ -181,15 +182,15 @@ func (c client) name() string {
 	return c.Site + " " + c.Network.String()
 }
 
-// networkBits are the bits of an address that stand for its network: what one party has of
-// addresses at the least, so that nobody is many by having some more.
+// networkBits is the length of a network's prefix. One party usually has all addresses of such a
+// network, so more addresses do not give it more quota.
 const (
 	networkBits4 = 24
 	networkBits6 = 48
 )
 
-// ClientAddr returns what stands for the client at "host:port": its address, or that of its /64,
-// which an IPv6 client has to itself. It is the zero Addr for what is no address, such as a socket.
+// ClientAddr returns the address of a client at "host:port". An IPv6 address is reduced to its /64
+// network. It returns the zero Addr if hostPort is not an address, such as the path of a socket.
 func ClientAddr(hostPort string) netip.Addr {
 	a, err := netip.ParseAddrPort(hostPort)
 	if err != nil {
@@ -205,7 +206,7 @@ func countedAs(a netip.Addr) netip.Addr {
 	return a
 }
 
-// clientOf returns who sends a request.
+// clientOf returns the client that sent a request.
 func (p *Proxies) clientOf(r *http.Request, key *siteKey) client {
 	from, known := p.sender(r)
 	c := client{addr: countedAs(from), browser: encode.BrowserOf(r.Header.Get("User-Agent")), host: r.Host}
@@ -223,7 +224,7 @@ func (p *Proxies) clientOf(r *http.Request, key *siteKey) client {
 	return c
 }
 
-// LogValue implements [slog.LogValuer]. It tells the network and not the address of a visitor.
+// LogValue implements [slog.LogValuer]. It logs the network, not the address of the visitor.
 func (c client) LogValue() slog.Value {
 	network := "unknown"
 	if c.Network.IsValid() {

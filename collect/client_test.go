@@ -16,7 +16,7 @@ func TestSender(t *testing.T) {
 	const proxies, direct = "10.0.0.0/8 2001:db8:ff::/48", "none"
 	for _, c := range []struct {
 		proxies, header, peer, sent string
-		want                        string // "?" after it: it may be a proxy's
+		want                        string // a "?" at the end: it may be the address of a proxy
 	}{
 		{"", "", "192.0.2.1:80", "", "192.0.2.1?"},
 		{"", "", "192.0.2.1:80", "203.0.113.9", "192.0.2.1?"},
@@ -27,11 +27,11 @@ func TestSender(t *testing.T) {
 		{"", "", "socket", "unknown", "invalid IP?"},
 		{direct, "", "192.0.2.1:80", "203.0.113.9", "192.0.2.1"},
 		{direct, "", "[2001:db8::1%eth0]:80", "", "2001:db8::1"},
-		{proxies, "", "192.0.2.1:80", "203.0.113.9", "192.0.2.1"}, // no proxy: it says what it likes
+		{proxies, "", "192.0.2.1:80", "203.0.113.9", "192.0.2.1"}, // no proxy: the header is not trusted
 		{proxies, "", "10.0.0.1:80", "203.0.113.9", "203.0.113.9"},
 		{proxies, "", "[::ffff:10.0.0.1]:80", "203.0.113.9", "203.0.113.9"},
 		{proxies, "", "[2001:db8:ff::1]:80", "2001:db8::7", "2001:db8::7"},
-		{proxies, "", "10.0.0.1:80", "198.51.100.1, 203.0.113.9", "203.0.113.9"}, // the client made up the first
+		{proxies, "", "10.0.0.1:80", "198.51.100.1, 203.0.113.9", "203.0.113.9"}, // the client invented the first
 		{proxies, "", "10.0.0.1:80", "203.0.113.9, 10.0.0.2,10.0.0.3", "203.0.113.9"},
 		{proxies, "", "10.0.0.1:80", "203.0.113.9:4711", "203.0.113.9"},
 		{proxies, "", "10.0.0.1:80", "[2001:db8::7]:4711", "2001:db8::7"},
@@ -40,14 +40,14 @@ func TestSender(t *testing.T) {
 		{proxies, "", "10.0.0.1:80", "203.0.113.9,", "10.0.0.1?"},
 		{proxies, "", "10.0.0.1:80", "203.0.113.9, x, 10.0.0.2", "10.0.0.2?"},
 		{proxies, "", "10.0.0.1:80", "", "10.0.0.1?"},
-		{proxies, "", "10.0.0.1:80", "10.0.0.9", "10.0.0.9"}, // a client within
+		{proxies, "", "10.0.0.1:80", "10.0.0.9", "10.0.0.9"}, // a client in the network of the proxies
 		{proxies, "", "10.0.0.1:80", strings.Repeat("10.0.0.9,", 100_000) + "10.0.0.8", "10.0.0.9"},
 		{proxies, "Forwarded", "10.0.0.1:80", `for=192.0.2.60;proto=http;by=203.0.113.43`, "192.0.2.60"},
 		{proxies, "forwarded", "10.0.0.1:80", `For="[2001:db8:cafe::17]:4711"`, "2001:db8:cafe::17"},
 		{proxies, "Forwarded", "10.0.0.1:80", `for=198.51.100.1, by=x; for=192.0.2.60, for=10.0.0.2`, "192.0.2.60"},
 		{proxies, "Forwarded", "10.0.0.1:80", `for=_hidden`, "10.0.0.1?"},
 		{proxies, "Forwarded", "10.0.0.1:80", `proto=http`, "10.0.0.1?"},
-		{proxies, "Forwarded", "10.0.0.1:80", `for=198.51.100.1, for="192.0.2.60, for=10.0.0.2"`, "10.0.0.1?"}, // quotes are no shelter
+		{proxies, "Forwarded", "10.0.0.1:80", `for=198.51.100.1, for="192.0.2.60, for=10.0.0.2"`, "10.0.0.1?"},
 	} {
 		p, err := ParseProxies(strings.Fields(c.proxies))
 		if err != nil {
@@ -77,7 +77,7 @@ func TestSender(t *testing.T) {
 			t.Errorf("%q behind %q says %.60q: got %s, want %s", c.peer, c.proxies, c.sent, got, c.want)
 		}
 	}
-	// A header in two lines is one list.
+	// Two header lines are one list.
 	p, _ := ParseProxies([]string{"10.0.0.1"})
 	r := httptest.NewRequest(http.MethodPost, "/v1/traces", nil)
 	r.RemoteAddr = "10.0.0.1:1"
@@ -102,7 +102,8 @@ func TestParseProxies(t *testing.T) {
 	}
 }
 
-// A daemon that was told of no proxy asks for it once, when a request comes through one.
+// TestAsksForProxy checks that a daemon without configured proxies logs one warning when a request
+// comes through a proxy.
 func TestAsksForProxy(t *testing.T) {
 	for _, c := range []struct {
 		proxies []string

@@ -24,53 +24,52 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// Options say how traces are received. Store is required; the zero value of the rest is
-// the default.
+// Options configures a [Collector]. Store is required; the zero value of every other field selects
+// its default.
 type Options struct {
 	Store      store.Writer
 	Pages      PageRules
-	KnownPages []string // pages of this hour, which do not count as new
+	KnownPages []string // pages already seen this hour, which do not count as new
 	// Established are names of earlier hours, by kind: page, feature, release and environment.
-	// Places are kept for them, however many new ones come.
+	// Places are reserved for them, however many new names arrive.
 	Established map[string][]string
-	// Origins may send traces, such as "https://example.com" or
-	// "https://*.example.com", which is every host below example.com. None: all may.
-	// It keeps other sites' scripts out, not programs, which can claim any origin.
+	// Origins may send traces, such as "https://example.com" or "https://*.example.com", which
+	// matches every host below example.com. If it is empty, every origin may. The check keeps out
+	// scripts of other sites, but not programs, which can claim any origin.
 	Origins []string
-	// FirstParty are the hosts whose scripts are shown, such as "example.com" or
-	// "*.example.com"; code of other hosts becomes (third-party HOST). None: all are
-	// shown.
+	// FirstParty are the hosts whose scripts are shown, such as "example.com" or "*.example.com".
+	// Frames of scripts from other hosts become (third-party HOST). If it is empty, all are shown.
 	FirstParty []string
-	// PublicURL is where browsers reach the collector and its scripts, such as "https://www.example.com/p". Empty: at
-	// the host to which they send.
+	// PublicURL is the URL at which browsers reach the collector and its scripts, such as
+	// "https://www.example.com/p". The default is the host of each request.
 	PublicURL string
-	// Keys let requests in that carry one as the parameter key. None: all come in. See
-	// also [Collector.SetKeys].
+	// Keys are accepted in the parameter key. If there are none, no key is needed. See also
+	// [Collector.SetKeys].
 	Keys []Key
-	// Sites are kept apart: the pages of traces with a key of theirs are named after them. Keys of no
-	// site are as they are without sites.
+	// Sites are separated: pages of traces with a site's key are prefixed with the name of the
+	// site. Pages of other keys have no prefix.
 	Sites []site.Site
-	// Keep is how long traces are kept, 0 for ever; SiteBytes are those that are there, see
-	// [Collector.SiteBytes].
+	// Keep is the retention of traces, 0 for no limit. SiteBytes are the sizes of the stored
+	// traces, see [Collector.SiteBytes].
 	Keep      time.Duration
 	SiteBytes map[string]map[int64]int64
-	// Sampling tells clients in the answer which share of the views of their page should
-	// be profiled; see also [Collector.SetSampling].
+	// Sampling sets the share of a page's views that should be profiled. Responses contain it. See
+	// also [Collector.SetSampling].
 	Sampling SamplingRules
-	// Features are added to traces, see also [Collector.SetFeatures].
+	// Features are rules for features to add to traces, see also [Collector.SetFeatures].
 	Features feature.Rules
 	Limits   Limits
-	Proxies  Proxies // how clients are told apart
-	// Now is time.Now unless it is set. Rates go by the monotonic reading that is in its
-	// times: by the wall clock, a rate that was used up while the clock was ahead would be
-	// closed until time has caught up.
+	Proxies  Proxies // how clients are distinguished
+	// Now defaults to time.Now. Rate limits use the monotonic clock of its times. With the wall
+	// clock, a limit exhausted while the clock was ahead would block until time has caught up.
 	Now     func() time.Time
-	Metrics prometheus.Registerer // none
-	Logger  *slog.Logger          // none
+	Metrics prometheus.Registerer // default: none
+	Logger  *slog.Logger          // default: no log
 }
 
 // Collector receives traces. It is an [http.Handler] for POST /v1/traces?key=KEY and POST
-// /v1/views?key=KEY, which are also /t/KEY and /v/KEY.
+// /v1/views?key=KEY, which are also available as /t/KEY and /v/KEY. It is safe for concurrent use
+// by multiple goroutines, including its methods that change settings.
 type Collector struct {
 	opts      Options
 	bounds    atomic.Pointer[bounds]
@@ -79,27 +78,27 @@ type Collector struct {
 	refusals  *requests.Refusals
 	arrivals  arrivals
 	origins   atomic.Pointer[[]originRule]
-	own       atomic.Pointer[[]string] // hosts whose scripts are shown, in lower case; none: all
+	own       atomic.Pointer[[]string] // first-party hosts in lower case; none: all
 	sampling  atomic.Pointer[SamplingRules]
-	most      atomic.Pointer[map[string]float64] // rates by page, nil: none
+	most      atomic.Pointer[map[string]float64] // upper bounds of sampling rates by page; nil: none
 	features  atomic.Pointer[feature.Rules]
 	pages     *quota.Budget
-	tags      *quota.Budget // by kind
-	labels    *quota.Budget // values, by key
-	viewPages *quota.Budget // since the start
+	tags      *quota.Budget // names by kind
+	labels    *quota.Budget // values by key of the label
+	viewPages *quota.Budget // since the start of the process
 	viewTimes viewTimes
 	keys      atomic.Pointer[keyring]
 	sites     *sites
-	inFlight  *pool // of the memory that bodies take
+	inFlight  *pool // memory for request bodies
 	decoders  sync.Pool
-	// decoding has a place for each body that may be decoded at once. A decoded trace
-	// takes several times the memory of its bytes, and more of them than processors
-	// would not be done any sooner. One network that is known has half of the processors.
+	// decoding limits how many bodies are decoded concurrently. A decoded trace takes several times
+	// the memory of its bytes, and more goroutines than processors would not finish sooner. One
+	// known network gets at most half of the processors.
 	decoding   *fair.Semaphore
-	proxyAsked sync.Once // who runs the daemon was asked for the proxy
+	proxyAsked sync.Once // for one warning that proxies are not configured
 }
 
-// New returns a Collector.
+// New returns a Collector. The caller must not change the slices and maps of o afterwards.
 func New(o Options) *Collector {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -139,9 +138,9 @@ func New(o Options) *Collector {
 	return c
 }
 
-// serve has post answer requests to a path of the API, and to the one that the script uses for it, which ends in the key.
-// Filter lists of ad blockers know words such as traces and key, so the script says neither, and a site may put any path
-// before.
+// serve registers post for a path of the API and for its short form, which ends in the key. Filter
+// lists of ad blockers contain words such as traces and key, so the script uses the short form, and
+// a site may add any prefix.
 func (c *Collector) serve(path, short string, post http.HandlerFunc) {
 	c.mux.HandleFunc("POST "+path, post)
 	c.mux.HandleFunc("OPTIONS "+path, c.preflight)
@@ -149,10 +148,10 @@ func (c *Collector) serve(path, short string, post http.HandlerFunc) {
 	c.mux.HandleFunc("OPTIONS "+short+"{key...}", lengthened(path, c.preflight))
 }
 
-// Patterns returns the patterns of the paths that a [Collector] serves, as [http.ServeMux] has them.
+// Patterns returns the patterns of the paths that a [Collector] serves, for [http.ServeMux].
 func Patterns() []string { return []string{"/v1/", "/t/", "/v/"} }
 
-// lengthened has next see a request to a short path as one to the long one.
+// lengthened rewrites a short path to the long one for next.
 func lengthened(path string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		long := *r
@@ -185,8 +184,8 @@ func (c *Collector) post(w http.ResponseWriter, r *http.Request) {
 	c.metrics.seconds.Observe(time.Since(started).Seconds())
 }
 
-// receive does what the request asks for. If it returns nil, the traces that the reply
-// calls accepted are durable.
+// receive handles a request with traces. If it returns nil, the accepted traces in the reply are
+// durable.
 func (c *Collector) receive(w http.ResponseWriter, r *http.Request, reply *answer) error {
 	who, err := c.admit(w, r)
 	if err != nil {
@@ -206,8 +205,8 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request, reply *answe
 	if err != nil {
 		return err
 	}
-	// A page that sends its last trace is often gone before the answer. All that was
-	// asked for is here, so it is stored.
+	// A page that sends its last trace is often gone before the response. The request is complete,
+	// so the traces are stored even if the client is gone.
 	err = c.store(context.WithoutCancel(r.Context()), who, b, reply)
 	if err == nil && b.first != nil {
 		c.note(r, b.first, len(b.rejected))
@@ -215,7 +214,7 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request, reply *answe
 	return err
 }
 
-// countAnswer counts an answer, by its site too if there is one.
+// countAnswer counts a response by status, and by site if the key belongs to one.
 func (c *Collector) countAnswer(r *http.Request, status int) {
 	c.metrics.requests.WithLabelValues(strconv.Itoa(status), r.URL.Path).Inc()
 	if k := c.keys.Load().of(r); k != nil {
@@ -227,8 +226,8 @@ func (c *Collector) countAnswer(r *http.Request, status int) {
 	}
 }
 
-// admit refuses requests for what they are, whatever they bring. A page may read why, so
-// the origin comes first.
+// admit checks a request before its body is read. The origin comes first, so that a page may read
+// why its request was refused.
 func (c *Collector) admit(w http.ResponseWriter, r *http.Request) (who client, err error) {
 	keys := c.keys.Load()
 	key := keys.of(r)
@@ -248,16 +247,16 @@ func (c *Collector) admit(w http.ResponseWriter, r *http.Request) (who client, e
 	if !c.bounds.Load().clients.allow(who.addr, now) {
 		return who, refuse(http.StatusTooManyRequests, "rate", "over %g requests a second from this address", c.bounds.Load().Rate)
 	}
-	// Without keys of the site a key is what anybody likes.
+	// Without configured keys, the key is any text that the client chose.
 	if key != nil && !key.requests.allow(struct{}{}, who.Network, now) {
 		return who, refuse(http.StatusTooManyRequests, "key_rate", "over %g requests a second with this key; send this again later", key.Rate)
 	}
 	return who, c.sites.admit(who, now)
 }
 
-// decode returns the records that a body holds.
+// decode parses and checks the traces of a body.
 func (c *Collector) decode(sent []byte, f form, who client, mem *memory) (*batch, error) {
-	done, err := c.decoding.Take(context.Background(), who.name()) // all is here, so it is worth the wait
+	done, err := c.decoding.Take(context.Background(), who.name()) // the body is complete, so wait
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +283,7 @@ func (c *Collector) decode(sent []byte, f form, who client, mem *memory) (*batch
 	return b, nil
 }
 
-// decodeTrace reads a trace. It may be a part of d.
+// decodeTrace decodes a trace. The trace may share the memory of d.
 func (c *Collector) decodeTrace(d *encode.BinaryDecoder, data []byte, binary bool) (doc encode.Document, err error) {
 	if binary {
 		return d.Decode(data, c.bounds.Load().Trace)

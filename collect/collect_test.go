@@ -13,8 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// TestRoundTrip sends all real traces to a real store, in both formats, and compares
-// what is read back with what was sent.
+// TestRoundTrip sends all real traces to a real store, in both formats, and compares the stored
+// traces with the originals.
 func TestRoundTrip(t *testing.T) {
 	s := storetest.Open(t, storetest.Options{})
 	col, _ := newCollector(Options{Store: s})
@@ -68,7 +68,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil || !stats.Complete() || found != 2*len(sent) {
 		t.Errorf("found %d traces of %d: %+v, %v", found, 2*len(sent), stats, err)
 	}
-	// A client that got no answer sends it all again.
+	// A client that got no response sends everything again.
 	for range 2 {
 		again := post(t, col, compress(t, "gzip", strings.Join(lines, "\n")), "Content-Encoding", "gzip")
 		if again.status != 202 || again.Accepted != len(lines) || !slices.Equal(again.IDs, got.IDs) {
@@ -79,7 +79,7 @@ func TestRoundTrip(t *testing.T) {
 	if _, err := s.Scan(t.Context(), store.Query{}, func(store.Record) error { stored++; return nil }); err != nil || stored != 2*len(sent) {
 		t.Errorf("%d traces stored, want %d: %v", stored, 2*len(sent), err)
 	}
-	// A store that is closed has no room either.
+	// A closed store accepts nothing.
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestTooLargeForStore sends a trace that is larger than the store takes, beside one that is not.
+// TestTooLargeForStore sends a trace that is too large for the store together with one that is not.
 func TestTooLargeForStore(t *testing.T) {
 	s := storetest.Open(t, storetest.Options{MaxPayload: 1 << 10})
 	col, _ := newCollector(Options{Store: s})
@@ -152,7 +152,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestIdentity checks what makes two deliveries one trace.
+// TestIdentity checks when two deliveries count as one trace.
 func TestIdentity(t *testing.T) {
 	const hex = `"viewId":"000102030405060708090a0b0c0d0eff",`
 	for _, c := range []struct {
@@ -184,7 +184,7 @@ func TestIdentity(t *testing.T) {
 	if id := s.only(t).ID.String(); id != "000102030405060708090a0b0c0d0eff/0" {
 		t.Errorf("id is %s", id)
 	}
-	// What is in the trace is what is in the key.
+	// The id in the trace equals the id in the key.
 	for _, view := range []string{hex, `"viewId":"bob@example.com",`, `"viewId":"sixteen bytes ok",`} {
 		col, s := newCollector(Options{})
 		post(t, col, traceJSON("a", view))
@@ -241,7 +241,7 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// TestMetrics looks for every metric and its value after a few requests.
+// TestMetrics checks every metric and its value after a few requests.
 func TestMetrics(t *testing.T) {
 	col, s := newCollector(Options{})
 	body := traceJSON("a", "")

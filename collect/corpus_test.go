@@ -10,8 +10,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// A redactCase is a line of redact/testdata/redact.txt: where a text stands in a trace, the text,
-// and what of it is stored, with tabs between them. "=" is all of it.
+// A redactCase is a line of redact/testdata/redact.txt: the place of a text in a trace, the text,
+// and its stored form, separated by tabs. "=" means unchanged.
 type redactCase struct{ place, text, want string }
 
 func redactCases(t testing.TB) (out []redactCase) {
@@ -43,8 +43,7 @@ func redactCases(t testing.TB) (out []redactCase) {
 	return out
 }
 
-// stored sends a trace in which texts stand in a place each, and returns what is stored of
-// them.
+// stored sends a trace with one text in each place, and returns their stored forms.
 func stored(t testing.TB, texts map[string]string) map[string]string {
 	t.Helper()
 	at := func(place, other string) string {
@@ -83,7 +82,7 @@ func stored(t testing.TB, texts map[string]string) map[string]string {
 	return out
 }
 
-// TestRedactCorpus sends each text of the corpus in the place where it stands, alone.
+// TestRedactCorpus sends each text of the corpus separately, in its place.
 func TestRedactCorpus(t *testing.T) {
 	cases := redactCases(t)
 	kept := 0
@@ -115,7 +114,7 @@ func TestRedactTogether(t *testing.T) {
 	for i := range most {
 		texts := map[string]string{}
 		for place, all := range in {
-			if place != "page" || i < len(all) { // a script in a page is called as that
+			if place != "page" || i < len(all) { // an inline script is named after its page
 				texts[place] = all[i%len(all)]
 			}
 		}

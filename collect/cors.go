@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// originRule allows an origin, or, if it has a wildcard, the origins of all hosts below
-// one: prefix, any labels of a host name, suffix.
+// originRule matches one origin, or with a wildcard the origins of all hosts below a domain: a
+// prefix, any labels of a host name, a suffix.
 type originRule struct {
 	prefix, suffix string // in lower case, such as "https://" and ".example.com"
 	wildcard       bool
@@ -21,7 +21,7 @@ func parseOrigin(s string) originRule {
 	return originRule{prefix, suffix, wildcard}
 }
 
-// allows reports whether the rule covers origin, which is in lower case.
+// allows reports whether the rule matches origin, which is in lower case.
 func (o originRule) allows(origin string) bool {
 	if !o.wildcard {
 		return origin == o.prefix
@@ -34,8 +34,8 @@ func (o originRule) allows(origin string) bool {
 		return false
 	}
 	middle, ok = strings.CutSuffix(middle, o.suffix)
-	// The star stands for whole labels of a host name, so that it can not swallow the
-	// end of one host and the beginning of another.
+	// The star matches complete labels of a host name, so that it cannot match across the end of
+	// one host name and the beginning of another.
 	return ok && strings.HasSuffix(o.prefix, "://") && strings.HasPrefix(o.suffix, ".") && hostLabels(middle)
 }
 
@@ -49,7 +49,7 @@ func hostLabels(s string) bool {
 	return true
 }
 
-// parseOrigins returns the rules that some origins make.
+// parseOrigins converts origins to rules.
 func parseOrigins(origins []string) []originRule {
 	var rules []originRule
 	for _, s := range origins {
@@ -58,15 +58,15 @@ func parseOrigins(origins []string) []originRule {
 	return rules
 }
 
-// originAllowed reports whether one of the rules covers an origin, or there are none.
+// originAllowed reports whether a rule matches origin. Without rules every origin is allowed.
 func originAllowed(rules []originRule, origin string) bool {
 	origin = strings.ToLower(origin)
 	return len(rules) == 0 || slices.ContainsFunc(rules, func(o originRule) bool { return o.allows(origin) })
 }
 
-// CheckOrigin refuses what is not an origin as [Options] has them: "*", a scheme and a
-// host, or a scheme and a host with a star in place of its first labels. What no browser
-// can send would keep everybody out without a word.
+// CheckOrigin returns an error unless s is a valid element of Options.Origins: "*", a scheme and a
+// host, or a scheme and a host with a star instead of its first labels. An origin that no browser
+// can send would silently keep every page out.
 func CheckOrigin(s string) error {
 	u, err := url.Parse(strings.Replace(s, "://*.", "://", 1))
 	if s != "*" && (err != nil || u.Host == "" || u.User != nil || strings.Contains(u.Host, "*") ||
@@ -76,16 +76,15 @@ func CheckOrigin(s string) error {
 	return nil
 }
 
-// SetOrigins replaces the origins that may send, see [Options]. It may be called while traces are
-// received.
+// SetOrigins replaces [Options].Origins. It may be called while requests are served.
 func (c *Collector) SetOrigins(origins []string) {
 	rules := parseOrigins(origins)
 	c.origins.Store(&rules)
 }
 
-// cors sets the headers that let a page of another origin read the answer, and refuses
-// origins that are not allowed: not by the key of the request, or not at all if it has
-// none. Requests without an origin do not come from a page.
+// cors sets the headers that let a page of another origin read the response. It refuses origins
+// that are not allowed for the key of the request or, without a key, at all. Requests without an
+// origin do not come from a page.
 func (c *Collector) cors(w http.ResponseWriter, r *http.Request, key *siteKey) error {
 	h := w.Header()
 	h.Add("Vary", "Origin")
@@ -101,7 +100,7 @@ func (c *Collector) cors(w http.ResponseWriter, r *http.Request, key *siteKey) e
 	if !originAllowed(rules, origin) {
 		return &refusal{http.StatusForbidden, "origin", fmt.Errorf("header Origin: %q may not send traces here; allow it with %s", origin, where), origin}
 	}
-	// No cookies are wanted, so the origin need not be named where all may send.
+	// Requests have no credentials, so * is enough if every origin may send.
 	if len(rules) == 0 {
 		origin = "*"
 	}
@@ -110,8 +109,8 @@ func (c *Collector) cors(w http.ResponseWriter, r *http.Request, key *siteKey) e
 	return nil
 }
 
-// preflight answers the question of a browser whether a page may send traces. It has the
-// key of the request that it is about, since that is a part of the URL.
+// preflight answers the preflight request of a browser. Its URL contains the key of the request
+// that will follow.
 func (c *Collector) preflight(w http.ResponseWriter, r *http.Request) {
 	if err := c.cors(w, r, c.keys.Load().of(r)); err != nil {
 		c.writeError(w, r, err, &answer{IDs: []string{}})

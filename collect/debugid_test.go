@@ -80,7 +80,7 @@ func TestDebugID(t *testing.T) {
 	}
 }
 
-// One URL may be of several builds, which stay apart.
+// TestDebugIDs checks that builds with the same URL stay separate.
 func TestDebugIDs(t *testing.T) {
 	const one = "https://x.example/app.js#debugId=11111111-1111-1111-1111-111111111111"
 	const two = "https://x.example/app.js#debugId=22222222-2222-2222-2222-222222222222"
@@ -89,7 +89,7 @@ func TestDebugIDs(t *testing.T) {
 	}
 }
 
-// A trace that has nothing to take out is stored as it was sent, debug IDs included.
+// TestDebugIDShows checks that a trace without private data is stored as sent, including debug IDs.
 func TestDebugIDShows(t *testing.T) {
 	tr := &trie.Trace{Trie: *trie.New()}
 	tr.Insert(trie.Frame{Name: "f", Resource: "https://x.example/app.js#debugId=85314830-023f-4cf1-a267-535f4e37bb17", Line: 1, Column: 1})
@@ -99,7 +99,7 @@ func TestDebugIDShows(t *testing.T) {
 	}
 }
 
-// Rules about scripts are about their URLs.
+// TestDebugIDFeatures checks that rules for scripts match their URLs without debug IDs.
 func TestDebugIDFeatures(t *testing.T) {
 	rules := featureRules(t, feature.Rule{Name: "shop", Resource: "*/shop.js"})
 	col, s := newCollector(Options{Features: rules})

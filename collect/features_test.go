@@ -20,8 +20,8 @@ func featureRules(t testing.TB, list ...feature.Rule) feature.Rules {
 	return r
 }
 
-// Rules see pages and scripts as they are stored, and what they say is known to the
-// catalogue.
+// TestFeatures checks that rules match pages and scripts in their stored form, and that the
+// catalogue contains their features.
 func TestFeatures(t *testing.T) {
 	const body = `{"page":"/shop/8123?q=1","viewId":"00000000000000000000000000000001","interval":10,` +
 		`"trace":{"resources":["https://x.example/app.js?v=1"],"frames":[{"name":"search","resourceId":0,"line":1,"column":1}],` +
@@ -51,7 +51,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// A feature for which there is no room is left out and counted.
+// TestFeaturesWithoutRoom checks that a feature without room is dropped and counted.
 func TestFeaturesWithoutRoom(t *testing.T) {
 	const body = `{"page":"/shop","interval":10,"trace":{"resources":[],"frames":[{"name":"f"}],` +
 		`"stacks":[{"frameId":0}],"samples":[{"timestamp":0,"stackId":0},{"timestamp":10},{"timestamp":20,"stackId":0}]}}`
@@ -68,7 +68,7 @@ func TestFeaturesWithoutRoom(t *testing.T) {
 	}
 }
 
-// BenchmarkRecord shows what rules for features cost of all that is done with a trace.
+// BenchmarkRecord measures the share of feature rules in the cost of a trace.
 func BenchmarkRecord(b *testing.B) {
 	var bodies [][]byte
 	for _, text := range realTraces(b) {

@@ -11,7 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// What of a trace is folded, in the metrics and in the budgets.
+// Kinds of names that are folded, in the metrics and in the budgets.
 const (
 	kindPage        = "page"
 	kindFeature     = "feature"
@@ -20,10 +20,10 @@ const (
 	kindLabel       = "label"
 )
 
-// nameFolded returns the pages that t has time on. Those for which there is no room
-// any more, this hour or in one record, become PageOther.
+// nameFolded returns the pages that t has time on. Pages without a place, in this hour or in one
+// record, become PageOther.
 func (c *Collector) nameFolded(t *trie.Trace, who client, now time.Time) []string {
-	room := store.MaxPages - 2 // PageOther and PageUnknown always find some
+	room := store.MaxPages - 2 // PageOther and PageUnknown always have a place
 	folded := map[string]bool{}
 	var kept []string
 	for _, p := range t.Pages() {
@@ -66,15 +66,15 @@ func (c *Collector) nameFolded(t *trie.Trace, who client, now time.Time) []strin
 	return slices.Compact(kept)
 }
 
-// isPlaceholder reports whether a page, of a site or of none, is one that no path has.
+// isPlaceholder reports whether a page, with or without a site, is one of the names that no path
+// has.
 func isPlaceholder(page string) bool {
 	_, path := site.Cut(page)
 	return path == PageOther || path == PageUnknown
 }
 
-// foldNames makes (other) of what t is told apart by and for which there is no room any
-// more this hour: each distinct name is stored many times, as a key of the catalogue and
-// of rollups, and is a line of every answer.
+// foldNames replaces the names in t that have no place this hour by (other). Each distinct name is
+// stored many times, as a key of the catalogue and of rollups, and is a row of every response.
 func (c *Collector) foldNames(t *trie.Trace, who client, now time.Time) {
 	folded := map[string]bool{}
 	fold := func(b *quota.Budget, what, kind, name string) string {
@@ -105,7 +105,7 @@ func (c *Collector) foldNames(t *trie.Trace, who client, now time.Time) {
 	for i := range x.Labels {
 		x.Labels[i] = label(x.Labels[i])
 	}
-	x.Labels = slices.CompactFunc(x.Labels.Sort(), sameKey) // several may be (other)
+	x.Labels = slices.CompactFunc(x.Labels.Sort(), sameKey) // several may have become (other)
 	for i, s := range x.Spans {
 		switch s.Kind {
 		case trie.SpanFeature:
@@ -121,9 +121,9 @@ func (c *Collector) foldNames(t *trie.Trace, who client, now time.Time) {
 	}
 }
 
-// logged makes a name that a browser chose short and printable for the log.
+// logged makes a name chosen by a browser short and printable for the log.
 func logged(name string) string { return output.Printable(shortened(name)) }
 
-// sameKey tells labels of which a trace may have one. Keys that were different may have
-// become the same.
+// sameKey reports whether two labels have the same key. A trace may have only one of them.
+// Different keys may have become the same.
 func sameKey(a, b trie.Label) bool { return a.Key == b.Key }

@@ -11,17 +11,17 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
-// hideFrames takes personal data out of the frames of t, and makes one frame of each
-// run of code that is not the site's own. inline has the pages of the paths that are in
-// t: a script in a document has the URL of that, and what a page may not say its scripts
-// may not either. host is that to which the trace was sent.
+// hideFrames removes personal data from the frames of t, and replaces each run of third-party
+// frames by one frame. inline maps the paths in t to their pages: an inline script has the URL of
+// its document, and must not reveal what the page may not. host is the host that received the
+// trace.
 //
-// It reports whether there was anything to do; for nearly all traces there is not.
+// It reports whether it changed t. For nearly all traces it does not.
 func (c *Collector) hideFrames(t *trie.Trace, inline map[string]string, r *redact.Redactor, host string) bool {
 	if c.shows(&t.Trie, inline, r, host) {
 		return false
 	}
-	foreign := map[string]trie.Frame{} // by resource; the zero Frame if it is the site's own
+	foreign := map[string]trie.Frame{} // by resource; the zero Frame for code of the site
 	rename := func(f trie.Frame) trie.Frame {
 		g, known := foreign[f.Resource]
 		if !known {
@@ -41,8 +41,8 @@ func (c *Collector) hideFrames(t *trie.Trace, inline map[string]string, r *redac
 	return true
 }
 
-// shows reports whether all of the frames of t may be shown as they are. It looks at each
-// text once, and not at each frame.
+// shows reports whether all frames of t may be shown unchanged. It checks each text once, not each
+// frame.
 func (c *Collector) shows(t *trie.Trie, inline map[string]string, r *redact.Redactor, host string) bool {
 	const name, resource = 1, 2
 	looked := make([]uint8, len(t.Strings))
@@ -68,15 +68,15 @@ func (c *Collector) shows(t *trie.Trie, inline map[string]string, r *redact.Reda
 	return true
 }
 
-// scriptURL returns the redacted URL of a script, with the page for the path of an inline one. The debug
-// ID stays: it is that of a build, which all visitors have.
+// scriptURL returns the redacted URL of a script. The path of an inline script becomes its page.
+// The debug ID is kept: it identifies a build, not a visitor.
 func scriptURL(r *redact.Redactor, resource string, inline map[string]string) string {
 	url, id := scripturl.CutDebugID(resource)
 	return scripturl.WithDebugID(r.Text(pageScript(url, inline)), id)
 }
 
-// pageScript returns the URL of a script with its path replaced by the page of that path,
-// if there is one.
+// pageScript returns the URL of a script with its path replaced by the page of that path, if inline
+// has one.
 func pageScript(resource string, inline map[string]string) string {
 	scheme, rest, ok := strings.Cut(resource, "://")
 	i := strings.IndexByte(rest, '/')
@@ -90,11 +90,11 @@ func pageScript(resource string, inline map[string]string) string {
 	return scheme + "://" + rest[:i] + page
 }
 
-// ownName is the name of a script that the package sdk serves: with a hash, of a part, or alone.
+// ownName matches the names of the scripts of package sdk, with and without a hash.
 var ownName = regexp.MustCompile(`^sdk(-rest|-stackless|-recorder|-all|-core)?(\.[0-9a-f]{12})?\.m?js$`)
 
-// unplain returns the name with sdk of a script that has the other one, which filter lists do not know: sdk.js for load.js, and
-// sdk-rest.mjs for rest.mjs. The loader asks for its parts by those.
+// unplain converts a neutral script name, which filter lists do not contain, to the standard name:
+// load.js to sdk.js, and rest.mjs to sdk-rest.mjs. The loader requests its parts by neutral names.
 func unplain(name string) string {
 	if rest, ok := strings.CutPrefix(name, "load."); ok {
 		return "sdk." + rest
@@ -102,8 +102,9 @@ func unplain(name string) string {
 	return "sdk-" + name
 }
 
-// ownScript reports whether a resource is the script that profiles, as the daemon at host serves it. A script of the name
-// sdk.js alone has to come from there, and one of a plain name from the place at which the daemon is reached.
+// ownScript reports whether a resource is the profiling script, as served by the daemon at host. A
+// script named just sdk.js must come from this daemon. A script with a neutral name must come from
+// the URL at which browsers reach it.
 func (c *Collector) ownScript(resource, host string) bool {
 	at := strings.LastIndexByte(resource, '/') + 1
 	name := resource[at:]
@@ -118,8 +119,8 @@ func (c *Collector) ownScript(resource, host string) bool {
 	return parts[1]+parts[2] != "" || err == nil && strings.EqualFold(u.Host, host)
 }
 
-// serves reports whether the daemon at host is reached at base, a URL with a slash at its end: the public URL or, if that has no
-// path, the host.
+// serves reports whether browsers reach the daemon at base, a URL that ends in a slash. That is the
+// public URL or, if the public URL has no path, the host.
 func (c *Collector) serves(base, host string) bool {
 	_, at, ok := strings.Cut(base, "://")
 	_, public, _ := strings.Cut(c.opts.PublicURL, "://")
@@ -129,8 +130,7 @@ func (c *Collector) serves(base, host string) bool {
 	return ok && host != "" && !strings.Contains(public, "/") && strings.EqualFold(at, host+"/")
 }
 
-// SetFirstParty replaces the hosts whose scripts are shown, see [Options]. It may be called while
-// traces are received.
+// SetFirstParty replaces [Options].FirstParty. It may be called while requests are served.
 func (c *Collector) SetFirstParty(hosts []string) {
 	own := make([]string, len(hosts))
 	for i, host := range hosts {
@@ -139,9 +139,9 @@ func (c *Collector) SetFirstParty(hosts []string) {
 	c.own.Store(&own)
 }
 
-// foreign returns the frame for the code of a resource if that is of another host, or is the
-// script that profiles, else the zero Frame. Code without a host, such as the browser's own
-// functions, is the site's.
+// foreign returns the frame that replaces the code of a resource if the resource is a third-party
+// script or the profiling script, and else the zero Frame. Code without a host, such as built-in
+// functions of the browser, counts as the site's.
 func (c *Collector) foreign(resource, to string) trie.Frame {
 	if c.ownScript(resource, to) {
 		return trie.Frame{Name: trie.FrameFieldtrie}
@@ -152,7 +152,7 @@ func (c *Collector) foreign(resource, to string) trie.Frame {
 	}
 	u, err := url.Parse(strings.TrimPrefix(resource, "blob:"))
 	if err != nil {
-		return trie.Frame{Name: trie.FrameUnknown} // whose it is can not be said
+		return trie.Frame{Name: trie.FrameUnknown} // the owner is unknown
 	}
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	if host == "" { // file:///app.js

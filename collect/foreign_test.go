@@ -46,10 +46,10 @@ func TestForeign(t *testing.T) {
 		{"not a URL", first, []string{"https://ads.example/%zz", "https://a b/"}, "(unknown)"},
 		{"the script itself", nil, []string{own, "https://example.com/sdk.js", "https://profiles.example/sdk-rest.mjs", own}, "f0 (fieldtrie) f3"},
 		{"with a hash", first, []string{"https://profiles.example/sdk.0123456789ab.mjs", own}, "(fieldtrie) f1"},
-		{"the script of somebody else", nil, []string{own, "https://connect.example/sdk.js", "https://example.com/sdk-other.js", "https://example.com/sdk.js/x.js"}, "f0 f1 f2 f3"},
+		{"other scripts", nil, []string{own, "https://connect.example/sdk.js", "https://example.com/sdk-other.js", "https://example.com/sdk.js/x.js"}, "f0 f1 f2 f3"},
 		{"its parts", nil, []string{own, "https://example.com/rest.mjs", "http://example.com/stackless.mjs", own}, "f0 (fieldtrie) f3"},
-		{"plain names", nil, []string{"https://Example.com/load.js", own, "https://example.com/all.0123456789ab.mjs", "https://example.com/core.js"}, "(fieldtrie) f1 (fieldtrie)"},
-		{"plain names of somebody else", nil, []string{own, "https://www.example.com/rest.mjs", "https://example.com/js/core.js", "https://example.com/loader.js", "file:///core.js"}, "f0 f1 f2 f3 f4"},
+		{"neutral names", nil, []string{"https://Example.com/load.js", own, "https://example.com/all.0123456789ab.mjs", "https://example.com/core.js"}, "(fieldtrie) f1 (fieldtrie)"},
+		{"neutral names elsewhere", nil, []string{own, "https://www.example.com/rest.mjs", "https://example.com/js/core.js", "https://example.com/loader.js", "file:///core.js"}, "f0 f1 f2 f3 f4"},
 		{"extensions", nil, []string{own, "chrome-extension://abc/x.js", "moz-extension://def/y.js", own}, "f0 (unknown) f3"},
 	} {
 		col, s := newCollector(Options{FirstParty: c.first})
@@ -69,7 +69,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestOwnPlace has the daemon below a path of the site, whose own scripts may have the same names.
+// TestOwnPlace serves the daemon below a path of a site whose own scripts may have the same names.
 func TestOwnPlace(t *testing.T) {
 	for _, c := range []struct {
 		public, resource string
@@ -96,7 +96,7 @@ func TestOwnPlace(t *testing.T) {
 	}
 }
 
-// TestInlineScripts sends a trace of a script that stands in its document.
+// TestInlineScripts sends a trace of an inline script.
 func TestInlineScripts(t *testing.T) {
 	col, s := newCollector(Options{})
 	body := `{"page":"/reset/6f1e2d3c4b5a69788796/user/8123","interval":10,"spans":[{"page":"/order/77001","start":5,"end":20}],"trace":{

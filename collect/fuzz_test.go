@@ -15,8 +15,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// FuzzPost sends any body with any headers to a collector with a healthy store: it never
-// panics, never answers 5xx, and answers 202 only for what the store got.
+// FuzzPost sends any body with any headers to a collector with a healthy store: it never panics,
+// never responds with 5xx, and responds with 202 only if the store received the traces.
 func FuzzPost(f *testing.F) {
 	binary := traceBinary(f, "f", `"page":"/user/1?x","viewId":"1","spans":[{"feature":"s","start":1,"end":2},{"page":"/b","start":3,"end":9},{"label":"phase=load","start":1,"end":2}],"labels":{"a":"b"},`)
 	text := traceJSON("f", `"page":"/feed","ua":"Mozilla/5.0 Chrome/156.0.0.0","release":"r",`)
@@ -42,7 +42,7 @@ func FuzzPost(f *testing.F) {
 			f.Add([]byte(bomb[1]), "", bomb[0])
 		}
 	}
-	// An interval that is not the unit of times, which our encoder would not write.
+	// An interval that differs from the unit of times, which our encoder does not write.
 	odd := strings.Replace(traceBinary(f, "f", `"page":"/a",`), "/a(\x90N", "/a(\x80N", 1)
 	f.Add([]byte(odd), "application/x-protobuf", "")
 	for _, text := range realTraces(f) {
@@ -81,7 +81,7 @@ func FuzzPost(f *testing.F) {
 	})
 }
 
-// checkRecord checks what the store and those who read it rely on.
+// checkRecord checks the properties that the store and its readers rely on.
 func checkRecord(t *testing.T, r store.Record) {
 	t.Helper()
 	tr := traceOf(t, r)
@@ -100,24 +100,24 @@ func checkRecord(t *testing.T, r store.Record) {
 			t.Fatalf("tag %q", tag)
 		}
 	}
-	// Not with the payload itself: what needs no repair is stored with the tables that were
-	// sent, and those may be in another form than ours.
+	// Compare with a re-encoded trace, not with the payload: a trace that needs no repair is stored
+	// with the tables as sent, which may differ from ours.
 	want, err := encode.EncodeTrace(tr)
 	if err != nil {
-		t.Fatalf("what is stored can not be encoded: %v", err)
+		t.Fatalf("the stored trace cannot be encoded: %v", err)
 	}
 	if encode.Repair(tr) {
-		t.Fatalf("what is stored needs a repair: %q %v", tr.Strings, tr.Frames)
+		t.Fatalf("the stored trace needs a repair: %q %v", tr.Strings, tr.Frames)
 	}
 	if again, err := encode.EncodeTrace(tr); err != nil || string(again) != string(want) {
-		t.Fatalf("repairing what is stored changes its context to %+v, %v", tr.Context, err)
+		t.Fatalf("repairing the stored trace changes its context to %+v, %v", tr.Context, err)
 	}
 	if c := tr.Coalesce(nil); len(c.Nodes) > len(tr.Nodes) {
 		t.Fatal("coalescing makes more nodes")
 	}
 }
 
-// FuzzRequest reads whole requests, as a proxy may pass them on.
+// FuzzRequest reads raw requests, as a proxy may forward them.
 func FuzzRequest(f *testing.F) {
 	trace := traceJSON("f", `"page":"/feed",`)
 	for _, head := range []string{

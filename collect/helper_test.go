@@ -29,10 +29,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// noon is when the tests take place.
+// noon is the time of the tests.
 var noon = time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC)
 
-// fakeStore keeps records in memory, and fails when it is told to.
+// fakeStore keeps records in memory, and fails on request.
 type fakeStore struct {
 	mu      sync.Mutex
 	records map[store.ID]store.Record
@@ -89,7 +89,7 @@ func (s *fakeStore) Append(ctx context.Context, recs []store.Record) (res store.
 	return res, nil
 }
 
-// only returns the one record that there should be.
+// only returns the single record of the store.
 func (s *fakeStore) only(t testing.TB) store.Record {
 	t.Helper()
 	if len(s.records) != 1 {
@@ -110,7 +110,7 @@ func traceOf(t testing.TB, r store.Record) *trie.Trace {
 	return doc.Trace
 }
 
-// newCollector returns a Collector with a store in memory at noon.
+// newCollector returns a Collector with an in-memory store, at noon.
 func newCollector(o Options) (*Collector, *fakeStore) {
 	s := &fakeStore{metrics: prometheus.NewRegistry()}
 	o.Metrics = s.metrics
@@ -123,7 +123,7 @@ func newCollector(o Options) (*Collector, *fakeStore) {
 	return New(o), s
 }
 
-// metric returns the value of a metric that has the given label value, if it has labels.
+// metric returns the value of a metric, with the given label value if it has labels.
 func (s *fakeStore) metric(t testing.TB, name string, label ...string) float64 {
 	t.Helper()
 	families, err := s.metrics.Gather()
@@ -164,14 +164,14 @@ func (s *fakeStore) labelled(t testing.TB, name string, labels map[string]string
 	return 0
 }
 
-// reply is what an answer says.
+// reply is a decoded response.
 type reply struct {
 	answer
 	status int
 	header http.Header
 }
 
-// post sends a body. headers are keys and values in turn.
+// post sends a body. headers alternates keys and values.
 func post(t testing.TB, h http.Handler, body string, headers ...string) reply {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "/v1/traces", strings.NewReader(body))
@@ -192,15 +192,15 @@ func send(t testing.TB, h http.Handler, r *http.Request, headers ...string) repl
 	return out
 }
 
-// traceJSON returns a trace whose only function has the given name. more is put into
-// the envelope, such as `"page":"/feed",`.
+// traceJSON returns a trace with one function of the given name. more is inserted into the
+// envelope, for example `"page":"/feed",`.
 func traceJSON(name, more string) string {
 	return `{` + more + `"interval":10,"trace":{"resources":["https://www.example.com/app.js"],` +
 		`"frames":[{"name":"` + name + `","resourceId":0,"line":1,"column":2}],"stacks":[{"frameId":0}],` +
 		`"samples":[{"timestamp":0,"stackId":0},{"timestamp":10,"stackId":0}]}}`
 }
 
-// traceBinary is traceJSON in the binary format, if change does not change it.
+// traceBinary is like traceJSON in the binary format, after applying change.
 func traceBinary(t testing.TB, name, more string, change ...func(*trie.Trace)) string {
 	t.Helper()
 	tr, err := encode.DecodeTraceJSON([]byte(traceJSON(name, more)), encode.Limits{})

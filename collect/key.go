@@ -12,29 +12,28 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
 )
 
-// Key lets requests of a site in. It stands in every page that embeds the script, so it
-// is no secret and proves nothing, and it lets nobody read anything. It keeps out noise,
-// bounds what one site can send, and lets an operator cut off an embed that nobody looks
-// after.
+// Key identifies the requests of a site. It is visible in every page that embeds the script, so it
+// is no secret and no proof, and it grants no read access. It keeps out noise, bounds how much one
+// site can send, and lets an operator disable an embed that is no longer maintained.
 type Key struct {
-	Value   string   // the parameter key of requests
-	Site    string   // for the operator, in metrics; several keys may have one
-	Rate    float64  // requests a second, a minute's worth at once; 0: that of [Limits]
-	Origins []string // that may send with it; none: those of [Options]
+	Value   string   // of the parameter key
+	Site    string   // for metrics; several keys may share a site
+	Rate    float64  // requests a second, with bursts of a minute's worth; 0: the rate of [Limits]
+	Origins []string // that may use it; none: the origins of [Options]
 }
 
-// siteKey is a key with what it takes to go by it.
+// siteKey is a key with its rate limit and origins.
 type siteKey struct {
-	Key      // its Rate is the one that holds; 0: no limit
+	Key      // Rate is the effective rate; 0: no limit
 	origins  []originRule
 	requests *sharedLimiter[struct{}]
 }
 
-// keyring has the keys by their values. It does not change.
+// keyring is an immutable set of keys by value.
 type keyring struct{ keys map[string]*siteKey }
 
-// of returns the key of a request, nil if it has none of these. The time that it takes
-// may tell what it likes, see [Key].
+// of returns the key of a request, or nil if it is not in k. The lookup need not take constant
+// time, since keys are not secret, see [Key].
 func (k *keyring) of(r *http.Request) *siteKey {
 	if len(k.keys) == 0 {
 		return nil
@@ -42,8 +41,8 @@ func (k *keyring) of(r *http.Request) *siteKey {
 	return k.keys[r.URL.Query().Get("key")]
 }
 
-// SetKeys replaces the keys. It may be called while traces are received. A key that stays
-// and has the rate that it had goes on with the rest of its quota.
+// SetKeys replaces the keys. It may be called while requests are served. A key whose rate is
+// unchanged keeps the rest of its quota.
 func (c *Collector) SetKeys(keys []Key) {
 	before := c.keys.Load()
 	now := &keyring{map[string]*siteKey{}}
@@ -61,8 +60,8 @@ func (c *Collector) SetKeys(keys []Key) {
 		}
 		now.keys[k.Value], sites[k.Site] = x, true
 	}
-	// An empty key lets nobody in, as what has none would come in with it. It stays among
-	// the keys, or a list of it alone would be none, which lets all in.
+	// An empty key would match requests without a key, so it matches none. It stays in the set:
+	// without any key, every request would be accepted.
 	if _, ok := now.keys[""]; ok {
 		now.keys[""] = nil
 	}
@@ -71,16 +70,16 @@ func (c *Collector) SetKeys(keys []Key) {
 		return
 	}
 	for _, old := range before.keys {
-		if old != nil && !sites[old.Site] { // else each reload could leave series behind
+		if old != nil && !sites[old.Site] { // otherwise each reload could leave metric series behind
 			c.metrics.sites.DeletePartialMatch(map[string]string{"site": old.Site})
 		}
 	}
 }
 
-// refuseKey refuses a request without one of the keys.
+// refuseKey refuses a request that has no valid key.
 func refuseKey(w http.ResponseWriter, r *http.Request) error {
 	key := r.URL.Query().Get("key")
-	w.Header().Set("WWW-Authenticate", "Key") // RFC 9110 wants one; browsers ask nobody for a key
+	w.Header().Set("WWW-Authenticate", "Key") // required by RFC 9110; browsers ignore this scheme
 	if key == "" {
 		return refuse(http.StatusUnauthorized, "key", "parameter key: it is missing; send to %s?key=KEY with the key of this site", r.URL.Path)
 	}
@@ -92,8 +91,8 @@ const (
 	keyChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 )
 
-// CheckKey refuses values that are no keys. They stand in URLs, where other characters
-// would have to be written in another way.
+// CheckKey returns an error unless s is a valid key. Keys are part of URLs, so they have no
+// characters that would need escaping.
 func CheckKey(s string) error {
 	if s == "" || len(s) > maxKey || strings.Trim(s, keyChars) != "" {
 		return fmt.Errorf("%.80q is not a key: use up to %d letters, digits, - and _", s, maxKey)
@@ -101,15 +100,15 @@ func CheckKey(s string) error {
 	return nil
 }
 
-// ParseKeys reads keys, a YAML list:
+// ParseKeys parses keys, a YAML list:
 //
 //   - key: 3f1c9a
 //     site: shop
 //     rate: 20
 //     origins: [https://shop.example.com, https://*.shop.example.com]
 //
-// rate and origins may be absent, see [Key]. Errors name the line. A file without a key
-// is an error, since it would let all in.
+// rate and origins are optional, see [Key]. Errors contain the line number. A file without a key is
+// an error, since it would accept every request.
 func ParseKeys(r io.Reader) ([]Key, error) {
 	file, err := strictyaml.Read(r)
 	if err != nil {
@@ -120,7 +119,7 @@ func ParseKeys(r io.Reader) ([]Key, error) {
 	err = file.Each(func(item strictyaml.Value) error {
 		k, err := parseKey(item)
 		if seen[k.Value] && k.Value != "" {
-			err = errors.Join(err, item.Errorf("key %s stands in the list twice", k.Value))
+			err = errors.Join(err, item.Errorf("key %s is in the list twice", k.Value))
 		}
 		seen[k.Value] = true
 		keys = append(keys, k)
@@ -130,12 +129,12 @@ func ParseKeys(r io.Reader) ([]Key, error) {
 		return nil, err
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("no key, so that all could send; add one, as - key: KEY with site: NAME below it")
+		return nil, errors.New("no key, so every client could send; add one, as - key: KEY with site: NAME below it")
 	}
 	return keys, nil
 }
 
-// parseKey returns all that is wrong with a key.
+// parseKey parses one key and returns all its errors, joined.
 func parseKey(item strictyaml.Value) (k Key, err error) {
 	fields, err := item.Fields("key", "site", "rate", "origins")
 	wrong := []error{err}

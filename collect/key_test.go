@@ -55,7 +55,7 @@ func TestKeys(t *testing.T) {
 			if n := len(s.records) + len(s.views(t)); (n == 1) != c.allowed {
 				t.Errorf("keys %q: %s%s: %d stored or counted", c.keys, path, c.query, n)
 			}
-			// A page may read why.
+			// The response must allow the page to read the reason.
 			if w.Header().Get("Access-Control-Allow-Origin") != "*" {
 				t.Errorf("keys %q: %s%s: headers %v", c.keys, path, c.query, w.Header())
 			}
@@ -64,12 +64,12 @@ func TestKeys(t *testing.T) {
 			}
 		}
 	}
-	// An empty key in the list lets nobody in.
+	// An empty key in the list matches no request.
 	col, _ := newCollector(Options{Keys: keysOf("")})
 	if got := post(t, col, traceJSON("f", "")); got.status != http.StatusUnauthorized {
 		t.Errorf("empty key: got %d", got.status)
 	}
-	// Browsers ask before they send, and the answer to that can not be read.
+	// A page cannot read a preflight response, so preflights are answered for every key.
 	w := httptest.NewRecorder()
 	col, _ = newCollector(Options{Keys: keysOf("one")})
 	col.ServeHTTP(w, httptest.NewRequest(http.MethodOptions, "/v1/traces?key=old", nil))
@@ -78,7 +78,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// withKey sends a trace or asks whether it may be sent, and returns the answer.
+// withKey sends a trace or its preflight request, and returns the response.
 func withKey(c *Collector, method, key, origin string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "/v1/traces?key="+key, strings.NewReader(traceJSON("f", "")))
 	if origin != "" {
@@ -148,7 +148,7 @@ func TestSetKeys(t *testing.T) {
 	if requests("one", "accepted") != 3 || requests("one", "refused") != 1 || requests("two", "accepted") != 1 || requests("two", "refused") != 1 {
 		t.Error("requests are counted wrong")
 	}
-	// a has what it had, b another rate, d is new.
+	// a keeps its quota, b has another rate, d is new.
 	col.SetKeys([]Key{{Value: "a", Site: "one", Rate: 0.05}, {Value: "b", Site: "three", Rate: 2.0 / 60}, {Value: "d", Site: "one"}})
 	send("a", 429)
 	send("b", 202, 202, 429)
@@ -186,19 +186,19 @@ func TestParseKeys(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	for text, want := range map[string]string{
-		"":                                   "no key, so that all could send",
-		"keys: []":                           "line 1: the file is no list",
-		"[]":                                 "line 1: the file is no list with something in it",
-		"- abc":                              "line 1: a list entry is no mapping with the keys key, site, rate, origins",
-		"- key: a\n  site: s\n  orgins: [x]": `line 3: unknown key "orgins"; known are key, site, rate, origins`,
+		"":                                   "no key, so every client could send",
+		"keys: []":                           "line 1: the file is not a list",
+		"[]":                                 "line 1: the file is not a list with at least one entry",
+		"- abc":                              "line 1: a list entry is not a mapping with the keys key, site, rate, origins",
+		"- key: a\n  site: s\n  orgins: [x]": `line 3: unknown key "orgins"; known keys are key, site, rate, origins`,
 		"- site: s":                          `line 1: key: "" is not a key`,
 		"- key: a b\n  site: s":              `line 1: key: "a b" is not a key: use up to 64 letters, digits, - and _`,
 		"- key: a":                           `line 1: site "": give the key a a name of up to 64 bytes`,
 		"- key: a\n  site: s\n  rate: -1":    "line 1: rate: -1 is negative",
-		"- key: a\n  site: s\n  rate: lots":  `line 3: rate: "lots" is no number`,
-		"- key: a\n  site: s\n  origins: []": "line 3: origins is no list with something in it",
+		"- key: a\n  site: s\n  rate: lots":  `line 3: rate: "lots" is not a number`,
+		"- key: a\n  site: s\n  origins: []": "line 3: origins is not a list with at least one entry",
 		"- key: a\n  site: s\n  origins:\n    - blog.example":   `line 4: origins: "blog.example" is not an origin such as https://www.example.com`,
-		"- {key: a, site: s}\n- {key: a, site: t}":              "line 2: key a stands in the list twice",
+		"- {key: a, site: s}\n- {key: a, site: t}":              "line 2: key a is in the list twice",
 		"- key: a\n  site: s\n  origins: [https://u@x.example]": "is not an origin",
 	} {
 		if got, err := ParseKeys(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
@@ -207,7 +207,7 @@ func TestParseKeys(t *testing.T) {
 	}
 }
 
-// FuzzParseKeys reads any text: it never panics, and keys that it accepts can be used.
+// FuzzParseKeys parses any text: it never panics, and accepted keys work.
 func FuzzParseKeys(f *testing.F) {
 	f.Add(keysText)
 	f.Add("- key: a\n  site: s\n  rate: 1e999\n")
@@ -238,7 +238,7 @@ func FuzzParseKeys(f *testing.F) {
 	})
 }
 
-// What is sent to the short paths is what is sent to the long ones.
+// TestShortPaths checks that short paths are equivalent to long ones.
 func TestShortPaths(t *testing.T) {
 	for _, c := range []struct{ method, long, short, body string }{
 		{"POST", "/v1/traces?key=one", "/t/one", traceJSON("f", "")},

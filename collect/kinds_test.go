@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/collect/redact"
 )
 
-// Where texts of a browser are stored, as docs/privacy.md calls it.
+// Places where texts of a browser are stored, as named in docs/privacy.md.
 const (
 	inNames    = "names"
 	inScripts  = "URLs of scripts"
@@ -21,8 +21,8 @@ const (
 	inPages    = "pages"
 )
 
-// planted sends a text in every field that a browser may send, each in a request of its own, and
-// returns all that is stored, by where it is.
+// planted sends a text in every field that a browser may send, each in its own request, and returns
+// everything that is stored, by place.
 func planted(t *testing.T, text string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -93,7 +93,7 @@ func planted(t *testing.T, text string) map[string]string {
 	return out
 }
 
-// documented returns the kinds of the table in docs/privacy.md, and where they stay.
+// documented returns the kinds in the table of docs/privacy.md, with the places where they stay.
 func documented(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("../docs/privacy.md")
@@ -117,7 +117,8 @@ func documented(t *testing.T) map[string]string {
 	return out
 }
 
-// Each kind of personal data and secrets is stored where docs/privacy.md says, and nowhere else.
+// TestKindsAreDocumented checks that each kind of personal data and secrets is stored only where
+// docs/privacy.md says.
 func TestKindsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("redact/testdata/kinds.txt")
 	if err != nil {

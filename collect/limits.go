@@ -7,33 +7,33 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 )
 
-// Limits bounds what one client can make the daemon do. A zero field means the default
-// that stands beside it.
+// Limits bounds the resources that one client can use. A zero field selects the default given in
+// its comment.
 type Limits struct {
 	Body     int64         // 256 KiB: bytes of a request as sent
 	Inflated int64         // 4 MiB: bytes of a request after decompression
 	Ratio    int64         // 100: inflated bytes for each byte sent, where that is over 64 KiB
-	InFlight int64         // 256 MiB: memory for the bodies of all requests at work
-	Read     time.Duration // 10 s: for a body to arrive
+	InFlight int64         // 256 MiB: memory for the bodies of all requests in progress
+	Read     time.Duration // 10 s: time to read a body
 	Batch    int           // 1,000 traces in one request
 	Trace    encode.Limits // of each trace
 	Pages    int           // 2,000 distinct pages an hour; further ones are counted as (other)
 	Tags     int           // 2,000 distinct features an hour, as many releases, as many environments; further ones are (other)
 	Labels   int           // 200 distinct values of each label an hour; further ones are (other)
-	Skew     time.Duration // 24 h: a client clock further off is not believed
+	Skew     time.Duration // 24 h: larger differences between the clocks of client and server are ignored
 	Rate     float64       // requests a second from one address; 0: no limit
 	PageRate float64       // traces a second of one page; 0: no limit
 	KeyRate  float64       // requests a second with one key; 0: no limit
 }
 
-// bounds are limits with what they are counted by. They do not change.
+// bounds are limits with their counters. They are immutable, except for the counters.
 type bounds struct {
 	Limits
 	clients   *limiter[netip.Addr]
 	pageRates *sharedLimiter[string]
 }
 
-// newBounds returns the bounds of some limits. A rate that is as it was goes on with the rest of what may come.
+// newBounds returns bounds for l. A rate that did not change keeps the state of its limiter.
 func newBounds(l Limits, before *bounds) *bounds {
 	b := &bounds{Limits: l}
 	if before != nil && before.Rate == l.Rate {
@@ -49,8 +49,9 @@ func newBounds(l Limits, before *bounds) *bounds {
 	return b
 }
 
-// SetLimits replaces the limits. It may be called while traces are received, and before [Collector.SetKeys], for the
-// rates of keys. Names that have a place in this hour keep it.
+// SetLimits replaces the limits. It may be called while requests are served. Call it before
+// [Collector.SetKeys], which reads the default rate of keys. Names that have a place this hour keep
+// it.
 func (c *Collector) SetLimits(l Limits) {
 	b := newBounds(l.WithDefaults(), c.bounds.Load())
 	c.inFlight.setMost(b.InFlight)
@@ -61,7 +62,7 @@ func (c *Collector) SetLimits(l Limits) {
 	c.bounds.Store(b)
 }
 
-// WithDefaults returns l with every zero replaced by its default.
+// WithDefaults returns l with every zero field replaced by its default.
 func (l Limits) WithDefaults() Limits {
 	if l.Trace.TextBytes == 0 {
 		l.Trace.TextBytes = longestText

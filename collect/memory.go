@@ -10,62 +10,63 @@ import (
 	"time"
 )
 
-// pool is the memory for the bodies of all requests at work. It is taken as bodies arrive and
-// not when they are announced, or a few clients that announce much and send nothing would keep
-// out all others.
+// pool is the memory for the bodies of all requests in progress. Memory is reserved as data
+// arrives, not by Content-Length. Otherwise a few clients that announce large bodies and send
+// nothing would block all others.
 //
-// When there is none left, bodies that still arrive are given up for new ones: those of the
-// network that holds the most, if that is more than the network of the new one has, or else
-// those that have been arriving for long. So who holds bodies back loses them, and nobody else.
+// When the pool is exhausted, incomplete bodies are cancelled in favour of new ones: bodies of the
+// network that holds the most, if it holds more than the network of the new body, or else bodies
+// that have been arriving for longer than longArriving. So a slow client loses its own bodies and
+// affects no other client.
 type pool struct {
 	most int64
 
 	mu       sync.Mutex
 	held     int64
-	networks map[netip.Prefix]int64 // what each holds; those that are not known are one
-	arriving *list.List             // of *memory, the oldest first
+	networks map[netip.Prefix]int64 // bytes per network; all unknown networks count as one
+	arriving *list.List             // of *memory, oldest first
 
 	buffers [32]sync.Pool // of *[]byte, by size
 }
 
-// longArriving is from when on a body has been arriving for long. All of a body of a browser
-// that is near comes in less.
+// longArriving is the time after which a body counts as slow. A nearby browser sends a complete
+// body in less.
 const longArriving = time.Second
 
 func newPool(most int64) *pool {
 	return &pool{most: most, networks: map[netip.Prefix]int64{}, arriving: list.New()}
 }
 
-// setMost says how much there is from now on. What is taken stays taken.
+// setMost sets the size of the pool. Memory already reserved stays reserved.
 func (p *pool) setMost(n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.most = n
 }
 
-// bytes returns how much is taken.
+// bytes returns the number of reserved bytes.
 func (p *pool) bytes() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.held
 }
 
-// memory is what one request has taken of a pool. It is to be released.
+// memory is the part of a pool that one request has reserved. The caller must release it.
 type memory struct {
 	of   *pool
 	from netip.Prefix
 	held int64
 
 	began time.Time
-	cut   func()        // ends the arrival at once
-	place *list.Element // among those that arrive
-	lost  bool          // it was given up
+	cut   func()        // cancels reading
+	place *list.Element // in pool.arriving
+	lost  bool          // cancelled in favour of another body
 }
 
-// errGivenUp says that a body was given up for others.
+// errGivenUp is returned for a body that was cancelled in favour of others.
 var errGivenUp = refuse(http.StatusServiceUnavailable, "busy", "body: it came too slowly while too many requests were at work; send this again later")
 
-// arrive says that the body begins to arrive, and how to end that.
+// arrive marks the body as arriving. The pool calls cut to cancel it.
 func (m *memory) arrive(cut func()) {
 	m.of.mu.Lock()
 	defer m.of.mu.Unlock()
@@ -73,7 +74,7 @@ func (m *memory) arrive(cut func()) {
 	m.place = m.of.arriving.PushBack(m)
 }
 
-// arrived says that the body is there. It returns an error if it was given up.
+// arrived marks the body as complete. It returns an error if the body was cancelled before.
 func (m *memory) arrived() error {
 	m.of.mu.Lock()
 	defer m.of.mu.Unlock()
@@ -84,7 +85,7 @@ func (m *memory) arrived() error {
 	return nil
 }
 
-// leave takes m off the list of those that arrive. It is called with the lock held.
+// leave removes m from the list of arriving bodies. The caller must hold the lock.
 func (m *memory) leave() {
 	if m.place != nil {
 		m.of.arriving.Remove(m.place)
@@ -110,7 +111,7 @@ func (m *memory) take(n int64) error {
 	return nil
 }
 
-// add counts n bytes more for m.
+// add reserves n more bytes for m.
 func (p *pool) add(m *memory, n int64) {
 	m.held += n
 	p.held += n
@@ -119,7 +120,7 @@ func (p *pool) add(m *memory, n int64) {
 	}
 }
 
-// victim returns the body to give up for n bytes more of m, nil if there is none.
+// victim returns the body to cancel so that m gets n more bytes, or nil if there is none.
 func (p *pool) victim(m *memory, n int64) *memory {
 	greediest, most := m.from, p.networks[m.from]+n
 	for network, held := range p.networks {
@@ -136,8 +137,8 @@ func (p *pool) victim(m *memory, n int64) *memory {
 	return nil
 }
 
-// giveUp ends the arrival of a body. What it holds counts no more, since it is about to go. It is
-// called with the lock held.
+// giveUp cancels the arrival of a body. Its bytes count as free from now on, since they will be
+// released soon. The caller must hold the lock.
 func (m *memory) giveUp() {
 	m.leave()
 	m.of.add(m, -m.held)
@@ -152,14 +153,15 @@ func (m *memory) release() {
 	m.of.add(m, -m.held)
 }
 
-// errTooLong is returned by readAll.
+// errTooLong is returned by readAll if the input exceeds the limit.
 var errTooLong = errors.New("too long")
 
-// smallestBuffer is the size of the smallest buffer; each has twice the size of the one before.
+// smallestBuffer is the size of the smallest buffer. Each class is twice as large as the one
+// before.
 const smallestBuffer = 4 << 10
 
-// readAll reads r to its end, or returns errTooLong if that is after more than most
-// bytes. Who sends many bodies slowly has as many buffers grow, so these are used again.
+// readAll reads r until io.EOF. It returns errTooLong if there are more than most bytes. Buffers
+// are pooled, because many slow bodies would grow many buffers.
 func (m *memory) readAll(r io.Reader, most int64) ([]byte, error) {
 	var buf []byte
 	class := -1
@@ -173,7 +175,7 @@ func (m *memory) readAll(r io.Reader, most int64) ([]byte, error) {
 			m.of.giveBack(class, buf)
 			buf, class = larger, class+1
 		}
-		var more [1]byte // is one too many
+		var more [1]byte // would be one too many
 		into := buf[len(buf):min(int64(cap(buf)), max(most, int64(len(buf))))]
 		if len(into) == 0 {
 			into = more[:]
@@ -192,7 +194,7 @@ func (m *memory) readAll(r io.Reader, most int64) ([]byte, error) {
 	}
 }
 
-// buffer returns an empty buffer of a size.
+// buffer returns an empty buffer of a size class.
 func (p *pool) buffer(class int) []byte {
 	if b, ok := p.buffers[class].Get().(*[]byte); ok {
 		return (*b)[:0]
@@ -200,7 +202,7 @@ func (p *pool) buffer(class int) []byte {
 	return make([]byte, 0, smallestBuffer<<class)
 }
 
-// giveBack takes a buffer that nobody uses any more.
+// giveBack returns an unused buffer to the pool.
 func (p *pool) giveBack(class int, b []byte) {
 	if class >= 0 {
 		p.buffers[class].Put(&b)

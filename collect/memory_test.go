@@ -16,13 +16,14 @@ import (
 	"time"
 )
 
-// Bodies that are held back are given up for those that come at once, over real connections.
+// TestHeldBodiesGiveWay checks over real connections that slow bodies are cancelled in favour of
+// new ones.
 func TestHeldBodiesGiveWay(t *testing.T) {
 	col, _ := newCollector(Options{Limits: Limits{InFlight: 256 << 10}})
 	srv := httptest.NewServer(col)
 	defer srv.Close()
 	var held []net.Conn
-	for i := range 16 { // all but the last byte of 16 KiB, which takes all there is
+	for i := range 16 { // all but the last byte of 16 KiB, which fills the pool
 		conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 		if err != nil {
 			t.Fatal(err)
@@ -33,7 +34,7 @@ func TestHeldBodiesGiveWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		held = append(held, conn)
-		// One after the other, so that the first is the oldest.
+		// Sequentially, so that the first is the oldest.
 		for end := time.Now().Add(10 * time.Second); col.inFlight.bytes() < int64(i+1)*16<<10; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("%d bytes are held", col.inFlight.bytes())
@@ -59,8 +60,8 @@ func TestHeldBodiesGiveWay(t *testing.T) {
 	}
 }
 
-// Whoever takes and gives back, what is counted is what is held, never too much, and nobody loses
-// a body to a network that holds more.
+// TestPool checks under random use that the pool counts exactly the bytes held, never exceeds its
+// size, and cancels no body in favour of a network that holds more.
 func TestPool(t *testing.T) {
 	for seed := range uint64(50) {
 		synctest.Test(t, func(t *testing.T) {
@@ -99,7 +100,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// takeOf takes n bytes more for m, and checks who lost something for it.
+// takeOf reserves n more bytes for m, and checks which body was cancelled for it.
 func takeOf(t *testing.T, p *pool, all []*memory, m *memory, n int64) {
 	t.Helper()
 	before := map[*memory]int64{}
@@ -134,8 +135,8 @@ func checkPool(t *testing.T, p *pool, all []*memory) {
 	}
 }
 
-// What is read is what the standard library reads, whoever reads before and after; and what is taken is at most
-// twice as much.
+// TestReadAll compares readAll with the standard library, with buffers reused by other readers, and
+// checks that it reserves at most twice the length.
 func TestReadAll(t *testing.T) {
 	p := newPool(1 << 30)
 	r := rand.New(rand.NewPCG(4, 13))
@@ -190,7 +191,7 @@ func TestReadAll(t *testing.T) {
 	}
 	for _, x := range all {
 		if !bytes.Equal(x.got, x.want) {
-			t.Fatal("what was read before is not what it was")
+			t.Fatal("a buffer that is in use was overwritten")
 		}
 	}
 	if p.bytes() != 0 {

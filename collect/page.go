@@ -13,30 +13,30 @@ import (
 	"github.com/fieldtrie/fieldtrie/collect/redact"
 )
 
-// PageRules turns paths into pages: /user/8123 becomes /user/:id. The zero value has
-// the built-in rule alone, which replaces segments that look like identifiers.
+// PageRules maps paths to pages: /user/8123 becomes /user/:id. The zero value has only the built-in
+// rule, which replaces segments that look like identifiers.
 type PageRules struct {
 	patterns [][]string // segments of each rule, first match wins
 }
 
 // Names of pages that no path has.
 const (
-	PageUnknown = "(unknown)" // the trace does not say
+	PageUnknown = "(unknown)" // the trace does not contain the page
 	PageOther   = "(other)"   // too many distinct pages this hour
 )
 
-// maxPage is how long a page may be in bytes, but for the sign that it was cut, and
-// maxSegments how deep.
+// maxPage is the maximum length of a page in bytes, without the mark of a truncated page.
+// maxSegments is the maximum number of segments.
 const (
 	maxPage     = 512
 	maxSegments = 32
 	cut         = "…"
 )
 
-// ParsePageRules reads rules, one a line: a path whose segments are plain text, ":name"
-// (any one segment) or, last, "**" (any rest). A path that fits becomes the rule itself.
-// Empty lines and those that begin with # are skipped. Paths that fit no rule get the
-// built-in one.
+// ParsePageRules parses rules, one a line. A rule is a path whose segments are plain text, ":name"
+// (any one segment) or, last, "**" (any rest). A matching path is replaced by the rule itself.
+// Empty lines and lines that begin with # are skipped. The built-in rule applies to paths that
+// match no other rule.
 func ParsePageRules(r io.Reader) (PageRules, error) {
 	var rules PageRules
 	err := readRules(r, func(line string) error {
@@ -50,10 +50,11 @@ func ParsePageRules(r io.Reader) (PageRules, error) {
 	return rules, nil
 }
 
-// maxMistakes is how many mistakes are said of a file of rules.
+// maxMistakes is the maximum number of errors reported for a file of rules.
 const maxMistakes = 50
 
-// readRules calls rule with each line of r that has one, and returns all errors, joined.
+// readRules calls rule with each line of r that is neither empty nor a comment, and returns all
+// errors, joined.
 func readRules(r io.Reader, rule func(line string) error) error {
 	lines := bufio.NewScanner(r)
 	var wrong []error
@@ -67,7 +68,7 @@ func readRules(r io.Reader, rule func(line string) error) error {
 			wrong = append(wrong, fmt.Errorf("line %d: %.200q %w", n, line, err))
 		}
 		if len(wrong) == maxMistakes {
-			return errors.Join(append(wrong, errors.New("more mistakes follow"))...)
+			return errors.Join(append(wrong, errors.New("there are more errors"))...)
 		}
 	}
 	switch err := lines.Err(); {
@@ -83,9 +84,9 @@ func parsePageRule(line string) ([]string, error) {
 	if line[0] != '/' {
 		return nil, fmt.Errorf("is not a path such as /user/:id")
 	}
-	// A rule is compared with decoded paths, so it must be one.
+	// Rules are compared with decoded paths, so an encoded rule would never match.
 	if path := pathOf(line); path != line {
-		return nil, fmt.Errorf("never fits: paths are compared without query, fragment, parameters and percent-encoding")
+		return nil, fmt.Errorf("never matches: paths are compared without query, fragment, parameters and percent-encoding")
 	}
 	segments := segmentsOf(line)
 	if len(line) > maxPage || len(segments) > maxSegments {
@@ -104,11 +105,11 @@ func parsePageRule(line string) ([]string, error) {
 	return segments, nil
 }
 
-// Page returns the page of a path or URL. Origin, query and fragment are dropped. The
-// page of a page is itself.
+// Page returns the page of a path or URL. It drops origin, query and fragment. It is idempotent:
+// the page of a page is the page itself.
 func (r PageRules) Page(path string) string { return r.page(path, new(redact.Redactor)) }
 
-// page is Page for one of the paths of a trace.
+// page is like Page, with the redactor of a trace.
 func (r PageRules) page(path string, texts *redact.Redactor) string {
 	if path == PageUnknown || path == PageOther {
 		return path
@@ -121,7 +122,7 @@ func (r PageRules) page(path string, texts *redact.Redactor) string {
 	if len(segments) > maxSegments {
 		segments = append(segments[:maxSegments:maxSegments], cut)
 	}
-	for range 2 { // the second time for what was cut
+	for range 2 { // the second time for truncated paths
 		if rule, ok := r.rule(segments); ok {
 			return pageOf(rule)
 		}
@@ -132,7 +133,7 @@ func (r PageRules) page(path string, texts *redact.Redactor) string {
 	return pageOf(segments)
 }
 
-// nameIdentifiers replaces those of the segments that identify something.
+// nameIdentifiers replaces segments that look like identifiers.
 func nameIdentifiers(r *redact.Redactor, segments []string) {
 	for i, s := range segments {
 		if r.Identifier(s) {
@@ -141,7 +142,7 @@ func nameIdentifiers(r *redact.Redactor, segments []string) {
 	}
 }
 
-// rule returns the first rule that segments fit, or the one that they are.
+// rule returns the first rule that segments match, or that they are equal to.
 func (r PageRules) rule(segments []string) ([]string, bool) {
 	if slices.ContainsFunc(r.patterns, func(p []string) bool { return slices.Equal(p, segments) }) {
 		return segments, true
@@ -154,7 +155,7 @@ func (r PageRules) rule(segments []string) ([]string, bool) {
 	return nil, false
 }
 
-// shorten cuts what is longer than a page may be.
+// shorten truncates a path that is longer than a page may be.
 func shorten(segments []string) []string {
 	page := pageOf(segments)
 	if len(page) <= maxPage {
@@ -171,15 +172,15 @@ func shorten(segments []string) []string {
 
 func pageOf(segments []string) string { return "/" + strings.Join(segments, "/") }
 
-// segmentsOf returns the segments of a path that are not empty.
+// segmentsOf returns the non-empty segments of a path.
 func segmentsOf(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// pathOf returns the path of a URL or path, decoded until there is nothing to decode,
-// and without the parameters of its segments (/feed;session=1), which are like a query.
+// pathOf returns the path of a URL or path, fully decoded and without the parameters of its
+// segments (/feed;session=1), which are like a query.
 func pathOf(s string) string {
-	s = strings.Map(func(r rune) rune { // which makes what is not UTF-8 a RuneError too
+	s = strings.Map(func(r rune) rune { // this replaces invalid UTF-8 by RuneError, too
 		switch {
 		case unicode.IsControl(r):
 			return utf8.RuneError

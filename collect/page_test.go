@@ -150,7 +150,7 @@ func TestPageRules(t *testing.T) {
 		}
 		checkPage(t, rules, c.path)
 	}
-	// What is cut may fit a rule that the whole did not.
+	// A truncated path may match a rule that the complete path did not.
 	if rules, err = ParsePageRules(strings.NewReader("/a/:x")); err != nil {
 		t.Fatal(err)
 	}
@@ -164,11 +164,11 @@ func TestPageRuleErrors(t *testing.T) {
 	for _, c := range []struct{ rules, want string }{
 		{testRules, `line 9: "/**/x" has ** before its end`},
 		{"/a\nshop", `line 2: "shop" is not a path`},
-		{"/a?b", `line 1: "/a?b" never fits`},
-		{"/a # comment", `line 1: "/a # comment" never fits`},
-		{"/a%20b", `line 1: "/a%20b" never fits`},
-		{"/a;b", `line 1: "/a;b" never fits`},
-		{"/a\xff", `never fits`},
+		{"/a?b", `line 1: "/a?b" never matches`},
+		{"/a # comment", `line 1: "/a # comment" never matches`},
+		{"/a%20b", `line 1: "/a%20b" never matches`},
+		{"/a;b", `line 1: "/a;b" never matches`},
+		{"/a\xff", `never matches`},
 		{"\n\n/a/:", `line 3: "/a/:" has a colon without a name`},
 		{"/a/*", `line 1: "/a/*" has a star in "*"`},
 		{"/" + strings.Repeat("x", maxPage), `is too long`},
@@ -181,7 +181,7 @@ func TestPageRuleErrors(t *testing.T) {
 	}
 }
 
-// checkPage checks what holds for every page.
+// checkPage checks properties of every page.
 func checkPage(t *testing.T, rules PageRules, path string) {
 	t.Helper()
 	page := rules.Page(path)
@@ -219,7 +219,7 @@ func FuzzPage(f *testing.F) {
 		checkPage(t, PageRules{}, path)
 		checkPage(t, some, path)
 		checkPage(t, all, path)
-		// Whoever writes a page down as a rule gets that page.
+		// A page used as a rule must match itself.
 		page := PageRules{}.Page(path)
 		if rules, err := ParsePageRules(strings.NewReader(page)); err == nil && len(rules.patterns) == 1 {
 			checkPage(t, rules, path)

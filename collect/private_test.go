@@ -11,8 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// secrets makes texts that no store may hold. Each holds a word of its own, which is
-// looked for in what is stored.
+// secrets generates texts that must never be stored. Each contains a unique word, which the test
+// searches for in the stored data.
 type secrets struct {
 	r     *rand.Rand
 	words []string
@@ -27,7 +27,7 @@ func (s *secrets) word() string {
 	return string(b)
 }
 
-// suffix returns what may stand after a URL or path.
+// suffix returns a possible rest of a URL or path.
 func (s *secrets) suffix() string {
 	switch s.r.IntN(4) {
 	case 0:
@@ -40,7 +40,7 @@ func (s *secrets) suffix() string {
 	return ";jsessionid=" + s.word() + "?" + s.word()
 }
 
-// inside returns what may stand in any text; segment is true if that is a part of a URL.
+// inside returns a secret for any text; segment is true if it must fit a URL segment.
 func (s *secrets) inside(segment bool) string {
 	kinds := 5
 	if segment {
@@ -95,12 +95,12 @@ func (s *secrets) page() string {
 	return page + strings.ReplaceAll(s.suffix(), "?", []string{"?", "%3F", "%253f"}[s.r.IntN(3)])
 }
 
-// viewID returns a view id of up to 16 bytes, as long as a random one or shorter.
+// viewID returns a view id of up to 16 bytes, like a random one or shorter.
 func (s *secrets) viewID() string {
 	return []string{"", "abc"}[s.r.IntN(2)] + "@" + s.word()[:8] + ".com"
 }
 
-// trace returns a trace with secrets wherever a text can stand.
+// trace returns a trace with secrets in every text field.
 func (s *secrets) trace() map[string]any {
 	text := func() string {
 		if s.r.IntN(2) == 0 {
@@ -131,8 +131,8 @@ func (s *secrets) trace() map[string]any {
 	}
 }
 
-// TestPrivate sends traces full of personal data, in both formats, and looks for it in
-// all that reaches the store.
+// TestPrivate sends traces full of personal data, in both formats, and searches for it in
+// everything that reaches the store.
 func TestPrivate(t *testing.T) {
 	for seed := range uint64(300) {
 		s := &secrets{r: rand.New(rand.NewPCG(seed, 1))}
@@ -153,7 +153,7 @@ func TestPrivate(t *testing.T) {
 			t.Fatalf("seed %d: got %d %q", seed, got.status, got.Error)
 		}
 		r := st.only(t)
-		tr := traceOf(t, r) // stored payloads can be read
+		tr := traceOf(t, r) // stored payloads are readable
 		stored := fmt.Sprintf("%s %q %q %q %+v", r.Payload, r.Pages, r.Tags, tr.Strings, tr.Context)
 		for _, w := range s.words {
 			if strings.Contains(stored, w) || strings.Contains(stored, w[:8]) {
@@ -174,8 +174,8 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// asBinary returns a trace as a client would send it that does not clean it up, and with
-// fields of a later version of the format.
+// asBinary returns a trace as a client without redaction would send it, with fields of a later
+// version of the format.
 func asBinary(t *testing.T, text []byte, s *secrets) string {
 	t.Helper()
 	var e struct {
@@ -227,7 +227,8 @@ func asBinary(t *testing.T, text []byte, s *secrets) string {
 	return string(b)
 }
 
-// TestPrivateVitals sends reports full of personal data, and looks for it in what is stored and in the metrics.
+// TestPrivateVitals sends reports full of personal data, and searches for it in the store and the
+// metrics.
 func TestPrivateVitals(t *testing.T) {
 	for seed := range uint64(300) {
 		s := &secrets{r: rand.New(rand.NewPCG(seed, 2))}

@@ -27,7 +27,7 @@ func TestPageRate(t *testing.T) {
 		}
 		return post(t, col, body.String())
 	}
-	// A minute's worth at once.
+	// A burst of one minute.
 	if got := send(0, 5, "/a"); got.status != 202 || got.Accepted != 5 || got.header.Get("Retry-After") != "" {
 		t.Errorf("got %d %+v", got.status, got.answer)
 	}
@@ -45,7 +45,7 @@ func TestPageRate(t *testing.T) {
 			t.Errorf("%d traces: got %d %+v, %v", n, got.status, got.answer, got.header)
 		}
 	}
-	// Other pages are not touched, and those without room share a limit.
+	// Other pages are not affected, and pages without a place share a limit.
 	for _, page := range []string{"/b", "/c"} {
 		if got := send(0, 6, page); got.Accepted != 6 {
 			t.Errorf("page %s: got %d %+v", page, got.status, got.answer)
@@ -91,7 +91,7 @@ func TestKeyRate(t *testing.T) {
 	if got := send("/v1/traces", "k2", traceJSON("f", "")); got.status != 202 {
 		t.Errorf("another key: got %d", got.status)
 	}
-	for i := range 20 { // what is no key takes nothing
+	for i := range 20 { // invalid keys use no quota
 		if got := send("/v1/traces", fmt.Sprint("x", i), traceJSON("f", "")); got.status != 401 {
 			t.Errorf("a wrong key: got %d", got.status)
 		}
@@ -108,7 +108,7 @@ func TestKeyRate(t *testing.T) {
 	}
 }
 
-// TestChunks checks that what comes under one id is bounded.
+// TestChunks checks that the number of chunks with one id is bounded.
 func TestChunks(t *testing.T) {
 	col, s := newCollector(Options{})
 	if got := post(t, col, traceJSON("f", `"viewId":"v","chunk":1439,`)); got.status != 202 {
@@ -125,7 +125,7 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// distinctStore counts what is told apart in what is stored.
+// distinctStore counts distinct names in stored records.
 type distinctStore struct {
 	t                                                  *testing.T
 	decoder                                            encode.BinaryDecoder
@@ -163,7 +163,8 @@ func (s *distinctStore) Append(_ context.Context, recs []store.Record) (store.Ap
 func (s *distinctStore) CountViews(page, _ string, _ int64)        { s.viewed[page] = true }
 func (s *distinctStore) CountVitals(page string, _ []rollup.Vital) { s.viewed[page] = true }
 
-// Whatever is sent, what is told apart stays bounded: in memory, in metrics, on disk.
+// TestExplosion checks that the number of distinct names stays bounded for any input: in memory, in
+// metrics and on disk.
 func TestExplosion(t *testing.T) {
 	s := &distinctStore{t: t}
 	for _, m := range []*map[string]bool{&s.pages, &s.tags, &s.labels, &s.keys, &s.spans, &s.releases, &s.viewed} {
@@ -189,7 +190,7 @@ func TestExplosion(t *testing.T) {
 	count := func() []int {
 		return []int{len(s.pages), len(s.tags), len(s.labels), len(s.keys), len(s.spans), len(s.releases), series(t, fake)}
 	}
-	const warm = 100_000 // by then the places that may go from one name to another have
+	const warm = 100_000 // by then no more places can be reassigned
 	for i := 0; i < warm; i += batch {
 		send(i)
 	}
@@ -203,7 +204,7 @@ func TestExplosion(t *testing.T) {
 	}
 	lim := col.bounds.Load().Limits
 	const maxKinds = 64 + 64/2 // of a budget
-	// Half of the places go from one name to another at most.
+	// At most half of the places are reassigned.
 	pages, tags, labels := lim.Pages*3/2, lim.Tags*3/2, lim.Labels*3/2
 	for i, most := range []int{pages + 2, 3 * (tags + 1), (labels + 1) * (maxKinds + 1), maxKinds + 1,
 		tags + pages + labels*(maxKinds+1) + maxKinds, tags + 1, lim.Pages + 100} {
@@ -219,7 +220,7 @@ func TestExplosion(t *testing.T) {
 	}
 }
 
-// word returns a word that is no identifier.
+// word returns a word that is not an identifier.
 func word(n int) string {
 	b := []byte("x")
 	for ; n > 0; n /= 20 {
@@ -247,7 +248,7 @@ func series(t *testing.T, s *fakeStore) (n int) {
 	return n
 }
 
-// Labels that are folded stay what a context may have: each key once.
+// TestFoldLabels checks that a context has each key once after labels are folded.
 func TestFoldLabels(t *testing.T) {
 	c, s := newCollector(Options{})
 	for i := range 75 {
@@ -255,7 +256,7 @@ func TestFoldLabels(t *testing.T) {
 	}
 	for id, r := range s.records {
 		if _, err := encode.DecodeBinary(r.Payload, encode.FileLimits()); err != nil {
-			t.Fatalf("%s is acknowledged and can not be read: %v", id, err)
+			t.Fatalf("%s is acknowledged but cannot be read: %v", id, err)
 		}
 	}
 	if len(s.records) != 75 {
@@ -263,7 +264,8 @@ func TestFoldLabels(t *testing.T) {
 	}
 }
 
-// Three requests that are full of names take none from page views, without --trusted-proxies, too.
+// TestFewRequestsTakeNoNames checks, also without --trusted-proxies, that three requests full of
+// names take no place from page views.
 func TestFewRequestsTakeNoNames(t *testing.T) {
 	col, s := newCollector(Options{})
 	for n := range 3 {

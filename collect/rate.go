@@ -9,21 +9,20 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// limiter bounds the rate of something for each of many, such as requests for each
-// address.
+// limiter is a rate limiter for each of many keys, such as addresses.
 type limiter[K comparable] struct {
-	rate  float64       // a second; 0: no limit
-	burst time.Duration // how much may come at once, as what comes in that time
+	rate  float64       // events per second; 0: no limit
+	burst time.Duration // the bucket holds the events of this duration
 
 	mu sync.Mutex
 	of map[K]*rate.Limiter
 }
 
-// maxLimiters is how many are told apart. When there are more, all begin anew, which lets
-// a few too many through.
+// maxLimiters is the maximum number of keys. If there are more, all limiters are reset, which lets
+// a few events too many pass.
 const maxLimiters = 10_000
 
-// allow reports whether one more may come now.
+// allow reports whether one more event is allowed now.
 func (l *limiter[K]) allow(who K, now time.Time) bool {
 	if l.rate <= 0 {
 		return true
@@ -45,18 +44,18 @@ func (l *limiter[K]) bucket(who K) *rate.Limiter {
 	return x
 }
 
-// greedyShare is the share of what all have together over which one network is greedy.
+// greedyShare: a network that uses more than 1/greedyShare of the common rate is greedy.
 const greedyShare = 4
 
-// sharedLimiter bounds a rate that clients of several networks share. One that takes over a
-// quarter of it may have what the others leave: it gets nothing while less than half of what
-// may come at once is left.
+// sharedLimiter is a rate limit that clients of several networks share. A network that uses more
+// than a quarter of the rate gets only what the others leave: nothing while the bucket is less than
+// half full.
 type sharedLimiter[K comparable] struct {
 	all     limiter[K]
 	network limiter[networkOf[K]]
 }
 
-// networkOf is a network in what it has a share of.
+// networkOf is a network in one of the shared limits.
 type networkOf[K comparable] struct {
 	what    K
 	network netip.Prefix
@@ -69,8 +68,8 @@ func newSharedLimiter[K comparable](perSecond float64, burst time.Duration) *sha
 	}
 }
 
-// allow reports whether one more of what may come from a network now. Without a network all
-// are equal.
+// allow reports whether one more event from a network is allowed now. If networks are unknown, all
+// events are treated alike.
 func (l *sharedLimiter[K]) allow(what K, from netip.Prefix, now time.Time) bool {
 	if l.all.rate <= 0 {
 		return true
@@ -82,8 +81,7 @@ func (l *sharedLimiter[K]) allow(what K, from netip.Prefix, now time.Time) bool 
 	return all.AllowN(now, 1)
 }
 
-// newBucket returns a bucket that holds what comes in burst at so many a second, and one
-// at least.
+// newBucket returns a bucket for the events of burst at the given rate, and for at least one.
 func newBucket(perSecond float64, burst time.Duration) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(perSecond), max(1, int(min(burst.Seconds()*perSecond, math.MaxInt32))))
 }

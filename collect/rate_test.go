@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// network returns one of many networks.
+// network returns the nth network.
 func network(n int) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(n >> 8), byte(n), 0}), 24)
 }
 
-// A network that floods a page, or sends with the key of a site, leaves room for others.
+// TestSharedLimiter checks that a network that floods a page or a key leaves room for others.
 func TestSharedLimiter(t *testing.T) {
 	l := newSharedLimiter[string](10, time.Minute)
 	at, refused := noon, 0
@@ -20,7 +20,7 @@ func TestSharedLimiter(t *testing.T) {
 		for range 20 {
 			l.allow("/feed", network(1), at)
 		}
-		for n := range 5 { // half of what may come, from a few; together with the flood it is 20 times too much
+		for n := range 5 { // half of the rate, from a few; with the flood it is 20 times too much
 			if at.UnixMilli()%1000 == int64(n)*200 && !l.allow("/feed", network(2+n), at) {
 				refused++
 			}
@@ -29,7 +29,7 @@ func TestSharedLimiter(t *testing.T) {
 	if refused > 0 {
 		t.Errorf("%d of 1,500 of others are refused", refused)
 	}
-	// Alone it may have all.
+	// Without other networks it may use the full rate.
 	l, at = newSharedLimiter[string](10, time.Minute), noon
 	got := 0
 	for range 6000 {

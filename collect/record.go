@@ -15,47 +15,47 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// incoming is a trace on its way from what was sent to what is stored.
+// incoming is a trace between request and store.
 type incoming struct {
-	data    []byte // as it was sent
+	data    []byte // as received
 	binary  bool
 	who     client
 	now     time.Time
-	decoder *encode.BinaryDecoder // that the trace may be part of
+	decoder *encode.BinaryDecoder // the trace may share its memory
 
 	trace   *trie.Trace
 	id      store.ID
-	claimed int64 // µs that are new for its view
-	changed bool  // more than the context is another than was sent
+	claimed int64 // µs that its view had not claimed before
+	changed bool  // more than the context differs from data
 	tally   tally
 	pages   []string
 	payload []byte
 }
 
-// recordStep is one of the steps that make a record of a trace. An error ends them.
+// recordStep is one step of making a record from a trace. An error stops the remaining steps.
 type recordStep struct {
 	name string
 	do   func(*Collector, *incoming) error
 }
 
-// recordSteps are all of them. Their order matters: what a step relies on is done before it.
+// recordSteps are all steps. Their order matters: each relies on earlier ones.
 var recordSteps = []recordStep{
 	{"decode", (*Collector).decodeIncoming},
-	{"claim view time", (*Collector).claimTime}, // before time is spent on samples that nobody believes
-	{"thin spans", (*Collector).thinSpans},      // or what follows takes too long
-	{"normalize", func(c *Collector, in *incoming) error { // nothing that was sent is named or logged before
+	{"claim view time", (*Collector).claimTime}, // before time is spent on implausible samples
+	{"thin spans", (*Collector).thinSpans},      // or the following steps take too long
+	{"normalize", func(c *Collector, in *incoming) error { // before anything is named or logged
 		in.changed = c.normalize(in.trace, in.id, in.who, in.now) || in.changed
 		return nil
 	}},
-	{"name pages by site", func(c *Collector, in *incoming) error { // sites share out pages
+	{"name pages by site", func(c *Collector, in *incoming) error { // sites share the budget of pages
 		c.sites.rename(in.trace, in.who)
 		return nil
 	}},
-	{"label browser", func(c *Collector, in *incoming) error { // which is folded as other labels are
+	{"label browser", func(c *Collector, in *incoming) error { // it is folded like other labels
 		addBrowser(&in.trace.Context, in.who.browser, c.bounds.Load().Trace.Labels)
 		return nil
 	}},
-	{"tally", (*Collector).tallyIncoming}, // by the page that it began on, whether or not there is room for that
+	{"tally", (*Collector).tallyIncoming}, // by its first page, even if that has no place
 	{"fold names", func(c *Collector, in *incoming) error {
 		c.foldNames(in.trace, in.who, in.now)
 		return nil
@@ -64,24 +64,24 @@ var recordSteps = []recordStep{
 		in.pages = c.nameFolded(in.trace, in.who, in.now)
 		return nil
 	}},
-	{"limit page rate", (*Collector).limitPageRate}, // pages without room share a rate
-	{"validate", func(_ *Collector, in *incoming) error { // or nobody could read it
+	{"limit page rate", (*Collector).limitPageRate}, // pages without a place share a rate
+	{"validate", func(_ *Collector, in *incoming) error { // an invalid record could not be read back
 		if err := in.trace.Context.Validate(); err != nil {
 			return refuse(http.StatusUnprocessableEntity, "invalid", "invalid: %w", err)
 		}
 		return nil
 	}},
-	{"add features", func(c *Collector, in *incoming) error { // rules are about pages and scripts as they are stored
+	{"add features", func(c *Collector, in *incoming) error { // rules match pages and scripts as they are stored
 		c.addFeatures(in.trace)
 		return nil
 	}},
 	{"encode", (*Collector).encodeIncoming},
 }
 
-// record reads one trace as it was sent by a browser and returns it as it is stored.
+// record converts a trace as sent by a browser to a record as it is stored.
 func (c *Collector) record(data []byte, binary bool, who client) (store.Record, tally, error) {
 	in := &incoming{data: data, binary: binary, who: who, now: c.opts.Now(), decoder: c.decoders.Get().(*encode.BinaryDecoder)}
-	defer c.decoders.Put(in.decoder) // the trace is part of it, so not before the end
+	defer c.decoders.Put(in.decoder) // the trace shares its memory, so only at the end
 	for _, step := range recordSteps {
 		if err := step.do(c, in); err != nil {
 			c.viewTimes.giveBack(in.id, in.claimed)
@@ -91,7 +91,7 @@ func (c *Collector) record(data []byte, binary bool, who client) (store.Record, 
 	return store.Record{ID: in.id, Pages: in.pages, Tags: c.tagsOf(in.trace), Payload: in.payload}, in.tally, nil
 }
 
-// decodeIncoming reads the trace and names it.
+// decodeIncoming decodes the trace and sets its id.
 func (c *Collector) decodeIncoming(in *incoming) error {
 	doc, err := c.decodeTrace(in.decoder, in.data, in.binary)
 	switch encode.KindOf(err) {
@@ -116,7 +116,7 @@ func (c *Collector) decodeIncoming(in *incoming) error {
 	return nil
 }
 
-// claimTime cuts off the samples that the page view can not have.
+// claimTime cuts off samples that claim more time than the page view can have.
 func (c *Collector) claimTime(in *incoming) (err error) {
 	in.changed, err = believe(in.trace, func(us int64) (granted int64) {
 		granted, in.claimed = c.viewTimes.claim(in.id, us, in.now)
@@ -153,7 +153,7 @@ func (c *Collector) limitPageRate(in *incoming) error {
 	return nil
 }
 
-// encodeIncoming writes the trace. Of nearly all the context alone is another than was sent.
+// encodeIncoming encodes the trace. For nearly all traces only the context has changed.
 func (c *Collector) encodeIncoming(in *incoming) (err error) {
 	if in.binary && !in.changed {
 		in.payload, err = encode.ReplaceContext(in.data, &in.trace.Context)
@@ -166,17 +166,17 @@ func (c *Collector) encodeIncoming(in *incoming) (err error) {
 	return nil
 }
 
-// maxChunks bounds the chunks of a page view, and with them what comes under one id.
+// maxChunks is the maximum number of chunks of a page view, and thus of traces with one id.
 const maxChunks = 24 * 60
 
-// maxAtOnce bounds how many spans of a trace may overlap. Every query cuts a trace at
-// the bounds of its spans and notes for each piece which of them cover it.
+// maxAtOnce is the maximum number of overlapping spans. Every query cuts a trace at the bounds of
+// its spans, and stores for each piece which spans cover it.
 const maxAtOnce = 32
 
-// thin drops those of the spans, which are sorted, that begin while maxAtOnce others last.
-// A page lasts until the next one, so pages are kept.
+// thin drops spans that begin while maxAtOnce other spans are active. The spans must be sorted. A
+// page lasts until the next page begins, so pages are kept.
 func thin(spans []trie.Span) []trie.Span {
-	var ends []int64 // of the spans that last
+	var ends []int64 // ends of the active spans
 	return slices.DeleteFunc(spans, func(s trie.Span) bool {
 		ends = slices.DeleteFunc(ends, func(end int64) bool { return end <= s.Start })
 		if len(ends) >= maxAtOnce-1 && s.Kind != trie.SpanPage {
@@ -187,8 +187,8 @@ func thin(spans []trie.Span) []trie.Span {
 	})
 }
 
-// traceID names a trace. The SDK sends a random view id and numbers its chunks; the
-// bytes of a trace without one name it, so that a retry is recognised all the same.
+// traceID returns the id of a trace. The SDK sends a random view id and numbers its chunks. A trace
+// without a view id gets a hash of its bytes, so that a retry is still recognised.
 func traceID(x *trie.Context, data []byte) store.ID {
 	id := store.ID{Chunk: x.Chunk}
 	switch {
@@ -197,24 +197,24 @@ func traceID(x *trie.Context, data []byte) store.ID {
 		copy(id.View[:], sum[:])
 	case len(x.ViewID) == len(id.View) && strings.ContainsFunc(x.ViewID, func(r rune) bool { return r < ' ' || r > '~' }):
 		copy(id.View[:], x.ViewID)
-	default: // a text, which may say more than that two traces belong together
+	default: // a text, which may contain more than an identifier
 		sum := sha256.Sum256([]byte(x.ViewID))
 		copy(id.View[:], sum[:])
 	}
 	return id
 }
 
-// normalize makes t what is stored, but for the budget of pages: no text that could
-// name a person, pages instead of paths, foreign code as one frame.
-// It reports whether it changed anything but the context.
+// normalize converts t to its stored form, except for the budget of names: it removes personal
+// data, replaces paths by pages, and replaces foreign code by one frame. It reports whether it
+// changed anything but the context.
 func (c *Collector) normalize(t *trie.Trace, id store.ID, who client, now time.Time) bool {
 	repaired := encode.Repair(t)
 	x := &t.Context
-	t.Unknown, x.Unknown = nil, nil // nobody can say what it holds
+	t.Unknown, x.Unknown = nil, nil // unknown fields may contain personal data
 	if x.ViewID != "" {
 		x.ViewID = string(id.View[:])
 	}
-	// A page may have been open for days, so it is the last sample that tells.
+	// A page may have been open for days, so the last sample is used for the clock check.
 	last := x.TimeOrigin
 	if n := len(t.Samples); n > 0 {
 		last += t.Samples[n-1].Time
@@ -229,7 +229,7 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, who client, now time.T
 		x.Labels[i] = trie.Label{Key: cutName(r.Name(l.Key)), Value: cutName(r.Text(l.Value))}
 	}
 	x.Labels = slices.CompactFunc(x.Labels.Sort(), sameKey)
-	inline := map[string]string{} // pages by the paths that were sent, which say more than they do
+	inline := map[string]string{} // pages by path as sent, which may contain personal data
 	pages := map[string]string{}  // by path
 	pageOfPath := func(path string) string {
 		if page, ok := pages[path]; ok {
@@ -247,7 +247,7 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, who client, now time.T
 		switch s.Kind {
 		case trie.SpanPage:
 			x.Spans[i].Name = pageOfPath(s.Name)
-		case trie.SpanLabel: // by its parts, or the = between them could go too
+		case trie.SpanLabel: // key and value separately, so that the = stays
 			l := s.Label()
 			x.Spans[i].Name = cutName(r.Name(l.Key)) + "=" + cutName(r.Name(l.Value))
 		default:
@@ -259,14 +259,15 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, who client, now time.T
 	return repaired || hidden
 }
 
-// longestText bounds what is read of a label, a feature, a release or an environment, in bytes. Few of them are longer than
-// longestName, and those are cut: an odd label must not cost a trace.
+// longestText is the maximum number of bytes of a label, feature, release or environment that are
+// read. Names between longestName and this length are truncated: one long label must not cost a
+// trace.
 const longestText = 1 << 20
 
-// longestName is what is kept of one, in bytes: the catalogue takes no more.
+// longestName is the maximum length of a stored name in bytes, which the catalogue limits.
 const longestName = store.MaxTagValue
 
-// cutName returns a name, or the beginning of a longer one with an ellipsis.
+// cutName truncates a long name and appends an ellipsis.
 func cutName(s string) string {
 	if len(s) <= longestName {
 		return s
@@ -274,21 +275,21 @@ func cutName(s string) string {
 	return strings.ToValidUTF8(s[:longestName-len("…")], "") + "…"
 }
 
-// tagsOf returns what the catalogue counts of t. What is over the limits of a record is
-// left out of the catalogue, not of the trace.
+// tagsOf returns the tags of t that the catalogue counts. Tags beyond the limits of a record are
+// dropped from the catalogue, not from the trace.
 func (c *Collector) tagsOf(t *trie.Trace) []store.Tag {
 	tags, left := store.TagsOf(t)
 	c.metrics.untagged.Add(float64(left))
 	return tags
 }
 
-// SetFeatures replaces the rules for features. It may be called while traces are received.
-// Those that are stored stay as they are.
+// SetFeatures replaces the rules for features. It may be called while requests are served. Stored
+// features are not changed.
 func (c *Collector) SetFeatures(r feature.Rules) { c.features.Store(&r) }
 
-// addFeatures adds to t the features that rules name. The rules are about pages and scripts
-// as they are stored, and their features are as few as the file has, so they need no room
-// among those that pages name.
+// addFeatures adds the features of matching rules to t. Rules match pages and scripts in their
+// stored form. They have as many features as the file, so they are not subject to the budget of
+// names.
 func (c *Collector) addFeatures(t *trie.Trace) {
 	skipped := c.features.Load().Apply(t, feature.Bounds{Spans: c.bounds.Load().Trace.Spans, AtOnce: maxAtOnce})
 	c.metrics.unruled.Add(float64(skipped))

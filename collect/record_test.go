@@ -6,17 +6,17 @@ import (
 	"testing"
 )
 
-// A trace is made into a record in an order in which no step undoes what another one is for.
+// TestRecordSteps checks that no step is ordered so that it undoes the work of another.
 func TestRecordSteps(t *testing.T) {
 	var names []string
 	for _, step := range recordSteps {
 		names = append(names, step.name)
 	}
 	for _, order := range []string{
-		"decode, claim view time, thin spans, normalize", // what costs little and refuses much comes first
-		"normalize, fold names",                          // no name is kept, or logged, that may be a secret
-		"normalize, name pages by site, fold pages",      // the quota of pages is that of a site
-		"name pages by site, tally, fold pages",          // it is counted under the page that it began on
+		"decode, claim view time, thin spans, normalize", // cheap steps that refuse much come first
+		"normalize, fold names",                          // no name that may be secret is kept or logged
+		"normalize, name pages by site, fold pages",      // sites share the quota of pages
+		"name pages by site, tally, fold pages",          // traces are counted under their first page
 		"label browser, fold names",
 		"fold pages, limit page rate",
 		"fold names, validate, add features, encode",

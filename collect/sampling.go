@@ -10,10 +10,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/site"
 )
 
-// SamplingRules say which share of the views of a page should be profiled. The zero
-// value says nothing about any page.
+// SamplingRules set the share of a page's views that should be profiled. The zero value has no
+// rules.
 type SamplingRules struct {
-	rules []samplingRule // first match wins
+	rules []samplingRule // the first match wins
 }
 
 type samplingRule struct {
@@ -21,10 +21,9 @@ type samplingRule struct {
 	rate    float64  // 0 to 1
 }
 
-// ParseSamplingRules reads rules, one a line: a pattern as in [ParsePageRules], white
-// space, and a rate from 0 (none) to 1 (all). The pattern ** alone is every page, that of
-// traces that do not say their page too. Empty lines and those that begin with # are
-// skipped.
+// ParseSamplingRules parses rules, one a line: a pattern as in [ParsePageRules], white space, and a
+// rate from 0 (none) to 1 (all). The pattern ** matches every page, including the page of traces
+// without one. Empty lines and lines that begin with # are skipped.
 func ParseSamplingRules(r io.Reader) (SamplingRules, error) {
 	var rules SamplingRules
 	err := readRules(r, func(line string) error {
@@ -55,16 +54,16 @@ func parseSamplingRule(line string) (rule samplingRule, err error) {
 	return samplingRule{segments, rate}, err
 }
 
-// Rate returns the rate of the first rule that page fits. ok is false if there is none.
+// Rate returns the rate of the first rule that matches page. ok is false if there is none.
 func (r SamplingRules) Rate(page string) (rate float64, ok bool) {
-	_, page = site.Cut(page) // the rules are about pages of all sites
+	_, page = site.Cut(page) // rules apply to the pages of all sites
 	var segments []string
 	path := strings.HasPrefix(page, "/")
 	if path {
 		segments = segmentsOf(page)
 	}
 	for _, rule := range r.rules {
-		// PageUnknown is no path, so no rule but the one for everything is about it.
+		// PageUnknown is not a path, so only the rule ** matches it.
 		if all := len(rule.pattern) > 0 && rule.pattern[0] == "**"; all || path && fits(rule.pattern, segments) {
 			return rule.rate, true
 		}
@@ -72,10 +71,11 @@ func (r SamplingRules) Rate(page string) (rate float64, ok bool) {
 	return 0, false
 }
 
-// Steer bounds the rates of pages, whatever rules and browsers say. It may be called while traces are received.
+// Steer sets upper bounds of the rates of pages, which override rules and the rates of browsers. It
+// may be called while requests are served.
 func (c *Collector) Steer(most map[string]float64) { c.most.Store(&most) }
 
-// rate returns the rate that browsers are told for the views of a page. ok is false if they are told none.
+// rate returns the rate to send to browsers for a page. ok is false if there is none.
 func (c *Collector) rate(page string) (rate float64, ok bool) {
 	rate, ok = c.sampling.Load().Rate(page)
 	if by := c.most.Load(); by != nil {
@@ -86,5 +86,5 @@ func (c *Collector) rate(page string) (rate float64, ok bool) {
 	return rate, ok
 }
 
-// SetSampling replaces the sampling rules. It may be called while traces are received.
+// SetSampling replaces the sampling rules. It may be called while requests are served.
 func (c *Collector) SetSampling(r SamplingRules) { c.sampling.Store(&r) }

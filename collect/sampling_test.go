@@ -74,7 +74,7 @@ func TestSamplingRuleErrors(t *testing.T) {
 		{"\n#\nshop 0.5", `line 3: "shop 0.5" is not a path`},
 		{"/a* 0.5", `has a star in "a*"`},
 		{"/**/a 0.5", `has ** before its end`},
-		{"/a?b 0.5", `never fits`},
+		{"/a?b 0.5", `never matches`},
 		{"/" + strings.Repeat("x", maxPage) + " 0.5", `is too long`},
 		{"/a 0.5\n/" + strings.Repeat("x", 70_000), `line 2: `},
 	} {
@@ -84,7 +84,7 @@ func TestSamplingRuleErrors(t *testing.T) {
 	}
 }
 
-// TestRateInAnswer checks what clients are told, also after the rules were replaced.
+// TestRateInAnswer checks the rate in responses, also after the rules were replaced.
 func TestRateInAnswer(t *testing.T) {
 	rules, err := ParseSamplingRules(strings.NewReader("/user/:id 0.05\n/stop 0\n/all 1\n/tiny 0.0000001"))
 	if err != nil {
@@ -112,7 +112,7 @@ func TestRateInAnswer(t *testing.T) {
 		if got := answer(); !strings.HasSuffix(got, c.want) || strings.Contains(got, "rate") != (c.want != "") {
 			t.Errorf("%s: got %s, want %s", c.body, got, c.want)
 		}
-		for _, r := range s.records { // there is no room for a page, and the rate is still that of the page
+		for _, r := range s.records { // the page has no place, but the rate is still its own
 			if p := r.Pages[0]; p != PageOther && p != PageUnknown {
 				t.Errorf("stored as of %q", p)
 			}
@@ -124,7 +124,7 @@ func TestRateInAnswer(t *testing.T) {
 	}
 }
 
-// The rate of a page that is steered is that of the rules or the bound, whichever is less.
+// TestSteer checks that the rate of a steered page is the lower of rule and bound.
 func TestSteer(t *testing.T) {
 	rules, err := ParseSamplingRules(strings.NewReader("/a 0.5\n/b 0.01"))
 	if err != nil {
@@ -152,8 +152,8 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// FuzzSamplingRules reads any rules: what is read gives rates from 0 to 1, and a rate for
-// every page that is written down as a rule.
+// FuzzSamplingRules parses any rules: accepted rules have rates from 0 to 1, and a page used as a
+// rule matches itself.
 func FuzzSamplingRules(f *testing.F) {
 	for _, s := range []string{testSampling, "/a 0.5\n/:x 1", "** 0.1", "/** 0", "/ 1", "/a 2", "/a", "/a b 0x1p-2", "/a\t.5", "# x", "/caf\u00e9/:x 1e-300"} {
 		f.Add(s, "/a")
@@ -172,7 +172,7 @@ func FuzzSamplingRules(f *testing.F) {
 		if !(rate >= 0 && rate <= 1) || math.Signbit(rate) || !ok && rate != 0 {
 			t.Fatalf("%q: rate %v, %v", page, rate, ok)
 		}
-		for i, r := range rules.rules { // whoever writes down a page gets a rate for it
+		for i, r := range rules.rules { // a page used as a rule has a rate
 			first := slices.IndexFunc(rules.rules, func(o samplingRule) bool { return fits(o.pattern, r.pattern) })
 			if got, ok := rules.Rate(pageOf(r.pattern)); !ok || first > i || got != rules.rules[first].rate {
 				t.Fatalf("%q: rate of rule %d is %v, %v, the first that fits is %d", text, i, got, ok, first)

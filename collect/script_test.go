@@ -9,7 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// TestScript takes documents of the browser script with texts of any length, and counts those that it should not have sent.
+// TestScript sends documents of the browser script with texts of any length, and checks which ones
+// are counted as bugs of the script.
 func TestScript(t *testing.T) {
 	col, s := newCollector(Options{})
 	tr := &trie.Trace{Trie: *trie.New()}
@@ -43,6 +44,6 @@ func TestScript(t *testing.T) {
 	}
 	post(t, col, "{}")
 	if n := s.metric(t, "script_rejected_total", "malformed") + s.metric(t, "script_rejected_total", "invalid"); n != 2 {
-		t.Errorf("what others send is counted: %v", n)
+		t.Errorf("documents of other clients are counted: %v", n)
 	}
 }

@@ -11,27 +11,28 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// sites are the sites that are kept apart, by name. Without any there is none to keep apart.
+// sites are the configured sites by name, if any.
 type sites struct {
 	of    map[string]*siteState
-	share int          // of the traces that wait for the store, which no site takes from another
+	share int          // each site's reserved part of the traces that wait for the store
 	keep  atomic.Int64 // ns
 }
 
-// siteState is what a site has of what all have together.
+// siteState is the use of shared resources by one site.
 type siteState struct {
 	site.Site
 	requests *sharedLimiter[struct{}]
 
 	mu      sync.Mutex
 	waiting int             // traces
-	hours   map[int64]int64 // bytes that were stored, by the hour since 1970
+	hours   map[int64]int64 // stored bytes by hour since 1970
 }
 
-// storeQueue is how many traces of sites wait for the store at most. Its queue takes twice as many, so no site finds it full of those of others.
+// storeQueue is the maximum number of traces of all sites that wait for the store. The queue of the
+// store is twice as long, so traces of one site never fill it for others.
 const storeQueue = 8192
 
-// leastShare is what each site has of it however many there are.
+// leastShare is the minimum share of each site, however many sites there are.
 const leastShare = 64
 
 func newSites(all []site.Site, keep time.Duration, stored map[string]map[int64]int64) *sites {
@@ -47,10 +48,11 @@ func newSites(all []site.Site, keep time.Duration, stored map[string]map[int64]i
 	return s
 }
 
-// SetRetention says for how long the bytes of a site's traces count; see [Options]. It may be called while traces are received.
+// SetRetention sets for how long the bytes of a site's traces count, see [Options].Keep. It may be
+// called while requests are served.
 func (c *Collector) SetRetention(d time.Duration) { c.sites.keep.Store(int64(d)) }
 
-// page returns the name of a page of who sends.
+// page returns the name of a page, with the site of who.
 func (s *sites) page(who client, page string) string {
 	if s.of[who.Site] == nil {
 		return page
@@ -58,7 +60,7 @@ func (s *sites) page(who client, page string) string {
 	return site.Page(who.Site, page)
 }
 
-// rename has the pages of a trace be those of its site.
+// rename adds the site to the pages of a trace.
 func (s *sites) rename(t *trie.Trace, who client) {
 	if s.of[who.Site] == nil {
 		return
@@ -73,7 +75,7 @@ func (s *sites) rename(t *trie.Trace, who client) {
 	trie.SortSpans(x.Spans)
 }
 
-// admit refuses requests of a site that has had its share.
+// admit refuses requests of a site that exceeds its rate or disk quota.
 func (s *sites) admit(who client, now time.Time) error {
 	x := s.of[who.Site]
 	if x == nil {
@@ -83,12 +85,12 @@ func (s *sites) admit(who client, now time.Time) error {
 		return refuse(http.StatusTooManyRequests, "site_rate", "over %g requests a second of this site; send this again later", x.Rate)
 	}
 	if x.Disk > 0 && x.stored(now, time.Duration(s.keep.Load())) >= x.Disk {
-		return refuse(http.StatusTooManyRequests, "site_disk", "the traces of this site take what they may; send this again later")
+		return refuse(http.StatusTooManyRequests, "site_disk", "the traces of this site use all of its disk quota; send this again later")
 	}
 	return nil
 }
 
-// stored returns the bytes of the traces that are still there, and forgets the others.
+// stored returns the bytes of traces within the retention, and forgets older hours.
 func (x *siteState) stored(now time.Time, keep time.Duration) (sum int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -103,7 +105,8 @@ func (x *siteState) stored(now time.Time, keep time.Duration) (sum int64) {
 	return sum
 }
 
-// wait takes places for traces that wait for the store. What is returned gives them back.
+// wait reserves room for traces that wait for the store. The caller must call done when they are
+// stored.
 func (s *sites) wait(who client, traces int) (done func(), err error) {
 	x := s.of[who.Site]
 	if x == nil {
@@ -122,7 +125,7 @@ func (s *sites) wait(who client, traces int) (done func(), err error) {
 	}, nil
 }
 
-// add notes what was stored of a site.
+// add records bytes stored for a site.
 func (s *sites) add(who client, bytes int64, now time.Time) {
 	if x := s.of[who.Site]; x != nil {
 		x.mu.Lock()
@@ -131,8 +134,8 @@ func (s *sites) add(who client, bytes int64, now time.Time) {
 	}
 }
 
-// SiteBytes returns how many bytes of traces were stored for each site, by the hour since 1970. A
-// daemon that starts again hands them to [Options].
+// SiteBytes returns the bytes of traces stored for each site, by hour since 1970. A restarted
+// daemon passes them to [Options].
 func (c *Collector) SiteBytes() map[string]map[int64]int64 {
 	all := map[string]map[int64]int64{}
 	for name, x := range c.sites.of {

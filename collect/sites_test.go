@@ -16,7 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// twoSites are options with two sites, each with a key, and a key of no site.
+// twoSites returns options with two sites, each with a key, and a key without a site.
 func twoSites() Options {
 	return Options{Sites: []site.Site{{Name: "shop"}, {Name: "blog"}},
 		Keys: []Key{{Value: "s", Site: "shop"}, {Value: "b", Site: "blog"}, {Value: "n"}}}
@@ -29,7 +29,8 @@ func postTo(h http.Handler, path, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-// TestSitePages has the pages of each trace named after its site, and nobody name those of another.
+// TestSitePages checks that pages of a trace belong to its site, and that a site cannot name
+// another site's pages.
 func TestSitePages(t *testing.T) {
 	o := twoSites()
 	var err error
@@ -75,8 +76,8 @@ func TestSitePages(t *testing.T) {
 	}
 }
 
-// TestLoudSite has a store that stands still. One site sends more than waits for the store at most, and
-// the other one's traces are taken all the same.
+// TestLoudSite blocks the store. One site sends more traces than may wait for the store, and traces
+// of the other site are still accepted.
 func TestLoudSite(t *testing.T) {
 	o := twoSites()
 	c, _ := newCollector(o)
@@ -99,13 +100,13 @@ func TestLoudSite(t *testing.T) {
 	for range 2 * storeQueue / 100 {
 		clients.Go(func() { codes <- send("s") })
 	}
-	// Those over its share are refused while the others wait.
+	// Requests over the share are refused while the others wait.
 	refused := 0
 	for still.count("shop:/feed")+100 <= c.sites.share || refused == 0 {
 		select {
 		case code := <-codes:
 			if code != http.StatusServiceUnavailable {
-				t.Fatalf("a store that stands still took traces: %d", code)
+				t.Fatalf("a blocked store stored traces: %d", code)
 			}
 			refused++
 		case <-time.After(time.Millisecond):
@@ -116,22 +117,22 @@ func TestLoudSite(t *testing.T) {
 	for still.count("blog:/feed") < 100 {
 		select {
 		case code := <-quiet:
-			t.Fatalf("the quiet site is answered %d", code)
+			t.Fatalf("the quiet site got %d", code)
 		case <-time.After(time.Millisecond):
 		}
 	}
 	close(still.goOn)
 	if code := <-quiet; code != http.StatusAccepted {
-		t.Errorf("the quiet site is answered %d", code)
+		t.Errorf("the quiet site got %d", code)
 	}
 	clients.Wait()
 	if code := send("s"); code != http.StatusAccepted {
-		t.Errorf("the loud site is answered %d when the store goes on", code)
+		t.Errorf("the loud site got %d after the store continued", code)
 	}
 }
 
-// stillStore takes what comes when it is told to go on. As a store, it has room for so many traces and
-// refuses the rest.
+// stillStore blocks until it is released. Like a store, it has a bounded queue and refuses the
+// rest.
 type stillStore struct {
 	fakeStore
 	goOn chan struct{}
@@ -163,7 +164,7 @@ func (s *stillStore) Append(_ context.Context, recs []store.Record) (store.Appen
 	return store.AppendResult{Stored: len(recs)}, nil
 }
 
-// TestSiteDisk has a site that takes what it may, until its oldest traces are gone.
+// TestSiteDisk fills the disk quota of a site, until its oldest traces expire.
 func TestSiteDisk(t *testing.T) {
 	now := noon
 	o := twoSites()
@@ -180,11 +181,11 @@ func TestSiteDisk(t *testing.T) {
 	taken := 0
 	for send("s") == http.StatusAccepted {
 		if taken++; taken > 100 {
-			t.Fatal("it takes no end of traces")
+			t.Fatal("the quota is never full")
 		}
 	}
 	if taken == 0 {
-		t.Error("what is long gone counts")
+		t.Error("expired traces count")
 	}
 	if code := send("b"); code != http.StatusAccepted {
 		t.Errorf("another site: %d", code)

@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 )
 
-// split cuts a body into the bytes of its traces and says which format they are in.
+// split cuts a body into the bytes of its traces and determines their format.
 func split(body []byte, f form, lim Limits) (parts [][]byte, binary bool, err error) {
 	if f.binary || !f.json && looksBinary(body) {
 		parts, err = splitBinary(body, lim)
@@ -27,8 +27,8 @@ func split(body []byte, f form, lim Limits) (parts [][]byte, binary bool, err er
 	return parts, false, nil
 }
 
-// looksBinary reports whether body begins with a document or the length of one. JSON
-// does not: no letter may stand where the format has its magic number.
+// looksBinary reports whether body begins with a binary document or the length of one. JSON has no
+// letter at the offset of the magic number.
 func looksBinary(body []byte) bool {
 	if encode.IsBinary(body) {
 		return true
@@ -37,8 +37,8 @@ func looksBinary(body []byte) bool {
 	return n > 0 && encode.IsBinary(body[n:])
 }
 
-// splitBinary cuts a body that is one document, or several with their lengths before
-// them. The first bytes of a document tell which.
+// splitBinary cuts a body that is one document, or several with a length before each. The first
+// bytes of a document distinguish the two.
 func splitBinary(body []byte, lim Limits) ([][]byte, error) {
 	if encode.IsBinary(body) {
 		return [][]byte{body}, nil

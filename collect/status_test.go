@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// TestRefusals has every answer other than 202 that does not need a store.
+// TestRefusals checks every response other than 202 that does not need a store.
 func TestRefusals(t *testing.T) {
 	const protobuf, jsonType = "application/x-protobuf", "application/json"
 	good := traceBinary(t, "f", "")
@@ -113,7 +113,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// flip changes one byte of s, counted from its end if at is negative.
+// flip changes one byte of s, counted from the end if at is negative.
 func flip(s string, at int) string {
 	b := []byte(s)
 	if at < 0 {
@@ -127,7 +127,7 @@ func withStacks(stacks string) string {
 	return strings.Replace(traceJSON("f", ""), `"stacks":[{"frameId":0}]`, `"stacks":[`+stacks+`]`, 1)
 }
 
-// TestStoreFailures has the answers for a store that does not store.
+// TestStoreFailures checks the responses to errors of the store.
 func TestStoreFailures(t *testing.T) {
 	for _, c := range []struct {
 		err    error
@@ -170,7 +170,7 @@ func TestStoreFailures(t *testing.T) {
 		if n := s.metric(t, "traces_total", "accepted"); n != 0 {
 			t.Errorf("%v: %v traces are counted as accepted", c.err, n)
 		}
-		// The client comes back, and all is well.
+		// The client retries successfully.
 		s.fail = nil
 		if got := post(t, col, traceJSON("f", "")); got.status != 202 || len(s.records) != 1 {
 			t.Errorf("%v: got %d afterwards, %d stored", c.err, got.status, len(s.records))
@@ -178,8 +178,7 @@ func TestStoreFailures(t *testing.T) {
 	}
 }
 
-// TestStoreRefusesOne checks that a record that the store does not take does not keep
-// out the others.
+// TestStoreRefusesOne checks that a record that the store refuses does not affect the others.
 func TestStoreRefusesOne(t *testing.T) {
 	col, s := newCollector(Options{})
 	s.fail = func(recs []store.Record) error {
@@ -205,8 +204,7 @@ func TestStoreRefusesOne(t *testing.T) {
 	}
 }
 
-// TestClientGone checks that what has arrived is stored, whether or not somebody waits for
-// the answer.
+// TestClientGone checks that a complete request is stored even if the client is gone.
 func TestClientGone(t *testing.T) {
 	col, s := newCollector(Options{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -225,7 +223,7 @@ func TestRate(t *testing.T) {
 		r.RemoteAddr = addr
 		return send(t, col, r)
 	}
-	for i, want := range []int{202, 202, 429} { // twice the rate may come at once
+	for i, want := range []int{202, 202, 429} { // the burst is twice the rate
 		got := from(fmt.Sprintf("192.0.2.1:%d", i))
 		if got.status != want {
 			t.Errorf("request %d: got %d, want %d", i, got.status, want)
@@ -237,7 +235,7 @@ func TestRate(t *testing.T) {
 	if got := from("192.0.2.2:1"); got.status != 202 {
 		t.Errorf("another address: got %d", got.status)
 	}
-	for i, want := range []int{202, 202, 429} { // one client has as many addresses as it likes
+	for i, want := range []int{202, 202, 429} { // all addresses of one client count together
 		if got := from(fmt.Sprintf("[2001:db8::%d]:1", i)); got.status != want {
 			t.Errorf("IPv6 request %d: got %d, want %d", i, got.status, want)
 		}

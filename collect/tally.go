@@ -9,21 +9,21 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// tally is what is counted of a trace once it is stored, and said in the answer.
+// tally is what to count for a trace once it is stored, and the page for the response.
 type tally struct {
 	index    int       // of the trace in the batch
-	page     string    // that it began on, whether or not there is room for it this hour
+	page     string    // the first page, even if it has no place this hour
 	first    bool      // it is the first trace of a page view
-	cost     trie.Cost // as the client claims
-	profiled int64     // µs that its samples speak for
-	marked   bool      // the browser says what it did
+	cost     trie.Cost // as claimed by the client
+	profiled int64     // µs that its samples cover
+	marked   bool      // it has markers of the browser
 	who      client
 	id       store.ID
-	claimed  int64 // µs that are new for its view
+	claimed  int64 // µs that its view had not claimed before
 }
 
-// What a client may claim of one trace. Counters never fall again, so one absurd number
-// would spoil them until the next start.
+// Upper bounds of what a client may claim for one trace. Counters never decrease, so one absurd
+// number would spoil them until the next restart.
 const (
 	maxWork     = 60_000_000    // µs to start, stop and encode, together
 	maxSent     = 64 << 20      // bytes
@@ -31,8 +31,8 @@ const (
 	maxProfiled = 3_600_000_000 // µs
 )
 
-// profiledTime returns the time that the samples of t speak for, in µs. A sample speaks
-// for three intervals at most, as in a profile: in a longer gap nothing was sampled.
+// profiledTime returns the time that the samples of t cover, in µs. A sample covers at most three
+// intervals, as in a profile: nothing was sampled in a longer gap.
 func profiledTime(t *trie.Trace) (us int64) {
 	interval := int64(t.Context.Interval)
 	for i, s := range t.Samples {
@@ -45,7 +45,8 @@ func profiledTime(t *trie.Trace) (us int64) {
 	return us
 }
 
-// marked reports whether t has markers of the browser. Those that the browser script adds from long animation frames have no stack.
+// marked reports whether t has markers of the browser. Markers that the browser script derives from
+// long animation frames have no stack and do not count.
 func marked(t *trie.Trace) bool {
 	return slices.ContainsFunc(t.Samples, func(s trie.Sample) bool {
 		switch s.Marker {
@@ -58,9 +59,9 @@ func marked(t *trie.Trace) bool {
 	})
 }
 
-// count counts the traces of a batch that are new.
+// count updates the metrics for the new traces of a batch.
 func (c *Collector) count(b *batch, duplicates int) {
-	repeat := make([]bool, len(b.records)) // of a trace before it in the batch
+	repeat := make([]bool, len(b.records)) // of an earlier trace in the batch
 	seen := map[store.ID]bool{}
 	for i, r := range b.records {
 		if repeat[i] = seen[r.ID]; repeat[i] {
@@ -68,9 +69,9 @@ func (c *Collector) count(b *batch, duplicates int) {
 		}
 		seen[r.ID] = true
 	}
-	// The store says how many others it had already, and not which. A client that got no
-	// answer sends its traces again, and new ones after them, so they are the first.
-	// Were it otherwise, the number counted would still be right, and its page not.
+	// The store returns the number of duplicates, not which they are. A client that got no response
+	// sends its traces again with new ones after them, so the first are the duplicates. If that is
+	// wrong, the total is still right, but pages are not.
 	for i, t := range b.tallies {
 		switch {
 		case repeat[i]:
@@ -103,10 +104,10 @@ func (c *Collector) countTrace(t tally) {
 	}
 }
 
-// labelBrowser is the label with the family and the major version of a browser.
+// labelBrowser is the label with the family and major version of a browser.
 const labelBrowser = "browser"
 
-// addBrowser adds the label browser to those of x unless there is one, or no room.
+// addBrowser adds the label browser to x unless it is present or x has most labels.
 func addBrowser(x *trie.Context, browser string, most int) {
 	i, found := slices.BinarySearchFunc(x.Labels, labelBrowser, func(l trie.Label, key string) int { return cmp.Compare(l.Key, key) })
 	if browser != "" && !found && len(x.Labels) < most {

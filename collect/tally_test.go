@@ -11,8 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// costs returns the counters of what the SDK costs: seconds to start, stop and encode,
-// bytes sent, traces dropped, seconds profiled.
+// costs returns the counters of the SDK's costs: seconds to start, stop and encode, bytes sent,
+// traces dropped, seconds profiled.
 func (s *fakeStore) costs(t testing.TB) [6]float64 {
 	t.Helper()
 	families, err := s.metrics.Gather()
@@ -51,7 +51,7 @@ func TestCost(t *testing.T) {
 	} {
 		col, s := newCollector(Options{})
 		body := traceBinary(t, "f", `"viewId":"1",`, func(tr *trie.Trace) { tr.Cost = c.cost })
-		for range 2 { // the second time it is there already
+		for range 2 { // the second time it is a duplicate
 			if got := post(t, col, body); got.status != 202 {
 				t.Fatalf("got %d %q", got.status, got.Error)
 			}
@@ -65,7 +65,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestCostOfForeignCode checks that a trace that is written anew keeps its cost.
+// TestCostOfForeignCode checks that a re-encoded trace keeps its cost.
 func TestCostOfForeignCode(t *testing.T) {
 	col, s := newCollector(Options{FirstParty: []string{"other.example"}})
 	cost := trie.Cost{Start: 1, Stop: 2, Encode: 3, Bytes: 4, Dropped: 5}
@@ -145,7 +145,8 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// Layout without a stack is what the browser script makes of long animation frames; all else is from the browser.
+// TestMarked checks that layout without a stack, which the browser script derives from long
+// animation frames, does not count as a marker of the browser.
 func TestMarked(t *testing.T) {
 	for _, c := range []struct {
 		samples []trie.Sample

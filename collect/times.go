@@ -6,26 +6,27 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// What a trace may claim of time, in µs. The browser script sends a chunk a minute, and
-// 60,000 samples, the most of a trace, are ten minutes at 10 ms; nothing that a browser
-// records comes near these. A page view may claim as much as one trace, and the time since its
-// first trace came: see viewTimes.
+// Upper bounds of time in a trace, in µs. The browser script sends a chunk a minute, and the
+// maximum of 60,000 samples of a trace are ten minutes at 10 ms, so no real recording comes near
+// these bounds. A page view may claim the time of one trace plus the time since its first trace,
+// see viewTimes.
 const (
 	maxInterval  = 60_000_000
-	maxTraceTime = 600_000_000    // that the samples speak for
-	maxTraceSpan = 86_400_000_000 // from the first sample to the last: times without samples add up to no time of functions
+	maxTraceTime = 600_000_000    // that the samples cover
+	maxTraceSpan = 86_400_000_000 // from the first to the last sample: time without samples counts for no function
 )
 
-// maxGap is how many intervals a sample speaks for at most: in a longer gap nothing was sampled.
+// maxGap is the maximum number of intervals that a sample covers: nothing was sampled in a longer
+// gap.
 const maxGap = 3
 
-// believe refuses a trace with an interval that can not be, and cuts off what its samples
-// claim beyond what one trace can have. claim returns how much of some µs the page view may
-// claim. It reports whether something was cut off.
+// believe refuses a trace with an impossible interval, and drops samples that claim more time than
+// a trace can have. claim returns how many of the given µs the page view may claim. believe reports
+// whether it dropped samples.
 func believe(t *trie.Trace, claim func(us int64) int64) (cut bool, err error) {
 	if us := t.Context.Interval; us > maxInterval {
 		return false, refuse(http.StatusUnprocessableEntity, "invalid",
-			"invalid: context.interval: %d µs: up to %d can be", us, maxInterval)
+			"invalid: context.interval: %d µs is over the limit of %d", us, maxInterval)
 	}
 	n, spoken := believable(t, maxTraceTime)
 	claimed := claim(spoken)
@@ -43,8 +44,8 @@ func believe(t *trie.Trace, claim func(us int64) int64) (cut bool, err error) {
 	return cut, nil
 }
 
-// believable returns how many of the samples can be believed, from the first on, if they may
-// speak for most µs, and for how many they do.
+// believable returns the number n of leading samples that together cover at most most µs, and how
+// many µs they cover.
 func believable(t *trie.Trace, most int64) (n int, spoken int64) {
 	for i, s := range t.Samples {
 		gap := int64(0)
@@ -55,7 +56,7 @@ func believable(t *trie.Trace, most int64) (n int, spoken int64) {
 			gap = min(gap, maxGap*int64(t.Context.Interval))
 		}
 		if spoken+gap > most || s.Time-t.Samples[0].Time > maxTraceSpan {
-			if t.Gapless { // the stack before goes on until then
+			if t.Gapless { // the stack before lasts until then
 				spoken = most
 			}
 			return i, spoken

@@ -64,7 +64,8 @@ func TestBelieve(t *testing.T) {
 	}
 }
 
-// What is not believed is the same in both forms, is counted, and the rest is stored.
+// TestAbsurdTimes checks that implausible samples are dropped and counted in both formats, and that
+// the rest is stored.
 func TestAbsurdTimes(t *testing.T) {
 	col, s := newCollector(Options{})
 	binary := traceBinary(t, "f", "", func(tr *trie.Trace) {
@@ -98,8 +99,8 @@ func TestAbsurdTimes(t *testing.T) {
 	}
 }
 
-// A page view that sends a thousand traces claims no more time than there was, and one that sends
-// a trace a minute is believed all of it, also when an answer is lost and it sends a trace again.
+// TestViewTimes checks that a page view with a thousand traces claims no more time than has passed,
+// and that a view with a trace a minute gets all its time, also when it resends a trace.
 func TestViewTimes(t *testing.T) {
 	now := noon
 	col, s := newCollector(Options{Now: func() time.Time { return now }})
@@ -158,13 +159,13 @@ func TestViewTimes(t *testing.T) {
 	}
 }
 
-// viewOf returns the first chunk of one of many page views.
+// viewOf returns the first chunk of the ith page view.
 func viewOf(i int) (id store.ID) {
 	binary.BigEndian.PutUint32(id.View[:], uint32(i))
 	return id
 }
 
-// A chunk that was not stored claims nothing, also if the generations turned since it claimed.
+// TestGiveBackAfterTurn checks giveBack for a chunk whose generation has rotated since it claimed.
 func TestGiveBackAfterTurn(t *testing.T) {
 	var v viewTimes
 	for i := range maxViewTimes {
@@ -175,7 +176,7 @@ func TestGiveBackAfterTurn(t *testing.T) {
 		t.Fatalf("%d views are in the newer generation", len(v.now))
 	}
 	v.giveBack(viewOf(7), maxTraceTime)
-	v.giveBack(viewOf(2*maxViewTimes), 1) // which never claimed anything
+	v.giveBack(viewOf(2*maxViewTimes), 1) // which has claimed nothing
 	for i, want := range map[int]int64{7: maxTraceTime, 8: 0} {
 		id := viewOf(i)
 		id.Chunk = 1
@@ -185,8 +186,8 @@ func TestGiveBackAfterTurn(t *testing.T) {
 	}
 }
 
-// A bucket does not know yet what it stores twice. A chunk that is sent again claims its time once,
-// and no more than a new chunk.
+// TestRetriedChunkClaimsOnce checks that a chunk sent again claims its time once, since a bucket
+// does not detect duplicates immediately, and that it claims no more than a new chunk.
 func TestRetriedChunkClaimsOnce(t *testing.T) {
 	var v viewTimes
 	const minute = 60_000_000
@@ -195,7 +196,7 @@ func TestRetriedChunkClaimsOnce(t *testing.T) {
 		id.Chunk = chunk
 		return id
 	}
-	for chunk := range uint32(20) { // a view of 20 minutes, of which each response is lost once
+	for chunk := range uint32(20) { // a view of 20 minutes; each response is lost once
 		for try := range 3 {
 			granted, added := v.claim(at(chunk), minute, noon.Add(time.Duration(chunk)*time.Minute))
 			if want := int64(minute); granted != want || (added == want) != (try == 0) {

@@ -13,8 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// view is what the SDK says about a page view: why there is no profile, how it was for the
-// visitor, or both. A report may have more fields; they are not counted.
+// view is a report of the SDK about a page view: why there is no profile, its Web Vitals, or both.
+// Additional fields are ignored.
 type view struct {
 	Page        string             `json:"page"`
 	Outcome     string             `json:"outcome"`
@@ -23,28 +23,29 @@ type view struct {
 	Environment string             `json:"environment"`
 	Profiled    bool               `json:"profiled"` // it sends a profile
 	Labels      map[string]any     `json:"labels"`
-	Vitals      map[string]float64 `json:"vitals"` // ms, and the score of cls
-	// Elements are what these are of, see [rollup.KeyElement], and Parts, in ms, what they are made up of, see [rollup.VitalKind].
+	Vitals      map[string]float64 `json:"vitals"` // ms, except for the score of cls
+	// Elements are the elements of Web Vitals, see [rollup.KeyElement]. Parts are their parts in
+	// ms, see [rollup.VitalKind].
 	Elements map[string]string    `json:"elements"`
 	Parts    map[string][]float64 `json:"parts"`
 }
 
-// outcomes are the reasons for which a page view has no profile.
+// outcomes are the reasons why a page view has no profile.
 var outcomes = []string{
-	"unsupported", // the browser has no such API
-	"header",      // the page came without the header Document-Policy
-	"unsampled",   // it was not chosen
+	"unsupported", // the browser lacks the API
+	"header",      // the response of the page lacked the header Document-Policy
+	"unsampled",   // not selected by the sampling rate
 	"quota",       // the browser runs too many profilers
-	"refused",     // the visitor's Global Privacy Control says no
-	"stopped",     // the server said so, see SamplingRules
-	"cost",        // profiling cost more than it may
+	"refused",     // the visitor enabled Global Privacy Control
+	"stopped",     // the server set the rate to 0, see SamplingRules
+	"cost",        // profiling exceeded its cost limit
 	"error",
 }
 
 // Limits of reports.
 const (
-	maxView   = 4 << 10 // bytes of a report, on average
-	maxViews  = 20      // reports of a request
+	maxView   = 4 << 10 // bytes per report, on average
+	maxViews  = 20      // reports per request
 	maxWeight = rollup.MaxVitalWeight
 )
 
@@ -71,7 +72,7 @@ func (c *Collector) postView(w http.ResponseWriter, r *http.Request) {
 	c.countAnswer(r, status)
 }
 
-// receiveViews reads the reports of a request. None counts if one of them is refused.
+// receiveViews reads the reports of a request. If one is refused, none counts.
 func (c *Collector) receiveViews(w http.ResponseWriter, r *http.Request) (views []view, who client, err error) {
 	if who, err = c.admit(w, r); err != nil {
 		return nil, who, err
@@ -105,7 +106,7 @@ func checkViewHeaders(h http.Header) error {
 	return nil
 }
 
-// parseViews reads reports, one after the other, and checks them.
+// parseViews parses and checks reports, one after another.
 func parseViews(body []byte) (views []view, err error) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	for {
@@ -123,7 +124,7 @@ func parseViews(body []byte) (views []view, err error) {
 	}
 }
 
-// parseView reads the next report and checks it. It returns io.EOF after the last one.
+// parseView parses and checks the next report. It returns io.EOF after the last one.
 func parseView(dec *json.Decoder) (view, error) {
 	v := view{Weight: 1}
 	err := dec.Decode(&v)
@@ -132,9 +133,9 @@ func parseView(dec *json.Decoder) (view, error) {
 	}
 	if x, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if x.Field == "" {
-			return v, refuse(http.StatusBadRequest, "malformed", "body: it can not be %s; send an object", x.Value)
+			return v, refuse(http.StatusBadRequest, "malformed", "body: unexpected %s; send an object", x.Value)
 		}
-		return v, refuse(http.StatusBadRequest, "malformed", "body: %s: it can not be %s", x.Field, x.Value)
+		return v, refuse(http.StatusBadRequest, "malformed", "body: %s: unexpected %s", x.Field, x.Value)
 	}
 	switch {
 	case err != nil:
@@ -149,15 +150,15 @@ func parseView(dec *json.Decoder) (view, error) {
 	return v, checkVitals(&v)
 }
 
-// viewPage returns the name under which page views of a page are counted. They are a hundred times
-// as many as the traces, on more pages, and what each page takes is time series that stay for
-// the life of the process. So the counter has a budget of its own, whose hour never ends, and
-// takes no page away from the traces.
+// viewPage returns the name under which page views of a page are counted. There are about a hundred
+// times as many page views as traces, on more pages, and each page needs time series for the life
+// of the process. So the counter has its own budget, whose hour never ends, and takes no places
+// from traces.
 func (c *Collector) viewPage(page string, who client) string {
 	if isPlaceholder(page) {
 		return page
 	}
-	who.Request = nil // a page that has a counter keeps it
+	who.Request = nil // a page with a counter keeps it
 	ok, news := c.viewPages.Take(kindPage, page, who.Sender, time.Time{})
 	if news {
 		c.opts.Logger.Warn("too many distinct pages since the start, the page views of further ones are counted as "+PageOther, "most", c.bounds.Load().Pages, "page", logged(page), "from", who)
@@ -168,10 +169,10 @@ func (c *Collector) viewPage(page string, who client) string {
 	return page
 }
 
-// countView counts page views of a page, as [Collector.viewPage] names it.
+// countView counts page views of a page named by [Collector.viewPage].
 func (c *Collector) countView(page, outcome string, weight int) {
 	c.metrics.views.WithLabelValues(page, outcome).Add(float64(weight))
-	if outcome != rollup.OutcomeProfiled { // those are known by their traces
+	if outcome != rollup.OutcomeProfiled { // those are counted by their traces
 		c.arrivals.unprofiled(outcome, weight, c.opts.Now().UTC())
 	}
 	c.opts.Store.CountViews(page, outcome, int64(weight))

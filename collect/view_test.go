@@ -16,7 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// postView sends a report. headers are keys and values in turn.
+// postView sends a report. headers alternates keys and values.
 func postView(t testing.TB, h http.Handler, body string, headers ...string) reply {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "/v1/views", strings.NewReader(body))
@@ -36,7 +36,7 @@ func postView(t testing.TB, h http.Handler, body string, headers ...string) repl
 	return out
 }
 
-// views returns what is counted of page views, by page and outcome, such as "/feed cost".
+// views returns the counted page views, by page and outcome, such as "/feed cost".
 func (s *fakeStore) views(t testing.TB) map[string]float64 {
 	t.Helper()
 	families, err := s.metrics.Gather()
@@ -63,7 +63,7 @@ func TestViews(t *testing.T) {
 	}
 	for _, c := range []struct {
 		body, media string
-		want        string // what is counted
+		want        string // counters
 		weight      float64
 	}{
 		{`{"page":"/feed","outcome":"unsupported"}`, "text/plain;charset=UTF-8", "/feed unsupported", 1},
@@ -99,7 +99,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestReports checks that the reports of a request count as if they had come alone.
+// TestReports checks that several reports of a request count like separate requests.
 func TestReports(t *testing.T) {
 	col, s := newCollector(Options{})
 	body := strings.Repeat(`{"page":"/a","outcome":"cost"}`+"\n", maxViews-2) + `{"page":"/b","outcome":"unsampled",` + "\n" + `"weight":7}{"page":"/c","vitals":{"lcp":5}}`
@@ -143,11 +143,11 @@ func TestViewRefusals(t *testing.T) {
 		{"a second one cut off", "{\"outcome\":\"error\"}\n{", "", "", 400, "malformed", "body: unexpected EOF"},
 		{"a second one refused", "{\"outcome\":\"error\"}\n{\"outcome\":\"bored\"}", "", "", 422, "invalid", "outcome"},
 		{"too many", strings.Repeat("{\"outcome\":\"error\"}\n", maxViews+1), "", "", 413, "body_size", "body: over 20 reports"},
-		{"array", `[{"outcome":"error"}]`, "", "", 400, "malformed", "body: it can not be array; send an object"},
-		{"page", `{"page":7,"outcome":"error"}`, "", "", 400, "malformed", "body: page: it can not be number"},
-		{"text as weight", `{"outcome":"error","weight":"1"}`, "", "", 400, "malformed", "body: weight: it can not be string"},
-		{"part as weight", `{"outcome":"error","weight":1.5}`, "", "", 400, "malformed", "body: weight: it can not be number 1.5"},
-		{"absurd weight", `{"outcome":"error","weight":1e99}`, "", "", 400, "malformed", "body: weight: it can not be number 1e99"},
+		{"array", `[{"outcome":"error"}]`, "", "", 400, "malformed", "body: unexpected array; send an object"},
+		{"page", `{"page":7,"outcome":"error"}`, "", "", 400, "malformed", "body: page: unexpected number"},
+		{"text as weight", `{"outcome":"error","weight":"1"}`, "", "", 400, "malformed", "body: weight: unexpected string"},
+		{"part as weight", `{"outcome":"error","weight":1.5}`, "", "", 400, "malformed", "body: weight: unexpected number 1.5"},
+		{"absurd weight", `{"outcome":"error","weight":1e99}`, "", "", 400, "malformed", "body: weight: unexpected number 1e99"},
 
 		{"null", "null", "", "", 422, "invalid", `body: it has neither an outcome nor vitals`},
 		{"no outcome", `{"page":"/feed"}`, "", "", 422, "invalid", `body: it has neither an outcome nor vitals`},
@@ -186,7 +186,7 @@ func TestViewRefusals(t *testing.T) {
 	}
 }
 
-// TestViewAdmission checks that origins and rates hold for both endpoints alike.
+// TestViewAdmission checks that origins and rates apply to both endpoints.
 func TestViewAdmission(t *testing.T) {
 	const report = `{"page":"/feed","outcome":"error"}`
 	col, s := newCollector(Options{Origins: []string{"https://www.example.com"}, Limits: Limits{Rate: 1}})
@@ -220,8 +220,8 @@ func TestViewAdmission(t *testing.T) {
 	}
 }
 
-// TestViewPages checks that the pages of views stay few for as long as the process runs,
-// and take no page away from traces.
+// TestViewPages checks that the number of pages with views stays bounded for the life of the
+// process, and that views take no places from traces.
 func TestViewPages(t *testing.T) {
 	now := noon
 	var log bytes.Buffer
@@ -254,7 +254,7 @@ func TestViewPages(t *testing.T) {
 		}
 	}
 	if n := strings.Count(log.String(), "too many distinct pages since the start"); n != 1 {
-		t.Errorf("the log says so %d times:\n%s", n, log.String())
+		t.Errorf("the log has this %d times:\n%s", n, log.String())
 	}
 }
 
@@ -286,9 +286,8 @@ func TestProfiledViews(t *testing.T) {
 	}
 }
 
-// FuzzView sends any report: it never panics, never answers 5xx, and what it counts is
-// what the report says, on a page that is one. A report without an outcome has vitals, and
-// counts as no page view.
+// FuzzView sends any report: it never panics, never responds with 5xx, and counts what the report
+// contains, on a valid page. A report without an outcome has vitals, and counts as no page view.
 func FuzzView(f *testing.F) {
 	for _, body := range []string{
 		`{"page":"/feed","outcome":"unsupported"}`, `{"page":"/user/8123?x","outcome":"unsampled","weight":100,"release":"r"}`,
@@ -311,7 +310,7 @@ func FuzzView(f *testing.F) {
 			Outcome string
 			Vitals  map[string]any
 		}
-		_ = json.Unmarshal(body, &said) // what is refused says nothing
+		_ = json.Unmarshal(body, &said) // a refused report has no fields
 		taken := w.Code == http.StatusNoContent
 		switch {
 		case !taken && (w.Code < 400 || w.Code > 499 || len(views)+len(s.vitals) > 0),
@@ -339,7 +338,7 @@ func FuzzView(f *testing.F) {
 	})
 }
 
-// Pages that are forgotten leave the metrics, and other pages stay.
+// TestForget checks that forgotten pages leave the metrics and other pages stay.
 func TestForget(t *testing.T) {
 	col, s := newCollector(Options{})
 	for _, page := range []string{"/gone", "/stays"} {

@@ -8,12 +8,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// viewTimes bounds the time that page views claim, by what the daemon has seen of them: a view
-// whose first trace came ten minutes ago can not have run for hours. It may claim the time
-// since then, and [maxTraceTime] for what was before. A view without an id has one trace.
+// viewTimes bounds the time that page views claim by what the daemon has seen of them: a view whose
+// first trace arrived ten minutes ago cannot have run for hours. A view may claim the time since
+// then, and [maxTraceTime] for the time before. A view without an id has one trace.
 //
-// It remembers the last views that sent something, two generations of maxViewTimes. One that is
-// forgotten, as after a restart, begins anew.
+// It remembers the most recent views in two generations of maxViewTimes. A forgotten view, for
+// example after a restart, starts from zero.
 type viewTimes struct {
 	mu           sync.Mutex
 	now, earlier map[view128]viewTime
@@ -23,7 +23,7 @@ type viewTimes struct {
 type view128 = [len(store.ID{}.View)]byte
 
 type viewTime struct {
-	first   time.Time // when its first trace came
+	first   time.Time // arrival of its first trace
 	claimed int64     // µs
 	recent  [maxRecent]chunkTime
 }
@@ -31,15 +31,15 @@ type viewTime struct {
 // chunkTime is the time that a chunk claimed.
 type chunkTime struct{ chunk, us uint32 }
 
-// maxRecent is how many chunks of a view are remembered, the latest first: a client that got no
-// response sends them again.
+// maxRecent is the number of recent chunks of a view to remember: a client that got no response
+// sends them again.
 const maxRecent = 4
 
-// maxViewTimes bounds a generation, which takes about 8 MiB.
+// maxViewTimes is the maximum size of a generation. Full, it takes about 8 MiB.
 const maxViewTimes = 1 << 16
 
-// claim returns how much of some µs a chunk of a view may claim now, and how much of that is new: a
-// bucket stores a chunk that is sent again a second time, and counts it once.
+// claim returns how many of the given µs a chunk of a view may claim now, and how many of these are
+// new. A bucket stores a repeated chunk a second time, but counts it once.
 func (v *viewTimes) claim(id store.ID, us int64, now time.Time) (granted, added int64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -62,7 +62,7 @@ func (v *viewTimes) claim(id store.ID, us int64, now time.Time) (granted, added 
 	return granted, added
 }
 
-// giveBack returns the time that a chunk added, since the chunk was not stored.
+// giveBack returns the time that a chunk added, after the chunk failed to be stored.
 func (v *viewTimes) giveBack(id store.ID, us int64) {
 	if us == 0 {
 		return
@@ -72,7 +72,7 @@ func (v *viewTimes) giveBack(id store.ID, us int64) {
 	in := v.now
 	x, ok := in[id.View]
 	if !ok {
-		in = v.earlier // the generations turned since
+		in = v.earlier // the generations have rotated since
 		if x, ok = in[id.View]; !ok {
 			return
 		}
@@ -84,7 +84,7 @@ func (v *viewTimes) giveBack(id store.ID, us int64) {
 	in[id.View] = x
 }
 
-// chunk returns what is remembered of a chunk.
+// chunk returns the remembered claim of a chunk, or zero.
 func (x *viewTime) chunk(n uint32) chunkTime {
 	for _, c := range x.recent {
 		if c.chunk == n && c.us > 0 {
@@ -94,7 +94,7 @@ func (x *viewTime) chunk(n uint32) chunkTime {
 	return chunkTime{chunk: n}
 }
 
-// remember notes how much a chunk claimed, and forgets the chunk that claimed longest ago.
+// remember records the claim of a chunk, and forgets the oldest claim.
 func (x *viewTime) remember(n uint32, us int64) {
 	at := slices.IndexFunc(x.recent[:], func(c chunkTime) bool { return c.chunk == n })
 	if at < 0 {

@@ -13,16 +13,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// The largest values of Web Vitals that are taken.
+// Maximum accepted values of Web Vitals.
 const (
 	maxVitalTime  = 3_600_000 // ms
 	maxVitalScore = 1_000
 )
 
-// roundParts is how much the sum of parts may differ from their Web Vital, in ms.
+// roundParts is the maximum difference between the sum of parts and their Web Vital, in ms.
 const roundParts = 0.1
 
-// checkVitals refuses values that no page view has. Vitals that are not known are for later
+// checkVitals returns an error for implausible values. Unknown vitals are accepted for later
 // versions.
 func checkVitals(v *view) error {
 	for _, name := range slices.Sorted(maps.Keys(v.Vitals)) {
@@ -45,26 +45,26 @@ func checkVitals(v *view) error {
 	return nil
 }
 
-// checkParts refuses parts of a Web Vital that are not what it is made up of.
+// checkParts returns an error if parts do not add up to their Web Vital.
 func checkParts(kind rollup.VitalKind, parts []float64, vitals map[string]float64) error {
 	field := "body: parts." + kind.Name
 	if len(parts) != len(kind.Parts) {
-		return refuse(http.StatusUnprocessableEntity, "invalid", "%s: it has %d and not %d: %s", field, len(parts), len(kind.Parts), strings.Join(kind.Parts, ", "))
+		return refuse(http.StatusUnprocessableEntity, "invalid", "%s: got %d parts, want %d: %s", field, len(parts), len(kind.Parts), strings.Join(kind.Parts, ", "))
 	}
 	sum := 0.0
 	for _, part := range parts {
 		if !(part >= 0) {
-			return refuse(http.StatusUnprocessableEntity, "invalid", "%s: %g ms is less than nothing", field, part)
+			return refuse(http.StatusUnprocessableEntity, "invalid", "%s: %g ms is negative", field, part)
 		}
 		sum += part
 	}
 	if value, ok := vitals[kind.Name]; !ok || !(math.Abs(sum-value) <= roundParts) {
-		return refuse(http.StatusUnprocessableEntity, "invalid", "%s: they add up to %g ms, and vitals.%s is %g", field, sum, kind.Name, value)
+		return refuse(http.StatusUnprocessableEntity, "invalid", "%s: the parts add up to %g ms, but vitals.%s is %g", field, sum, kind.Name, value)
 	}
 	return nil
 }
 
-// countVitals counts the Web Vitals of a report. Its labels become what those of a trace do.
+// countVitals counts the Web Vitals of a report. Its labels are processed like labels of a trace.
 func (c *Collector) countVitals(page string, v *view, who client) {
 	x := c.vitalContext(page, v, who)
 	labels := rollup.BaseLabels(&x)
@@ -107,8 +107,8 @@ func (c *Collector) countVitals(page string, v *view, who client) {
 	c.opts.Store.CountVitals(page, list)
 }
 
-// vitalContext returns what a trace of the page view would have, without what must not be kept or finds no room. The elements are
-// labels of it, so that they are treated like these.
+// vitalContext returns the context that a trace of the page view would have, without private data
+// and names without a place. Elements become labels, so that they are treated alike.
 func (c *Collector) vitalContext(page string, v *view, who client) trie.Context {
 	t := &trie.Trace{Trie: *trie.New()}
 	t.Context = trie.Context{Page: page, Release: v.Release, Environment: v.Environment}
@@ -132,5 +132,5 @@ func (c *Collector) vitalContext(page string, v *view, who client) trie.Context 
 	return t.Context
 }
 
-// elementKey names the label of the element that a Web Vital is of, which has a budget of names of its own.
+// elementKey returns the label for the element of a Web Vital, which has its own budget of names.
 func elementKey(kind rollup.VitalKind) string { return kind.Name + "-" + rollup.KeyElement }

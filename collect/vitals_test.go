@@ -53,7 +53,7 @@ func TestVitals(t *testing.T) {
 		if got := postView(t, col, c.body, "User-Agent", firefox); got.status != http.StatusNoContent {
 			t.Errorf("%s: got %d %q", c.name, got.status, got.Error)
 		}
-		for key := range s.vitals { // a quantile is in the middle of its bucket
+		for key := range s.vitals { // a quantile is the middle of its bucket
 			for want := range c.want {
 				if near(key, want) && key != want {
 					s.vitals[want], s.vitals[key] = s.vitals[key], 0
@@ -70,12 +70,12 @@ func TestVitals(t *testing.T) {
 	}
 }
 
-// near reports whether two keys differ in their value alone, by less than the width of a bucket.
+// near reports whether two keys differ only in their value, by less than the width of a bucket.
 func near(a, b string) bool {
 	cut := func(s string) (string, float64) {
 		at := strings.LastIndexByte(s, ' ')
 		var v float64
-		_, _ = fmt.Sscan(s[at+1:], &v) // 0 if it is none
+		_, _ = fmt.Sscan(s[at+1:], &v) // 0 if there is none
 		return s[:at], v
 	}
 	of, x := cut(a)
@@ -90,17 +90,17 @@ func TestVitalsRefused(t *testing.T) {
 		{`{"page":"/feed","vitals":{"lcp":-1}}`, "vitals.lcp: -1 is not from 0 to 3.6e+06 ms"},
 		{`{"page":"/feed","vitals":{"inp":3600001}}`, "vitals.inp: 3.600001e+06"},
 		{`{"page":"/feed","vitals":{"cls":1001}}`, "vitals.cls: 1001 is not from 0 to 1000"},
-		{`{"page":"/feed","vitals":{"lcp":1e999}}`, "vitals: it can not be number 1e999"},
-		{`{"page":"/feed","vitals":{"lcp":"fast"}}`, "vitals: it can not be string"},
-		{`{"page":"/feed","vitals":[1]}`, "vitals: it can not be array"},
+		{`{"page":"/feed","vitals":{"lcp":1e999}}`, "vitals: unexpected number 1e999"},
+		{`{"page":"/feed","vitals":{"lcp":"fast"}}`, "vitals: unexpected string"},
+		{`{"page":"/feed","vitals":[1]}`, "vitals: unexpected array"},
 		{`{"page":"/feed","weight":10001,"vitals":{"lcp":1}}`, "weight: 10001"},
-		{`{"page":"/feed","vitals":{"lcp":1},"elements":{"lcp":5}}`, "elements: it can not be number"},
-		{`{"page":"/feed","vitals":{"lcp":1},"parts":{"lcp":[1]}}`, "parts.lcp: it has 1 and not 4: ttfb, load-delay, load-time, render-delay"},
-		{`{"page":"/feed","vitals":{"inp":8},"parts":{"inp":[4,8,-4]}}`, "parts.inp: -4 ms is less than nothing"},
-		{`{"page":"/feed","vitals":{"inp":8},"parts":{"inp":[4,4,4]}}`, "parts.inp: they add up to 12 ms, and vitals.inp is 8"},
-		{`{"page":"/feed","vitals":{"lcp":8},"parts":{"inp":[4,4,4]}}`, "parts.inp: they add up to 12 ms, and vitals.inp is 0"},
-		{`{"page":"/feed","vitals":{"cls":8},"parts":{"cls":[4]}}`, "parts.cls: it has 1 and not 0: "},
-		{`{"page":"/feed","release":5,"vitals":{"lcp":1}}`, "release: it can not be number"},
+		{`{"page":"/feed","vitals":{"lcp":1},"elements":{"lcp":5}}`, "elements: unexpected number"},
+		{`{"page":"/feed","vitals":{"lcp":1},"parts":{"lcp":[1]}}`, "parts.lcp: got 1 parts, want 4: ttfb, load-delay, load-time, render-delay"},
+		{`{"page":"/feed","vitals":{"inp":8},"parts":{"inp":[4,8,-4]}}`, "parts.inp: -4 ms is negative"},
+		{`{"page":"/feed","vitals":{"inp":8},"parts":{"inp":[4,4,4]}}`, "parts.inp: the parts add up to 12 ms, but vitals.inp is 8"},
+		{`{"page":"/feed","vitals":{"lcp":8},"parts":{"inp":[4,4,4]}}`, "parts.inp: the parts add up to 12 ms, but vitals.inp is 0"},
+		{`{"page":"/feed","vitals":{"cls":8},"parts":{"cls":[4]}}`, "parts.cls: got 1 parts, want 0: "},
+		{`{"page":"/feed","release":5,"vitals":{"lcp":1}}`, "release: unexpected number"},
 	} {
 		col, s := newCollector(Options{})
 		got := postView(t, col, c.body)
@@ -113,7 +113,8 @@ func TestVitalsRefused(t *testing.T) {
 	}
 }
 
-// Whoever makes up releases and devices, they are as few as those of traces may be.
+// TestVitalsBudgets checks that invented releases and devices of reports are bounded like those of
+// traces.
 func TestVitalsBudgets(t *testing.T) {
 	col, s := newCollector(Options{Limits: Limits{Tags: 20, Labels: 20}})
 	for i := range 100 {
@@ -131,7 +132,7 @@ func TestVitalsBudgets(t *testing.T) {
 	}
 }
 
-// A site whose elements have new names all the time has as many of each kind as a label may have.
+// TestElementBudgets checks that elements with ever new names are bounded like values of a label.
 func TestElementBudgets(t *testing.T) {
 	col, s := newCollector(Options{Limits: Limits{Labels: 20}})
 	for i := range 100 {

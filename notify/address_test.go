@@ -12,9 +12,9 @@ func TestPublic(t *testing.T) {
 		"8.8.8.8": true, "1.1.1.1": true, "93.184.216.34": true, "172.15.255.255": true, "172.32.0.1": true, "100.63.255.255": true, "100.128.0.0": true, "192.0.1.1": true, "198.20.0.1": true,
 		"223.255.255.255": true, "2606:4700::1111": true, "2a00:1450::1": true, "2001:200::1": true, "::ffff:8.8.8.8": true, "64:ff9b::8.8.8.8": true,
 		"0.0.0.0": false, "0.1.2.3": false, "10.0.0.1": false, "127.0.0.1": false, "127.255.255.254": false, "172.16.0.1": false, "172.31.255.255": false, "192.168.1.1": false,
-		"100.64.0.1": false, "100.100.100.200": false, // metadata of Alibaba
-		"169.254.169.254": false, "169.254.170.2": false, // metadata of most
-		"192.0.0.192":   false, // metadata of Oracle
+		"100.64.0.1": false, "100.100.100.200": false, // metadata service of Alibaba
+		"169.254.169.254": false, "169.254.170.2": false, // metadata services of most clouds
+		"192.0.0.192":   false, // metadata service of Oracle
 		"168.63.129.16": false, "198.18.0.1": false, "192.0.2.1": false, "198.51.100.1": false, "203.0.113.1": false, "224.0.0.1": false, "240.0.0.1": false, "255.255.255.255": false,
 		"::": false, "::1": false, "fe80::1": false, "fe80::1%eth0": false, "fc00::1": false, "fd00:ec2::254": false, "fec0::1": false, "ff02::1": false, "100::1": false,
 		"::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false, "::ffff:169.254.169.254": false, "::127.0.0.1": false, "::8.8.8.8": false,
@@ -30,7 +30,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// Channels are named whose receivers have private addresses alone, those that have allow_private left out.
+// The error names channels whose receivers have only private addresses, except with allow_private.
 func TestCheckTargets(t *testing.T) {
 	lookup := func(host string) []netip.Addr {
 		return map[string][]netip.Addr{
@@ -51,7 +51,7 @@ func TestCheckTargets(t *testing.T) {
 		{Name: "slack-like", Line: 8, Kind: Slack, secret: source{text: "https://localhost/secret"}},
 		{Name: "github", Line: 9, Kind: GitHub, Target: "https://git.example/acme/shop", API: "https://git.example/api/v3"},
 	}}
-	const want = "line 1: channel literal: 127.0.0.1 is an address that is not of the internet; set allow_private: true if the channel is to reach it"
+	const want = "line 1: channel literal: 127.0.0.1 is not a public address; set allow_private: true if the channel should reach it"
 	err := f.CheckTargets(lookup)
 	if err == nil {
 		t.Fatal("no error")
@@ -69,7 +69,7 @@ func TestCheckTargets(t *testing.T) {
 	}
 }
 
-// What the standard library knows to be no address of the internet is none.
+// Addresses that the standard library classifies as private are not public.
 func TestPublicAgainstLibrary(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	refused := 0

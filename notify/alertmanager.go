@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// Alertmanager forgets alerts that are not repeated, and all of them when it is restarted; Prometheus repeats each minute, and
-// says that an alert holds for four times as long.
+// Alertmanager forgets alerts that are not repeated, and all alerts when it restarts. Prometheus
+// repeats alerts each minute, with an end time four repeats ahead.
 const (
 	repeatEvery = time.Minute
 	holdsFor    = 4 * repeatEvery
 )
 
-// postedAlert is an alert as POST /api/v2/alerts takes it.
+// postedAlert is an alert in a request to POST /api/v2/alerts.
 type postedAlert struct {
 	Labels       map[string]string `json:"labels"`
 	Annotations  map[string]string `json:"annotations"`
@@ -26,9 +26,10 @@ type postedAlert struct {
 	GeneratorURL string            `json:"generatorURL,omitempty"`
 }
 
-// Repeats returns what is sent again: to each channel of Alertmanager the messages by which the changes were found that are
-// still open. Last is when each channel, by name, got a repeat last; call it every minute or so, on any number of nodes.
-// What becomes of repeats is not kept: the next one follows anyway.
+// Repeats returns batches to send again: for each Alertmanager channel, the messages about changes
+// that are still open. last is the time of the last repeat by name of the channel. Callers should
+// call it about once a minute, on any number of nodes. Results of repeats need not be stored, since
+// the next repeat follows anyway.
 func (f *File) Repeats(open []Message, last map[string]time.Time, now time.Time) (batches []Batch) {
 	for i := range f.Channels {
 		c := &f.Channels[i]
@@ -87,7 +88,8 @@ func alertOf(m Message, now time.Time) postedAlert {
 	return a
 }
 
-// unmarked replaces the signs by which Slack knows mentions: templates of Alertmanager pass texts on to it unescaped.
+// unmarked replaces characters that start mentions in Slack: templates of Alertmanager pass texts
+// to Slack unescaped.
 func unmarked(text string) string { return unmark.Replace(text) }
 
 var unmark = strings.NewReplacer("<", "‹", ">", "›")

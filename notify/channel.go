@@ -8,24 +8,24 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 )
 
-// Channel is one receiver of messages, and what it gets.
+// Channel is a receiver of messages, with its filters and limits.
 type Channel struct {
 	Name   string
 	Kind   Kind
-	Target string // a URL without secrets; empty for Slack, whose URL is its secret
-	Line   int    // of the file, from 1
+	Target string // URL without secrets; empty for Slack, whose URL is secret
+	Line   int    // in the file, from 1
 
-	Pages      []string // patterns as of [feature.CheckPage]; none: all
-	Owner      string   // or team; empty: all
+	Pages      []string // patterns, see [feature.CheckPage]; none: all
+	Owner      string   // owner or team; empty: all
 	Events     []Event  // none: all
 	Directions []string // "slower", "faster", "moved"; none: all
-	MinMS      float64  // changes by less time are left out; changes of what is no time are not
+	MinMS      float64  // minimum size of changes in time; changes in other units pass
 
 	Quiet        *Quiet // nil: none
 	Rate         *Rate  // nil: no limit
-	AllowPrivate bool   // addresses of private networks, see [Sender]
+	AllowPrivate bool   // allow addresses of private networks, see [Sender]
 
-	User string   // whose secret it is: Alertmanager, e-mail
+	User string   // user name for the secret: Alertmanager, e-mail
 	From string   // e-mail
 	To   []string // e-mail
 	As   string   // GitHub: asIssue or asComment
@@ -34,10 +34,9 @@ type Channel struct {
 	secret source
 }
 
-// Kind is what a channel's receiver is.
+// Kind is the kind of a channel's receiver.
 type Kind string
 
-// The kinds.
 const (
 	Webhook      Kind = "webhook"
 	Slack        Kind = "slack"
@@ -49,16 +48,16 @@ const (
 
 func allKinds() []Kind { return []Kind{Webhook, Slack, Alertmanager, Email, Grafana, GitHub} }
 
-// conduct is how a kind of channel is set and used.
+// conduct describes the settings and behaviour of a kind of channel.
 type conduct struct {
-	fields []string                 // of its own, besides those of all channels
-	check  func(c *Channel) []error // what is wrong with target and these; nil: it has no target
-	needs  bool                     // a secret
-	// secret returns what is wrong with a secret.
+	fields []string                 // fields of this kind, in addition to common ones
+	check  func(c *Channel) []error // checks target and these fields; nil: no target
+	needs  bool                     // needs a secret
+	// secret checks a secret.
 	secret func(c *Channel, text string) error
-	// Several messages are sent as one digest. Without it each is sent by itself.
+	// Several messages are sent as one digest. Otherwise each message is sent separately.
 	digests bool
-	// The receiver groups and mutes by itself, so there are no quiet hours and no rate.
+	// The receiver groups and mutes messages itself, so there are no quiet hours and no rate.
 	always bool
 	send   func(ctx context.Context, l *line, b Batch) Result
 }
@@ -81,7 +80,7 @@ func conductOf(k Kind) conduct {
 	return conduct{}
 }
 
-// Wants reports whether a channel gets a message. Tests are wanted always.
+// Wants reports whether a channel should get a message. Test messages always pass.
 func (c *Channel) Wants(m Message) bool {
 	if m.Event == Test {
 		return true
@@ -101,7 +100,7 @@ func (c *Channel) Wants(m Message) bool {
 	return c.Kind != GitHub || c.concerns(m)
 }
 
-// Where is where a channel's messages go, without anything secret, for people.
+// Where describes the receiver of a channel for people, without secrets.
 func (c *Channel) Where() string {
 	switch c.Kind {
 	case Slack:

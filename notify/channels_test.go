@@ -23,7 +23,7 @@ import (
 	gmhtml "github.com/yuin/goldmark/renderer/html"
 )
 
-// The expected signature is that of the tests of Standard Webhooks' own library.
+// The expected signature is from the tests of the Standard Webhooks library.
 func TestSign(t *testing.T) {
 	h, err := sign(signingSecret+"\n"+signingSecret, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
 	if err != nil {
@@ -105,7 +105,7 @@ func TestSlack(t *testing.T) {
 	if err := valid(all); err != nil || strings.Contains(got.body, "more") || strings.Count(got.body, `"section"`) != 49 {
 		t.Errorf("%v in %s", err, got.body)
 	}
-	// A schema that takes everything would test nothing.
+	// A schema that accepts everything would test nothing.
 	for _, wrong := range []string{`{"text":"<!here>","blocks":[{"type":"divider"}]}`, `{"text":"x","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"<!here>","verbatim":true}}]}`, `{"text":"x","blocks":[]}`,
 		`{"text":"x","blocks":[{"type":"header","text":{"type":"plain_text","text":"` + strings.Repeat("x", 151) + `"}}]}`} {
 		var v any
@@ -142,7 +142,7 @@ func TestAlertmanager(t *testing.T) {
 			t.Errorf("got %+v", a)
 		}
 	}
-	// One that begins after it ends is refused by Alertmanager.
+	// Alertmanager refuses an alert that begins after its end.
 	for _, m := range []Message{{Event: Found, Begin: now.Add(time.Hour)}, {Event: Resolved, Begin: now, End: now.Add(-time.Hour)}, {Event: Resolved, Begin: now}} {
 		if a := alertOf(m, now); a.StartsAt.After(a.EndsAt) || m.Event == Resolved && a.EndsAt.After(now) {
 			t.Errorf("got %+v", a)
@@ -150,10 +150,10 @@ func TestAlertmanager(t *testing.T) {
 	}
 }
 
-// elements matches what may stand in HTML of ours.
+// elements matches the HTML elements that we write.
 var elements = regexp.MustCompile(`^(b|br|a|p|h3|html|body|strong|div)$`)
 
-// textOf returns the text of a piece of HTML, whose elements are all of ours, and its links.
+// textOf returns the text and the links of an HTML fragment, which must have only our elements.
 func textOf(t *testing.T, piece string) (text string, links []string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader("<div>" + strings.TrimPrefix(piece, "<!DOCTYPE html>") + "</div>"))
@@ -222,7 +222,8 @@ func TestGrafana(t *testing.T) {
 			}
 		}
 	}
-	// The end of a change changes the annotation of its begin, if that is known and still there.
+	// The end of a change updates the annotation of its beginning, if that is known and still
+	// exists.
 	m := Message{ID: "r", Event: Resolved, Begin: time.Unix(1000, 0), End: time.Unix(2000, 0)}
 	for _, test := range []struct {
 		receipt, want string
@@ -244,7 +245,7 @@ func TestGrafana(t *testing.T) {
 	}
 }
 
-// gitHub is a repository whose requests must be as GitHub's description of its API has them.
+// gitHub simulates a repository and checks requests against GitHub's description of its API.
 func gitHub(t *testing.T) (target string, calls *[]request) {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromFile("testdata/github.openapi.json")
@@ -333,10 +334,10 @@ func TestGitHub(t *testing.T) {
 	}
 }
 
-// What GitHub makes links of in texts, once Markdown is HTML.
+// References that GitHub would link in the rendered text.
 var linked = regexp.MustCompile(`(?i)(^|[^\w])@\w|#\d|gh-\d|https?://\w`)
 
-// A renderer of Markdown finds nothing in what is data but its text.
+// A Markdown renderer must find nothing but text in escaped data.
 func TestMarkdown(t *testing.T) {
 	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(gmhtml.WithXHTML()))
 	for _, m := range hostileMessages() {

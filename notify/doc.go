@@ -1,12 +1,13 @@
-// Package notify tells people and tools of changes: by webhook, Slack, Alertmanager, e-mail, Grafana and GitHub.
+// Package notify sends notifications about changes: by webhook, Slack, Alertmanager, e-mail,
+// Grafana and GitHub.
 //
-//   - message.go, text.go: what is told, and its bounds
-//   - file.go, channel.go, schedule.go, secret.go: a file of channels, see docs/notifications.md
-//   - plan.go, result.go: which messages are sent now, later, as a digest, again, or not any more; it has no state and no clock
-//   - sender.go, address.go: what sends, and to where it does not
-//   - webhook.go, slack.go, …: a file for each kind of channel
+//   - message.go, text.go: messages and the limits of their texts
+//   - file.go, channel.go, schedule.go, secret.go: the file of channels, see docs/notifications.md
+//   - plan.go, result.go: which messages are sent now, later, as a digest, again or no more; without state and clock
+//   - sender.go, address.go: sending, and restrictions of targets
+//   - webhook.go, slack.go, …: one file for each kind of channel
 //
-// A caller keeps the messages that are due, and the attempts of a day:
+// The caller stores the messages that are due, and the attempts of the last day:
 //
 //	plan := file.Plan(due, past, now)
 //	for _, batch := range plan.Send {
@@ -14,5 +15,5 @@
 //		… // keep attempt and again instead of batch.Due; count dead
 //	}
 //
-// Each message is sent at least once, with an id by which a receiver can drop a repeat.
+// Each message is sent at least once. Receivers can drop repeats by its id.
 package notify

@@ -28,19 +28,19 @@ func (c *Channel) checkEmail() (wrong []error) {
 	u, err := url.Parse(c.Target)
 	switch {
 	case err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "":
-		wrong = append(wrong, fmt.Errorf("target: %.100q is no mail server such as smtp://mail.example.com:587, or smtps://mail.example.com:465 for TLS from the first byte on", shown(c.Target)))
+		wrong = append(wrong, fmt.Errorf("target: %.100q is not a mail server such as smtp://mail.example.com:587, or smtps://mail.example.com:465 for implicit TLS", shown(c.Target)))
 	case u.User != nil:
-		wrong = append(wrong, errors.New("target: a user and a password do not stand in the URL, since it is printed; use user, and secret_file or secret_env"))
+		wrong = append(wrong, errors.New("target: the URL must not have a user and password, since it is printed; use user, and secret_file or secret_env"))
 	}
 	if _, err := mail.ParseAddress(c.From); err != nil {
-		wrong = append(wrong, fmt.Errorf("from: %.100q is no address such as Fieldtrie <fieldtrie@example.com>", c.From))
+		wrong = append(wrong, fmt.Errorf("from: %.100q is not an address such as Fieldtrie <fieldtrie@example.com>", c.From))
 	}
 	if len(c.To) == 0 {
-		wrong = append(wrong, errors.New("to: there is no address; write to: [web@example.com]"))
+		wrong = append(wrong, errors.New("to is missing; write to: [web@example.com]"))
 	}
 	for _, to := range c.To {
 		if _, err := mail.ParseAddress(to); err != nil {
-			wrong = append(wrong, fmt.Errorf("to: %.100q is no address such as web@example.com", to))
+			wrong = append(wrong, fmt.Errorf("to: %.100q is not an address such as web@example.com", to))
 		}
 	}
 	return wrong
@@ -77,10 +77,10 @@ func (c *Channel) addresses() (from *mail.Address, to []*mail.Address, err error
 	return from, to, nil
 }
 
-// maxSMTP bounds what is read of a mail server, in bytes.
+// maxSMTP is the maximum number of bytes read from a mail server.
 const maxSMTP = 64 << 10
 
-// bounded is a connection of which only so much is read.
+// bounded is a connection with a limit on the bytes read.
 type bounded struct {
 	net.Conn
 	from io.Reader
@@ -88,8 +88,8 @@ type bounded struct {
 
 func (b bounded) Read(p []byte) (int, error) { return b.from.Read(p) }
 
-// greet connects to the mail server, in TLS, and logs in if there is a user. A relay that has no TLS is used without a user, and
-// only with AllowPrivate.
+// greet connects to the mail server with TLS, and logs in if there is a user. It accepts a relay
+// without TLS only without a user and with AllowPrivate.
 func (l *line) greet(ctx context.Context) (client *smtp.Client, err error) {
 	u, err := url.Parse(l.channel.Target)
 	if err != nil {
@@ -99,7 +99,7 @@ func (l *line) greet(ctx context.Context) (client *smtp.Client, err error) {
 	if implicit {
 		port = "465"
 	}
-	authorities.Transport(&url.URL{Scheme: "https"}) // so that there are some
+	authorities.Transport(&url.URL{Scheme: "https"}) // loads certificate authorities
 	raw, err := dialer(l.channel.AllowPrivate).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port)))
 	if err != nil {
 		return nil, err
@@ -120,10 +120,10 @@ func (l *line) greet(ctx context.Context) (client *smtp.Client, err error) {
 		conn = tls.Client(conn, settings)
 	}
 	if client, err = smtp.NewClient(conn, u.Hostname()); err != nil {
-		return nil, fmt.Errorf("hear the mail server: %w", err)
+		return nil, fmt.Errorf("read the greeting of the mail server: %w", err)
 	}
 	if err := client.Hello(nameOf(raw)); err != nil {
-		return nil, fmt.Errorf("greet the mail server: %w", err)
+		return nil, fmt.Errorf("send EHLO to the mail server: %w", err)
 	}
 	offered, _ := client.Extension("STARTTLS")
 	switch {
@@ -133,7 +133,7 @@ func (l *line) greet(ctx context.Context) (client *smtp.Client, err error) {
 			return nil, fmt.Errorf("start TLS: %w", err)
 		}
 	case l.channel.User != "" || !l.channel.AllowPrivate:
-		return nil, errors.New("the mail server offers no TLS, without which nothing is sent but to a relay in a private network, with allow_private: true and without a user")
+		return nil, errors.New("the mail server does not offer TLS; plain SMTP is allowed only without a user, to a private network with allow_private: true")
 	}
 	if l.channel.User != "" {
 		if err := client.Auth(l.login(client, u.Hostname())); err != nil {
@@ -143,7 +143,7 @@ func (l *line) greet(ctx context.Context) (client *smtp.Client, err error) {
 	return client, nil
 }
 
-// nameOf is what a client without a name calls itself: its address.
+// nameOf returns the local address, which a client without a host name sends in EHLO.
 func nameOf(conn net.Conn) string {
 	host, _, err := net.SplitHostPort(conn.LocalAddr().String())
 	switch {
@@ -155,7 +155,8 @@ func nameOf(conn net.Conn) string {
 	return "[" + host + "]"
 }
 
-// login returns how to log in: PLAIN if the server knows it, or LOGIN, which is all that some know.
+// login returns the mechanism to log in: PLAIN if the server offers it, and otherwise LOGIN, which
+// is the only mechanism of some servers.
 func (l *line) login(client *smtp.Client, host string) smtp.Auth {
 	_, known := client.Extension("AUTH")
 	if mechanisms := strings.Fields(known); slices.Contains(mechanisms, "LOGIN") && !slices.Contains(mechanisms, "PLAIN") {
@@ -164,7 +165,7 @@ func (l *line) login(client *smtp.Client, host string) smtp.Auth {
 	return smtp.PlainAuth("", l.channel.User, l.channel.secret.text, host)
 }
 
-// login is the mechanism LOGIN: the server asks for the user, then for the password.
+// login implements the mechanism LOGIN: the server asks for the user, then for the password.
 type login struct {
 	user, password string
 	asked          int
@@ -173,7 +174,7 @@ type login struct {
 // Start implements [smtp.Auth].
 func (a *login) Start(server *smtp.ServerInfo) (string, []byte, error) {
 	if !server.TLS {
-		return "", nil, errors.New("a password is not sent without TLS")
+		return "", nil, errors.New("passwords are not sent without TLS")
 	}
 	return "LOGIN", nil, nil
 }
@@ -190,10 +191,10 @@ func (a *login) Next(_ []byte, more bool) ([]byte, error) {
 	case 2:
 		return []byte(a.password), nil
 	}
-	return nil, errors.New("the mail server asks for more than a user and a password")
+	return nil, errors.New("the mail server requests more than a user and a password")
 }
 
-// deliver hands over a mail. It is accepted if the server takes it for somebody.
+// deliver sends a mail. It counts as accepted if the server accepts at least one recipient.
 func deliver(client *smtp.Client, from *mail.Address, to []*mail.Address, letter []byte) Result {
 	if err := client.Mail(from.Address); err != nil {
 		return answered(err)
@@ -218,14 +219,14 @@ func deliver(client *smtp.Client, from *mail.Address, to []*mail.Address, letter
 	if err := w.Close(); err != nil {
 		return answered(err)
 	}
-	_ = client.Quit() // the mail is taken whatever comes now
+	_ = client.Quit() // the mail is accepted in any case
 	if len(refused) > 0 {
 		return Result{Outcome: Accepted, Answer: "250, but not for " + strings.Join(refused, ", ")}
 	}
-	return Result{Outcome: Accepted, Answer: "250: the mail server took the mail"}
+	return Result{Outcome: Accepted, Answer: "250: the mail server accepted the mail"}
 }
 
-// answered is the result of an error of a mail server: from 500 on it is for good.
+// answered converts an error of a mail server to a result. Codes from 500 on are permanent.
 func answered(err error) Result {
 	if said, ok := errors.AsType[*textproto.Error](err); ok {
 		if said.Code >= 500 {
@@ -236,8 +237,8 @@ func answered(err error) Result {
 	return unreached(err)
 }
 
-// mailOf writes a mail as text and as HTML. Its Message-ID is made of the id of the batch, and mails of one change refer to the
-// same thread.
+// mailOf writes a mail as text and HTML. Its Message-ID is derived from the id of the batch, and
+// mails about one change belong to the same thread.
 func mailOf(from *mail.Address, to []*mail.Address, b Batch, now time.Time) ([]byte, error) {
 	domain := from.Address[strings.LastIndexByte(from.Address, '@')+1:]
 	subject, thread := withEvent(b.Due[0].Message), "change-"+token(b.Due[0].Message.Change)
@@ -255,7 +256,7 @@ func mailOf(from *mail.Address, to []*mail.Address, b Batch, now time.Time) ([]b
 	if thread != "" {
 		header("References", "<"+thread+"@"+domain+">")
 	}
-	header("Auto-Submitted", "auto-generated") // no replies of people on holiday
+	header("Auto-Submitted", "auto-generated") // suppresses out-of-office replies
 	header("MIME-Version", "1.0")
 	header("Content-Type", `multipart/alternative; boundary="`+parts.Boundary()+`"`)
 	out.WriteString("\r\n")
@@ -277,13 +278,14 @@ func mailOf(from *mail.Address, to []*mail.Address, b Batch, now time.Time) ([]b
 	return out.Bytes(), err
 }
 
-// encoded writes a text as a field of a header. What looks encoded already is not, and would be decoded by readers.
+// encoded encodes a header field. Text that looks encoded must be encoded again, or readers would
+// decode it.
 func encoded(text string) string {
 	words := mime.QEncoding.Encode("utf-8", strings.ReplaceAll(text, "=?", "= ?"))
-	return strings.ReplaceAll(words, "?= =?", "?=\r\n =?") // lines are bounded
+	return strings.ReplaceAll(words, "?= =?", "?=\r\n =?") // line length is limited
 }
 
-// addressList joins addresses, one a line, since lines are bounded.
+// addressList joins addresses, one a line, since line length is limited.
 func addressList(to []*mail.Address) string {
 	texts := make([]string, len(to))
 	for i, a := range to {
@@ -292,7 +294,7 @@ func addressList(to []*mail.Address) string {
 	return strings.Join(texts, ",\r\n ")
 }
 
-// paragraphs are the texts of a batch for people: of a digest only the titles.
+// paragraphs returns the texts of a batch for people. A digest has only titles.
 func paragraphs(b Batch, title func(string) string, link func(string) string, text func(string) string) (out []string) {
 	for _, d := range b.Due[:min(len(b.Due), maxDigest)] {
 		out = append(out, title(withEvent(d.Message)))

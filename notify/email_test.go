@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// letter is a mail as a reader of the standard library has it.
+// letter is a mail as parsed by the standard library.
 type letter struct {
 	mail.Header
 	parts map[string]string // by media type
@@ -36,7 +36,7 @@ func readMail(t *testing.T, data []byte) (l letter) {
 		t.Fatalf("%s: %v", kind, err)
 	}
 	for r := multipart.NewReader(m.Body, params["boundary"]); ; {
-		p, err := r.NextPart() // which decodes quoted-printable
+		p, err := r.NextPart() // decodes quoted-printable
 		if err == io.EOF {
 			return l
 		}

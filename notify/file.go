@@ -12,9 +12,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 )
 
-// File is a file of channels.
+// File is a parsed file of channels.
 type File struct {
-	// Dashboard is the URL at which people reach the dashboard, for links; empty: there are none.
+	// Dashboard is the public URL of the dashboard, for links; empty: no links.
 	Dashboard string
 	Channels  []Channel
 }
@@ -23,11 +23,11 @@ const (
 	maxChannels = 50
 	maxName     = 64  // bytes
 	maxText     = 500 // bytes of a field
-	maxItems    = 50  // of a list
+	maxItems    = 50  // entries of a list
 )
 
-// Parse reads a file, see docs/notifications.md. It returns all mistakes, with their lines. The secrets are not in it, see
-// [File.ReadSecrets].
+// Parse parses a file, see docs/notifications.md. It returns all errors with their lines. It does
+// not read secrets, see [File.ReadSecrets].
 func Parse(r io.Reader) (*File, error) {
 	v, err := strictyaml.Read(r)
 	if err != nil {
@@ -44,7 +44,7 @@ func Parse(r io.Reader) (*File, error) {
 	items, err := top.fields["channels"].Items()
 	top.fail(err)
 	if len(items) == 0 && err == nil {
-		top.fail(errors.New("no channel in it; add one to the list channels"))
+		top.fail(errors.New("no channel; add one to the list channels"))
 	}
 	if len(items) > maxChannels {
 		return nil, top.fields["channels"].Errorf("%d channels, the most is %d", len(items), maxChannels)
@@ -53,7 +53,7 @@ func Parse(r io.Reader) (*File, error) {
 		c, err := parseChannel(item)
 		top.fail(err)
 		if c.Name != "" && slices.ContainsFunc(f.Channels, func(other Channel) bool { return other.Name == c.Name }) {
-			top.fail(item.Errorf("a second channel with the name %s", c.Name))
+			top.fail(item.Errorf("duplicate channel %s", c.Name))
 		}
 		f.Channels = append(f.Channels, c)
 	}
@@ -63,7 +63,7 @@ func Parse(r io.Reader) (*File, error) {
 	return &f, nil
 }
 
-// Channel returns the channel with a name, nil if there is none.
+// Channel returns the channel with a name, or nil.
 func (f *File) Channel(name string) *Channel {
 	for i := range f.Channels {
 		if f.Channels[i].Name == name {
@@ -85,7 +85,7 @@ func parseChannel(item strictyaml.Value) (Channel, error) {
 		User: s.text("user"), From: s.text("from"), As: s.text("as"), API: s.text("api"), AllowPrivate: s.yes("allow_private"),
 		secret: source{file: s.text("secret_file"), env: s.text("secret_env")}}
 	if unfit := func(r rune) bool { return r <= ' ' || r == 0x7f }; c.Name == "" || len(c.Name) > maxName || strings.ContainsFunc(c.Name, unfit) {
-		s.fail(item.Errorf("name %.70q: give the channel one of up to %d bytes, without spaces", c.Name, maxName))
+		s.fail(item.Errorf("name %.70q: use a name of up to %d bytes, without spaces", c.Name, maxName))
 	}
 	s.filters(&c)
 	if text := s.text("quiet_hours"); text != "" {
@@ -106,7 +106,8 @@ func parseChannel(item strictyaml.Value) (Channel, error) {
 	return c, errors.Join(s.wrong...)
 }
 
-// kind checks what depends on the kind of a channel. Own are the fields that only some kinds have.
+// kind checks the fields that depend on the kind of a channel. own are the fields that only some
+// kinds have.
 func (s *set) kind(c *Channel, item strictyaml.Value, own []string) {
 	how := conductOf(c.Kind)
 	for _, field := range own {
@@ -117,7 +118,7 @@ func (s *set) kind(c *Channel, item strictyaml.Value, own []string) {
 	if how.always {
 		for _, field := range []string{"quiet_hours", "rate"} {
 			if _, there := s.fields[field]; there {
-				s.failIf(field, fmt.Errorf("%s: what goes to %s disturbs nobody by itself: leave it out", field, c.Kind))
+				s.failIf(field, fmt.Errorf("%s: not supported for %s; remove this field", field, c.Kind))
 			}
 		}
 	}
@@ -125,13 +126,13 @@ func (s *set) kind(c *Channel, item strictyaml.Value, own []string) {
 	case secrets > 1:
 		s.fail(item.Errorf("channel %s: secret_file and secret_env: only one of them", c.Name))
 	case secrets == 0 && (how.needs || c.User != ""):
-		s.fail(item.Errorf("channel %s: its secret is missing: give it secret_file, a file that has it, or secret_env, the name of a variable of the environment", c.Name))
+		s.fail(item.Errorf("channel %s: the secret is missing; set secret_file to a file, or secret_env to an environment variable", c.Name))
 	case secrets == 1 && c.Kind == Email && c.User == "":
-		s.fail(item.Errorf("channel %s: a secret without the user whose it is", c.Name))
+		s.fail(item.Errorf("channel %s: a secret without a user; set user", c.Name))
 	}
 	if how.check == nil {
 		if c.Target != "" {
-			s.failIf("target", fmt.Errorf("target: the URL of %s is its secret: leave target out, and put the URL into secret_file or secret_env", c.Kind))
+			s.failIf("target", fmt.Errorf("target: the URL of %s is secret; remove target, and put the URL into secret_file or secret_env", c.Kind))
 		}
 		return
 	}
@@ -140,7 +141,7 @@ func (s *set) kind(c *Channel, item strictyaml.Value, own []string) {
 	}
 }
 
-// filters reads which messages a channel gets.
+// filters parses which messages a channel gets.
 func (s *set) filters(c *Channel) {
 	c.Pages = s.texts("pages")
 	for _, p := range c.Pages {
@@ -154,18 +155,18 @@ func (s *set) filters(c *Channel) {
 	c.Directions = s.texts("directions")
 	for _, text := range c.Directions {
 		if known := []string{"slower", "faster", "moved"}; !slices.Contains(known, text) {
-			s.failIf("directions", fmt.Errorf("directions: %.40q is none of %s", text, strings.Join(known, ", ")))
+			s.failIf("directions", fmt.Errorf("directions: %.40q is not one of %s", text, strings.Join(known, ", ")))
 		}
 	}
 	var err error
 	c.MinMS, err = s.fields["min_ms"].Float()
 	s.fail(err)
 	if c.MinMS < 0 {
-		s.failIf("min_ms", errors.New("min_ms: it is negative"))
+		s.failIf("min_ms", errors.New("min_ms is negative"))
 	}
 }
 
-// set is the fields of a mapping, and what is wrong with them.
+// set is a mapping's fields with their errors.
 type set struct {
 	fields map[string]strictyaml.Value
 	wrong  []error
@@ -178,14 +179,14 @@ func fieldsOf(v strictyaml.Value, known ...string) *set {
 
 func (s *set) fail(err error) { s.wrong = append(s.wrong, err) }
 
-// failIf adds an error of a field.
+// failIf adds err, unless nil, with the line of a field.
 func (s *set) failIf(field string, err error) {
 	if err != nil {
 		s.fail(s.fields[field].Errorf("%w", err))
 	}
 }
 
-// text returns a field, "" if it is missing. One that is there must not be empty.
+// text returns a field, or "" if it is missing. A field that is present must not be empty.
 func (s *set) text(field string) string {
 	v, there := s.fields[field]
 	if !there {
@@ -202,7 +203,7 @@ func (s *set) read(field string, v strictyaml.Value) string {
 	}
 	unfit := func(r rune) bool { return r < ' ' || r == 0x7f }
 	if text == "" || len(text) > maxText || strings.ContainsFunc(text, unfit) {
-		s.fail(v.Errorf("%s: give it a text of up to %d bytes, without control characters", field, maxText))
+		s.fail(v.Errorf("%s: use a text of up to %d bytes, without control characters", field, maxText))
 		return ""
 	}
 	return text
@@ -213,7 +214,7 @@ func (s *set) texts(field string) (texts []string) {
 	items, err := s.fields[field].Items()
 	s.fail(err)
 	if len(items) > maxItems {
-		s.failIf(field, fmt.Errorf("%s: %d things, the most is %d", field, len(items), maxItems))
+		s.failIf(field, fmt.Errorf("%s: %d entries, the most is %d", field, len(items), maxItems))
 		return nil
 	}
 	for _, item := range items {
@@ -239,14 +240,15 @@ func (c *Channel) checkURL() []error {
 	return nil
 }
 
-// checkWebURL refuses what is no URL of the web, and such with a password, which would be printed.
+// checkWebURL returns an error unless text is an HTTP URL without a password, which would be
+// printed.
 func checkWebURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "" {
-		return errors.New("it is no URL such as https://example.com/path")
+		return errors.New("not a URL such as https://example.com/path")
 	}
 	if u.User != nil {
-		return errors.New("a user and a password do not stand in the URL, since it is printed; use secret_file or secret_env")
+		return errors.New("the URL must not have a user and password, since it is printed; use secret_file or secret_env")
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// The example of the documentation is right.
+// The example in the documentation is valid.
 func TestExample(t *testing.T) {
 	r, err := os.Open("../docs/notifications.example.yaml")
 	if err != nil {
@@ -85,14 +85,14 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// All mistakes are told at once, with their lines.
+// All errors are reported together, with their lines.
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string][]string{
-		"":               {"no channel in it"},
-		"channels: []":   {"line 1: channels is no list with something in it"},
-		"channels: [a]":  {"line 1: a list entry is no mapping"},
-		"chanels: [{}]":  {`line 1: unknown key "chanels"`, "no channel in it"},
-		"dashboard: x":   {"line 1: dashboard: it is no URL", "no channel"},
+		"":               {"no channel;"},
+		"channels: []":   {"line 1: channels is not a list with at least one entry"},
+		"channels: [a]":  {"line 1: a list entry is not a mapping"},
+		"chanels: [{}]":  {`line 1: unknown key "chanels"`, "no channel;"},
+		"dashboard: x":   {"line 1: dashboard: not a URL", "no channel"},
 		"channels: [{}]": {`line 1: name ""`, `line 1: kind "": known are webhook, slack`},
 		`channels:
   - {name: a, kind: webhook, target: "ftp://x", secret_file: f, secret_env: E}
@@ -103,14 +103,14 @@ func TestMistakes(t *testing.T) {
   - {name: f, kind: github, target: "https://git.example.com/acme", as: poem, secret_env: E}
   - {name: g, kind: grafana, target: "http://g", secret_env: E, rate: 0/1h, quiet_hours: 7-8 UTC, allow_private: yes, min_ms: many}
 `: {
-			"line 2: channel a: secret_file and secret_env: only one", "line 2: channel a: target: it is no URL",
-			"line 3: a second channel with the name a", "line 3: channel a: its secret is missing", "line 3: channel a: target: a user and a password",
-			`line 3: page "feed"`, `line 3: events: "test"`, `line 3: directions: "up"`, "line 3: min_ms: it is negative",
-			`line 4: name "b c"`, "line 4: target: the URL of slack is its secret", "line 4: channel b c: its secret is missing",
-			"line 5: rate: what goes to alertmanager", "line 5: quiet_hours: what goes to alertmanager", "line 5: channel d: its secret is missing", "line 5: as: a channel of kind alertmanager has no such field",
-			`line 6: channel e: target: "smtp://x/y"`, `line 6: channel e: from: "x"`, `line 6: channel e: to: "y"`, "line 6: channel e: a secret without the user",
-			"line 7: channel f: target:", `line 7: channel f: as: "poem"`, "line 7: channel f: api: say where",
-			`line 8: rate: "0/1h"`, `line 8: quiet_hours: "7-8 UTC"`, `line 8: allow_private: "yes"`, `line 8: min_ms: "many" is no number`,
+			"line 2: channel a: secret_file and secret_env: only one", "line 2: channel a: target: not a URL",
+			"line 3: duplicate channel a", "line 3: channel a: the secret is missing", "line 3: channel a: target: the URL must not have a user and password",
+			`line 3: page "feed"`, `line 3: events: "test"`, `line 3: directions: "up"`, "line 3: min_ms is negative",
+			`line 4: name "b c"`, "line 4: target: the URL of slack is secret", "line 4: channel b c: the secret is missing",
+			"line 5: rate: not supported for alertmanager", "line 5: quiet_hours: not supported for alertmanager", "line 5: channel d: the secret is missing", "line 5: as: a channel of kind alertmanager has no such field",
+			`line 6: channel e: target: "smtp://x/y"`, `line 6: channel e: from: "x"`, `line 6: channel e: to: "y"`, "line 6: channel e: a secret without a user",
+			"line 7: channel f: target:", `line 7: channel f: as: "poem"`, "line 7: channel f: api is missing",
+			`line 8: rate: "0/1h"`, `line 8: quiet_hours: "7-8 UTC"`, `line 8: allow_private: "yes"`, `line 8: min_ms: "many" is not a number`,
 		},
 	} {
 		f, err := Parse(strings.NewReader(text))
@@ -159,8 +159,8 @@ func TestSecrets(t *testing.T) {
 	bad := map[string]string{"CHAT": "hooks.slack.com", "MAIL": "two\nlines", "G": " ", "GH": "gr\u00fcn"}
 	err = f.ReadSecrets(func(string) ([]byte, error) { return nil, errors.New("it is gone") }, func(name string) string { return bad[name] })
 	for _, want := range []string{
-		"line 3: channel hook: read secret_file: it is gone", "line 15: channel chat: secret_env CHAT: no URL of an incoming webhook", "line 16: channel alerts: secret_env AM: it is empty",
-		"line 18: channel mail: secret_env MAIL: a token is one line", "line 19: channel grafana: secret_env G: it is empty", "line 20: channel issues: secret_env GH: a token",
+		"line 3: channel hook: read secret_file: it is gone", "line 15: channel chat: secret_env CHAT: not the URL of an incoming webhook", "line 16: channel alerts: secret_env AM is empty",
+		"line 18: channel mail: secret_env MAIL: a token must be one line", "line 19: channel grafana: secret_env G is empty", "line 20: channel issues: secret_env GH: a token",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in\n%v", want, err)
@@ -176,7 +176,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// Whatever a file has, it is read or refused, and what is read can be planned with.
+// Any file is accepted or refused without a panic, and accepted files can be used for plans.
 func FuzzParse(f *testing.F) {
 	f.Add(everything)
 	f.Add("channels: [{name: a, kind: slack, secret_env: E, quiet_hours: 00:00-23:59 UTC, rate: 1/1m}]")
@@ -225,7 +225,7 @@ func TestWants(t *testing.T) {
 		{Channel{Directions: []string{"faster", "slower"}}, nil, true},
 		{Channel{MinMS: 5}, nil, true},
 		{Channel{MinMS: 5.1}, nil, false},
-		{Channel{MinMS: 5.1}, func(m *Message) { m.Milliseconds = nil }, true}, // unknown is not small
+		{Channel{MinMS: 5.1}, func(m *Message) { m.Milliseconds = nil }, true}, // an unknown size is not small
 		{Channel{Kind: GitHub, As: asIssue, Target: "https://github.com/acme/shop"}, nil, true},
 		{Channel{Kind: GitHub, As: asComment, Target: "https://github.com/acme/shop"}, nil, false},
 		{Channel{Kind: GitHub, As: asComment, Target: "https://github.com/acme/shop"}, func(m *Message) { m.Commit = "0123abc" }, true},

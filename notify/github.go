@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// What a message is on GitHub.
+// Forms of a message on GitHub.
 const (
 	asIssue   = "issue"
 	asComment = "comment" // on the commit of the release
@@ -20,14 +20,14 @@ const (
 
 func (c *Channel) checkGitHub() (wrong []error) {
 	if wrong = c.checkURL(); len(wrong) == 0 && repository(c.Target) == "" {
-		wrong = append(wrong, fmt.Errorf("target: %.100q is no repository such as https://github.com/acme/shop", shown(c.Target)))
+		wrong = append(wrong, fmt.Errorf("target: %.100q is not a repository such as https://github.com/acme/shop", shown(c.Target)))
 	}
 	if c.As != asIssue && c.As != asComment {
 		wrong = append(wrong, fmt.Errorf("as: %.40q is neither %s nor %s, a comment on the commit of a release", c.As, asIssue, asComment))
 	}
 	u, err := url.Parse(c.Target)
 	if c.API == "" && err == nil && u.Host != "github.com" {
-		wrong = append(wrong, errors.New("api: say where the API is, such as https://github.example.com/api/v3"))
+		wrong = append(wrong, errors.New("api is missing; set the URL of the API, such as https://github.example.com/api/v3"))
 	}
 	if c.API != "" {
 		if err := checkWebURL(c.API); err != nil {
@@ -37,7 +37,7 @@ func (c *Channel) checkGitHub() (wrong []error) {
 	return wrong
 }
 
-// repository returns "owner/name" of the URL of a repository, "" if it is none.
+// repository returns "owner/name" of the URL of a repository, or "".
 func repository(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -52,7 +52,8 @@ func repository(text string) string {
 
 var ownerAndName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$`)
 
-// concerns reports whether a message is about a channel's repository, as far as it says, and has what is commented on.
+// concerns reports whether a message is about a channel's repository, as far as known, and has the
+// commit that a comment needs.
 func (c *Channel) concerns(m Message) bool {
 	if r := repository(m.Repository); r != "" && !strings.EqualFold(r, repository(c.Target)) {
 		return false
@@ -62,7 +63,7 @@ func (c *Channel) concerns(m Message) bool {
 
 var commitSHA = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
 
-// hub is the API of a repository.
+// hub is a client for the API of a repository.
 type hub struct {
 	*line
 	base string
@@ -89,7 +90,7 @@ type githubBody struct {
 	Body string `json:"body"`
 }
 
-// comment comments on the commit of a message; a test on the newest commit.
+// comment comments on the commit of a message, or for a test on the newest commit.
 func (h hub) comment(ctx context.Context, m Message) Result {
 	sha := m.Commit
 	if m.Event == Test {
@@ -106,19 +107,20 @@ func (h hub) comment(ctx context.Context, m Message) Result {
 		sha = commits[0].SHA
 	}
 	if !commitSHA.MatchString(sha) {
-		return Result{Outcome: Refused, Answer: "the commit of the release is not known: upload with --commit"}
+		return Result{Outcome: Refused, Answer: "the commit of the release is unknown; upload with --commit"}
 	}
 	_, out := h.ask(ctx, http.MethodPost, "/commits/"+sha+"/comments", githubBody{markdownOf(m, true)})
 	return out
 }
 
-// issue opens an issue, and closes it with a comment when the change is resolved. One whose number is not known stays open.
+// issue opens an issue, and closes it with a comment when the change is resolved. If its number is
+// unknown, it stays open.
 func (h hub) issue(ctx context.Context, d Due) Result {
 	m := d.Message
 	number, err := strconv.ParseUint(d.Receipt, 10, 63)
 	known := err == nil
 	if m.Event == Resolved && !known {
-		return Result{Outcome: Accepted, Answer: "no issue of the change is known, so none is closed"}
+		return Result{Outcome: Accepted, Answer: "the issue of the change is unknown, so none was closed"}
 	}
 	if m.Event == Resolved {
 		return h.close(ctx, m, number)
@@ -138,7 +140,7 @@ func (h hub) issue(ctx context.Context, d Due) Result {
 	return out
 }
 
-// close closes an issue. The comment comes last, since it is the one thing that a retry would do twice.
+// close closes an issue. The comment comes last, because a retry would repeat only that.
 func (h hub) close(ctx context.Context, m Message, number uint64) Result {
 	path := "/issues/" + strconv.FormatUint(number, 10)
 	_, out := h.ask(ctx, http.MethodPatch, path, map[string]string{"state": "closed", "state_reason": "completed"})
@@ -149,7 +151,8 @@ func (h hub) close(ctx context.Context, m Message, number uint64) Result {
 	return out
 }
 
-// markdownOf is a message in Markdown, in which nothing of it is markup. The id tells a program which change it is about.
+// markdownOf formats a message as Markdown in which its texts are escaped. A comment with the id
+// lets programs find the change.
 func markdownOf(m Message, title bool) string {
 	var b strings.Builder
 	if title {
@@ -168,8 +171,8 @@ func markdownOf(m Message, title bool) string {
 	return b.String()
 }
 
-// inMarkdown escapes a text. What could be markup is written as character references. GitHub looks for mentions, references to
-// issues and URLs of issues in what comes out, so that an invisible joiner is in these.
+// inMarkdown escapes a text. It writes potential markup as character references. GitHub looks for
+// mentions and references to issues in the rendered text, so these get an invisible joiner.
 func inMarkdown(text string) string {
 	const joiner = "&#8288;"
 	var b strings.Builder
@@ -186,5 +189,5 @@ func inMarkdown(text string) string {
 	return issueKey.ReplaceAllString(b.String(), "$0"+joiner)
 }
 
-// issueKey matches the other beginning of a reference to an issue.
+// issueKey matches the alternative prefix of a reference to an issue.
 var issueKey = regexp.MustCompile(`(?i)\bgh&#45;`)

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// maxTag bounds a tag: Grafana has columns of 100 characters for it.
+// maxTag is the maximum length of a tag: Grafana stores 100 characters.
 const maxTag = 100
 
-// annotation is what POST /api/annotations takes. Times are in ms.
+// annotation is the body of POST /api/annotations. Times are in ms.
 type annotation struct {
 	Time    int64    `json:"time"`
 	TimeEnd int64    `json:"timeEnd,omitempty"`
@@ -22,8 +22,8 @@ type annotation struct {
 	Text    string   `json:"text"`
 }
 
-// sendAnnotation adds an annotation at the begin of a change, and has it reach to the end once that is known. Without a receipt
-// of the first one the end is a second annotation.
+// sendAnnotation adds an annotation at the beginning of a change, and extends it to the end once
+// that is known. If the receipt of the first one is unknown, the end becomes a second annotation.
 func sendAnnotation(ctx context.Context, l *line, b Batch) Result {
 	d := b.Due[0]
 	to := strings.TrimSuffix(l.channel.Target, "/") + "/api/annotations"
@@ -31,7 +31,7 @@ func sendAnnotation(ctx context.Context, l *line, b Batch) Result {
 	if id, err := strconv.ParseInt(d.Receipt, 10, 64); err == nil && d.Message.Event == Resolved {
 		r, err := l.do(ctx, http.MethodPatch, to+"/"+strconv.FormatInt(id, 10), l.bearer(), a)
 		out := l.judged(r, err)
-		if r.status != http.StatusNotFound { // somebody deleted it
+		if r.status != http.StatusNotFound { // it was deleted in Grafana
 			out.Receipt = d.Receipt
 			return out
 		}
@@ -55,7 +55,7 @@ func annotationOf(m Message) annotation {
 	for _, name := range slices.Sorted(maps.Keys(m.Labels)) {
 		a.Tags = append(a.Tags, cut(name+":"+m.Labels[name], maxTag))
 	}
-	// Grafana shows texts as HTML, of which it leaves out what is dangerous.
+	// Grafana shows texts as HTML and removes dangerous elements.
 	lines := []string{"<b>" + html.EscapeString(withEvent(m)) + "</b>"}
 	for _, text := range m.Lines {
 		lines = append(lines, html.EscapeString(text))

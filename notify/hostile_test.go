@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// hostileNames are names as browsers may send them, to be something else where they are shown.
+// hostileNames are names from browsers that would be markup if they were not escaped.
 func hostileNames() []string {
 	return []string{
 		"formatPrice", "Ünïcödé 価格", "a\nb", "x\r\nBcc: evil@example.com\r\n\r\nbody", "@channel @here @everyone", "<!here>", "<!channel|x>", "<@U024BE7LH>", "<https://evil.example|click>",
@@ -20,7 +20,7 @@ func hostileNames() []string {
 	}
 }
 
-// hostileMessages have each hostile name everywhere.
+// hostileMessages have each hostile name in every field.
 func hostileMessages() (out []Message) {
 	ms := 12.5
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)

@@ -9,58 +9,62 @@ import (
 	"time"
 )
 
-// Due is a message that a channel is to get, and has not got. Callers store it until it was sent.
+// Due is a message that is due for a channel. Callers store it until it is sent.
 type Due struct {
 	Message Message
-	Channel string    // its name
-	Since   time.Time // when it was to be sent first
-	// Attempts is how often sending it has failed, and NotBefore when it is tried next, zero for at once.
+	Channel string    // name of the channel
+	Since   time.Time // when it became due
+	// Attempts is the number of failed attempts, and NotBefore the time of the next one, zero for
+	// now.
 	Attempts  int
 	NotBefore time.Time
-	// Receipt is what the receiver called what it got about the same change before, see [Result]; empty if unknown.
+	// Receipt is the receiver's id of the previous message about the same change, see [Result];
+	// empty if unknown.
 	Receipt string
 }
 
-// Attempt is a sending in the past. Callers keep those of a day, see [Recent].
+// Attempt is a past delivery. Callers keep the attempts of one day, see [Recent].
 type Attempt struct {
 	Channel  string
 	At       time.Time
 	Accepted bool
-	// Pause is until when the channel gets nothing, since its receiver said so or was not reached; zero if it gets all.
+	// Pause is the time until which the channel gets nothing, because its receiver asked for a
+	// pause or was unreachable; zero if there is no pause.
 	Pause time.Time
 }
 
-// Recent returns the attempts that a plan may still need, in their order.
+// Recent returns the attempts that a plan may still need, in the given order.
 func Recent(past []Attempt, now time.Time) []Attempt {
 	return slices.DeleteFunc(slices.Clone(past), func(a Attempt) bool { return now.Sub(a.At) >= maxPer && !a.Pause.After(now) })
 }
 
-// Plan says what happens to each message that is due: it is in exactly one of these.
+// Plan divides due messages: each is in exactly one of the lists.
 type Plan struct {
 	Send []Batch   // now, in this order
 	Wait []Waiting // by channel
-	Drop []Due     // the file has no such channel
+	Drop []Due     // the file no longer has the channel
 }
 
-// Waiting is a message that is sent later.
+// Waiting is a message to send later.
 type Waiting struct {
 	Due   Due
-	Until time.Time // when it is worth to plan again
+	Until time.Time // time of the next plan
 }
 
-// Batch is what one sending has: one message, or a digest of several.
+// Batch is the content of one delivery: a message, or a digest of several.
 type Batch struct {
-	// ID is that of the message, or of a digest: the same for the same messages.
+	// ID is the id of the message, or of the digest: the same for the same messages.
 	ID      string
 	Channel *Channel
 	Due     []Due
 }
 
-// Plan divides what is due. Attempts are those of the last day, in any order. The plan depends on nothing else, so each node
-// makes the same.
+// Plan divides the due messages. past are the attempts of the last day, in any order. The plan
+// depends on nothing else, so every node computes the same one.
 //
-// Messages that come in quiet hours wait for their end, and are one digest then. If there are more than the rate allows, the
-// last of those that may be sent is a digest of the rest. A channel whose receiver asked for a pause waits as a whole.
+// Messages that are due in quiet hours wait for their end and then form a digest. If there are more
+// messages than the rate allows, the last allowed delivery is a digest of the rest. If the receiver
+// of a channel asked for a pause, the complete channel waits.
 func (f *File) Plan(due []Due, past []Attempt, now time.Time) Plan {
 	var p Plan
 	byChannel := map[string][]Due{}
@@ -113,7 +117,7 @@ func (c *Channel) plan(p *Plan, due []Due, past []Attempt, now time.Time) {
 		wait(ready, next)
 		return
 	}
-	// What failed before comes last, so that a message that its receiver does not take holds up no other.
+	// Failed messages come last, so that a message that its receiver rejects does not block others.
 	slices.SortFunc(ready, func(a, b Due) int {
 		return cmp.Or(a.Attempts-b.Attempts, a.Since.Compare(b.Since), cmp.Compare(a.Message.ID, b.Message.ID))
 	})
@@ -135,8 +139,8 @@ func (c *Channel) plan(p *Plan, due []Due, past []Attempt, now time.Time) {
 	}
 }
 
-// divide returns which messages are sent by themselves, and which as a digest, of which there is at most one. Together they
-// are at most free sendings, which is at least one.
+// divide returns the messages to send separately, and the messages of the digest, of which there is
+// at most one. Together they are at most free deliveries; free is at least one.
 func (c *Channel) divide(ready []Due, free int) (single, digest []Due) {
 	for _, d := range ready {
 		if c.Quiet.until(d.Since).IsZero() {
@@ -153,7 +157,7 @@ func (c *Channel) divide(ready []Due, free int) (single, digest []Due) {
 	return single, digest
 }
 
-// batch returns a sending of messages, of which there is at least one.
+// batch returns a batch of one or more messages.
 func (c *Channel) batch(due ...Due) Batch {
 	b := Batch{ID: due[0].Message.ID, Channel: c, Due: due}
 	if len(due) > 1 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The end of quiet hours is where a clock on the wall first shows a minute outside of them.
+// Quiet hours end at the first local minute outside of them.
 func TestQuiet(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Apia", "America/Sao_Paulo"}
@@ -24,7 +24,7 @@ func TestQuiet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		silent := func(at time.Time) bool { // by comparing what the clock shows
+		silent := func(at time.Time) bool { // compares local times
 			shown := at.In(q.zone).Format("15:04")
 			if from < to {
 				return from <= shown && shown < to
@@ -44,7 +44,8 @@ func TestQuiet(t *testing.T) {
 		for silent(first) {
 			first = first.Add(time.Minute)
 		}
-		// Where the clock is set back over the end, either time is an end; where it is set forward, the end may be shown late.
+		// If the clock is set back over the end, either time is accepted; if it is set forward, the
+		// end may be late.
 		if d := end.Sub(first); d < -time.Hour || d > time.Hour || !end.After(at) {
 			t.Fatalf("%s-%s %s at %s: got %s, want %s", from, to, zone, at.In(q.zone), end, first.In(q.zone))
 		}
@@ -59,8 +60,9 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// Random messages are planned, and sent to receivers that fail, for days of simulated time. No message is lost, no channel gets
-// more than its rate or something in its quiet hours, only what may be a digest is, and all is over in the end.
+// Random messages are planned and sent to failing receivers for days of simulated time. No message
+// is lost, no channel exceeds its rate or gets messages in its quiet hours, only allowed digests
+// are made, and in the end nothing is due.
 func TestPlanAgainstModel(t *testing.T) {
 	const file = `channels:
   - {name: plain, kind: slack, secret_env: S}
@@ -79,7 +81,7 @@ func TestPlanAgainstModel(t *testing.T) {
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		m := model{t: t, file: f, delivered: map[string]int{}, dead: map[string]bool{}, sent: map[string][]time.Time{}, random: random}
-		start := time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC) // the clock in Berlin is set forward on the next night
+		start := time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC) // DST begins in the next night
 		made := 0
 		for minute := range 8 * 24 * 60 {
 			now := start.Add(time.Duration(minute) * time.Minute)
@@ -161,7 +163,7 @@ func (m *model) round(now time.Time) {
 	m.due, m.past = rest, Recent(m.past, now)
 }
 
-// check refuses a sending that breaks a rule of its channel.
+// check fails if a delivery breaks a rule of its channel.
 func (m *model) check(b Batch, now time.Time) {
 	c := b.Channel
 	if len(b.Due) > 1 {
@@ -212,7 +214,7 @@ func (m *model) receive(b Batch) Result {
 	return Result{Outcome: Accepted}
 }
 
-// What is due at night comes as one mail in the morning, and what comes later by itself.
+// Messages of the night come as one mail in the morning, and later ones separately.
 func TestDigestOfTheNight(t *testing.T) {
 	f, err := Parse(strings.NewReader("channels: [{name: n, kind: slack, secret_env: S, quiet_hours: 22:00-07:00 UTC}]"))
 	if err != nil {

@@ -2,38 +2,40 @@ package notify
 
 import "time"
 
-// Outcome is what became of a sending.
+// Outcome is the outcome of a delivery.
 type Outcome string
 
-// The outcomes.
 const (
 	Accepted Outcome = "accepted"
-	Retry    Outcome = "retry"   // it may be accepted later
-	Refused  Outcome = "refused" // for good
+	Retry    Outcome = "retry"   // may be accepted later
+	Refused  Outcome = "refused" // permanently
 )
 
-// Result is the outcome of a sending, and what the receiver said.
+// Result is the outcome of a delivery and the response of the receiver.
 type Result struct {
 	Outcome Outcome
-	// Pause is how long the channel is to get nothing: the receiver said so, or was not reached. 0: it may get more.
+	// Pause is how long to send nothing to the channel, because the receiver asked for it or was
+	// unreachable. 0: no pause.
 	Pause time.Duration
-	// Answer is one printable line without secrets: what the receiver said, or why it was not reached.
+	// Answer is one printable line without secrets: the response, or why the receiver was
+	// unreachable.
 	Answer string
-	// Receipt is what the receiver calls what it got: the number of an issue, the id of an annotation. Who keeps it and puts it
-	// into [Due] with the next message of the change has the receiver change that; empty if there is none.
+	// Receipt is the receiver's id of the message: the number of an issue, the id of an annotation.
+	// With the receipt in [Due], the next message about the change updates the same object. Empty
+	// if there is none.
 	Receipt string
 }
 
-// Times of retries: after the nth failure a message waits shortest·4ⁿ⁻¹, longest at most. The last is a day and a half after
-// the first.
+// Delays of retries: after the nth failure a message waits shortest·4ⁿ⁻¹, at most longest. The last
+// retry is a day and a half after the first.
 const (
 	shortest    = 30 * time.Second
 	longest     = 6 * time.Hour
 	maxAttempts = 12
-	longestWait = 24 * time.Hour // that a receiver may ask for
+	longestWait = 24 * time.Hour // maximum delay that a receiver may request
 )
 
-// backoff returns how long a message waits after its nth failure, from 1.
+// backoff returns the delay after the nth failure, from 1.
 func backoff(n int) time.Duration {
 	d := shortest
 	for ; n > 1 && d < longest; n-- {
@@ -42,8 +44,9 @@ func backoff(n int) time.Duration {
 	return min(d, longest)
 }
 
-// Done returns what a sending leaves behind: the attempt, the messages that are still due, and those that are given up, which
-// have been refused for good or failed twelve times. After a retry with a pause, send no other batch of the channel.
+// Done returns the state after a delivery: the attempt, the messages that are still due, and
+// messages that are dead: permanently refused, or failed twelve times. After a retry with a pause,
+// send no other batch of the channel.
 func (b Batch) Done(r Result, now time.Time) (past Attempt, due, dead []Due) {
 	past = Attempt{Channel: b.Channel.Name, At: now, Accepted: r.Outcome == Accepted}
 	if r.Pause > 0 {

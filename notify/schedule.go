@@ -5,16 +5,16 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // for containers, which often have none
+	_ "time/tzdata" // containers often lack it
 )
 
-// Quiet is the hours of each day in which a channel is silent.
+// Quiet is the time of day in which a channel is silent.
 type Quiet struct {
-	from, to time.Duration // since midnight, by the clock on the wall; from may be after to
+	from, to time.Duration // local time since midnight; from may be after to
 	zone     *time.Location
 }
 
-// parseQuiet reads hours such as "22:00-07:00 Europe/Berlin".
+// parseQuiet parses hours such as "22:00-07:00 Europe/Berlin".
 func parseQuiet(text string) (*Quiet, error) {
 	const how = "write hours and a time zone, such as 22:00-07:00 Europe/Berlin"
 	hours, zone, _ := strings.Cut(text, " ")
@@ -39,12 +39,12 @@ func parseQuiet(text string) (*Quiet, error) {
 	}
 	var err error
 	if q.zone, err = time.LoadLocation(zone); err != nil {
-		return nil, fmt.Errorf("quiet_hours: %.60q: there is no time zone %.40q; %s", text, zone, how)
+		return nil, fmt.Errorf("quiet_hours: %.60q: unknown time zone %.40q; %s", text, zone, how)
 	}
 	return &q, nil
 }
 
-// until returns the end of the quiet hours that t is in, and the zero Time if it is in none.
+// until returns the end of the quiet hours that contain t, or the zero Time.
 func (q *Quiet) until(t time.Time) time.Time {
 	if q == nil {
 		return time.Time{}
@@ -59,25 +59,25 @@ func (q *Quiet) until(t time.Time) time.Time {
 		day++
 	}
 	end := time.Date(t.Year(), t.Month(), day, 0, int(q.to/time.Minute), 0, 0, q.zone)
-	if !end.After(t) { // the clock is set back over the end, and shows the quiet hours once more
+	if !end.After(t) { // the clock is set back over the end, so quiet hours repeat
 		return t.Truncate(time.Minute).Add(time.Minute)
 	}
 	return end
 }
 
-// Rate limits the messages of a channel: at most Number in any time of this length.
+// Rate limits the messages of a channel: at most Number in any period of length Per.
 type Rate struct {
 	Number int
 	Per    time.Duration
 }
 
-// The longest Per, for which attempts have to be remembered, and the largest Number.
+// The maximum Per, for which attempts must be stored, and the maximum Number.
 const (
 	maxPer    = 24 * time.Hour
 	maxNumber = 10_000
 )
 
-// parseRate reads a rate such as "10/1h".
+// parseRate parses a rate such as "10/1h".
 func parseRate(text string) (*Rate, error) {
 	number, per, _ := strings.Cut(text, "/")
 	n, err := strconv.Atoi(number)
@@ -88,7 +88,8 @@ func parseRate(text string) (*Rate, error) {
 	return &Rate{Number: n, Per: d}, nil
 }
 
-// free returns how many messages may be sent now, after those at the given times; and when there is one more, if it is none.
+// free returns how many messages may be sent now, given the times of past ones. If none, next is
+// the time of the next one.
 func (r *Rate) free(sent []time.Time, now time.Time) (n int, next time.Time) {
 	if r == nil {
 		return maxNumber, time.Time{}

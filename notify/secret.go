@@ -13,23 +13,23 @@ import (
 	"unicode"
 )
 
-// source is where a secret comes from, and the secret.
+// source is the origin of a secret, and its value.
 type source struct {
 	file, env string
 	text      string
 }
 
-// String keeps the secret out of logs.
+// String hides the secret, for example in logs.
 func (s source) String() string { return "(secret)" }
 
-// GoString is [source.String].
+// GoString is like [source.String].
 func (s source) GoString() string { return s.String() }
 
-// maxSecret bounds a secret, in bytes.
+// maxSecret is the maximum size of a secret, in bytes.
 const maxSecret = 8 << 10
 
-// ReadSecrets reads the secrets of all channels: of files with read, of the environment with getenv. It returns all that is
-// wrong with them, with the lines of the channels.
+// ReadSecrets reads the secrets of all channels: files with read, and environment variables with
+// getenv. It returns all errors with the lines of the channels.
 func (f *File) ReadSecrets(read func(file string) ([]byte, error), getenv func(name string) string) error {
 	var wrong []error
 	for i := range f.Channels {
@@ -59,10 +59,10 @@ func (c *Channel) readSecret(read func(string) ([]byte, error), getenv func(stri
 		from = "secret_env " + s.env
 		s.text = strings.TrimSpace(getenv(s.env))
 	default:
-		return nil // the parser knows that it needs none
+		return nil // the parser accepts this only if no secret is needed
 	}
 	if s.text == "" {
-		return fmt.Errorf("%s: it is empty", from)
+		return fmt.Errorf("%s is empty", from)
 	}
 	if err := conductOf(c.Kind).secret(c, s.text); err != nil {
 		return fmt.Errorf("%s: %w", from, err)
@@ -70,26 +70,26 @@ func (c *Channel) readSecret(read func(string) ([]byte, error), getenv func(stri
 	return nil
 }
 
-// checkToken refuses secrets that can not stand in a header.
+// checkToken returns an error for secrets that cannot be in a header.
 func (c *Channel) checkToken(text string) error {
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return errors.New("a token is one line of printable ASCII")
+		return errors.New("a token must be one line of printable ASCII")
 	}
 	return nil
 }
 
-// minPart is the least length of a segment of a path, or a value of a query, that is hidden also
-// outside its URL, in bytes.
+// minPart is the minimum length in bytes of a path segment or query value that is hidden also
+// outside its URL.
 const minPart = 12
 
-// discreet removes the secrets of a channel from a text, in all forms in which receivers repeat
+// discreet removes the secrets of a channel from a text, in all encodings in which receivers repeat
 // them.
 func (c *Channel) discreet(text string) string {
 	secrets := c.secrets()
 	if len(secrets) == 0 {
 		return text
 	}
-	// The longest come first, so that a part does not match before the whole.
+	// Longest first, so that a part does not match before the whole.
 	slices.SortFunc(secrets, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
 	secrets = slices.Compact(secrets)
 	for i, secret := range secrets {
@@ -97,21 +97,21 @@ func (c *Channel) discreet(text string) string {
 	}
 	pattern, err := regexp.Compile(strings.Join(secrets, "|"))
 	if err != nil { // too large
-		return "(the answer is hidden, since it may have the secret)"
+		return "(the response is hidden, since it may contain the secret)"
 	}
 	return pattern.ReplaceAllLiteralString(text, "(secret)")
 }
 
-// secrets returns the texts that are secret: the secret itself, what is made of it for a header or
-// a mail server, and the parts of URLs by which a receiver recognises a sender.
+// secrets returns the secret texts: the secret, its encodings for headers and mail servers, and the
+// parts of URLs that identify a sender.
 func (c *Channel) secrets() (all []string) {
 	secret := c.secret.text
-	for _, text := range append(strings.Fields(secret), secret) { // a field is one of several keys
+	for _, text := range append(strings.Fields(secret), secret) { // each field is one of several keys
 		if text == "" {
 			continue
 		}
 		all = append(all, text)
-		for _, coded := range []string{text, c.User + ":" + text, "\x00" + c.User + "\x00" + text} { // bare, Basic, SMTP's PLAIN
+		for _, coded := range []string{text, c.User + ":" + text, "\x00" + c.User + "\x00" + text} { // PLAIN
 			all = append(all, base64.RawStdEncoding.EncodeToString([]byte(coded)))
 		}
 	}
@@ -124,7 +124,7 @@ func (c *Channel) secrets() (all []string) {
 	return all
 }
 
-// parts returns the query of a URL, its values, and further texts, as far as they are long enough.
+// parts returns the query of a URL, its values, and further texts, unless they are too short.
 func parts(u *url.URL, more ...string) []string {
 	more = append(more, u.RawQuery)
 	for _, values := range u.Query() {
@@ -133,7 +133,7 @@ func parts(u *url.URL, more ...string) []string {
 	return slices.DeleteFunc(more, func(text string) bool { return len(text) < minPart })
 }
 
-// escaped returns a pattern for a text whose signs may be escaped as in a URL, in JSON or in HTML.
+// escaped returns a pattern for a text whose characters may be escaped for URLs, JSON or HTML.
 func escaped(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -149,7 +149,7 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// shown returns a URL without what can be secret: a user, a password and a query.
+// shown returns a URL without possible secrets: user, password and query.
 func shown(target string) string {
 	u, err := url.Parse(target)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Answers have no secret that a receiver repeats, in whatever form.
+// Answers contain no secret that a receiver repeats, in any encoding.
 func TestSecretsInAnswers(t *testing.T) {
 	const token, key = "glsa+TOKENTOKEN/abc==&x", "SLACKSECRETabcdefghijk"
 	echo := func(status int, location func(r request) string, text func(r request) string) string {
@@ -97,9 +97,9 @@ func TestWhere(t *testing.T) {
 	}
 }
 
-// The URL of Slack is a secret, so it is sent in TLS.
+// The URL for Slack is secret, so it requires TLS.
 func TestSlackURL(t *testing.T) {
-	for text, private := range map[string][2]bool{ // whether it is right without and with allow_private
+	for text, private := range map[string][2]bool{ // valid without and with allow_private
 		"https://hooks.slack.com/services/T/B/x": {true, true}, "http://hooks.slack.com/services/T/B/x": {false, true}, "HTTP://10.0.0.1/x": {false, true},
 		"ftp://hooks.slack.com/x": {false, false}, "https://hooks.slack.com": {false, false}, "not a URL": {false, false},
 	} {

@@ -16,27 +16,29 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/authorities"
 )
 
-// Sender sends batches. The zero value is ready, and may be used by many at once.
+// Sender sends batches. The zero value is ready to use. It is safe for concurrent use by multiple
+// goroutines.
 //
-// It connects to addresses of the internet alone, as they are after names are resolved, unless a channel has AllowPrivate. It
-// follows no redirect, and uses the proxy of the environment only with AllowPrivate, since that one resolves names by itself.
+// It connects only to public addresses, checked after name resolution, unless a channel has
+// AllowPrivate. It does not follow redirects. It uses the proxy of the environment only with
+// AllowPrivate, since a proxy resolves names itself.
 type Sender struct {
-	// Now is the clock, by default [time.Now].
+	// Now is the clock; the default is [time.Now].
 	Now func() time.Time
 }
 
 const (
-	sendTimeout    = 30 * time.Second // of one sending, with all of its requests
-	unreachedPause = 30 * time.Second // after a receiver that was not reached
-	maxResponse    = 256 << 10        // bytes that are read of a response
+	sendTimeout    = 30 * time.Second // timeout of a delivery with all its requests
+	unreachedPause = 30 * time.Second // after a receiver was unreachable
+	maxResponse    = 256 << 10        // bytes read of a response
 )
 
-// Send sends a batch and says what became of it. It takes half a minute at most.
+// Send sends a batch and returns the outcome. It takes at most half a minute.
 func (s *Sender) Send(ctx context.Context, b Batch) Result {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	if len(b.Due) == 0 {
-		return Result{Outcome: Refused, Answer: "there is no message"}
+		return Result{Outcome: Refused, Answer: "no message"}
 	}
 	l := &line{channel: b.Channel, now: s.now()}
 	messages := make([]Due, len(b.Due))
@@ -46,7 +48,7 @@ func (s *Sender) Send(ctx context.Context, b Batch) Result {
 	}
 	b.Due, b.ID = messages, token(b.ID)
 	r := conductOf(b.Channel.Kind).send(ctx, l, b)
-	r.Answer = clean(b.Channel.discreet(r.Answer), maxAnswer) // in this order: a secret that is cut would not be found
+	r.Answer = clean(b.Channel.discreet(r.Answer), maxAnswer) // a truncated secret would not be found
 	return r
 }
 
@@ -57,34 +59,34 @@ func (s *Sender) now() time.Time {
 	return time.Now()
 }
 
-// TestBatch returns a message to try a channel with.
+// TestBatch returns a message that tests a channel.
 func TestBatch(c *Channel, now time.Time) Batch {
 	id := "test-" + strconv.FormatInt(now.UnixNano(), 36)
 	m := Message{
 		ID: id, Time: now, Event: Test, Change: id, Begin: now,
-		Title: "Test: Fieldtrie reaches the channel " + c.Name,
-		Lines: []string{"Somebody asked for this message, to see that it comes. Nothing has changed."},
+		Title: "Test: Fieldtrie can reach the channel " + c.Name,
+		Lines: []string{"This is a test message that an operator requested. Nothing has changed."},
 	}
 	return Batch{ID: id, Channel: c, Due: []Due{{Message: m, Channel: c.Name, Since: now}}}
 }
 
-// line is what connects to the receiver of a channel for one sending.
+// line is the connection to the receiver of a channel during one delivery.
 type line struct {
 	channel *Channel
 	now     time.Time
 }
 
-// reply is what came back.
+// reply is a response.
 type reply struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// ok reports whether the receiver took a request.
+// ok reports whether the receiver accepted the request.
 func (r reply) ok() bool { return r.status >= 200 && r.status <= 299 }
 
-// do sends a request with a body of JSON, or with none if it is nil.
+// do sends a request with a JSON body, or without one if body is nil.
 func (l *line) do(ctx context.Context, method, to string, header http.Header, body any) (reply, error) {
 	var data []byte
 	if raw, ok := body.([]byte); ok {
@@ -120,13 +122,13 @@ func (l *line) do(ctx context.Context, method, to string, header http.Header, bo
 	}
 	defer func() { _ = res.Body.Close() }()
 	got, err := io.ReadAll(io.LimitReader(res.Body, maxResponse))
-	if err != nil && res.StatusCode >= 300 { // what a receiver that took the message says further does not matter
+	if err != nil && res.StatusCode >= 300 { // the rest of a success response does not matter
 		return reply{}, fmt.Errorf("read the response: %w", err)
 	}
 	return reply{status: res.StatusCode, header: res.Header, body: got}, nil
 }
 
-// withoutURL returns an error without the URL that it is about, which may be secret.
+// withoutURL returns an error without its URL, which may be secret.
 func withoutURL(err error) error {
 	if x, ok := errors.AsType[*url.Error](err); ok {
 		return x.Err
@@ -134,7 +136,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// bearer is the header that a token stands in.
+// bearer returns the header with the token.
 func (l *line) bearer() http.Header {
 	h := http.Header{}
 	if l.channel.secret.text != "" {
@@ -143,13 +145,13 @@ func (l *line) bearer() http.Header {
 	return h
 }
 
-// unreached is the result of an error without a response.
+// unreached converts an error without a response to a result.
 func unreached(err error) Result {
 	return Result{Outcome: Retry, Pause: unreachedPause, Answer: "not reached: " + err.Error()}
 }
 
-// judged is the result of a request. What may be accepted later: the statuses 408, 425, 429 and from 500 on, and those with a
-// time to wait.
+// judged converts a response to a result. Statuses 408, 425, 429 and from 500 on, and responses
+// with a delay, may succeed later.
 func (l *line) judged(r reply, err error) Result {
 	if err != nil {
 		return unreached(err)
@@ -162,17 +164,17 @@ func (l *line) judged(r reply, err error) Result {
 		out.Outcome = Accepted
 		return out
 	case r.status >= 300 && r.status <= 399:
-		out.Answer = fmt.Sprintf("%d %s to %s: redirects are not followed; give the channel the right target",
+		out.Answer = fmt.Sprintf("%d %s to %s: redirects are not followed; fix the target of the channel",
 			r.status, http.StatusText(r.status), origin(r.header.Get("Location")))
 	case r.status == http.StatusRequestTimeout, r.status == http.StatusTooEarly, r.status == http.StatusTooManyRequests, r.status >= 500:
 		out.Outcome, out.Pause = Retry, pause
-	case r.status == http.StatusForbidden && asked: // GitHub's limits
+	case r.status == http.StatusForbidden && asked: // GitHub's rate limits
 		out.Outcome, out.Pause = Retry, pause
 	}
 	return out
 }
 
-// origin returns the scheme and host of a Location, whose path can be the secret.
+// origin returns the scheme and host of a Location, whose path may be secret.
 func origin(location string) string {
 	u, err := url.Parse(location)
 	if err != nil || u.Host == "" {
@@ -181,7 +183,8 @@ func origin(location string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 }
 
-// retryAfter returns how long a receiver asks to wait, in a header Retry-After or by GitHub's of its limits.
+// retryAfter returns the delay that a receiver asks for, in Retry-After or in GitHub's rate limit
+// headers.
 func retryAfter(h http.Header, now time.Time) (pause time.Duration, asked bool) {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.Atoi(text); err == nil && seconds >= 0 {

@@ -14,13 +14,13 @@ import (
 
 const signingSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// request is what a receiver got.
+// request is a request that a receiver got.
 type request struct {
 	*http.Request
 	body string
 }
 
-// receiver starts a receiver that answers as told.
+// receiver starts a receiver with configurable responses.
 func receiver(t *testing.T, answer func(w http.ResponseWriter, r request)) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -84,7 +84,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// Addresses that are not of the internet are not connected to, whatever they are called.
+// Private addresses are not connected to, whatever their name.
 func TestPrivateTargets(t *testing.T) {
 	var asked atomic.Int32
 	target := receiver(t, func(w http.ResponseWriter, r request) { asked.Add(1) })
@@ -114,7 +114,7 @@ func TestPrivateTargets(t *testing.T) {
 	}
 }
 
-// The proxy of the environment would connect to whatever it likes.
+// A proxy of the environment could connect to any address.
 func TestProxy(t *testing.T) {
 	var asked atomic.Int32
 	proxy := receiver(t, func(w http.ResponseWriter, r request) { asked.Add(1) })
@@ -126,7 +126,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// A receiver can send without an end, or nothing at all.
+// A receiver may send an endless response, or none.
 func TestEndlessReceivers(t *testing.T) {
 	stop := make(chan struct{})
 	t.Cleanup(func() { close(stop) })

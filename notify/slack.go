@@ -17,7 +17,8 @@ const (
 	slackBlocks  = 50
 )
 
-// slackMessage is what an incoming webhook of Slack gets. Text is shown where blocks are not, as on a locked telephone.
+// slackMessage is the body for an incoming webhook of Slack. Text is shown where blocks are not,
+// such as in notifications of a phone.
 type slackMessage struct {
 	Text        string       `json:"text"`
 	Blocks      []slackBlock `json:"blocks"`
@@ -31,7 +32,7 @@ type slackBlock struct {
 	Elements []*slackPart `json:"elements,omitempty"`
 }
 
-// slackPart is a text. Verbatim keeps Slack from looking for links, channels and mentions in it.
+// slackPart is a text. Verbatim disables links, channels and mentions in it.
 type slackPart struct {
 	Type     string `json:"type"`
 	Text     string `json:"text"`
@@ -42,10 +43,10 @@ type slackPart struct {
 func (c *Channel) checkSlackURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || len(u.Path) < 2 {
-		return errors.New("no URL of an incoming webhook, such as https://hooks.slack.com/services/…, which Slack shows under Incoming Webhooks of an app")
+		return errors.New("not the URL of an incoming webhook, such as https://hooks.slack.com/services/…; Slack shows it in an app's Incoming Webhooks")
 	}
 	if u.Scheme == "http" && !c.AllowPrivate {
-		return errors.New("without TLS others could read the URL, which is the secret; use https://, or set allow_private: " +
+		return errors.New("without TLS others could read the secret URL; use https://, or set allow_private: " +
 			"true for a receiver in a private network")
 	}
 	return nil
@@ -104,7 +105,7 @@ func slackSmall(text string) slackBlock {
 	return slackBlock{Type: "context", Elements: []*slackPart{{Type: "mrkdwn", Text: text, Verbatim: true}}}
 }
 
-// slackLink returns a link; that of a message has nothing that ends one.
+// slackLink returns a link. Links of messages contain no character that would end it.
 func slackLink(link string) string {
 	if link == "" {
 		return ""
@@ -112,8 +113,8 @@ func slackLink(link string) string {
 	return "<" + strings.ReplaceAll(link, "&", "&amp;") + "|Open in Fieldtrie>"
 }
 
-// slackEscape writes the three characters by which Slack marks what is more than text as it asks for, and shortens the text to
-// so many of JavaScript's characters as it is then.
+// slackEscape escapes the three special characters of Slack, and truncates the escaped text to most
+// UTF-16 units.
 func slackEscape(text string, most int) string {
 	var b strings.Builder
 	used := 0
@@ -140,7 +141,7 @@ func slackEscape(text string, most int) string {
 	return b.String()
 }
 
-// withEvent is the title, with what happened if that is more than that it was found.
+// withEvent returns the title, with the event unless that is the usual one, found.
 func withEvent(m Message) string {
 	if m.Event == Resolved && !strings.HasPrefix(m.Title, "Resolved") {
 		return "Resolved: " + m.Title

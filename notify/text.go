@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 )
 
-// Bounds of the texts of a message, in bytes. What is longer is cut and ends in "…".
+// Limits of the texts of a message, in bytes. Longer texts are truncated and end in "…".
 const (
 	maxTitle  = 300
 	maxLine   = 2000
@@ -23,14 +23,14 @@ const (
 	maxAnswer = 500
 )
 
-// clean returns text as one printable line: without control characters, line breaks, marks of direction and what is invisible,
-// and of at most so many bytes.
+// clean returns text as one printable line of at most most bytes: without control characters, line
+// breaks, direction marks and invisible characters.
 func clean(text string, most int) string {
-	text = strings.TrimSpace(output.Printable(cut(text, 4*most))) // most of a long name is not looked at
+	text = strings.TrimSpace(output.Printable(cut(text, 4*most))) // a long name is cut first to save time
 	return cut(text, most)
 }
 
-// cut shortens a text that has more bytes.
+// cut truncates a text with more than most bytes.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -43,7 +43,7 @@ func cut(text string, most int) string {
 	return text[:end] + ellipsis
 }
 
-// cleaned returns a message whose texts are printable and bounded.
+// cleaned returns a copy of m with printable texts of limited length.
 func cleaned(m Message) Message {
 	m.Title = cmp.Or(clean(m.Title, maxTitle), "A change")
 	var lines []string
@@ -66,15 +66,15 @@ func cleaned(m Message) Message {
 	return m
 }
 
-// labelName makes a name of a label that all receivers take.
+// labelName converts a key to a label name that all receivers accept.
 func labelName(key string) string {
-	name := noLabel.ReplaceAllString(key, "_") // which is ASCII
+	name := noLabel.ReplaceAllString(key, "_") // ASCII from here on
 	return name[:min(len(name), maxLabel)]
 }
 
 var noLabel = regexp.MustCompile(`^[^a-zA-Z_]|[^a-zA-Z0-9_]`)
 
-// token returns an id of letters, digits, _ and -: itself, if it is one.
+// token returns an id of letters, digits, _ and -: id itself if possible.
 func token(id string) string {
 	if plainID.MatchString(id) {
 		return id
@@ -85,7 +85,7 @@ func token(id string) string {
 
 var plainID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,100}$`)
 
-// labelText is the labels of a message as "page /feed · direction slower".
+// labelText formats the labels of a message, such as "page /feed · direction slower".
 func labelText(m Message) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(m.Labels)) {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// webhookBody is what a webhook gets, in the form that Standard Webhooks recommends.
+// webhookBody is the body of a webhook in the form recommended by Standard Webhooks.
 type webhookBody[T webhookMessage | webhookDigest] struct {
 	Type      string    `json:"type"` // "change.found", "change.resolved", "test", "digest"
 	Timestamp time.Time `json:"timestamp"`
@@ -23,7 +23,7 @@ type webhookBody[T webhookMessage | webhookDigest] struct {
 
 type webhookDigest struct {
 	Messages []webhookMessage `json:"messages"`
-	More     int              `json:"more,omitempty"` // messages that are left out
+	More     int              `json:"more,omitempty"` // number of omitted messages
 }
 
 type webhookMessage struct {
@@ -43,7 +43,7 @@ type webhookMessage struct {
 	Repository   string            `json:"repository,omitempty"`
 }
 
-// maxDigest bounds the messages that a digest has in full; further ones are counted.
+// maxDigest is the maximum number of messages in a digest; further messages are only counted.
 const maxDigest = 100
 
 func webhookMessageOf(m Message) webhookMessage {
@@ -81,7 +81,7 @@ func sendWebhook(ctx context.Context, l *line, b Batch) Result {
 	return l.judged(l.do(ctx, http.MethodPost, l.channel.Target, header, data))
 }
 
-// sign returns the headers of Standard Webhooks, with a signature by each secret of a text.
+// sign returns the headers of Standard Webhooks, with one signature for each secret.
 func sign(secrets, id string, at time.Time, body []byte) (http.Header, error) {
 	keys, err := signingKeys(secrets)
 	if err != nil {
@@ -103,7 +103,7 @@ func sign(secrets, id string, at time.Time, body []byte) (http.Header, error) {
 
 const maxSigningKeys = 5
 
-// signingKeys returns the keys of secrets, which are one a line.
+// signingKeys parses secrets, one a line.
 func signingKeys(text string) (keys [][]byte, err error) {
 	const how = "write whsec_ and 24 to 64 random bytes in base64, such as `echo whsec_$(openssl rand -base64 32)` prints; several, one a line, while one replaces another"
 	secrets := strings.Fields(text)
@@ -114,7 +114,7 @@ func signingKeys(text string) (keys [][]byte, err error) {
 		encoded, ok := strings.CutPrefix(s, "whsec_")
 		key, err := base64.StdEncoding.DecodeString(encoded)
 		if !ok || err != nil || len(key) < 24 || len(key) > 64 {
-			return nil, errors.New("no secret of Standard Webhooks; " + how)
+			return nil, errors.New("not a secret of Standard Webhooks; " + how)
 		}
 		keys = append(keys, key)
 	}

@@ -85,7 +85,7 @@ func TestCheckNamesAll(t *testing.T) {
 // --check names the channels that the daemon would not deliver to.
 func TestCheckTargets(t *testing.T) {
 	for _, x := range []struct{ more, want string }{
-		{"", "line 2: channel on-call: 127.0.0.1 is an address that is not of the internet; set allow_private: true"},
+		{"", "line 2: channel on-call: 127.0.0.1 is not a public address; set allow_private: true"},
 		{", allow_private: true", ""},
 	} {
 		dir := t.TempDir()
@@ -120,7 +120,7 @@ func TestCheckIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := c.printCheck(&bytes.Buffer{}, nil)
-		if err == nil || strings.Count(err.Error(), "\n") > 60 || !strings.Contains(err.Error(), "more mistakes follow") {
+		if err == nil || strings.Count(err.Error(), "\n") > 60 || !strings.Contains(err.Error(), "there are more errors") {
 			t.Errorf("%s with 400 mistakes: %.1000v", f.flag, err)
 		}
 	}

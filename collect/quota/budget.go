@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// Budget bounds how many distinct names an hour has: a site that puts an identifier
-// where no rule expects it must not fill the disk with keys.
+// Budget bounds how many distinct names an hour has, so that a site with identifiers in unexpected
+// places cannot fill the disk with keys.
 //
-// Up to half of the places are kept for names that were there in earlier hours, and who sends
-// thousands of new ones has places as long as nobody else wants them: see [places].
+// Up to half of the places are reserved for names of earlier hours. A client that sends thousands
+// of new names keeps their places as long as no other client needs them, see [places]. A Budget is
+// safe for concurrent use by multiple goroutines.
 type Budget struct {
 	most int // names of each kind
 
@@ -18,12 +19,12 @@ type Budget struct {
 	hour    time.Time
 	kinds   *places            // the kinds that have a place, such as the keys of labels
 	names   map[uint64]*places // by kind
-	told    map[uint64]bool    // kinds of which somebody was told that names have no place
+	told    map[uint64]bool    // kinds for which Take has returned news
 	earlier established
-	kept    map[uint64]map[uint64]bool // by kind: the names for which a place is kept
+	kept    map[uint64]map[uint64]bool // by kind: the names with a reserved place
 }
 
-// maxKinds bounds the kinds of names of a budget.
+// maxKinds is the maximum number of kinds of a budget.
 const maxKinds = 64
 
 var hashSeed = maphash.MakeSeed()
@@ -37,17 +38,18 @@ func hashesOf(names []string) (out []uint64) {
 	return out
 }
 
-// New returns a budget of so many names of each kind.
+// New returns a budget of most names of each kind.
 func New(most int) *Budget { return &Budget{most: most} }
 
-// Most returns how many names of each kind there may be.
+// Most returns the maximum number of names of each kind.
 func (b *Budget) Most() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.most
 }
 
-// SetMost says how many names of each kind there may be from now on. Those that have a place keep it until the hour ends.
+// SetMost changes the maximum number of names of each kind. Names that have a place keep it until
+// the hour ends.
 func (b *Budget) SetMost(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +59,7 @@ func (b *Budget) SetMost(n int) {
 	}
 }
 
-// Establish says that names of a kind were there in earlier hours. It is called before start.
+// Establish adds names of a kind from earlier hours. It must be called before Start.
 func (b *Budget) Establish(kind string, names []string) {
 	if b.earlier == nil {
 		b.earlier = established{}
@@ -65,7 +67,7 @@ func (b *Budget) Establish(kind string, names []string) {
 	b.earlier.learn(hashOf(kind), hashesOf(names))
 }
 
-// Start begins the hour of now with names of a kind that have a place already.
+// Start begins the hour of now. The known names of a kind have a place already.
 func (b *Budget) Start(now time.Time, kind string, known []string) {
 	b.begin(now)
 	for _, n := range known {
@@ -83,9 +85,8 @@ func (b *Budget) begin(now time.Time) {
 	b.kinds, b.names, b.told = newPlaces(maxKinds, kinds), map[uint64]*places{}, map[uint64]bool{}
 }
 
-// Take reports whether a name that somebody sends is known this hour or may still be added.
-// news is true for the first name of its kind and hour that may not, and for the first of a
-// kind too many.
+// Take reports whether a name has a place this hour, or gets one. news is true for the first name
+// of its kind and hour without a place, and for the first name of a kind too many.
 func (b *Budget) Take(kind, name string, who Sender, now time.Time) (ok, news bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,7 +108,7 @@ func (b *Budget) takeHash(kind, name uint64, who Sender) (ok, news bool) {
 		}
 		ok, _ = b.names[kind].take(name, who, who.vote(kind))
 	} else {
-		kind = 0 // all that are too many
+		kind = 0 // all kinds too many
 	}
 	news = !ok && !b.told[kind]
 	if news {
@@ -116,7 +117,7 @@ func (b *Budget) takeHash(kind, name uint64, who Sender) (ok, news bool) {
 	return ok, news
 }
 
-// pass takes down which names were there in the hour that is over.
+// pass records the names of the hour that ended.
 func (b *Budget) pass() {
 	seen := map[uint64][]uint64{}
 	for _, k := range b.kinds.trusted() {
@@ -128,9 +129,9 @@ func (b *Budget) pass() {
 	b.earlier.pass(seen, b.most)
 }
 
-// over reports whether the hour of now is another one. A request that read the clock just
-// before the turn may come after it, so the hour before is still this one. A clock that goes
-// back by more was ahead: the budget must not wait until time has caught up.
+// over reports whether now is in another hour. A request that read the clock just before the hour
+// ended may be late, so the hour before counts as the current one. A clock that goes back further
+// was ahead: the budget must not wait until time has caught up.
 func (b *Budget) over(now time.Time) bool {
 	return now.Sub(b.hour) >= time.Hour || now.Sub(b.hour) < -time.Hour
 }

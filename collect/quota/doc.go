@@ -1,4 +1,4 @@
-// Package quota bounds how many names there are, such as pages, features and values of labels: each
-// is a key of the catalogue and of rollups. What is there is shared out between sites and networks, and
-// names that were there in earlier hours come first.
+// Package quota limits the number of distinct names, such as pages, features and values of labels.
+// Each name is a key of the catalogue and of rollups. Places are divided between sites and
+// networks, and names of earlier hours have precedence.
 package quota

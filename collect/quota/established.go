@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// established are the names of earlier hours, by kind, with how well each is known. A name is
-// known by two points more after an hour in which it had a place, and by one less after another
-// one, so that what is there by day has not gone in the morning.
+// established are the names of earlier hours, by kind, with a score. A name gains two points in
+// each hour in which it has a place and loses one point in each other hour, so that names of the
+// day are still there in the morning.
 type established map[uint64]map[uint64]int
 
 const (
 	seenPoints = 2
 	mostPoints = 48 * seenPoints
-	// enoughPoints are what two hours give. From then on places are kept for a name.
+	// enoughPoints is the score after two hours. From this score on, a place is reserved.
 	enoughPoints = 2 * seenPoints
 )
 
-// learn says that names of a kind have been there for long enough.
+// learn adds names of a kind with a score that reserves a place.
 func (e established) learn(kind uint64, names []uint64) {
 	for _, n := range names {
 		e.of(kind)[n] = enoughPoints
@@ -32,7 +32,8 @@ func (e established) of(kind uint64) map[uint64]int {
 	return e[kind]
 }
 
-// pass has an hour pass in which names were there. It remembers most of each kind.
+// pass updates the scores after an hour with the names in seen. It keeps at most most names of each
+// kind.
 func (e established) pass(seen map[uint64][]uint64, most int) {
 	for _, names := range e {
 		for n := range names {
@@ -46,7 +47,7 @@ func (e established) pass(seen map[uint64][]uint64, most int) {
 		for _, n := range names {
 			if points[n] == 0 {
 				points[n] = seenPoints
-			} else { // what it has just lost, too
+			} else { // including those that have just lost their place
 				points[n] = min(points[n]+1+seenPoints, mostPoints)
 			}
 		}
@@ -58,8 +59,8 @@ func (e established) pass(seen map[uint64][]uint64, most int) {
 	}
 }
 
-// kept returns the names for which places are kept, by kind: those that are known best, kinds
-// and most of each at the most.
+// kept returns the names with a reserved place, by kind: those with the highest scores, at most
+// kinds kinds and most names of each.
 func (e established) kept(kinds, most int) map[uint64]map[uint64]bool {
 	best := map[uint64]int{}
 	for kind, names := range e {
@@ -80,7 +81,7 @@ func (e established) kept(kinds, most int) map[uint64]map[uint64]bool {
 	return kept
 }
 
-// forget deletes what has the fewest points, until there are no more than most.
+// forget deletes names with the fewest points until at most most are left.
 func forget(points map[uint64]int, most int) {
 	if len(points) <= most {
 		return

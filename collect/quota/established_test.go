@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A flood of new names takes the places of other new ones, and not those of names that were
-// there in earlier hours, not even if it goes on for long or comes at night.
+// TestEstablishedNames checks that a flood of new names takes places only from other new names, not
+// from names of earlier hours, even if it lasts long or comes at night.
 func TestEstablishedNames(t *testing.T) {
 	const most, site, flood = 100, 40, 1000
 	hour := 0
@@ -52,19 +52,19 @@ func TestEstablishedNames(t *testing.T) {
 				}
 				hour++
 			}
-			for range 3 { // at night the flood is alone
+			for range 3 { // at night there is only the flood
 				places(fmt.Sprint("/night-", day), flood)
 				hour++
 			}
 			if day == 0 {
-				hour += 10 // nobody sends anything
+				hour += 10 // no requests
 			}
 		}
 	}
 }
 
-// Whatever comes, an hour has no more names than it may have, of no more kinds, and what had a
-// place keeps it for the hour.
+// TestBudgetBounds checks with random names that an hour never has too many names or kinds, and
+// that a name keeps its place for the hour.
 func TestBudgetBounds(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -101,7 +101,7 @@ func TestBudgetBounds(t *testing.T) {
 	}
 }
 
-// TestBudgetClock checks that an hour begins anew when a clock that was ahead is right again.
+// TestBudgetClock checks that a new hour begins when a clock that was ahead is corrected.
 func TestBudgetClock(t *testing.T) {
 	for _, ahead := range []time.Duration{2 * time.Hour, 365 * 24 * time.Hour, 200 * 365 * 24 * time.Hour} {
 		b := New(3)
@@ -121,5 +121,5 @@ func TestBudgetClock(t *testing.T) {
 	}
 }
 
-// noon is when the first hour of the tests begins.
+// noon is the beginning of the first hour.
 var noon = time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC)

@@ -6,43 +6,43 @@ import (
 	"slices"
 )
 
-// places are the names of one kind that have a place in an hour. Names are told apart by a
-// hash, so that it does not matter how long they are.
+// places are the names of one kind that have a place in an hour. Names are identified by a hash, so
+// that long names take no more memory.
 //
-// A name that came from several networks is nobody's. The others are shared out: when all
-// places are taken, a new name gets that of the newest name of the network that has the most,
-// if the network of the new one has fewer by more than one; and so between sites.
+// A name that several networks sent belongs to no network. The other names are divided: when all
+// places are taken, a new name replaces the newest name of the network that has the most names, if
+// the network of the new name would still have fewer. The same holds between sites.
 //
-// Where networks are not known, requests vote for the names that they bring: each has one vote for the first, half a one for
-// the second, and so on. A new name gets the place of the one with the fewest votes if it has more than twice as many. So who brings
-// many names in one request gets few places.
+// If networks are unknown, requests vote for their names: one vote for the first name, half a vote
+// for the second, and so on. A new name replaces the name with the fewest votes if it has more than
+// twice as many. So a request with many names gets few places.
 type places struct {
 	most  int
-	kept  map[uint64]bool // the names for which a place is kept
+	kept  map[uint64]bool // names with a reserved place
 	taken map[uint64]*place
-	fresh int // of the taken: those for which none is kept
+	fresh int // names in taken without a reserved place
 	full  bool
-	moved int // places that went from one name to another
+	moved int // places that were reassigned this hour
 	sites map[string]*holding
 
-	waiting map[uint64]float64 // votes for names that have no place, for so many names as there are places
+	waiting map[uint64]float64 // votes for names without a place, at most as many names as there are places
 }
 
-// Sender is who sends a name, as far as names are shared out.
+// Sender is the sender of a name, between which places are divided.
 type Sender struct {
-	Site    string       // "" without
-	Network netip.Prefix // the zero Prefix if that is not known
-	Request *Request     // what votes if so; nil if nothing does
+	Site    string       // "" if there are no sites
+	Network netip.Prefix // the zero Prefix if unknown
+	Request *Request     // votes if the network is unknown; nil: no votes
 }
 
-// enoughVotes are needed for the place of another name: those of the fourth name of a request. Else a request with a thousand names
-// could use up what may change places in an hour.
+// enoughVotes is needed to take the place of another name: the vote for the fourth name of a
+// request. Otherwise a request with a thousand names could use up the reassignments of an hour.
 const enoughVotes = 1.0 / 4
 
-// Request counts the names that a request brings. It is for one goroutine.
+// Request counts the names of a request. It is not safe for concurrent use.
 type Request struct{ names map[uint64]int }
 
-// vote returns what the next name of a kind that a request brings is worth, 0 if requests do not vote.
+// vote returns the weight of the request's next name of a kind, 0 if the sender has no request.
 func (s *Sender) vote(kind uint64) float64 {
 	if s.Request == nil || s.Network.IsValid() {
 		return 0
@@ -54,30 +54,30 @@ func (s *Sender) vote(kind uint64) float64 {
 	return 1 / float64(s.Request.names[kind])
 }
 
-// place is that of a name.
+// place is the place of one name.
 type place struct {
 	owner Sender         // who sent it first
-	from  []netip.Prefix // networks that sent it, manyNetworks at most
+	from  []netip.Prefix // networks that sent the name, at most manyNetworks
 	votes float64
 }
 
-// manyNetworks is from how many networks a name comes that is not one client's invention.
+// manyNetworks is how many networks must send a name until it cannot be one client's invention.
 const manyNetworks = 3
 
-// holding is what clients of one site hold that no others sent.
+// holding are the names that only clients of one site have sent.
 type holding struct {
 	names    int
 	networks map[netip.Prefix][]uint64
-	top      int     // no network has more names
-	low      float64 // no name of the unknown network has fewer votes
+	top      int     // the largest number of names of a network
+	low      float64 // a lower bound of the votes for names of the unknown network
 }
 
 func newPlaces(most int, kept map[uint64]bool) *places {
 	return &places{most: most, kept: kept, taken: map[uint64]*place{}, sites: map[string]*holding{}}
 }
 
-// take reports whether a name that somebody sends has a place or gets one. lost is the name
-// that has none any more for it, 0 for none.
+// take reports whether a name has a place or gets one. lost is the name that lost its place for it,
+// or 0.
 func (p *places) take(name uint64, who Sender, vote float64) (ok bool, lost uint64) {
 	if x := p.taken[name]; x != nil {
 		x.votes += vote
@@ -99,7 +99,8 @@ func (p *places) take(name uint64, who Sender, vote float64) (ok bool, lost uint
 	return true, lost
 }
 
-// wait keeps the votes for a name that has no place. When there are too many, all are forgotten: a name of the site's own comes again.
+// wait adds votes for a name without a place. When there are too many names, it resets all votes:
+// names that the site really has will be sent again.
 func (p *places) wait(name uint64, votes float64) {
 	if votes == 0 {
 		return
@@ -134,7 +135,7 @@ func (p *places) add(name uint64, who Sender, votes float64) {
 	}
 }
 
-// seen notes that a name that has a place came once more.
+// seen records that a name with a place was sent again.
 func (p *places) seen(name uint64, x *place, who Sender) {
 	if len(x.from) >= manyNetworks || !who.Network.IsValid() || slices.Contains(x.from, who.Network) {
 		return
@@ -145,7 +146,7 @@ func (p *places) seen(name uint64, x *place, who Sender) {
 	}
 }
 
-// release takes the place of a name away.
+// release frees the place of a name.
 func (p *places) release(name uint64) {
 	x := p.taken[name]
 	delete(p.taken, name)
@@ -153,7 +154,7 @@ func (p *places) release(name uint64) {
 	p.sites[x.owner.Site].drop(x.owner.Network, name)
 }
 
-// drop takes a name off what a network holds, if it is there.
+// drop removes a name from the names of a network.
 func (h *holding) drop(network netip.Prefix, name uint64) {
 	if h == nil {
 		return
@@ -171,8 +172,9 @@ func (h *holding) drop(network netip.Prefix, name uint64) {
 	}
 }
 
-// displaced returns the name whose place one of who's gets, for which there are so many votes; 0 if there is none. So many places
-// go from one name to another that an hour has half as many names more than places at most.
+// displaced returns the name whose place a name from who with so many votes gets, or 0. The number
+// of reassignments is limited, so that an hour has at most one and a half times as many names as
+// places.
 func (p *places) displaced(who Sender, votes float64) uint64 {
 	if p.moved >= p.most/2 {
 		return 0
@@ -184,7 +186,7 @@ func (p *places) displaced(who Sender, votes float64) uint64 {
 	most, fewer := own, len(own.networks[who.Network])+1
 	for _, h := range p.sites {
 		if h.names > most.names && h.names > own.names+1 {
-			most, fewer = h, 0 // another site has more, whichever network of it
+			most, fewer = h, 0 // another site has more, in any of its networks
 		}
 	}
 	if most == own && votes >= enoughVotes {
@@ -206,7 +208,8 @@ func (p *places) displaced(who Sender, votes float64) uint64 {
 	return of[len(of)-1]
 }
 
-// weakest returns the name of a site from unknown networks that has the fewest votes, fewer than so many; 0 if none has.
+// weakest returns the name of a site from unknown networks with the fewest votes, less than than,
+// or 0.
 func (p *places) weakest(h *holding, than float64) (name uint64) {
 	names := h.networks[netip.Prefix{}]
 	if h.low >= than || len(names) == 0 {
@@ -224,8 +227,8 @@ func (p *places) weakest(h *holding, than float64) (name uint64) {
 	return name
 }
 
-// trusted returns the names that may be a site's own: in an hour in which there were not
-// places for all, those that several networks sent, for which there is a vote, or of which neither is known.
+// trusted returns the names that probably belong to a site. If places ran out in this hour, these
+// are names that several networks sent, that have a vote, or for which neither is known.
 func (p *places) trusted() []uint64 {
 	var out []uint64
 	for n, x := range p.taken {

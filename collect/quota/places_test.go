@@ -12,8 +12,8 @@ func fromNetwork(n int) Sender {
 	return Sender{Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(n >> 8), byte(n), 0}), 24)}
 }
 
-// One network that sends thousands of names has places as long as nobody else wants them, and
-// names that come from many keep theirs.
+// TestOneNetworkTakesNoPlaces checks that a network that sends thousands of names gets only unused
+// places, and that names from many networks keep theirs.
 func TestOneNetworkTakesNoPlaces(t *testing.T) {
 	const most, site, flood = 200, 90, 2000
 	b := Budget{most: most}
@@ -29,9 +29,9 @@ func TestOneNetworkTakesNoPlaces(t *testing.T) {
 	}
 	for hour := range 4 {
 		if got := places("/flood-", flood, fromNetwork(1)); got != most-hour/2*site {
-			t.Errorf("hour %d: the flood has %d places", hour, got) // from the third hour on others are kept
+			t.Errorf("hour %d: the flood has %d places", hour, got) // from the third hour on, places are reserved
 		}
-		for n := range 20 { // visitors of the site, all of its pages each
+		for n := range 20 { // visitors of the site, each of all pages
 			if got := places("/page-", site, fromNetwork(100+n)); got != site {
 				t.Fatalf("hour %d: visitor %d: %d of %d pages have a place", hour, n, got, site)
 			}
@@ -46,8 +46,8 @@ func TestOneNetworkTakesNoPlaces(t *testing.T) {
 	}
 }
 
-// Two sites share the places, and a site whose pages have identifiers takes none of the other's,
-// from however many networks its visitors come.
+// TestOneSiteTakesNoPlaces checks that two sites share the places: a site with identifiers in its
+// pages takes none from the other, however many networks its visitors use.
 func TestOneSiteTakesNoPlaces(t *testing.T) {
 	const most = 100
 	for _, known := range []bool{true, false} {
@@ -75,7 +75,7 @@ func TestOneSiteTakesNoPlaces(t *testing.T) {
 	}
 }
 
-// Keys of labels are shared out like names.
+// TestOneNetworkTakesNoKinds checks that keys of labels are shared like names.
 func TestOneNetworkTakesNoKinds(t *testing.T) {
 	b := Budget{most: 10}
 	b.Start(noon, "page", nil)
@@ -92,8 +92,8 @@ func TestOneNetworkTakesNoKinds(t *testing.T) {
 	}
 }
 
-// Whoever sends what, there are no more names at a time than places, and not many more in an
-// hour; what is counted is what is there; and a network loses a name only to one that has fewer.
+// TestPlaces checks with random senders that there are never more names than places, not many more
+// in an hour, that counters are right, and that a network loses a name only to one with fewer.
 func TestPlaces(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -177,8 +177,8 @@ func checkPlaces(t *testing.T, p *places) {
 	}
 }
 
-// Where networks are not known, few requests with many names take no place from names that come with page views, neither before they came
-// nor after.
+// TestFewRequestsTakeNoPlaces checks without known networks that a few requests with many names
+// take no place from names of page views, whichever come first.
 func TestFewRequestsTakeNoPlaces(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 11))
@@ -199,7 +199,7 @@ func TestFewRequestsTakeNoPlaces(t *testing.T) {
 		for view := range 4 {
 			for i := range own {
 				who := Sender{Request: new(Request)}
-				for range r.IntN(3) { // it sees some others first
+				for range r.IntN(3) { // it sees some other pages first
 					b.Take("page", fmt.Sprint("/own-", r.IntN(own)), who, noon)
 				}
 				b.Take("page", fmt.Sprint("/own-", i), who, noon)
@@ -217,7 +217,7 @@ func TestFewRequestsTakeNoPlaces(t *testing.T) {
 		if n := len(b.names[hashOf("page")].waiting); n > most {
 			t.Fatalf("seed %d: %d names wait for %d places", seed, n, most)
 		}
-		// What a flood invents is in no hour to come, what has page views is.
+		// Names that a flood invented are not reserved later; names with page views are.
 		b.Take("page", "/own-0", Sender{Request: new(Request)}, noon.Add(time.Hour))
 		b.Take("page", "/own-0", Sender{Request: new(Request)}, noon.Add(2*time.Hour))
 		if n := len(b.earlier[hashOf("page")]); invented > most && n > own+most/4 {

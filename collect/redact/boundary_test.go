@@ -2,7 +2,7 @@ package redact
 
 import "testing"
 
-// checked returns digits with the check digit that makes them the number of a card.
+// checked returns digits with a valid check digit appended.
 func checked(digits string) string {
 	for last := byte('0'); last <= '9'; last++ {
 		all := []byte(digits + string(last))
@@ -23,7 +23,7 @@ func checked(digits string) string {
 	return ""
 }
 
-// Each issuer has its own lengths of card numbers.
+// TestCardLengths checks the lengths of card numbers of each issuer.
 func TestCardLengths(t *testing.T) {
 	for _, tt := range []struct {
 		issuer, first string
@@ -60,8 +60,8 @@ func TestCardLengths(t *testing.T) {
 	}
 }
 
-// A card number may have groups of three digits with spaces or dashes between them, but not with
-// dots.
+// TestCardGroups checks that spaces and dashes may separate groups of three digits, but dots may
+// not.
 func TestCardGroups(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"4111 1111 1111 1111", "(card)"},
@@ -78,7 +78,8 @@ func TestCardGroups(t *testing.T) {
 	}
 }
 
-// A number with four digits is an identifier, unless it is a year of this century.
+// TestNumbersInWords checks that a number of four digits is an identifier, unless it is a year of
+// this century.
 func TestNumbersInWords(t *testing.T) {
 	for text, want := range map[string]bool{
 		"report-2026": false, "report-2099": false, "report-2100": true, "report-1999": true, "report-999": false,
@@ -92,7 +93,8 @@ func TestNumbersInWords(t *testing.T) {
 	}
 }
 
-// A secret that contains others is replaced once, and the text behind it stays.
+// TestSecretsInSecrets checks that nested secrets are replaced once, and that the text after them
+// stays.
 func TestSecretsInSecrets(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`{"token":{"password":"x","key":"y"},"a":1}`, `{"token":(secret),"a":1}`},

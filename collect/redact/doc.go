@@ -1,3 +1,4 @@
-// Package redact takes personal data and secrets out of texts: e-mail addresses, tokens, numbers of
-// cards and phones, queries of URLs. It also tells which segments of a path name one thing among very many.
+// Package redact removes personal data and secrets from texts: e-mail addresses, tokens, card and
+// phone numbers, query strings of URLs. It also detects path segments that identify one thing among
+// very many.
 package redact

@@ -6,20 +6,21 @@ import (
 	"unicode"
 )
 
-// Forms of what the browser script calls an element: a tag with an id or a role, or a name that the
-// site has given it. Ids have numbers of frameworks, as in :r*: of React.
+// The forms in which the browser script reports an element: a tag with an id or a role, or a name
+// that the site chose. Ids contain numbers of frameworks, as in :r*: of React.
 var (
 	elementID   = regexp.MustCompile(`^[\p{L}\p{M}*_:.«»-]{1,60}$`)
 	elementRole = regexp.MustCompile(`^[a-z -]{1,40}\]$`)
 	elementName = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_.:&,()+!?* -]{1,60}$`)
 )
 
-// identifiers are UUIDs, hexadecimal digits, and numbers of any script, as in the browser script.
+// identifiers matches UUIDs, hexadecimal digits, and numbers of any script, like the browser
+// script.
 var identifiers = regexp.MustCompile(`(?i)[0-9a-f]{8}-[-0-9a-f]{27}|[0-9a-f]{12,}|\p{N}+`)
 
-// Element returns what the browser script calls an element, without what may identify a person. The
-// script leaves that out, too, but anyone can send a report. Ids and names of other forms are left
-// out; then there may be nothing left.
+// Element returns the description of an element without anything that may identify a person. The
+// browser script already omits such parts, but a report may come from any client. Ids and names of
+// other forms are dropped, so the result may be empty.
 func (r *Redactor) Element(text string) string {
 	kind, name := "", r.Text(text)
 	for _, of := range []string{"image ", "text ", "pointer ", "key "} {
@@ -42,7 +43,7 @@ func (r *Redactor) Element(text string) string {
 	return kind + name
 }
 
-// maskIdentifiers replaces identifiers by stars. Hexadecimal digits without a number may be a word.
+// maskIdentifiers replaces identifiers by stars. Hexadecimal digits without 0 to 9 may be a word.
 func maskIdentifiers(id string) string {
 	return identifiers.ReplaceAllStringFunc(id, func(found string) string {
 		if !strings.ContainsFunc(found, unicode.IsNumber) {

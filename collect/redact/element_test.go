@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The daemon leaves out of an element what may identify a person, and leaves what the browser script
-// sends as it is.
+// TestElement checks that the daemon removes parts of an element that may identify a person, and
+// keeps elements of the browser script unchanged.
 func TestElement(t *testing.T) {
 	const same = "="
 	for _, tt := range []struct{ text, want string }{

@@ -8,8 +8,8 @@ import (
 var emailAddress = regexp.MustCompile(`(?:"[^"\s]*"|[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}._%+!&'~$*-]*[\p{L}\p{M}\p{N}_%+!&~$*-])?)` +
 	`@(?:(?:[\p{L}\p{M}\p{N}-]+\.)+\p{L}{2,}|(?i:localhost)\b|\[[0-9A-Fa-f.:]+\])`)
 
-// What stands after the @ of a package, as in react@18.2.0/index.js, and of a picture that
-// is made for a screen, as in logo@2x.png. No host is called so.
+// Texts after the @ of a package, as in react@18.2.0/index.js, and of an image for a screen
+// resolution, as in logo@2x.png. No host has such a name.
 var (
 	version = regexp.MustCompile(`^v?\d+(?:\.\d+)*(?:-[\w.-]*)?(?:\.` + fileSuffix + `)*$`)
 	density = regexp.MustCompile(`^\d+(?:\.\d+)?x(?:[.-][\w.-]*)?\.` + fileSuffix + `$`)
@@ -18,8 +18,8 @@ var (
 
 const fileSuffix = `(?:min|umd|esm|iife|prod|bundle|[cm]?jsx?|tsx?|vue|svelte|css|map|json|wasm|html|png|jpe?g|gif|svg|webp|avif)`
 
-// withoutEmails replaces e-mail addresses. In render@app.js:10:5 there is none: that is how
-// Firefox and Safari write where a function is.
+// withoutEmails replaces e-mail addresses. There is none in render@app.js:10:5: Firefox and Safari
+// write the location of a function like this.
 func withoutEmails(s string) string {
 	return replace(s, emailAddress, func(from, to int) bool {
 		host := s[from+strings.LastIndexByte(s[from:to], '@')+1 : to]
@@ -30,7 +30,7 @@ func withoutEmails(s string) string {
 	}, "(email)")
 }
 
-// replace replaces those matches of x in s that meet says yes to.
+// replace replaces the matches of x in s for which meet returns true.
 func replace(s string, x *regexp.Regexp, meet func(from, to int) bool, instead string) string {
 	var b strings.Builder
 	end := 0

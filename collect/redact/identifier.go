@@ -8,23 +8,23 @@ import (
 	"unicode/utf8"
 )
 
-// hardware is the address of a network card.
+// hardware matches the MAC address of a network card.
 var hardware = regexp.MustCompile(`^[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}$`)
 
 var uuid = regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
 
-// Identifier reports whether a path segment looks like the name of one thing among very
-// many. A page that is called so by mistake shares its numbers with others; one that is
-// overlooked fills the list of pages, and may name a person.
+// Identifier reports whether a path segment looks like an identifier of one thing among very many.
+// A page with a false positive shares its statistics with others. A false negative fills the list
+// of pages and may name a person.
 func (r *Redactor) Identifier(s string) bool {
 	if strings.ContainsAny(s, "@=") || hardware.MatchString(s) || strings.HasPrefix(s, "~") || strings.HasPrefix(s, "eyJ") || uuid.MatchString(s) {
-		return true // an e-mail address, a name or value of something, a card of a network, somebody's home, a JSON web token
+		return true // an e-mail address, a name or value, a MAC address, a home directory, a JSON web token
 	}
 	if _, err := netip.ParseAddr(s); err == nil {
 		return true
 	}
 	if r.Text(s) != s {
-		return true // what else is taken out of texts, as a whole
+		return true // everything else that is removed from texts, as a whole
 	}
 	if i := strings.LastIndexByte(s, '.'); i > 0 && i+1 < len(s) && !digit(rune(s[i+1])) {
 		s = s[:i] // a file name
@@ -32,7 +32,7 @@ func (r *Redactor) Identifier(s string) bool {
 	if !strings.ContainsFunc(s, unicode.IsLetter) {
 		return strings.ContainsFunc(s, unicode.IsNumber) // a number, date, version, coordinate or phone number
 	}
-	// Words are joined by dashes and the like, and so are identifiers to words.
+	// Dashes and the like join words, and identifiers to words.
 	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
 		if numbered(word) || unlikelyWord(word) {
 			return true
@@ -41,8 +41,8 @@ func (r *Redactor) Identifier(s string) bool {
 	return false
 }
 
-// numbered reports whether a word has four digits or more, of any script, as numbers of customers
-// and passports have. A year from 2000 to 2099 counts as none: it is in headlines.
+// numbered reports whether a word has at least four digits, of any script, like customer and
+// passport numbers. Years from 2000 to 2099 do not count, because headlines contain them.
 func numbered(word string) bool {
 	digits := strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsNumber(r) })
 	n := 0
@@ -56,10 +56,9 @@ func numbered(word string) bool {
 
 func digit(r rune) bool { return r >= '0' && r <= '9' }
 
-// unlikelyWord reports whether letters and digits are mixed as they are in no word: all
-// digits, hexadecimal digits, or the random letters of base64. Of letters alone it is their
-// case and the share of vowels that tell, which is less than a quarter in no long word of
-// the languages that are written so.
+// unlikelyWord reports whether letters and digits are mixed as in no word: only digits, hexadecimal
+// digits, or random base64. If there are only letters, their case and the share of vowels decide:
+// in the languages written in Latin letters, no long word has fewer than a quarter.
 func unlikelyWord(s string) bool {
 	letters, digits, hex, vowels, turns := 0, 0, 0, 0, 0
 	last := 0
@@ -70,7 +69,7 @@ func unlikelyWord(s string) bool {
 			digits++
 			kind = 2
 		case r > unicode.MaxASCII:
-			return false // nobody encodes identifiers so
+			return false // no encoding of identifiers contains it
 		default:
 			letters++
 			if r|0x20 <= 'f' {
@@ -96,7 +95,7 @@ func unlikelyWord(s string) bool {
 		digits >= 1 && n >= 10 && 2*turns > n,
 		n >= 16 && (2*turns > n || 5*vowels < n),
 		n >= 20 && 4*vowels < n,
-		n >= 32 && turns <= 1, // no hump of a camel
+		n >= 32 && turns <= 1, // not camel case
 		n >= 40:
 		return true
 	}

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// shortestCard is how many digits the number of a payment card has at least, and bytes.
+// shortestCard is the minimum number of digits of a payment card, and thus of bytes.
 const shortestCard = 13
 
-// withoutCards replaces the numbers of payment cards.
+// withoutCards replaces numbers of payment cards.
 func withoutCards(s string) string {
 	var b strings.Builder
 	end := 0
 	for i := 0; i+shortestCard <= len(s); i++ {
 		if last := i + shortestCard - 1; !inCard[s[last]] {
-			i = last // no number that begins up to here ends before it
+			i = last // any number that starts before this ends later
 			continue
 		}
 		if !digit(rune(s[i])) || i > 0 && digit(rune(s[i-1])) {
@@ -36,8 +36,8 @@ func withoutCards(s string) string {
 	return b.String()
 }
 
-// inCard marks the bytes that a number may have: digits and what stands between groups of
-// them. It is read-only.
+// inCard marks the bytes of card numbers: digits and separators between groups of digits. It is
+// read-only.
 var inCard = func() (is [256]bool) {
 	for _, b := range []byte("0123456789 -+." + string(encodedSpace)) {
 		is[b] = true
@@ -45,9 +45,9 @@ var inCard = func() (is [256]bool) {
 	return is
 }()
 
-// cardAt returns the length of the card number at the front of s, 0 if there is none. Its
-// digits may be in groups with a space or dash between them, which are of three at least,
-// but for the last: dates are in shorter ones.
+// cardAt returns the length of the card number at the start of s, or 0 if there is none. A space or
+// dash may separate groups of at least three digits; the last group may be shorter. Dates have
+// shorter groups.
 func cardAt(s string) (length int) {
 	var digits [19]byte
 	n, group := 0, 0
@@ -63,7 +63,7 @@ func cardAt(s string) (length int) {
 			if (i+1 == len(s) || !digit(rune(s[i+1]))) && isCard(digits[:n]) {
 				length = i + 1
 			}
-		case group == 4 && s[i] == '.': // numbers of versions are shorter, or longer
+		case group == 4 && s[i] == '.': // version numbers have shorter or longer groups
 			group = 0
 		case group >= 3 && (s[i] == ' ' || s[i] == '-' || s[i] == '+'):
 			group = 0
@@ -77,8 +77,8 @@ func cardAt(s string) (length int) {
 	return length
 }
 
-// isCard reports whether digits begin as those of an issuer of cards, are as many, and have
-// the check digit. Times in milliseconds or of a calendar begin as no card.
+// isCard reports whether digits have a known prefix of an issuer, the right length and a valid
+// check digit. Timestamps in milliseconds and calendar times have no such prefix.
 func isCard(digits []byte) bool {
 	if len(digits) < shortestCard || !issued(digits) {
 		return false
@@ -95,7 +95,7 @@ func isCard(digits []byte) bool {
 	return sum%10 == 0
 }
 
-// issued reports whether cards begin with these digits and have as many.
+// issued reports whether an issuer uses this prefix with this number of digits.
 func issued(digits []byte) bool {
 	n := len(digits)
 	first := 0
@@ -121,13 +121,13 @@ func issued(digits []byte) bool {
 	return false
 }
 
-// isFraction reports whether digits after s are those after a decimal point.
+// isFraction reports whether digits after s are a decimal fraction.
 func isFraction(s string) bool {
 	n := len(s)
 	return n >= 2 && s[n-1] == '.' && digit(rune(s[n-2]))
 }
 
-// inHash reports whether s[from:to] is a part of a word of hexadecimal digits.
+// inHash reports whether s[from:to] is part of a hexadecimal word.
 func inHash(s string, from, to int) bool {
 	letters := false
 	for ; from > 0 && isLetter(s[from-1]); from-- {
@@ -149,8 +149,8 @@ func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
 var phone = regexp.MustCompile(`\+[1-9](?:(?:[ .()-]|\x{a0}){0,3}\d){7,14}`)
 
-// withoutPhones replaces phone numbers in their international form. A + within a word, as
-// in 1.2.3+20261122, begins none.
+// withoutPhones replaces phone numbers in international form. A + within a word, as in
+// 1.2.3+20261122, does not start one.
 func withoutPhones(s string) string {
 	return replace(s, phone, func(from, to int) bool {
 		return (from == 0 || !isWord(s[from-1])) && (to == len(s) || !isWord(s[to]))
@@ -159,7 +159,7 @@ func withoutPhones(s string) string {
 
 func isWord(b byte) bool { return isLetter(b) || digit(rune(b)) || b == '_' }
 
-// Unescape undoes percent-encoding as often as it was done.
+// Unescape removes percent-encoding, even if it was applied several times.
 func Unescape(s string) string {
 	if !strings.Contains(s, "%") {
 		return s

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// A pair is a name with = and a value, or of JSON or JavaScript. Names of features have colons, as
-// in "password: forgotten", so a colon counts after a quote alone.
+// A pair is a name with = and a value, or a member in JSON or JavaScript. Names of features contain
+// colons, as in "password: forgotten", so a colon counts only after a quote.
 var (
 	pairName  = regexp.MustCompile(`([\w.-]+)(?:( ?= ?)|\\?["']\s*:\s*)`)
-	pairValue = regexp.MustCompile(`^(?:"[^"]*"?|'[^']*'?|[^\s"'&;=>][^\s"'&;]*)`) // of => and == there is none
+	pairValue = regexp.MustCompile(`^(?:"[^"]*"?|'[^']*'?|[^\s"'&;=>][^\s"'&;]*)`) // no value after => and ==
 	jsonValue = regexp.MustCompile(`^(?:\\?"[^"]*"?|'[^']*'?|[^\s"',{}\[\]]+)`)
 	pathValue = regexp.MustCompile(`^[^/;?#\s]*`)
 )
 
-// withoutSecretValues replaces the values of names that say that they are secret. A
-// parameter in a path goes as a whole: it differs from view to view, or is not there.
+// withoutSecretValues replaces the values of secret names. A parameter of a path is removed
+// completely, because it differs from view to view or is missing.
 func withoutSecretValues(s string) string {
 	var b strings.Builder
 	end := 0
@@ -48,8 +48,8 @@ func withoutSecretValues(s string) string {
 	return b.String()
 }
 
-// nested returns the length of the object or list at the front of s, up to its last bracket or, without that, to the end; 0 if
-// there is none.
+// nested returns the length of the object or list at the start of s, up to its last bracket or,
+// without that, to the end of s. It returns 0 if there is none.
 func nested(s string) int {
 	if s == "" || s[0] != '{' && s[0] != '[' {
 		return 0
@@ -76,7 +76,7 @@ func nested(s string) int {
 	return len(s)
 }
 
-// What ends in key is often none: sortKey, data-key. These are read-only.
+// Many names that end in key are not secret: sortKey, data-key. These variables are read-only.
 var (
 	secretNames   = []string{"cvc", "cvv", "key", "sid", "sess", "session", "auth", "authorization", "bearer", "tokens"}
 	secretEndings = []string{"token", "secret", "secrets", "password", "passwords", "passwd", "pwd", "passphrase", "credential", "credentials", "jwt", "sessionid", "sessid", ".sid",
@@ -84,7 +84,7 @@ var (
 	joints = strings.NewReplacer("_", "", "-", "")
 )
 
-// saysSecret reports whether a value of this name is a secret.
+// saysSecret reports whether a value with this name is secret.
 func saysSecret(name string) bool {
 	name = joints.Replace(strings.ToLower(name))
 	return slices.Contains(secretNames, name) ||

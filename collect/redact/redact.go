@@ -10,19 +10,17 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// A rule takes out one kind of what names a person or opens a door, wherever it stands in
-// a text. Identifiers of other kinds can not be told from the hashes in the names of
-// scripts and releases, which are needed; in pages, where they are not, [PageRules]
-// replaces them.
+// A rule removes one kind of personal data or credentials from any place of a text. Other
+// identifiers cannot be distinguished from hashes in the names of scripts and releases, which are
+// needed. In pages they are not, so [PageRules] replaces them there.
 type rule struct {
-	needs  byteSet // the rule has nothing to do in texts without all of these
-	pieces []piece // nor in texts without one of these, if there are any
+	needs  byteSet // the rule applies only to texts with all of these
+	pieces []piece // and, if there are any, with at least one of these
 	redact func(string) string
 }
 
-// The rules are in the order in which they are applied: what is left of a URL is a text
-// like others. Those of the first list need one of the marks, which few names have. Both
-// are read-only.
+// The rules in the order in which they are applied: the rest of a URL is a text like any other. The
+// rules of the first list need one of the marks, which few names have. Both lists are read-only.
 var (
 	markedRules = []rule{
 		{needs: setOf("/@"), redact: putting("$1", userInfo)},
@@ -53,8 +51,8 @@ var (
 	}
 )
 
-// What is short and has none of the marks has nothing to redact: without them the shortest
-// is a web token.
+// Short texts without a mark have nothing to redact: without a mark, the shortest match is a web
+// token.
 const shortest = len("eyJ") + 8
 
 var (
@@ -68,23 +66,23 @@ func Text(s string) string {
 	return r.Text(s)
 }
 
-// Redactor redacts the texts of one trace, of which each is looked at once. All that rules have
-// to read of a trace is bounded: of real ones it is some kilobytes, and of one that was made to
-// take long what is left is not shown. The zero value is ready to use.
+// Redactor redacts the texts of one trace and reads each distinct text once. The total work is
+// bounded: real traces need a few kilobytes. If a trace was crafted to take long, the remaining
+// texts are hidden. The zero value is ready to use. A Redactor is not safe for concurrent use.
 type Redactor struct {
 	texts map[string]string // those that rules had to read
-	work  int               // bytes that rules had to read
+	work  int               // bytes that rules have read
 }
 
-// mostWork bounds the bytes that rules read of a trace, each rule by itself: that takes them
-// about a tenth of a second.
+// mostWork is the maximum number of bytes that rules read of a trace, counted for each rule. They
+// take about a tenth of a second.
 const mostWork = 2 << 20
 
-// hidden stands for a text of which too much is to be taken out.
+// hidden replaces a text that is too expensive to redact.
 const hidden = "(secret)"
 
-// Text returns s without personal data and secrets. Most texts are names of functions, which
-// are short and have none.
+// Text returns s without personal data and secrets. Most texts are short names of functions without
+// any.
 func (r *Redactor) Text(s string) string {
 	has := setOf(s)
 	if len(s) < shortest && has&marks == 0 {
@@ -107,13 +105,13 @@ func (r *Redactor) Text(s string) string {
 	return out
 }
 
-// Name returns the redacted text, or what stands for a name of which nothing is left.
+// Name is like Text but returns a placeholder instead of an empty name.
 func (r *Redactor) Name(s string) string { return cmp.Or(r.Text(s), trie.FrameUnknown) }
 
-// long redacts any text; has is the set of its bytes.
+// long redacts a text of any length; has is the set of its bytes.
 func (r *Redactor) long(s string, has byteSet) string {
-	// What is left around something that was taken out may be a secret, again. That is
-	// made up, and so is what goes on and on.
+	// Removing a secret may leave another secret around it. That does not happen by accident, so
+	// after four rounds the text is hidden.
 	for range 4 {
 		out := s
 		if has&percent != 0 {
@@ -130,7 +128,7 @@ func (r *Redactor) long(s string, has byteSet) string {
 	return hidden
 }
 
-// plain applies the rules to s as it is.
+// plain applies the rules to s without decoding it.
 func (r *Redactor) plain(s string, has byteSet) string {
 	if has&marks != 0 {
 		s = r.apply(markedRules, s, has)
@@ -149,8 +147,7 @@ func (r *Redactor) apply(rules []rule, s string, has byteSet) string {
 	return s
 }
 
-// encoded redacts what is found when percent-encoding is undone. What holds nothing stays
-// encoded.
+// encoded redacts percent-encoded words in their decoded form. Words without secrets stay encoded.
 func (r *Redactor) encoded(s string) string {
 	r.work += len(s)
 	plain := encoded.ReplaceAllStringFunc(s, func(word string) string {
@@ -161,7 +158,7 @@ func (r *Redactor) encoded(s string) string {
 			case unicode.IsControl(r):
 				return utf8.RuneError
 			}
-			return r // what is not UTF-8 comes as a RuneError
+			return r // invalid UTF-8 arrives as RuneError
 		}, Unescape(word))
 	})
 	if out := r.plain(plain, setOf(plain)); out != plain {
@@ -170,16 +167,17 @@ func (r *Redactor) encoded(s string) string {
 	return s
 }
 
-// putting returns a function that replaces each match of x, in which $1 is its first group.
+// putting returns a function that replaces each match of x by instead, in which $1 is the first
+// group.
 func putting(instead string, x *regexp.Regexp) func(string) string {
 	instead = strings.NewReplacer("$1", "${1}", "$2", "${2}").Replace(instead)
 	return func(s string) string { return x.ReplaceAllString(s, instead) }
 }
 
-// shortestBot is how many bytes the token of a Discord bot has at least.
+// shortestBot is the minimum length of a Discord bot token in bytes.
 const shortestBot = 24 + len(".") + 6 + len(".") + 27
 
-// longerThan returns a function that leaves shorter texts as they are.
+// longerThan returns a function that leaves texts shorter than least bytes unchanged.
 func longerThan(least int, redact func(string) string) func(string) string {
 	return func(s string) string {
 		if len(s) < least {
@@ -189,15 +187,15 @@ func longerThan(least int, redact func(string) string) func(string) string {
 	}
 }
 
-// A byteSet tells which bytes a text has. Letters are without case, digits are one, and so
-// are all kinds of space and of quotes; of other bytes there are those that rules need.
+// A byteSet is a set of bytes of a text. Upper and lower case of a letter, all digits, all kinds of
+// space, and all quotes each share a bit. Other bytes have a bit if a rule needs them.
 type byteSet uint64
 
 // bitOf is read-only.
 var bitOf = func() (bits [256]byteSet) {
 	bit := byteSet(1)
 	for _, same := range []string{"0123456789", " \t\n\v\f\r\xa0", "@", "%", "?", "#", ";", "=", "+", "/", "_", "-", ":", ".", `"'`} {
-		for _, b := range []byte(same) { // \xa0 is in what stands for an encoded space
+		for _, b := range []byte(same) { // \xa0 is part of the placeholder for an encoded space
 			bits[b] = bit
 		}
 		bit <<= 1
@@ -216,7 +214,7 @@ func setOf(s string) (has byteSet) {
 	return has
 }
 
-// A piece is a part of a text, and its bytes.
+// A piece is a substring with the set of its bytes.
 type piece struct {
 	text string
 	has  byteSet
@@ -229,7 +227,7 @@ func pieces(texts ...string) (out []piece) {
 	return out
 }
 
-// hasOne reports whether s, which has the bytes of a set, has one of the pieces.
+// hasOne reports whether s, whose bytes are in has, contains one of the pieces.
 func hasOne(s string, has byteSet, pieces []piece) bool {
 	for i := range pieces {
 		if p := &pieces[i]; has&p.has == p.has && strings.Contains(s, p.text) {

@@ -11,8 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// realTexts returns the distinct names of functions and of scripts in the traces of real
-// browsers, in order.
+// realTexts returns the distinct names of functions and scripts in traces of real browsers, sorted.
 func realTexts(t testing.TB) (names, scripts []string) {
 	t.Helper()
 	name, script := map[string]bool{}, map[string]bool{}
@@ -20,7 +19,7 @@ func realTexts(t testing.TB) (names, scripts []string) {
 		for i := range tr.Frames {
 			f := tr.FrameOf(trie.FrameID(i))
 			name[f.Name] = true
-			r, _, _ := strings.Cut(f.Resource, "?") // as encode.Repair leaves it
+			r, _, _ := strings.Cut(f.Resource, "?") // like encode.Repair
 			script[r] = true
 		}
 	}
@@ -30,7 +29,7 @@ func realTexts(t testing.TB) (names, scripts []string) {
 	return slices.Sorted(maps.Keys(name)), slices.Sorted(maps.Keys(script))
 }
 
-// A redactCase2 is a line of testdata/redact.txt: a text, and what is left of it.
+// A redactCase is a line of testdata/redact.txt: a text, and its redacted form.
 type redactCase struct{ text, want string }
 
 func redactedTexts(t testing.TB) (out []redactCase) {
@@ -52,7 +51,7 @@ func redactedTexts(t testing.TB) (out []redactCase) {
 	return out
 }
 
-// BenchmarkRedact redacts each of the names, or of the scripts, of real traces once.
+// BenchmarkRedact redacts each function name, or each script name, of real traces once.
 func BenchmarkRedact(b *testing.B) {
 	names, scripts := realTexts(b)
 	for _, c := range []struct {

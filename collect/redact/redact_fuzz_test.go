@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// checkRedacted checks what holds for all that is redacted.
+// checkRedacted checks properties of all redacted texts.
 func checkRedacted(t *testing.T, s string) {
 	t.Helper()
 	got := Text(s)
@@ -34,8 +34,7 @@ func FuzzRedact(f *testing.F) {
 	f.Fuzz(checkRedacted)
 }
 
-// planted returns a secret that is found in every context, and the part of it that has to
-// go.
+// planted returns a secret that is found in every context, and the part of it that must be removed.
 func planted(r *rand.Rand) (text, secret string) {
 	letters := func(n int, from string) string {
 		b := make([]byte, n)
@@ -81,12 +80,12 @@ func planted(r *rand.Rand) (text, secret string) {
 	return card, card
 }
 
-// TestRedactPlanted puts secrets between words and looks for them in what is left.
+// TestRedactPlanted puts secrets between words and searches for them in the result.
 func TestRedactPlanted(t *testing.T) {
 	names, scripts := realTexts(t)
 	words := append(names, scripts...)
 	for _, c := range redactedTexts(t) {
-		if c.text == c.want && !strings.ContainsAny(c.text, `"'`) { // a quote hides what it opens
+		if c.text == c.want && !strings.ContainsAny(c.text, `"'`) { // a quote hides the rest
 			words = append(words, c.text)
 		}
 	}

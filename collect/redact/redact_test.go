@@ -55,7 +55,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// Texts without a suspect byte have nothing to redact.
+// TestSuspects checks that texts without a suspect byte have nothing to redact.
 func TestSuspects(t *testing.T) {
 	parts := []string{"eyJhbGciOi", "bearer", "Bearer", " ", "\t", "x", "%40", "@", "a.example", "Mozilla/5.0", "?q=1", "#a=b", ";sid=1", "://", "/", ".", "é", "_"}
 	r := rand.New(rand.NewPCG(1, 1))
@@ -70,8 +70,8 @@ func TestSuspects(t *testing.T) {
 	}
 }
 
-// A trace that was made to take long takes no longer than its texts, each read once: what is too
-// much of it is not shown.
+// TestRedactBounds checks that a trace crafted to take long takes no longer than reading each of
+// its texts once, and that the excess is hidden.
 func TestRedactBounds(t *testing.T) {
 	name := strings.Repeat("https://a:b@c.example/?token=eyJhbGciOiJIUzI1NiJ9.e&x=%2541a@b.example ", 100)
 	var r Redactor

@@ -1,4 +1,4 @@
-// Package ahead reads a list of things in order, some of them ahead of the one that is used.
+// Package ahead reads the elements of a list in order, with bounded read-ahead.
 package ahead
 
 import (
@@ -7,9 +7,10 @@ import (
 	"sync"
 )
 
-// InOrder yields what read returns for each element of list, in the order of the list, while it reads the elements that follow:
-// atOnce of them at most are read or wait for their turn, the one that is used among them. If atOnce is 1 or less, each is read when
-// it is its turn. When the caller stops, the context of read ends, and InOrder returns after the last read has.
+// InOrder yields the result of read for each element of list, in order. It reads ahead: at most
+// atOnce elements, including the current one, are being read or wait to be yielded. If atOnce is 1
+// or less, each element is read when it is due. When the caller stops, InOrder cancels the context
+// of read and returns after the last read has returned.
 func InOrder[T, R any](ctx context.Context, atOnce int, list []T, read func(context.Context, T) R) iter.Seq[R] {
 	atOnce = min(atOnce, len(list))
 	return func(yield func(R) bool) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What is yielded is in the order of the list, whatever takes longest, and no more is read at once than is asked for.
+// InOrder keeps the order of the list, whatever takes longest, and reads at most atOnce elements.
 func TestInOrder(t *testing.T) {
 	for _, atOnce := range []int{0, 1, 2, 5, 100} {
 		synctest.Test(t, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestInOrder(t *testing.T) {
 	}
 }
 
-// When the caller stops, what is being read is told so, and nothing more is read.
+// When the caller stops, reads in progress are cancelled and no more begin.
 func TestStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var begun, ended atomic.Int64

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// privatePort is that of ingest --query-listen, unless it is told another.
+// privatePort is the default port of ingest --query-listen.
 const privatePort = "8419"
 
-// ParseAddr returns the URL of the private address of a daemon, written as "host", "host:port" or a URL. Without a
-// scheme it is HTTP, and without a scheme and a port the port is that which daemons have by default.
+// ParseAddr returns the URL of the private address of a daemon, written as "host", "host:port" or a
+// URL. Without a scheme it is HTTP. Without a scheme and a port it has the default port of daemons.
 func ParseAddr(addr string) (*url.URL, error) {
 	text, bare := addr, !strings.Contains(addr, "://")
 	if bare {

@@ -1,5 +1,6 @@
-// Package authorities is what clients of a daemon need to reach it: they read its address, and have the web's
-// certificate authorities on a system without any, such as a container image with a single program.
+// Package authorities helps clients to reach a daemon: it parses its address, and provides the
+// web's certificate authorities on systems without any, such as a container image with a single
+// program.
 package authorities
 
 import (
@@ -12,9 +13,8 @@ import (
 )
 
 // Transport returns a transport for requests to a URL: a clone of [http.DefaultTransport]. If the
-// URL needs certificates and the system has no authorities, this program trusts those of Mozilla's
-// list from then on. They are read only then, since that takes longer than everything else at
-// startup.
+// URL needs certificates and the system has no authorities, the process trusts Mozilla's list from
+// then on. The list is loaded lazily, because that takes longer than everything else at startup.
 func Transport(to *url.URL) *http.Transport {
 	if to.Scheme == "https" {
 		complete()
@@ -22,7 +22,7 @@ func Transport(to *url.URL) *http.Transport {
 	return http.DefaultTransport.(*http.Transport).Clone()
 }
 
-// complete runs once, as the runtime requires.
+// complete sets the fallback roots, which the runtime allows only once.
 var complete = sync.OnceFunc(func() {
 	if system, err := x509.SystemCertPool(); err == nil && !system.Equal(x509.NewCertPool()) {
 		return
@@ -31,7 +31,7 @@ var complete = sync.OnceFunc(func() {
 	for root := range bundle.Roots() {
 		cert, err := x509.ParseCertificate(root.Certificate)
 		if err != nil {
-			panic(err) // the list is a part of the program
+			panic(err) // the list is embedded in the program
 		}
 		if root.Constraint == nil {
 			pool.AddCert(cert)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A system without authorities, which is another process, gets those of the web when something is to be reached by TLS.
+// Without system authorities, simulated in a child process, TLS requests use the embedded list.
 func TestNone(t *testing.T) {
 	if os.Getenv("WITHOUT_AUTHORITIES") == "" {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestNone$")
@@ -23,7 +23,7 @@ func TestNone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		//lint:ignore SA1019 there is no other way to count
+		//lint:ignore SA1019 no other way to count
 		return len(pool.Subjects())
 	}
 	Transport(&url.URL{Scheme: "http"})

@@ -27,7 +27,7 @@ func example() (*Program, *Program) {
 		&Program{Name: "tool sub", Summary: "do another thing", Usage: "Usage: tool sub", Sections: []Section{{"Sub", sub}}}
 }
 
-// TestBash has bash complete.
+// TestBash runs the completion script in bash.
 func TestBash(t *testing.T) {
 	tool, sub := example()
 	var script strings.Builder
@@ -56,7 +56,7 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _tool; echo "${COMPREPLY[*]}"`, "bash"
 	}
 }
 
-// TestShells has each flag that is shown in each completion, and its subcommand's.
+// TestShells checks that each completion has each visible flag, including the subcommand's.
 func TestShells(t *testing.T) {
 	tool, sub := example()
 	for _, shell := range Shells() {
@@ -72,7 +72,7 @@ func TestShells(t *testing.T) {
 		if strings.Contains(b.String(), "secret") {
 			t.Errorf("%s shows a hidden flag", shell)
 		}
-		if path, err := exec.LookPath(shell); err == nil { // shells that are here say whether it is a script
+		if path, err := exec.LookPath(shell); err == nil { // installed shells check the syntax
 			check := exec.Command(path, "-n")
 			check.Stdin = strings.NewReader(b.String())
 			if out, err := check.CombinedOutput(); err != nil {

@@ -9,19 +9,19 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Shells are the shells with completions.
+// Shells returns the shells that WriteCompletion supports.
 func Shells() []string { return []string{"bash", "fish", "zsh"} }
 
 // Values is the annotation of a flag that lists its values.
 const Values = "values"
 
-// WriteCompletion writes the completion script of a shell for the flags of programs. The
-// first is typed alone, the others are its subcommands ("aggregate", "aggregate report").
+// WriteCompletion writes the completion script of a shell for the flags of programs. The first
+// program is invoked by its name, the others are its subcommands ("aggregate", "aggregate report").
 // The script does not run the programs.
 func WriteCompletion(w io.Writer, shell string, programs ...*Program) error {
 	write := map[string]func(*strings.Builder, []*Program){"bash": writeBash, "zsh": writeZsh, "fish": writeFish}[shell]
 	if write == nil {
-		return fmt.Errorf("completion for %.40q: known are %s", shell, strings.Join(Shells(), ", "))
+		return fmt.Errorf("completion for %.40q: supported shells are %s", shell, strings.Join(Shells(), ", "))
 	}
 	var b strings.Builder
 	write(&b, programs)
@@ -34,10 +34,10 @@ type argument int
 
 const (
 	none    argument = iota // no argument
-	text                    // what no shell knows
-	file                    // the name of a file
-	dir                     // that of a directory
-	oneWord                 // one of some words
+	text                    // text without completion
+	file                    // a file name
+	dir                     // a directory name
+	oneWord                 // one of the listed values
 )
 
 // argumentOf returns the kind of a flag's argument, and its values if they are listed.
@@ -66,7 +66,7 @@ func (p *Program) flags(do func(*pflag.Flag)) {
 	})
 }
 
-// forms returns the forms in which a flag is typed.
+// forms returns the spellings of a flag, such as -o and --output.
 func forms(f *pflag.Flag) []string {
 	if f.Shorthand != "" {
 		return []string{"--" + f.Name, "-" + f.Shorthand}
@@ -74,13 +74,14 @@ func forms(f *pflag.Flag) []string {
 	return []string{"--" + f.Name}
 }
 
-// subcommand returns the word after the name of the first program; empty for that itself.
+// subcommand returns the word after the name of the first program, or "" for the first program
+// itself.
 func (p *Program) subcommand() string {
 	_, sub, _ := strings.Cut(p.Name, " ")
 	return sub
 }
 
-// summary returns the beginning of a flag's help text, as one line.
+// summary returns the first words of a flag's help text, on one line.
 func summary(f *pflag.Flag) string {
 	_, usage := pflag.UnquoteUsage(f)
 	usage, _, _ = strings.Cut(usage, ";")
@@ -125,7 +126,7 @@ func writeBash(b *strings.Builder, programs []*Program) {
 	fmt.Fprintf(b, "  esac\n}\ncomplete -o filenames -F _%s %s\n", name, name)
 }
 
-// subcommands returns the words after the name of the first program.
+// subcommands returns the names of the subcommands.
 func subcommands(programs []*Program) string {
 	var subs []string
 	for _, p := range programs[1:] {
@@ -205,5 +206,5 @@ func writeFish(b *strings.Builder, programs []*Program) {
 	}
 }
 
-// quote makes s one word of a shell.
+// quote quotes s as one word for a shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

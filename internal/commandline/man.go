@@ -79,8 +79,7 @@ func writeText(b *strings.Builder, text string) {
 	}
 }
 
-// escape escapes text for man pages: backslashes, typed hyphens, and lines that begin like a
-// command.
+// escape escapes text for man pages: backslashes, hyphens, and lines that begin like a command.
 func escape(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
 	lines := strings.Split(s, "\n")

@@ -11,8 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/spelling"
 )
 
-// Parse parses arguments. The error of a flag that there is not names the one that may be meant. It is
-// [pflag.ErrHelp] where help is asked for.
+// Parse parses arguments. For an unknown flag, the error suggests a similar one. It returns
+// [pflag.ErrHelp] for --help.
 func Parse(fs *pflag.FlagSet, args []string) error {
 	err := fs.Parse(args)
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
@@ -34,8 +34,8 @@ func Parse(fs *pflag.FlagSet, args []string) error {
 	return err
 }
 
-// Words turns the words help and version at the beginning of arguments into flags: "help report" is "report --help". A
-// file of that name remains a file.
+// Words converts the words help and version at the beginning of arguments to flags: "help report"
+// becomes "report --help". If a file has that name, the word stays.
 func Words(args []string) []string {
 	if len(args) == 0 || args[0] != "help" && args[0] != "version" {
 		return args

@@ -10,11 +10,11 @@ import (
 
 // Program describes the command line of a program.
 type Program struct {
-	Name     string    // as it is typed: "ingest", "aggregate report"
-	Summary  string    // what it does, in one line without a full stop
+	Name     string    // as typed: "ingest", "aggregate report"
+	Summary  string    // one line without a full stop
 	Usage    string    // the text above the flags; indented paragraphs are not wrapped
 	Sections []Section // in the order of the help
-	Notes    string    // the text below the flags, as Usage
+	Notes    string    // the text below the flags, formatted like Usage
 }
 
 // Section is a group of flags.
@@ -23,12 +23,12 @@ type Section struct {
 	Flags *pflag.FlagSet
 }
 
-// Flags returns the flags of all sections for parsing. Errors are returned to the
-// caller of Parse.
+// Flags returns a flag set with the flags of all sections. Its Parse returns errors and prints
+// nothing.
 func (p *Program) Flags() *pflag.FlagSet {
 	fs := pflag.NewFlagSet(p.Name, pflag.ContinueOnError)
 	fs.SortFlags = false
-	fs.Usage = func() {} // the caller of Parse writes it
+	fs.Usage = func() {} // the caller of Parse prints the usage
 	for _, s := range p.Sections {
 		fs.AddFlagSet(s.Flags)
 	}
@@ -38,8 +38,7 @@ func (p *Program) Flags() *pflag.FlagSet {
 // width is the width of the help, in characters.
 const width = 92
 
-// WriteHelp writes the help with the named flags, or with all flags if none are
-// named.
+// WriteHelp writes the help with the named flags, or with all flags if there are no names.
 func (p *Program) WriteHelp(w io.Writer, names ...string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", strings.TrimSpace(p.Usage))
@@ -66,26 +65,24 @@ func (p *Program) WriteHelp(w io.Writer, names ...string) error {
 	return err
 }
 
-// Asked holds the flags that ask a program about itself. The zero value asks
-// nothing.
+// Asked holds the flags that print information about a program: --version, --completion and --man.
 type Asked struct {
 	Version, Man bool
 	Completion   string // a shell
 }
 
-// Add adds the flags that ask a program about itself.
+// Add defines the flags in fs.
 func (a *Asked) Add(fs *pflag.FlagSet) {
 	fs.BoolVar(&a.Version, "version", false, "print the version and exit")
-	fs.StringVar(&a.Completion, "completion", "", "print what has a `SHELL` complete the flags, and exit: "+strings.Join(Shells(), ", "))
-	_ = fs.SetAnnotation("completion", Values, Shells()) // which fails where there is no such flag
+	fs.StringVar(&a.Completion, "completion", "", "print the completion script for a `SHELL` and exit: "+strings.Join(Shells(), ", "))
+	_ = fs.SetAnnotation("completion", Values, Shells()) // fails only for an undefined flag
 	fs.BoolVar(&a.Man, "man", false, "print the manual page, for man -l -, and exit")
 }
 
-// Any reports whether anything is asked.
+// Any reports whether any of the flags is set.
 func (a *Asked) Any() bool { return a.Version || a.Man || a.Completion != "" }
 
-// Answer writes the requested text for a program, and for its subcommands if it has
-// some.
+// Answer writes the requested text for a program and its subcommands.
 func (a *Asked) Answer(w io.Writer, p *Program, subcommands ...*Program) error {
 	switch {
 	case a.Man:

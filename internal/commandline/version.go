@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Version is the version of a program. It is as recorded by the go command, so that the
-// same sources build the same bytes.
+// Version is the version of a program as recorded by the go command, so that builds of the same
+// sources are reproducible.
 type Version struct {
 	Version  string // of the module, such as v1.2.3, or (unknown)
-	Revision string // the commit; empty if it is not known
+	Revision string // commit; empty if unknown
 	Modified bool   // the sources had uncommitted changes
-	Date     string // of the commit, as RFC 3339 in UTC; empty if it is not known
+	Date     string // of the commit, RFC 3339 in UTC; empty if unknown
 	Go       string // the version of the compiler
 	Platform string // such as linux/amd64
 }

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Allocate reserves disk space for the first bytes of a file, so that writing them through a
-// memory map cannot fail for want of space. It does nothing if there is no such file, or if the
-// file system cannot do it.
+// Allocate reserves disk space for the first bytes of a file, so that writing them through a memory
+// map cannot fail for lack of space. It does nothing if the file does not exist or the file system
+// does not support it.
 func Allocate(path string, bytes int64) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

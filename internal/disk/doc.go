@@ -1,3 +1,3 @@
-// Package disk has the filesystem functions that the store needs beyond package os:
+// Package disk provides file system functions that the store needs in addition to package os:
 // durable atomic writes, a lock on a directory, and checks of the free space.
 package disk

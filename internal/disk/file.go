@@ -57,7 +57,8 @@ func SyncDirOf(on FS, dir string) error {
 	return nil
 }
 
-// SyncError is returned if changes in a folder may not be durable. They may be there all the same.
+// SyncError is returned if changes in a directory may not be durable. The changes may still be
+// visible.
 type SyncError struct {
 	Dir string
 	Err error
@@ -68,7 +69,7 @@ func (e *SyncError) Error() string { return fmt.Sprintf("sync directory %s: %v",
 // Unwrap returns the cause.
 func (e *SyncError) Unwrap() error { return e.Err }
 
-// TreeBytes returns the disk space of a directory or file. Files that vanish meanwhile do
+// TreeBytes returns the disk space of a directory or file. Files that disappear during the walk do
 // not count.
 func TreeBytes(dir string) (n int64) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {

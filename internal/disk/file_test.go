@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A file is written all or nothing: what is there stays until the other is whole.
+// A failed write leaves the old file intact: files are replaced atomically.
 func TestWriteFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -23,7 +23,7 @@ func TestWriteFile(t *testing.T) {
 			t.Errorf("got %q, %v, mode %v, want %q for the owner alone", got, err, fi.Mode(), text)
 		}
 	}
-	// A directory in its place can not be replaced. Nothing is left of the attempt.
+	// A directory cannot be replaced. A failed attempt leaves no temporary file.
 	blocked := filepath.Join(dir, "blocked")
 	if err := os.MkdirAll(filepath.Join(blocked, "inside"), 0o700); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
-// Files are as large as the space they take: Badger's are mostly holes.
+// The size of a file is its disk space: Badger's files are sparse.
 func TestBytes(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "holes")

@@ -10,7 +10,7 @@ import (
 )
 
 // FS has the file operations that the store needs. [OS] is the file system of this machine. Tests
-// replace it by one that fails on demand.
+// replace it by a file system that fails on demand.
 type FS interface {
 	OpenFile(name string, flag int, mode fs.FileMode) (File, error)
 	Mkdir(name string, mode fs.FileMode) error
@@ -33,14 +33,14 @@ type File interface {
 	Sync() error
 }
 
-// Failer is implemented by an [FS] that also makes operations fail that do not use it: a library
-// such as Badger has file operations of its own.
+// Failer is implemented by an [FS] that also injects errors into operations that bypass it: a
+// library such as Badger has its own file operations.
 type Failer interface {
-	// Fail returns the error of an operation on a path, or nil.
+	// Fail returns the error to inject into an operation on a path, or nil.
 	Fail(operation, path string) error
 }
 
-// Fail returns the error that a file system, if it is a [Failer], has for an operation.
+// Fail returns the injected error of an operation if on is a [Failer], and otherwise nil.
 func Fail(on FS, operation, path string) error {
 	if f, ok := on.(Failer); ok {
 		return f.Fail(operation, path)
@@ -81,11 +81,11 @@ func ReadFile(on FS, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // a close error after reading does not matter
 	return io.ReadAll(f)
 }
 
-// MakeFolder makes a folder and the missing ones above it, like [os.MkdirAll].
+// MakeFolder creates a directory and its missing parents, like [os.MkdirAll].
 func MakeFolder(on FS, name string, mode fs.FileMode) error {
 	err := on.Mkdir(name, mode)
 	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(name) != name {
@@ -106,7 +106,7 @@ func MakeFolder(on FS, name string, mode fs.FileMode) error {
 	return nil
 }
 
-// RemoveTree removes a file, or a folder and all that is in it, like [os.RemoveAll].
+// RemoveTree removes a file or a directory with its contents, like [os.RemoveAll].
 func RemoveTree(on FS, name string) error {
 	info, err := on.Lstat(name)
 	if err == nil && info.IsDir() {

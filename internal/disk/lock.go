@@ -10,21 +10,23 @@ import (
 	"time"
 )
 
-// LockFile is the file in a data directory with the note of the process that has the lock. It is
-// locked as well as the directory, since some network file systems do not lock directories.
+// LockFile is the file in a data directory with a note about the process that holds the lock. The
+// file is locked in addition to the directory, since some network file systems do not lock
+// directories.
 const LockFile = "LOCK"
 
-// LockWait is how long an opener waits for short-lived holders: the daemon for running
-// readers, a reader for one that rolls up.
+// LockWait is how long an opener waits for short-lived holders: a daemon for readers, a reader for
+// another reader that rolls up.
 const LockWait = 10 * time.Second
 
-// signWait is how long whoever takes the lock may need to write its note, on a machine that is busy.
+// signWait is the time within which a process that acquired the lock writes its note, on a busy
+// machine.
 const signWait = time.Second / 2
 
 // errLocked is what tryFlock returns when another open file holds the lock.
 var errLocked = errors.New("locked")
 
-// InUseError says which process has a data directory open.
+// InUseError reports which process has a data directory open.
 type InUseError struct {
 	Dir     string
 	Program string // "" if the holder left no note
@@ -39,7 +41,7 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("data directory %s is in use by %s", e.Dir, who)
 }
 
-// lockNote is the holder's note in the lock file, only for the message: the lock itself is the
+// lockNote is the holder's note in the lock file, used only for messages. The lock itself is the
 // flock on the directory and on the file, which ends with its holder.
 type lockNote struct {
 	Program string `json:"program"`
@@ -120,24 +122,23 @@ func (l *Lock) Check() error {
 	return nil
 }
 
-// Exclusive takes the lock for a single process. It waits only for readers, which are
-// short-lived, even while they recover.
+// Exclusive acquires the lock for a single process. It waits only for readers, which are
+// short-lived even if they recover.
 func (l *Lock) Exclusive(mode string, wait time.Duration) error {
 	return l.acquire(true, mode, wait, func() bool {
 		if l.try(false) != nil {
 			return l.note().Mode == "recover"
 		}
-		return l.unlock() == nil // or two who wait would wait for each other
+		return l.unlock() == nil // otherwise two waiting processes would block each other
 	})
 }
 
-// Shared takes the lock together with other readers. It waits only for a reader that
-// rolls up.
+// Shared acquires the lock together with other readers. It waits only for a reader that rolls up.
 func (l *Lock) Shared(wait time.Duration) error {
 	return l.acquire(false, "read", wait, func() bool { return l.note().Mode == "recover" })
 }
 
-// acquire polls, because a flock cannot be waited for with a deadline.
+// acquire polls, because flock has no timeout.
 func (l *Lock) acquire(exclusive bool, mode string, wait time.Duration, soon func() bool) error {
 	begin := time.Now()
 	for last := false; ; {
@@ -169,14 +170,14 @@ func (l *Lock) note() (n lockNote) {
 	return n
 }
 
-// sign writes the note. Readers overwrite each other's notes: any of them is correct.
+// sign writes the note. Readers overwrite each other's notes; any of them is correct.
 func (l *Lock) sign(mode string) error {
 	b, err := json.Marshal(lockNote{Program: l.program, PID: os.Getpid(), Mode: mode})
 	if err != nil {
 		return err
 	}
-	// The lock also holds without a note: a reader may lack the right to write, and
-	// the disk may be full.
+	// The lock also holds without a note: a reader may have no write permission, and the disk may
+	// be full.
 	if l.f.Truncate(0) == nil {
 		_, _ = l.f.WriteAt(append(b, '\n'), 0)
 	}

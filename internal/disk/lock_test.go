@@ -18,7 +18,7 @@ func mustLock(t *testing.T, dir string) *Lock {
 	return l
 }
 
-// Readers share a directory, a writer has it alone, and each is told who has it.
+// Readers share a directory, a writer has it exclusively, and errors name the holder.
 func TestLock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -36,7 +36,7 @@ func TestLock(t *testing.T) {
 	}
 	refused("a writer beside readers", c.Exclusive("write", 0))
 	waited := make(chan error, 1)
-	go func() { waited <- c.Exclusive("write", time.Minute) }() // readers are gone soon
+	go func() { waited <- c.Exclusive("write", time.Minute) }() // readers are short-lived
 	if err := errors.Join(a.Release(), b.Release()); err != nil {
 		t.Fatal(err)
 	}
@@ -44,17 +44,17 @@ func TestLock(t *testing.T) {
 		t.Fatalf("a writer after the readers: %v", err)
 	}
 	a, b = mustLock(t, dir), mustLock(t, dir)
-	refused("a reader beside a writer", a.Shared(time.Minute)) // it does not wait for one
+	refused("a reader beside a writer", a.Shared(time.Minute)) // it does not wait for a writer
 	refused("a writer beside a writer", b.Exclusive("write", time.Minute))
 	if err := c.Release(); err != nil {
 		t.Fatal(err)
 	}
-	// Who recovers is gone soon, and is waited for.
+	// A reader that recovers is short-lived, so others wait for it.
 	if err := a.Exclusive("recover", 0); err != nil {
 		t.Fatal(err)
 	}
 	go func() { waited <- b.Shared(time.Minute) }()
-	if err := a.Shared(0); err != nil { // the same lock, for less
+	if err := a.Shared(0); err != nil { // downgrade the same lock
 		t.Fatal(err)
 	}
 	if err := <-waited; err != nil {
@@ -62,7 +62,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// Who has just taken the lock has not signed yet: the note is that of a writer who is gone.
+// A new holder may not have signed yet: the note is still the previous writer's.
 func TestLockUnsigned(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -81,7 +81,7 @@ func TestLockUnsigned(t *testing.T) {
 	}
 }
 
-// A reader without the right to write shares the lock all the same.
+// A reader without write permission still shares the lock.
 func TestLockReadOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -94,7 +94,7 @@ func TestLockReadOnly(t *testing.T) {
 }
 
 // Removing or replacing the lock file does not let another process in. Where a directory cannot be
-// locked, the process that has the lock notices.
+// locked, the holder notices.
 func TestLockFileRemoved(t *testing.T) {
 	t.Parallel()
 	for _, byFile := range []bool{false, true} {

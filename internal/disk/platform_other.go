@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// Badger has no durable writes and no read-only mode here, see docs/storage.md.
+// errPlatform: Badger has no durable writes and no read-only mode here, see docs/storage.md.
 var errPlatform = errors.New("the store does not run on this system")
 
 func tryFlock(*os.File, bool) error { return errPlatform }

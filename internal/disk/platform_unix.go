@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryFlock locks f, or changes its lock, without waiting.
+// tryFlock locks f, or changes the mode of its lock, without waiting.
 func tryFlock(f *os.File, exclusive bool) error {
 	how := unix.LOCK_SH
 	if exclusive {
@@ -32,7 +32,8 @@ func tryFlock(f *os.File, exclusive bool) error {
 
 func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
 
-// Bytes returns the disk space of a file: Badger's files are sparse.
+// Bytes returns the disk space of a file, which is less than its size for sparse files such as
+// Badger's.
 func Bytes(fi fs.FileInfo) int64 {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
 		return int64(st.Blocks) * 512
@@ -41,7 +42,7 @@ func Bytes(fi fs.FileInfo) int64 {
 }
 
 // freeSpace returns the free bytes and inodes for this user on the file system of dir. Some file
-// systems have no limit of inodes.
+// systems have no inode limit.
 func freeSpace(dir string) (bytes, inodes int64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

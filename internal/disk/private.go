@@ -46,7 +46,7 @@ func makeContentsPrivate(on FS, dir string) error {
 func makePrivate(on FS, path string, e fs.DirEntry) error {
 	info, err := e.Info()
 	if errors.Is(err, os.ErrNotExist) {
-		return nil // a file that was being made
+		return nil // a file that is being created
 	}
 	if err != nil || info.Mode().Perm()&0o077 == 0 {
 		return err
@@ -55,10 +55,10 @@ func makePrivate(on FS, path string, e fs.DirEntry) error {
 	case info.Mode().IsRegular():
 		return on.Chmod(path, fileMode)
 	case !info.IsDir():
-		return nil // the socket, which is for the group, too
+		return nil // the socket, which the group may use
 	}
 	if err := makeContentsPrivate(on, path); err != nil {
 		return err
 	}
-	return on.Chmod(path, dirMode) // at last, so that it is done again if this was interrupted
+	return on.Chmod(path, dirMode) // last, so that an interrupted call is repeated
 }

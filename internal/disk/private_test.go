@@ -20,7 +20,7 @@ func TestMakePrivate(t *testing.T) {
 		if err := os.WriteFile(path, nil, mode); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(path, mode); err != nil { // whatever the umask is
+		if err := os.Chmod(path, mode); err != nil { // whatever the umask
 			t.Fatal(err)
 		}
 	}
@@ -44,7 +44,7 @@ func TestMakePrivate(t *testing.T) {
 	}
 	for name, want := range map[string]fs.FileMode{
 		"": 0o750, "FORMAT": 0o600, "20261121.hours.sums": 0o600, "20261121T08": 0o700, "20261121T08/000001.sst": 0o600,
-		"20261121T08/deeper": 0o700, "20261121T08/deeper/file": 0o600, "private/left": 0o644, // nobody gets there
+		"20261121T08/deeper": 0o700, "20261121T08/deeper/file": 0o600, "private/left": 0o644, // unreachable
 	} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {

@@ -7,35 +7,35 @@ import (
 	"time"
 )
 
-// ErrNoSpace says that too little space is free on the filesystem.
+// ErrNoSpace is returned if too little space is free on the file system.
 var ErrNoSpace = errors.New("too little free space")
 
-// Space watches the free space on the filesystem of a data directory. Badger writes
-// through memory maps, and a page without room on the disk ends the process with SIGBUS.
-// So everything that takes space starts only if there is enough.
+// Space watches the free space on the file system of a data directory. Badger writes through memory
+// maps, and a page fault without free disk space ends the process with SIGBUS. So every operation
+// that needs space checks it first.
 type Space struct {
 	dir     string
 	minFree int64
 
 	mu     sync.Mutex // guards the fields below
 	looked time.Time
-	free   int64 // bytes, when it was looked at
-	inodes int64 // and inodes
+	free   int64 // bytes, when last checked
+	inodes int64 // when last checked
 }
 
-// minInodes is how many inodes must be free for rolling up, and twice as many for a commit. A file
-// system without inodes refuses new files, however many bytes are free.
+// minInodes is the number of free inodes needed for rolling up; a commit needs twice as many.
+// Without free inodes a file system cannot create files, however many bytes are free.
 const minInodes = 128
 
-// NewSpace returns the Space of the directory dir, of which minFree bytes must be free for a commit. A negative
+// NewSpace returns the Space of the directory dir. A commit needs minFree free bytes. A negative
 // value turns all checks off.
 func NewSpace(dir string, minFree int64) *Space { return &Space{dir: dir, minFree: minFree} }
 
 // Checked reports whether free space is checked at all.
 func (s *Space) Checked() bool { return s.minFree >= 0 }
 
-// Free returns the free bytes, as they were up to maxAge ago. Asking the filesystem takes
-// about a microsecond; a commit needs a current value and takes a thousand times as long.
+// Free returns the free bytes, from a check at most maxAge ago. A check takes about a microsecond.
+// A commit needs a current value and takes a thousand times as long.
 func (s *Space) Free(maxAge time.Duration) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +44,7 @@ func (s *Space) Free(maxAge time.Duration) (int64, error) {
 	}
 	free, inodes, err := freeSpace(s.dir)
 	if err != nil {
-		return 0, fmt.Errorf("look for free space: %w", err)
+		return 0, fmt.Errorf("check free space: %w", err)
 	}
 	s.looked, s.free, s.inodes = time.Now(), free, inodes
 	return free, nil
@@ -78,16 +78,16 @@ func (s *Space) Room(n int64, maxAge time.Duration) error {
 // Writing returns how many bytes must be free for a commit.
 func (s *Space) Writing() int64 { return s.minFree }
 
-// Rolling returns how many bytes must be free for rolling up. It is less than for a
-// commit, because retention, which frees more, waits for rollups.
+// Rolling returns the free bytes needed for rolling up. They are fewer than for a commit, because
+// retention, which frees space, waits for rollups.
 func (s *Space) Rolling() int64 { return s.minFree / 2 }
 
-// Room says how much room a filesystem has for traces.
+// Room is the free space for traces.
 type Room struct {
-	Free     int64 // bytes that are left to this user, 0 where that is not known
-	Needed   int64 // bytes that must be free for traces to be accepted, 0 if that is not checked
-	Refusing bool  // traces are refused for want of space
+	Free     int64 // bytes free for this user, 0 if unknown
+	Needed   int64 // free bytes needed to accept traces, 0 if not checked
+	Refusing bool  // traces are refused for lack of space
 }
 
-// Full reports whether traces would be refused if n more bytes were taken.
+// Full reports whether traces would be refused after another n bytes were used.
 func (r Room) Full(n int64) bool { return r.Needed > 0 && r.Free-n < r.Needed }

@@ -1,5 +1,6 @@
-// Package fair has a fair semaphore: it bounds how much work is done at once, by all and by one client.
-// A client that asks for a hundred things waits for its own, and others get their turns meanwhile.
+// Package fair provides a fair semaphore, which bounds concurrent work in total and for each
+// client. A client with a hundred requests waits for its own, while requests of other clients
+// proceed.
 package fair
 
 import (
@@ -9,31 +10,31 @@ import (
 	"sync"
 )
 
-// Semaphore bounds how much work is done at once. It is safe for concurrent use.
+// Semaphore bounds concurrent work. It is safe for concurrent use by multiple goroutines.
 type Semaphore struct {
 	o Options
 
 	mu      sync.Mutex
-	working map[string]int // turns that are taken, by client
+	working map[string]int // turns in use, by client
 	taken   int
-	waiting []*waiter // the longest waiting first
+	waiting []*waiter // longest waiting first
 }
 
-// Options bound a [Semaphore].
+// Options configures a [Semaphore].
 type Options struct {
-	Turns   int // taken at once
-	Each    int // of these by one client that is known, see [WithClient]; 0 is all
-	Waiting int // that wait, of one client; 0 is no bound
-	Most    int // that wait, of all; 0 is no bound
+	Turns   int // in use concurrently
+	Each    int // in use by one known client, see [WithClient]; 0: Turns
+	Waiting int // waiting requests of one client; 0: no limit
+	Most    int // waiting requests of all clients; 0: no limit
 }
 
 type waiter struct {
 	client string
-	turn   chan struct{} // closed when it is the waiter's
+	turn   chan struct{} // closed when the waiter gets its turn
 }
 
-// ErrTooMany says that too many requests, of a client or of all, are already waiting.
-var ErrTooMany = errors.New("too many wait for their turn")
+// ErrTooMany is returned if too many requests, of a client or in total, are already waiting.
+var ErrTooMany = errors.New("too many requests are waiting")
 
 // New returns a semaphore.
 func New(o Options) *Semaphore {
@@ -43,8 +44,8 @@ func New(o Options) *Semaphore {
 	return &Semaphore{o: o, working: map[string]int{}}
 }
 
-// Take waits for a turn and takes it. done gives it back, and is to be called once. The error is
-// [ErrTooMany], or what ended ctx.
+// Take waits for a turn. The caller must call done once to return it. The error is [ErrTooMany] or
+// the cause of the end of ctx.
 func (s *Semaphore) Take(ctx context.Context, client string) (done func(), err error) {
 	w, err := s.enter(client)
 	if err != nil {
@@ -62,7 +63,7 @@ func (s *Semaphore) Take(ctx context.Context, client string) (done func(), err e
 	return func() { s.give(client) }, nil
 }
 
-// enter takes a turn, or returns who waits for one.
+// enter acquires a turn, or returns a waiter for one.
 func (s *Semaphore) enter(client string) (*waiter, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,8 +85,8 @@ func (s *Semaphore) enter(client string) (*waiter, error) {
 	return w, nil
 }
 
-// may reports whether a client may have one turn more. The client "" is all who can not be told
-// apart.
+// may reports whether a client may have one more turn. The client "" stands for all unknown
+// clients.
 func (s *Semaphore) may(client string) bool { return client == "" || s.working[client] < s.o.Each }
 
 func (s *Semaphore) take(client string) {
@@ -93,7 +94,7 @@ func (s *Semaphore) take(client string) {
 	s.working[client]++
 }
 
-// leave takes a waiter out of the line, and reports false if it has its turn already.
+// leave removes a waiter from the queue. It returns false if the waiter already has its turn.
 func (s *Semaphore) leave(w *waiter) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +106,8 @@ func (s *Semaphore) leave(w *waiter) bool {
 	return true
 }
 
-// give gives a turn back, to the client with the fewest turns; of several, the one who waited longest.
+// give returns a turn and passes it to the client with the fewest turns, and among equals to the
+// one that has waited longest.
 func (s *Semaphore) give(client string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +129,7 @@ func (s *Semaphore) give(client string) {
 	}
 }
 
-// Taken returns how many turns are taken, and how many wait for one.
+// Taken returns the number of turns in use and of waiting requests.
 func (s *Semaphore) Taken() (taken, waiting int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +138,7 @@ func (s *Semaphore) Taken() (taken, waiting int) {
 
 type clientKey struct{}
 
-// WithClient returns a context with the client of its work.
+// WithClient returns a context that carries the client of its work.
 func WithClient(ctx context.Context, client string) context.Context {
 	return context.WithValue(ctx, clientKey{}, client)
 }

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// A client that asks for a hundred things at once keeps nobody waiting for longer than one of
-// them takes.
+// A client with a hundred concurrent requests delays others by at most the duration of one request.
 func TestGreedyClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Options{Turns: 4, Each: 3})
@@ -34,7 +33,7 @@ func TestGreedyClient(t *testing.T) {
 		if taken, waiting := l.Taken(); taken != 3 || waiting != 97 {
 			t.Errorf("%d work and %d wait, want 3 and 97", taken, waiting)
 		}
-		for i := range 5 { // one has the turn that is left, the others wait for the first that is given back
+		for i := range 5 { // one gets the remaining turn, the others wait for the first that is returned
 			go func() {
 				if waited := work(fmt.Sprint("client", i), time.Second/2); waited > time.Second {
 					t.Errorf("client %d has waited for %s", i, waited)
@@ -86,7 +85,7 @@ func TestTooMany(t *testing.T) {
 	done()
 }
 
-// Whoever comes and goes, no more turns are taken than there are, and in the end none is.
+// With random clients, there are never more turns in use than exist, and none in the end.
 func TestTurnsAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Options{Turns: 3, Each: 2, Waiting: 5, Most: 9})

@@ -1,5 +1,5 @@
-// Package fresh keeps values for as long as they may be behind, and makes those that are asked for
-// again and again anew before they are too old, so that nobody waits for them.
+// Package fresh caches values for a limited time, and recomputes requested values before they
+// expire, so that callers need not wait.
 package fresh
 
 import (
@@ -8,37 +8,37 @@ import (
 )
 
 const (
-	// goodFor is how many times as long as it took to make it a value is good: all that ask for the
-	// same take a fiftieth of a processor.
+	// goodFor is the lifetime of a value as a multiple of the time to compute it: repeated requests
+	// for one value use a fiftieth of a processor.
 	goodFor = 50
-	// pause is how many times as long as it took nothing is made ahead: that takes a quarter of a
-	// processor.
+	// pause is the pause between values computed ahead, as a multiple of the time to compute one:
+	// computing ahead uses a quarter of a processor.
 	pause = 3
-	// aheadFor bounds the time to make one value ahead.
+	// aheadFor is the timeout for computing one value ahead.
 	aheadFor = 30 * time.Second
 )
 
-// For returns how long a value is good that took so long to make and may be behind by the lag. What is
-// made fast is made anew sooner, so that what came in shows at once where there is little.
+// For returns the lifetime of a value that took took to compute and may be at most lag old. A cheap
+// value is recomputed sooner, so that new data appears quickly on small systems.
 func For(took, lag time.Duration) time.Duration { return min(lag, goodFor*took) }
 
-// Due reports whether it is time to make the next value ahead, of one that is good for so long.
+// Due reports whether a value of this age and lifetime should be recomputed ahead.
 func Due(age, good time.Duration) bool { return age >= good/3 }
 
-// Ahead makes values before somebody asks for them, one at a time, with pauses. It makes none when its
-// context is done. Its methods may be called at once.
+// Ahead computes values before they are requested, one at a time, with pauses. It computes none
+// after its context is done. It is safe for concurrent use by multiple goroutines.
 type Ahead struct {
 	ctx  context.Context
-	turn chan struct{} // holds one while a value is made
+	turn chan struct{} // holds one element while a value is computed
 }
 
-// NewAhead returns an Ahead for as long as ctx.
+// NewAhead returns an Ahead that stops when ctx is done.
 func NewAhead(ctx context.Context) *Ahead { return &Ahead{ctx: ctx, turn: make(chan struct{}, 1)} }
 
-// Do calls f when its turn has come, with a context of half a minute, and returns after the pause. f is
-// called with one that is done already if that of a is.
+// Do waits for its turn, calls f with a timeout of half a minute, and returns after the pause. If
+// the context of a is done, f gets a context that is already done.
 func (a *Ahead) Do(f func(context.Context)) {
-	a.turn <- struct{}{} // which waits for one value and one pause each, and for neither once a.ctx is done
+	a.turn <- struct{}{} // waits for one value and one pause; for neither after a.ctx is done
 	defer func() { <-a.turn }()
 	begin := time.Now()
 	ctx, cancel := context.WithTimeout(a.ctx, aheadFor)

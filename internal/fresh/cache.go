@@ -7,45 +7,45 @@ import (
 	"time"
 )
 
-// Cache keeps values by key for those who ask the same within a lag, and has them made once for all
-// who ask at the same time. Its methods may be called at once.
+// Cache caches values by key for a lag. Concurrent requests for the same key compute the value
+// once. It is safe for concurrent use by multiple goroutines.
 type Cache[V any] struct {
 	most, mostBytes int
 	ahead           *Ahead
 
 	mu   sync.Mutex
 	of   map[string]*entry[V]
-	size int // bytes of all
+	size int // bytes of all values
 }
 
-// entry is a value, or one that is being made.
+// entry is a value, or a value that is being computed.
 type entry[V any] struct {
 	made  chan struct{} // closed when value and err are set
 	value V
 	err   error
 
-	at       time.Time // when it was begun
-	until    time.Time // when it is too old; zero while it is being made
+	at       time.Time // start of the computation
+	until    time.Time // expiry; zero while the value is computed
 	size     int       // bytes
-	renewing bool      // somebody is about to make the next one
-	next     *entry[V] // the next one while that is being made
+	renewing bool      // a goroutine is about to compute the next value
+	next     *entry[V] // the next value while it is computed
 }
 
-// New returns a Cache of so many values of so many bytes at most. A value that takes more than a
-// quarter of these is not kept. It makes none ahead when ctx is done.
+// New returns a Cache of at most most values with mostBytes bytes in total. Values larger than a
+// quarter of mostBytes are not cached. It computes nothing ahead after ctx is done.
 func New[V any](ctx context.Context, most, mostBytes int) *Cache[V] {
 	return &Cache[V]{most: most, mostBytes: mostBytes, ahead: NewAhead(ctx), of: map[string]*entry[V]{}}
 }
 
-// Make makes a value, and says about how many bytes it takes.
+// Make computes a value and returns its approximate size in bytes.
 type Make[V any] func(context.Context) (v V, bytes int, err error)
 
-// errNone is what those hear who wait for a value whose making ends in a panic. They try themselves.
-var errNone = errors.New("no value was made")
+// errNone is the error for callers that waited for a value whose computation panicked. They retry.
+var errNone = errors.New("no value was computed")
 
-// Get returns a value that was begun less than the lag ago, and how long ago that was. If there is
-// none, it makes one; whoever asks for the same meanwhile waits for that, no longer than ctx. Nobody may
-// change values, as they are shared.
+// Get returns a value whose computation began less than lag ago, and its age. If there is none, it
+// computes one. Concurrent callers with the same key wait for that computation until ctx is done.
+// Values are shared, so callers must not change them.
 func (c *Cache[V]) Get(ctx context.Context, key string, lag time.Duration, f Make[V]) (v V, age time.Duration, err error) {
 	for {
 		x, todo := c.find(key)
@@ -67,24 +67,24 @@ func (c *Cache[V]) Get(ctx context.Context, key string, lag time.Duration, f Mak
 		if err := ctx.Err(); err != nil {
 			return v, 0, err
 		}
-		// The other one may have been given up by who asked for it. What fails by itself fails for all: twenty who wait would
-		// make it twenty times.
+		// The other caller may have cancelled the computation. Other errors apply to all callers:
+		// otherwise twenty waiting callers would compute it twenty times.
 		if !errors.Is(x.err, context.Canceled) && !errors.Is(x.err, context.DeadlineExceeded) && !errors.Is(x.err, errNone) {
 			return v, 0, x.err
 		}
 	}
 }
 
-// toDo is what is left to who has found an entry.
+// toDo is what the caller of find must do with an entry.
 type toDo int
 
 const (
 	useIt   toDo = iota
-	renewIt      // and have the next one made
-	makeIt       // it is empty
+	renewIt      // and compute the next value
+	makeIt       // compute the value
 )
 
-// find returns the entry under key, and what to do about it.
+// find returns the entry under key, and what the caller must do with it.
 func (c *Cache[V]) find(key string) (*entry[V], toDo) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,12 +107,12 @@ func (c *Cache[V]) find(key string) (*entry[V], toDo) {
 
 func newEntry[V any](now time.Time) *entry[V] { return &entry[V]{made: make(chan struct{}), at: now} }
 
-// fill makes a value and puts it under key, or nothing if there is none.
+// fill computes a value and stores it under key, or stores nothing if there is an error.
 func (c *Cache[V]) fill(ctx context.Context, key string, lag time.Duration, f Make[V], x *entry[V]) error {
 	var v V
 	var bytes int
 	err := errNone
-	defer func() { // also if it panics
+	defer func() { // also after a panic
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		x.err, x.until = err, x.at.Add(For(time.Since(x.at), lag))
@@ -131,7 +131,7 @@ func (c *Cache[V]) fill(ctx context.Context, key string, lag time.Duration, f Ma
 	return err
 }
 
-// renew makes the value that follows x, unless somebody else has.
+// renew computes the value that follows x, unless another goroutine does.
 func (c *Cache[V]) renew(key string, lag time.Duration, f Make[V], x *entry[V]) {
 	c.ahead.Do(func(ctx context.Context) {
 		next := newEntry[V](time.Now())
@@ -145,8 +145,8 @@ func (c *Cache[V]) renew(key string, lag time.Duration, f Make[V], x *entry[V]) 
 			return
 		}
 		func() {
-			// Who asks when x is too old is told what goes wrong, and a panic there is logged and
-			// ends that request alone.
+			// A request after x has expired gets the error, and a panic there is logged and ends
+			// only that request.
 			defer func() { _ = recover() }()
 			_ = c.fill(ctx, key, lag, f, next)
 		}()
@@ -156,8 +156,8 @@ func (c *Cache[V]) renew(key string, lag time.Duration, f Make[V], x *entry[V]) 
 	})
 }
 
-// keep puts an entry in place of the one under key, and makes room for it. It is called with the lock
-// held, as is drop.
+// keep replaces the entry under key, and evicts others to make room. The caller must hold the lock,
+// as for drop.
 func (c *Cache[V]) keep(key string, x *entry[V]) {
 	c.drop(key)
 	c.of[key] = x
@@ -182,7 +182,7 @@ func (c *Cache[V]) keep(key string, x *entry[V]) {
 	}
 }
 
-// isOver reports whether a value is too old, and nobody makes the next one.
+// isOver reports whether a value has expired and its successor is not being computed.
 func (x *entry[V]) isOver(now time.Time) bool {
 	return !x.until.IsZero() && !now.Before(x.until) && x.next == nil
 }

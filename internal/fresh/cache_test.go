@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// newCache returns a cache as large as that of responses.
+// newCache returns a cache as large as the response cache.
 func newCache(t *testing.T) *Cache[int] { return New[int](t.Context(), 1024, most) }
 
-// most is how many bytes it has.
+// most is its size in bytes.
 const most = 64 << 20
 
-// slowly makes values that take so long and count themselves.
+// slowly makes values with a delay and counts them.
 func slowly(takes time.Duration, made *atomic.Int64) Make[int] {
 	return func(ctx context.Context) (int, int, error) {
 		select {
@@ -30,8 +30,8 @@ func slowly(takes time.Duration, made *atomic.Int64) Make[int] {
 	}
 }
 
-// A response is made once for all who ask while it is made. While somebody asks it is made anew
-// before it is too old, and nobody waits; after that it is made anew at once.
+// Concurrent callers share one computation. Requested values are recomputed before they expire, so
+// that no caller waits. After expiry they are recomputed immediately.
 func TestCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newCache(t)
@@ -54,12 +54,12 @@ func TestCache(t *testing.T) {
 		}
 		all.Wait()
 		for _, x := range []struct {
-			after time.Duration // the last one was asked
+			after time.Duration // since the last request
 			want  int
 			age   time.Duration
 		}{
 			{10 * time.Second, 1, 12 * time.Second},
-			{10 * time.Second, 1, 22 * time.Second}, // after a third of a minute the next one is begun
+			{10 * time.Second, 1, 22 * time.Second}, // the next one begins after a third of a minute
 			{time.Second, 1, 23 * time.Second},
 			{2 * time.Second, 2, 3 * time.Second},
 			{2 * time.Minute, 3, 0},
@@ -73,12 +73,12 @@ func TestCache(t *testing.T) {
 			if waited := time.Since(begin); waited > 0 && x.age > 0 {
 				t.Errorf("%v later: waited %v for an answer that was there", x.after, waited)
 			}
-			synctest.Wait() // for who is to make the next one
+			synctest.Wait() // for the goroutine that computes the next value
 		}
 	})
 }
 
-// What took little time is made anew soon.
+// A cheap value is recomputed soon.
 func TestCacheFast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newCache(t)
@@ -96,8 +96,8 @@ func TestCacheFast(t *testing.T) {
 	})
 }
 
-// Responses are made ahead one at a time, with pauses. Who asks for one that is too old meanwhile
-// makes it, or waits for the one that is being made.
+// Values are computed ahead one at a time, with pauses. A request for an expired value computes it,
+// or waits for the computation in progress.
 func TestCacheAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -122,7 +122,7 @@ func TestCacheAhead(t *testing.T) {
 		ask("b")
 		time.Sleep(30 * time.Second)
 		ask("a")
-		synctest.Wait() // it has the turn
+		synctest.Wait() // it has its turn
 		ask("b")
 		synctest.Wait()
 		if n := running.Load(); n != 1 {
@@ -150,8 +150,8 @@ func TestCacheAhead(t *testing.T) {
 	})
 }
 
-// What the one who asked gives up is made by another who waited. What fails by itself fails for all who wait, and is made
-// again for who asks after that.
+// If a caller cancels a computation, another waiting caller repeats it. An error is returned to all
+// waiting callers, and a later request retries.
 func TestCacheErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newCache(t)
@@ -190,7 +190,7 @@ func TestCacheErrors(t *testing.T) {
 		if n, err := ask(t.Context(), 2*time.Second, 3, nil); n != 3 || err != nil {
 			t.Errorf("got %d, %v, want 3", n, err)
 		}
-		// One that goes wrong ahead of the next query leaves the one that is there.
+		// An error while computing ahead keeps the existing value.
 		time.Sleep(40 * time.Second)
 		if n, err := ask(t.Context(), time.Second, 0, failing); n != 3 || err != nil {
 			t.Errorf("got %d, %v, want 3", n, err)
@@ -206,7 +206,7 @@ func TestCacheErrors(t *testing.T) {
 	})
 }
 
-// Responses make room for others, the oldest first. One that is too large is not kept.
+// The oldest values are evicted first. Values that are too large are not cached.
 func TestCacheRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newCache(t)

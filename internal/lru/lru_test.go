@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A cache has what a plain list has that is cut at its end.
+// A cache behaves like a list, most recently used first, that is truncated at the limit.
 func TestCache(t *testing.T) {
 	type kept struct {
 		name    string
@@ -16,7 +16,7 @@ func TestCache(t *testing.T) {
 	for seed := range uint64(50) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		const most = 100
-		var model []kept // that which was asked for last first
+		var model []kept // most recently used first
 		var gone, wantGone []string
 		c := New(most, func(name string, v int64) { gone = append(gone, fmt.Sprint(name, v)) })
 		take := func(name string) (x kept, ok bool) {

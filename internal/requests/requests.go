@@ -1,5 +1,5 @@
-// Package requests gives requests ids, and logs some of those that are refused: enough to see what goes wrong, and never so
-// many that somebody who is refused could fill the disk.
+// Package requests assigns ids to requests and logs refused requests. The log is sampled: it shows
+// every kind of failure, but a client cannot fill the disk with refused requests.
 package requests
 
 import (
@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// Header has the id of a request, in the request if a proxy gave one, and in the response.
+// Header is the header with the id of a request, in the response and in requests from proxies.
 const Header = "X-Request-Id"
 
-// WithIDs gives each request an id, which its response has too: that of its header, if that is up to 64 letters, digits,
-// dots, hyphens and underscores, or a random one.
+// WithIDs assigns an id to each request and its response: the id in the request header, if that has
+// at most 64 letters, digits, dots, hyphens and underscores, or a random one.
 func WithIDs(h http.Handler) http.Handler {
 	proper := regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -33,10 +33,11 @@ func WithIDs(h http.Handler) http.Handler {
 	})
 }
 
-// ID returns the id of a request, "" if it did not come through [WithIDs].
+// ID returns the id of a request, or "" if it did not pass [WithIDs].
 func ID(r *http.Request) string { return r.Header.Get(Header) }
 
-// The log has all refusals up to a number of one reason, then one each interval. Further reasons count as one.
+// For each reason, the log has the first refusals and then one per interval. Further reasons are
+// combined.
 const (
 	firstOfReason = 10
 	interval      = 10 * time.Second
@@ -44,7 +45,7 @@ const (
 	otherReasons  = "others"
 )
 
-// Refusals logs requests that are refused. It is safe for concurrent use.
+// Refusals logs refused requests. It is safe for concurrent use by multiple goroutines.
 type Refusals struct {
 	log *slog.Logger
 	now func() time.Time
@@ -53,21 +54,22 @@ type Refusals struct {
 	reasons map[string]*sampled
 }
 
-// sampled is what is known of the refusals for one reason.
+// sampled is the state of the refusals for one reason.
 type sampled struct {
 	logged int
-	last   time.Time // logged
+	last   time.Time // of the last log line
 	silent int       // refusals since then
 }
 
-// NewRefusals returns a log of refusals that goes to log.
+// NewRefusals returns a Refusals that writes to log.
 func NewRefusals(log *slog.Logger) *Refusals {
 	return &Refusals{log: log, now: time.Now, reasons: map[string]*sampled{}}
 }
 
-// Note logs that a request was refused for a reason, of which there are few, unless there were many of them lately. With it
-// stand the id of the request, how many refusals for this reason were not logged before it, and what more returns,
-// which is called for a line of the log only.
+// Note logs a refused request, unless many were logged recently for the same reason. There must be
+// few different reasons. The log line contains the id of the request, the number of refusals for
+// this reason that were not logged before, and the attributes from more, which is called only for a
+// log line.
 func (f *Refusals) Note(r *http.Request, level slog.Level, reason string, more func() []any) {
 	if done, ok := r.Context().Value(noted{}).(*bool); ok {
 		*done = true
@@ -83,7 +85,7 @@ func (f *Refusals) Note(r *http.Request, level slog.Level, reason string, more f
 	f.log.Log(context.WithoutCancel(r.Context()), level, "refused", append(args, more()...)...)
 }
 
-// noted is the key of what says, in the context of a request, whether that was noted.
+// noted is a context key: whether a request was noted already.
 type noted struct{}
 
 // next reports whether the next refusal for a reason is logged, and how many before it were not.
@@ -108,18 +110,19 @@ func (f *Refusals) next(reason string) (silent int, ok bool) {
 	return silent, true
 }
 
-// IsProbe reports whether a request asks how the daemon is. An answer of 503 refuses nothing, and supervisors ask all the time.
+// IsProbe reports whether a request is a health check. A 503 for it is not a refusal, and
+// supervisors send probes continuously.
 func IsProbe(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }
 
-// isAnswer reports whether a response is the answer to the question whether something exists, such as
-// by upload for each of its tables.
+// isAnswer reports whether an error status is the expected response to an existence check, such as
+// from upload for each of its tables.
 func isAnswer(r *http.Request, status int) bool {
 	return r.Method == http.MethodHead && status == http.StatusNotFound
 }
 
-// Of notes the responses of a handler that say an error, unless the handler noted the request itself. Those with 401 and 403
-// are left to it, since browsers ask without a login first, and probes are no refusals. The reason is the status; what the
-// response says stands with it.
+// Of notes the error responses of a handler, unless the handler has noted the request itself. It
+// skips 401 and 403, since browsers first send requests without a login, and probes. The reason is
+// the status; the log line has the error of the response.
 func (f *Refusals) Of(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen, done := Watch(w), false
@@ -136,17 +139,18 @@ func (f *Refusals) Of(h http.Handler) http.Handler {
 	})
 }
 
-// Response is the writer of a response of which the status is known, and of one with an error how its body begins.
+// Response is a [http.ResponseWriter] that records the status and the beginning of an error
+// response.
 type Response struct {
 	http.ResponseWriter
 	status int
 	start  []byte
 }
 
-// Watch returns a writer of a response.
+// Watch returns a Response that writes to w.
 func Watch(w http.ResponseWriter) *Response { return &Response{ResponseWriter: w} }
 
-// Status returns the status: 200 as long as there is none.
+// Status returns the status, 200 before one is written.
 func (w *Response) Status() int { return cmp.Or(w.status, http.StatusOK) }
 
 // maxStart is how many bytes of a body are kept.
@@ -171,10 +175,10 @@ func (w *Response) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// Unwrap lets [http.ResponseController] find what is below.
+// Unwrap returns the underlying writer for [http.ResponseController].
 func (w *Response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// errorOf returns the error that a body begins with: that of its JSON, or its first line.
+// errorOf returns the error in the beginning of a body: from its JSON, or its first line.
 func errorOf(start []byte) string {
 	var said struct{ Error string }
 	if json.Unmarshal(start, &said) == nil && said.Error != "" {

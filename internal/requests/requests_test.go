@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A request keeps the id of a proxy if that is one, and has one of its own otherwise; the response has the same.
+// A valid id from a proxy is kept, otherwise a request gets its own; the response has the same id.
 func TestIDs(t *testing.T) {
 	for sent, kept := range map[string]bool{
 		"": false, "a": true, "7f3-A_b.9": true, strings.Repeat("x", 64): true, strings.Repeat("x", 65): false, "a b": false, "a\"b": false, "ä": false,
@@ -28,8 +28,8 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// Whatever comes, the log has the first refusals of each reason, then one in ten seconds, and its lines and the numbers of
-// those that are not logged add up.
+// For any sequence of refusals, the log has the first of each reason, then one in ten seconds, and
+// log lines plus skipped refusals add up to the total.
 func TestRefusals(t *testing.T) {
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
@@ -77,7 +77,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Reasons of which there are many are one, so that the memory for them is bounded.
+// Many different reasons are combined, so that memory is bounded.
 func TestManyReasons(t *testing.T) {
 	f := NewRefusals(slog.New(slog.DiscardHandler))
 	for i := range 10 * maxReasons {
@@ -88,7 +88,7 @@ func TestManyReasons(t *testing.T) {
 	}
 }
 
-// A refusal that the handler noted, with a reason of its own, is one line of the log.
+// A refusal that the handler noted with its own reason is one log line.
 func TestNotedOnce(t *testing.T) {
 	var out bytes.Buffer
 	f := NewRefusals(slog.New(slog.NewJSONHandler(&out, nil)))
@@ -101,7 +101,7 @@ func TestNotedOnce(t *testing.T) {
 	}
 }
 
-// A probe is never refused.
+// A probe never counts as refused.
 func TestProbe(t *testing.T) {
 	var out bytes.Buffer
 	f := NewRefusals(slog.New(slog.NewJSONHandler(&out, nil)))
@@ -114,7 +114,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// A program that asks whether something exists is not refused.
+// An existence check does not count as refused.
 func TestHead(t *testing.T) {
 	for method, lines := range map[string]int{http.MethodHead: 0, http.MethodGet: 1} {
 		var out bytes.Buffer
@@ -126,7 +126,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// The log says what a response said, however it said it.
+// The log contains the error of a response in any format.
 func TestOf(t *testing.T) {
 	for _, c := range []struct {
 		status    int

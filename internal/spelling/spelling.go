@@ -1,4 +1,4 @@
-// Package spelling finds the words that somebody who mistyped may have meant.
+// Package spelling suggests words for a mistyped word.
 package spelling
 
 import (
@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// maxBytes bounds the inspected part of a word: a longer word is no typo of a short one.
+// maxBytes bounds the part of a word that is compared: a longer word is not a typo of a short one.
 const maxBytes = 600
 
-// Distance is the Levenshtein distance of a and b in bytes. Only the first 600 bytes of each count.
+// Distance returns the Levenshtein distance of a and b in bytes. Only the first 600 bytes of each
+// count.
 func Distance(a, b string) int {
 	a, b = a[:min(len(a), maxBytes)], b[:min(len(b), maxBytes)]
 	row := make([]int, len(b)+1)
@@ -30,13 +31,13 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Sort puts words similar to typed first, and keeps the order of equally similar ones.
+// Sort sorts words by similarity to typed. It keeps the order of equally similar words.
 func Sort[T any](words []T, typed string, text func(T) string) {
 	slices.SortStableFunc(words, func(a, b T) int { return cmp.Compare(Distance(text(a), typed), Distance(text(b), typed)) })
 }
 
-// Likely returns up to three words of known that may be meant, most similar first: those that
-// differ from typed in at most one byte more than a third of it.
+// Likely returns up to three words of known that are similar to typed, most similar first: their
+// distance is at most one more than a third of the bytes of typed.
 func Likely(typed string, known []string) []string {
 	most := 1 + min(len(typed), 40)/3
 	near := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return Distance(k, typed) > most })

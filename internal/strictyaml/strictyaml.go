@@ -1,12 +1,12 @@
-// Package strictyaml reads small files of settings in a subset of YAML: mappings, lists, and
-// scalars, which are texts. Anchors, aliases, merge keys, tags, directives, block scalars,
-// multiple documents and repeated keys are rejected, so a file means exactly what it looks
-// like: 0123 is the text "0123", and no is the text "no".
+// Package strictyaml reads small configuration files in a subset of YAML: mappings, lists, and
+// scalars, which are texts. Anchors, aliases, merge keys, tags, directives, block scalars, multiple
+// documents and repeated keys are rejected, so a file means exactly what it looks like: 0123 is the
+// text "0123", and no is the text "no".
 //
 //	v, err := strictyaml.Read(r)
-//	fields, err := v.Fields("tokens", "users") // other keys are errors
-//	tokens, err := fields["tokens"].Items()    // none if there is no such key
-//
+//	fields, err := v.Fields("tokens", "users") // any other key is an error
+//	tokens, err := fields["tokens"].Items()    // empty if the key is missing
+// All errors contain the line number.
 // All errors name the line.
 package strictyaml
 
@@ -33,18 +33,18 @@ import (
 
 const (
 	maxSize  = 1 << 20 // bytes of a file
-	maxDepth = 8       // lists and mappings within each other
+	maxDepth = 8       // nested lists and mappings
 )
 
-// Value is a mapping, a list or a scalar. The zero Value is a missing one: it has no fields
-// and no items, and its text is empty.
+// Value is a mapping, a list or a scalar. The zero Value is a missing value: it has no fields and
+// no items, and its text is empty.
 type Value struct {
 	line int
-	what string // in errors
+	what string // description for errors
 	node ast.Node
 }
 
-// Read reads a file of up to 1 MiB. A file without a value is the zero Value.
+// Read reads a file of up to 1 MiB. It returns the zero Value for an empty file.
 func Read(r io.Reader) (Value, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	switch {
@@ -55,7 +55,7 @@ func Read(r io.Reader) (Value, error) {
 	case !utf8.Valid(data):
 		return Value{}, errors.New("not UTF-8")
 	}
-	tokens := lexer.Tokenize(strings.TrimPrefix(string(data), "\ufeff")) // which YAML allows, and editors of Windows write
+	tokens := lexer.Tokenize(strings.TrimPrefix(string(data), "\ufeff")) // Windows editors write a byte order mark
 	if err := check(tokens); err != nil {
 		return Value{}, err
 	}
@@ -92,18 +92,18 @@ func check(tokens token.Tokens) error {
 		case t.Type == token.DocumentHeaderType && content:
 			what = "a second document (---)"
 		case flow > maxDepth || inLine > maxDepth:
-			what = "something that deeply nested"
+			what = "nesting this deep"
 		}
 		if what != "" {
-			return fmt.Errorf("line %d: %s is not for this file", line, what)
+			return fmt.Errorf("line %d: %s is not allowed in this file", line, what)
 		}
 		content = content || t.Type != token.CommentType
 	}
 	return nil
 }
 
-// joinColons joins the entries that the lexer splits at a colon in a list within a mapping, as in
-// {origins: [http://127.0.0.1:9122]}. In YAML only a colon before white space ends a key there.
+// joinColons joins scalars that the lexer splits at a colon in a list within a mapping, as in
+// {origins: [http://127.0.0.1:9122]}. There, YAML ends a key only at a colon before white space.
 func joinColons(tokens token.Tokens) token.Tokens {
 	var joined token.Tokens
 	var open []token.Type
@@ -139,8 +139,7 @@ func isPlain(t *token.Token) bool {
 
 // parse returns the content of a document, or nil if it is empty.
 func parse(tokens token.Tokens) (body ast.Node, err error) {
-	// The parser may panic on input that nobody writes on purpose, and a daemon rereads its
-	// files while it runs.
+	// The parser may panic on crafted input, and a daemon rereads its files while it runs.
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("not YAML: %v", p)
@@ -158,7 +157,7 @@ func parse(tokens token.Tokens) (body ast.Node, err error) {
 		return nil, err
 	}
 	if len(file.Docs) > 1 {
-		return nil, errors.New("a second document is not for this file")
+		return nil, errors.New("a second document is not allowed in this file")
 	}
 	return file.Docs[0].Body, nil
 }
@@ -171,12 +170,12 @@ func lineOf(n ast.Node, before int) int {
 	return before
 }
 
-// Errorf returns an error that names the line of v.
+// Errorf returns an error with the line of v.
 func (v Value) Errorf(format string, args ...any) error {
 	return fmt.Errorf("line %d: %w", v.line, fmt.Errorf(format, args...))
 }
 
-// Line returns the line of v, from 1; 0 if v is missing.
+// Line returns the line of v, from 1, or 0 if v is missing.
 func (v Value) Line() int { return v.line }
 
 // IsList reports whether v is a list.
@@ -185,15 +184,15 @@ func (v Value) IsList() bool {
 	return ok
 }
 
-// Fields returns the values of a mapping by key. Keys not in known are errors, all of which it returns, joined,
-// beside the values of the others.
+// Fields returns the values of a mapping by key. For keys not in known it returns joined errors
+// along with the other values.
 func (v Value) Fields(known ...string) (map[string]Value, error) {
 	if v.node == nil {
 		return nil, nil
 	}
 	m, ok := v.node.(*ast.MappingNode)
 	if !ok {
-		return nil, v.Errorf("%s is no mapping with the keys %s", v.what, strings.Join(known, ", "))
+		return nil, v.Errorf("%s is not a mapping with the keys %s", v.what, strings.Join(known, ", "))
 	}
 	fields := make(map[string]Value, len(m.Values))
 	var wrong []error
@@ -201,9 +200,9 @@ func (v Value) Fields(known ...string) (map[string]Value, error) {
 		key := pair.Key.GetToken().Value
 		f := Value{line: lineOf(pair.Key, v.line), what: key, node: pair.Value}
 		if !slices.Contains(known, key) {
-			wrong = append(wrong, f.Errorf("unknown key %.40q; known are %s", key, strings.Join(likely(key, known), ", ")))
+			wrong = append(wrong, f.Errorf("unknown key %.40q; known keys are %s", key, strings.Join(likely(key, known), ", ")))
 		} else if _, twice := fields[key]; twice {
-			wrong = append(wrong, f.Errorf("key %s stands here twice", key))
+			wrong = append(wrong, f.Errorf("duplicate key %s", key))
 		} else {
 			fields[key] = f
 		}
@@ -211,8 +210,7 @@ func (v Value) Fields(known ...string) (map[string]Value, error) {
 	return fields, errors.Join(wrong...)
 }
 
-// likely returns the known keys that may be meant: all if they are few, otherwise those
-// similar to key.
+// likely returns suggestions for key: all known keys if they are few, otherwise similar ones.
 func likely(key string, known []string) []string {
 	const few = 15
 	if len(known) <= few {
@@ -231,7 +229,7 @@ func (v Value) Items() ([]Value, error) {
 	}
 	s, ok := v.node.(*ast.SequenceNode)
 	if !ok || len(s.Values) == 0 {
-		return nil, v.Errorf("%s is no list with something in it", v.what)
+		return nil, v.Errorf("%s is not a list with at least one entry", v.what)
 	}
 	items := make([]Value, len(s.Values))
 	for i, n := range s.Values {
@@ -244,11 +242,11 @@ func (v Value) Items() ([]Value, error) {
 	return items, nil
 }
 
-// maxMistakes is how many mistakes are said of a file.
+// maxMistakes is the maximum number of errors reported for a file.
 const maxMistakes = 50
 
-// Each calls read for each item of a list, which must not be empty, and returns all errors, joined: who mends a file
-// wants to know all of them.
+// Each calls read for each item of a list, which must not be empty. It returns all errors, joined,
+// so that all of them can be fixed at once.
 func (v Value) Each(read func(Value) error) error {
 	items, err := v.Items()
 	wrong := []error{err}
@@ -257,14 +255,14 @@ func (v Value) Each(read func(Value) error) error {
 			wrong = append(wrong, err)
 		}
 		if len(wrong) > maxMistakes {
-			wrong = append(wrong, errors.New("more mistakes follow"))
+			wrong = append(wrong, errors.New("there are more errors"))
 			break
 		}
 	}
 	return errors.Join(wrong...)
 }
 
-// Texts returns the texts of a list. Each must pass check, whose errors get its line.
+// Texts returns the texts of a list. Each must pass check, whose errors get the line number.
 func (v Value) Texts(check func(string) error) (texts []string, err error) {
 	err = v.Each(func(item Value) error {
 		text, err := item.Text()
@@ -303,7 +301,7 @@ func (v Value) Float() (float64, error) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		return 0, v.Errorf("%s: %.40q is no number", v.what, text)
+		return 0, v.Errorf("%s: %.40q is not a number", v.what, text)
 	}
 	return f, nil
 }
@@ -316,6 +314,6 @@ func Quote(s string) string {
 	if plain.MatchString(s) && !strings.EqualFold(s, "null") {
 		return s
 	}
-	quoted, _ := json.Marshal(s) // which fails for no text; what is not UTF-8 is replaced
+	quoted, _ := json.Marshal(s) // never fails; invalid UTF-8 is replaced
 	return string(quoted)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// entry is what the files of these tests hold.
+// entry is an entry of the files in these tests.
 type entry struct {
 	Line int
 	Name string
@@ -69,42 +69,42 @@ var good = map[string][]entry{
 	"entries:\n\n  - rate: 1.5\n    list: [a, 1, true]\n    name: x": {{Line: 3, Name: "x", Rate: 1.5, List: []string{"a", "1", "true"}}},
 	"entries: [{name: a, list: [http://127.0.0.1:9122, 'b', https://c.example:1/d, 10:20]}]": {{Line: 1, Name: "a",
 		List: []string{"http://127.0.0.1:9122", "b", "https://c.example:1/d", "10:20"}}},
-	"\ufeffentries:\n  - {name: a}\n":                       {{Line: 2, Name: "a"}}, // as Windows writes it
+	"\ufeffentries:\n  - {name: a}\n":                       {{Line: 2, Name: "a"}}, // with a byte order mark
 	"entries:\r\n  - name: a\r\n    list:\r\n      - b\r\n": {{Line: 2, Name: "a", List: []string{"b"}}},
 }
 
 var bad = map[string]string{
-	"[]":                                   "line 1: the file is no mapping with the keys entries",
-	"5":                                    "line 1: the file is no mapping",
-	"entries:\n":                           "line 1: entries is no list with something in it",
-	"entries: []\n":                        "line 1: entries is no list with something in it",
-	"entries: {}\n":                        "line 1: entries is no list",
-	"entries:\n  - a\n":                    "line 2: a list entry is no mapping with the keys name, rate, list",
-	"entries:\n  -\n":                      "a list entry is no mapping",
-	"entries:\n  - name: a\n    rat: 1":    `line 3: unknown key "rat"; known are name, rate, list`,
+	"[]":                                   "line 1: the file is not a mapping with the keys entries",
+	"5":                                    "line 1: the file is not a mapping",
+	"entries:\n":                           "line 1: entries is not a list with at least one entry",
+	"entries: []\n":                        "line 1: entries is not a list with at least one entry",
+	"entries: {}\n":                        "line 1: entries is not a list",
+	"entries:\n  - a\n":                    "line 2: a list entry is not a mapping with the keys name, rate, list",
+	"entries:\n  -\n":                      "a list entry is not a mapping",
+	"entries:\n  - name: a\n    rat: 1":    `line 3: unknown key "rat"; known keys are name, rate, list`,
 	"entries:\n  - name: a\n    name: b":   `line 3: mapping key "name" already defined`,
 	"entries:\n  - name: a\n    'name': b": "line 3: ",
 	"entries:\n  - name: [a]":              "line 2: expected a string for name",
 	"entries: [{list: [a: 1]}]":            "line 1: expected a string for a list entry",
 	"entries: [{list: [{a: 1}]}]":          "line 1: expected a string for a list entry",
 	"entries:\n  - name:":                  "line 2: name is empty",
-	"entries:\n  - rate: x":                `line 2: rate: "x" is no number`,
-	"entries:\n  - rate: .nan":             `line 2: rate: ".nan" is no number`,
-	"entries:\n  - rate: .inf":             "is no number",
-	"entries:\n  - rate: 1e999":            "is no number",
-	"entries:\n  - &a name: b":             "line 2: an anchor (&) is not for this file",
-	"entries: *a":                          "line 1: an alias (*) is not for this file",
+	"entries:\n  - rate: x":                `line 2: rate: "x" is not a number`,
+	"entries:\n  - rate: .nan":             `line 2: rate: ".nan" is not a number`,
+	"entries:\n  - rate: .inf":             "is not a number",
+	"entries:\n  - rate: 1e999":            "is not a number",
+	"entries:\n  - &a name: b":             "line 2: an anchor (&) is not allowed in this file",
+	"entries: *a":                          "line 1: an alias (*) is not allowed in this file",
 	"entries:\n  - <<: {name: b}":          "line 2: a merge key (<<) is not",
-	"entries: !!binary x":                  "line 1: a tag (!) is not for this file",
+	"entries: !!binary x":                  "line 1: a tag (!) is not allowed in this file",
 	"entries:\n  - name: |\n      a":       "line 2: a block text (|) is not",
 	"entries:\n  - ? name\n":               "line 2: a complex key (?) is not",
 	"entries:\n  - name: a\n---\n":         "line 3: a second document (---) is not",
 	"entries:\n  - name: 'a":               "line 2: ",
 	"entries:\n\t- name: a":                "line 2: ",
 	"\xff":                                 "not UTF-8",
-	strings.Repeat("[", 100_000):           "line 1: something that deeply nested is not",
-	strings.Repeat("{a: ", 100_000):        "line 1: something that deeply nested is not",
-	strings.Repeat("- ", 100_000):          "line 1: something that deeply nested is not",
+	strings.Repeat("[", 100_000):           "line 1: nesting this deep is not",
+	strings.Repeat("{a: ", 100_000):        "line 1: nesting this deep is not",
+	strings.Repeat("- ", 100_000):          "line 1: nesting this deep is not",
 	strings.Repeat("#", maxSize+1):         "over 1048576 bytes",
 }
 
@@ -121,7 +121,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// FuzzRead reads any text: it never panics, and errors say where.
+// FuzzRead reads any text: it never panics, and errors contain a line.
 func FuzzRead(f *testing.F) {
 	for text := range good {
 		f.Add(text)

@@ -1,2 +1,2 @@
-// Package terminal writes tables that fit a terminal, in color where the user wants it.
+// Package terminal writes tables that fit the terminal, in color if the user wants it.
 package terminal

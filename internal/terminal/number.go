@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// Number returns a number with three significant digits, as the dashboard does, and two below
-// 0.1: 1234, 56.7, 0.012.
+// Number formats a number with three significant digits, or two below 0.1, like the dashboard:
+// 1234, 56.7, 0.012.
 func Number(v float64) string { return format("", v) }
 
-// Signed is Number with a sign: +56.7.
+// Signed is like Number with a sign: +56.7.
 func Signed(v float64) string { return format("+", v) }
 
 func format(flag string, v float64) string {

@@ -13,31 +13,30 @@ import (
 // Color is the color of a cell.
 type Color string
 
-// The colors, as parameters of the escape sequence SGR of ECMA-48.
+// Colors, as parameters of the escape sequence SGR of ECMA-48.
 const (
 	Plain Color = ""
 	Red   Color = "31"
 	Green Color = "32"
 )
 
-// Screen is where a table is shown.
+// Screen describes the output device of a table.
 type Screen struct {
-	Width int  // characters; 0 is without a limit
+	Width int  // characters; 0: no limit
 	Color bool // whether colors are shown
 }
 
-// When says when there are colors.
+// When is a value of --color.
 type When string
 
-// The values of --color.
 const (
 	Auto   When = "auto" // on a terminal, unless NO_COLOR is set, see https://no-color.org
 	Always When = "always"
 	Never  When = "never"
 )
 
-// Of returns the screen of w. A terminal has its width, and a file or pipe has no limit.
-// The environment variable COLUMNS sets another width. getenv is [os.Getenv].
+// Of returns the screen of w. A terminal has its width, and a file or pipe has no limit. The
+// environment variable COLUMNS overrides the width. getenv is usually [os.Getenv].
 func Of(w io.Writer, color When, getenv func(string) string) Screen {
 	s := Screen{Color: color == Always}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -87,8 +86,8 @@ func (s Screen) Wrap(text string, indent int) string {
 // narrow is the width below which intervals are written as ±.
 const narrow = 120
 
-// Interval writes an interval as (1.2 to 3.4) or, on a narrow screen, as ±1.1. write is [Number] or
-// [Signed].
+// Interval formats an interval as (1.2 to 3.4) or, on a narrow screen, as ±1.1. write is [Number]
+// or [Signed].
 func (s Screen) Interval(low, high float64, write func(float64) string) string {
 	if s.Width > 0 && s.Width < narrow {
 		return "±" + Number((high-low)/2)

@@ -11,18 +11,18 @@ import (
 type Column struct {
 	Title string
 	Right bool // aligned to the right, as numbers are
-	// Drop orders the columns that are left out where the terminal is too narrow for all, the highest
-	// first. A column with 0 stays.
+	// Drop is the order in which columns are omitted on a narrow terminal, highest first. Columns
+	// with 0 are never omitted.
 	Drop int
-	// Least is the number of characters to which the texts may be cut, with an ellipsis, once no more
-	// columns can be left out. 0 means that they are not cut.
+	// Least is the minimum number of characters when texts are truncated with an ellipsis, after no
+	// more columns can be omitted. 0 means that texts are not truncated.
 	Least int
-	// Color returns the color of a cell by its text. It may be nil.
+	// Color returns the color of a cell with this text. It may be nil.
 	Color func(text string) Color
 }
 
-// Table collects rows and writes them in columns with two spaces between them. Cells must be free
-// of control characters.
+// Table collects rows and writes them in columns separated by two spaces. Cells must not contain
+// control characters.
 type Table struct {
 	Screen  Screen
 	Columns []Column
@@ -32,7 +32,7 @@ type Table struct {
 // Row adds a row, with a cell for each column.
 func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
-// WriteTo writes the table. Columns without any text, and those that do not fit, are left out.
+// WriteTo writes the table. It omits empty columns and columns that do not fit.
 func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	width := make([]int, len(t.Columns))
 	shown := make([]bool, len(t.Columns))
@@ -62,7 +62,7 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 // gap is the number of spaces between two columns.
 const gap = 2
 
-// fit leaves columns out, and then cuts texts, until a line fits.
+// fit omits columns and then truncates texts until a line fits.
 func (t *Table) fit(width []int, shown []bool) {
 	if t.Screen.Width <= 0 {
 		return
@@ -81,7 +81,7 @@ func (t *Table) fit(width []int, shown []bool) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return t.Columns[b].Drop - t.Columns[a].Drop })
-	// A text that may be cut makes room before a column is left out, down to twice its least.
+	// Texts are truncated to twice their Least before a column is omitted.
 	shorten := func(times int) {
 		for i, c := range t.Columns {
 			if n := over(); n > 0 && shown[i] && c.Least > 0 {
@@ -123,7 +123,7 @@ func (t *Table) line(b *strings.Builder, cells []string, width []int, shown []bo
 	b.WriteByte('\n')
 }
 
-// cut returns the first characters of a text, with an ellipsis if it has more than most.
+// cut returns the first most characters of a text, with an ellipsis if it is longer.
 func cut(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Random tables fit the width if the columns that stay do, and keep all columns without a limit.
+// Random tables fit the width if their fixed columns do, and keep all columns without a limit.
 func TestTableFits(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 6))
@@ -80,7 +80,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// A number is within half of its third digit, and never longer than it has to be.
+// A number is rounded to three digits and has no unneeded ones.
 func TestNumber(t *testing.T) {
 	for want, v := range map[string]float64{"0": 0, "1235": 1234.6, "100": 99.96, "56.7": 56.71, "10.0": 9.996, "1.00": 0.9996, "0.012": 0.0123, "0.0001": 0.0001, "-3.46": -3.456} {
 		if got := Number(v); got != want {

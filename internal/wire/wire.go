@@ -1,4 +1,4 @@
-// Package wire decodes bytes written by this project: numbers in LEB128, lengths, texts.
+// Package wire decodes the project's binary encodings: LEB128 numbers, lengths and texts.
 package wire
 
 import (
@@ -6,33 +6,33 @@ import (
 	"fmt"
 )
 
-// Reader reads from bytes. After the first failure it returns zeros, so it is enough to check
-// [Reader.Err] before the values are used. A length greater than the rest of the bytes is a
-// failure.
+// Reader reads from a byte slice. After the first error it returns zeros, so callers may check
+// [Reader.Err] once before they use the values. A length greater than the rest of the input is an
+// error.
 type Reader struct {
 	rest    []byte
 	damaged error
 	err     error
 }
 
-// NewReader returns a reader of b. Its errors wrap damaged.
+// NewReader returns a Reader of b. Its errors wrap damaged.
 func NewReader(b []byte, damaged error) Reader { return Reader{rest: b, damaged: damaged} }
 
-// Err returns the first failure.
+// Err returns the first error.
 func (r *Reader) Err() error { return r.err }
 
-// End returns the first failure. Bytes left over are one.
+// End returns the first error. Remaining bytes are an error.
 func (r *Reader) End() error {
 	if r.err == nil && len(r.rest) > 0 {
-		r.Fail("%d bytes are left over", len(r.rest))
+		r.Fail("%d bytes after the end", len(r.rest))
 	}
 	return r.err
 }
 
-// Left returns how many bytes are left.
+// Left returns the number of remaining bytes.
 func (r *Reader) Left() int { return len(r.rest) }
 
-// Fail records a failure, unless there was one before.
+// Fail records an error, unless there was one before.
 func (r *Reader) Fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%w: "+format, append([]any{r.damaged}, args...)...)
@@ -40,64 +40,66 @@ func (r *Reader) Fail(format string, args ...any) {
 	r.rest = nil
 }
 
-// Uint reads a number.
+// Uint reads an unsigned number.
 func (r *Reader) Uint() uint64 {
-	if len(r.rest) > 0 && r.rest[0] < 0x80 { // as most are
+	if len(r.rest) > 0 && r.rest[0] < 0x80 { // the common case
 		x := uint64(r.rest[0])
 		r.rest = r.rest[1:]
 		return x
 	}
 	x, n := binary.Uvarint(r.rest)
 	if n <= 0 {
-		r.Fail("a number is cut off")
+		r.Fail("truncated number")
 		return 0
 	}
 	r.rest = r.rest[n:]
 	return x
 }
 
-// AtMost reads a number that is no larger than most.
+// AtMost reads a number and fails if it exceeds most.
 func (r *Reader) AtMost(most uint64) uint64 {
 	x := r.Uint()
 	if x > most {
-		r.Fail("a number is %d, the most is %d", x, most)
+		r.Fail("number %d exceeds the limit of %d", x, most)
 		return 0
 	}
 	return x
 }
 
-// Int reads a number with a sign, in zigzag.
+// Int reads a signed number in zigzag encoding.
 func (r *Reader) Int() int64 {
 	x := r.Uint()
 	return int64(x>>1) ^ -int64(x&1)
 }
 
-// Length reads how many things follow that take at least size bytes each.
+// Length reads the number of elements that follow, of at least size bytes each.
 func (r *Reader) Length(size int) int { return r.Fit(r.Uint(), size) }
 
-// LengthAtMost is [Reader.Length] for at most most entries.
+// LengthAtMost is like [Reader.Length] for at most most elements.
 func (r *Reader) LengthAtMost(most, size int) int {
 	n := r.Length(size)
 	if n > most {
-		r.Fail("a length is %d, the most is %d", n, most)
+		r.Fail("length %d exceeds the limit of %d", n, most)
 		return 0
 	}
 	return n
 }
 
-// Fit returns n, the number of things that follow, if as many of at least size bytes each can.
+// Fit returns n if the input has room for n elements of at least size bytes each, and fails
+// otherwise.
 func (r *Reader) Fit(n uint64, size int) int {
 	if n > uint64(len(r.rest)/size) {
-		r.Fail("a length is more than there is")
+		r.Fail("length exceeds the input")
 		return 0
 	}
 	return int(n)
 }
 
-// Bytes returns the next n bytes, which share memory with the input; nil if fewer are left.
+// Bytes returns the next n bytes, which share memory with the input. It returns nil if there are
+// fewer.
 func (r *Reader) Bytes(n int) []byte {
 	if n > len(r.rest) {
-		r.Fail("it is cut off")
+		r.Fail("truncated input")
 		return nil
 	}
 	out := r.rest[:n:n]
@@ -113,7 +115,7 @@ func (r *Reader) Byte() byte {
 	return 0
 }
 
-// Uint32 reads four bytes.
+// Uint32 reads four bytes in the given order.
 func (r *Reader) Uint32(order binary.ByteOrder) uint32 {
 	if b := r.Bytes(4); b != nil {
 		return order.Uint32(b)
@@ -121,7 +123,7 @@ func (r *Reader) Uint32(order binary.ByteOrder) uint32 {
 	return 0
 }
 
-// Uint64 reads eight bytes.
+// Uint64 reads eight bytes in the given order.
 func (r *Reader) Uint64(order binary.ByteOrder) uint64 {
 	if b := r.Bytes(8); b != nil {
 		return order.Uint64(b)
@@ -129,7 +131,7 @@ func (r *Reader) Uint64(order binary.ByteOrder) uint64 {
 	return 0
 }
 
-// Text reads a text of at most most bytes after its length.
+// Text reads a text of at most most bytes, preceded by its length.
 func (r *Reader) Text(most int) string { return string(r.Bytes(r.LengthAtMost(most, 1))) }
 
 // Rest returns the remaining bytes, which share memory with the input.

@@ -10,7 +10,7 @@ import (
 
 var errDamaged = errors.New("damaged")
 
-// What was written is read, and nothing is left.
+// Written values are read back, and no bytes remain.
 func TestReader(t *testing.T) {
 	b := binary.AppendUvarint(nil, 300)
 	b = binary.AppendVarint(b, math.MinInt64)
@@ -41,18 +41,18 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// The first failure stays, and what follows is nothing.
+// The first error sticks, and later reads return zeros.
 func TestFailures(t *testing.T) {
 	for want, read := range map[string]func(*Reader){
-		"a number is cut off":            func(r *Reader) { r.Bytes(2); r.Uint() },
-		"a number is 5, the most is 4":   func(r *Reader) { r.AtMost(4) },
-		"a length is more than there is": func(r *Reader) { r.Length(1) },
-		"a length is 5, the most is 4": func(r *Reader) {
+		"truncated number":                func(r *Reader) { r.Bytes(2); r.Uint() },
+		"number 5 exceeds the limit of 4": func(r *Reader) { r.AtMost(4) },
+		"length exceeds the input":        func(r *Reader) { r.Length(1) },
+		"length 5 exceeds the limit of 4": func(r *Reader) {
 			*r = NewReader(append([]byte{5}, make([]byte, 9)...), errDamaged)
 			r.LengthAtMost(4, 1)
 		},
-		"it is cut off":                         func(r *Reader) { r.Bytes(4) },
-		"2 bytes are left over":                 func(r *Reader) { r.Byte() },
+		"truncated input":                       func(r *Reader) { r.Bytes(4) },
+		"2 bytes after the end":                 func(r *Reader) { r.Byte() },
 		"what somebody else says: 7, not again": func(r *Reader) { r.Fail("what somebody else says: %d, not again", 7); r.Fail("more") },
 	} {
 		r := NewReader([]byte{5, 1, 0x80}, errDamaged)
@@ -67,7 +67,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// Whatever comes, nothing is read twice or from elsewhere.
+// For any input, no byte is read twice or out of bounds.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 0x80, 0x80, 1}, []byte{0, 1, 2, 3, 4, 5})
 	f.Fuzz(func(t *testing.T, b, calls []byte) {

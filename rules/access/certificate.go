@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Certificate is the certificate of a server, in two files that may be replaced while it
-// runs.
+// Certificate is the certificate of a server. Its two files may be replaced while the server runs.
+// It is safe for concurrent use by multiple goroutines.
 type Certificate struct {
 	certFile, keyFile string
 	changed           func(error)
@@ -17,8 +17,8 @@ type Certificate struct {
 	mu      sync.Mutex
 	current *tls.Certificate
 	stamps  [2]stamp  // of the files of current
-	looked  time.Time // at the files
-	said    string    // the last error
+	looked  time.Time // last check of the files
+	said    string    // last reported error
 }
 
 // stamp distinguishes a file from its replacement.
@@ -30,10 +30,10 @@ type stamp struct {
 // lookEvery is the interval at which handshakes check the files.
 const lookEvery = time.Second
 
-// LoadCertificate reads a certificate, with those between it and the root, and its private
-// key, both as PEM. While it is in use, handshakes check the files for changes. changed,
-// unless nil, is called with nil when a new certificate is loaded, and with an error when
-// new files cannot be used: then the old certificate stays, and loading is tried again.
+// LoadCertificate reads a PEM certificate with its intermediate certificates, and its private key.
+// While the certificate is in use, handshakes check the files for changes. changed, unless nil, is
+// called with nil after a new certificate was loaded, and with an error if new files are unusable.
+// Then the old certificate stays in use, and loading is retried.
 func LoadCertificate(certFile, keyFile string, changed func(error)) (*Certificate, error) {
 	c := &Certificate{certFile: certFile, keyFile: keyFile, changed: changed}
 	if c.changed == nil {
@@ -46,7 +46,7 @@ func LoadCertificate(certFile, keyFile string, changed func(error)) (*Certificat
 	return c, c.load(stamps)
 }
 
-// Config returns a server's settings with this certificate.
+// Config returns a server configuration with this certificate.
 func (c *Certificate) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,
@@ -54,7 +54,7 @@ func (c *Certificate) Config() *tls.Config {
 	}
 }
 
-// get returns the certificate in the files if it can be used, otherwise the last one.
+// get returns the certificate in the files if it is usable, and otherwise the last usable one.
 func (c *Certificate) get(now time.Time) *tls.Certificate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,7 +81,7 @@ func (c *Certificate) get(now time.Time) *tls.Certificate {
 	return c.current
 }
 
-// look returns the stamps of the files.
+// look returns the current stamps of the files.
 func (c *Certificate) look() (stamps [2]stamp, err error) {
 	for i, name := range []string{c.certFile, c.keyFile} {
 		st, err := os.Stat(name)
@@ -93,7 +93,7 @@ func (c *Certificate) look() (stamps [2]stamp, err error) {
 	return stamps, nil
 }
 
-// load reads the files. stamps are those from before.
+// load reads the files. stamps are the stamps from before reading.
 func (c *Certificate) load(stamps [2]stamp) error {
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {

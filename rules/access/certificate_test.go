@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// newPair returns a certificate for a name that it signs itself, and its key, as PEM.
+// newPair returns a self-signed certificate for a name, and its key, as PEM.
 func newPair(t *testing.T, name string) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -46,7 +46,7 @@ func write(t *testing.T, name string, data []byte) {
 	}
 }
 
-// served returns the name in the certificate that a handshake gets.
+// served returns the name in the certificate of a handshake.
 func served(t *testing.T, config *tls.Config) string {
 	t.Helper()
 	client, server := net.Pipe()
@@ -77,7 +77,7 @@ func TestCertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// later lets the time pass after which the files are looked at.
+	// later advances the time until the files are checked again.
 	later := func() { c.mu.Lock(); c.looked = time.Time{}; c.mu.Unlock() }
 	expect := func(what, want string, most ...string) {
 		t.Helper()

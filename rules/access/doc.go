@@ -1,5 +1,5 @@
-// Package access guards the private address of a daemon: it authenticates and authorises
-// requests.
+// Package access authenticates and authorises requests to the private address of a daemon. It reads
+// a file of tokens and users:
 //
 //	tokens:
 //	  - name: grafana
@@ -10,22 +10,22 @@
 //	    bcrypt: $2y$10$fl/8dALl0ZD4qWj30CnvgeczmaDhiGj9kzhlK1kDA8gu3iqi7Vd3.
 //	    scopes: [query, metrics, backup]
 //
-// sites and pages restrict a token or user to a part of the data:
+// The keys sites and pages restrict a token or user to part of the data:
 //
 //   - name: checkout-team
 //     sha256: …
 //     sites: [shop]
 //     pages: [/checkout/**]
 //
-// Handlers get the identity from [From] and must apply the restriction.
+// Handlers get the identity from [From] and must apply its restriction.
 //
-// A token comes as "Authorization: Bearer TOKEN", a user and a password as Basic. The file has
-// no secret in plain text: it has the SHA-256 of tokens, which are long and random, and a slow
-// hash of passwords. Without scopes in the file a token or user has query and metrics, or only
-// query if it is restricted to sites or pages.
+// Requests send a token as "Authorization: Bearer TOKEN", and a user and password as Basic. The
+// file contains no plain-text secrets: it has the SHA-256 of tokens, which are long and random, and
+// a slow hash of passwords. A token or user without scopes in the file gets query and metrics, or
+// only query if it is restricted to sites or pages.
 //
-// A browser can log in instead, by [Guard.Login], and gets a cookie.
+// A browser can log in with [Guard.Login] and gets a cookie.
 //
-// /healthz and /readyz are open, since probes neither carry nor receive secrets. So are the
-// scripts of the dashboard, which contain no data.
+// /healthz and /readyz need no credentials, since probes neither carry nor receive secrets. The
+// scripts of the dashboard need none either, because they contain no data.
 package access

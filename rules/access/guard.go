@@ -16,28 +16,28 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/access/provider"
 )
 
-// Guard lets through the requests that the rules allow.
+// Guard passes the requests that the rules allow. It is safe for concurrent use by multiple
+// goroutines.
 type Guard struct {
 	now     atomic.Pointer[guarding]
-	work    *workload // on passwords
-	logins  *workload // by the provider
+	work    *workload // of checking passwords
+	logins  *workload // of logins through the provider
 	refused Refused
 }
 
-// Refused is called for each refused request, by multiple goroutines. detail is for the log alone,
-// and nil if the reason says all. It can have text of the sender or of a provider, of any length.
+// Refused is called for each refused request, concurrently. detail is only for the log, and nil if
+// the reason is sufficient. It may contain text from the client or a provider, of any length.
 type Refused func(r *http.Request, why Reason, detail error)
 
 // Reason is the reason why a request was refused.
 type Reason string
 
-// The reasons.
 const (
-	ReasonAnonymous Reason = "anonymous" // no header Authorization; browsers ask so first
+	ReasonAnonymous Reason = "anonymous" // no header Authorization; browsers send such a request first
 	ReasonUnknown   Reason = "unknown"   // no known token or password
 	ReasonScope     Reason = "scope"     // the sender lacks a scope
 	ReasonBusy      Reason = "busy"      // too many passwords are being checked
-	ReasonProvider  Reason = "provider"  // the OpenID provider does not answer, or not rightly
+	ReasonProvider  Reason = "provider"  // the OpenID provider does not respond, or responds incorrectly
 	ReasonForeign   Reason = "foreign"   // a browser sent the request for a page of another origin
 )
 
@@ -51,18 +51,18 @@ type guarding struct {
 	rules     *Rules
 	passwords *passwords
 	sessions  *sessions
-	provider  *provider.Provider // nil: there is none
+	provider  *provider.Provider // nil: none
 }
 
-// NewGuard returns a Guard with some rules.
+// NewGuard returns a Guard for r. refused is called for each refused request.
 func NewGuard(r *Rules, refused Refused) *Guard {
 	g := &Guard{work: newWorkload(), logins: newProviderWork(), refused: refused}
 	g.SetRules(r)
 	return g
 }
 
-// SetRules replaces the rules. It is safe during requests. Cached passwords are forgotten, and
-// logins end.
+// SetRules replaces the rules. It may be called while requests are served. It clears cached
+// passwords and ends all logins.
 func (g *Guard) SetRules(r *Rules) {
 	now := &guarding{r, newPasswords(r.users), newSessions(time.Now), nil}
 	if r.provider != nil {
@@ -72,9 +72,9 @@ func (g *Guard) SetRules(r *Rules) {
 }
 
 // Handler returns a handler that passes allowed requests to mux. The required scope depends on the
-// pattern by which mux routes a request, not on its path, which can be written in many ways.
-// Refusals are JSON objects with one key, error: 401 for an unknown identity, 403 for a missing
-// scope, 429 if too many passwords are being checked.
+// pattern that mux selects for a request, not on the path, which has many spellings. Refusals are
+// JSON objects with one key, error: 401 for an unknown identity, 403 for a missing scope, 429 if
+// too many passwords are being checked.
 func (g *Guard) Handler(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := mux.Handler(r)
@@ -87,18 +87,18 @@ func (g *Guard) Handler(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// identityKey is the key of the Identity in a context.
+// identityKey is the context key of the Identity.
 type identityKey struct{}
 
-// From returns the identity of a request that a [Guard] let through, or nil if the request needed
-// none or did not pass a Guard.
+// From returns the identity of a request that a [Guard] passed. It returns nil if the request
+// needed no identity or did not pass a Guard.
 func From(ctx context.Context) *Identity {
 	who, _ := ctx.Value(identityKey{}).(*Identity)
 	return who
 }
 
-// scopeOf returns the scope required by a pattern of a mux, "" if none. Unknown patterns, and paths
-// without a pattern, require one.
+// scopeOf returns the scope that a pattern of a mux requires, or "" for none. Unknown patterns, and
+// paths without a pattern, require a scope.
 func scopeOf(pattern string) Scope {
 	method, path, ok := strings.Cut(pattern, " ")
 	if ok {
@@ -107,7 +107,7 @@ func scopeOf(pattern string) Scope {
 	switch pattern {
 	case "/healthz", "/readyz":
 		return ""
-	case "/{$}", "/{page}", "/assets/", "/login", StartPath, provider.CallbackPath, "/logout", "/docs", "/docs/": // the dashboard, which has nothing to tell but by the API
+	case "/{$}", "/{page}", "/assets/", "/login", StartPath, provider.CallbackPath, "/logout", "/docs", "/docs/": // no data
 		return ""
 	case "/metrics":
 		return ScopeMetrics
@@ -115,7 +115,7 @@ func scopeOf(pattern string) Scope {
 		return ScopeBackup
 	case "/v1/deletions", "/v1/deletions/{id}":
 		return ScopeDelete
-	case "/v1/symbols/": // GET /v1/symbols is a question
+	case "/v1/symbols/": // GET /v1/symbols only checks for existence
 		return ScopeSymbols
 	case "/api/v1/views", "/api/v1/view":
 		return ScopeViews
@@ -127,8 +127,8 @@ func scopeOf(pattern string) Scope {
 	return ScopeQuery
 }
 
-// scopesHeader lists in a response all scopes of the identity, separated by spaces, so that the
-// dashboard shows no links that would be refused.
+// scopesHeader is the response header with all scopes of the identity, separated by spaces. The
+// dashboard uses it to hide links that would be refused.
 const scopesHeader = "Fieldtrie-Scopes"
 
 func names(scopes []Scope) []string {
@@ -139,8 +139,8 @@ func names(scopes []Scope) []string {
 	return out
 }
 
-// admit returns the sender of a request that requires a scope. If the sender lacks it, admit
-// responds and returns nil.
+// admit returns the identity of a request that requires a scope. If the identity lacks it, admit
+// writes the response and returns nil.
 func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope, pattern string) *Identity {
 	who, err := g.identify(r)
 	header, _ := errors.AsType[*headerError](err)
@@ -159,16 +159,16 @@ func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope, patte
 			w.Header().Set(providerHeader, url.PathEscape(p.Name()))
 		}
 		w.Header().Add("WWW-Authenticate", `Bearer realm="fieldtrie"`)
-		if r.Header.Get("Sec-Fetch-Dest") != "empty" { // the dashboard has a form, and the browser would show its own
+		if r.Header.Get("Sec-Fetch-Dest") != "empty" { // the dashboard has its own login form
 			w.Header().Add("WWW-Authenticate", `Basic realm="fieldtrie", charset="UTF-8"`)
 		}
-		writeError(w, http.StatusUnauthorized, "header Authorization: no token or password that is known here; send Bearer TOKEN, or a user and a password as Basic (aggregate: --token-file)")
+		writeError(w, http.StatusUnauthorized, "header Authorization: unknown token or password; send Bearer TOKEN, or a user and a password as Basic (aggregate: --token-file)")
 	case !slices.Contains(who.Scopes, needs):
 		g.refused(r, ReasonScope, nil)
 		writeError(w, http.StatusForbidden, fmt.Sprintf("the scope %s is missing; add it to the scopes of this token or user in the file of --access", needs))
 	case who.Limited() && aboutAll(pattern):
 		g.refused(r, ReasonScope, nil)
-		writeError(w, http.StatusForbidden, "this tells of all sites and pages, and the file of --access gives this token or user some of them")
+		writeError(w, http.StatusForbidden, "this needs access to all sites and pages, but the file of --access restricts this token or user to some")
 	default:
 		w.Header().Set(scopesHeader, strings.Join(names(who.Scopes), " "))
 		return who
@@ -176,10 +176,10 @@ func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope, patte
 	return nil
 }
 
-// aboutAll reports whether a pattern serves data of all sites that cannot be separated by site.
+// aboutAll reports whether a pattern serves data of all sites that cannot be separated.
 func aboutAll(pattern string) bool { return strings.HasSuffix(pattern, "/v1/symbols") }
 
-// identify returns the sender of a request, or nil if it is unknown.
+// identify returns the identity of a request, or nil if it is unknown.
 func (g *Guard) identify(r *http.Request) (*Identity, error) {
 	now := g.now.Load()
 	if who, ok, err := now.rules.proxied(r); ok && len(r.Header["Authorization"]) == 0 {
@@ -201,7 +201,7 @@ func (g *Guard) identify(r *http.Request) (*Identity, error) {
 	return now.rules.token(strings.TrimSpace(sent)), nil
 }
 
-// AddressOf returns the address of a request's sender, without its port.
+// AddressOf returns the address of the client, without its port.
 func AddressOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -216,5 +216,5 @@ func writeError(w http.ResponseWriter, status int, text string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": text}) // the client may have gone
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": text}) // the client may be gone
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/fair"
 )
 
-// privateMux answers with the pattern of what was asked for.
+// privateMux responds with the pattern of the request.
 func privateMux() *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, pattern := range []string{"GET /metrics", "GET /v1/backup", "/v1/deletions", "/v1/deletions/{id}", "GET /healthz", "GET /readyz", "/v1/symbols/", "GET /v1/symbols", "/api/v1/", "/api/v1/views", "/api/v1/view", "/demo/", "/"} {
@@ -25,8 +25,7 @@ func privateMux() *http.ServeMux {
 	return mux
 }
 
-// ask sends a request to a path as it stands, with an Authorization header unless it is
-// empty.
+// ask sends a request to a raw path, with an Authorization header unless it is empty.
 func ask(h http.Handler, method, path, authorization string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	if authorization != "" {
@@ -43,7 +42,7 @@ func basic(name, password string) string {
 	return r.Header.Get("Authorization")
 }
 
-// ignore is what a guard calls that nobody listens to.
+// ignore is a Refused that does nothing.
 func ignore(*http.Request, Reason, error) {}
 
 func TestGuard(t *testing.T) {
@@ -84,7 +83,7 @@ func TestGuard(t *testing.T) {
 		"/api/v1/views?page=/x": ScopeViews, "/api/v1/view": ScopeViews, "/api/v1/view/": ScopeQuery,
 		"/v1/symbols": ScopeQuery, "/v1/symbols/uploads": ScopeSymbols, "/v1/symbols/0123": ScopeSymbols,
 	}
-	for range 2 { // the second time passwords are remembered
+	for range 2 { // the second time passwords are cached
 		for authorization, granted := range who {
 			for path, scope := range needs {
 				want, why := http.StatusOK, Reason("")
@@ -120,7 +119,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// checkRefusal checks what a refusal says.
+// checkRefusal checks the response to a refused request.
 func checkRefusal(t *testing.T, w *httptest.ResponseRecorder, scope Scope) {
 	t.Helper()
 	var body map[string]string
@@ -140,7 +139,7 @@ func checkRefusal(t *testing.T, w *httptest.ResponseRecorder, scope Scope) {
 	}
 }
 
-// TestPaths checks that no way to write a path gets around the scope of what it leads to.
+// TestPaths checks that no spelling of a path avoids the scope of its target.
 func TestPaths(t *testing.T) {
 	mux := privateMux()
 	h := NewGuard(parse(t, sampleText(t)), ignore).Handler(mux)
@@ -212,7 +211,7 @@ func TestSetRules(t *testing.T) {
 	if n := len(g.now.Load().passwords.right); n != 1 {
 		t.Errorf("%d passwords are remembered", n)
 	}
-	// Without users nobody's password is worth any work.
+	// Without users no password is hashed.
 	g.SetRules(parse(t, "tokens:\n  - name: a\n    sha256: "+hashOf("a")))
 	g.work.line = nil
 	if get(basic("ann", "new")) != 401 || get("Bearer a") != 200 {
@@ -220,8 +219,8 @@ func TestSetRules(t *testing.T) {
 	}
 }
 
-// TestWorkload checks that passwords that nobody knows yet wait for a place, that all
-// others go on, and that who waits too long or with too many is told to come back.
+// TestWorkload checks that unknown passwords wait for a place, that other requests proceed, and
+// that a request is refused if it waits too long or too many wait.
 func TestWorkload(t *testing.T) {
 	g := NewGuard(parse(t, sampleText(t)), ignore)
 	g.work = &workload{line: fair.New(fair.Options{Turns: 1, Waiting: 1, Most: 2}), wait: time.Millisecond}
@@ -232,7 +231,7 @@ func TestWorkload(t *testing.T) {
 	if w := get(basic("ann", "secret")); w.Code != 200 {
 		t.Fatalf("got %d", w.Code)
 	}
-	done, err := g.work.line.Take(t.Context(), "another") // somebody is at work
+	done, err := g.work.line.Take(t.Context(), "another") // one check is running
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +303,8 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// Saying what is done about a change needs a scope of its own, reading it the one of queries; another spelling of the path needs no less.
+// Setting the state of a change needs its own scope, and reading it the scope query; other
+// spellings of the path need the same.
 func TestChangesScope(t *testing.T) {
 	mux := privateMux()
 	for _, pattern := range []string{"GET /api/v1/changes/{id}", "POST /api/v1/changes/{id}"} {

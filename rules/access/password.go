@@ -16,13 +16,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/fair"
 )
 
-// passwords checks the passwords of the users in some rules. It caches the last correct one of each
-// user, so that the slow hash is not computed for each request.
+// passwords checks the passwords of users. It caches the last correct password of each user, so
+// that the slow hash is not computed for each request.
 type passwords struct {
 	users []user
 	index map[string]int // by name
 	seed  maphash.Seed
-	key   [32]byte // of what is remembered, so that it says nothing outside of this process
+	key   [32]byte // random key of the cached hashes, which are useless in other processes
 
 	mu    sync.Mutex
 	right map[int][sha256.Size]byte // by user
@@ -38,8 +38,8 @@ func newPasswords(users []user) *passwords {
 }
 
 // check returns the user with this name and password, or nil. Its duration does not reveal whether
-// the user exists: the password for an unknown name is compared with that of another user, always
-// the same one for a name, as costs may differ. Waiting checks take turns by address.
+// the user exists: it compares the password for an unknown name with the hash of another user,
+// always the same for a name, since costs may differ. Waiting checks take turns by address.
 func (p *passwords) check(ctx context.Context, work *workload, address, name, password string) (who *Identity, err error) {
 	if len(p.users) == 0 {
 		return nil, nil
@@ -84,9 +84,9 @@ func (p *passwords) remembers(i int, sum [sha256.Size]byte) bool {
 	return ok && hmac.Equal(right[:], sum[:])
 }
 
-// workload bounds the work on passwords, each of which takes up to a second of a processor. It
-// leaves half of the processors to other work and bounds the waiting requests, of one address and
-// of all. So nobody who guesses passwords keeps others from logging in.
+// workload bounds the checks of passwords, each of which takes up to a second of a processor. It
+// leaves half of the processors to other work and bounds the waiting requests, per address and in
+// total. So a client that guesses passwords does not prevent others from logging in.
 type workload struct {
 	line *fair.Semaphore
 	wait time.Duration
@@ -94,10 +94,10 @@ type workload struct {
 
 var errBusy = errors.New("too many passwords are being checked; try again later")
 
-// Limits of requests that wait for a check of their password.
+// Limits of requests that wait for a password check.
 const (
-	mostWaiting   = 64 // of all
-	mostOfAddress = 8  // of one address
+	mostWaiting   = 64 // in total
+	mostOfAddress = 8  // per address
 )
 
 func newWorkload() *workload {
@@ -107,8 +107,8 @@ func newWorkload() *workload {
 	}
 }
 
-// begin waits until there is room for another check of an address, and returns a function that
-// frees it. It returns errBusy if that takes too long or too many wait.
+// begin waits until another check from an address may start. The caller must call done after the
+// check. begin returns errBusy if that takes too long or too many requests wait.
 func (w *workload) begin(ctx context.Context, address string) (done func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, w.wait)
 	defer cancel()

@@ -13,28 +13,29 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/access/provider"
 )
 
-// group is what the people of a group may, who an OpenID provider or a proxy says that they are of it.
+// group has the permissions of a group that an OpenID provider or a proxy reports.
 type group struct {
-	Identity // its name is that of the group
+	Identity // Name is the name of the group
 }
 
-// proxy is a proxy that says who sends a request, such as oauth2-proxy.
+// proxy is a proxy that authenticates users, such as oauth2-proxy.
 type proxy struct {
 	user, groups string         // headers; groups may be empty
-	networks     []netip.Prefix // from which it comes
+	networks     []netip.Prefix // addresses of the proxy
 }
 
-// kindPerson is the kind of those who are known by a provider or a proxy.
+// kindPerson is the kind of identities from a provider or a proxy.
 const kindPerson = "person"
 
-// maxHeader bounds what is read of a header of a proxy, in bytes.
+// maxHeader is the maximum size of a header of a proxy, in bytes.
 const maxHeader = 16 << 10
 
-// minBits refuses networks of a proxy that have half of all addresses, or so: two of them could
-// have all. The widest network of private addresses is fc00::/7.
+// minBits is the minimum prefix length of proxy networks. Shorter prefixes cover a large part of
+// all addresses, and a few of them cover all. The largest network of private addresses is fc00::/7.
 const minBits = 7
 
-// person returns the identity of somebody in groups: the first one in the file decides. It is nil if none is in it.
+// person returns the identity of a person in groups, from the first matching group in the file, or
+// nil.
 func (r *Rules) person(name string, groups []string) *Identity {
 	for i := range r.groups {
 		if slices.Contains(groups, r.groups[i].Name) {
@@ -46,9 +47,9 @@ func (r *Rules) person(name string, groups []string) *Identity {
 	return nil
 }
 
-// proxied returns the identity of the sender that a proxy names. It is not ok if the request does
+// proxied returns the identity that a proxy reports for a request. ok is false if the request does
 // not come from the proxy, or has no such header. The error is the reason why the proxy's headers
-// grant nothing.
+// are not accepted.
 func (r *Rules) proxied(req *http.Request) (who *Identity, ok bool, err error) {
 	if r.proxy == nil || len(req.Header.Values(r.proxy.user)) == 0 {
 		return nil, false, nil
@@ -60,18 +61,18 @@ func (r *Rules) proxied(req *http.Request) (who *Identity, ok bool, err error) {
 	name := req.Header.Get(r.proxy.user)
 	switch {
 	case len(req.Header.Values(r.proxy.user)) > 1:
-		return nil, true, &headerError{r.proxy.user, "the request has several"}
+		return nil, true, &headerError{r.proxy.user, "several in one request"}
 	case len(name) > maxHeader:
 		return nil, true, longHeader(r.proxy.user, len(name))
 	case strings.ContainsFunc(name, unicode.IsControl):
-		return nil, true, &headerError{r.proxy.user, "it has a control character"}
+		return nil, true, &headerError{r.proxy.user, "control character"}
 	case name == "":
 		return nil, true, nil
 	}
-	groups := []string{name} // without groups, the people in the file are named by themselves
+	groups := []string{name} // without groups, the name itself is the group
 	if r.proxy.groups != "" {
 		text := strings.Join(req.Header.Values(r.proxy.groups), ",")
-		if len(text) > maxHeader { // a cut inside a name could make it the name of another group
+		if len(text) > maxHeader { // truncation inside a name could produce the name of another group
 			return nil, true, longHeader(r.proxy.groups, len(text))
 		}
 		groups = strings.Split(text, ",")
@@ -82,7 +83,7 @@ func (r *Rules) proxied(req *http.Request) (who *Identity, ok bool, err error) {
 	return r.person(name, groups), true, nil
 }
 
-// headerError is the reason why a header of the login proxy grants nothing.
+// headerError is the reason why a header of the login proxy is not accepted.
 type headerError struct{ header, why string }
 
 func (e *headerError) Error() string { return "header " + e.header + ": " + e.why }
@@ -91,7 +92,7 @@ func longHeader(header string, size int) error {
 	return &headerError{header, fmt.Sprintf("%d bytes; the most is %d", size, maxHeader)}
 }
 
-// Proxied returns the name of whom a proxy says that a request is from, "" if none does.
+// Proxied returns the user name that a proxy reports for a request, or "".
 func (g *Guard) Proxied(r *http.Request) string {
 	if who, _, _ := g.now.Load().rules.proxied(r); who != nil {
 		return who.Name
@@ -99,7 +100,7 @@ func (g *Guard) Proxied(r *http.Request) string {
 	return ""
 }
 
-// addGroup reads a group.
+// addGroup parses a group.
 func (r *Rules) addGroup(item strictyaml.Value) error {
 	fields, err := item.Fields("name", "scopes", "sites", "pages")
 	if err != nil {
@@ -113,7 +114,7 @@ func (r *Rules) addGroup(item strictyaml.Value) error {
 		return item.Errorf("name %.70q: give it the name of a group, of up to %d bytes, without commas", name, 4*maxName)
 	}
 	if slices.ContainsFunc(r.groups, func(g group) bool { return g.Name == name }) {
-		return item.Errorf("a second group with the name %s", name)
+		return item.Errorf("duplicate group %s", name)
 	}
 	var g group
 	if g.Identity, err = allowedOf("group", name, item, fields); err != nil {
@@ -123,14 +124,14 @@ func (r *Rules) addGroup(item strictyaml.Value) error {
 	return nil
 }
 
-// readProvider reads which OpenID provider there is.
+// readProvider parses the OpenID provider.
 func (r *Rules) readProvider(v strictyaml.Value) error {
 	fields, err := v.Fields("issuer", "client_id", "client_secret_file", "client_secret", "url", "name", "scopes", "groups_claim")
 	if err != nil {
 		return err
 	}
 	if plain, ok := fields["client_secret"]; ok {
-		return plain.Errorf("a secret does not stand here in the clear; write client_secret_file: and the name of a file with it")
+		return plain.Errorf("plain-text secrets are not allowed; use client_secret_file with the name of a file")
 	}
 	s := &provider.Settings{Scopes: []string{"profile", "email"}, GroupsClaim: "groups"}
 	for key, to := range map[string]*string{"issuer": &s.Issuer, "client_id": &s.ClientID, "client_secret_file": &r.secretFile, "url": &s.URL, "name": &s.Name, "groups_claim": &s.GroupsClaim} {
@@ -147,7 +148,7 @@ func (r *Rules) readProvider(v strictyaml.Value) error {
 		}
 	}
 	if s.ClientID == "" || s.GroupsClaim == "" {
-		return v.Errorf("oidc: client_id: it is missing; it is the name of this daemon at the provider")
+		return v.Errorf("oidc: client_id is missing; it is the id of this daemon at the provider")
 	}
 	if s.Name == "" {
 		s.Name = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(s.Issuer, "/"), "https://"), "http://")
@@ -158,7 +159,7 @@ func (r *Rules) readProvider(v strictyaml.Value) error {
 	if list, ok := fields["scopes"]; ok {
 		if s.Scopes, err = list.Texts(func(text string) error {
 			if text == "" || strings.ContainsAny(text, " \"\\") {
-				return fmt.Errorf("scope %q is none", text)
+				return fmt.Errorf("invalid scope %q", text)
 			}
 			return nil
 		}); err != nil {
@@ -169,7 +170,7 @@ func (r *Rules) readProvider(v strictyaml.Value) error {
 	return nil
 }
 
-// readProxy reads which proxy says who somebody is.
+// readProxy parses the proxy that authenticates users.
 func (r *Rules) readProxy(v strictyaml.Value) error {
 	fields, err := v.Fields("user_header", "groups_header", "networks")
 	if err != nil {
@@ -185,7 +186,7 @@ func (r *Rules) readProxy(v strictyaml.Value) error {
 		}
 	}
 	if p.user == "" {
-		return v.Errorf("proxy: user_header: it is missing; it is the header with the name of the person, such as X-Forwarded-User")
+		return v.Errorf("proxy: user_header is missing; it is the header with the name of the user, such as X-Forwarded-User")
 	}
 	_, err = fields["networks"].Texts(func(text string) error {
 		n, err := netip.ParsePrefix(text)
@@ -193,7 +194,7 @@ func (r *Rules) readProxy(v strictyaml.Value) error {
 			n, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 		}
 		if err != nil || n.Bits() < minBits {
-			return fmt.Errorf("%.60q is not the address or network of a proxy, such as 10.1.2.3 or 10.1.2.0/24: who comes from there may be anybody", text)
+			return fmt.Errorf("%.60q is not the address or network of a proxy, such as 10.1.2.3 or 10.1.2.0/24; all of its requests are trusted", text)
 		}
 		p.networks = append(p.networks, n.Masked())
 		return nil
@@ -202,24 +203,24 @@ func (r *Rules) readProxy(v strictyaml.Value) error {
 		return err
 	}
 	if len(p.networks) == 0 {
-		return v.Errorf("proxy: networks: they are missing; the header counts from these addresses alone, such as [10.1.2.3]")
+		return v.Errorf("proxy: networks is missing; the header is accepted only from these addresses, such as [10.1.2.3]")
 	}
 	r.proxy = p
 	return nil
 }
 
-// checkPeople returns what does not go together.
+// checkPeople checks that groups, oidc and proxy are used together.
 func (r *Rules) checkPeople() error {
 	switch known := r.provider != nil || r.proxy != nil; {
 	case len(r.groups) > 0 && !known:
-		return errors.New("groups: nobody says who is in them; add oidc or proxy")
+		return errors.New("groups: nothing assigns people to them; add oidc or proxy")
 	case len(r.groups) == 0 && known:
-		return errors.New("oidc, proxy: there are no groups, so nobody could get in by them; add some to the list groups")
+		return errors.New("oidc, proxy: without groups no login is possible; add some to the list groups")
 	}
 	return nil
 }
 
-// ReadSecret reads the secret for the OpenID provider, if it is in a file.
+// ReadSecret reads the client secret for the OpenID provider, if it is in a file.
 func (r *Rules) ReadSecret(readFile func(name string) ([]byte, error)) error {
 	if r.secretFile == "" {
 		return nil

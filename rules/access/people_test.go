@@ -14,7 +14,7 @@ groups:
   - {name: /admins of all, scopes: [admin]}
 `
 
-// The first group in the file decides, and nobody else gets in.
+// The first matching group in the file decides, and people without a matching group are refused.
 func TestGroups(t *testing.T) {
 	r := parse(t, people+"oidc: {issuer: https://login.example, client_id: fieldtrie, url: https://d.example}\n")
 	for _, c := range []struct {
@@ -44,30 +44,30 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// What a file says wrong of people is an error that names the line and what to do.
+// Errors in the file contain the line and a remedy.
 func TestPeopleErrors(t *testing.T) {
 	const oidc = "oidc: {issuer: https://login.example, client_id: fieldtrie, url: https://d.example}\n"
 	for text, want := range map[string]string{
-		people: "nobody says who is in them; add oidc or proxy",
-		oidc:   "there are no groups",
+		people: "nothing assigns people to them; add oidc or proxy",
+		oidc:   "without groups",
 		people + "oidc: {issuer: http://login.example, client_id: f, url: https://d.example}":                    "does not begin with https://",
 		people + "oidc: {issuer: https://login.example, client_id: f, url: http://d.example}":                    "does not begin with https://",
-		people + "oidc: {issuer: https://login.example, url: https://d.example}":                                 "client_id: it is missing",
-		people + "oidc: {issuer: https://login.example, client_id: f, client_secret: x, url: https://d.example}": "does not stand here in the clear",
-		people + "oidc: {issuer: https://login.example, client_id: f, url: https://d.example, scopes: ['a b']}":  "is none",
+		people + "oidc: {issuer: https://login.example, url: https://d.example}":                                 "client_id is missing",
+		people + "oidc: {issuer: https://login.example, client_id: f, client_secret: x, url: https://d.example}": "plain-text secrets are not allowed",
+		people + "oidc: {issuer: https://login.example, client_id: f, url: https://d.example, scopes: ['a b']}":  "invalid scope",
 		people + "oidc: {isuer: https://login.example}":                                                          "isuer",
-		people + "proxy: {user_header: X-User}":                                                                  "networks: they are missing",
-		people + "proxy: {user_header: X-User, networks: [0.0.0.0/0]}":                                           "may be anybody",
-		people + "proxy: {user_header: X-User, networks: [0.0.0.0/1, 128.0.0.0/1]}":                              "may be anybody",
-		people + "proxy: {user_header: X-User, networks: ['::/6']}":                                              "may be anybody",
+		people + "proxy: {user_header: X-User}":                                                                  "networks is missing",
+		people + "proxy: {user_header: X-User, networks: [0.0.0.0/0]}":                                           "all of its requests are trusted",
+		people + "proxy: {user_header: X-User, networks: [0.0.0.0/1, 128.0.0.0/1]}":                              "all of its requests are trusted",
+		people + "proxy: {user_header: X-User, networks: ['::/6']}":                                              "all of its requests are trusted",
 		people + "proxy: {user_header: X-User, networks: [proxy.example]}":                                       "is not the address or network of a proxy",
-		people + "proxy: {networks: [10.0.0.1]}":                                                                 "user_header: it is missing",
+		people + "proxy: {networks: [10.0.0.1]}":                                                                 "user_header is missing",
 		people + "proxy: {user_header: Authorization, networks: [10.0.0.1]}":                                     "is not a header for that",
 		people + "proxy: {user_header: 'X User', networks: [10.0.0.1]}":                                          "is not a header for that",
-		"groups: [{name: a}, {name: a}]\n" + oidc:                                                                "a second group",
+		"groups: [{name: a}, {name: a}]\n" + oidc:                                                                "duplicate group",
 		"groups: [{name: 'a,b'}]\n" + oidc:                                                                       "without commas",
 		"groups: [{scopes: [query]}]\n" + oidc:                                                                   "name",
-		"groups: [{name: a, sites: [shop], scopes: [backup]}]\n" + oidc:                                          "group a: the scope backup is about all sites",
+		"groups: [{name: a, sites: [shop], scopes: [backup]}]\n" + oidc:                                          "group a: the scope backup covers all sites",
 	} {
 		if _, err := Parse(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\ngot %v, want %q", text, err, want)
@@ -82,7 +82,7 @@ func TestPeopleErrors(t *testing.T) {
 	}
 }
 
-// A header counts from the addresses of the proxy alone.
+// A header is accepted only from the addresses of the proxy.
 func TestProxy(t *testing.T) {
 	g := NewGuard(parse(t, people+"tokens: [{name: t, sha256: ba5005a40cf5212e4ac0190104cc127edab013294bb71279a975b27a80982d45}]\n"+
 		"proxy: {user_header: X-User, groups_header: X-Groups, networks: [10.1.2.0/24, '::1', 'fc00::/7']}\n"), ignore)
@@ -98,11 +98,11 @@ func TestProxy(t *testing.T) {
 		{"[::ffff:10.1.2.3]:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"web-perf"}}, 200},
 		{"10.1.3.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"web-perf"}}, 401},
 		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"all"}}, 401},
-		{"10.1.2.3:9", map[string][]string{"X-User": {"web-perf"}}, 401}, // which is no group of it
+		{"10.1.2.3:9", map[string][]string{"X-User": {"web-perf"}}, 401}, // ann is not in this group
 		{"10.1.2.3:9", map[string][]string{"X-Groups": {"web-perf"}}, 401},
 		{"10.1.2.3:9", map[string][]string{"X-User": {""}, "X-Groups": {"web-perf"}}, 401},
 		{"10.1.2.3:9", map[string][]string{"X-User": {"ann", "bob"}, "X-Groups": {"web-perf"}}, 401},
-		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"web-perf\u00a0"}}, 401}, // which is another group
+		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"web-perf\u00a0"}}, 401}, // another group
 		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"all,\tweb-perf "}}, 200},
 		{"10.1.2.3:9", nil, 401},
 		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"x"}, "Authorization": {"Bearer reader-token"}}, 200},
@@ -122,8 +122,8 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// Headers of the proxy that are too long, or not clear, grant nothing: a list of groups that was
-// cut inside a name could end with the name of another group. The log has the reason.
+// Headers of the proxy that are too long or ambiguous are not accepted: a truncated list of groups
+// could end with the name of another group. The log has the reason.
 func TestProxyHeadersRefused(t *testing.T) {
 	var why Reason
 	var detail error
@@ -139,7 +139,7 @@ func TestProxyHeadersRefused(t *testing.T) {
 		{[]string{"ann"}, []string{padding + "-guests"}, "header X-Groups: 16391 bytes; the most is 16384"},
 		{[]string{"ann"}, []string{"web-perf", padding}, "header X-Groups: 16393 bytes"},
 		{[]string{strings.Repeat("a", maxHeader+1)}, []string{"web-perf"}, "header X-User: 16385 bytes"},
-		{[]string{"ann", "bob"}, []string{"web-perf"}, "header X-User: the request has several"},
+		{[]string{"ann", "bob"}, []string{"web-perf"}, "header X-User: several in one request"},
 		{[]string{"ann\x7f"}, []string{"web-perf"}, "control character"},
 	} {
 		why, detail = "", nil

@@ -21,53 +21,52 @@ import (
 // Scope is a permission for a part of a daemon's API.
 type Scope string
 
-// The scopes.
 const (
 	ScopeQuery   Scope = "query"   // everything outside the other scopes
 	ScopeMetrics Scope = "metrics" // /metrics
 	ScopeBackup  Scope = "backup"  // /v1/backup: all data
-	ScopeDelete  Scope = "delete"  // /v1/deletions: to delete what is stored, and to see who did
-	ScopeSymbols Scope = "symbols" // /v1/symbols/: to send the symbols of a build, not to read them
-	ScopeChanges Scope = "changes" // POST /api/v1/changes/{id}: to say what is done about a change
+	ScopeDelete  Scope = "delete"  // /v1/deletions: delete data, and list deletions
+	ScopeSymbols Scope = "symbols" // /v1/symbols/: upload symbols of a build, not read them
+	ScopeChanges Scope = "changes" // POST /api/v1/changes/{id}: set the state of a change
 	ScopeViews   Scope = "views"   // /api/v1/views, /api/v1/view: the timeline of single visits
 )
 
-// scopeAdmin is the name in a file for all scopes.
+// scopeAdmin stands for all scopes in a file.
 const scopeAdmin Scope = "admin"
 
 func allScopes() []Scope {
 	return []Scope{ScopeQuery, ScopeMetrics, ScopeBackup, ScopeDelete, ScopeSymbols, ScopeViews, ScopeChanges}
 }
 
-// Rules hold the permissions of tokens and users. They do not change.
+// Rules holds the permissions of tokens and users. It is immutable.
 type Rules struct {
 	tokens     []token
 	users      []user
 	groups     []group
-	provider   *provider.Settings // nil: there is none
-	secretFile string             // with the secret for it; "": there is none
-	proxy      *proxy             // nil: no proxy says who sends a request
+	provider   *provider.Settings // nil: none
+	secretFile string             // file with its client secret; "": none
+	proxy      *proxy             // nil: none
 }
 
 // Identity is a token or user with its permissions.
 type Identity struct {
-	Name   string // of the token or user; tokens and users may have the same
+	Name   string // a token and a user may have the same name
 	Kind   string // "token", "user" or "person"
 	Scopes []Scope
-	Sites  []string // that they may query; none: all
+	Sites  []string // sites that it may query; none: all
 	Pages  []string // patterns of pages, see [feature.CheckPage]; none: all
 }
 
 // Limited reports whether the identity is restricted to some sites or pages.
 func (i *Identity) Limited() bool { return len(i.Sites)+len(i.Pages) > 0 }
 
-// token is the identity of the token with this hash.
+// token is a token's identity and hash.
 type token struct {
 	Identity
 	hash [sha256.Size]byte
 }
 
-// user is the identity of the password with this hash.
+// user is a user's identity and password hash.
 type user struct {
 	Identity
 	hash []byte // bcrypt
@@ -75,12 +74,12 @@ type user struct {
 
 const (
 	maxName = 64 // bytes
-	// maxCost bounds the cost of one password: 14 takes about a second.
+	// maxCost is the maximum bcrypt cost: 14 takes about a second.
 	maxCost = 14
 )
 
-// Parse reads rules, see the package documentation. Errors name the line and a remedy. A
-// file without any token or user is an error, too.
+// Parse parses rules, see the package documentation. Errors contain the line and a remedy. A file
+// without any token or user is an error.
 func Parse(r io.Reader) (*Rules, error) {
 	file, err := strictyaml.Read(r)
 	if err != nil {
@@ -107,7 +106,7 @@ func Parse(r io.Reader) (*Rules, error) {
 		return nil, err
 	}
 	if len(rules.tokens)+len(rules.users)+len(rules.groups) == 0 {
-		return nil, errors.New("no token and no user, so nobody could get in; add one to the list tokens or users")
+		return nil, errors.New("no token and no user, so every request would be refused; add one to the list tokens or users")
 	}
 	return &rules, nil
 }
@@ -118,7 +117,7 @@ func (r *Rules) addToken(item strictyaml.Value) error {
 		return err
 	}
 	if plain, ok := fields["token"]; ok {
-		return plain.Errorf("a token does not stand here in the clear; write `sha256: HASH` instead, with the HASH that `printf %%s TOKEN | sha256sum` prints")
+		return plain.Errorf("plain-text tokens are not allowed; write `sha256: HASH` instead, with the HASH that `printf %%s TOKEN | sha256sum` prints")
 	}
 	var t token
 	if t.Identity, err = identityOf("token", item, fields); err != nil {
@@ -129,12 +128,12 @@ func (r *Rules) addToken(item strictyaml.Value) error {
 		return err
 	}
 	if n, err := hex.Decode(t.hash[:], []byte(text[:min(len(text), 2*sha256.Size)])); err != nil || n != sha256.Size || len(text) != 2*sha256.Size {
-		return item.Errorf("token %s: sha256 is not the 64 hexadecimal digits that `printf %%s TOKEN | sha256sum` prints; the token itself does not stand here", t.Name)
+		return item.Errorf("token %s: sha256 is not the 64 hexadecimal digits that `printf %%s TOKEN | sha256sum` prints; plain-text tokens are not allowed", t.Name)
 	}
 	for _, other := range r.tokens {
 		switch {
 		case other.Name == t.Name:
-			return item.Errorf("a second token with the name %s", t.Name)
+			return item.Errorf("duplicate token %s", t.Name)
 		case other.hash == t.hash:
 			return item.Errorf("tokens %s and %s are the same", other.Name, t.Name)
 		}
@@ -150,7 +149,7 @@ func (r *Rules) addUser(item strictyaml.Value) error {
 	}
 	const how = "write bcrypt: and what `htpasswd -nB NAME` prints after the colon"
 	if plain, ok := fields["password"]; ok {
-		return plain.Errorf("a password does not stand here in the clear; %s", how)
+		return plain.Errorf("plain-text passwords are not allowed; %s", how)
 	}
 	var u user
 	if u.Identity, err = identityOf("user", item, fields); err != nil {
@@ -165,31 +164,31 @@ func (r *Rules) addUser(item strictyaml.Value) error {
 		return item.Errorf("user %s: %w; %s", u.Name, err, how)
 	}
 	if slices.ContainsFunc(r.users, func(other user) bool { return other.Name == u.Name }) {
-		return item.Errorf("a second user with the name %s", u.Name)
+		return item.Errorf("duplicate user %s", u.Name)
 	}
 	r.users = append(r.users, u)
 	return nil
 }
 
-// checkHash reports what is wrong with a bcrypt hash.
+// checkHash returns an error unless hash is a bcrypt hash of acceptable cost.
 func checkHash(hash []byte) error {
 	const alphabet = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	const size, encoded = 60, 53 // bytes, of which the last are salt and sum
 	if len(hash) != size || hash[1] != '2' || strings.Trim(string(hash[size-encoded:]), alphabet) != "" {
-		return errors.New("bcrypt is no hash of bcrypt")
+		return errors.New("bcrypt is not a bcrypt hash")
 	}
 	cost, err := bcrypt.Cost(hash)
 	if err != nil {
-		return errors.New("bcrypt is no hash of bcrypt")
+		return errors.New("bcrypt is not a bcrypt hash")
 	}
 	if cost > maxCost {
-		return fmt.Errorf("bcrypt has the cost %d, with which a request would take many seconds; use 10 to %d", cost, maxCost)
+		return fmt.Errorf("bcrypt has cost %d, so a request would take many seconds; use 10 to %d", cost, maxCost)
 	}
 	return nil
 }
 
-// nameOf returns the name of a token or user. It is shown in errors and compared with
-// request headers.
+// nameOf parses the name of a token or user. Names appear in errors and are compared with request
+// headers.
 func nameOf(item strictyaml.Value, fields map[string]strictyaml.Value) (string, error) {
 	name, err := fields["name"].Text()
 	if err != nil {
@@ -202,7 +201,7 @@ func nameOf(item strictyaml.Value, fields map[string]strictyaml.Value) (string, 
 	return name, nil
 }
 
-// identityOf returns the identity in an item of the file.
+// identityOf parses the identity of an item of the file.
 func identityOf(kind string, item strictyaml.Value, fields map[string]strictyaml.Value) (Identity, error) {
 	name, err := nameOf(item, fields)
 	if err != nil {
@@ -211,7 +210,7 @@ func identityOf(kind string, item strictyaml.Value, fields map[string]strictyaml
 	return allowedOf(kind, name, item, fields)
 }
 
-// allowedOf returns an identity with what an item of the file allows.
+// allowedOf parses the permissions of an item of the file.
 func allowedOf(kind, name string, item strictyaml.Value, fields map[string]strictyaml.Value) (who Identity, err error) {
 	who.Kind, who.Name = kind, name
 	var wrong [3]error
@@ -230,7 +229,7 @@ func allowedOf(kind, name string, item strictyaml.Value, fields map[string]stric
 	}
 	for _, scope := range []Scope{ScopeMetrics, ScopeBackup, ScopeDelete} {
 		if slices.Contains(who.Scopes, scope) {
-			return who, item.Errorf("%s %s: the scope %s is about all sites and pages; leave it out, or sites and pages", kind, who.Name, scope)
+			return who, item.Errorf("%s %s: the scope %s covers all sites and pages; remove it, or sites and pages", kind, who.Name, scope)
 		}
 	}
 	return who, nil
@@ -239,7 +238,7 @@ func allowedOf(kind, name string, item strictyaml.Value, fields map[string]stric
 func scopesOf(list strictyaml.Value) ([]Scope, error) {
 	texts, err := list.Texts(func(text string) error {
 		if Scope(text) != scopeAdmin && !slices.Contains(allScopes(), Scope(text)) {
-			return fmt.Errorf("scopes: %.40q is none of %s, %s", text, strings.Join(names(allScopes()), ", "), scopeAdmin)
+			return fmt.Errorf("scopes: %.40q is not one of %s, %s", text, strings.Join(names(allScopes()), ", "), scopeAdmin)
 		}
 		return nil
 	})
@@ -275,7 +274,7 @@ func (r *Rules) Sites() (sites []string) {
 	return slices.Compact(sites)
 }
 
-// token returns the identity of a sent token, or nil. It always takes the same time.
+// token returns the identity of a token, or nil. It takes constant time.
 func (r *Rules) token(sent string) (who *Identity) {
 	hash := sha256.Sum256([]byte(sent))
 	for i := range r.tokens {

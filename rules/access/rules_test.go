@@ -12,13 +12,13 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// hashOf returns what a file has of a token.
+// hashOf returns the hash of a token as written in a file.
 func hashOf(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }
 
-// bcryptOf returns what a file has of a password, made with little work.
+// bcryptOf returns the hash of a password as written in a file, with minimal cost.
 func bcryptOf(t testing.TB, password string) string {
 	t.Helper()
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
@@ -73,7 +73,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseLimited has who may ask about some sites and pages.
+// TestParseLimited parses restrictions to sites and pages.
 func TestParseLimited(t *testing.T) {
 	hash := strings.Repeat("0", 63)
 	r := parse(t, "tokens:\n  - {name: shop, sha256: "+hash+"1, sites: [shop, blog], pages: [/checkout/**, \"shop:/feed\"]}\n  - {name: boss, sha256: "+hash+"2, scopes: [admin]}\n"+
@@ -89,8 +89,8 @@ func TestParseLimited(t *testing.T) {
 		t.Errorf("sites %s", got)
 	}
 	for text, want := range map[string]string{
-		"sites: [Shop]": `line 2: "Shop" is not the name of a site`, "pages: [feed]": `line 2: page "feed" is not a page`, "sites: shop": "sites is no list",
-		"sites: [shop], scopes: [delete]": "token x: the scope delete is about all sites and pages", "sites: [shop], scopes: [metrics]": "token x: the scope metrics is about all sites and pages", "pages: [/a], scopes: [admin]": "the scope metrics is about all",
+		"sites: [Shop]": `line 2: "Shop" is not the name of a site`, "pages: [feed]": `line 2: page "feed" is not a page`, "sites: shop": "sites is not a list",
+		"sites: [shop], scopes: [delete]": "token x: the scope delete covers all sites and pages", "sites: [shop], scopes: [metrics]": "token x: the scope metrics covers all sites and pages", "pages: [/a], scopes: [admin]": "the scope metrics covers all",
 	} {
 		_, err := Parse(strings.NewReader("tokens:\n  - {name: x, sha256: " + hash + "1, " + text + "}\n"))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -99,7 +99,8 @@ func TestParseLimited(t *testing.T) {
 	}
 }
 
-// TestLimited has what is about all sites refused to who has some, and all else told whom it is for.
+// TestLimited checks that restricted identities are refused data of all sites, and that other
+// handlers get the restriction.
 func TestLimited(t *testing.T) {
 	text := "tokens:\n  - {name: shop, sha256: " + hashOf("s") + ", sites: [shop], scopes: [query, symbols]}\n  - {name: all, sha256: " + hashOf("a") + "}\n"
 	mux := http.NewServeMux()
@@ -112,7 +113,7 @@ func TestLimited(t *testing.T) {
 		status      int
 		says        string
 	}{
-		{"/api/v1/top", "s", 200, "Name:shop"}, {"/api/v1/top", "a", 200, "Sites:[]"}, {"/v1/symbols", "s", 403, "this tells of all sites"},
+		{"/api/v1/top", "s", 200, "Name:shop"}, {"/api/v1/top", "a", 200, "Sites:[]"}, {"/v1/symbols", "s", 403, "this needs access to all sites"},
 		{"/v1/symbols", "a", 200, "Name:all"}, {"/v1/symbols/x", "s", 200, "Sites:[shop]"}, {"/healthz", "s", 200, "<nil>"},
 	} {
 		if w := ask(h, http.MethodGet, c.path, "Bearer "+c.token); w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
@@ -126,27 +127,27 @@ func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":          "no token and no user",
 		"# empty\n": "no token and no user",
-		"tokens:\n": "line 1: tokens is no list with something in it",
-		"tokens:\n  - name: a\n    sha256: " + hash + "\nkeys: 5":                              `line 4: unknown key "keys"; known are tokens, users`,
-		"tokens:\n  - name: a\n    token: abc":                                                 "line 3: a token does not stand here in the clear; write `sha256: HASH` instead, with the HASH that `printf %s TOKEN | sha256sum` prints",
+		"tokens:\n": "line 1: tokens is not a list with at least one entry",
+		"tokens:\n  - name: a\n    sha256: " + hash + "\nkeys: 5":                              `line 4: unknown key "keys"; known keys are tokens, users`,
+		"tokens:\n  - name: a\n    token: abc":                                                 "line 3: plain-text tokens are not allowed; write `sha256: HASH` instead, with the HASH that `printf %s TOKEN | sha256sum` prints",
 		"tokens:\n  - name: a\n    sha256: abc":                                                "line 2: token a: sha256 is not the 64 hexadecimal digits",
 		"tokens:\n  - name: a\n    sha256: x" + hash[1:]:                                       "is not the 64 hexadecimal digits",
 		"tokens:\n  - name: a\n    sha256: " + hash + "00":                                     "is not the 64 hexadecimal digits",
 		"tokens:\n  - name: a":                                                                 "line 2: token a: sha256 is not",
 		"tokens:\n  - sha256: " + hash:                                                         `line 2: name "": give it one`,
 		"tokens:\n  - name: a b\n    sha256: " + hash:                                          `line 2: name "a b": give it one of up to 64 bytes, without spaces and colons`,
-		"tokens:\n  - {name: a, sha256: " + hash + "}\n  - {name: a, sha256: " + other + "}":   "line 3: a second token with the name a",
+		"tokens:\n  - {name: a, sha256: " + hash + "}\n  - {name: a, sha256: " + other + "}":   "line 3: duplicate token a",
 		"tokens:\n  - {name: a, sha256: " + hash + "}\n  - {name: b, sha256: " + hash + "}":    "line 3: tokens a and b are the same",
-		"tokens:\n  - name: a\n    sha256: " + hash + "\n    scopes:\n      - all":             `line 5: scopes: "all" is none of query, metrics, backup`,
-		"tokens:\n  - name: a\n    sha256: " + hash + "\n    scopes: []":                       "line 4: scopes is no list with something in it",
-		"users:\n  - name: a\n    password: b":                                                 "line 3: a password does not stand here in the clear; write bcrypt:",
-		"users:\n  - name: a\n    bcrypt: b":                                                   "line 2: user a: bcrypt is no hash of bcrypt; write bcrypt: and what `htpasswd -nB NAME` prints after the colon",
-		"users:\n  - name: a\n    bcrypt: " + secret[:59]:                                      "is no hash of bcrypt",
-		"users:\n  - name: a\n    bcrypt: " + secret[:59] + "=":                                "is no hash of bcrypt",
-		"users:\n  - name: a\n    bcrypt: $1" + secret[2:]:                                     "is no hash of bcrypt",
-		"users:\n  - name: a\n    bcrypt: $2a$15" + secret[6:]:                                 "user a: bcrypt has the cost 15",
+		"tokens:\n  - name: a\n    sha256: " + hash + "\n    scopes:\n      - all":             `line 5: scopes: "all" is not one of query, metrics, backup`,
+		"tokens:\n  - name: a\n    sha256: " + hash + "\n    scopes: []":                       "line 4: scopes is not a list with at least one entry",
+		"users:\n  - name: a\n    password: b":                                                 "line 3: plain-text passwords are not allowed; write bcrypt:",
+		"users:\n  - name: a\n    bcrypt: b":                                                   "line 2: user a: bcrypt is not a bcrypt hash; write bcrypt: and what `htpasswd -nB NAME` prints after the colon",
+		"users:\n  - name: a\n    bcrypt: " + secret[:59]:                                      "is not a bcrypt hash",
+		"users:\n  - name: a\n    bcrypt: " + secret[:59] + "=":                                "is not a bcrypt hash",
+		"users:\n  - name: a\n    bcrypt: $1" + secret[2:]:                                     "is not a bcrypt hash",
+		"users:\n  - name: a\n    bcrypt: $2a$15" + secret[6:]:                                 "user a: bcrypt has cost 15",
 		"users:\n  - name: a:b\n    bcrypt: " + secret:                                         "without spaces and colons",
-		"users:\n  - {name: a, bcrypt: " + secret + "}\n  - {name: a, bcrypt: " + secret + "}": "line 3: a second user with the name a",
+		"users:\n  - {name: a, bcrypt: " + secret + "}\n  - {name: a, bcrypt: " + secret + "}": "line 3: duplicate user a",
 	} {
 		if r, err := Parse(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %+v, %v, want an error with %q", text, r, err, want)
@@ -154,8 +155,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse reads any text: it never panics, and rules that it accepts let somebody in,
-// and have names, scopes and hashes that can be used.
+// FuzzParse parses any text: it never panics, and accepted rules have at least one identity, with
+// valid names, scopes and hashes.
 func FuzzParse(f *testing.F) {
 	f.Add("")
 	f.Add(sampleText(f))

@@ -17,19 +17,21 @@ const (
 	sessionCookie = "fieldtrie-session"
 	// sessionFor is the duration of a login.
 	sessionFor = 12 * time.Hour
-	// mostSessions bounds the current logins of one user or token: another login ends the oldest of these, and none of others.
+	// mostSessions is the maximum number of logins of one user or token: a further login ends the
+	// oldest login of the same user or token.
 	mostSessions = 200
-	// maxLogin bounds the body of a login, in bytes.
+	// maxLogin is the maximum size of the body of a login, in bytes.
 	maxLogin = 4 << 10
 )
 
-// sessions are the logins of browsers. They end with their rules, and with the process.
+// sessions are the logins of browsers. They end when the rules are replaced and when the process
+// ends.
 type sessions struct {
 	now func() time.Time
 
 	mu  sync.Mutex
-	of  map[[sha256.Size]byte]*list.Element // by hash of the cookie, so that looking one up tells nothing of others
-	old map[string]*list.List               // of *session, the oldest first, by kind and name of whose they are
+	of  map[[sha256.Size]byte]*list.Element // by hash of the cookie, so that lookup time reveals nothing
+	old map[string]*list.List               // of *session, oldest first, by kind and name of the owner
 }
 
 type session struct {
@@ -42,10 +44,10 @@ func newSessions(now func() time.Time) *sessions {
 	return &sessions{now: now, of: map[[sha256.Size]byte]*list.Element{}, old: map[string]*list.List{}}
 }
 
-// owner names whose login it is.
+// owner returns a key of the identity that logged in.
 func (x *session) owner() string { return x.who.Kind + " " + x.who.Name }
 
-// begin returns the text of a new cookie, for a login of some time.
+// begin starts a login and returns the value of its cookie.
 func (s *sessions) begin(who *Identity, lasts time.Duration) string {
 	text := rand.Text()
 	x := &session{sha256.Sum256([]byte(text)), who, s.now().Add(lasts)}
@@ -63,7 +65,7 @@ func (s *sessions) begin(who *Identity, lasts time.Duration) string {
 	return text
 }
 
-// whose returns the identity of a cookie's login, or nil.
+// whose returns the identity of the login with this cookie, or nil.
 func (s *sessions) whose(text string) *Identity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +81,7 @@ func (s *sessions) whose(text string) *Identity {
 	return x.who
 }
 
-// end ends the login of a cookie, if any.
+// end ends the login with this cookie, if any.
 func (s *sessions) end(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,8 +106,7 @@ func cookieOf(r *http.Request) string {
 	return ""
 }
 
-// Credentials returns the credentials of a request, so that different senders can be told apart. It
-// is a secret.
+// Credentials returns the credentials of a request, to distinguish senders. The result is secret.
 func Credentials(r *http.Request) string {
 	return r.Header.Get("Authorization") + " " + cookieOf(r)
 }
@@ -117,11 +118,11 @@ type login struct {
 	Token    string `json:"token"`
 }
 
-// Login returns a handler that accepts a user and a password, or a token, as JSON, and gives the
-// browser a cookie: 204, 400 for a malformed login, 401 for an unknown one, 429 if too many
-// passwords are being checked. The cookie is only for this address; scripts cannot read it, and
-// pages of other sites cannot make a browser send it. The login holds for twelve hours, until the
-// rules are read again, or until [Guard.Logout].
+// Login returns a handler that accepts a user and a password, or a token, as JSON, and sets a
+// cookie: 204, 400 for a malformed login, 401 for an unknown one, 429 if too many passwords are
+// being checked. Browsers send the cookie only to this address; scripts cannot read it, and pages
+// of other sites cannot make a browser send it. A login is valid for twelve hours, until the rules
+// are reloaded, or until [Guard.Logout].
 func (g *Guard) Login() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var l login
@@ -148,7 +149,7 @@ func (g *Guard) Login() http.Handler {
 			writeError(w, http.StatusServiceUnavailable, err.Error())
 		case who == nil:
 			g.refused(r, ReasonUnknown, nil)
-			writeError(w, http.StatusUnauthorized, "there is no such user, or the password or token is another one")
+			writeError(w, http.StatusUnauthorized, "unknown user, or wrong password or token")
 		default:
 			setCookie(w, isSecure(r), "", now.sessions.begin(who, sessionFor), sessionFor)
 			w.WriteHeader(http.StatusNoContent)
@@ -161,12 +162,13 @@ func (g *Guard) Logout() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.now.Load().sessions.end(cookieOf(r))
 		setCookie(w, isSecure(r), "", "", -time.Second)
-		w.Header().Set("Clear-Site-Data", `"cache"`) // what was answered stays in no cache of the browser
+		w.Header().Set("Clear-Site-Data", `"cache"`) // removes responses from the browser's cache
 		w.WriteHeader(http.StatusNoContent)
 	})
 }
 
-// setCookie gives a browser the cookie of a login for all below a path; without one, for all beside what was asked for.
+// setCookie sets the login cookie for everything below a path. Without a path, the cookie applies
+// to the directory of the request.
 func setCookie(w http.ResponseWriter, secure bool, path, value string, age time.Duration) {
 	http.SetCookie(w, &http.Cookie{
 		Name: sessionCookie, Path: path, Value: value, MaxAge: int(age / time.Second),
@@ -174,9 +176,8 @@ func setCookie(w http.ResponseWriter, secure bool, path, value string, age time.
 	})
 }
 
-// isSecure reports whether a browser uses TLS, to the daemon itself or to a proxy in front of it.
-// The header of the proxy can be forged without harm: a browser without TLS then rejects its own
-// cookie.
+// isSecure reports whether the browser uses TLS, to the daemon or to a proxy in front of it.
+// Forging the header of the proxy does no harm: a browser without TLS then rejects its own cookie.
 func isSecure(r *http.Request) bool {
 	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") || strings.HasPrefix(r.Header.Get("Origin"), "https://")
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// withLogin is a guarded address at which browsers can log in.
+// withLogin is a guarded address with a login for browsers.
 func withLogin(t *testing.T) (*Guard, http.Handler) {
 	t.Helper()
 	g := NewGuard(parse(t, sampleText(t)), ignore)
@@ -22,7 +22,7 @@ func withLogin(t *testing.T) (*Guard, http.Handler) {
 	return g, g.Handler(mux)
 }
 
-// browse sends a request as the script of a page does, with a cookie unless it is nil.
+// browse sends a request like the script of a page, with a cookie unless it is nil.
 func browse(h http.Handler, method, path, body string, cookie *http.Cookie) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Sec-Fetch-Dest", "empty")
@@ -34,7 +34,7 @@ func browse(h http.Handler, method, path, body string, cookie *http.Cookie) *htt
 	return w
 }
 
-// logIn returns the cookie that a login gives.
+// logIn returns the cookie of a login.
 func logIn(t *testing.T, h http.Handler, body string) *http.Cookie {
 	t.Helper()
 	w := browse(h, http.MethodPost, "/login", body, nil)
@@ -94,7 +94,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// Behind a proxy with TLS the cookie is for TLS alone.
+// Behind a proxy with TLS the cookie requires TLS.
 func TestLoginSecure(t *testing.T) {
 	_, h := withLogin(t)
 	for name, value := range map[string]string{"X-Forwarded-Proto": "https", "Origin": "https://profiles.example.com"} {

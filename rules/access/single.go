@@ -16,26 +16,28 @@ import (
 )
 
 const (
-	// StartPath is where a login by the OpenID provider begins.
+	// StartPath is the path at which a login with the OpenID provider starts.
 	StartPath = "/login/start"
-	// providerHeader names in a refusal the provider by which a browser can log in, see [StartPath].
+	// providerHeader is the header of a refusal with the name of the provider, see [StartPath].
 	providerHeader = "Fieldtrie-Login"
-	// attemptCookie is the name of the cookie of a login that is begun, and attemptFor how long that may take. With TLS it has a prefix, by which
-	// browsers take it from no other host.
+	// attemptCookie is the name of the cookie of a started login. With TLS it gets a prefix, so
+	// that browsers accept it only from this host.
 	attemptCookie, hostPrefix = "fieldtrie-attempt", "__Host-"
 	attemptFor                = 10 * time.Minute
-	// personFor is the duration of a login by the provider: then it is asked again, in which groups somebody is.
+	// personFor is the duration of a login with the provider. After it, groups are checked again.
 	personFor = 8 * time.Hour
-	// maxNext bounds the path to go to after a login, and maxAttempt the cookie, in bytes.
+	// maxNext is the maximum length of the path to open after a login, and maxAttempt of the
+	// cookie, in bytes.
 	maxNext, maxAttempt = 1 << 10, 4 << 10
 )
 
-// newProviderWork bounds how many logins wait for the provider, as [workload] does for passwords.
+// newProviderWork bounds how many logins wait for the provider, like [workload] for passwords.
 func newProviderWork() *workload {
 	return &workload{line: fair.New(fair.Options{Turns: 8, Waiting: mostOfAddress, Most: mostWaiting}), wait: 3 * time.Second}
 }
 
-// Start returns a handler that sends a browser to the OpenID provider to log in. The parameter next is the path to which it returns.
+// Start returns a handler that redirects a browser to the OpenID provider. The parameter next is
+// the path to open after the login.
 func (g *Guard) Start() http.Handler {
 	return g.inTurn(func(w http.ResponseWriter, r *http.Request, now *guarding) error {
 		a := provider.NewAttempt(localPath(r.URL.Query().Get("next")))
@@ -53,11 +55,12 @@ func (g *Guard) Start() http.Handler {
 	})
 }
 
-// Callback returns a handler that lets in who comes back from the OpenID provider, if a group in the rules may.
+// Callback returns a handler for browsers that come back from the OpenID provider. It logs the
+// person in if one of their groups is in the rules.
 func (g *Guard) Callback() http.Handler {
 	return g.inTurn(func(w http.ResponseWriter, r *http.Request, now *guarding) error {
 		a := attemptIn(r, now.secure(r))
-		http.SetCookie(w, attemptOf(now.secure(r), "", -time.Second)) // an attempt is good for one login
+		http.SetCookie(w, attemptOf(now.secure(r), "", -time.Second)) // an attempt is valid for one login
 		person, err := now.provider.Finish(r.Context(), a, r.URL.Query())
 		if err != nil {
 			return err
@@ -73,14 +76,14 @@ func (g *Guard) Callback() http.Handler {
 	})
 }
 
-// inTurn returns a handler that calls one step of a login by the provider, when it is the turn of
-// the browser's address.
+// inTurn returns a handler that calls one step of a login with the provider, when the browser's
+// address has its turn.
 func (g *Guard) inTurn(step func(http.ResponseWriter, *http.Request, *guarding) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		now := g.now.Load()
 		if now.provider == nil {
-			writeError(w, http.StatusNotFound, "nobody logs in by a provider here: the file of --access has no oidc")
+			writeError(w, http.StatusNotFound, "login with a provider is not configured: the file of --access has no oidc")
 			return
 		}
 		done, err := g.logins.begin(r.Context(), AddressOf(r))
@@ -94,16 +97,16 @@ func (g *Guard) inTurn(step func(http.ResponseWriter, *http.Request, *guarding) 
 	})
 }
 
-// failed responds with a page that has one sentence and the id of the request. The details are for
-// the log: anybody can ask for the page, and the provider's errors can have addresses of its
-// network.
+// failed responds with a page that contains one sentence and the id of the request. The details go
+// to the log: any client can request the page, and the provider's errors may contain internal
+// addresses.
 func (g *Guard) failed(w http.ResponseWriter, r *http.Request, err error) {
 	status, reason := http.StatusBadGateway, ReasonProvider
 	why := "the login provider does not respond as it should; try again later"
 	refused, isRefused := errors.AsType[*provider.RefusedError](err)
 	switch {
-	case r.Context().Err() != nil: // the browser has left, or the daemon ends
-		writeError(w, http.StatusServiceUnavailable, "the login was given up")
+	case r.Context().Err() != nil: // the browser is gone, or the daemon shuts down
+		writeError(w, http.StatusServiceUnavailable, "the login was cancelled")
 		return
 	case errors.Is(err, errBusy):
 		status, reason, err = http.StatusTooManyRequests, ReasonBusy, nil
@@ -121,7 +124,8 @@ func (g *Guard) failed(w http.ResponseWriter, r *http.Request, err error) {
 		html.EscapeString(why), html.EscapeString(requests.ID(r)))
 }
 
-// localPath returns a path of this address, / if a text is none: browsers take //host and /\host for other addresses.
+// localPath returns a path on this address, or / if text is not one: browsers treat //host and
+// /\host as other hosts.
 func localPath(text string) string {
 	if len(text) > maxNext || !strings.HasPrefix(text, "/") || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f || c == '\\' }) || strings.HasPrefix(text, "//") {
 		return "/"
@@ -129,7 +133,8 @@ func localPath(text string) string {
 	return text
 }
 
-// secure reports whether the cookies of a login by the provider are for TLS alone: also if a proxy does not say that it has it.
+// secure reports whether cookies of a login with the provider require TLS, even if a proxy does not
+// report that it uses TLS.
 func (g *guarding) secure(r *http.Request) bool { return isSecure(r) || g.provider.Secure() }
 
 // attemptName returns the name of the cookie of an attempt.
@@ -140,13 +145,13 @@ func attemptName(secure bool) string {
 	return attemptCookie
 }
 
-// attemptOf returns the cookie of an attempt. It is sent along when the provider sends the browser back, so it is not for requests of this
-// address alone.
+// attemptOf returns the cookie of an attempt. The browser must send it when the provider redirects
+// it back, so it is not SameSite=Strict.
 func attemptOf(secure bool, value string, age time.Duration) *http.Cookie {
 	return &http.Cookie{Name: attemptName(secure), Value: value, Path: "/", MaxAge: int(age / time.Second), HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}
 }
 
-// attemptIn returns the attempt of a browser, the zero one if it has begun none.
+// attemptIn returns the attempt of a browser, or the zero Attempt.
 func attemptIn(r *http.Request, secure bool) (a provider.Attempt) {
 	c, err := r.Cookie(attemptName(secure))
 	if err != nil || len(c.Value) > maxAttempt {

@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/access/provider"
 )
 
-// After a login a browser goes to a page of this address, whatever the link to the login says.
+// After a login a browser goes to a page of this address, whatever the login link contains.
 func TestNext(t *testing.T) {
 	for text, want := range map[string]string{
 		"/feed?page=%2Fx": "/feed?page=%2Fx", "/": "/", "": "/", "feed": "/", "//evil.example": "/", "/\\evil.example": "/", "\\\\evil.example": "/", "https://evil.example": "/",
@@ -26,7 +26,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// Without a provider there is no login by one, and with one refusals name it.
+// Without a provider, login with one is refused; with one, refusals name it.
 func TestStart(t *testing.T) {
 	for text, want := range map[string]int{sampleText(t): http.StatusNotFound, people + "oidc: {issuer: http://127.0.0.1:1, client_id: f, name: 'Ex ample', url: https://d.example}\n": http.StatusBadGateway} {
 		refused := map[Reason]int{}
@@ -40,7 +40,7 @@ func TestStart(t *testing.T) {
 		}
 		w := browse(h, http.MethodGet, provider.CallbackPath+"?state=&code=x&error=%3Cscript%3E", "", nil)
 		if want == http.StatusBadGateway {
-			want = http.StatusForbidden // no login was begun
+			want = http.StatusForbidden // no login was started
 		}
 		if w.Code != want || strings.Contains(w.Body.String(), "<script") || fmt.Sprint(w.Header()["Cache-Control"]) != "[no-store]" {
 			t.Errorf("callback: %d %s %v", w.Code, w.Body, w.Header())
@@ -52,8 +52,8 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// The page of a failed login has one sentence and the id of the request. Errors of the provider are
-// for the log.
+// The page of a failed login has one sentence and the id of the request. Errors of the provider go
+// to the log.
 func TestFailedLogin(t *testing.T) {
 	var why Reason
 	var detail error
@@ -103,7 +103,7 @@ func TestLoginsTakeTurns(t *testing.T) {
 	}
 }
 
-// A browser that leaves while it waits is no failure of the provider, and no refusal.
+// A browser that disconnects while it waits is neither a failure of the provider nor a refusal.
 func TestBrowserLeaves(t *testing.T) {
 	g := NewGuard(parse(t, people+"oidc: {issuer: http://127.0.0.1:1, client_id: f, url: https://d.example}\n"),
 		func(_ *http.Request, reason Reason, err error) { t.Errorf("refused: %s, %v", reason, err) })
@@ -115,7 +115,7 @@ func TestBrowserLeaves(t *testing.T) {
 	}
 }
 
-// A login that is begun is a cookie for TLS alone where browsers use that, of a name that no other
+// Where browsers use TLS, the cookie of a started login requires TLS and has a name that no other
 // host can set.
 func TestAttemptCookie(t *testing.T) {
 	for url, want := range map[string]string{"https://d.example/x": "__Host-fieldtrie-attempt", "http://127.0.0.1:8419": "fieldtrie-attempt"} {

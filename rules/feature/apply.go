@@ -10,16 +10,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
-// Bounds bound the spans of a trace.
+// Bounds limits the spans of a trace.
 type Bounds struct {
-	Spans  int // in all
-	AtOnce int // overlapping spans
+	Spans  int // total
+	AtOnce int // overlapping
 }
 
-// Apply adds spans to the context of t for the features of r that are active in it. Existing
-// and added spans of a feature are merged into spans that do not overlap. A feature that
-// exceeds the bounds is left unchanged, since a part of its time would look like all of it;
-// Apply returns the number of such features. The trace must be valid, and stays valid.
+// Apply adds spans to the context of t for the features of r that are active in it. It merges
+// existing and added spans of a feature into spans that do not overlap. It skips a feature that
+// exceeds the bounds, since part of its time would look like all of it, and returns the number of
+// skipped features. The trace must be valid, and stays valid.
 func (r Rules) Apply(t *trie.Trace, most Bounds) (skipped int) {
 	var found [MaxFeatures][]timeRange
 	r.onPages(t, &found)
@@ -43,7 +43,7 @@ func (r Rules) Apply(t *trie.Trace, most Bounds) (skipped int) {
 	return skipped
 }
 
-// timeRange is a time [start, end).
+// timeRange is the time [start, end) in µs.
 type timeRange struct{ start, end int64 }
 
 // set is a set of features by number.
@@ -70,8 +70,8 @@ func (r *Rules) onPages(t *trie.Trace, found *[MaxFeatures][]timeRange) {
 	}
 }
 
-// covered returns the time that the samples of t cover. A trace without samples is on the
-// page that it began on.
+// covered returns the time that the samples of t cover. A trace without samples counts for its
+// first page.
 func covered(t *trie.Trace) (from, to int64) {
 	if len(t.Samples) == 0 {
 		return 0, 1
@@ -83,18 +83,17 @@ func covered(t *trie.Trace) (from, to int64) {
 	return from, last + max(int64(t.Context.Interval), 1)
 }
 
-// inStacks adds to found the time of the samples with a function of a feature in their
-// stack. It gives up the features that it returns: they have more time ranges than the limit
-// of spans.
+// inStacks adds to found the time of the samples with a function of a feature in their stack. It
+// skips and returns the features with more than most time ranges.
 func (r *Rules) inStacks(t *trie.Trace, most int, found *[MaxFeatures][]timeRange) (over set) {
 	nodes := r.ofNodes(t)
 	if nodes == nil {
 		return 0
 	}
-	onTop := map[trie.Frame]set{} // what the browser did, on top of a stack
+	onTop := map[trie.Frame]set{} // work of the browser, on top of a stack
 	var open set
 	var begun [MaxFeatures]int64
-	last := int64(math.MinInt64) // where the time of the sample before ends
+	last := int64(math.MinInt64) // end of the previous sample's time
 	finish := func(which set) {
 		for ; which != 0; which &= which - 1 {
 			i := bits.TrailingZeros64(uint64(which))
@@ -135,14 +134,14 @@ func (r *Rules) inStacks(t *trie.Trace, most int, found *[MaxFeatures][]timeRang
 	return over
 }
 
-// ofNodes returns for each node of t the features of its frame and those below it on the
-// stack. It is nil if no stack has any.
+// ofNodes returns for each node of t the features of its frame and of its callers. It returns nil
+// if no stack has any.
 func (r *Rules) ofNodes(t *trie.Trace) []set {
 	if len(r.frames) == 0 {
 		return nil
 	}
 	frames := make([]set, len(t.Frames))
-	about := map[trie.StringID][]int{} // rules, by script
+	about := map[trie.StringID][]int{} // rule numbers by script
 	var present []int
 	var all set
 	for i, f := range t.Frames {
@@ -157,7 +156,7 @@ func (r *Rules) ofNodes(t *trie.Trace) []set {
 		frames[i] = r.of(t.Strings[f.Name], present)
 		all |= frames[i]
 	}
-	marked := func(s trie.Sample) bool { return s.Marker != trie.MarkerNone } // which has a frame of its own
+	marked := func(s trie.Sample) bool { return s.Marker != trie.MarkerNone } // which has its own frame
 	if all == 0 && !slices.ContainsFunc(t.Samples, marked) {
 		return nil
 	}
@@ -193,8 +192,8 @@ func (r *Rules) of(name string, about []int) (out set) {
 	return out
 }
 
-// unite returns spans, sorted, extended by the time ranges more for the feature with this
-// name. It does not change spans.
+// unite returns spans, sorted, with the time ranges more added to the feature with this name. It
+// does not change spans.
 func unite(spans []trie.Span, name string, more []timeRange) []trie.Span {
 	out := make([]trie.Span, 0, len(spans)+len(more))
 	all := slices.Clone(more)
@@ -219,7 +218,7 @@ func unite(spans []trie.Span, name string, more []timeRange) []trie.Span {
 
 // atOnce returns the maximum number of overlapping spans. spans are sorted.
 func atOnce(spans []trie.Span) (most int) {
-	var ends []int64 // of the spans that last
+	var ends []int64 // ends of active spans
 	for _, s := range spans {
 		ends = slices.DeleteFunc(ends, func(end int64) bool { return end <= s.Start })
 		ends = append(ends, s.End())

@@ -15,7 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-const never = 1 << 30 // more spans than there are
+const never = 1 << 30 // more spans than in any test
 
 func mustRules(t testing.TB, list ...Rule) Rules {
 	t.Helper()
@@ -34,8 +34,8 @@ func spans(c *trie.Context) (out []string) {
 	return out
 }
 
-// shop is a trace of an application of two pages. Samples are 10 µs apart at most, but for
-// a gap.
+// shop is a trace of an application with two pages. Samples are at most 10 µs apart, except for one
+// gap.
 func shop() *trie.Trace {
 	t := &trie.Trace{Trie: *trie.New()}
 	f := func(name, resource string) trie.Frame { return trie.Frame{Name: name, Resource: resource} }
@@ -57,7 +57,7 @@ func TestApply(t *testing.T) {
 		name  string
 		rules []Rule
 		most  Bounds
-		has   []trie.Span // as the page sent them
+		has   []trie.Span // spans sent by the page
 		want  []string
 		skip  int
 	}{
@@ -105,7 +105,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// A trace without samples is on its page all the same.
+// A trace without samples still counts for its page.
 func TestApplyWithoutSamples(t *testing.T) {
 	tr := &trie.Trace{Trie: *trie.New(), Context: trie.Context{Page: "/shop"}}
 	mustRules(t, Rule{Name: "p", Page: "/shop"}, Rule{Name: "f", Function: "*"}).Apply(tr, Bounds{never, never})
@@ -114,7 +114,7 @@ func TestApplyWithoutSamples(t *testing.T) {
 	}
 }
 
-// realTraces are those of testdata/traces.
+// realTraces returns the traces in testdata/traces.
 func realTraces(t testing.TB) map[string]*trie.Trace {
 	t.Helper()
 	names, err := filepath.Glob(filepath.FromSlash("../../testdata/traces/*.json.gz"))
@@ -145,7 +145,7 @@ func realTraces(t testing.TB) map[string]*trie.Trace {
 	return out
 }
 
-// selfIn returns the self time that a merge books under a feature.
+// selfIn returns the self time of a feature in a merge.
 func selfIn(tr *trie.Trace, feature string) int64 {
 	m := trie.NewMerger()
 	m.AddTrace(tr, func(s trie.Slice) int {
@@ -162,7 +162,7 @@ func selfIn(tr *trie.Trace, feature string) int64 {
 	return self
 }
 
-// totalOf returns the total of the outermost nodes of a merged trace whose frame fits.
+// totalOf returns the total of the outermost matching nodes of a merged trace.
 func totalOf(tr *trie.Trace, fits func(trie.Frame) bool) (total int64) {
 	bare := *tr
 	bare.Context.Spans = nil
@@ -182,8 +182,8 @@ func totalOf(tr *trie.Trace, fits func(trie.Frame) bool) (total int64) {
 	return total
 }
 
-// The time of a feature is the total of its stacks to the microsecond, on real traces with
-// their bursts, gaps and repeats.
+// The time of a feature equals the total of its stacks to the microsecond, on real traces with
+// bursts, gaps and repeats.
 func TestApplyIsExact(t *testing.T) {
 	for name, tr := range realTraces(t) {
 		functions := map[string]bool{"": true}
@@ -223,7 +223,7 @@ func TestApplyIsExact(t *testing.T) {
 	}
 }
 
-// typicalRules are like those of a site: some pages, packages and functions.
+// typicalRules are rules as of a real site: some pages, packages and functions.
 func typicalRules(t testing.TB) Rules {
 	return mustRules(t,
 		Rule{Name: "checkout", Page: "/checkout/**"}, Rule{Name: "speedometer", Page: "/**"},
@@ -253,7 +253,7 @@ func BenchmarkApply(b *testing.B) {
 	b.ReportMetric(float64(skipped)/n, "skipped/trace")
 }
 
-// BenchmarkDecode is what Apply is measured against.
+// BenchmarkDecode is the baseline for Apply.
 func BenchmarkDecode(b *testing.B) {
 	var all [][]byte
 	for _, tr := range realTraces(b) {

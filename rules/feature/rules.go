@@ -9,31 +9,31 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/site"
 )
 
-// Rule defines a part of a feature. It has either a page, or one or more of the other conditions,
+// Rule defines part of a feature. It has either a page, or one or more of the other conditions,
 // which must all hold for the same function.
 type Rule struct {
-	Name     string // of the feature; several rules may have one
+	Name     string // name of the feature; several rules may share it
 	Page     string // see [CheckPage]
-	Package  string // npm package of the function's script, as scripturl.Package tells it
-	Function string // name of the function, in which * is any text
-	Resource string // URL of its script, in which * is any text
+	Package  string // npm package of the script, see scripturl.Package
+	Function string // name of the function, with * for any text
+	Resource string // URL of the script, with * for any text
 }
 
 const (
-	// MaxFeatures bounds the features of all rules, and MaxRules the rules: each is compared with
-	// every function of every trace received.
+	// MaxFeatures is the maximum number of features, and MaxRules of rules: every rule is compared
+	// with every function of every received trace.
 	MaxFeatures = 64
 	MaxRules    = 200
-	// maxText bounds each text of a rule, in bytes.
+	// maxText is the maximum length of each text of a rule, in bytes.
 	maxText = 500
 )
 
-// Rules are compiled rules. The zero value has none. They do not change.
+// Rules are compiled rules. The zero value has no rules. They are immutable.
 type Rules struct {
-	names    []string // of the features, by number
+	names    []string // names of the features, by number
 	pages    []pageRule
 	frames   []frameRule
-	packages bool // some rule is about one
+	packages bool // some rule has a package
 }
 
 // pageRule assigns a page to a feature.
@@ -50,7 +50,7 @@ type frameRule struct {
 	resource glob
 }
 
-// NewRules compiles rules.
+// NewRules compiles rules. It returns an error for invalid or too many rules.
 func NewRules(list []Rule) (Rules, error) {
 	if len(list) > MaxRules {
 		return Rules{}, fmt.Errorf("%d rules for features, the most is %d", len(list), MaxRules)
@@ -78,7 +78,7 @@ func NewRules(list []Rule) (Rules, error) {
 	return out, nil
 }
 
-// Check reports what is wrong with a rule.
+// Check returns an error if the rule is invalid.
 func (r Rule) Check() error {
 	for _, text := range []string{r.Name, r.Page, r.Package, r.Function, r.Resource} {
 		if len(text) > maxText || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
@@ -88,30 +88,30 @@ func (r Rule) Check() error {
 	code := r.Package + r.Function + r.Resource
 	switch {
 	case r.Name == "":
-		return errors.New("it has no name")
+		return errors.New("name is missing")
 	case r.Page == "" && code == "":
-		return errors.New("nothing says what belongs to it: give a page, or a package, function or resource")
+		return errors.New("no condition: set a page, or a package, function or resource")
 	case r.Page != "" && code != "":
-		return errors.New("a rule is about a page or about code; write two rules with this name")
+		return errors.New("a rule has either a page or code; write two rules with this name")
 	case strings.Contains(r.Package, "*"):
-		return fmt.Errorf("package %.40q: it is a name such as lodash or @babel/core, and no pattern", r.Package)
+		return fmt.Errorf("package %.40q is not a name such as lodash or @babel/core; patterns are not allowed", r.Package)
 	case r.Page != "":
 		return CheckPage(r.Page)
 	}
 	return nil
 }
 
-// CheckPage reports what is wrong with a pattern of pages: a page as shown in the catalogue, such
-// as /feed or /user/:id, or such a page followed by /** for it and all pages below it. A pattern
-// without a site matches the pages of all sites.
+// CheckPage returns an error if a pattern of pages is invalid. A pattern is a page as shown in the
+// catalogue, such as /feed or /user/:id, or a page followed by /** for it and all pages below it. A
+// pattern without a site matches pages of all sites.
 func CheckPage(pattern string) error {
 	_, pattern = site.Cut(pattern)
 	base := strings.TrimSuffix(pattern, "/**")
 	switch {
 	case pattern == "" || pattern[0] != '/' && pattern[0] != '(':
-		return fmt.Errorf("page %.100q is not a page such as /feed, nor /shop/** for all below it", pattern)
+		return fmt.Errorf("page %.100q is not a page such as /feed, nor /shop/** for all pages below it", pattern)
 	case strings.Contains(base, "*"):
-		return fmt.Errorf("page %.100q: a star stands at the end alone, as in /shop/**", pattern)
+		return fmt.Errorf("page %.100q: a star is allowed only at the end, as in /shop/**", pattern)
 	}
 	return nil
 }
@@ -129,10 +129,10 @@ func FitsPage(pattern, page string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// glob is a text with stars that match any text: the parts before the first star, after the last,
-// and in between.
+// glob is a pattern with stars that match any text: the parts before the first star, after the
+// last, and in between.
 type glob struct {
-	exact       bool // there is no star
+	exact       bool // no star
 	first, last string
 	between     []string
 }
@@ -150,8 +150,8 @@ func newGlob(text string) glob {
 	return glob{first: parts[0], last: parts[len(parts)-1], between: between}
 }
 
-// fits reports whether the whole of s matches. The first match of each part leaves the most for the
-// next ones, so it never needs to backtrack.
+// fits reports whether the pattern matches all of s. The first match of each part leaves the most
+// text for later parts, so no backtracking is needed.
 func (g *glob) fits(s string) bool {
 	if g.exact {
 		return s == g.first
@@ -170,7 +170,7 @@ func (g *glob) fits(s string) bool {
 	return true
 }
 
-// FitsText reports whether the whole of s matches a pattern, in which * is any text. An empty
+// FitsText reports whether a pattern, in which * matches any text, matches all of s. An empty
 // pattern matches everything.
 func FitsText(pattern, s string) bool {
 	g := newGlob(pattern)

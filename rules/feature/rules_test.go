@@ -37,7 +37,7 @@ func TestGlob(t *testing.T) {
 		}
 	}
 	if star, a, all := newGlob("*"), newGlob("a*"), newGlob(""); !star.fits("") || a.fits("") || !all.fits("x") {
-		t.Error("a star is any text, none too, and no pattern is any text")
+		t.Error("a star is any text, none too, patterns are not allowed is any text")
 	}
 }
 
@@ -62,13 +62,13 @@ func TestNewRulesErrors(t *testing.T) {
 		rule Rule
 		want string
 	}{
-		{Rule{Page: "/a"}, "it has no name"},
-		{Rule{Name: "a"}, "nothing says what belongs to it"},
+		{Rule{Page: "/a"}, "name is missing"},
+		{Rule{Name: "a"}, "no condition: set a page"},
 		{Rule{Name: "a", Page: "/a", Function: "f"}, "write two rules with this name"},
 		{Rule{Name: "a", Page: "a"}, `"a" is not a page such as /feed`},
-		{Rule{Name: "a", Page: "/a/**/b"}, "a star stands at the end alone"},
-		{Rule{Name: "a", Page: "/a*"}, "a star stands at the end alone"},
-		{Rule{Name: "a", Package: "@babel/*"}, "and no pattern"},
+		{Rule{Name: "a", Page: "/a/**/b"}, "a star is allowed only at the end"},
+		{Rule{Name: "a", Page: "/a*"}, "a star is allowed only at the end"},
+		{Rule{Name: "a", Package: "@babel/*"}, "patterns are not allowed"},
 		{Rule{Name: "a\x00", Page: "/a"}, "control characters"},
 		{Rule{Name: strings.Repeat("a", 501), Page: "/a"}, "over 500 bytes"},
 	} {

@@ -1,6 +1,6 @@
-// Package site separates the sites of one daemon. A page of a site has the name of the site before
-// its path: "shop:/feed". All storage and queries are by page, so data of different sites never
-// mix. Pages of a daemon without sites are only paths.
+// Package site separates the sites of one daemon. The name of a site precedes the paths of its
+// pages: "shop:/feed". Storage and queries are organised by page, so data of different sites never
+// mixes. Without sites, a page is only a path.
 package site
 
 import (
@@ -14,31 +14,31 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
 )
 
-// Site is a site that sends traces.
+// Site is a site that sends traces to the daemon.
 type Site struct {
 	Name string
-	Rate float64 // requests a second of all its keys, a minute's worth at once; 0: no limit
-	Disk int64   // limit of its traces in bytes, as sent to the store; 0: no limit
+	Rate float64 // requests a second of all its keys, with bursts of a minute's worth; 0: no limit
+	Disk int64   // limit of its stored traces in bytes; 0: no limit
 }
 
-// maxName bounds names in bytes: they are part of every page.
+// maxName is the maximum length of names in bytes: they are part of every page.
 const maxName = 32
 
-// MaxSites bounds the sites, since each has a share of the common limits.
+// MaxSites is the maximum number of sites, since each gets a share of common limits.
 const MaxSites = 1000
 
 const nameChars = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// CheckName rejects a text that is not the name of a site.
+// CheckName returns an error unless name is a valid name of a site.
 func CheckName(name string) error {
 	if name == "" || len(name) > maxName || strings.Trim(name, nameChars) != "" {
-		return fmt.Errorf("%.60q is not the name of a site: use up to %d small letters, digits, - and _", name, maxName)
+		return fmt.Errorf("%.60q is not the name of a site: use up to %d lower-case letters, digits, - and _", name, maxName)
 	}
 	return nil
 }
 
-// Page returns the page of a site: "shop" and "/feed" are "shop:/feed", as are "shop" and
-// "shop:/feed". Without a site it is only the page.
+// Page returns the page of a site: "shop" and "/feed" give "shop:/feed". A page that already has
+// the site is unchanged. Without a site it returns page.
 func Page(site, page string) string {
 	if of, _ := Cut(page); site == "" || of == site {
 		return page
@@ -54,14 +54,14 @@ func Cut(page string) (site, path string) {
 	return "", page
 }
 
-// Parse reads sites, a YAML list:
+// Parse parses sites, a YAML list:
 //
 //   - name: shop
 //     rate: 200
 //     disk: 20GiB
 //   - name: blog
 //
-// Errors name the line. A file without a site is an error.
+// Errors contain the line number. A file without a site is an error.
 func Parse(r io.Reader) ([]Site, error) {
 	file, err := strictyaml.Read(r)
 	if err != nil {
@@ -72,7 +72,7 @@ func Parse(r io.Reader) ([]Site, error) {
 	err = file.Each(func(item strictyaml.Value) error {
 		s, err := parseSite(item)
 		if seen[s.Name] && s.Name != "" {
-			err = errors.Join(err, item.Errorf("site %s stands in the list twice", s.Name))
+			err = errors.Join(err, item.Errorf("duplicate site %s", s.Name))
 		}
 		seen[s.Name] = true
 		sites = append(sites, s)
@@ -85,12 +85,12 @@ func Parse(r io.Reader) ([]Site, error) {
 	case len(sites) == 0:
 		return nil, errors.New("no site; add one, as - name: NAME")
 	case len(sites) > MaxSites:
-		return nil, fmt.Errorf("%d sites, the most are %d", len(sites), MaxSites)
+		return nil, fmt.Errorf("%d sites, the most is %d", len(sites), MaxSites)
 	}
 	return sites, nil
 }
 
-// parseSite returns all that is wrong with a site.
+// parseSite parses one site and returns all its errors, joined.
 func parseSite(item strictyaml.Value) (s Site, err error) {
 	fields, err := item.Fields("name", "rate", "disk")
 	wrong := []error{err}

@@ -33,11 +33,11 @@ func TestParse(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                                   "no site",
-		"name: shop\n":                       "line 1: the file is no list",
+		"name: shop\n":                       "line 1: the file is not a list",
 		"- name: Shop\n":                     `line 1: name: "Shop" is not the name of a site`,
 		"- name: a:b\n":                      "is not the name of a site",
 		"- rate: 1\n":                        `"" is not the name of a site`,
-		"- {name: a}\n- {name: a}\n":         "line 2: site a stands in the list twice",
+		"- {name: a}\n- {name: a}\n":         "line 2: duplicate site a",
 		"- name: a\n  rate: -1\n":            "line 2: rate: -1 is negative",
 		"- name: a\n  disk: much\n":          `line 2: disk: "much" is not a size such as 20GiB`,
 		"- name: a\n  disc: 1GiB\n":          "line 2: unknown key",

@@ -11,11 +11,11 @@ func TestParseRefuses(t *testing.T) {
 	for file, want := range map[string]string{
 		"":                                        "nothing in it: give it app, frameworks, packages or teams",
 		"# nothing":                               "nothing in it",
-		"teams:\n  - a":                           "line 2: a list entry is no mapping with the keys path, team",
-		"apps: []":                                "line 1: unknown key \"apps\"; known are app, frameworks, packages, teams",
-		"app: [a]":                                "line 1: app is no mapping with the keys packages, sources",
-		"app: {package: [a]}":                     "line 1: unknown key \"package\"; known are packages, sources",
-		"app: {packages: a}":                      "line 1: packages is no list with something in it",
+		"teams:\n  - a":                           "line 2: a list entry is not a mapping with the keys path, team",
+		"apps: []":                                "line 1: unknown key \"apps\"; known keys are app, frameworks, packages, teams",
+		"app: [a]":                                "line 1: app is not a mapping with the keys packages, sources",
+		"app: {package: [a]}":                     "line 1: unknown key \"package\"; known keys are packages, sources",
+		"app: {packages: a}":                      "line 1: packages is not a list with at least one entry",
 		"frameworks: [a, a/b]":                    `line 1: "a/b" is not the name of a package, such as lodash or @acme/*; paths are for sources`,
 		"frameworks: ['@a']":                      "is not the name of a package",
 		"frameworks: ['@/a']":                     "is not the name of a package",
@@ -29,7 +29,7 @@ func TestParseRefuses(t *testing.T) {
 		"teams:\n  - {path: a, team: \"\"}":       "line 2: team: give it a text",
 		"teams:\n  - {path: a//b, team: x}":       `line 2: "a//b": an empty part (//)`,
 		"teams:\n  - {path: 'a\\', team: x}":      "a backslash at the end",
-		"teams:\n  - {path: a, team: x, name: y}": "line 2: unknown key \"name\"; known are path, team",
+		"teams:\n  - {path: a, team: x, name: y}": "line 2: unknown key \"name\"; known keys are path, team",
 		"teams:\n  - {path: " + strings.Repeat("a", 501) + ", team: x}": "line 2: path: give it a text of up to 500 bytes",
 	} {
 		if _, err := Parse(strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), want) {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// claims are what a token or a UserInfo response says of a person, by name. Names are compared
-// exactly; a struct would also take names in another case.
+// claims are the claims of a token or a UserInfo response, by name. Names are compared exactly;
+// decoding into a struct would ignore case.
 type claims map[string]json.RawMessage
 
-// readClaims reads the claims of a token or a response. It refuses names that differ only in case:
-// go-oidc reads the last of them.
+// readClaims reads the claims of a token or a response. It refuses names that differ only in case,
+// because go-oidc would use the last of them.
 func readClaims(from interface{ Claims(into any) error }) (claims, error) {
 	var c claims
 	if err := from.Claims(&c); err != nil {
@@ -20,7 +20,7 @@ func readClaims(from interface{ Claims(into any) error }) (claims, error) {
 	}
 	seen := map[string]string{}
 	for name := range c {
-		folded := strings.ToUpper(strings.ToLower(name)) // both, for letters such as the Kelvin sign
+		folded := strings.ToUpper(strings.ToLower(name)) // both, for characters such as the Kelvin sign
 		if other, ok := seen[folded]; ok {
 			return nil, fmt.Errorf("claims %.50q and %.50q differ only in case", other, name)
 		}
@@ -29,7 +29,7 @@ func readClaims(from interface{ Claims(into any) error }) (claims, error) {
 	return c, nil
 }
 
-// text returns a claim that is one text, or "".
+// text returns a claim that is a single text, or "".
 func (c claims) text(name string) string {
 	if list, err := texts(c[name]); err == nil && len(list) == 1 {
 		return list[0]
@@ -37,15 +37,15 @@ func (c claims) text(name string) string {
 	return ""
 }
 
-// email returns the e-mail address if it is verified according to the same document, or "".
+// email returns the e-mail address if the same document says that it is verified, or "".
 func (c claims) email() string {
-	if v := string(c["email_verified"]); v == "true" || v == `"true"` { // some providers send a text
+	if v := string(c["email_verified"]); v == "true" || v == `"true"` { // some providers send a string
 		return c.text("email")
 	}
 	return ""
 }
 
-// texts reads a claim that is one text, or a list of them. One that is not there is an empty list.
+// texts parses a claim that is a text or a list of texts. A missing claim is an empty list.
 func texts(claim []byte) (list []string, err error) {
 	if len(claim) == 0 || string(claim) == "null" {
 		return nil, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 )
 
-// discovery is one request for the provider's addresses. All logins that need them wait for the
+// discovery is one request for the provider's endpoints. All logins that need them wait for the
 // same request.
 type discovery struct {
 	done  chan struct{} // closed once the other fields are set
@@ -17,11 +17,10 @@ type discovery struct {
 	ended time.Time
 }
 
-// retryAfter is how long logins get the error of a failed discovery, before the provider is asked
-// again.
+// retryAfter is how long the error of a failed discovery is returned before the next attempt.
 const retryAfter = 5 * time.Second
 
-// discovered returns the provider's addresses. If ctx ends, the caller stops waiting, and the
+// discovered returns the provider's endpoints. If ctx ends, the caller stops waiting, and the
 // request continues.
 func (p *Provider) discovered(ctx context.Context) (*oidc.Provider, error) {
 	d := p.discovery()
@@ -33,8 +32,8 @@ func (p *Provider) discovered(ctx context.Context) (*oidc.Provider, error) {
 	}
 }
 
-// discovery returns the current discovery. It starts one if there is none yet, or the last one
-// failed a while ago.
+// discovery returns the current discovery. It starts a new one if there is none, or if the last one
+// failed more than retryAfter ago.
 func (p *Provider) discovery() *discovery {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,7 +44,7 @@ func (p *Provider) discovery() *discovery {
 	return p.last
 }
 
-// failedBefore reports whether a discovery failed at a time or before it.
+// failedBefore reports whether the discovery failed at or before a time.
 func (d *discovery) failedBefore(at time.Time) bool {
 	select {
 	case <-d.done:
@@ -55,12 +54,12 @@ func (d *discovery) failedBefore(at time.Time) bool {
 	}
 }
 
-// discover asks the provider. The client bounds how long that takes.
+// discover requests the endpoints. The client has a timeout.
 func (p *Provider) discover(d *discovery) {
 	defer close(d.done)
 	d.known, d.err = oidc.NewProvider(oidc.ClientContext(context.Background(), p.client), p.s.Issuer)
 	if d.err != nil {
-		d.err = fmt.Errorf("ask the provider %s for its addresses: %w", p.s.Issuer, d.err)
+		d.err = fmt.Errorf("discover the endpoints of the provider %s: %w", p.s.Issuer, d.err)
 	}
 	d.ended = p.now()
 }

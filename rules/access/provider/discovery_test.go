@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// transport is a provider without a network.
+// transport simulates a provider without a network.
 type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// All logins wait for one request to a provider that hangs. Browsers that leave do not delay
-// others, and a failure is returned without waiting for some seconds.
+// All logins wait for one request to a provider that hangs. Browsers that disconnect do not delay
+// others, and an error is returned for some seconds without a new request.
 func TestDiscoveryHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const issuer = "https://login.example"
@@ -64,7 +64,8 @@ func TestDiscoveryHangs(t *testing.T) {
 	})
 }
 
-// The end of a login waits no longer than one request may take, though a code is sent twice if the provider does not respond.
+// A callback waits at most as long as one request may take, although the code is sent twice if the
+// provider does not respond.
 func TestFinishHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const issuer = "https://login.example"

@@ -13,29 +13,28 @@ import (
 )
 
 // keySet has the keys with which a provider signs tokens. Unlike the key set of go-oidc it is
-// fetched before a token is verified, so that a provider that does not respond is not reported as a
-// forged token.
+// fetched before a token is verified, so that an unavailable provider is not reported as a forged
+// token.
 type keySet []jose.JSONWebKey
 
-// algorithms returns the algorithms of signatures that are accepted: none of them has a shared
-// secret.
+// algorithms returns the accepted signature algorithms. None of them uses a shared secret.
 func algorithms() []jose.SignatureAlgorithm {
 	return []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.ES256, jose.ES384, jose.ES512,
 		jose.PS256, jose.PS384, jose.PS512, jose.EdDSA}
 }
 
-// verifier returns a verifier of tokens by the provider's current keys.
+// verifier returns a verifier of tokens that uses the provider's current keys.
 func (p *Provider) verifier(ctx context.Context, known *oidc.Provider) (*oidc.IDTokenVerifier, error) {
 	var published struct {
 		Keys       string   `json:"jwks_uri"`
 		Algorithms []string `json:"id_token_signing_alg_values_supported"`
 	}
 	if err := known.Claims(&published); err != nil {
-		return nil, fmt.Errorf("read the provider's addresses: %w", err)
+		return nil, fmt.Errorf("read the provider's endpoints: %w", err)
 	}
 	keys, err := p.keys(ctx, published.Keys)
 	if err != nil {
-		return nil, fmt.Errorf("ask the provider for its keys: %w", err)
+		return nil, fmt.Errorf("fetch the provider's keys: %w", err)
 	}
 	accepted := slices.DeleteFunc(published.Algorithms, func(name string) bool {
 		return !slices.Contains(algorithms(), jose.SignatureAlgorithm(name))
@@ -44,8 +43,8 @@ func (p *Provider) verifier(ctx context.Context, known *oidc.Provider) (*oidc.ID
 	return oidc.NewVerifier(p.s.Issuer, keys, config), nil
 }
 
-// keys fetches the keys at a URL. Keys for encryption, and those of unknown kinds, are left out
-// (RFC 7517, section 5).
+// keys fetches the keys at a URL. It ignores encryption keys and keys of unknown types (RFC 7517,
+// section 5).
 func (p *Provider) keys(ctx context.Context, url string) (keySet, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -73,7 +72,7 @@ func (p *Provider) keys(ctx context.Context, url string) (keySet, error) {
 		}
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("there is no key for signatures")
+		return nil, errors.New("no key for signatures")
 	}
 	return keys, nil
 }
@@ -92,5 +91,5 @@ func (k keySet) VerifySignature(_ context.Context, token string) ([]byte, error)
 			}
 		}
 	}
-	return nil, errors.New("no key of the provider fits the signature")
+	return nil, errors.New("no key of the provider matches the signature")
 }

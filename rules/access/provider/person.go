@@ -12,13 +12,13 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Person is who logged in.
+// Person is a user who logged in.
 type Person struct {
-	Name   string // an e-mail address that is verified, or else the id that the provider has, behind a name if there is one
+	Name   string // verified e-mail address, or else the provider's id, after a name if there is one
 	Groups []string
 }
 
-// person returns who a token is about.
+// person returns the subject of a token.
 func (p *Provider) person(ctx context.Context, known *oidc.Provider, a Attempt, token *oauth2.Token) (*Person, error) {
 	raw, ok := token.Extra("id_token").(string)
 	if !ok {
@@ -53,7 +53,7 @@ func (p *Provider) person(ctx context.Context, known *oidc.Provider, a Attempt, 
 	switch {
 	case email != "":
 		out.Name = email
-	case preferred != "": // which people may choose
+	case preferred != "": // which users may choose
 		out.Name = preferred + " (" + id.Subject + ")"
 	}
 	if len(out.Name) > maxText {
@@ -67,13 +67,13 @@ func (p *Provider) person(ctx context.Context, known *oidc.Provider, a Attempt, 
 		return out, nil
 	}
 	if out.Groups, err = texts(groupsOf[p.s.GroupsClaim]); err != nil {
-		return nil, refuse(fmt.Sprintf("claim %s: it is neither a text nor a list of texts", p.s.GroupsClaim), err)
+		return nil, refuse(fmt.Sprintf("claim %s is neither a text nor a list of texts", p.s.GroupsClaim), err)
 	}
 	return out, nil
 }
 
-// verified returns the claims of a token that go-oidc has verified. It checks that those were
-// claims of exactly these names, and what go-oidc leaves to its callers.
+// verified returns the claims of a token that go-oidc has verified. It checks that go-oidc saw
+// exactly these names, and checks the claims that go-oidc leaves to its callers.
 func (p *Provider) verified(id *oidc.IDToken) (claims, error) {
 	said, err := readClaims(id)
 	if err != nil {
@@ -96,11 +96,11 @@ func (p *Provider) verified(id *oidc.IDToken) (claims, error) {
 	return said, nil
 }
 
-// userInfo asks the provider for further claims of the person with an id.
+// userInfo requests further claims of the person with this id.
 func userInfo(ctx context.Context, known *oidc.Provider, token *oauth2.Token, id string) (claims, error) {
 	info, err := known.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {
-		return nil, fmt.Errorf("ask the provider for more: %w", err)
+		return nil, fmt.Errorf("request UserInfo from the provider: %w", err)
 	}
 	more, err := readClaims(info)
 	if err != nil {

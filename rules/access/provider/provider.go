@@ -1,5 +1,5 @@
-// Package provider has an OpenID provider say who somebody is: OpenID Connect Core 1.0, by the authorization code flow with PKCE
-// (RFC 7636), a state and a nonce.
+// Package provider logs people in through an OpenID provider: OpenID Connect Core 1.0 with the
+// authorization code flow, PKCE (RFC 7636), state and nonce.
 package provider
 
 import (
@@ -21,33 +21,35 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/authorities"
 )
 
-// Settings say which provider is asked, and as which client of it.
+// Settings configures an OpenID provider and this daemon as its client.
 type Settings struct {
-	Issuer   string // its URL, as it names itself
+	Issuer   string // URL of the provider, exactly as in its tokens
 	ClientID string
-	Secret   string // "" of a public client, which proves by PKCE alone that it has begun the login
-	// URL is where browsers reach the private address of the daemon. The provider sends them back to URL + [CallbackPath].
+	Secret   string // "" for a public client, which relies on PKCE alone
+	// URL is the URL at which browsers reach the private address of the daemon. The provider
+	// redirects browsers to URL + [CallbackPath].
 	URL    string
-	Scopes []string // to ask for beside openid
-	// GroupsClaim is the claim that has the groups of a person, a list of texts or one text: groups, or email, hd, …
+	Scopes []string // to request in addition to openid
+	// GroupsClaim is the claim with the groups of a person, a text or a list: groups, or email, hd,
+	// …
 	GroupsClaim string
-	Name        string // for people
+	Name        string // display name
 }
 
-// CallbackPath is where a provider sends browsers back to.
+// CallbackPath is the path to which a provider redirects browsers.
 const CallbackPath = "/login/callback"
 
 const (
-	// patience bounds one request to a provider, and all requests of the end of a login together.
+	// patience is the timeout of one request to a provider, and of all requests of a callback.
 	patience = 10 * time.Second
-	// maxResponse bounds a response of a provider, in bytes.
+	// maxResponse is the maximum size of a response of a provider, in bytes.
 	maxResponse = 1 << 20
-	// maxGroups and maxText bound what is taken from a token.
+	// maxGroups and maxText bound the values that are read from a token.
 	maxGroups = 1000
 	maxText   = 256 // bytes
 )
 
-// CheckURL returns what is wrong with a URL of a provider or a daemon. It is to have TLS, unless it is one of this machine.
+// CheckURL checks the URL of a provider or a daemon. It must use TLS, unless it is on this machine.
 func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
@@ -56,20 +58,21 @@ func CheckURL(text string) error {
 	case u.Scheme == "https", u.Scheme == "http" && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()):
 		return nil
 	}
-	return fmt.Errorf("%.100q does not begin with https://: who is on the way could log in as anybody", text)
+	return fmt.Errorf("%.100q does not begin with https://; without TLS an attacker on the network could log in as any user", text)
 }
 
-// Provider is an OpenID provider. It is asked for its keys and addresses when somebody first logs in. It is safe for concurrent use.
+// Provider is an OpenID provider. Its keys and endpoints are requested at the first login. It is
+// safe for concurrent use by multiple goroutines.
 type Provider struct {
 	s      Settings
 	client *http.Client
 	now    func() time.Time
 
 	mu   sync.Mutex
-	last *discovery // nil: the provider was not asked yet
+	last *discovery // nil: before the first request
 }
 
-// New returns the provider that settings name. Their URLs are checked.
+// New returns a provider. The URLs in s must have passed [CheckURL].
 func New(s Settings) *Provider {
 	u := &url.URL{Scheme: "https"}
 	if at, err := url.Parse(s.Issuer); err == nil {
@@ -78,13 +81,14 @@ func New(s Settings) *Provider {
 	return &Provider{s: s, now: time.Now, client: &http.Client{Timeout: patience, Transport: bounded{authorities.Transport(u)}}}
 }
 
-// Name returns the name of the provider for people.
+// Name returns the display name of the provider.
 func (p *Provider) Name() string { return p.s.Name }
 
-// Secure reports whether browsers reach the daemon by TLS.
+// Secure reports whether browsers reach the daemon over TLS.
 func (p *Provider) Secure() bool { return strings.HasPrefix(p.s.URL, "https://") }
 
-// Root returns the path of the daemon's URL without a slash at its end, or /: that which browsers take for a cookie of what is right below.
+// Root returns the path of the daemon's URL without a trailing slash, or /. It is the path of
+// cookies.
 func (p *Provider) Root() string {
 	u, err := url.Parse(p.s.URL)
 	if err != nil {
@@ -93,7 +97,7 @@ func (p *Provider) Root() string {
 	return "/" + strings.Trim(u.Path, "/")
 }
 
-// bounded bounds responses.
+// bounded limits the size of responses.
 type bounded struct{ http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -112,20 +116,20 @@ func (p *Provider) config(known *oidc.Provider) *oauth2.Config {
 		RedirectURL: strings.TrimSuffix(p.s.URL, "/") + CallbackPath, Scopes: append([]string{oidc.ScopeOpenID}, p.s.Scopes...)}
 }
 
-// Attempt is a login that a browser has begun. It is a secret of the browser.
+// Attempt is a login that a browser has started. Only this browser knows it.
 type Attempt struct {
 	State    string `json:"s"`
 	Nonce    string `json:"n"`
 	Verifier string `json:"v"`
-	Next     string `json:"p"` // the path to go to after it
+	Next     string `json:"p"` // path to open afterwards
 }
 
-// NewAttempt returns an attempt.
+// NewAttempt returns an attempt with random values.
 func NewAttempt(next string) Attempt {
 	return Attempt{State: oauth2.GenerateVerifier(), Nonce: oauth2.GenerateVerifier(), Verifier: oauth2.GenerateVerifier(), Next: next}
 }
 
-// Begin returns the URL at the provider to which a browser goes to log in.
+// Begin returns the URL of the provider to which the browser is redirected to log in.
 func (p *Provider) Begin(ctx context.Context, a Attempt) (string, error) {
 	known, err := p.discovered(ctx)
 	if err != nil {
@@ -134,10 +138,10 @@ func (p *Provider) Begin(ctx context.Context, a Attempt) (string, error) {
 	return p.config(known).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), nil
 }
 
-// RefusedError is the reason why a login fails that is not a failure of the provider.
+// RefusedError is the reason for a failed login that is not a failure of the provider.
 type RefusedError struct {
-	Why   string // for the browser
-	Cause error  // for the log; nil: there is no more to say
+	Why   string // shown in the browser
+	Cause error  // for the log; may be nil
 }
 
 func (e *RefusedError) Error() string {
@@ -149,11 +153,11 @@ func (e *RefusedError) Error() string {
 
 func refuse(why string, cause error) error { return &RefusedError{why, cause} }
 
-// Finish returns who came back from the provider by a callback with these parameters. A [*RefusedError] is about the login, and any other error
-// about the provider.
+// Finish completes a login with the parameters of the callback and returns the person. A
+// [*RefusedError] concerns the login, any other error the provider.
 func (p *Provider) Finish(ctx context.Context, a Attempt, v url.Values) (*Person, error) {
 	if a.State == "" || subtle.ConstantTimeCompare([]byte(v.Get("state")), []byte(a.State)) != 1 {
-		return nil, refuse("this login was not begun in this browser, or it was finished or begun again since then", nil)
+		return nil, refuse("this login was not started in this browser, or it was finished or restarted since", nil)
 	}
 	if v.Get("error") != "" {
 		return nil, refuse("the provider refused the login", fmt.Errorf("%.100q: %.300q", v.Get("error"), v.Get("error_description")))
@@ -165,12 +169,12 @@ func (p *Provider) Finish(ctx context.Context, a Attempt, v url.Values) (*Person
 		return nil, err
 	}
 	if iss := v.Get("iss"); iss != "" && iss != p.s.Issuer { // RFC 9207
-		return nil, refuse("the response is of another provider", fmt.Errorf("%.100q, and not %s", iss, p.s.Issuer))
+		return nil, refuse("the response is from another provider", fmt.Errorf("got %.100q, want %s", iss, p.s.Issuer))
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
 	token, err := p.config(known).Exchange(ctx, v.Get("code"), oauth2.VerifierOption(a.Verifier))
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.Response.StatusCode < http.StatusInternalServerError {
-		return nil, refuse("the provider does not take the code", fmt.Errorf("%.100q", refused.ErrorCode))
+		return nil, refuse("the provider rejected the code", fmt.Errorf("%.100q", refused.ErrorCode))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("exchange the code: %w", err)

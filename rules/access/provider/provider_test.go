@@ -22,17 +22,17 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// issuer is a provider that does as it is told, also what it must not.
+// issuer is a configurable provider, which may also misbehave.
 type issuer struct {
 	*httptest.Server
 	t     *testing.T
 	key   *rsa.PrivateKey
-	code  string         // that is good once
-	at    url.Values     // of the last request for a code
+	code  string         // valid once
+	at    url.Values     // parameters of the last request for a code
 	token func() string  // the id_token that it sends
-	info  map[string]any // what it tells of a person; nil: nothing
+	info  map[string]any // claims in UserInfo; nil: none
 	use   string         // of its key
-	hang  string         // the path that never gets a response
+	hang  string         // path that never responds
 	deny  func(w http.ResponseWriter) bool
 }
 
@@ -74,7 +74,7 @@ func newIssuer(t *testing.T) *issuer {
 		user, password, _ := r.BasicAuth()
 		challenge := sha256.Sum256([]byte(r.FormValue("code_verifier")))
 		code := p.code
-		p.code = "" // it is good once
+		p.code = "" // it is valid once
 		if user != clientID || password != secret || code == "" || r.FormValue("code") != code ||
 			p.at.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(challenge[:]) || p.at.Get("code_challenge_method") != "S256" ||
 			r.FormValue("redirect_uri") != p.at.Get("redirect_uri") {
@@ -86,7 +86,7 @@ func newIssuer(t *testing.T) *issuer {
 	})
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == p.hang {
-			_, _ = io.Copy(io.Discard, r.Body) // so that the server notices that the client leaves
+			_, _ = io.Copy(io.Discard, r.Body) // so that the server notices that the client disconnects
 			<-r.Context().Done()
 			return
 		}
@@ -123,7 +123,7 @@ func signText(t *testing.T, alg jose.SignatureAlgorithm, key any, text []byte) s
 	return out
 }
 
-// begin begins a login, as a browser that goes to the provider and comes back with a code.
+// begin starts a login like a browser, and returns from the provider with a code.
 func (p *issuer) begin(of *Provider) (Attempt, url.Values) {
 	p.t.Helper()
 	a := NewAttempt("/feed")
@@ -146,13 +146,13 @@ func (p *issuer) settings() Settings {
 	return Settings{Issuer: p.URL, ClientID: clientID, Secret: secret, URL: "https://d.example/", Scopes: []string{"email"}, GroupsClaim: "groups"}
 }
 
-// good are the claims of a token that is right.
+// good are the claims of a valid token.
 func (p *issuer) good(a Attempt) map[string]any {
 	return map[string]any{"iss": p.URL, "aud": clientID, "sub": "7", "nonce": a.Nonce, "iat": time.Now().Unix(), "exp": time.Now().Add(time.Minute).Unix(),
 		"email": "ann@example.com", "email_verified": true, "groups": []string{"web-perf", "all"}}
 }
 
-// Every token, response or parameter that is not right lets nobody in; one that is, does.
+// Invalid tokens, responses and parameters are refused; valid ones are accepted.
 func TestFinish(t *testing.T) {
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -171,8 +171,8 @@ func TestFinish(t *testing.T) {
 		params func(v url.Values, a *Attempt)
 		info   map[string]any
 		use    string // of the provider's key; "": sig
-		want   string // in the refusal; "": there is none
-		failed string // in an error that is no refusal
+		want   string // in the refusal; "": none
+		failed string // in an error that is not a refusal
 		groups []string
 	}{
 		"right":                   {groups: []string{"web-perf", "all"}},
@@ -212,14 +212,14 @@ func TestFinish(t *testing.T) {
 		"of no login":                   {claims: change("nonce", nil), want: "another login"},
 		"another person in UserInfo":    {claims: change("groups", nil), info: map[string]any{"sub": "8", "groups": []string{"x"}}, want: "about another person"},
 		"groups are numbers":            {claims: change("groups", []int{1}), want: "neither a text nor a list"},
-		"another state":                 {params: func(v url.Values, _ *Attempt) { v.Set("state", "abc") }, want: "not begun in this browser"},
-		"no state":                      {params: func(v url.Values, _ *Attempt) { v.Del("state") }, want: "not begun in this browser"},
-		"no attempt":                    {params: func(v url.Values, a *Attempt) { v.Del("state"); *a = Attempt{} }, want: "not begun in this browser"},
-		"another browser's attempt":     {params: func(_ url.Values, a *Attempt) { *a = NewAttempt("/") }, want: "not begun in this browser"},
-		"another verifier":              {params: func(_ url.Values, a *Attempt) { a.Verifier = NewAttempt("/").Verifier }, want: "does not take the code"},
-		"another code":                  {params: func(v url.Values, _ *Attempt) { v.Set("code", "abc") }, want: "does not take the code"},
-		"no code":                       {params: func(v url.Values, _ *Attempt) { v.Del("code") }, want: "does not take the code"},
-		"an issuer that is another one": {params: func(v url.Values, _ *Attempt) { v.Set("iss", "https://evil.example") }, want: "of another provider: \"https://evil.example\""},
+		"another state":                 {params: func(v url.Values, _ *Attempt) { v.Set("state", "abc") }, want: "not started in this browser"},
+		"no state":                      {params: func(v url.Values, _ *Attempt) { v.Del("state") }, want: "not started in this browser"},
+		"no attempt":                    {params: func(v url.Values, a *Attempt) { v.Del("state"); *a = Attempt{} }, want: "not started in this browser"},
+		"another browser's attempt":     {params: func(_ url.Values, a *Attempt) { *a = NewAttempt("/") }, want: "not started in this browser"},
+		"another verifier":              {params: func(_ url.Values, a *Attempt) { a.Verifier = NewAttempt("/").Verifier }, want: "rejected the code"},
+		"another code":                  {params: func(v url.Values, _ *Attempt) { v.Set("code", "abc") }, want: "rejected the code"},
+		"no code":                       {params: func(v url.Values, _ *Attempt) { v.Del("code") }, want: "rejected the code"},
+		"an issuer that is another one": {params: func(v url.Values, _ *Attempt) { v.Set("iss", "https://evil.example") }, want: "from another provider: got \"https://evil.example\""},
 		"denied":                        {params: func(v url.Values, _ *Attempt) { v.Set("error", "access_denied") }, want: "access_denied"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -264,7 +264,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// also returns a signer of tokens with further claims at their end, each a name and a value.
+// also returns a signer of tokens with further claims at the end, given as names and values.
 func also(t *testing.T, more ...any) func(p *issuer, claims map[string]any) string {
 	return func(p *issuer, claims map[string]any) string {
 		text, _ := json.Marshal(claims)
@@ -278,14 +278,14 @@ func also(t *testing.T, more ...any) func(p *issuer, claims map[string]any) stri
 	}
 }
 
-// unsigned returns a token that says that it needs no signature.
+// unsigned returns a token with the algorithm none.
 func unsigned(claims map[string]any) string {
 	text, _ := json.Marshal(claims)
 	head := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","kid":"1"}`))
 	return head + "." + base64.RawURLEncoding.EncodeToString(text) + "."
 }
 
-// forged returns what signs a token and changes it then.
+// forged returns a signer that changes the token after signing it.
 func forged(t *testing.T) func(p *issuer, claims map[string]any) string {
 	return func(p *issuer, claims map[string]any) string {
 		signed := strings.Split(sign(t, jose.RS256, p.key, claims), ".")
@@ -295,7 +295,7 @@ func forged(t *testing.T) func(p *issuer, claims map[string]any) string {
 	}
 }
 
-// TestNames checks who somebody is said to be: nobody is known by an address that is not verified.
+// TestNames checks the names of people: an unverified e-mail address is never used.
 func TestNames(t *testing.T) {
 	for _, c := range []struct {
 		verified any
@@ -318,7 +318,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// An address and whether it is verified come from the same document.
+// An address and its verification must come from the same document.
 func TestNamesOfTwoDocuments(t *testing.T) {
 	for _, c := range []struct {
 		token, info map[string]any
@@ -351,7 +351,7 @@ func TestNamesOfTwoDocuments(t *testing.T) {
 	}
 }
 
-// A provider that stops responding is no refusal: nothing is known of the person.
+// A provider that stops responding is not a refusal: the person is unknown.
 func TestProviderHangs(t *testing.T) {
 	for _, path := range []string{"/token", "/keys", "/info"} {
 		p := newIssuer(t)
@@ -369,7 +369,7 @@ func TestProviderHangs(t *testing.T) {
 	}
 }
 
-// A provider that does not answer is no refusal, and is asked again.
+// A provider that does not respond is not a refusal, and is asked again.
 func TestProviderFails(t *testing.T) {
 	p := newIssuer(t)
 	of := New(p.settings())
@@ -397,7 +397,7 @@ func TestProviderFails(t *testing.T) {
 	}
 }
 
-// zeros is text without an end.
+// zeros is an endless body.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {
