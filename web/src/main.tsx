@@ -4,7 +4,7 @@ import './style.css';
 import { render } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { routeOf } from './routes.tsx';
-import { Shell } from './pages/shell/Shell.tsx'; // after the pages, whose styles those of the shell follow
+import { Shell } from './pages/shell/Shell.tsx'; // after the pages: styles of the shell must come last
 import { followLinks, usePlace } from './state/location.ts';
 import { keepFresh, useMinute } from './state/responses.ts';
 import { slashSearches } from './state/slash.ts';

@@ -14,7 +14,7 @@ export interface Result<T> {
 
 /** Asks queries, which are relative URLs. */
 export interface Client {
-  /** Returns the result; throws a Problem, or what the signal is aborted with. */
+  /** Returns the result. Throws a Problem, or the reason of an aborted signal. */
   ask<T>(url: string, signal?: AbortSignal, waiting?: (problem: Problem) => void): Promise<Result<T>>;
   /** Returns the last result, without asking. */
   known<T>(url: string): Result<T> | undefined;
@@ -127,7 +127,7 @@ function problemOf(response: Reply, text: string): Problem {
     const { error } = JSON.parse(text) as { error?: unknown };
     if (typeof error == 'string') said = error;
   } catch {
-    // Not the daemon, but what is in front of it: its text says what it has to say.
+    // A proxy in front of the daemon has responded: show its text.
   }
   const busy = response.status == 503 || response.status == 429;
   const after = busy ? Math.min(Math.max(Number(response.headers.get('Retry-After')) || 0, 0), 60) : 0;

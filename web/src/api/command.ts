@@ -17,7 +17,7 @@ export function quoted(text: string): string {
 const selecting = ['page', 'feature', 'release', 'label', 'since', 'until'];
 const changing = selecting.map((key) => `compare_${key}`);
 
-/** Flags of aggregate for the parameters that a path has beside those of its selection. */
+/** Flags of aggregate for the parameters of a path, without its selection. */
 type Flags = Record<string, string>;
 
 const comparing: Flags = { min_views: '--min-views', method: '--compare-method' };
@@ -61,7 +61,7 @@ function aggregateLine(query: Query<unknown>, host: string): string | undefined 
   return [...words, ...own.words].map(quoted).join(' ');
 }
 
-/** Returns the parameters of a profile of what a query is about: of one side, if it has two. */
+/** Returns the parameters of a profile for the selection of a query, or for one side of a comparison. */
 function profileUrl(query: Query<unknown>, base: string, other: boolean): string {
   const params = new URLSearchParams();
   for (const key of [...selecting, 'by', 'only']) {
@@ -72,7 +72,7 @@ function profileUrl(query: Query<unknown>, base: string, other: boolean): string
   return `${base}pprof/profile?${params}`;
 }
 
-/** Paths whose numbers are those of a profile, which pprof shows as sums over all page views. */
+/** Paths with numbers from a profile. pprof shows these as sums over all page views. */
 const profiled = ['top', 'tree', 'compare'];
 
 /** Returns the address of a daemon as --addr takes it. base is the URL of the dashboard's folder. */

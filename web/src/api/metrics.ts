@@ -10,7 +10,7 @@ interface Sample {
 export class Metrics {
   readonly #samples = new Map<string, Sample[]>();
 
-  /** Reads the text format of Prometheus. What is no sample is left out. */
+  /** Reads the text format of Prometheus, and ignores lines that are not samples. */
   constructor(text: string) {
     for (const line of text.split('\n')) {
       const [, name, labels = '', value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)(?: \d+)?$/.exec(line) ?? [];

@@ -1,4 +1,4 @@
-// What went wrong with a query, and what to do about it.
+// Errors of queries, with remedies.
 
 /** Why a query has no result. status is that of HTTP, 0 if nothing responded. */
 export class Problem extends Error {
@@ -16,7 +16,7 @@ export class Problem extends Error {
   }
 }
 
-/** Whether an error says that a query was cancelled, which is no problem. */
+/** Whether an error is a cancelled query, which screens do not report. */
 export function isCancelled(error: unknown): boolean {
   return error instanceof DOMException && error.name == 'AbortError';
 }

@@ -12,7 +12,7 @@ export interface Selection {
   until: string;
 }
 
-/** The other side of a comparison; what is undefined is as in the first. */
+/** The other side of a comparison. Undefined properties are those of the first side. */
 export type OtherSide = Partial<Selection>;
 
 /** How far back is looked if the URL does not say. */
@@ -79,7 +79,7 @@ export function durationOf(text: string): number | undefined {
   return parts ? Number(parts[1]) * lengths[parts[2]!]! : undefined;
 }
 
-/** Returns what a selection has for a time and is none: neither a duration before now nor a date. */
+/** Returns the since or until of a selection that is neither a duration nor a date. */
 export function noTimeOf({ since, until }: Pick<Selection, 'since' | 'until'>): string | undefined {
   return [since, until].find((text) => text && durationOf(text) == undefined && Number.isNaN(Date.parse(text)));
 }
@@ -111,7 +111,7 @@ export function fineStep(selection: Pick<Selection, 'since' | 'until'>): string 
   return `${fineSteps.find((step) => minutes / step <= 45) ?? 30}m`;
 }
 
-/** Returns a selection of the same time that stays what it is when time goes on. */
+/** Returns the selection with its present time range as fixed dates. */
 export function frozen<S extends Pick<Selection, 'since' | 'until'>>(selection: S, now: number): S {
   const { from, to } = rangeOf(selection, now);
   return { ...selection, since: new Date(from).toISOString(), until: new Date(to).toISOString() };

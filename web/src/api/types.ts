@@ -54,14 +54,14 @@ export interface Point {
   traces: number;
   population?: Estimate;
   self_us: number;
-  /** Of self_us: that of the profiling script. Means and spreads are without it. */
+  /** The part of self_us that the profiling script took. Means and percentiles exclude it. */
   own_us: number;
   samples: number;
   stackless_us: number;
   idle_us: number;
   unsampled_us: number;
   mean_ms: number;
-  /** The same with what it likely lacks where samples are missing, and the interval of that. */
+  /** The estimated mean including time of dropped samples, with its interval. */
   scaled_mean_ms: number;
   scaled_low_ms?: number;
   scaled_high_ms?: number;
@@ -183,7 +183,7 @@ export interface Top {
   views: number;
   traces: number;
   self_us: number;
-  /** Of self_us: that of the profiling script, where it is listed by itself. */
+  /** The part of self_us that the profiling script took, where a row of its own shows it. */
   own_us: number;
   functions: TopFunction[];
   other_functions: { count: number; self_us: number };
@@ -197,7 +197,7 @@ export interface Pair {
   b: number;
 }
 
-/** What is said of a change. */
+/** The status of a change. */
 export type Status = 'slower' | 'faster' | 'new' | 'gone' | 'moved' | 'with the page' | 'within noise' | 'not known' | 'too few views';
 
 /**
@@ -233,7 +233,7 @@ export interface FeatureChange extends Change {
 /** The evidence for a function from the symbols of both releases. */
 export type Code = 'edited' | 'calls edited' | 'called by edited' | 'not edited';
 
-/** The change of a function. share is its part of that of the page; from is its place in A, if that is another. */
+/** The change of a function. share is the change divided by the page's change; from is a different place in A. */
 export interface FunctionChange extends Change, Place {
   source_url?: string;
   from?: Place;
@@ -268,7 +268,7 @@ export interface Comparison {
   names?: Names;
 }
 
-/** What is done about a change that was found. */
+/** The state of a change in triage. */
 export type ChangeState = 'open' | 'acknowledged' | 'expected' | 'resolved';
 
 /** The series that changed, without the page. */
@@ -328,7 +328,7 @@ export interface FoundChange {
 /** What /api/v1/changes returns. */
 export interface FoundChanges {
   changes: FoundChange[];
-  /** Absent if nobody has looked yet. */
+  /** Absent before the first evaluation. */
   evaluated?: string;
   more: number;
 }
@@ -357,7 +357,7 @@ export interface Labels {
   labels: { key: string; values: { value: string; views: number }[]; more?: number }[];
 }
 
-/** A single page view. time_ms is of what was asked for, and so are its long tasks: stretches of 50 ms and more. */
+/** A single page view. time_ms and long tasks (of 50 ms or more) are within the selection. */
 export interface ViewEntry {
   quantile: number;
   id: string;
@@ -403,7 +403,7 @@ export interface ViewResponse extends ViewEntry, Stretch {
   stats: Stats;
 }
 
-/** A Web Vital over page views. The rating is that of the 75th percentile. */
+/** A Web Vital over page views. The 75th percentile determines the rating. */
 export interface VitalReport {
   name: string;
   unit: 'ms' | 'score';
@@ -434,7 +434,7 @@ export interface VitalPart {
   p95: Estimate;
 }
 
-/** A Web Vital in those page views in which it is of one element. */
+/** A Web Vital over the page views with one element. */
 export interface VitalElement {
   element: string;
   views: number;
@@ -453,7 +453,7 @@ export interface Vitals {
   stats: Stats;
 }
 
-/** Something that is stored, by the page that it is of. */
+/** An entry of the catalogue: a page, or a feature, release or environment of a page. */
 export interface Entry {
   page: string;
   kind: 'page' | 'feature' | 'release' | 'environment';
@@ -516,10 +516,10 @@ export interface Budgets {
   budgets: Budget[];
 }
 
-/** Where browsers send, and what has come from there since the daemon started. Who may ask about some pages alone is not told what came. */
+/** The public address and the requests that it received since the start. Users of some pages get the address alone. */
 export interface Arrivals {
   url: string;
-  /** Whether --public-url says so. */
+  /** Whether the address is that of --public-url. */
   configured: boolean;
   key?: string;
   scripts?: { count: number; last?: string };

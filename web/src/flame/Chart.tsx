@@ -26,7 +26,7 @@ export interface ChartProps {
   zoomed: number;
   selected: number;
   hovered: number;
-  /** What the root is called, and the whole chart. */
+  /** The names of the root and of the chart. */
   title: string;
   label: string;
   amount(node: number): string;
@@ -39,7 +39,7 @@ export interface ChartProps {
   canvas: RefObject<HTMLCanvasElement | null>;
   /** What kind of chart it is, to be read aloud. */
   kind?: string;
-  /** What is seen where no call is. */
+  /** Shown below the calls. */
   under?: ComponentChildren;
   /** Is told how wide the canvas is, in CSS pixels. */
   onWidth?(width: number): void;

@@ -26,14 +26,14 @@ import { useSelection, useZoom } from './zoom.ts';
 import { ZoomedGraph } from './ZoomedGraph.tsx';
 
 /**
- * What a flame graph shows, and what it tells. What has a callback beside it is held by the page if it is given, by the
- * component if it is undefined.
+ * Properties of a flame graph. A property with a callback is controlled by the page, or by the component if it is
+ * undefined.
  */
 export interface FlameGraphProps {
   tree: Tree;
-  /** What the tree is of, to be read aloud: 'page /feed'. */
+  /** The subject of the tree for screen readers: 'page /feed'. */
   label: string;
-  /** What the root is called. */
+  /** The name of the root. */
   title?: string;
   unit?: Unit;
   /** All page views of a day: needed for hours. */
@@ -43,7 +43,7 @@ export interface FlameGraphProps {
   /** By default owner; change if the tree has another side. */
   colouring?: Colouring;
   onColouring?(colouring: Colouring): void;
-  /** Graph, rows or both beside each other. */
+  /** Graph, rows, or both side by side. */
   view?: View;
   onView?(view: View): void;
   /** Callers at the bottom, as in a flame. */
@@ -67,7 +67,7 @@ export interface FlameGraphProps {
   actions?: readonly FlameAction[];
 }
 
-/** Draws a tree, and lets somebody walk through it by pointer, touch and keys. */
+/** Draws a tree, with navigation by pointer, touch and keys. */
 export function FlameGraph(props: FlameGraphProps) {
   const flame = useFlame(props);
   const { tree, layout, numbers, colouring, dark, search, found, selected, zoom, view, title } = flame;

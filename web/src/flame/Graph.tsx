@@ -29,7 +29,7 @@ export interface GraphProps {
   colouring: Colouring;
   dark: boolean;
   upwards: boolean;
-  /** What the root is called, and the whole graph, and what kind it is. */
+  /** The names of the root, of the graph and of its kind. */
   title: string;
   label: string;
   kind?: string;
@@ -94,7 +94,7 @@ export function Graph(props: GraphProps) {
   );
 }
 
-/** Returns what does what keys ask for. placeOf says where on the screen what is selected is. */
+/** Returns the handler of keys. placeOf returns the position of the selected node on the screen. */
 function keysOf(props: GraphProps, placeOf: () => { x: number; y: number }): (event: KeyboardEvent) => void {
   const { tree, layout, range, onRange, zoom, selected, select } = props;
   const all = layout.width[0]!;

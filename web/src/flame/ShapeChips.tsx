@@ -1,4 +1,4 @@
-// What is done to a tree before it is shown, each with a button that undoes it.
+// Buttons that undo transformations of a tree.
 
 import { nameOf } from '../tree/format.ts';
 import { framesWith } from '../tree/key.ts';

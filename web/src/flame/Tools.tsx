@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import type { Colouring } from '../tree/colour.ts';
 import type { Widths } from './layout.ts';
 
-/** What is shown: the graph, the same as rows, or both beside each other. */
+/** The graph, the same tree as rows, or both side by side. */
 export type View = 'graph' | 'rows' | 'both';
 
 interface Props {

@@ -99,7 +99,7 @@ export function Treegrid(props: TreegridProps) {
   );
 }
 
-/** Which calls are open; the callers of what is selected are. */
+/** The open calls, including all callers of the selected call. */
 function useOpen(tree: Tree, selected: number): [open: Open, set: (open: Open) => void] {
   const [state, setState] = useState(() => ({ tree, open: openAtFirst(tree), selected: -1 }));
   let { open } = state;

@@ -1,4 +1,4 @@
-// The picture of a flame graph: what is zoomed is as wide as it, until that is moved.
+// A flame graph whose zoomed node fills its width until the range is moved.
 
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { Graph, type GraphProps } from './Graph.tsx';
@@ -26,8 +26,8 @@ function above(tree: Tree, layout: Layout, node: number): Layout {
 }
 
 /**
- * Holds which part is seen: what is zoomed, until it is moved, which own tells. What is selected beside it brings its caller
- * into sight.
+ * Holds the visible range: the zoomed node, or the range that own holds after a move. Selecting a node outside it makes
+ * its caller visible.
  */
 function useRange({ tree, layout, zoom, selected }: Props): [range: Range, set: (range: Range) => void, own: boolean] {
   const [own, setOwn] = useState<{ layout: Layout; zoomed: number; range: Range }>();

@@ -22,7 +22,7 @@ interface OfPage {
   actions?: readonly FlameAction[];
 }
 
-/** Returns the actions for a call: those of every flame graph, then those of the page. */
+/** Returns the actions for a call: first the actions of every flame graph, then the page's. */
 export function actionsOf({ tree, shape, setShape, zoom }: Changed, { onOpenOther, onSandwich, actions = [] }: OfPage, node: number): FlameAction[] {
   const frame = tree.frames[tree.frame[node]!]!;
   const key = keyOf([frame]);

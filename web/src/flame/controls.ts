@@ -1,4 +1,4 @@
-// What a picture of calls has around it, whatever its calls are placed by: search, matches, the menu and the list of keys.
+// Controls of flame graphs and timelines: search, matches, the menu and the list of keys.
 
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { find, nextMatch, searchOf, type Found, type Search } from '../tree/search.ts';

@@ -13,7 +13,7 @@ export const rowHeight = 20;
 
 /** Nodes are drawn from so many CSS pixels on. Those that are narrower are a shade of their pixel. */
 const leastWidth = 0.5;
-/** They have names from so many on, and times beside them. */
+/** The minimum widths, in pixels, of nodes with a name and of nodes with a time. */
 const leastNamed = 24;
 const leastTimed = 150;
 
@@ -33,7 +33,7 @@ export interface Picture {
   palette: Palette;
   colour: (node: number) => string;
   labels: Labels;
-  /** What the root is called. */
+  /** The name of the root. */
   title: string;
   amount: (node: number) => string;
   /** By frame, whether it is found; undefined if nothing is looked for. */

@@ -25,7 +25,7 @@ export function nodeAt(layout: Layout, level: number, x: number): number {
   return node != undefined && layout.start[node]! <= x ? node : -1;
 }
 
-/** Where to go from a node: to its caller, its widest callee, or to what is beside it. */
+/** A direction from a node: its caller, its widest callee, or a neighbour. */
 export type Direction = 'caller' | 'callee' | 'left' | 'right';
 
 /** Returns the node in a direction from another one, the node itself if there is none. */

@@ -1,4 +1,4 @@
-// Where each node of a tree lies in a flame graph.
+// Positions of nodes in a flame graph.
 
 import type { Tree } from '../tree/tree.ts';
 
@@ -11,7 +11,7 @@ export interface Layout {
   levels: Uint32Array[];
   /** By node: where it begins. */
   start: Float64Array;
-  /** By node: how wide it is. What it calls is not wider together. */
+  /** By node: its width. Its callees together are at most as wide. */
   width: Float64Array;
 }
 

@@ -21,7 +21,7 @@ export interface Numbers {
   start?(node: number): string;
 }
 
-/** Returns what writes the numbers of a tree. Shares are of all of the response, whatever shape the tree has. */
+/** Returns the formatter of a tree's numbers. Shares refer to the whole response, whatever shape the tree has. */
 export function numbersOf(tree: Tree, unit: Unit, viewsPerDay?: number): Numbers {
   const all = tree.source ?? tree;
   const scale: Scale = { unit, views: tree.views, total: all.total[0]!, viewsPerDay };

@@ -14,7 +14,7 @@ export function rangeOf({ start, width }: Layout, node: number): Range {
   return { from, to: from + Math.max(width[node] ?? 0, 1e-9) };
 }
 
-/** Returns the middle of a node, if it is seen, else that of the range. */
+/** Returns the middle of a visible node, else the middle of the range. */
 export function middleOf(range: Range, layout: Layout, node: number): number {
   const { from, to } = rangeOf(layout, node);
   const middle = (Math.max(from, range.from) + Math.min(to, range.to)) / 2;

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 
-/** Returns a value and what sets it: those of the page if it gives a value, else its own ones. */
+/** Returns a value and its setter: the page's if it passes a value, else local state. */
 export function useSetting<T>(given: T | undefined, first: T, tell?: (value: T) => void): [value: T, set: (value: T) => void] {
   const [own, setOwn] = useState(first);
   const set = (value: T) => {

@@ -1,4 +1,4 @@
-// What a profile is of, and what its file lacks.
+// Facts about a profile, and limits of its file format.
 
 import { change, count, msOf, shown, time, type Scale } from '../tree/format.ts';
 import type { Profile } from './data.ts';
@@ -14,7 +14,7 @@ interface Props {
   onChoose(key: string): void;
 }
 
-/** What the profile is of: time, page views or threads, and what it is compared with. */
+/** The time, page views or threads of the profile, and of the other side of a comparison. */
 export function Facts({ profile, threads, chosen, onChoose }: Props) {
   const { tree, title, of, since, until, selection, base_selection: baseSelection, traces } = profile;
   const { total, baseTotal, views, baseViews } = tree;

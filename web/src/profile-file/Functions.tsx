@@ -113,7 +113,7 @@ function columnsOf(compared: boolean, onChoose: (frame: number) => void): Column
   ];
 }
 
-/** A change: what is more is slower. */
+/** A change in ms; an increase is slower. */
 function Amount({ ms }: { ms: number }) {
   const text = signed(ms);
   const changed = /[1-9]/.test(text);

@@ -45,7 +45,7 @@ export function ThreadChoice({ threads, chosen, onChoose, summed }: Props) {
   );
 }
 
-/** What the time of threads went to, and by how much it differs from that of others. */
+/** The time of threads by kind, and its difference from the other side. */
 export function ThreadTimes({ threads, base = [] }: { threads: readonly Thread[]; base?: readonly Thread[] }) {
   const now = sumOf(threads);
   const before = sumOf(base);

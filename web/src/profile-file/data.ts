@@ -5,20 +5,20 @@ import type { Thread } from './threads.ts';
 
 /** The data of a file, as they are written. */
 export interface ProfileData {
-  /** What the profile is of: a page, or files. */
+  /** The page or files of the profile. */
   title?: string;
   /** What its times are of: JavaScript, or work if the events of the browser are among it. */
   of: string;
   /** What was selected, and what it is compared with, in words. */
   selection?: string;
   base_selection?: string;
-  /** The time that was asked for, RFC 3339. */
+  /** The selected time range, RFC 3339. */
   since?: string;
   until?: string;
   tree: TreeColumns;
   /** Long names were cut, as all of them were too long for a file. */
   cut?: boolean;
-  /** The threads of recordings, each with its own tree; one without it has that of the document. */
+  /** The threads of recordings, each with its own tree. A thread without one has the tree of the document. */
   threads?: (Thread & { tree?: TreeColumns })[];
   base_threads?: Thread[];
   /** How many threads are not in the file. */

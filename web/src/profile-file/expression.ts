@@ -2,12 +2,11 @@
 
 import type { Frame } from '../tree/tree.ts';
 
-/** The letters of a name that are looked for: those of a longer one are the same up to there. */
+/** The maximum number of letters of a name in an expression. Longer names match by their beginning. */
 const longest = 200;
 
 /**
- * Returns the expression that finds a function by its whole name, as somebody would type it. A function without a name is
- * found by its file.
+ * Returns an expression that finds a function by its whole name, or by its file if it has no name.
  */
 export function expressionFor({ name, resource }: Frame): string {
   const text = name || resource;
@@ -19,7 +18,7 @@ export function expressionFor({ name, resource }: Frame): string {
 
 const unseen = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Returns a text as an expression that stands for it. What can not be seen or typed is written by its number. */
+/** Escapes a text for an expression. Invisible characters are written as numbers. */
 function escaped(text: string): string {
   const number = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(unseen, number);

@@ -1,5 +1,5 @@
-// The script of an HTML file with one profile, which aggregate -f html writes: it draws what is in the file, and asks
-// nobody.
+// The script of an HTML file with one profile, which aggregate -f html writes: it draws the profile in the file, and
+// sends no requests.
 
 import '../style.css';
 import '../widgets/widgets.css';
@@ -20,7 +20,7 @@ import { expressionFor } from './expression.ts';
 import { sum } from './Threads.tsx';
 import './profile-file.css'; // after the styles of what it arranges
 
-/** A profile: what it is of, its flame graph, a function of it with its callers and callees, and a table of all. */
+/** A profile: its facts, the flame graph, one function with its callers and callees, and a table of all functions. */
 function ProfilePage({ profile: whole }: { profile: Profile }) {
   const first = whole.threads.filter((one) => one.shown);
   const [thread, chooseThread] = useState(first.length == 1 ? first[0]!.key : sum);
@@ -79,7 +79,7 @@ function ProfilePage({ profile: whole }: { profile: Profile }) {
   );
 }
 
-/** Brings a part of the page into sight, at once for those who want no motion. */
+/** Scrolls to a part of the page, without animation if the user prefers reduced motion. */
 function reveal(part: HTMLElement | null): void {
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
   part?.scrollIntoView({ behavior: still ? 'auto' : 'smooth', block: 'start' });

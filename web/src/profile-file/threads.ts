@@ -8,7 +8,7 @@ export interface Thread {
   key: string;
   /** The name of the file. */
   recording: string;
-  /** Numbers, 0 where they are not known, and names, '' likewise. */
+  /** Numbers and names; 0 and '' if unknown. */
   process: number;
   process_name: string;
   thread: number;
@@ -63,7 +63,7 @@ export function choiceOf(thread: Thread): string {
   return `${titleOf(thread)}: ${functions ? `${time(javascript / 1000)} of JavaScript` : `${time(work / 1000)} of work`}`;
 }
 
-/** Says what a sum of threads is of. */
+/** Returns the title of a sum of threads. */
 export function sumTitle(threads: readonly Thread[]): string {
   const recordings = new Set(threads.map(({ recording }) => recording)).size;
   if (recordings == threads.length) return `Sum of ${count(recordings)} recordings, a thread of each`;

@@ -1,12 +1,12 @@
-// Logging in and out, where the daemon wants to know who asks. The browser has a cookie then, which no script reads;
-// that there is one is remembered, so that there is a way out.
+// Login and logout, if the daemon requires a login. Scripts cannot read the cookie of the session, so local storage
+// remembers that there is one, for the logout button.
 
 const key = 'fieldtrie-login';
 
-/** Who somebody is. */
+/** The credentials of a login. */
 export type Who = { user: string; password: string } | { token: string };
 
-/** Returns why somebody can not log in, as a sentence; undefined after it was done. */
+/** Logs in. Returns an error as a sentence, undefined on success. */
 export async function logIn(who: Who): Promise<string | undefined> {
   try {
     const response = await fetch('login', { method: 'POST', body: JSON.stringify(who) });
@@ -18,13 +18,13 @@ export async function logIn(who: Who): Promise<string | undefined> {
   }
 }
 
-/** Ends the login of this browser. What the page knows goes when it is loaded again, which the caller sees to. */
+/** Ends the login of this browser. The caller must reload the page to drop its data. */
 export async function logOut(): Promise<void> {
   remember(false);
-  await fetch('logout', { method: 'POST' }).catch(() => undefined); // the login ends by itself, too
+  await fetch('logout', { method: 'POST' }).catch(() => undefined); // the login expires in any case
 }
 
-/** The name of the OpenID provider by which somebody can log in, as the daemon said last; undefined if there is none. */
+/** The name of the OpenID provider in the last response; undefined if there is none. */
 let provider: string | undefined;
 
 /** Returns that name, and where a login by it begins, which returns to this page. */
@@ -33,12 +33,12 @@ export function providerLogin(): { name: string; href: string } | undefined {
   return provider == undefined ? undefined : { name: provider, href: `login/start?next=${encodeURIComponent(here)}` };
 }
 
-/** Notes that somebody logs in by the provider: the page is left for that. */
+/** Records a login by the provider, which leaves the page. */
 export function goToProvider(): void {
   remember(true);
 }
 
-/** Whether somebody logged in with this browser. */
+/** Whether this browser has logged in. */
 export function isLoggedIn(): boolean {
   try {
     return localStorage.getItem(key) != null;

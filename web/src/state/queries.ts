@@ -1,4 +1,4 @@
-// Queries under way, shared by all parts of a page that ask the same.
+// Queries in flight, shared by all parts of a page with the same query.
 
 import type { Result, Client } from '../api/client.ts';
 import { isCancelled, Problem } from '../api/problem.ts';
@@ -7,7 +7,7 @@ import { isCancelled, Problem } from '../api/problem.ts';
 export interface QueryState {
   result?: Result<unknown>;
   problem?: Problem;
-  /** When it was asked, in ms since 1970; undefined if it is not under way. */
+  /** When the query was sent, in ms since 1970; undefined if it is not in flight. */
   pendingSince?: number;
   /** Why it waits before it is asked again. */
   waiting?: Problem;
@@ -23,7 +23,7 @@ interface Entry {
   asked: number;
 }
 
-/** All queries that somebody waits for the results of. */
+/** All queries that components wait for. */
 export interface Queries {
   state(url: string): QueryState;
   /** Asks, unless the result is new enough, and again after some milliseconds each; returns how to stop. */
@@ -33,7 +33,7 @@ export interface Queries {
   /** Asks all again, or those alone that are due. */
   refresh(due?: (asked: number, every: number) => boolean): void;
   cancelAll(): void;
-  /** Asks all again as somebody else: what is under way is given up, since its response is for who asked before. */
+  /** Repeats all queries as another user, and cancels queries in flight, whose responses are for the previous user. */
   askAnew(): void;
   /** Calls when any query is sent or has its result; returns how to stop. */
   listen(listener: () => void): () => void;

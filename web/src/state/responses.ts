@@ -15,20 +15,20 @@ const refreshAfter = 60_000;
 
 /** A response on the screen, and how things stand with it. */
 export interface Shown<T> {
-  /** The last response; while another query is under way, that of the one before. */
+  /** The last response; while a changed query is in flight, the response to the previous one. */
   response?: T;
-  /** Whether the response is that of another query, which was sent before. */
+  /** Whether the response belongs to the previous query. */
   old: boolean;
   problem?: Problem;
   waiting?: Problem;
   cancelled: boolean;
-  /** When it was asked, in ms since 1970; undefined if it is not under way. */
+  /** When the query was sent, in ms since 1970; undefined if it is not in flight. */
   pendingSince?: number;
   cancel(): void;
   again(): void;
 }
 
-/** Sends a query, keeps the response up to date, and gives it up when nobody needs it. No query, no response. */
+/** Sends a query, keeps its response up to date, and cancels it with its last component. No query, no response. */
 export function useQuery<T>(query: Query<T> | undefined, every = refreshAfter): Shown<T> {
   const url = query ? urlOf(query) : '';
   const [, draw] = useState(0);
@@ -56,7 +56,7 @@ export function useQuery<T>(query: Query<T> | undefined, every = refreshAfter): 
 
 /** How things stand with all that is on the screen. */
 export interface Overall {
-  /** When the first query that is under way was asked; undefined if none is. */
+  /** When the oldest query in flight was sent; undefined if there is none. */
   pendingSince?: number;
   /** Of the oldest response on the screen: as of when it is, in ms since 1970. */
   asOf?: number;
@@ -104,21 +104,21 @@ export function askAllAnew(): void {
   queries.askAnew();
 }
 
-/** Gives up all queries under way. */
+/** Cancels all queries in flight. */
 export function cancelAll(): void {
   queries.cancelAll();
 }
 
-/** Whether somebody drags. */
+/** Whether a pointer is pressed. */
 let pressed = false;
 
-/** Whether nobody points at what would change, drags, reads an explanation or has marked a text. */
+/** Whether an update disturbs nothing: no pointer over changing parts, no drag, open explanation or selected text. */
 function calm(): boolean {
   const busy = pressed || document.hidden || document.querySelector('[data-steady]:hover, :popover-open');
   return !busy && (getSelection()?.isCollapsed ?? true);
 }
 
-/** Keeps responses up to date while the page is looked at and nobody points at them; returns how to stop. */
+/** Keeps responses up to date while the page is visible and an update disturbs nothing; returns a function to stop. */
 export function keepFresh(): () => void {
   const press = (event: PointerEvent) => (pressed = event.type == 'pointerdown');
   const events = ['pointerdown', 'pointerup', 'pointercancel'] as const;
@@ -132,7 +132,7 @@ export function keepFresh(): () => void {
   };
 }
 
-/** Returns the minute that it is, in ms since 1970. It does not go on while somebody points at what would change. */
+/** Returns the current minute, in ms since 1970. It stands still while an update would disturb. */
 export function useMinute(): number {
   const minute = () => Date.now() - (Date.now() % 60_000);
   const [now, setNow] = useState(minute);

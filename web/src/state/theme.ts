@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 
-/** How the dashboard looks: as the system says, or as somebody chose. */
+/** The theme: of the system, or chosen. */
 export type Theme = 'system' | 'light' | 'dark';
 
 const key = 'fieldtrie-theme';

@@ -1,4 +1,4 @@
-// The axis, and lanes for what was at work beside the calls.
+// The axis, and lanes next to the calls.
 
 import { useMemo } from 'preact/hooks';
 import type { Range } from '../flame/range.ts';

@@ -33,7 +33,7 @@ export interface TimeOrderProps {
   lanes: readonly Lane[];
   tasks: readonly Stretch[];
   unsampled: readonly Stretch[];
-  /** What it is of, to be read aloud: 'a page view of /feed'. */
+  /** The subject for screen readers: 'a page view of /feed'. */
   label: string;
   colouring: Colouring;
   onColouring(colouring: Colouring): void;
@@ -41,14 +41,14 @@ export interface TimeOrderProps {
   onView(view: View): void;
   search: string;
   onSearch(text: string): void;
-  /** What is seen, as `textOfRange` writes it; '' is all. replace says that it was moved alone. */
+  /** The visible range in the form of `textOfRange`; '' is all. replace: the range was only moved. */
   range: string;
   onRange(text: string, replace: boolean): void;
   /** Shows what else is known of a function; without it nothing is. */
   onFunction?(frame: Frame): void;
 }
 
-/** Draws a page view in the order of time, and lets somebody walk through it by pointer, touch and keys. */
+/** Draws a page view in the order of time, with navigation by pointer, touch and keys. */
 export function TimeOrder(props: TimeOrderProps) {
   const time = useTimeOrder(props);
   const { tree, layout, numbers, found, search, selected, select, seen, zoom, dark } = time;
@@ -165,7 +165,7 @@ function Picture({ time, lanes, unsampled, colouring, label, canvas, onStep, onM
   );
 }
 
-/** Buttons for those who have neither a wheel nor keys. */
+/** Zoom buttons, for users without a wheel or keys. */
 function Closer({ whole, onCloser, onAll }: { whole: boolean; onCloser(factor: number): void; onAll(): void }) {
   return (
     <div class="flame-segments" role="group" aria-label="Zoom">

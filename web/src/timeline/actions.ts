@@ -6,7 +6,7 @@ import type { Zoom } from '../flame/zoom.ts';
 import type { Frame, Tree } from '../tree/tree.ts';
 import { exactly } from './search.ts';
 
-/** What a page view does with calls. */
+/** Callbacks of a page view for calls. */
 interface Told {
   onFunction?(frame: Frame): void;
   onSearch(text: string): void;

@@ -2,7 +2,7 @@
 
 import type { Range } from '../flame/range.ts';
 
-/** What a drag does: moves the window or one edge of it, or makes a new one. */
+/** The effect of a drag: move the window or one of its edges, or select a new window. */
 export type Grip = 'window' | 'from' | 'to' | 'new';
 
 /** A drag: what it took hold of, when of the page view it began, and what was seen then. Times are µs. */

@@ -1,4 +1,4 @@
-// What was at work beside the calls: routes, features, phases and other labels, long tasks, each kind in a lane of its own.
+// Lanes next to the calls: routes, features, phases and other labels, and long tasks, each kind in its own lane.
 
 import type { Stretch } from '../api/types.ts';
 import type { Range } from '../flame/range.ts';
@@ -97,7 +97,7 @@ function packed(bars: Named[]): Bar[] {
     });
 }
 
-/** What is drawn of a bar, or of several that follow each other and are too narrow to be told apart. Lengths are CSS pixels. */
+/** The drawing of a bar, or of several adjacent bars that are too narrow to be distinguished. Lengths are CSS pixels. */
 export interface Mark {
   /** The first bar. */
   bar: Bar;
@@ -115,10 +115,10 @@ const gap = 3;
 /** Bars are cut so far outside of the picture, so that their edges are not seen. */
 const outside = 4;
 
-/** Returns what is seen of bars, which are sorted by start, in a picture of some width. There are not many more than fit beside each other. */
+/** Returns the visible marks of bars sorted by start, for a width in pixels. Their number is proportional to the width. */
 export function marksOf(bars: readonly Bar[], { from, to }: Range, width: number): Mark[] {
   const scale = width / (to - from);
-  const last: (Mark | undefined)[] = []; // by row: the last mark, if it is of narrow bars
+  const last: (Mark | undefined)[] = []; // by row: the last mark, if its bars are narrow
   const marks: Mark[] = [];
   for (const bar of bars) {
     if (bar.end <= from || bar.start >= to) continue;

@@ -18,7 +18,7 @@ export interface Seen {
 /** After so many ms without a move the range is told. */
 const rest = 300;
 
-/** Holds what is seen of a time from 0 on: given as a text, and told as one; replace says that it was moved alone. */
+/** Holds the visible range of a time from 0 on, as a text. replace: the range was only moved. */
 export function useStretch(given: string, all: number, tell: (text: string, replace: boolean) => void): Seen {
   const [own, setOwn] = useState<{ given: string; range: Range }>();
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);

@@ -1,5 +1,5 @@
 // What colour each node has. All fills of a theme have nearly one lightness (OKLCH), so that one colour of text is read on
-// all of them, and what is told apart by hue is told apart by chroma or lightness, too.
+// all of them, and colours that differ in hue differ in chroma or lightness, too.
 
 import { groupOf, ownerOf, type Owner } from './owner.ts';
 import type { Frame, Tree } from './tree.ts';
@@ -77,7 +77,7 @@ export function coloursOf(tree: Tree, colouring: Colouring, dark: boolean): (nod
     const colours: string[] = []; // by frame, when it is first asked for
     return (node) => (node == 0 ? root : (colours[tree.frame[node]!] ??= of(tree.frames[tree.frame[node]!]!, dark)));
   }
-  // Small values are told apart by the square root. There are few steps, so that a canvas parses few colours.
+  // The square root separates small values. There are few steps, so that a canvas parses few colours.
   const steps = 24;
   const scale = Array.from({ length: 2 * steps + 1 }, (_, i) =>
     colouring == 'self' ? selfColour(Math.max(0, i / steps - 1), dark) : changeColour(i / steps - 1, dark),

@@ -70,7 +70,7 @@ export function amount(us: number, scale: Scale): string {
   return time(msOf(us, scale.views));
 }
 
-/** Writes by how much a time differs from that of another side: in points if the unit is share. */
+/** Formats the difference of a time from the other side, in percentage points if the unit is share. */
 export function change(us: number, scale: Scale, baseUs: number, base: Scale): string {
   const { unit, viewsPerDay } = scale;
   if (unit == 'share') {
@@ -90,7 +90,7 @@ export function msOf(us: number, views: number): number {
 // Characters that change how others are drawn, or are not drawn at all.
 const unseen = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Returns a text that can be shown, up to so many characters: what can not be seen is replaced, what is cut has an ellipsis. */
+/** Returns a printable text of at most so many characters: invisible ones are replaced, and an ellipsis marks a cut. */
 export function shown(text: string, most = 200): string {
   const seen = text.length > 2 * most ? text.slice(0, 2 * most) : text;
   const clean = seen.replace(unseen, '\ufffd');

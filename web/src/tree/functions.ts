@@ -30,7 +30,7 @@ export function functionsOf(tree: Tree): FunctionSum[] {
   return used.sort((a, b) => b.self - a.self || b.total - a.total || a.frame - b.frame);
 }
 
-/** Returns by node whether no caller of it is of the same function. Node 0 is no call. */
+/** Returns by node whether none of its callers is the same function. Node 0 is not a call. */
 export function outermostOf(tree: Tree): Uint8Array {
   const { frame, level } = tree;
   const open = new Uint16Array(tree.frames.length); // how often a frame is on the stack

@@ -72,7 +72,7 @@ export function nodeWith(tree: Tree, key: string): number {
   return 0;
 }
 
-/** Returns the places of the frames that have one of some keys. The key of a frame is that of a stack of it alone. */
+/** Returns the indices of frames with one of the keys. The key of a frame is the key of a stack with this frame alone. */
 export function framesWith(tree: Tree, keys: readonly string[]): Set<number> {
   const wanted = new Set(keys);
   const found = new Set<number>();

@@ -9,8 +9,8 @@ export function isOther(frame: Frame | undefined): boolean {
 }
 
 /**
- * Returns the key that the daemon is asked with, as root, for what is in an (other) node: that of its caller. It is '' for
- * other nodes, below the root, and where a node stands for several of the tree that the API returned.
+ * Returns the key to query the contents of an (other) node with, as root: the key of its caller. It is '' for all other
+ * nodes, below the root, and for a node that represents several nodes of the API's tree.
  */
 export function keyOfOther(tree: Tree, node: number): string {
   if (node <= 0 || !isOther(tree.frames[tree.frame[node]!])) return '';

@@ -24,7 +24,7 @@ export function ownerOf({ name, resource }: Partial<Frame> & Pick<Frame, 'resour
   return /^[a-z][a-z0-9+.-]*:/i.test(resource) || /^[^/]*\.[cm]?js$/.test(resource) ? 'script' : 'app';
 }
 
-/** Returns what code is told apart by among that of one owner: its folder, its package or its host. */
+/** Returns the group of code within its owner: its folder, package or host. */
 export function groupOf({ name, resource }: Frame): string {
   const inPackages = packages.exec(resource)?.[1];
   if (inPackages != undefined) return inPackages;

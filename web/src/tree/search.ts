@@ -2,9 +2,9 @@
 
 import type { Frame, Tree } from './tree.ts';
 
-/** What somebody looks for. */
+/** A search in a tree. */
 export interface Search {
-  /** What is wrong with the text, if anything is. */
+  /** The error of an invalid text. */
   problem?: string;
   matches(frame: Frame): boolean;
 }
@@ -17,7 +17,7 @@ export interface Found {
   functions: number;
   /** Nodes that match and take time, in preorder. */
   nodes: number[];
-  /** What they take together: that of one within another counts once. */
+  /** The time of all matches. Nested matches count once. */
   total: number;
   /** Their share of all. */
   share: number;

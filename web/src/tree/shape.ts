@@ -4,7 +4,7 @@ import { Builder } from './build.ts';
 import { framesWith } from './key.ts';
 import type { Tree } from './tree.ts';
 
-/** What is done to a tree before it is shown. Functions are named by the key of a stack of them alone. */
+/** Transformations of a tree. A function is identified by the key of a stack with it alone. */
 export interface Shape {
   /** A function that calls itself is one call. */
   merged: boolean;
@@ -26,8 +26,8 @@ export function shaped(tree: Tree, shape: Shape): Tree {
 }
 
 /**
- * Returns a tree in which calls of a function directly by itself are part of the call by another one. What each function
- * took stays the same.
+ * Returns a tree that joins direct recursive calls of a function with the first one. The time of each function stays the
+ * same.
  */
 export function mergeRecursion(tree: Tree): Tree {
   return without(tree, (node) => tree.frame[node] == tree.frame[tree.parent[node]!]);
@@ -52,7 +52,7 @@ function without(tree: Tree, leaves: (node: number) => boolean): Tree {
   return builder.tree();
 }
 
-/** Returns a tree of the stacks alone that go through one of some frames. What is above these has no time of its own. */
+/** Returns a tree of only the stacks with one of the frames. Their callers have no self time. */
 export function focus(tree: Tree, frames: ReadonlySet<number>): Tree {
   const builder = new Builder(tree);
   const nodeOf = new Int32Array(tree.frame.length).fill(-1);

@@ -24,7 +24,7 @@ export function Copy({ text, children = 'Copy' }: { text: string | (() => string
   );
 }
 
-/** Says what it is when it is pointed at. */
+/** The icon of the command button. */
 const sign = (
   <span aria-hidden="true">
     <span class="says">as a command </span>&gt;_

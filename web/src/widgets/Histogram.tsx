@@ -5,7 +5,7 @@ import type { Bar, Spread } from '../api/types.ts';
 import { count, duration, percent } from './numbers.ts';
 import { useWidth } from './width.ts';
 
-/** Puts bars together until there are some tens, all of the same width; what is far right is one last bar. */
+/** Joins bars to some tens of the same width. The far right is one last bar. */
 export function binned(bars: readonly Bar[], most: number, p95: number): Bar[] {
   const total = bars.reduce((sum, bar) => sum + bar.count, 0);
   if (!total) return [];
@@ -103,7 +103,7 @@ export function Histogram({ bars, spread, of }: { bars: readonly Bar[]; spread?:
 /** Half of the room for the name of a percentile, in CSS pixels. */
 const half = 14;
 
-/** Returns where to write names so that they do not overlap: each at its place, or beside the one before. */
+/** Returns positions of labels without overlaps: each at its place, or next to the previous one. */
 export function apart(places: readonly number[], width: number): number[] {
   const texts: number[] = [];
   for (const place of places) texts.push(Math.max(place, (texts.at(-1) ?? -half) + 2 * half));

@@ -17,7 +17,7 @@ interface Props {
   name: string;
   term: Term;
   value: ComponentChildren;
-  /** What is beside the number in small: its interval, its change. */
+  /** The small text next to the number: its interval or change. */
   beside?: ComponentChildren;
   /** The number of a page that is read first. */
   hero?: boolean;

@@ -1,4 +1,4 @@
-// What went wrong, what is missing, and what a response rests on.
+// Notices: errors, missing data, and remarks on a response.
 
 import type { ComponentChildren } from 'preact';
 import type { Problem } from '../api/problem.ts';
@@ -6,7 +6,7 @@ import type { Names, Stats } from '../api/types.ts';
 import type { Shown } from '../state/responses.ts';
 import { cut, percent, plural } from './numbers.ts';
 
-/** A remark; bad ones are read aloud at once. */
+/** A remark. Screen readers announce bad ones immediately. */
 export function Notice({ kind = 'note', children }: { kind?: 'note' | 'bad'; children: ComponentChildren }) {
   return (
     <div class={`notice ${kind}`} role={kind == 'bad' ? 'alert' : 'note'}>
@@ -15,7 +15,7 @@ export function Notice({ kind = 'note', children }: { kind?: 'note' | 'bad'; chi
   );
 }
 
-/** What went wrong with a query, and what to do about it. */
+/** The error of a query, with its remedy. */
 export function ProblemNotice({ problem, again }: { problem: Problem; again?: () => void }) {
   return (
     <Notice kind="bad">

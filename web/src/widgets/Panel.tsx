@@ -10,7 +10,7 @@ import './widgets.css';
 
 interface Props<T> {
   title: string;
-  /** What is beside the title. */
+  /** Shown next to the title. */
   beside?: ComponentChildren;
   /** The query that gives the numbers, to be shown as a command. */
   query?: Query<unknown>;

@@ -6,7 +6,7 @@ import { useId, useRef, useState } from 'preact/hooks';
 interface Props {
   /** What is on the button. */
   button: ComponentChildren;
-  /** What the button is called, if what is on it does not say. */
+  /** The accessible name of the button, if its content is not one. */
   label?: string;
   class?: string;
   /** What opens, drawn when it does. */

@@ -92,7 +92,7 @@ function Numbers({ points, lines }: { points: readonly Point[]; lines: LineName[
 function Chart({ points, markers, from, to, lines, stepSeconds }: Props & { lines: LineName[] }) {
   const box = useRef<HTMLDivElement>(null);
   const [library, setLibrary] = useState<{ default: typeof UPlot }>();
-  // In a task of its own: that of the module is long already.
+  // In a separate task, because the module's own task is long already.
   useEffect(() => void import('uplot').then((loaded) => setTimeout(() => setLibrary(loaded))), []);
   const theme = useTheme();
   useEffect(() => {
@@ -182,7 +182,7 @@ function timesOf(_: UPlot, times: number[]): string[] {
   });
 }
 
-/** Returns what a variable with a colour is in the theme of an element. */
+/** Returns the colour of a CSS variable in the theme of an element. */
 function colourOf(element: HTMLElement, name: string): string {
   element.style.color = `var(${name})`;
   const { color } = getComputedStyle(element);

@@ -1,4 +1,4 @@
-// A line over time with its axes, drawn at once and without a library.
+// A line over time with axes, drawn in the first frame, without a library.
 
 import { useRef } from 'preact/hooks';
 import { duration, moment } from './numbers.ts';

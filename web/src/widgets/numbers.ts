@@ -20,7 +20,7 @@ export function number(value: number): string {
   return value < 0 ? minus + text : text;
 }
 
-/** A number with its sign: +18.2, −3.33, 0; what is too small for that is ≈0. */
+/** Formats a number with its sign: +18.2, −3.33, 0; ≈0 below 0.005. */
 export function signed(value: number): string {
   if (value != 0 && Math.abs(value) < 0.005) return '≈0';
   return value > 0 ? `+${number(value)}` : number(value);

@@ -4,7 +4,7 @@ import type { Unit } from '../tree/format.ts';
 import type { Point } from '../api/types.ts';
 import { hours, number, percent } from './numbers.ts';
 
-/** What a unit is called: in a switch, and at a column of people's time per day or of all the time. */
+/** Returns the names of a unit: in a switch, and of a column. */
 export function unitTitle(unit: Unit, perDay = false): { short: string; long: string } {
   if (unit == 'ms') return { short: 'ms', long: 'ms per page view' };
   if (unit == 'share') return { short: 'share', long: 'share of all JavaScript time' };
@@ -13,12 +13,12 @@ export function unitTitle(unit: Unit, perDay = false): { short: string; long: st
     : { short: 'time', long: 'people’s time' };
 }
 
-/** What people’s time is said for: less than a day is not made into one. */
+/** The period of total user time. Less than a day is not extrapolated. */
 export function ofPeriod({ perDay }: Pick<Scale, 'perDay'>): string {
   return perDay ? 'per day' : 'in this time';
 }
 
-/** What the means of a selection are turned into other units by. */
+/** The factors from the means of a selection to other units. */
 export interface Scale {
   unit: Unit;
   /** Hours of people's time in each ms of a mean, as the API counts them: of a day, or of all the time. */
@@ -28,7 +28,7 @@ export interface Scale {
   wholeMs: number;
 }
 
-/** Returns the JavaScript of the pages themselves, in µs: without that of the profiling script. */
+/** Returns the JavaScript time of the pages, in µs, without the profiling script. */
 export const ofPage = ({ self_us, own_us }: Pick<Point, 'self_us' | 'own_us'>): number => self_us - own_us;
 
 /** Returns a mean in ms per page view in the unit of a scale. */

@@ -9,7 +9,7 @@ export function useWidth(of: RefObject<HTMLElement | null>, before: number): num
   useLayoutEffect(() => {
     const element = of.current;
     if (!element) return;
-    // It calls at once, too: after the layout, which asking for the width here would do once more.
+    // The observer also reports the first width, after layout. Reading the width here would force a second layout.
     const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry?.contentRect.width || before)));
     observer.observe(element);
     return () => observer.disconnect();

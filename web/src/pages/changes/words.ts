@@ -1,4 +1,4 @@
-// What is said of a change that was found. It is what aggregate changes says, too.
+// Sentences about changes, the same as those of aggregate changes.
 
 import type { ChangePoint, Estimate, FoundChange, PageChange, What } from '../../api/types.ts';
 import type { Sample } from '../../widgets/Sparkline.tsx';

@@ -16,7 +16,7 @@ import '../../flame/treegrid.css';
 interface Props {
   response: TreeResponse;
   scale: Scale;
-  /** What the tree is: calls from the root on, or those around the function that is its root. */
+  /** The kind of tree: calls from the root, or the callers or callees of the function at its root. */
   kind?: 'tree' | 'callers' | 'callees';
 }
 

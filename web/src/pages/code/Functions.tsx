@@ -12,7 +12,7 @@ import { FunctionLink, Text } from '../parts/names.tsx';
 interface Props {
   top: Top;
   scale: Scale;
-  /** What the rows are: functions, or what they were summed up to. */
+  /** The kind of row, if functions were summed up: file, package, owner. */
   by?: string;
   order?: string;
   onOrder?: (order: string) => void;

@@ -46,7 +46,7 @@ interface Row {
   parts: TopFunction[];
 }
 
-/** Sums owners up to their kinds. The reach is that of the owner that was seen most, which is the least it can be. */
+/** Sums owners up to their kinds. The reach is the largest reach of an owner, which is a lower bound. */
 export function byKind(owners: readonly TopFunction[], views: number): Row[] {
   const rows = new Map<string, Row>();
   for (const owner of owners) {

@@ -32,7 +32,7 @@ function heaviest(functions: readonly TopFunction[]): TopFunction | undefined {
   return of('app') ?? of('script') ?? functions[0];
 }
 
-/** A list of functions, and what is around the one that is chosen: the site's own heaviest one at first. */
+/** A list of functions with the callers and callees of the chosen one, at first the site's own heaviest function. */
 export function Sandwich({ scale }: { scale: Scale }) {
   const { place, selection } = useView();
   const query = top(selection, { limit: mostChoices });

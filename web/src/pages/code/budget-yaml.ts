@@ -13,7 +13,7 @@ export function budgetYaml(tree: Tree, frame: Frame, { page = '', feature = '' }
   });
   const ms = (us / 1000 / Math.max(1, tree.views)) * room;
   const limit = ms >= 10 ? Math.ceil(ms) : Math.max(0.01, Math.ceil(ms * 100) / 100);
-  const text = JSON.stringify; // what is a string of JSON is one of YAML
+  const text = JSON.stringify; // each string of JSON is a string of YAML
   const where = page || feature;
   const lines = [
     `name: ${text(`${frame.name}${where && ` on ${where}`}`.slice(0, 100))}`,

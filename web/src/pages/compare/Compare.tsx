@@ -172,7 +172,7 @@ function Verdict({ of }: { of: Comparison }) {
   );
 }
 
-/** Lets people compare fewer page views than are asked for. */
+/** A link that lowers the required number of page views. */
 function Fewer({ of }: { of: Comparison }) {
   const { place } = useView();
   const least = Math.floor(Math.min(of.views.a, of.views.b));

@@ -28,7 +28,7 @@ export function Sides({ releases, other }: Props) {
   );
 }
 
-/** Returns what the other side is. One with a beginning and no end ends where the first one begins. */
+/** Returns the selection of the other side. With a beginning and no end, it ends where the first side begins. */
 export function otherSelection(selection: Selection, other: OtherSide = {}): Selection {
   const all = { ...selection, ...other, label: mergedLabels(selection.label, other.label) };
   if (other.since && !other.until) all.until = new Date(rangeOf(selection, Date.now()).from).toISOString();

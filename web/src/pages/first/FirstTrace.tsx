@@ -10,7 +10,7 @@ import { headers, scripts, type Snippet } from './snippets.ts';
 /** Where a daemon might be of which nothing is known. */
 const somewhere = { url: 'https://profiles.example.com' };
 
-/** How to send the first trace, and what is missing. The page changes by itself when it is there. */
+/** Instructions for the first trace, and what is missing for it. The page updates when the trace arrives. */
 export function FirstTrace() {
   useQuery(catalog(), 2_000);
   const { response, problem } = useQuery(arrivals(), 2_000);
@@ -27,7 +27,7 @@ export function FirstTrace() {
         ))}
         <p class="waits">
           <span class="bar" />
-          {response?.traces ? 'The first page view is here, and shown in a moment.' : 'Waiting for the first page view. This page updates by itself.'}
+          {response?.traces ? 'The first page view has arrived. It appears within seconds.' : 'Waiting for the first page view. This page updates automatically.'}
         </p>
       </section>
       <h2>1. A response header, which allows the browser to profile the page</h2>
@@ -43,7 +43,7 @@ export function FirstTrace() {
       <h2>3. A visit</h2>
       <p>
         Open the site in Chrome or Edge, click around, and close the tab. For a site of the public start the daemon with the origins
-        that may send, such as <code>--allow-origin https://www.example.com</code>; without it all may.
+        that may send, such as <code>--allow-origin https://www.example.com</code>. Otherwise any site may send.
       </p>
     </div>
   );

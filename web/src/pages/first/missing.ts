@@ -1,28 +1,28 @@
-// Why no page view is there yet, by what the daemon has seen.
+// Reasons why no page view has arrived, from the requests that the daemon has received.
 
 import type { Arrivals } from '../../api/types.ts';
 import { plural } from '../../widgets/numbers.ts';
 
-/** Something that keeps page views away: what is seen, and what to do. */
+/** A reason why page views do not arrive: the observation and the remedy. */
 export interface Missing {
   seen: string;
   fix: string;
-  /** What to type. */
+  /** A command or flag to copy. */
   command?: string;
 }
 
-/** What to do about page views without a profile, by their outcome. */
+/** Observations and remedies for page views without a profile, by outcome. */
 const outcomes: Record<string, { seen: string; fix: string }> = {
   header: {
-    seen: 'none profiled: the header Document-Policy is not there.',
-    fix: 'Do step 1, and look in the network panel of the browser whether the document itself has the header.',
+    seen: 'none profiled: the header Document-Policy is missing.',
+    fix: 'Do step 1, and check the header of the document itself in the network panel of the browser.',
   },
   unsupported: {
-    seen: 'none profiled: the browser has no profiler. Firefox and Safari have none.',
+    seen: 'none profiled: the browser has no profiler, like Firefox and Safari.',
     fix: 'Open the site in Chrome or Edge.',
   },
   unsampled: {
-    seen: 'not chosen by the sampleRate of fieldtrie.start.',
+    seen: 'not drawn at the sampleRate of fieldtrie.start.',
     fix: 'Set sampleRate: 1 while you try it.',
   },
   quota: {
@@ -31,14 +31,14 @@ const outcomes: Record<string, { seen: string; fix: string }> = {
   },
   refused: {
     seen: 'not profiled: the browser sends Global Privacy Control, and honourGPC is set.',
-    fix: 'Try it in a browser that does not send it.',
+    fix: 'Use a browser that does not send it.',
   },
   stopped: {
-    seen: 'not profiled: the file of --sampling says 0 for their page.',
-    fix: 'Give the page a rate there.',
+    seen: 'not profiled: the file of --sampling has the rate 0 for their page.',
+    fix: 'Give the page a rate in that file.',
   },
   cost: {
-    seen: 'given up: profiling took more of the main thread than maxCost allows.',
+    seen: 'stopped: profiling took more of the main thread than maxCost allows.',
     fix: 'Raise maxCost of fieldtrie.start while you try it.',
   },
   error: {
@@ -52,17 +52,17 @@ function ofRefused({ reason, origin, error, requests }: NonNullable<Arrivals['re
   if (reason == 'origin' && origin) {
     const seen = `${were}, blocked by CORS: the origin ${origin} is not allowed.`;
     if (!error.includes('--allow-origin')) return { seen, fix: 'Add it to the origins of its key in the file of --keys.' };
-    return { seen, fix: 'Start the daemon with this, beside the origins that it has:', command: `--allow-origin ${origin}` };
+    return { seen, fix: 'Start the daemon with this flag and its present origins:', command: `--allow-origin ${origin}` };
   }
   if (reason == 'key') {
-    return { seen: `${were}: no key, or an unknown one.`, fix: 'Give fieldtrie.start the key that the daemon asks for.' };
+    return { seen: `${were}: no key, or an unknown one.`, fix: 'Give fieldtrie.start one of the keys of the daemon.' };
   }
   return { seen: `${were}: ${error}.`, fix: 'The metric fieldtrie_ingest_refused_total counts them.' };
 }
 
-/** Returns what keeps page views away, the last thing that was seen first. */
+/** Returns the reasons why page views do not arrive, most recent first. */
 export function missing({ url, scripts, traces, unprofiled = [], refused = [] }: Arrivals): Missing[] {
-  if (!scripts) return []; // it is not told to who may not see all pages
+  if (!scripts) return []; // users of some pages do not get it
   const all: (Missing & { last: string })[] = [
     ...refused.map((one) => ({ last: one.last, ...ofRefused(one) })),
     ...unprofiled.map(({ outcome, views, last }) => {

@@ -1,4 +1,4 @@
-// What somebody pastes who sets a site up: the header for each server, and the script.
+// Snippets to set up a site: the header for each server, and the script.
 
 import type { Arrivals } from '../../api/types.ts';
 

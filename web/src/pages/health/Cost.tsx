@@ -1,4 +1,4 @@
-// What profiling costs visitors: Web Vitals of page views that were drawn to be profiled against those of others.
+// The cost of profiling to visitors: Web Vitals of page views drawn for profiling against other page views.
 
 import { cost as ask } from '../../api/queries.ts';
 import type { Cost, CostDifference, VitalCost } from '../../api/types.ts';

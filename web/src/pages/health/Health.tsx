@@ -88,7 +88,7 @@ interface Rates {
   over: number;
 }
 
-/** Returns what came in since the page was opened, or during its last minute. */
+/** Returns the rates since the page was opened, at most over its last minute. */
 function useRates(now: Metrics | undefined): Rates | undefined {
   const [seen, setSeen] = useState<{ time: number; metrics: Metrics }[]>([]);
   useEffect(() => {
@@ -150,7 +150,7 @@ function Disk({ now }: { now: Metrics }) {
   );
 }
 
-/** What this node does in the bucket; nobody counts what is there. */
+/** The requests of this node to the bucket. No node counts the objects in it. */
 function Bucket({ now }: { now: Metrics }) {
   const requests = [...now.by('fieldtrie_store_requests_total', 'kind')].sort();
   const [hits, misses] = [now.sum('fieldtrie_store_cache_hits_total'), now.sum('fieldtrie_store_cache_misses_total')];
@@ -176,11 +176,11 @@ const refusalColumns: Column<Refusal>[] = [
 
 function Refusals({ now, shown }: { now?: Metrics; shown: Shown<string> }) {
   return (
-    <Panel title="What was refused, cut or folded, and why" query={ask()} shown={shown}>
+    <Panel title="Refused, cut and folded data" query={ask()} shown={shown}>
       {() =>
         now && (
           <Table
-            caption="What was refused"
+            caption="Refused data"
             columns={refusalColumns}
             rows={refusalsOf(now)}
             rowKey={({ what, why }) => `${what} ${why}`}
@@ -207,7 +207,7 @@ function Coverage({ list }: { list: List }) {
         ]}
       />
       {sum.missing['lost'] != undefined && (
-        <p class="quiet">Lost page views reported Web Vitals and that they send a profile, of which nothing has arrived.</p>
+        <p class="quiet">Lost page views reported Web Vitals and announced a profile that never arrived.</p>
       )}
     </>
   );

@@ -1,4 +1,4 @@
-// What needs attention: changes that the watch found, budgets that are blown, and what the newest release changed.
+// Open changes, blown budgets, and the changes of the newest release.
 
 import { useEffect, useState } from 'preact/hooks';
 import { budgets, changes, compare, list, newest } from '../../api/queries.ts';
@@ -15,20 +15,20 @@ import { beginning, changedFunctions, sure, verdictOf } from '../compare/verdict
 import { FunctionLink, PlaceLink, Text } from '../parts/names.tsx';
 import { budgetLimit, budgetValue } from './Budgets.tsx';
 
-/** How many changes are listed. */
+/** The number of listed changes. */
 const mostChanges = 4;
 
-/** How often changes are asked for until they are of the last hours, and how old they are then at most: ms. */
+/** The interval of queries until the evaluation is recent, and the maximum age of a recent one, in ms. */
 const lookAgain = 5_000;
 const upToDate = 2 * 3_600_000;
 
-/** How many pages are compared one by one: those with the most time. */
+/** The number of pages that are compared separately: those with the most time. */
 const mostPages = 8;
 
-/** What needs somebody now. */
+/** The panel of what needs attention now. */
 export function Attention() {
   const { selection } = useView();
-  const [soon, setSoon] = useState(true); // pages are being looked at, as after a start
+  const [soon, setSoon] = useState(true); // the first evaluation is running, as after a start
   const found = useQuery(changes('open', selection.page), soon ? lookAgain : undefined);
   const evaluated = Date.parse(found.response?.evaluated ?? '');
   useEffect(() => setSoon(!(Date.now() - evaluated < upToDate)), [evaluated]);
@@ -43,7 +43,7 @@ export function Attention() {
   );
 }
 
-/** What was found unasked: time that only moved needs nobody. */
+/** Open changes, except time that merely moved. */
 function Found({ all, evaluated }: { all: FoundChange[]; evaluated?: string }) {
   const { place } = useView();
   const open = urgent(all);
@@ -127,12 +127,12 @@ function BlownBudget({ budget }: { budget: Budget }) {
         <Text>{budget.name}</Text>
       </a>
       : {budgetValue(budget)} of {budgetLimit(budget)}
-      {!budget.sure && ', which may be by chance'}
+      {!budget.sure && ', possibly by chance'}
     </li>
   );
 }
 
-/** What the newest release changed, and if pageByPage on each page: of no use where somebody looks at each page already. */
+/** The changes of the newest release. pageByPage lists pages, too, where no watch does. */
 function SinceRelease({ pageByPage }: { pageByPage: boolean }) {
   const { place, selection } = useView();
   const found = useQuery(newest(selection));

@@ -39,7 +39,7 @@ export function budgetValue(budget: Budget): string {
   return budget.value ? inUnitOf(budget, budget.value.value) : 'not known';
 }
 
-/** What a budget is about, in words. */
+/** Describes the subject of a budget. */
 function aboutOf({ page, feature, function: called, code, label = [] }: Budget): string {
   const parts = [
     page && `page ${page}`,
@@ -106,7 +106,7 @@ const columns: Column<Budget>[] = [
     cell: (row) => (
       <>
         <Status budget={row} />
-        {row.status == 'blown' && !row.sure && <small> may be by chance</small>}
+        {row.status == 'blown' && !row.sure && <small> possibly by chance</small>}
       </>
     ),
   },
@@ -174,7 +174,7 @@ function Value({ budget }: { budget: Budget }) {
   return <span title={text}>{budgetValue(budget)}</span>;
 }
 
-/** Which line of a series the value of a budget is; undefined if it is of no series. */
+/** Returns the line of a series that has the value of a budget; undefined without one. */
 function lineOfBudget({ metric, of, page = '', function: called, code }: Budget): LineName | undefined {
   if (called || code || page.includes('*')) return undefined;
   if (of == 'long_tasks') return metric == 'p75' ? 'long tasks p75' : undefined;

@@ -198,7 +198,7 @@ function peoplesTime(row: Row): number {
   return row.people?.hours ?? 0;
 }
 
-/** Says that a mean is of a few page views alone. */
+/** A mark on means of only a few page views. */
 function Few({ row }: { row: Row }) {
   const few = row.spread?.few;
   if (!few) return null;

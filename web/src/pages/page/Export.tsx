@@ -8,7 +8,7 @@ const formats = [
   ['pprof', 'pb.gz', 'pprof, for go tool pprof'],
   ['cpuprofile', 'cpuprofile', '.cpuprofile, for DevTools and VS Code'],
   ['speedscope', 'speedscope.json', 'speedscope'],
-  ['html', 'html', 'HTML, one file to send to somebody'],
+  ['html', 'html', 'HTML, one file to share'],
   ['svg', 'svg', 'SVG'],
   ['csv', 'csv', 'CSV of functions'],
   ['json', 'json', 'JSON of functions'],

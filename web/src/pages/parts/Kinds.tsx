@@ -1,4 +1,4 @@
-// What the main thread did in the time that was profiled, with and without a JavaScript stack.
+// Activity of the main thread while profiling, with and without a JavaScript stack.
 
 import type { Point } from '../../api/types.ts';
 import type { Term } from '../../widgets/meanings.ts';

@@ -1,4 +1,4 @@
-// What is said where a selection has no page views.
+// The message for a selection without page views.
 
 import { catalog, series } from '../../api/queries.ts';
 import type { Catalog } from '../../api/types.ts';

@@ -5,7 +5,7 @@ import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { cut, visible } from '../../widgets/numbers.ts';
 
-/** A text of somebody else: cut, in its own direction, with all of it at hand. */
+/** A text from outside, such as a function name: shortened, in its own direction, with the whole text on hover. */
 export function Text({ children, length = 80 }: { children: string; length?: number }) {
   const short = visible(cut(children, length));
   return <bdi title={children == short ? undefined : cut(children, 2000)}>{short}</bdi>;

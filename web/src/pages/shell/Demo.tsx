@@ -1,4 +1,4 @@
-// Says that what is shown is a demo.
+// The banner of the demo.
 
 import { catalog } from '../../api/queries.ts';
 import { useQuery, useSettled } from '../../state/responses.ts';

@@ -48,7 +48,7 @@ function Times() {
   );
 }
 
-/** Writes the time of a selection: what is no time as it is. */
+/** Formats the time of a selection. An invalid time stays unchanged. */
 function textOf(selection: Selection, from: number, to: number): string {
   const wrong = noTimeOf(selection);
   return wrong ? `${visible(cut(wrong, 30))}?` : `${moment(from)} – ${moment(to)}`;

@@ -1,4 +1,4 @@
-// Asks who somebody is, where the daemon wants to know. The browser gets a cookie that no script reads.
+// The login form, if the daemon requires a login. The session is a cookie that scripts cannot read.
 
 import { useState } from 'preact/hooks';
 import { goToProvider, logIn, providerLogin } from '../../state/login.ts';

@@ -20,7 +20,7 @@ import { labelsOf, quantileName, quantilesOf, viewLink } from './Views.tsx';
 import { ViewsProblem } from './ViewsProblem.tsx';
 import '../parts/detail.css';
 
-/** What is over does not change: it is asked for again after so many ms, in case that more traces came. */
+/** The refresh interval, in ms, of a page view that has ended: late traces may still arrive. */
 const seldom = 600_000;
 
 /** What is known of a page view. */
@@ -71,7 +71,7 @@ interface TitleProps {
   id: string;
 }
 
-/** What it is, and the way to those that are listed beside it. */
+/** The title of a page view, with links to its neighbours in the list. */
 function Title({ view, others, id }: TitleProps) {
   const { place, selection } = useView();
   const list = [...(others?.list ?? [])].sort((a, b) => a.quantile - b.quantile);

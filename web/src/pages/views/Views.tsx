@@ -25,7 +25,7 @@ export function quantilesOf({ params }: Place): string {
   return params.get('quantiles') || choices[0][0];
 }
 
-/** What a quantile is called: p75; the first and the last are the least and the most. */
+/** Returns the name of a quantile: p75; the ends are least and most. */
 export function quantileName(quantile: number): string {
   if (quantile <= 0) return 'least';
   return quantile >= 1 ? 'most' : `p${number(quantile * 100).replace(/\.0+$/, '')}`;
