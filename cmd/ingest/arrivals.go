@@ -26,8 +26,8 @@ type arrivals struct {
 // unknownKey stands for a key where those that there are belong to sites.
 const unknownKey = "YOUR-KEY"
 
-// serveArrivals returns what serves it. What came is of all sites, so who may ask about some pages alone is
-// told where to send and nothing else.
+// serveArrivals returns what serves it. Arrivals belong to all sites, so users of some
+// pages get only the public address.
 func (s *serving) serveArrivals(loads *scriptCounter) http.Handler {
 	where := arrivals{URL: s.config.publicURL, Configured: s.config.publicURL != ""}
 	if !where.Configured {

@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/backup"
 )
 
-// backupStall is how long who asks for a backup may take no byte of it.
+// backupStall is the maximum time without a byte read by the client of a backup.
 const backupStall = time.Minute
 
 // backupHandler streams a backup of the store, one at a time.
@@ -40,12 +40,12 @@ func backupHandler(n *node, log *slog.Logger) http.HandlerFunc {
 		}
 		log.Info("backup sent", "bytes", out.bytes, "seconds", took.Seconds(), "objects", has.Objects, "traces", has.Traces)
 		for _, what := range wrongIn(&has) {
-			log.Warn("missing or damaged in the backup, since it can not be read", "what", what)
+			log.Warn("unreadable, and so missing or damaged in the backup", "what", what)
 		}
 	}
 }
 
-// wrongIn says what is missing or damaged in a backup.
+// wrongIn lists the missing and damaged objects of a backup.
 func wrongIn(s *backup.Stats) (out []string) {
 	for _, w := range s.Wrong {
 		out = append(out, w.Object+": "+w.Why)
@@ -53,7 +53,7 @@ func wrongIn(s *backup.Stats) (out []string) {
 	return out
 }
 
-// backupWriter sends a backup as long as somebody takes it.
+// backupWriter sends a backup as long as the client reads it.
 type backupWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController

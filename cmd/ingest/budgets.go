@@ -22,7 +22,7 @@ const (
 	everyBudgets = time.Minute
 )
 
-// readBudgets returns the budgets and the rules for features. Without --budgets there are none but those of the demo.
+// readBudgets returns the budgets and the rules for features. Without --budgets, only the demo has some.
 func (c *config) readBudgets() (*budget.File, error) {
 	if c.budgets == "" && c.demo.shop() {
 		return demo.Budgets()
@@ -40,7 +40,8 @@ func (c *config) readBudgets() (*budget.File, error) {
 	return f, nil
 }
 
-// firstBudgets is when budgets are first evaluated: those of the shop at once, as all of it is rolled up.
+// firstBudgets returns the delay of the first evaluation of budgets: none for the shop of the demo, which is
+// completely rolled up.
 func (c *config) firstBudgets() time.Duration {
 	if c.demo.shop() {
 		return 0
@@ -48,8 +49,8 @@ func (c *config) firstBudgets() time.Duration {
 	return firstBudgets
 }
 
-// board returns what evaluates the budgets of a file. Without --budgets, and without those of the demo, it has none until
-// SIGHUP brings them.
+// board returns the evaluator of the budgets of a file. Without --budgets and the demo, it has none until SIGHUP
+// adds some.
 func (c *config) board(of query.Local, f *budget.File, r prometheus.Registerer) *budget.Board {
 	if c.budgets == "" && !c.demo.shop() {
 		f = nil
@@ -77,7 +78,7 @@ func evaluate(ctx context.Context, b *budget.Board, first time.Duration, log *sl
 		}
 		if len(failed) > 0 && time.Since(said) >= everyBudgets {
 			said = time.Now()
-			log.Error("budgets that can not be answered", "number", len(failed), "first", failed[0])
+			log.Error("budgets could not be evaluated", "number", len(failed), "first", failed[0])
 		}
 	})
 }
@@ -112,7 +113,7 @@ func (s *serving) addChanges(private *http.ServeMux) {
 			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(http.StatusNotFound)
-				fmt.Fprintln(w, `{"error": "nobody looks for changes here: ingest was started with --watch=false"}`)
+				fmt.Fprintln(w, `{"error": "this daemon does not look for changes: it was started with --watch=false"}`)
 			})
 		}
 		return s.watcher.Handler(p, whoIs, s.gate)
@@ -135,10 +136,10 @@ func (s *serving) addDeletions(private *http.ServeMux) {
 // budgetMetrics shows what the last evaluation of budgets found.
 type budgetMetrics struct{ board *budget.Board }
 
-// Describe implements [prometheus.Collector]. It sends nothing, as that of a node.
+// Describe implements [prometheus.Collector]. It sends nothing, like the collector of a node.
 func (m budgetMetrics) Describe(chan<- *prometheus.Desc) {}
 
-// Collect implements [prometheus.Collector]. What is not known has no series.
+// Collect implements [prometheus.Collector]. Unknown values have no series.
 func (m budgetMetrics) Collect(out chan<- prometheus.Metric) {
 	e := m.board.Last()
 	if e == nil {

@@ -21,9 +21,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
-// printCheck reads all that a start reads, without the data, and prints what would run as a file
-// of settings: what is as it is by default stands in comments. It returns all mistakes, those of reading the
-// settings among them.
+// printCheck reads the settings and files of a start, without the data, and prints the effective settings
+// as a file, with defaults in comments. It returns all mistakes, including mistakes of reading the
+// settings.
 func (c *config) printCheck(stdout io.Writer, mistakes error) error {
 	found, err := c.checkFiles()
 	if err := errors.Join(mistakes, c.check(), err); err != nil {
@@ -79,8 +79,8 @@ func (c *config) line(f *pflag.Flag) string {
 	return fmt.Sprintf("%-40s # %s\n", f.Name+": "+value, origin)
 }
 
-// checkFiles reads the files that the settings name, and says what is in them, and all that is
-// wrong with them. It does not touch the data, and asks no bucket.
+// checkFiles reads the files that the settings name, and returns a summary of their contents and all their
+// mistakes. It does not read the data or the bucket.
 func (c *config) checkFiles() (found []string, err error) {
 	var wrong []error
 	check := func(file, holds string, err error) {
@@ -167,8 +167,8 @@ func keysFound(keys []collect.Key) string {
 	return fmt.Sprintf("%d keys of %d sites", len(keys), len(sites))
 }
 
-// certificate is that of an address, in two files.
-type certificate struct{ of, cert, key string } // of: what stands before the names of its flags
+// certificate is the certificate of an address, in two files.
+type certificate struct{ of, cert, key string } // of: the prefix of its flags
 
 // certificates returns those that there are.
 func (c *config) certificates() []certificate {
@@ -193,7 +193,7 @@ func (c *config) warnings(now time.Time) (out []string) {
 	host, _, _ := net.SplitHostPort(c.queryListen)
 	addr, err := netip.ParseAddr(host)
 	if local := socket || host == "localhost" || err == nil && addr.IsLoopback(); !local && c.access == "" {
-		out = append(out, "query-listen: the private address is open to other machines and asks nobody who they are; give it access, or an address of this machine alone")
+		out = append(out, "query-listen: the private address is open to other machines without a login; set access, or an address of this machine alone")
 	}
 	for _, pair := range c.certificates() {
 		if read, err := tls.LoadX509KeyPair(pair.cert, pair.key); err == nil && expiry(read).Before(now.Add(14*24*time.Hour)) {
@@ -204,7 +204,7 @@ func (c *config) warnings(now time.Time) (out []string) {
 		out = append(out, "allow-origin: pages of all sites may send; name yours")
 	}
 	if len(c.proxies) == 0 {
-		out = append(out, "trusted-proxies: all clients are taken for one; name your proxies, or none")
+		out = append(out, "trusted-proxies: all clients count as one; list your proxies, or none")
 	}
 	return out
 }

@@ -55,17 +55,17 @@ type config struct {
 	spoolSize   int64
 	cache       string
 	cacheSize   int64
-	rollEvery   time.Duration // 0: as [fleet.Options] has it
-	takeOver    time.Duration // likewise
+	rollEvery   time.Duration // 0: the default of the store
+	takeOver    time.Duration // 0: the default of the store
 	limits      collect.Limits
-	proxies     []string // as --trusted-proxies has them
+	proxies     []string // as in --trusted-proxies
 	proxyHeader string
 
 	maxConnections int // to the public address
 
 	exitWhenStuck bool
 
-	heap *heap            // nil: the environment says how large it may be
+	heap *heap            // nil: the environment sets its limit
 	now  func() time.Time // the clock of the store; nil: time.Now
 }
 

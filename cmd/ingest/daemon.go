@@ -24,11 +24,11 @@ const (
 	grace      = 10500 * time.Millisecond // requests: longer than a client has to send its body
 	readGrace  = 6 * time.Second          // clients to read responses: longer than queries have
 	lastWrite  = time.Second              // the response to a request whose body came later than that
-	stuckGrace = time.Second              // requests if the store is stuck: those that can be are answered at once
-	closeWait  = 70 * time.Second         // the rest: longer than the store takes to give up
+	stuckGrace = time.Second              // requests if the store is stuck: the others end immediately
+	closeWait  = 70 * time.Second         // background work: longer than the timeout of the store
 )
 
-// daemon is the running servers and what works beside them.
+// daemon is the running servers and the background work.
 type daemon struct {
 	log        *slog.Logger
 	data       string // where the traces are
@@ -52,7 +52,7 @@ type daemon struct {
 	giveUp     context.CancelFunc // ends their work
 }
 
-// start answers requests on ln, by so many connections at once.
+// start serves requests on ln, with at most most connections.
 func (d *daemon) start(ln net.Listener, h http.Handler, most int) {
 	if d.asked == nil {
 		d.asked, d.giveUp = context.WithCancel(context.Background())
@@ -91,9 +91,8 @@ func (d *daemon) work(ctx context.Context, fs ...func(context.Context)) {
 	}
 }
 
-// run does what the daemon is for until ctx is done or something fails. It returns when all
-// has ended. If the store is stuck it waits for nothing that may never end: the process is
-// to end then, and with it what goes on.
+// run serves until ctx is done or something fails, and returns when everything has ended. If the store
+// is stuck, it does not wait for work that may never end, since the process ends next.
 func (d *daemon) run(ctx context.Context) error {
 	d.supervisor.tell(nowReady)
 	cause := d.wait(ctx)
@@ -106,9 +105,9 @@ func (d *daemon) run(ctx context.Context) error {
 	return errors.Join(cause, cut, d.close())
 }
 
-// wait returns nil when ctx is done, or why the daemon has to end: a server or the store
-// is stuck and a supervisor can start another one. A daemon that can not
-// store must not look alive. Nothing here waits for the store.
+// wait returns nil when ctx is done, or the reason to exit: a server failed, or the store is stuck and a
+// service manager can restart the daemon. A daemon that cannot store must not look alive. wait never waits for the
+// store.
 func (d *daemon) wait(ctx context.Context) error {
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
@@ -160,7 +159,7 @@ func every(ctx context.Context, period time.Duration, f func()) {
 
 // abandoned adds to why the store is left as it is what that means.
 func abandoned(err error) error {
-	return fmt.Errorf("%w; what was acknowledged is on disk, and the next start goes on from there", err)
+	return fmt.Errorf("%w; acknowledged traces are on disk, and the next start continues from there", err)
 }
 
 // drain waits for requests to finish, for at most grace, and then cuts off the rest, which is not
@@ -206,8 +205,8 @@ func (d *daemon) drain(ctx context.Context) error {
 	return err
 }
 
-// close ends what is in the background and closes the store. It waits for neither when the
-// store is stuck, and not for ever.
+// close ends background work and closes the store. It waits for both with a timeout, and not at all if the
+// store is stuck.
 func (d *daemon) close() error {
 	d.stop()
 	ended := make(chan error, 1)

@@ -38,7 +38,7 @@ func (o demoOptions) says() string {
 	return demo.Summary
 }
 
-// serveDemo runs a daemon with the demo. What nobody has set is for this machine alone, and leaves nothing behind.
+// serveDemo runs a daemon with the demo. By default it listens on this machine alone, and leaves no data behind.
 func (c *config) serveDemo(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if c.origin["data"] == "" {
 		dir, err := os.MkdirTemp("", "fieldtrie-demo-")
@@ -111,7 +111,7 @@ func (c *config) fillDemo(ctx context.Context, stdout io.Writer) error {
 	return nil
 }
 
-// tellDemo says what there is to see, and ends the daemon with end if it is to end then.
+// tellDemo prints what to look at. It calls end if the demo should exit then.
 func (s *serving) tellDemo(ctx context.Context, stdout io.Writer, end context.CancelFunc) {
 	if s.config.demo.shop() {
 		self, _ := os.Executable() // without it, the program is where the shell looks

@@ -24,9 +24,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
-// errands are what the program does instead of serving.
+// errands are one-off actions instead of serving.
 type errands struct {
-	restore string // make --data of this backup, or of other data
+	restore string // create --data from this backup or other data
 	verify  bool   // check the data
 	repair  bool   // and make sums again
 
@@ -62,10 +62,10 @@ func (c *config) errand(ctx context.Context, stdin io.Reader, stdout, stderr io.
 	return c.restoreData(ctx, stdin, stdout, stderr)
 }
 
-// Objects of an errand are large, and nobody waits for it.
+// Objects of an errand are large, and no client waits for it.
 const errandGiveUp = 2 * time.Minute
 
-// errandLog returns a log of what goes wrong while an errand is run.
+// errandLog returns a log of the problems of an errand.
 func (c *config) errandLog(stderr io.Writer) *slog.Logger {
 	return c.logger(stderr, slog.LevelWarn)
 }
@@ -145,7 +145,7 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// moving says how far it is, if it is time to.
+// moving prints the progress, at intervals.
 func (p *progress) moving(done, of int, traces uint64) {
 	now := time.Now()
 	every := sayElsewhere
@@ -172,11 +172,11 @@ func (p *progress) clear() {
 	}
 }
 
-// healthyWait is how long a daemon may take to say how it is. One that is stuck answers at once.
+// healthyWait is the timeout of a health check. A stuck daemon responds immediately.
 const healthyWait = 5 * time.Second
 
-// askHealth asks the daemon that runs with these settings on this machine how it is, for
-// supervisors that can only start programs, as those of containers.
+// askHealth checks the health of the daemon with these settings on this machine, for service managers that
+// can only run programs, such as container runtimes.
 func (c *config) askHealth(ctx context.Context) error {
 	dial, host, err := address.Dialer(c.queryListen)
 	if err != nil {
@@ -204,7 +204,7 @@ func (c *config) askHealth(ctx context.Context) error {
 	return nil
 }
 
-// testChannel sends a test message and says what its receiver answered.
+// testChannel sends a test message and prints the response of its receiver.
 func (c *config) testChannel(ctx context.Context, stdout io.Writer) error {
 	f, err := c.readNotify()
 	if err != nil {

@@ -127,10 +127,10 @@ type answers struct {
 	audit  *audit
 	board  *budget.Board
 	found  *watching.Watcher // nil with --watch=false
-	demo   string            // what a demo has; empty without --demo
+	demo   string            // the description of the demo; empty without --demo
 }
 
-// budgets returns what tells of the budgets of some pages.
+// budgets returns the source of the budgets of some pages.
 func (a answers) budgets(of query.Pages) func(context.Context, query.Source) ([]budget.Status, error) {
 	return func(context.Context, query.Source) ([]budget.Status, error) {
 		e := a.board.Last()
@@ -144,7 +144,7 @@ func (a answers) budgets(of query.Pages) func(context.Context, query.Source) ([]
 	}
 }
 
-// changes returns what knows of the changes of some pages, nil if nobody looks.
+// changes returns the source of the changes of some pages, nil without --watch.
 func (a answers) changes(of query.Pages) func(query.Source) (changes.Source, error) {
 	if a.found == nil {
 		return nil
@@ -166,7 +166,7 @@ func (a answers) add(private *http.ServeMux) {
 		return agent.Handler(agent.Options{Open: agent.Fixed(a.source.Only(p)), Version: commandline.ReadVersion().Version, Lag: answersLag, Turn: a.gate.Do,
 			Budgets: a.budgets(p), Changes: a.changes(p)})
 	})))
-	for _, method := range []string{"GET", "POST", "DELETE"} { // beside the pages of the dashboard, which are for GET
+	for _, method := range []string{"GET", "POST", "DELETE"} { // GET alone is for the pages of the dashboard
 		private.Handle(method+" /mcp", agents)
 	}
 	services := a.heap.forAnswers(newForPages(func(p query.Pages) http.Handler {

@@ -47,7 +47,7 @@ func (c *config) newAudit(log *slog.Logger) (*audit, io.Closer, error) {
 	return &audit{slog.New(slog.NewJSONHandler(f, nil))}, f, nil
 }
 
-// of has requests to a handler noted, with what came of them.
+// of wraps a handler to record requests with their outcome.
 func (a *audit) of(what string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answered := requests.Watch(w)

@@ -106,7 +106,7 @@ func (c *config) run(ctx context.Context, args []string, stdin io.Reader, stdout
 	return c.serve(ctx, c.logger(stderr, slog.LevelInfo), stdout)
 }
 
-// answer answers what the program is asked of itself.
+// answer prints information about the program itself.
 func (c *config) answer(stdout io.Writer) error {
 	if c.helpAll {
 		return c.program.WriteHelp(stdout)

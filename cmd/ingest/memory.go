@@ -16,8 +16,8 @@ import (
 
 // What the heap should stay below, unless GOMEMLIMIT says otherwise or there is less memory: the store writes
 // through memory-mapped files, so the default, no limit, lets garbage pile up to gigabytes.
-// Receiving traces needs the first. While questions are asked, what was read for them is
-// kept for the next ones; without more room the collector would run all the time.
+// Receiving traces needs the first. During queries the daemon caches objects for later
+// queries; without more room the collector would run all the time.
 const (
 	memoryLimit      = 448 << 20
 	memoryForAnswers = 512 << 20 // more
@@ -40,7 +40,7 @@ func newHeap() *heap {
 	}
 	bound, err := memlimit.FromCgroup()
 	if err != nil {
-		bound = 0 // there is none, or nobody says
+		bound = 0 // unlimited or unknown
 	}
 	h := &heap{set: debug.SetMemoryLimit}
 	h.base, h.more = heapLimits(bound)
@@ -48,8 +48,8 @@ func newHeap() *heap {
 	return h
 }
 
-// heapLimits returns the limits of the heap for a bound of the memory of this process, such as that of a container; 0 is none. A quarter is
-// for what is not on the heap: files that are mapped, stacks, and the program.
+// heapLimits returns the limits of the heap for a bound of the memory of this process, such as of a container; 0 is
+// unlimited. A quarter is for memory outside the heap: mapped files, stacks, and the program.
 func heapLimits(bound uint64) (base, more int64) {
 	room := int64(min(bound, math.MaxInt64) / 4 * 3)
 	if bound == 0 || room >= memoryLimit+memoryForAnswers {
@@ -78,8 +78,8 @@ func live() (live, limit int64) {
 	return int64(sample[0].Value.Uint64()), int64(min(sample[1].Value.Uint64(), math.MaxInt64))
 }
 
-// bodies returns how many bytes the bodies of all requests may take, and turns how many queries are answered at once; 0 is as many as usual.
-// What a query or a body takes beside what is counted grows with their number, so where there is less memory there are fewer.
+// bodies returns the maximum bytes of the bodies of all requests, and turns the maximum number of concurrent queries; 0 is the
+// default. Uncounted memory grows with the number of queries and bodies, so there are fewer of them with less memory.
 func (h *heap) bodies() int64 {
 	if h == nil || h.more >= memoryForAnswers {
 		return 0
@@ -114,7 +114,7 @@ func (h *heap) grow(now time.Time) {
 	h.until = now.Add(answersLinger)
 }
 
-// shrink takes back what nobody has asked for in the last minutes. Call it now and then.
+// shrink lowers the limit again when no query has come for some minutes. Call it regularly.
 func (h *heap) shrink(now time.Time) {
 	if h == nil {
 		return

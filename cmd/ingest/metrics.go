@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 )
 
-// newBuildInfo returns what says which program runs, as programs that Prometheus knows do.
+// newBuildInfo returns the usual build_info metric.
 func newBuildInfo(v commandline.Version) prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "fieldtrie_build_info", Help: "1, with the version of the daemon, its commit and when that was made, and the compiler.",
@@ -62,9 +62,9 @@ func (n *node) Collect(out chan<- prometheus.Metric) {
 	send("spool_segments", "Segments that are in it.", prometheus.GaugeValue, float64(c.SpoolSegments))
 	send("spool_bytes", "Bytes of them.", prometheus.GaugeValue, float64(c.SpoolBytes))
 	send("rolled_up_traces_total", "Traces that this node rolled up, each once for each of its pages.", prometheus.CounterValue, float64(c.RolledUp))
-	send("duplicates_total", "Traces that were there already when this machine rolled them up.", prometheus.CounterValue, float64(c.Duplicates))
-	send("unreadable_traces_total", "Traces that can not be decoded, and are in no rollup.", prometheus.CounterValue, float64(c.Unreadable))
-	send("dropped_counts_total", "Page views without a trace, and Web Vitals, that found no room to wait in.", prometheus.CounterValue, float64(c.DroppedCounts))
+	send("duplicates_total", "Traces that were stored before.", prometheus.CounterValue, float64(c.Duplicates))
+	send("unreadable_traces_total", "Traces that cannot be decoded, and are in no rollup.", prometheus.CounterValue, float64(c.Unreadable))
+	send("dropped_counts_total", "Page views without a trace, and Web Vitals, dropped because too many waited.", prometheus.CounterValue, float64(c.DroppedCounts))
 	send("lost_races_total", "Times that another node was first to write a manifest.", prometheus.CounterValue, float64(c.LostRaces))
 	send("quarantined_segments_total", "Damaged segments that this node quarantined.", prometheus.CounterValue, float64(c.QuarantinedSegments))
 	send("lost_segments_total", "Segments that this node acknowledged, and that are neither there nor rolled up.", prometheus.CounterValue, float64(c.LostSegments))

@@ -21,14 +21,13 @@ import (
 // privateAddress is the private address, and what guards it.
 type privateAddress struct {
 	net.Listener
-	guard       *access.Guard // nil: it asks nobody who they are
+	guard       *access.Guard // nil: no login
 	refused     access.Refused
 	refusals    *requests.Refusals
 	certificate *access.Certificate // nil: no TLS
 }
 
-// private returns the private address, of which it reads the files and on which nobody
-// listens yet.
+// private returns the private address with its files read. It does not listen yet.
 func (c *config) private(registry prometheus.Registerer, log *slog.Logger) (*privateAddress, error) {
 	p := privateAddress{refusals: requests.NewRefusals(log)}
 	p.refused = countRefused(registry, p.refusals)
@@ -101,14 +100,14 @@ func (p *privateAddress) listen(addr string, log *slog.Logger) error {
 		return err
 	}
 	if p.guard == nil && !address.Local(ln.Addr()) {
-		log.Warn("the private address is open to other machines and asks nobody who they are; give it --access FILE, or a --query-listen of this machine alone such as 127.0.0.1:8419", "private", ln.Addr().String())
+		log.Warn("the private address is open to other machines without a login; set --access FILE, or a --query-listen of this machine alone such as 127.0.0.1:8419", "private", ln.Addr().String())
 	}
 	p.Listener = ln
 	return nil
 }
 
-// handler returns what the private address serves of mux. Of a socket that is all of it, as of that in the data
-// directory: who may open it is said by its file.
+// handler returns the handler of the private address. A socket, like the one in the data directory, serves all of
+// mux: the permissions of its file protect it.
 func (p *privateAddress) handler(mux *http.ServeMux, sender *telemetry.Sender) http.Handler {
 	var h http.Handler = mux
 	switch {

@@ -24,7 +24,7 @@ func (c *config) hangUps() chan os.Signal {
 	return signals
 }
 
-// reload reads the settings and their files again. What can not be used stays as it was.
+// reload reads the settings and their files again. Invalid ones keep their previous value.
 type reload struct{ *serving }
 
 func (r reload) all() {
@@ -62,8 +62,8 @@ func (r reload) settings() {
 	if err == nil {
 		_, err = now.checkFiles()
 	}
-	if err == nil && now.fields == 0 && r.config.fields > 0 { // somebody may be writing it
-		err = fmt.Errorf("config: %s: nothing is in it any more; write one setting at least, or restart", r.config.file)
+	if err == nil && now.fields == 0 && r.config.fields > 0 { // it may be half written
+		err = fmt.Errorf("config: %s: the file is empty now; write at least one setting, or restart", r.config.file)
 	}
 	if err != nil {
 		r.read("config", err)
@@ -95,7 +95,7 @@ func (c *config) differing(from *config) []string {
 	return names
 }
 
-// takes reports whether a running daemon can go on with another value of a flag.
+// takes reports whether a running daemon can change the value of a flag.
 func (r reload) takes(flag string, now *config) bool {
 	if kept := r.config.retentionOf(flag); kept != nil {
 		return now.says(flag) || !shorter(*now.retentionOf(flag), *kept)
@@ -113,8 +113,8 @@ func (r reload) takes(flag string, now *config) bool {
 	return false
 }
 
-// says reports whether a flag has a value that somebody wrote. A line that is gone, from a file that is half written too, deletes
-// nothing that is stored.
+// says reports whether a flag was set explicitly. A removed line, as in a file that is half written, must not
+// delete stored data.
 func (s *settings) says(flag string) bool { return s.origin[flag] != "" }
 
 // retentionOf returns the value of a flag that says for how long something is kept, nil of all others.
@@ -133,7 +133,7 @@ func (c *config) retentionOf(flag string) *time.Duration {
 // shorter reports whether a deletes what b keeps. 0 keeps all.
 func shorter(a, b time.Duration) bool { return a != 0 && (b == 0 || a < b) }
 
-// take has the daemon go on with what it takes of now.
+// take applies the changeable settings of now.
 func (r reload) take(now *config) {
 	c := r.config
 	c.origins, c.firstParty, c.keys, c.keysFile, c.sampling = now.origins, now.firstParty, now.keys, now.keysFile, now.sampling
@@ -173,7 +173,7 @@ func (r reload) take(now *config) {
 // keep has what is stored be kept for as long as the settings say.
 func (r reload) keep() {
 	if err := r.kept.node.SetRetention(r.config.storeOptions()); err != nil {
-		r.log.Error("what is kept stays as it was", "err", err)
+		r.log.Error("the retention stays unchanged", "err", err)
 		return
 	}
 	r.collector.SetRetention(r.config.retention)

@@ -17,7 +17,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/backup"
 )
 
-// restoreData makes --data of a backup, or of other data, and says what is in it.
+// restoreData creates --data from a backup or other data, and prints a summary.
 func (c *config) restoreData(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
 	in, err := openBackup(ctx, c.restore, stdin)
 	if err != nil {

@@ -52,7 +52,7 @@ func (c *config) readKeys() ([]collect.Key, error) {
 	return keys, c.checkSites(c.apart, "keys: "+c.keysFile, sitesOf(keys)...)
 }
 
-// readAccess returns who may have what on the private address, nil if all may have all.
+// readAccess returns the access rules of the private address, nil without --access.
 func (c *config) readAccess() (*access.Rules, error) {
 	rules, err := readRules(c.access, access.Parse)
 	if err != nil {
@@ -78,8 +78,7 @@ func (c *config) readAccess() (*access.Rules, error) {
 	return rules, nil
 }
 
-// readNotify returns the channels that are told of changes, with their secrets; nil without --notify. It returns all that is
-// wrong with them.
+// readNotify returns the notification channels with their secrets; nil without --notify. It returns all mistakes.
 func (c *config) readNotify() (*notify.File, error) {
 	f, err := readRules(c.notify, notify.Parse)
 	if f != nil {
@@ -93,7 +92,7 @@ func (c *config) readNotify() (*notify.File, error) {
 	return f, nil
 }
 
-// channelsFound says which channels there are.
+// channelsFound summarises the channels.
 func channelsFound(f *notify.File) string {
 	if f == nil {
 		return ""

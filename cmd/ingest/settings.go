@@ -23,9 +23,9 @@ type settings struct {
 	docsTo     string // write the documentation there
 	helpAll    bool
 	asked      commandline.Asked
-	read       bool // the command line is right: what is wrong is so elsewhere
+	read       bool // the command line is valid: mistakes are elsewhere
 
-	args, environ []string // that they were read from
+	args, environ []string // the sources of the settings
 	program       *commandline.Program
 	flags         *pflag.FlagSet    // of program
 	origin        map[string]string // of a flag that has not its default value: "the command line", "FIELDTRIE_DATA", "ingest.yaml, line 3"
@@ -33,7 +33,7 @@ type settings struct {
 	unknown       []string          // variables of the environment that look like settings and are none
 }
 
-// onlyTyped are flags that say what to do once, and not how a daemon is.
+// onlyTyped are flags of one-off actions, which are accepted on the command line alone.
 func onlyTyped() []string {
 	return []string{"check", "healthy", "write-docs", "help-all", "version", "completion", "man", "restore", "verify", "repair", "test-notification"}
 }
@@ -48,10 +48,10 @@ func variable(flag string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// parse reads the settings: args before environ before the file of --config. A list is taken
-// whole from the first of these that has it. environ is as that of [os.Environ].
+// parse reads the settings: args before environ before the file of --config. A list comes
+// completely from the first of these that sets it. environ has the form of [os.Environ].
 func (c *config) parse(args, environ []string) error {
-	c.program = &commandline.Program{Name: "ingest", Summary: "receive profiles of JavaScript from browsers, store them, answer questions about them",
+	c.program = &commandline.Program{Name: "ingest", Summary: "receive JavaScript profiles from browsers, store them, and serve queries",
 		Usage: usage, Sections: c.sections(), Notes: notes}
 	c.args, c.environ = args, environ
 	c.flags, c.origin = c.program.Flags(), map[string]string{}
@@ -69,11 +69,11 @@ func (c *config) parse(args, environ []string) error {
 	return errors.Join(c.readEnvironment(environ), c.readFile())
 }
 
-// saysOnly reports whether something is asked that no setting matters for.
+// saysOnly reports whether the program only prints information that needs no setting.
 func (c *config) saysOnly() bool { return c.helpAll || c.docsTo != "" || c.asked.Any() }
 
-// readEnvironment sets the flags that have not been. An empty variable is none: files of
-// compose and the like can not leave one out.
+// readEnvironment sets the flags that have not been. Empty variables are ignored, because
+// files of compose and similar tools cannot omit one.
 func (c *config) readEnvironment(environ []string) error {
 	flags := map[string]string{}
 	c.flags.VisitAll(func(f *pflag.Flag) {
@@ -101,8 +101,7 @@ func (c *config) readEnvironment(environ []string) error {
 	return errors.Join(wrong...)
 }
 
-// ofService matches the variables by which Kubernetes tells of a Service whose name begins with
-// fieldtrie.
+// ofService matches the variables that Kubernetes sets for a Service whose name begins with fieldtrie.
 var ofService = regexp.MustCompile(`_(SERVICE_(HOST|PORT)(_.*)?|PORT(_[0-9]+_(TCP|UDP)(_.*)?)?)$`)
 
 // readFile sets the flags that have not been, from the file of --config.
@@ -163,10 +162,10 @@ func within(about string, err error) error {
 	return errors.Join(all...)
 }
 
-// flagInError matches the names of flags in what is said of them.
+// flagInError matches the names of flags in errors.
 var flagInError = regexp.MustCompile(`--[a-z][a-z-]*`)
 
-// whence adds to an error about flags where those got their values that nobody typed.
+// whence adds to an error about flags the source of values that are not from the command line.
 func (c *config) whence(err error) error {
 	if err == nil {
 		return nil
@@ -217,8 +216,8 @@ func (c *config) set(flag string, texts ...string) error {
 	return nil
 }
 
-// unfit says why a text is no value of a flag. Errors of numbers tell what was called, and not
-// what to write.
+// unfit returns an error for an invalid value of a flag. Errors of strconv name the function, and not the
+// expected form.
 func unfit(f *pflag.Flag, text string, err error) error {
 	switch kind := f.Value.Type(); kind {
 	case "bool":

@@ -28,7 +28,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
-// readSites returns the sites that are kept apart. Without --sites there are none.
+// readSites returns the isolated sites. Without --sites there are none.
 func (c *config) readSites() ([]site.Site, error) {
 	sites, err := readRules(c.sites, site.Parse)
 	if err != nil {
@@ -43,8 +43,8 @@ func (c *config) readSites() ([]site.Site, error) {
 	return sites, nil
 }
 
-// checkSites refuses names that are none of the sites, where there are some: what comes with the key of
-// another one would be kept as if there were none. Of sites that can not be read nobody knows the names.
+// checkSites returns an error for unknown sites, if there are sites: traces with the key of an unknown site would
+// be stored without one. If the file of sites is unreadable, names are not checked.
 func (c *config) checkSites(sites []site.Site, file string, named ...string) error {
 	if c.sites == "" || sites == nil {
 		return nil
@@ -68,11 +68,10 @@ func sitesOf(keys []collect.Key) (names []string) {
 	return names
 }
 
-// mostForPages bounds how many handlers are kept for who may ask about some pages.
+// mostForPages is the maximum number of cached handlers for users of some pages.
 const mostForPages = 256
 
-// forPages serves a source to those who may ask about some pages alone, by a handler for each of
-// these sets of pages.
+// forPages serves a source to users of some pages, with a handler for each set of pages.
 type forPages struct {
 	make     func(query.Pages) http.Handler
 	handlers *lru.Cache[http.Handler]
@@ -126,7 +125,7 @@ func pagesOf(r *http.Request) (*http.Request, query.Pages, error) {
 	return asked, allowed.Both(query.OfSite(name)), nil
 }
 
-// allowedPages returns the pages that somebody may ask about. Who came past no guard may ask about all.
+// allowedPages returns the pages that a user may query: all without a guard.
 func allowedPages(who *access.Identity) (pages query.Pages) {
 	if who == nil {
 		return pages
@@ -142,7 +141,7 @@ func allowedPages(who *access.Identity) (pages query.Pages) {
 	return pages
 }
 
-// siteBytesFile has what the traces of sites take, beside the data.
+// siteBytesFile stores the bytes of traces by site, next to the data.
 const siteBytesFile = "sites.json"
 
 // siteBytes returns what the traces of sites took when the daemon ended.
@@ -160,7 +159,7 @@ func (c *config) siteBytes(log *slog.Logger) map[string]map[int64]int64 {
 		err = json.Unmarshal(text, &stored)
 	}
 	if err != nil {
-		log.Warn("what the traces of sites take is counted from now on", "err", err)
+		log.Warn("bytes of traces by site are counted from now on", "err", err)
 		return nil
 	}
 	return stored
@@ -188,7 +187,7 @@ func (c *config) keepSiteBytes(ctx context.Context, of *collect.Collector, log *
 // siteMetrics shows what the traces of sites take.
 type siteMetrics struct{ of *collect.Collector }
 
-// Describe implements [prometheus.Collector]. It sends nothing, as that of a node.
+// Describe implements [prometheus.Collector]. It sends nothing, like the collector of a node.
 func (m siteMetrics) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements [prometheus.Collector].
@@ -203,7 +202,7 @@ func (m siteMetrics) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// describeSites says what is in a file of sites.
+// describeSites summarises a file of sites.
 func describeSites(sites []site.Site) string {
 	names := map[string]bool{}
 	for _, s := range sites {

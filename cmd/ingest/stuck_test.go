@@ -138,7 +138,7 @@ func (d *running) wantEnd() {
 }
 
 // lastWords are the end of the last line of a daemon that leaves its store behind.
-const lastWords = "; what was acknowledged is on disk, and the next start goes on from there"
+const lastWords = "; acknowledged traces are on disk, and the next start continues from there"
 
 // wantLeft checks that a daemon left its store behind, and that its last line says why.
 func wantLeft(t *testing.T, d *running, err error) {

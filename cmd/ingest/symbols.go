@@ -62,9 +62,9 @@ func roomIn(of *node) func(n int64) error {
 
 func (c *config) symbolOptions(log *slog.Logger) tables.Options {
 	o := c.symbols
-	o.Damaged = func(err error) { log.Error("symbols can not be read, and are left out", "err", err) }
+	o.Damaged = func(err error) { log.Error("unreadable symbols are ignored", "err", err) }
 	if o.Retention == 0 {
-		o.Retention = -1 // for ever
+		o.Retention = -1 // forever
 	}
 	return o
 }
@@ -90,8 +90,8 @@ func (s *symbolStore) add(private *http.ServeMux, audit *audit) {
 	private.Handle("GET /v1/symbols", answers)
 }
 
-// handlerFor returns what serves the symbols that somebody may send and ask about: those of the site that the request names, of
-// the only one that they may see, or those that all sites share.
+// handlerFor returns the handler of the symbols that a user may send and query: symbols of the requested site, of the only
+// site of the user, or shared symbols.
 func (s *symbolStore) handlerFor(who *access.Identity, values url.Values) (h http.Handler, status int, err error) {
 	name, limited := values.Get(api.SiteParameter), who != nil && len(who.Sites) > 0
 	switch {
@@ -123,7 +123,7 @@ func (s *symbolStore) follow(ctx context.Context) {
 	})
 }
 
-// sweep deletes what is too old until ctx is done.
+// sweep deletes expired symbols until ctx is done.
 func (s *symbolStore) sweep(ctx context.Context) {
 	sweep := func() {
 		if err := s.sites.Sweep(); err != nil {
@@ -134,7 +134,7 @@ func (s *symbolStore) sweep(ctx context.Context) {
 	every(ctx, time.Hour, sweep)
 }
 
-// Describe implements [prometheus.Collector]. It sends nothing, as that of a node.
+// Describe implements [prometheus.Collector]. It sends nothing, like the collector of a node.
 func (s *symbolStore) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements [prometheus.Collector].
@@ -149,8 +149,8 @@ func (s *symbolStore) Collect(out chan<- prometheus.Metric) {
 	}
 	send("fieldtrie_symbols_uploads", "Builds whose symbols are kept.", prometheus.GaugeValue, float64(stats.Uploads))
 	send("fieldtrie_symbols_tables", "Scripts whose symbols are kept.", prometheus.GaugeValue, float64(stats.Tables))
-	send("fieldtrie_symbols_bytes", "Bytes of them on disk.", prometheus.GaugeValue, float64(stats.Bytes))
-	send("fieldtrie_symbols_damaged", "Files of them that can not be read, as far as that is known.", prometheus.GaugeValue, float64(stats.Damaged))
+	send("fieldtrie_symbols_bytes", "Bytes of symbols on disk.", prometheus.GaugeValue, float64(stats.Bytes))
+	send("fieldtrie_symbols_damaged", "Unreadable files of symbols.", prometheus.GaugeValue, float64(stats.Damaged))
 	send("fieldtrie_symbols_refused_total", "Uploads of symbols that were refused.", prometheus.CounterValue, float64(refused))
 }
 

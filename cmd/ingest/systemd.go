@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What a supervisor is told, as sd_notify(3) has it.
+// Notifications for the service manager, see sd_notify(3).
 const (
 	nowReady    = "READY=1"
 	nowStopping = "STOPPING=1"
@@ -62,7 +62,7 @@ const maxPeriod = 1000 * time.Hour
 // tellTimeout is how long a supervisor may take to take a message. It may be busy.
 const tellTimeout = time.Second
 
-// tell tells the supervisor, if there is one, what the daemon does.
+// tell sends a state to the service manager, if there is one.
 func (s *supervisor) tell(state string) {
 	if s == nil {
 		return
