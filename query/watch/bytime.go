@@ -35,7 +35,7 @@ func (r *reader) byTime(ctx context.Context, m *PageMemory, known []Change) ([]F
 	if err != nil {
 		return nil, err
 	}
-	m.Day = last
+	m.Day, m.Browsers = last, r.browsers
 	if page := all[0].points; len(page) == 0 || page[len(page)-1].day.Before(last) {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func (r *reader) series(ctx context.Context) ([]series, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.days = seriesOf(days)
+		r.days, r.browsers = seriesOf(days), evidenceOf(days)
 	}
 	return r.days, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/browsers"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
@@ -33,6 +34,8 @@ type reader struct {
 	page    string
 	traffic table
 	days    []series // of the page; nil: not read
+	// browsers is what the days tell about browser versions.
+	browsers browsers.Evidence
 }
 
 // release looks at the newest release of the page if it is time to.
