@@ -24,6 +24,8 @@ type Finding struct {
 	// than noise.
 	Moved bool
 	With  []Consequence
+	// Causes are those that the detector itself knows.
+	Causes []Cause
 }
 
 // Traffic is the page views of a page by release and hour.

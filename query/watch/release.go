@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/query/browsers"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
@@ -28,14 +27,13 @@ const (
 
 // reader reads what is needed of one page.
 type reader struct {
-	o       Observer
-	s       Settings
-	now     time.Time
-	page    string
-	traffic table
-	days    []series // of the page; nil: not read
-	// browsers is what the days tell about browser versions.
-	browsers browsers.Evidence
+	o        Observer
+	s        Settings
+	now      time.Time
+	page     string
+	traffic  table
+	days     []series // of the page; nil: not read
+	versions versionDays
 }
 
 // release looks at the newest release of the page if it is time to.
