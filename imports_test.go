@@ -156,7 +156,7 @@ var mayImport = map[string][]string{
 	"test/summary":           {},
 	"test/simulate":          {"query/browsers", "query/compare", "trie", "trie/rollup"},
 	"test/simulate/releases": {"query", "query/cause", "query/compare", "query/watch", "symbols/edits", "symbols/owner", "trie"},
-	"test/simulate/site":     {"query", "query/compare", "query/vital", "query/watch", "test/simulate", "trie"},
+	"test/simulate/site":     {"query", "query/browsers", "query/compare", "query/vital", "query/watch", "test/simulate", "trie"},
 	"test/storetest":         {"store", "store/directory", "store/objects", "store/shared", "test/fakebucket", "trie/rollup"},
 	"test/viewers":           {"encode", "encode/firefox", "encode/folded", "encode/otlp", "encode/output", "encode/pprof", "encode/speedscope", "encode/v8", "encode/view", "trie"},
 }

@@ -233,8 +233,8 @@ func (b *Board) Register(ctx context.Context) (*Register, error) {
 	return r, err
 }
 
-// Browsers adds up what is known about browser versions on the pages that takes reports. While the
-// register can not be read, nothing is.
+// Browsers adds up what is known about browser versions on the pages that takes reports. It returns
+// no evidence while the register cannot be read.
 func (b *Board) Browsers(ctx context.Context, takes func(page string) bool) browsers.Evidence {
 	r, err := b.Register(ctx)
 	if err != nil {

@@ -20,7 +20,7 @@
 // # Browser versions
 //
 // Strata have a browser without its version: each version is new for a few weeks, and few page views
-// of a release share versions with another release. But a version can be faster or slower by itself.
+// of a release share versions with another release. But a version can be faster or slower.
 // So versions are random effects, estimated from contrasts of versions within a side, day and device
 // (package browsers). With d_m the share of version m in B less that in A, within the family, δ_m the
 // effect of the version and Σ its covariance, the change of the page is smaller by the sum of
@@ -30,8 +30,8 @@
 //
 // Rollups have no functions by browser, so features and functions are corrected as the page is, and
 // their variance has the spread of versions, at least 1 %, once more for effects of their own. At an
-// equal rest of the page view the effect on the page is in the rest, and that on the function alone
-// is left.
+// equal rest of the page view the effect on the page is in the rest, and the function's own effect is
+// left.
 //
 // # Functions
 //

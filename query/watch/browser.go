@@ -8,120 +8,79 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/browsers"
+	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-const (
-	// rolloutTime is the most days in which a browser version goes from few to many of the page views of
-	// its family: versions reach 20 % after three days and 80 % after nine.
-	rolloutTime = 7 * day
-	// few and many are shares of the page views of a family.
-	few, many = 0.2, 0.8
-	// ofStep is the least part of a step that the effect of a version must be able to be.
-	ofStep = 0.5
-)
+// ofStep is the least part of a step that browser versions must explain to be its cause.
+const ofStep = 0.5
 
 // versionDays is the page views of a page by day and browser version.
 type versionDays struct {
 	days    []time.Time
-	shares  map[string][]float64 // of the page views of the family, by day
-	ofAll   map[string]float64   // share of the family of a version in all page views
+	views   []map[string]float64 // by day and version
 	effects *browsers.Effects
 }
 
 // versionsOf returns the browser versions of days of a page.
 func versionsOf(days []Day) versionDays {
-	v := versionDays{shares: map[string][]float64{}, ofAll: map[string]float64{}}
+	var v versionDays
 	var cells []browsers.Cell
-	views, families, all := make([]map[string]float64, len(days)), map[string]float64{}, 0.0
-	for i, d := range days {
-		v.days, cells = append(v.days, d.Day), append(cells, d.Versions...)
-		views[i] = map[string]float64{}
+	names := map[string]bool{}
+	for _, d := range days {
+		views := map[string]float64{}
 		for _, c := range d.Versions {
 			for name, x := range c.Versions {
-				views[i][name] += x.Views
-				families[browsers.FamilyOf(name)] += x.Views
-				all += x.Views
-				v.shares[name] = make([]float64, len(days))
+				views[name] += x.Views
+				names[name] = true
 			}
 		}
+		v.days, v.views, cells = append(v.days, d.Day), append(v.views, views), append(cells, d.Versions...)
 	}
-	for i := range days {
-		ofFamily := map[string]float64{}
-		for name, n := range views[i] {
-			ofFamily[browsers.FamilyOf(name)] += n
-		}
-		for name, n := range views[i] {
-			v.shares[name][i] = n / max(ofFamily[browsers.FamilyOf(name)], 1)
-		}
-	}
-	for name := range v.shares {
-		v.ofAll[name] = families[browsers.FamilyOf(name)] / max(all, 1)
-	}
-	v.effects = browsers.Estimate(slices.Sorted(maps.Keys(v.shares)), cells, browsers.Evidence{})
+	v.effects = browsers.Estimate(slices.Sorted(maps.Keys(names)), cells, browsers.Evidence{})
 	return v
 }
 
-// rolledOut returns when a version went from few to many of the page views of its family. ok is false
-// if it did not, or took too long.
-func (v *versionDays) rolledOut(name string) (since, until time.Time, ok bool) {
-	shares := v.shares[name]
-	to := slices.IndexFunc(shares, func(share float64) bool { return share >= many })
-	if to < 0 {
-		return since, until, false
-	}
-	for from := to - 1; from >= 0; from-- {
-		if shares[from] <= few {
-			since, until = v.days[from], v.days[to]
-			return since, until, until.Sub(since) <= rolloutTime
-		}
-	}
-	return since, until, false
-}
-
-// mayBe reports whether the effect of a version may be a large part of a relative change of the page.
-func (v *versionDays) mayBe(name string, size float64) bool {
-	i := slices.Index(v.effects.Versions, name)
-	effect := v.ofAll[name] * v.effects.Effect[i]
-	half := normal95 * v.ofAll[name] * math.Sqrt(v.effects.Covariance[i][i])
-	if size < 0 {
-		effect = -effect
-	}
-	return effect+half >= ofStep*math.Abs(size)
-}
-
-// cause returns the browser version that was rolled out when a series of the page changed by a relative
-// size, the one of the largest family first.
-func (v *versionDays) cause(at time.Time, kind Kind, size float64) (Cause, bool) {
-	var found string
-	var since, until time.Time
-	for _, name := range slices.Sorted(maps.Keys(v.shares)) {
-		from, to, ok := v.rolledOut(name)
-		if !ok || at.Before(from) || at.After(to) || kind == OfPage && !v.mayBe(name, size) {
+// between adds up the page views by version and by family of the days from since to before until.
+func (v *versionDays) between(since, until time.Time) (versions, families map[string]float64, all float64) {
+	versions, families = map[string]float64{}, map[string]float64{}
+	for i, day := range v.days {
+		if day.Before(since) || !day.Before(until) {
 			continue
 		}
-		if found == "" || v.ofAll[name] > v.ofAll[found] {
-			found, since, until = name, from, to
+		for name, n := range v.views[i] {
+			versions[name] += n
+			families[browsers.FamilyOf(name)] += n
+			all += n
 		}
 	}
-	if found == "" {
-		return Cause{}, false
-	}
-	const date = "2 January"
-	text := fmt.Sprintf("%s went from %.0f %% to %.0f %% of its family's page views between %s and %s, and no release began then",
-		found, 100*few, 100*many, since.Format(date), until.Format(date))
-	return Cause{Kind: CauseBrowser, Text: text, Label: &Label{Key: "browser", Value: found}}, true
+	return versions, families, all
 }
 
-// began reports whether a release began within a day of a time, or may have begun before the traffic
-// that is known.
-func (t *table) began(at time.Time) bool {
-	if len(t.hours) == 0 || t.hours[0].After(at.Add(-day)) {
-		return true
-	}
-	for release := range t.of {
-		if began, known, ok := t.begin(release); ok && known && !began.Before(at.Add(-day)) && began.Before(at.Add(2*day)) {
-			return true
+// cause returns the browser version that explains a step of the page by a relative size. Contrasts of
+// versions are within a day, device and release, so no release can look like a version.
+func (v *versionDays) cause(at time.Time, size float64) (Cause, bool) {
+	before, familiesBefore, _ := v.between(at.Add(-mostAfter*day), at)
+	after, familiesAfter, all := v.between(at, at.Add(seriesDays*day))
+	names := v.effects.Versions
+	differs, shares := make([]float64, len(names)), make([]compare.Pair, len(names))
+	newest, most := -1, 0.0
+	for i, name := range names {
+		f := browsers.FamilyOf(name)
+		if familiesBefore[f] == 0 || familiesAfter[f] == 0 {
+			continue
+		}
+		shares[i] = compare.Pair{A: before[name] / familiesBefore[f], B: after[name] / familiesAfter[f]}
+		differs[i] = (shares[i].B - shares[i].A) * familiesAfter[f] / all
+		if part := differs[i] * v.effects.Effect[i] * math.Copysign(1, size); differs[i] > 0 && part > most {
+			newest, most = i, part
 		}
 	}
-	return false
+	value, variance := v.effects.Combine(differs)
+	explained := value / size
+	if newest < 0 || explained < ofStep || math.Abs(value) < normal95*math.Sqrt(variance) {
+		return Cause{}, false
+	}
+	text := fmt.Sprintf("%s has %.0f %% of the page views of its family, and had %.0f %% before: page views of the same day, device and release tell that browser versions explain %.0f %% of the change",
+		names[newest], 100*shares[newest].B, 100*shares[newest].A, 100*min(explained, 1))
+	return Cause{Kind: CauseBrowser, Text: text, Label: &Label{Key: "browser", Value: names[newest]}}, true
 }

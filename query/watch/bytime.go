@@ -246,8 +246,10 @@ func (r *reader) stepped(x *series, s step, level float64, page series) (f Findi
 		least = max(least, r.s.Min)
 	}
 	f.Relative = new(math.Expm1(s.size))
-	if cause, ok := r.versions.cause(f.Begin, x.what.Kind, *f.Relative); ok && !r.traffic.began(f.Begin) {
-		f.Causes = []Cause{cause}
+	if x.what.Kind == OfPage || x.what.Kind == OfFeature {
+		if cause, ok := r.versions.cause(f.Begin, *f.Relative); ok {
+			f.Causes = []Cause{cause}
+		}
 	}
 	size := max(math.Abs(math.Expm1(s.size+1.6448536269514722*s.err)), math.Abs(math.Expm1(s.size-1.6448536269514722*s.err)))
 	return f, size*before >= least
