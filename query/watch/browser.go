@@ -11,7 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// ofStep is the least part of a step that browser versions must explain to be its cause.
+// ofStep is how much of a step browser versions must explain to be its cause: of the lower end of its
+// interval, since steps that are found look larger than they are.
 const ofStep = 0.5
 
 // versionDays is the page views of a page by day and browser version.
@@ -56,9 +57,9 @@ func (v *versionDays) between(since, until time.Time) (versions, families map[st
 	return versions, families, all
 }
 
-// cause returns the browser version that explains a step of the page by a relative size. Contrasts of
-// versions are within a day, device and release, so no release can look like a version.
-func (v *versionDays) cause(at time.Time, size float64) (Cause, bool) {
+// cause returns the browser version that explains a step of the page by a relative size, which may be
+// as small as least. Contrasts of versions are within a day, device and release, so no release can look like a version.
+func (v *versionDays) cause(at time.Time, size, least float64) (Cause, bool) {
 	before, familiesBefore, _ := v.between(at.Add(-mostAfter*day), at)
 	after, familiesAfter, all := v.between(at, at.Add(seriesDays*day))
 	names := v.effects.Versions
@@ -76,11 +77,10 @@ func (v *versionDays) cause(at time.Time, size float64) (Cause, bool) {
 		}
 	}
 	value, variance := v.effects.Combine(differs)
-	explained := value / size
-	if newest < 0 || explained < ofStep || math.Abs(value) < normal95*math.Sqrt(variance) {
+	if newest < 0 || value/least < ofStep || math.Abs(value) < normal95*math.Sqrt(variance) {
 		return Cause{}, false
 	}
 	text := fmt.Sprintf("%s has %.0f %% of the page views of its family, and had %.0f %% before: page views of the same day, device and release tell that browser versions explain %.0f %% of the change",
-		names[newest], 100*shares[newest].B, 100*shares[newest].A, 100*min(explained, 1))
+		names[newest], 100*shares[newest].B, 100*shares[newest].A, 100*min(value/size, 1))
 	return Cause{Kind: CauseBrowser, Text: text, Label: &Label{Key: "browser", Value: names[newest]}}, true
 }

@@ -55,7 +55,7 @@ func TestBrowserCause(t *testing.T) {
 		{"before the version", 4, 1.1, 15, 0.3, false},
 	} {
 		v := versionsOf(daysWithVersions(rng, 28, tt.within, tt.factor))
-		cause, ok := v.cause(at(tt.step), tt.size)
+		cause, ok := v.cause(at(tt.step), tt.size, tt.size)
 		if ok != tt.want {
 			t.Errorf("%s: %t, want %t; effects %v", tt.name, ok, tt.want, v.effects.Effect)
 		}

@@ -247,7 +247,8 @@ func (r *reader) stepped(x *series, s step, level float64, page series) (f Findi
 	}
 	f.Relative = new(math.Expm1(s.size))
 	if x.what.Kind == OfPage || x.what.Kind == OfFeature {
-		if cause, ok := r.versions.cause(f.Begin, *f.Relative); ok {
+		least := math.Expm1(s.size - math.Copysign(1.6448536269514722*s.err, s.size))
+		if cause, ok := r.versions.cause(f.Begin, *f.Relative, least); ok {
 			f.Causes = []Cause{cause}
 		}
 	}
