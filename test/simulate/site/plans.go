@@ -39,6 +39,12 @@ func (p *Plan) Browsers(spread float64) {
 	}
 }
 
+// NewVersion plants a slower browser version, which all page views get. No release is slower.
+func (p *Plan) NewVersion(effect float64) {
+	p.Browser = Hours{}
+	p.Versions = []Version{{"Chrome 157", 0, -14 * 24}, {"Chrome 158", effect, 12 * 24}}
+}
+
 // Harm plants a change of 10 to 30 % in one of the heavier functions of two releases.
 func (p *Plan) Harm() {
 	rng := rand.New(rand.NewPCG(p.Seed, 3))
