@@ -112,6 +112,9 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 		return out, err
 	}
 	in := sums.Input(a, b, names, q.B.Parts.Renamer(naming.Finder(l.Rules(), names)), builds)
+	if l.Browsers != nil {
+		in.Browsers = l.Browsers(ctx, func(page string) bool { return q.B.Page == "" || siteOf(page) == siteOf(q.B.Page) })
+	}
 	out.Result = compare.Compare(in, q.Options)
 	out.Note = noteOf(out.Method, a, b)
 	for _, w := range []string{warning, sums.MissingPages(out.Strata), sums.UnsampledWarning(a.Unsampled(), b.Unsampled()), sums.LengthsWarning(a, b)} {

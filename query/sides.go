@@ -38,7 +38,7 @@ func Sides(ctx context.Context, src Source, a, b selection.Selection, o compare.
 	return resultA, resultB, nil
 }
 
-// strataOf returns the strata of a comparison, or nil if these sides can not be compared.
+// strataOf returns the strata of a comparison, or nil if these sides cannot be compared.
 func strataOf(ctx context.Context, src Source, a, b selection.Selection, o compare.Options) ([]compare.Stratum, error) {
 	a.GroupBy, b.GroupBy = nil, nil
 	if a.Only != "" || b.Only != "" {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/fresh"
+	"github.com/fieldtrie/fieldtrie/query/browsers"
 	"github.com/fieldtrie/fieldtrie/query/memory"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -109,6 +110,8 @@ type Local struct {
 	Owners func() *owner.Rules
 	// Links returns what leads from functions to their sources; nil is nothing.
 	Links func() naming.Links
+	// Browsers returns what is known about browser versions on the pages that takes reports; nil is nothing.
+	Browsers func(ctx context.Context, takes func(page string) bool) browsers.Evidence
 	// Responses are shared among those who ask the same within [selection.Selection.Lag]; nil does not.
 	Responses *ResponseCache
 	// Steps keeps the rollups of steps shorter than an hour for those who ask again within it; nil does not.

@@ -38,7 +38,7 @@ type Rolled struct {
 	Page   string
 	Stacks *trie.Trie // rollups that follow each other share it, if they can
 	Record *rollup.Record
-	// First is when the first trace in it was received. A record is of one day at most.
+	// First is when the first trace in it was received. A record has traces of one day.
 	First time.Time
 }
 

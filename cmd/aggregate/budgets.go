@@ -132,7 +132,7 @@ func (c *command) printBudgets(ctx context.Context) (err error) {
 	case len(blown) > 0:
 		return blownError{blown}
 	case len(failed) > 0:
-		return fmt.Errorf("budgets that can not be answered: %s", strings.Join(failed, ", "))
+		return fmt.Errorf("budgets could not be evaluated: %s", strings.Join(failed, ", "))
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ Receives traces at POST /v1/traces on the public address and stores them in DIR.
 answer of 202 means that the traces survive kill -9 and power loss. POST /v1/views counts
 page views without a trace; /sdk.js is the script for browsers. The private address
 serves the dashboard, queries, /healthz, /readyz, /metrics and a backup of the running
-store at /v1/backup; without --access it asks nobody who they are. SIGTERM and SIGINT
+store at /v1/backup; without --access it needs no login. SIGTERM and SIGINT
 finish what is in flight and close the store. SIGHUP reads the settings and their files
 again, applies what it can, and says what takes a restart. systemd is told when the
 daemon is ready, and with WatchdogSec that the store is not stuck.

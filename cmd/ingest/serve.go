@@ -31,6 +31,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/internal/requests"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/browsers"
 	"github.com/fieldtrie/fieldtrie/rules/access"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
@@ -216,6 +217,11 @@ func (s *serving) receive(ctx context.Context) {
 // answer makes what answers queries.
 func (s *serving) answer(ctx context.Context) {
 	named := query.Local{Reader: s.kept.node, Symbols: s.kept.symbols.names, Owners: s.owners.Load, Links: func() naming.Links { return *s.links.Load() }}
+	if s.config.watch {
+		named.Browsers = func(ctx context.Context, takes func(page string) bool) browsers.Evidence {
+			return s.watcher.Browsers(ctx, takes)
+		}
+	}
 	s.board = s.config.board(named, s.budgets, s.registry)
 	if s.config.watch {
 		s.watcher = watching.New(s.config.watching(s, named))

@@ -44,7 +44,7 @@ const mostFoundPages = 10
 
 func (t tools) found(ctx context.Context, in changesIn) (out changesOut, err error) {
 	if t.Changes == nil {
-		return out, errors.New("nobody looks for changes here: a daemon does, unless it was started with --watch=false")
+		return out, errors.New("there are no changes here: only a daemon looks for changes, unless it was started with --watch=false")
 	}
 	limit, err := rows(in.Limit, 20)
 	if err != nil {

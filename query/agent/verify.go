@@ -64,7 +64,7 @@ func (t tools) verify(ctx context.Context, in verifyIn) (out verifyOut, err erro
 // change returns a change by its id.
 func (t tools) change(ctx context.Context, id string) (c changes.Report, err error) {
 	if t.Changes == nil {
-		return c, errors.New("nobody looks for changes here: a daemon does, unless it was started with --watch=false")
+		return c, errors.New("there are no changes here: only a daemon looks for changes, unless it was started with --watch=false")
 	}
 	if id == "" {
 		return c, errors.New("change: it is missing; take an id of changes")

@@ -69,9 +69,12 @@ func FamilyOf(version string) string {
 
 // Evidence is what contrasts tell about τ². It adds up over independent pages.
 type Evidence struct {
-	Score       float64 // Information times the estimate of τ²
-	Information float64 // an exactly known contrast has 1
-	Squares     float64 // the sum of the squared information of each contrast
+	// Score is Information times the estimate of τ².
+	Score float64 `json:"score"`
+	// Information is 1 for an exactly known contrast.
+	Information float64 `json:"information"`
+	// Squares is the sum of the squared information of each contrast.
+	Squares float64 `json:"squares"`
 }
 
 // Plus returns the evidence of both.

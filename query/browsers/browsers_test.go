@@ -71,7 +71,7 @@ func TestLaws(t *testing.T) {
 	}
 	same("another order of cells and a slow device", Estimate(versions, []Cell{cellOf("b", views, times(7)), cellOf("a", views, mean)}, Evidence{}))
 	more := Estimate(append(versions, "Chrome 1"), []Cell{cellOf("a", views, mean), cellOf("b", views, mean)}, Evidence{})
-	same("a version nobody has", more)
+	same("a version without page views", more)
 	if math.Abs(more.Covariance[3][3]-more.Variance) > 1e-12 {
 		t.Errorf("a version without page views is known to ±%g", math.Sqrt(more.Covariance[3][3]))
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/browsers"
 	"github.com/fieldtrie/fieldtrie/query/watch"
 	"github.com/fieldtrie/fieldtrie/store"
 )
@@ -230,4 +231,14 @@ func (b *Board) Register(ctx context.Context) (*Register, error) {
 	}
 	r, _, err := b.load(ctx)
 	return r, err
+}
+
+// Browsers adds up what is known about browser versions on the pages that takes reports. It returns
+// no evidence while the register cannot be read.
+func (b *Board) Browsers(ctx context.Context, takes func(page string) bool) browsers.Evidence {
+	r, err := b.Register(ctx)
+	if err != nil {
+		return browsers.Evidence{}
+	}
+	return r.Memory.Browsers(takes)
 }

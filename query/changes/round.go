@@ -138,7 +138,10 @@ func (b *Board) explain(ctx context.Context, found []watch.Change) error {
 		if err != nil {
 			note = "causes could not be looked for: " + err.Error()
 		}
-		c.Causes, c.CausesNote = causes, note
+		if c.Causes = append(c.Causes, causes...); len(c.Causes) > 0 {
+			note = ""
+		}
+		c.CausesNote = note
 	}
 	return nil
 }

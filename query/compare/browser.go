@@ -174,7 +174,7 @@ func (r *Result) versionWarning() string {
 	if most < (*total.High-*total.Low)/4 {
 		return ""
 	}
-	return fmt.Sprintf("browser versions differ between A and B: up to ±%.3g ms may be theirs; what is known of them is taken out of the change", most)
+	return fmt.Sprintf("browser versions differ between A and B: up to ±%.3g ms may be theirs; their known effects are not part of the change", most)
 }
 
 // withoutVersions takes the effect of B's browser versions out of a change, whose amounts are in c.cells.
@@ -199,7 +199,7 @@ func (c *comparison) withoutVersions(out *Change, e *estimate, part bool) {
 }
 
 // besides sets the deviation of a function at an equal rest of the page view. The effect on the whole
-// page is in the rest, so what is left is that of the function's own.
+// page is in the rest, so the function's own effect is left.
 func (v *versionMix) besides(of *beside) {
 	if v == nil {
 		return

@@ -20,7 +20,7 @@
 // # Browser versions
 //
 // Strata have a browser without its version: each version is new for a few weeks, and few page views
-// of a release share versions with another release. But a version can be faster or slower by itself.
+// of a release share versions with another release. But a version can be faster or slower.
 // So versions are random effects, estimated from contrasts of versions within a side, day and device
 // (package browsers). With d_m the share of version m in B less that in A, within the family, δ_m the
 // effect of the version and Σ its covariance, the change of the page is smaller by the sum of
@@ -29,8 +29,9 @@
 // Sides of the same time have d near 0.
 //
 // Rollups have no functions by browser, so features and functions are corrected as the page is, and
-// their variance has the spread of versions, at least 1 %, once more for effects of their own. At an equal rest of the
-// page view the effect on the page is in the rest, and that on the function alone is left.
+// their variance has the spread of versions, at least 1 %, once more for effects of their own. At an
+// equal rest of the page view the effect on the page is in the rest, and the function's own effect is
+// left.
 //
 // # Functions
 //
@@ -42,9 +43,10 @@
 //
 // # One number
 //
-// [Change.Shown] is the change, on every screen. [Change.Mean] are A's mean and B's with A's traffic and versions,
-// so they differ by exactly the change, and percentages are parts of A's mean. Means as measured, the
-// mix effect and the effect of browser versions explain the change; they are no second number for it.
+// [Change.Shown] is the change, on every screen. [Change.Mean] are A's mean and B's with A's traffic
+// and browser versions, so they differ by exactly the change, and percentages are parts of A's mean.
+// Means as measured, the mix effect and the effect of browser versions explain the change; they are
+// no second number for it.
 //
 // # False alarms
 //

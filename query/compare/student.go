@@ -42,12 +42,34 @@ func studentQuantile(p, freedom float64) float64 {
 	for studentTail(high, freedom) > p && high < 1e12 {
 		low, high = high, 4*high
 	}
-	for range 60 {
-		middle := (low + high) / 2
-		if studentTail(middle, freedom) > p {
-			low = middle
-		} else {
-			high = middle
+	return solve(low, high, func(t float64) float64 { return math.Log(studentTail(t, freedom) / p) })
+}
+
+// solve returns the zero of a falling function between low and high, by the Illinois method: a secant
+// that halves the value of an end that stays.
+func solve(low, high float64, f func(float64) float64) float64 {
+	const enough = 1e-14
+	atLow, atHigh, stayed := f(low), f(high), 0
+	for range 100 {
+		if high-low <= enough*high || atLow <= 0 || atHigh >= 0 {
+			break
+		}
+		t := low + (high-low)*atLow/(atLow-atHigh)
+		switch at := f(t); {
+		case math.Abs(at) <= enough:
+			return t
+		case at > 0:
+			low, atLow = t, at
+			if stayed++; stayed > 1 {
+				atHigh /= 2
+			}
+			stayed = max(stayed, 1)
+		default:
+			high, atHigh = t, at
+			if stayed--; stayed < -1 {
+				atLow /= 2
+			}
+			stayed = min(stayed, -1)
 		}
 	}
 	return high

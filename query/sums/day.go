@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/browsers"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -19,6 +20,7 @@ type Day struct {
 	Time      compare.Amount
 	Strata    map[string]DayStratum // by what they are called, as comparisons have them
 	Functions []compare.Function    // by place, with one amount each
+	Versions  []browsers.Cell       // page views by browser version
 }
 
 // DayStratum is the page views of a day on one kind of device and browser.
@@ -34,12 +36,13 @@ type DaySums struct {
 	release   string // "": all
 	strata    map[string]*dayStratum
 	functions map[ReleasedFrame]functionDay
+	versions  Versions
 }
 
 // NewDay returns empty sums of the page views of a release, or of all releases for "", in a day or another
 // time that begins at at.
 func NewDay(at time.Time, release string) *DaySums {
-	return &DaySums{at, release, map[string]*dayStratum{}, map[ReleasedFrame]functionDay{}}
+	return &DaySums{at, release, map[string]*dayStratum{}, map[ReleasedFrame]functionDay{}, Versions{}}
 }
 
 // takes reports whether the sums have the page views of a release.
@@ -78,6 +81,7 @@ func (d *DaySums) Add(x store.Rolled, byRelease bool) {
 		switch part := PartOf(of); part.Key {
 		case "":
 			d.stratum(of.Labels).time.AddAll(&of.Time)
+			d.versions.Add(x.Page, d.at, of.Labels, &of.Time)
 		case rollup.KeyFeature:
 			features := d.stratum(of.Labels).features
 			if features[part.Value] == nil {
@@ -135,7 +139,7 @@ func plus(a, b compare.Amount) compare.Amount {
 
 // Day returns what the sums say. Functions with the same name and place are one.
 func (d *DaySums) Day(name func(ReleasedFrame) trie.Frame) Day {
-	out := Day{Day: d.at.UTC(), Strata: map[string]DayStratum{}}
+	out := Day{Day: d.at.UTC(), Strata: map[string]DayStratum{}, Versions: d.versions.Cells()}
 	var all rollup.Spread
 	for key, s := range d.strata {
 		all.AddAll(&s.time)

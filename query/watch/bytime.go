@@ -35,7 +35,7 @@ func (r *reader) byTime(ctx context.Context, m *PageMemory, known []Change) ([]F
 	if err != nil {
 		return nil, err
 	}
-	m.Day = last
+	m.Day, m.Browsers = last, r.versions.effects.Evidence
 	if page := all[0].points; len(page) == 0 || page[len(page)-1].day.Before(last) {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func (r *reader) series(ctx context.Context) ([]series, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.days = seriesOf(days)
+		r.days, r.versions = seriesOf(days), versionsOf(days)
 	}
 	return r.days, nil
 }
@@ -246,6 +246,12 @@ func (r *reader) stepped(x *series, s step, level float64, page series) (f Findi
 		least = max(least, r.s.Min)
 	}
 	f.Relative = new(math.Expm1(s.size))
+	if x.what.Kind == OfPage || x.what.Kind == OfFeature {
+		least := math.Expm1(s.size - math.Copysign(1.6448536269514722*s.err, s.size))
+		if cause, ok := r.versions.cause(f.Begin, *f.Relative, least); ok {
+			f.Causes = []Cause{cause}
+		}
+	}
 	size := max(math.Abs(math.Expm1(s.size+1.6448536269514722*s.err)), math.Abs(math.Expm1(s.size-1.6448536269514722*s.err)))
 	return f, size*before >= least
 }

@@ -164,6 +164,7 @@ const (
 	CausePackage    CauseKind = "package"     // a package with another version
 	CauseCalls      CauseKind = "calls"       // more calls or more page views with it, and no slower ones
 	CauseMix        CauseKind = "mix"         // other visitors
+	CauseBrowser    CauseKind = "browser"     // a browser version that replaced another
 )
 
 // Handled is what a person said about a change.

@@ -3,9 +3,11 @@ package watch
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/browsers"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
@@ -40,6 +42,18 @@ type PageMemory struct {
 	Release string    `json:"release,omitempty"` // that is looked at
 	Looked  time.Time `json:"looked,omitzero"`   // when it was
 	Day     time.Time `json:"day,omitzero"`      // the last one whose end the time detector has looked at
+	// Browsers is what the last days tell about how much browser versions differ.
+	Browsers browsers.Evidence `json:"browsers,omitzero"`
+}
+
+// Browsers adds up what is known about browser versions on the pages that takes reports.
+func (m Memory) Browsers(takes func(page string) bool) (all browsers.Evidence) {
+	for _, page := range slices.Sorted(maps.Keys(m.Pages)) {
+		if takes(page) {
+			all = all.Plus(m.Pages[page].Browsers)
+		}
+	}
+	return all
 }
 
 // Evaluation is what Evaluate found.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/browsers"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/vital"
 )
@@ -23,6 +24,8 @@ type Finding struct {
 	// than noise.
 	Moved bool
 	With  []Consequence
+	// Causes are those that the detector itself knows.
+	Causes []Cause
 }
 
 // Traffic is the page views of a page by release and hour.
@@ -48,6 +51,7 @@ type Day struct {
 	Strata    map[string]DayStratum // by what they are called: kinds of page views, as comparisons have them
 	Functions []compare.Function    // with their Amount over all strata
 	Vitals    []vital.Report
+	Versions  []browsers.Cell // page views by browser version
 }
 
 // DayStratum is the page views of a day on one kind of device and browser.

@@ -87,7 +87,7 @@ func (g *grouping) add(f *Finding) {
 // change returns a finding as a change.
 func (f *Finding) change(now time.Time) Change {
 	c := Change{State: Open, Direction: directionOf(f.decisive().Value), What: f.What, Detector: f.Detector, Release: f.Release,
-		CompareRelease: f.CompareRelease, Begin: f.Begin, Found: now, Checked: now, Pages: []PageChange{f.PageChange}}
+		CompareRelease: f.CompareRelease, Begin: f.Begin, Found: now, Checked: now, Pages: []PageChange{f.PageChange}, Causes: f.Causes}
 	if f.Moved {
 		c.Direction, c.Moved = Moved, f.With
 	}

@@ -130,7 +130,7 @@ func (r *Reading) Hours(ctx context.Context, page string, releases []string, sin
 func daysOf(days []query.PageDay) []Day {
 	out := make([]Day, len(days))
 	for i, d := range days {
-		out[i] = Day{d.Day.Day, d.Views, d.Time, map[string]DayStratum{}, d.Functions, d.Vitals}
+		out[i] = Day{d.Day.Day, d.Views, d.Time, map[string]DayStratum{}, d.Functions, d.Vitals, d.Versions}
 		for name, s := range d.Strata {
 			out[i].Strata[name] = DayStratum(s)
 		}

@@ -27,12 +27,13 @@ const (
 
 // reader reads what is needed of one page.
 type reader struct {
-	o       Observer
-	s       Settings
-	now     time.Time
-	page    string
-	traffic table
-	days    []series // of the page; nil: not read
+	o        Observer
+	s        Settings
+	now      time.Time
+	page     string
+	traffic  table
+	days     []series // of the page; nil: not read
+	versions versionDays
 }
 
 // release looks at the newest release of the page if it is time to.

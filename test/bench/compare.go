@@ -36,6 +36,7 @@ func comparisons(traces []trace, runs int, progress io.Writer) ([]figure, error)
 	alarms := append(alarmFigures(pages, all, runs), restFigures(pages, byLength, runs)...)
 	alarms = append(alarms, sumsFigures(pages, runs)...)
 	alarms = append(alarms, buildFigures(pages, runs)...)
+	alarms = append(alarms, versionFigures(pages, runs)...)
 	found := plant(pages, runs)
 	if err := found.print(progress); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/fieldtrie/fieldtrie/query/watch"
@@ -40,6 +41,8 @@ func watching(traces []trace, seeds int, progress io.Writer) ([]figure, error) {
 	spike := w.months("a spike", busyViews, func(p *site.Plan) bool { p.Spike(); return true })
 	of := w.months("a spike of a function", busyViews, func(p *site.Plan) bool { p.SpikeOf(0.05); return true })
 	refactor := w.months("a refactoring", busyViews, (*site.Plan).Refactor)
+	versions := w.months("browser versions that differ by 3 %", quietViews, func(p *site.Plan) bool { p.Browsers(0.03); return true })
+	slower := w.months("a browser version that is 6 % slower", busyViews, func(p *site.Plan) bool { p.NewVersion(0.06); return true })
 	if w.err != nil {
 		return nil, w.err
 	}
@@ -63,6 +66,9 @@ func watching(traces []trace, seeds int, progress io.Writer) ([]figure, error) {
 		{"watch/found_in_24h", within(&known, 24), "of runs: 5 % of an edited function with 2 % of the page", ">= 0.8"},
 		{"watch/found_in_24h_without_symbols", within(&small, 24), "of the same", ""},
 		{"watch/found_in_48h", within(&small, 48), "of the same", ""},
+		{"watch/versions_reports", 1000 * float64(versions.all) / float64(max(30*versions.runs, 1)), "in 1,000 page-days", "<= 1"},
+		{"watch/version_called_browser", float64(slower.browser) / float64(max(slower.all, 1)), "of the reports", ">= 0.9"},
+		{"watch/version_called_release", float64(slower.release) / float64(max(slower.all, 1)), "of the reports", "<= 0.02"},
 		{"watch/creep_in_14d", within(&creep, 14*24), "of runs", "1"},
 		{"watch/spike_reports", float64(spike.all+of.all) / float64(max(spike.runs+of.runs, 1)), "a run", "<= 0"},
 		{"watch/refactor_reports", float64(refactor.all) / float64(max(refactor.runs, 1)), "a run", "<= 0"},
@@ -85,6 +91,7 @@ type month struct {
 	moved             int // runs with a change that moved
 	planted, found    int // changes
 	delays            []int
+	browser, release  int // reports that have a browser version or a release as their cause
 }
 
 // months replays one month of each page and seed.
@@ -112,6 +119,7 @@ func (w *watched) months(what string, views float64, plant func(*site.Plan) bool
 		}
 		out.runs += m.runs
 		out.all, out.right, out.wrong, out.moved = out.all+m.all, out.right+m.right, out.wrong+m.wrong, out.moved+m.moved
+		out.browser, out.release = out.browser+m.browser, out.release+m.release
 		out.planted, out.found, out.delays = out.planted+m.planted, out.found+m.found, append(out.delays, m.delays...)
 	}
 	fmt.Fprintf(w.progress, "%-36s %4d months: %d reports, %d true, %d false; %d of %d found\n", what, out.runs, out.all, out.right, out.wrong, out.found, out.planted)
@@ -127,6 +135,12 @@ func monthOf(p *site.Plan, found []watch.Change) *month {
 	}
 	for _, c := range site.Reports(found) {
 		out.all++
+		if slices.ContainsFunc(c.Causes, func(x watch.Cause) bool { return x.Kind == watch.CauseBrowser }) {
+			out.browser++
+		}
+		if c.Detector == watch.ByRelease {
+			out.release++
+		}
 		if p.True(&c) {
 			out.right++
 		} else {

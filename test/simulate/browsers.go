@@ -18,7 +18,7 @@ type Versions struct {
 	Own    float64 // standard deviation of its effect on a function, in addition
 }
 
-// fortnight is the days between two versions, and those of a release.
+// fortnight is the days between two versions, and between two releases.
 const fortnight = 14
 
 // versioned is the page views of a release by day, device and browser version.

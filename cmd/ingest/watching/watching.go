@@ -15,6 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/notify"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/api"
+	"github.com/fieldtrie/fieldtrie/query/browsers"
 	"github.com/fieldtrie/fieldtrie/query/cause"
 	"github.com/fieldtrie/fieldtrie/query/changes"
 	"github.com/fieldtrie/fieldtrie/query/cost"
@@ -119,6 +120,11 @@ func (w *Watcher) Run(ctx context.Context) {
 		}
 	})
 	others.Wait()
+}
+
+// Browsers returns what the watched pages tell about browser versions, see [changes.Board.Browsers].
+func (w *Watcher) Browsers(ctx context.Context, takes func(page string) bool) browsers.Evidence {
+	return w.board.Browsers(ctx, takes)
 }
 
 // Forget forgets what was found about pages, see [changes.Board.Forget].

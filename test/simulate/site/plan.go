@@ -32,6 +32,15 @@ type Plan struct {
 	Bots                 Hours
 	// Browser is when page views change to a new version of their browser, which is faster by 2 %.
 	Browser Hours
+	// Versions are the browser versions of all page views; nil: unknown.
+	Versions []Version
+}
+
+// Version is a version of a browser family. Later ones of a family replace earlier ones.
+type Version struct {
+	Name   string // such as "Chrome 158"
+	Effect float64
+	Hour   int // from which on it is rolled out, to phones five days later
 }
 
 // Hours are from one hour to before another.

@@ -26,6 +26,25 @@ func Month(page *simulate.Page, views float64, seed uint64) Plan {
 	return p
 }
 
+// Browsers plants versions of two browser families, a new one each fortnight of each. Their effects have
+// a standard deviation..
+func (p *Plan) Browsers(spread float64) {
+	rng := rand.New(rand.NewPCG(p.Seed, 4))
+	p.Browser = Hours{}
+	first := rng.IntN(14 * 24)
+	for _, family := range []string{"Chrome", "Edge"} {
+		for k := range 4 {
+			p.Versions = append(p.Versions, Version{fmt.Sprintf("%s %d", family, 150+k), spread * rng.NormFloat64(), first + (k-1)*14*24})
+		}
+	}
+}
+
+// NewVersion plants a slower browser version, which all page views get. No release is slower.
+func (p *Plan) NewVersion(effect float64) {
+	p.Browser = Hours{}
+	p.Versions = []Version{{"Chrome 157", 0, -14 * 24}, {"Chrome 158", effect, 12 * 24}}
+}
+
 // Harm plants a change of 10 to 30 % in one of the heavier functions of two releases.
 func (p *Plan) Harm() {
 	rng := rand.New(rand.NewPCG(p.Seed, 3))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/browsers"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/vital"
 	"github.com/fieldtrie/fieldtrie/query/watch"
@@ -30,6 +31,7 @@ type Site struct {
 	scripts  []string
 	scriptOf []int
 	weights  map[state][]float64
+	versions versions
 }
 
 // cell is the page views of a release in an hour.
@@ -49,6 +51,7 @@ type state struct{ release, hour int }
 func New(p Plan) *Site {
 	rng := rand.New(rand.NewPCG(p.Seed, 1))
 	s := &Site{plan: p, recorded: p.Page.Recordings(), devices: devices(), days: make([]*watch.Day, p.Days), weights: map[state][]float64{}}
+	s.versions = versionsOf(p.Versions)
 	number := map[string]int{}
 	for _, f := range p.Page.Functions {
 		if _, ok := number[f.Resource]; !ok {
@@ -114,7 +117,7 @@ func (s *Site) draw(rng *rand.Rand, hour int, pageDay float64) (out []cell) {
 		if n+bots == 0 {
 			continue
 		}
-		c := cell{release: release, views: float64(n + bots), drawn: make([][]drawn, len(s.devices))}
+		c := cell{release: release, views: float64(n + bots), drawn: make([][]drawn, len(s.devices)*s.versions.number())}
 		for d := range c.drawn {
 			c.drawn[d] = make([]drawn, len(s.recorded))
 		}
@@ -124,7 +127,9 @@ func (s *Site) draw(rng *rand.Rand, hour int, pageDay float64) (out []cell) {
 			if i >= n { // bots load the page from a fast machine, and leave
 				d, v, factor = 0, 0, 0.3
 			}
-			x := &c.drawn[d][v]
+			version, effect := s.versions.draw(rng, hour, d)
+			factor *= effect
+			x := &c.drawn[d*s.versions.number()+version][v]
 			x.views++
 			x.factors += factor
 			x.squares += factor * factor
@@ -225,12 +230,15 @@ type side struct {
 	functions [][]compare.Amount // by function and stratum
 	vitals    [3]float64
 	all       float64
+	versions  []map[string]float64     // page views by stratum
+	cells     map[[2]int]browsers.Cell // by day and device
 }
 
-// sum sums up hours. stratum says to which stratum an hour and a device belong.
-func (s *Site) sum(release, from, until, strata int, stratum func(hour, device int) int) *side {
+// sum sums up hours. stratum says to which stratum an hour and a kind of page view, a
+// device with a browser family, belong.
+func (s *Site) sum(release, from, until, strata int, stratum func(hour, kind int) int) *side {
 	n := len(s.plan.Page.Functions)
-	out := &side{views: make([]float64, strata), time: make([]compare.Amount, strata)}
+	out := &side{views: make([]float64, strata), time: make([]compare.Amount, strata), versions: make([]map[string]float64, strata), cells: map[[2]int]browsers.Cell{}}
 	for range n {
 		out.functions = append(out.functions, make([]compare.Amount, strata))
 	}
@@ -244,8 +252,15 @@ func (s *Site) sum(release, from, until, strata int, stratum func(hour, device i
 				continue
 			}
 			f := s.factors(c.release, hour)
-			for d := range c.drawn {
-				s.addCell(out, c.drawn[d], f, stratum(hour, d))
+			for i := range c.drawn {
+				d, version := i/s.versions.number(), i%s.versions.number()
+				to := stratum(hour, d*s.versions.families()+s.versions.family(version))
+				views, time := out.views[to], out.time[to]
+				s.addCell(out, c.drawn[i], f, to)
+				if s.versions.list != nil {
+					now := browsers.Sum{Views: out.views[to] - views, Time: out.time[to].Sum - time.Sum, Squares: out.time[to].Squares - time.Squares}
+					out.addVersion(to, [2]int{hour / 24, d}, s.versions.list[version].Name, now)
+				}
 			}
 			for k := range c.vitals {
 				out.vitals[k] += c.views * c.vitals[k]
@@ -316,10 +331,10 @@ func (s *Site) Traffic(_ context.Context, since, until time.Time) ([]watch.Traff
 	return []watch.Traffic{out}, nil
 }
 
-// Compare implements [watch.Observer]. Strata are devices; if both spans are one, hours.
+// Compare implements [watch.Observer]. Strata are devices by browser family; if both spans are one, hours.
 func (s *Site) Compare(_ context.Context, page string, before, after watch.Span, o compare.Options) (out query.Comparison, err error) {
-	strata := len(s.devices)
-	stratum := func(_, device int) int { return device }
+	strata := len(s.devices) * s.versions.families()
+	stratum := func(_, kind int) int { return kind }
 	if before.Since.Equal(after.Since) && before.Until.Equal(after.Until) {
 		first := max(hourOf(after.Since), 0)
 		strata = max(min(hourOf(after.Until), len(s.hours))-first, 1)
@@ -350,7 +365,7 @@ func (s *Site) Compare(_ context.Context, page string, before, after watch.Span,
 }
 
 func (s *Site) input(x *side) (out compare.Side) {
-	out = compare.Side{Views: x.views, Time: x.time}
+	out = compare.Side{Views: x.views, Time: x.time, Versions: x.versions, Cells: x.allCells()}
 	for i, f := range s.plan.Page.Functions {
 		total := 0.0
 		for _, a := range x.functions[i] {
@@ -381,16 +396,18 @@ func (x *side) vital(k int) query.Estimate {
 
 // Days implements [watch.Observer].
 func (s *Site) Days(_ context.Context, page string, since, until time.Time) (out []watch.Day, err error) {
+	strata := len(s.devices) * s.versions.families()
 	for d := max(hourOf(since)/24, 0); d < min(hourOf(until)/24, s.plan.Days); d++ {
 		if s.days[d] == nil {
-			x := s.sum(-1, 24*d, 24*d+24, len(s.devices), func(_, device int) int { return device })
+			x := s.sum(-1, 24*d, 24*d+24, strata, func(_, kind int) int { return kind })
 			of := watch.Day{Day: Begin().AddDate(0, 0, d), Views: x.all, Strata: map[string]watch.DayStratum{}}
-			for k, device := range s.devices {
+			of.Versions = x.allCells()
+			for k := range strata {
 				stratum := watch.DayStratum{Views: x.views[k], Time: x.time[k], Features: map[string]compare.Amount{}}
 				for i, name := range s.scripts {
 					stratum.Features[name] = x.features[i][k]
 				}
-				of.Strata[device.Name] = stratum
+				of.Strata[fmt.Sprint(k)] = stratum
 				of.Time = compare.Amount{Seen: of.Time.Seen + x.time[k].Seen, Sum: of.Time.Sum + x.time[k].Sum, Squares: of.Time.Squares + x.time[k].Squares, Product: of.Time.Product + x.time[k].Product}
 			}
 			of.Functions = s.input(x).Functions

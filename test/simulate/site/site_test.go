@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/encode"
@@ -102,5 +103,42 @@ func TestMonths(t *testing.T) {
 		}
 	}); !moved || right+wrong > 2 {
 		t.Errorf("refactorings: %d reports, moved %t", right+wrong, moved)
+	}
+}
+
+// Browser versions are no releases: their effects are not reported as changes of releases, and a version that is much slower is
+// called the cause.
+func TestVersions(t *testing.T) {
+	p := page(t)
+	for seed := range uint64(2) {
+		plan := Month(p, 5000, seed)
+		plan.Browsers(0.03)
+		found, err := Run(New(plan), watch.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range Reports(found) {
+			t.Errorf("seed %d: %s", seed, Describe(&c))
+		}
+	}
+	browser := 0
+	for seed := range uint64(3) {
+		plan := Month(p, 20_000, seed)
+		plan.NewVersion(0.1)
+		found, err := Run(New(plan), watch.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range Reports(found) {
+			if c.Detector == watch.ByRelease {
+				t.Errorf("seed %d: %s", seed, Describe(&c))
+			}
+			if slices.ContainsFunc(c.Causes, func(x watch.Cause) bool { return x.Kind == watch.CauseBrowser && x.Label.Value == "Chrome 158" }) {
+				browser++
+			}
+		}
+	}
+	if browser == 0 {
+		t.Error("no report has the browser as its cause")
 	}
 }

@@ -255,7 +255,7 @@ export interface Comparison {
   method: string;
   total: Change;
   strata: { labels: Record<string, string>; views: Pair; share: Pair; mean_ms: Pair; use: string; browser_effect?: number }[];
-  /** Shares are of the page views of the family; effect is relative, with an interval of 95 %. */
+  /** The shares are parts of the page views of the family; effect is relative, with an interval of 95 %. */
   browser_versions?: { browser: string; share_a: number; share_b: number; effect: number; low: number; high: number }[];
   uncovered: number | null;
   features: FeatureChange[];
