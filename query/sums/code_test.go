@@ -12,7 +12,9 @@ import (
 // Functions next to an edited one are told from those farther away; a script without symbols stays
 // unknown, and what the browser runs itself is in no build.
 func TestCodes(t *testing.T) {
-	at := func(name string, line uint32) trie.Frame { return trie.Frame{Name: name, Resource: "src/a.ts", Line: line, Column: 1} }
+	at := func(name string, line uint32) trie.Frame {
+		return trie.Frame{Name: name, Resource: "src/a.ts", Line: line, Column: 1}
+	}
 	other := trie.Frame{Name: "track", Resource: "https://tag.example/t.js", Line: 1, Column: 1}
 	native, sort := trie.Frame{Name: "(garbage collector)"}, trie.Frame{Name: "sort"}
 	p := trie.NewProfile()

@@ -27,9 +27,9 @@ type Plan struct {
 	Effects              []Effect
 	// Edits is how many functions each release edits, besides those that its effects are of. Symbols of all
 	// releases are known; with 0 none are.
-	Edits int
-	Outage               Hours
-	Bots                 Hours
+	Edits  int
+	Outage Hours
+	Bots   Hours
 	// Browser is when page views change to a new version of their browser, which is faster by 2 %.
 	Browser Hours
 	// Versions are the browser versions of all page views; nil: unknown.
