@@ -141,6 +141,7 @@ function columns(by?: string): Column<FunctionChange>[] {
       key: 'name',
       title: by ?? 'function',
       text: true,
+      wraps: true,
       value: (row) => row.name,
       cell: (row) => (
         <>
