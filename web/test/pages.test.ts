@@ -4,6 +4,9 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import type { Comparison } from '../src/api/types.ts';
+import { changedFunctions } from '../src/pages/compare/verdict.ts';
+import { number, signed, signedPercent } from '../src/widgets/numbers.ts';
 import { axeFindsNothing, isNotWide } from './accessible.ts';
 import { aggregate, Daemon, endAll, Tab } from './daemon.ts';
 import { hostile, sendShop } from './shop.ts';
@@ -129,6 +132,30 @@ test('a narrow window shows whole names of changes, how large they are and where
   const row = await page.locator('.table tbody tr').first().innerText();
   for (const text of ['calculateDiscountsOfTheShoppingCart', '160', '/catalogue/products/:id/reviews', '2026.11.29-canary', 'open']) {
     assert.ok(row.includes(text), `${text} in ${row}`);
+  }
+  await tab.close();
+});
+
+test('a comparison has the numbers of the API', async () => {
+  const params = 'page=/cart&release=r2&compare_release=r1';
+  const response: Comparison = await (await fetch(`${shop.url}/api/v1/compare?${params}&since=24h`)).json();
+  const tab = await Tab.open(shop.url, `compare?${params}`, { viewport: { width: 1280, height: 900 } }, noBudgets);
+  const { page } = tab;
+  await tab.settled();
+  const { change_ms, mean_ms, relative } = response.total;
+  const verdict = await page.locator('.verdict.large').innerText();
+  for (const text of [signed(change_ms.value), signedPercent(relative!), signed(change_ms.low!), signed(change_ms.high!)]) {
+    assert.ok(verdict.includes(text), `${text} in ${verdict}`);
+  }
+  const cards = await page.locator('.metrics').first().innerText();
+  for (const text of [signed(change_ms.value), number(mean_ms.a), number(mean_ms.b)]) assert.ok(cards.includes(text), `${text} in ${cards}`);
+  const changed = changedFunctions(response);
+  assert.ok(changed.length > 0);
+  for (const of of changed) {
+    const row = await page.locator('.table tbody tr', { hasText: of.name }).first().innerText();
+    for (const text of [signed(of.change_ms.value), signed(of.change_ms.low!), signed(of.change_ms.high!), number(of.mean_ms.a), number(of.mean_ms.b)]) {
+      assert.ok(row.includes(text), `${text} in ${row}`);
+    }
   }
   await tab.close();
 });
