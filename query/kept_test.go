@@ -25,8 +25,7 @@ func (r *reads) Select(ctx context.Context, q store.Query, want store.Wanted, tr
 	return r.Store.Select(ctx, q, want, trace, rolled)
 }
 
-// A comparison of a time that is over reads nothing when it is asked for again, and other questions have responses
-// of their own.
+// The second query for a comparison of past hours reads nothing, and different queries have different responses.
 func TestComparisonsAreKept(t *testing.T) {
 	now := fixture.Noon
 	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})

@@ -75,8 +75,8 @@ func (p *Point) All() float64 {
 // that sent a profile and no report hide as many of them.
 const OutcomeLost = "lost"
 
-// coverageOf returns page views without a profile by the reason. How many are lost is known only of
-// all the time that is asked for, as a profile and its report may arrive in different hours.
+// coverageOf returns page views without a profile by the reason. Lost ones are counted for the whole
+// time range only, as a profile and its report may arrive in different hours.
 func coverageOf(outcomes map[string]int64, whole bool) map[string]int64 {
 	out := make(map[string]int64, len(outcomes))
 	for reason, views := range outcomes {
