@@ -87,7 +87,7 @@ func storeOfChange(t *testing.T) (dir string, c query.Comparison, a, b query.Res
 	return dir, c, a, b
 }
 
-// One comparison has the same numbers wherever it is shown: those of the API, with three digits. The dashboard is
+// All places that show a comparison have the numbers of the API, with three digits. The dashboard is
 // tested in web/test. Budgets alone are written as SARIF, so no comparison is.
 func TestOneComparisonEverywhere(t *testing.T) {
 	dir, c, a, b := storeOfChange(t)
