@@ -118,7 +118,7 @@ var mayImport = map[string][]string{
 	"query/vital":     {"encode/output", "internal/terminal", "query/sums", "trie/rollup"},
 	"query/watch":     {"query", "query/browsers", "query/compare", "query/rollout", "query/selection", "query/vital"},
 	"query/summary":   {"encode/output", "internal/terminal", "query", "query/budget", "query/compare", "trie"},
-	"query/verdict":   {"encode/output", "internal/terminal", "query", "query/changes", "query/compare", "query/selection", "query/stretch", "query/watch"},
+	"query/verdict":   {"encode/output", "internal/terminal", "query", "query/changes", "query/compare", "query/selection", "query/stretch", "query/watch", "trie"},
 
 	"cmd/aggregate":          {"cmd/aggregate/capture", "cmd/aggregate/daemon", "cmd/aggregate/deleting", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "internal/terminal", "query", "query/agent", "query/api", "query/budget", "query/budget/ci", "query/cause", "query/changes", "query/compare", "query/file", "query/rollout", "query/selection", "query/summary", "query/verdict", "query/vital", "query/watch", "rules/access", "rules/site", "sdk", "store/shared", "symbols", "symbols/build", "symbols/edits", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},
 	"cmd/aggregate/daemon":   {"query/api"},

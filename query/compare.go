@@ -62,8 +62,38 @@ type Comparison struct {
 // viewsTraces is how many traces a side may have to be read one by one.
 const viewsTraces = 10_000
 
-// Compare implements [Source].
+// keptComparison is how long a comparison of a time that is over is kept.
+const keptComparison = 24 * time.Hour
+
+// size returns about how many bytes c takes.
+func (c Comparison) size() int { return 20_000 + 1000*len(c.Functions) + 400*len(c.Features) }
+
+// Compare implements [Source]. A comparison of a time that is over is kept as long as what is stored of
+// that time stays the same.
 func (l Local) Compare(ctx context.Context, q CompareQuery) (Comparison, error) {
+	a, keyA := recently(q.A)
+	b, keyB := recently(q.B)
+	if q.A.Until.Equal(q.B.Since) {
+		a.Until = b.Since
+	}
+	q.A, q.B = a, b
+	key := fmt.Sprintf("compare %s %s %+v %s %t %t %t %s", keyA, keyB, q.Options, q.Method, q.Plain, q.Concurrent, q.Brief, l.Symbols.Generation())
+	if b.Lag > 0 && l.isOver(a) && l.isOver(b) && !b.Parts.Given() {
+		key += " " + l.Reader.Version(a.Since, a.Until) + " " + l.Reader.Version(b.Since, b.Until)
+		got, _, err := cached(ctx, l, key, keptComparison, func(ctx context.Context) (Comparison, error) { return l.compare(ctx, q) })
+		return got, err
+	}
+	got, kept, err := cached(ctx, l, key, b.Lag, func(ctx context.Context) (Comparison, error) { return l.compare(ctx, q) })
+	got.StatsA.Age, got.StatsB.Age = got.StatsA.Age.After(kept), got.StatsB.Age.After(kept)
+	return got, err
+}
+
+// isOver reports whether no more page views can come into the time of a selection.
+func (l Local) isOver(s selection.Selection) bool {
+	return !s.Until.IsZero() && !s.Until.After(l.Reader.Now())
+}
+
+func (l Local) compare(ctx context.Context, q CompareQuery) (Comparison, error) {
 	out, err := l.compareTime(ctx, q)
 	if err != nil {
 		return out, err

@@ -51,7 +51,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// Page views that were not profiled to their end stand for others, too: no list has more page views than
+// Page views whose profiling stopped early stand for others, too: no list has more page views than
 // they stand for.
 func TestStoppedViewsStandForOthers(t *testing.T) {
 	now := fixture.Noon

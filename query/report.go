@@ -334,8 +334,8 @@ func interval(mean, half float64) Estimate {
 }
 
 // populationOf is the Horvitz-Thompson estimate: each view counts 1/share, and the variance
-// is the sum of (1/share)² - 1/share, as each is chosen by itself. Of views, those that were not
-// profiled to their end are in no distribution, and stand for as many as the others.
+// is the sum of (1/share)² - 1/share, as each is chosen independently. Views whose profiling stopped
+// early are in no distribution, and stand for as many as the others.
 func populationOf(d *rollup.Distribution, views int64) Estimate {
 	each := float64(max(views, d.Time.Count)) / float64(max(d.Time.Count, 1))
 	n := float64(d.Population) / 1000

@@ -48,7 +48,7 @@ type Counts struct {
 // Empty reports whether nothing is counted that is to be stored.
 func (c *Counts) Empty() bool { return len(c.Views)+len(c.Vitals) == 0 }
 
-// AddViews counts page views of a page by their outcome. What can not be stored is left out.
+// AddViews counts page views of a page by their outcome. What cannot be stored is left out.
 func (c *Counts) AddViews(page, reason string, views int64) {
 	if CheckPage(page) != "" || reason == "" || len(reason) > MaxTagValue || views <= 0 {
 		return

@@ -74,7 +74,7 @@ func Handler() http.Handler {
 
 // routes returns the paths of the pages, as src/routes.tsx has them.
 func routes() []string {
-	return []string{"", "pages", "features", "page", "feature", "function", "compare", "who", "code", "views", "view", "file", "changes", "budgets", "health"}
+	return []string{"", "pages", "features", "page", "feature", "function", "compare", "audience", "ownership", "views", "view", "file", "changes", "budgets", "health"}
 }
 
 // isPage reports whether a path is that of a page. Browsers get one for any path, which says that there is no such page; others get those

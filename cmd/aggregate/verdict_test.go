@@ -59,7 +59,7 @@ func TestVerdict(t *testing.T) {
 		text         string
 	}{
 		{dir, "same", 0, "pass: JavaScript of a page view "},
-		{dir, "slow", 3, "fail: JavaScript of a page view +20 % (+"},
+		{dir, "slow", 3, "fail: JavaScript of a page view +20."},
 		{dir, "bit", 4, "marginal: JavaScript of a page view +"},
 		{few, "b", 5, "not yet: too few page views to say what changed: 100 are needed"},
 		{dir, "none", 5, "not yet: "},

@@ -10,8 +10,11 @@ import (
 	"math"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/terminal"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // Word is the verdict.
@@ -82,7 +85,7 @@ func Of(c *query.Comparison, l Limits) Verdict {
 	for i := range c.Functions {
 		f := &c.Functions[i]
 		if e := f.Shown; (f.Status == compare.Slower || f.Status == compare.New) && e.Value >= l.Function*c.Total.Mean.A {
-			v.add(Marginal, fmt.Sprintf("the function %s is %s: %s of a page view", nameOf(f), f.Status, estimate(e)))
+			v.add(Marginal, fmt.Sprintf("the function %s is %s: %s of a page view", output.Location(trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column}), f.Status, estimate(e)))
 		}
 	}
 	return v
@@ -100,18 +103,19 @@ func ofPage(c *query.Comparison, l Limits) Verdict {
 	}
 	base := t.Mean.A
 	low, high, limit := *e.Low/base, *e.High/base, l.Page
+	allowed := fmt.Sprintf("%+g %%", 100*limit)
 	said := fmt.Sprintf("JavaScript of a page view %s (%s to %s)", percent(*t.Relative), percent(low), percent(high))
 	switch {
 	case t.Status.Alarm() && *t.Relative > 0:
 		return Verdict{Word: worse(*t.Relative, limit), Reasons: []string{said + ", which is more than noise"}}
 	case high < limit:
-		return Verdict{Word: Pass, Reasons: []string{said + ": a change of " + percent(limit) + " is ruled out"}}
+		return Verdict{Word: Pass, Reasons: []string{said + ": a change of " + allowed + " is ruled out"}}
 	case t.Detectable == nil || *t.Detectable <= limit*base:
-		return Verdict{Word: Marginal, Reasons: []string{said + ": a change of " + percent(limit) + " is not ruled out, though it would be with nine of ten such numbers of page views"}}
+		return Verdict{Word: Marginal, Reasons: []string{said + ": a change of " + allowed + " is not ruled out, though it would be with nine of ten such numbers of page views"}}
 	}
 	// What can be detected goes like one through the root of the page views.
 	more := math.Pow(*t.Detectable/(limit*base), 2) - 1
-	return Verdict{Word: NotYet, Reasons: []string{said + ": a change of " + percent(limit) + " is not ruled out yet"},
+	return Verdict{Word: NotYet, Reasons: []string{said + ": a change of " + allowed + " is not ruled out yet"},
 		Missing: &compare.Pair{A: math.Ceil(c.Views.A * more), B: math.Ceil(c.Views.B * more)}}
 }
 
@@ -135,31 +139,15 @@ func (v *Verdict) add(w Word, reason string) {
 	v.Missing = nil
 }
 
-func nameOf(f *compare.FunctionChange) string {
-	name := f.Name
-	if name == "" {
-		name = "(anonymous)"
-	}
-	if f.Resource != "" {
-		name += fmt.Sprintf(" %s:%d:%d", f.Resource, f.Line, f.Column)
-	}
-	return name
-}
+// percent writes a share of 0.0123 as +1.23 %.
+func percent(share float64) string { return terminal.Signed(100*share) + " %" }
 
 func estimate(e compare.Estimate) string {
-	out := fmt.Sprintf("%+.3g ms", e.Value)
+	out := terminal.Signed(e.Value) + " ms"
 	if e.Low != nil && e.High != nil {
-		out += fmt.Sprintf(" (%+.3g to %+.3g)", *e.Low, *e.High)
+		out += " (" + terminal.Signed(*e.Low) + " to " + terminal.Signed(*e.High) + ")"
 	}
 	return out
-}
-
-// percent writes a share of 0.012 as +1.2 %, and one of 1.2 as +120 %.
-func percent(share float64) string {
-	if math.Abs(share) < 0.095 {
-		return fmt.Sprintf("%+.2g %%", 100*share)
-	}
-	return fmt.Sprintf("%+.0f %%", 100*share)
 }
 
 func number(x float64, unit string) string {

@@ -56,7 +56,7 @@ type Outcome struct {
 	Views  int64
 }
 
-// Outcomes that are no reason. What was reported and has not arrived is lost.
+// Outcomes that are no reason. Profiles that were reported and have not arrived are lost.
 const (
 	OutcomeProfiled = "profiled" // its first trace has arrived
 	OutcomeReported = "reported" // the browser has reported Web Vitals, and that it sends a profile

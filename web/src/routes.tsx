@@ -54,9 +54,9 @@ export function routeOf({ route, params }: Place): Route {
       return { Page: FunctionPage, title: name('name').trim() || '(anonymous)', subject: [], filters: every };
     case 'compare':
       return { Page: Compare, title: 'Compare', subject: [], filters: inMs };
-    case 'who':
+    case 'audience':
       return { Page: Audience, title: 'Audience', subject: [], filters: every };
-    case 'code':
+    case 'ownership':
       return { Page: Ownership, title: 'Ownership', subject: [], filters: every };
     case 'views':
       return { Page: Views, title: 'Single page views', subject: [], filters: inMs };

@@ -4,6 +4,9 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import type { Comparison } from '../src/api/types.ts';
+import { changedFunctions } from '../src/pages/compare/verdict.ts';
+import { number, signed, signedPercent } from '../src/widgets/numbers.ts';
 import { axeFindsNothing, isNotWide } from './accessible.ts';
 import { aggregate, Daemon, endAll, Tab } from './daemon.ts';
 import { hostile, sendShop } from './shop.ts';
@@ -32,8 +35,8 @@ const places = {
   function: 'function?page=/cart&name=draw&resource=https://shop.example/app.js&line=7&column=3',
   compare: 'compare?page=/cart&release=r2&compare_release=r1',
   difference: 'compare?page=/cart&release=r2&compare_release=r1&tab=flame',
-  who: 'who',
-  owners: 'code',
+  audience: 'audience',
+  owners: 'ownership',
   budgets: 'budgets',
   changes: 'changes',
   health: 'health',
@@ -80,6 +83,93 @@ test('no table is cut in a narrow window', async () => {
     );
     assert.deepEqual(cut, [], name);
   }
+  await tab.close();
+});
+
+const found = {
+  evaluated: '2026-11-29T11:00:00Z',
+  more: 0,
+  changes: [
+    {
+      id: '4d430d0d6c8c01fb',
+      title: 'slower',
+      state: 'open',
+      direction: 'slower',
+      detector: 'release',
+      release: '2026.11.29-canary',
+      compare_release: '2026.11.28',
+      begin: '2026-11-29T09:00:00Z',
+      found: '2026-11-29T10:00:00Z',
+      what: { kind: 'function', metric: 'self', function: { name: 'calculateDiscountsOfTheShoppingCart', resource: 'src/cart.ts', line: 1, column: 1 } },
+      pages: [
+        {
+          page: '/catalogue/products/:id/reviews',
+          views: { a: 900, b: 900 },
+          value: { a: 20, b: 180 },
+          change: { value: 160, low: 112, high: 208 },
+          level: 0.95,
+        },
+      ],
+    },
+  ],
+};
+
+test('a narrow window shows whole names of changes, how large they are and where', async () => {
+  const tab = await Tab.open(shop.url, 'compare?page=/cart&release=r2&compare_release=r1', { viewport: { width: 360, height: 740 } }, noBudgets);
+  const { page } = tab;
+  await page.route('**/api/v1/changes?*', (route) => route.fulfill({ json: found }));
+  for (const path of ['compare?page=/cart&release=r2&compare_release=r1', 'changes']) {
+    await page.goto(`${shop.url}/${path}`);
+    await tab.settled();
+    const cells = page.locator('.table td.wraps');
+    assert.ok((await cells.count()) > 0, path);
+    for (const cell of await cells.all()) {
+      assert.ok(await cell.evaluate((td) => td.scrollWidth <= td.clientWidth), `${path}: ${await cell.innerText()}`);
+    }
+    const wide = await page.evaluate(() => [...document.querySelectorAll('.table')].some((table) => table.scrollWidth > table.clientWidth + 1));
+    assert.ok(!wide, path);
+  }
+  const row = await page.locator('.table tbody tr').first().innerText();
+  for (const text of ['calculateDiscountsOfTheShoppingCart', '160', '/catalogue/products/:id/reviews', '2026.11.29-canary', 'open']) {
+    assert.ok(row.includes(text), `${text} in ${row}`);
+  }
+  await tab.close();
+});
+
+test('a comparison has the numbers of the API', async () => {
+  const params = 'page=/cart&release=r2&compare_release=r1';
+  const response: Comparison = await (await fetch(`${shop.url}/api/v1/compare?${params}&since=24h`)).json();
+  const tab = await Tab.open(shop.url, `compare?${params}`, { viewport: { width: 1280, height: 900 } }, noBudgets);
+  const { page } = tab;
+  await tab.settled();
+  const { change_ms, mean_ms, relative } = response.total;
+  const verdict = await page.locator('.verdict.large').innerText();
+  for (const text of [signed(change_ms.value), signedPercent(relative!), signed(change_ms.low!), signed(change_ms.high!)]) {
+    assert.ok(verdict.includes(text), `${text} in ${verdict}`);
+  }
+  const cards = await page.locator('.metrics').first().innerText();
+  for (const text of [signed(change_ms.value), number(mean_ms.a), number(mean_ms.b)]) assert.ok(cards.includes(text), `${text} in ${cards}`);
+  const changed = changedFunctions(response);
+  assert.ok(changed.length > 0);
+  for (const of of changed) {
+    const row = await page.locator('.table tbody tr', { hasText: of.name }).first().innerText();
+    for (const text of [signed(of.change_ms.value), signed(of.change_ms.low!), signed(of.change_ms.high!), number(of.mean_ms.a), number(of.mean_ms.b)]) {
+      assert.ok(row.includes(text), `${text} in ${row}`);
+    }
+  }
+  await tab.close();
+});
+
+test('a wide window has tables as wide as their cards, and the names of numbers in one line', async () => {
+  const tab = await Tab.open(shop.url, 'pages', { viewport: { width: 1920, height: 1000 } }, noBudgets);
+  const { page } = tab;
+  await tab.settled();
+  const widths = await page.evaluate(() => [...document.querySelectorAll('.table')].map((box) => [box.clientWidth, box.querySelector('table')!.clientWidth]));
+  for (const [box, table] of widths) assert.ok(table! > box! - 40, `${table} of ${box}`);
+  await page.goto(`${shop.url}/page?page=/cart`);
+  await tab.settled();
+  const tops = await page.evaluate(() => [...document.querySelectorAll('.metrics')].map((list) => [...list.querySelectorAll('dt')].map((dt) => Math.round(dt.getBoundingClientRect().top))));
+  for (const of of tops) assert.ok(new Set(of).size <= 1 || Math.max(...of) - Math.min(...of) > 40, `${of}`);
   await tab.close();
 });
 
@@ -192,7 +282,7 @@ test('a daemon with too many queries is asked again, and that is said', async ()
     const body = JSON.stringify({ error: 'no turn came within 10s: 32 queries are answered at once, a quarter of them for one client: try again' });
     return route.fulfill({ status: 503, headers: { 'Retry-After': '2' }, contentType: 'application/json', body });
   });
-  await tab.page.goto(`${shop.url}/who`);
+  await tab.page.goto(`${shop.url}/audience`);
   await tab.page.getByText(/daemon is busy/).first().waitFor();
   await tab.page.getByRole('link', { name: 'mobile-low' }).first().waitFor();
   assert.equal(await tab.page.getByText(/daemon is busy/).count(), 0);

@@ -188,6 +188,10 @@ export type View = {
      */
     weight: number;
     /**
+     * it is profiled, and sends that whatever happens
+     */
+    $sends?: boolean;
+    /**
      * why it was not profiled to its end
      */
     stopped?: string;
@@ -261,6 +265,7 @@ export type View = {
  * @property {string} [$told] the rate that the server has asked for in one before
  * @property {boolean} $chosen whether the server still wants it or not
  * @property {number} weight page views that it stands for when it says something
+ * @property {boolean} [$sends] it is profiled, and sends that whatever happens
  * @property {string} [stopped] why it was not profiled to its end
  */
 /** @type {Visit} */

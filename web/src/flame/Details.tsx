@@ -40,7 +40,14 @@ export function Details({ tree, node, zoomed, numbers, title, onMenu, onZoom }: 
         {numbers.compared && <Number name="before" value={numbers.baseTotal(node)} />}
         {numbers.compared && <Number name="change" value={`${glyphOf(tree, node)}${numbers.change(node)}`} />}
       </dl>
-      <button type="button" class="flame-button" aria-haspopup="menu" disabled={node <= 0} onClick={(event) => onMenu(event.currentTarget)}>
+      <button
+        type="button"
+        class="flame-button"
+        aria-haspopup="menu"
+        disabled={node <= 0}
+        title={node <= 0 ? 'Choose a call in the graph first' : undefined}
+        onClick={(event) => onMenu(event.currentTarget)}
+      >
         Actions
       </button>
       <Way tree={tree} zoomed={zoomed} title={title} onZoom={onZoom} />

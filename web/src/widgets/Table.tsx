@@ -20,6 +20,8 @@ export interface Column<R> {
   text?: boolean;
   /** Where the window is narrow, the column is left out. */
   wide?: boolean;
+  /** Where the window is narrow, texts take several lines, unless there are very many rows. */
+  wraps?: boolean;
 }
 
 interface Props<R> {
@@ -99,8 +101,8 @@ function Head<R>({ column, order, choose }: HeadProps<R>) {
   );
 }
 
-function classOf<R>({ text, wide, key }: Column<R>, sorted: string): string {
-  return `${text ? 'text' : 'number'}${wide ? ' wide' : ''}${key == sorted ? ' sorted' : ''}`;
+function classOf<R>({ text, wide, wraps, key }: Column<R>, sorted: string): string {
+  return `${text ? 'text' : 'number'}${wide ? ' wide' : ''}${wraps ? ' wraps' : ''}${key == sorted ? ' sorted' : ''}`;
 }
 
 interface RowsProps<R> extends Props<R> {

@@ -87,12 +87,12 @@ function Off() {
 }
 
 const columns: Column<FoundChange>[] = [
-  { key: 'state', title: 'state', text: true, value: (row) => row.state, cell: ({ state }) => <span class="status">{state}</span> },
+  { key: 'what', title: 'what', text: true, wraps: true, value: (row) => textOf(row.what), cell: WhatCell },
   { key: 'direction', title: '', name: 'direction', text: true, wide: true, cell: DirectionCell },
-  { key: 'what', title: 'what', text: true, value: (row) => textOf(row.what), cell: WhatCell },
   { key: 'size', title: 'change', value: (row) => Math.abs(shownOf(row.pages[0]!).estimate.value), cell: SizeCell },
-  { key: 'page', title: 'page', text: true, value: (row) => row.pages[0]!.page, cell: PageCell },
+  { key: 'page', title: 'page', text: true, wide: true, value: (row) => row.pages[0]!.page, cell: PageCell },
   { key: 'since', title: 'since', text: true, wide: true, value: (row) => row.begin, cell: SinceCell },
+  { key: 'state', title: 'state', text: true, wide: true, value: (row) => row.state, cell: ({ state }) => <span class="status">{state}</span> },
 ];
 
 function DirectionCell({ direction }: FoundChange) {
@@ -113,6 +113,15 @@ function WhatCell(row: FoundChange) {
           <Text length={120}>{cause.text}</Text>
         </small>
       )}
+      <small class="narrow quiet">
+        {row.state} · <Text length={80}>{row.pages[0]!.page}</Text>
+        {row.release && (
+          <>
+            {' '}
+            · <Text length={30}>{row.release}</Text>
+          </>
+        )}
+      </small>
     </>
   );
 }

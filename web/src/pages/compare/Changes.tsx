@@ -159,6 +159,7 @@ function columns(by: string | undefined, builds: boolean): Column<FunctionChange
       key: 'name',
       title: by ?? 'function',
       text: true,
+      wraps: true,
       value: (row) => row.name,
       cell: (row) => (
         <>

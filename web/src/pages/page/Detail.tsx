@@ -93,7 +93,7 @@ function Title({ kind, releases }: { kind: 'page' | 'feature'; releases: number 
         <Text length={120}>{name || `All ${kind}s`}</Text>
       </h1>
       <div class="actions row">
-        <a class="button" href={linkTo(place, 'who', { [kind]: name })}>
+        <a class="button" href={linkTo(place, 'audience', { [kind]: name })}>
           Audience
         </a>
         {mayViews && (

@@ -25,14 +25,14 @@ const destinations = [
   ['features', 'Features'],
   ['changes', 'Changes'],
   ['compare', 'Compare'],
-  ['who', 'Audience'],
-  ['code', 'Ownership'],
+  ['audience', 'Audience'],
+  ['ownership', 'Ownership'],
   ['budgets', 'Budgets'],
   ['health', 'Health'],
 ] as const;
 
 /** Where pages that are not in the navigation belong. */
-const belongs: Record<string, string> = { page: 'pages', feature: 'features', function: 'code', views: 'pages', view: 'pages' };
+const belongs: Record<string, string> = { page: 'pages', feature: 'features', function: 'pages', views: 'pages', view: 'pages' };
 
 interface Props {
   title: string;
