@@ -169,7 +169,7 @@ func TestDenied(t *testing.T) {
 		s := fakebucket.New(1)
 		s.Denied = []string{kind}
 		err := s.Client().Bucket(time.Now).Probe(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "needs the right "+want) || !strings.Contains(err.Error(), "s3://traces/p/") {
+		if err == nil || !strings.Contains(err.Error(), "needs the permission "+want) || !strings.Contains(err.Error(), "s3://traces/p/") {
 			t.Errorf("%s: got %v", kind, err)
 		}
 	}
@@ -189,7 +189,7 @@ func TestUnreachable(t *testing.T) {
 	if err := open(at, bucket.Options{}); err == nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("got %v", err)
 	}
-	if err := open(at, bucket.Options{Transport: fakebucket.New(1).Client()}); err == nil || !strings.Contains(err.Error(), "make the bucket first") {
+	if err := open(at, bucket.Options{Transport: fakebucket.New(1).Client()}); err == nil || !strings.Contains(err.Error(), "create the bucket first") {
 		t.Errorf("got %v", err)
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
@@ -307,10 +307,10 @@ func TestRefused(t *testing.T) {
 		refusing
 		want string
 	}{
-		{refusing{403, "RequestTimeTooSkewed"}, "set the clock"},
+		{refusing{403, "RequestTimeTooSkewed"}, "is wrong; correct it"},
 		{refusing{400, "ExpiredToken"}, "the credentials have expired"},
 		{refusing{404, "XAdminUserNotFound"}, "XAdminUserNotFound"},
-		{refusing{404, "NoSuchKey"}, "somebody else was first"},
+		{refusing{404, "NoSuchKey"}, "another writer was first"},
 	} {
 		b, err := bucket.Open(t.Context(), bucket.Location{Bucket: "b", Endpoint: "http://store.test", Region: "r"}, bucket.Options{Transport: c.refusing})
 		if err != nil {
