@@ -23,11 +23,11 @@ func TestParseLocation(t *testing.T) {
 	}
 	for _, c := range []struct{ in, want string }{
 		{"gs://traces", "not s3://"},
-		{"s3://", "no name of a bucket"},
-		{"s3:///a", "no name of a bucket"},
-		{"s3://Traces", "no name of a bucket"},
+		{"s3://", "is not a valid bucket name"},
+		{"s3:///a", "is not a valid bucket name"},
+		{"s3://Traces", "is not a valid bucket name"},
 		{"s3://tra ces", "invalid character"},
-		{"s3://key:secret@traces/a", "keys do not belong there"},
+		{"s3://key:secret@traces/a", "access keys must not be in a location"},
 		{"s3://traces/a//b", "a part of it is empty"},
 		{"s3://traces/" + strings.Repeat("a", 600), "longer than 512 bytes"},
 		{"s3://traces/a#b", "fragment"},
