@@ -35,11 +35,11 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Error() string {
 	switch {
 	case remedies[e.Code] != "":
-		return fmt.Sprintf("%s of %s is refused (%d %s): %s", e.Call, e.Object, e.Status, e.Code, remedies[e.Code])
+		return fmt.Sprintf("%s of %s was rejected (%d %s): %s", e.Call, e.Object, e.Status, e.Code, remedies[e.Code])
 	case strangers[e.Code]:
-		return fmt.Sprintf("%s of %s is refused (%d %s): the store does not know these access keys; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile", e.Call, e.Object, e.Status, e.Code)
+		return fmt.Sprintf("%s of %s was rejected (%d %s): the store does not know these access keys; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile", e.Call, e.Object, e.Status, e.Code)
 	case e.Denied():
-		return fmt.Sprintf("%s of %s is refused (%d %s): the access key needs the permission %s for it", e.Call, e.Object, e.Status, e.Code, rights[e.Call])
+		return fmt.Sprintf("%s of %s was rejected (%d %s): the access key needs the permission %s for it", e.Call, e.Object, e.Status, e.Code, rights[e.Call])
 	case e.Status == 0:
 		return fmt.Sprintf("%s of %s: %v", e.Call, e.Object, e.Err)
 	}

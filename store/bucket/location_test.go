@@ -31,7 +31,7 @@ func TestParseLocation(t *testing.T) {
 		{"s3://traces/a//b", "a part of it is empty"},
 		{"s3://traces/" + strings.Repeat("a", 600), "longer than 512 bytes"},
 		{"s3://traces/a#b", "fragment"},
-		{"s3://traces/a?acl=public", `"acl" is not known`},
+		{"s3://traces/a?acl=public", `unknown parameter "acl"`},
 		{"s3://traces/a?endpoint=127.0.0.1:7070", "is not http://HOST"},
 		{"s3://traces/a?endpoint=http://k:secret@h", "is not http://HOST"},
 		{"s3://traces/a?region=%zz", "invalid URL escape"},

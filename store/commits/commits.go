@@ -33,7 +33,7 @@ type Log struct {
 	beginning sync.Mutex    // held while a generation is created
 	removing  sync.Mutex    // held while generations are removed
 
-	mu          sync.Mutex    // guards the fields below, and the fields of generations that say so
+	mu          sync.Mutex    // guards the fields below, and some fields of generations
 	generations []*generation // oldest first; the newest one may be active
 	number      int           // of the newest generation
 	commits     map[string]commit

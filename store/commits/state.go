@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// state is a state of a generation. A new generation is active; those of an earlier process are
-// unread.
+// state is a state of a generation. A new generation is active. A generation that an earlier
+// process left is unread.
 type state int
 
 const (

@@ -206,7 +206,7 @@ func (w *world) sameAgain(n *Node, inBucket bool) {
 			}
 			got, err := b.answers(w.t.Context(), query.Local{Reader: r}, sel)
 			if err != nil || !slices.Equal(got, want) {
-				w.fail("%q since %v: the answers of the copy are others, or %v", page, since, err)
+				w.fail("%q since %v: the responses of the copy differ, or failed: %v", page, since, err)
 			}
 		}
 	}

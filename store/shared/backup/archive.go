@@ -102,7 +102,7 @@ func (w *writer) close(e end) error {
 }
 
 // errBackup is wrapped by errors about a damaged stream.
-var errBackup = errors.New("the backup is damaged or cut off")
+var errBackup = errors.New("the backup is damaged or truncated")
 
 // reader reads the entries of a backup.
 type reader struct {

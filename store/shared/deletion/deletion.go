@@ -89,7 +89,7 @@ func (s *Selection) OfPages() bool {
 // NamesPages reports whether s selects pages, within a time range or not, and not single traces.
 func (s *Selection) NamesPages() bool { return (s.Page != "" || s.Site != "") && !s.OfTraces() }
 
-// Counts is what a deletion has found.
+// Counts are the numbers of traces and pages that a deletion has found.
 type Counts struct {
 	Traces uint64 `json:"traces"` // deleted traces; a trace with time on several selected pages counts for each of them
 	// Parts are traces of other pages that lost their time on a selected page.

@@ -383,7 +383,7 @@ func (n *Writer) StoreWaiting(ctx context.Context, patience time.Duration) {
 	}
 }
 
-// Load is what an instance has stored since its start, and what is waiting.
+// Load describes the work of an instance since its start, and its queue.
 type Load struct {
 	Segments, SegmentBytes uint64 // segments that were stored
 	Traces                 uint64 // traces in these segments
