@@ -39,7 +39,8 @@ func ParseLocation(s string) (Location, error) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:
-		return Location{}, fmt.Errorf("parse the location of a bucket: %w", err.(*url.Error).Err) // the text may contain a password
+		// The text may contain a password.
+		return Location{}, fmt.Errorf("parse the location of a bucket: %w", err.(*url.Error).Err)
 	case u.Scheme != "s3":
 		return fail("it is not s3://BUCKET/PREFIX")
 	case u.User != nil:

@@ -58,7 +58,7 @@ type Options struct {
 	ReadOnly bool             // nothing may be put or deleted
 	Now      func() time.Time // default: time.Now
 	Warn     func(error)      // called for problems that fail no call, such as lost commits; may be nil
-	FS       disk.FS          // for all file operations except Badger's, for which it may be a [disk.Failer]; default: disk.OS
+	FS       disk.FS          // for file operations; may be a [disk.Failer] for Badger's; default: disk.OS
 	// Room reports whether the disk has [Needs] bytes left, which Badger may write when it is
 	// closed or when a commit is deleted. Without that space, writing would end the process. By
 	// default Room is always true.

@@ -301,7 +301,8 @@ func TestAge(t *testing.T) {
 	if got, err := os.ReadDir(dir); err != nil || len(got) != 3 {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if err := l.Delete(t.Context(), "seg/0", "seg/2"); err != nil { // creates a fourth generation, which has the deletions
+	// This creates a fourth generation, which has the deletions.
+	if err := l.Delete(t.Context(), "seg/0", "seg/2"); err != nil {
 		t.Fatal(err)
 	}
 	l.settle()

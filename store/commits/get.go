@@ -8,7 +8,7 @@ import (
 	"io/fs"
 )
 
-// Get returns a commit of at most most bytes. If the error is [ErrDamaged], Get also returns the
+// Get returns a commit of up to most bytes. If the error is [ErrDamaged], Get also returns the
 // bytes that were found, if any. After any other error, a later call may succeed.
 func (l *Log) Get(ctx context.Context, key string, most int64) ([]byte, error) {
 	var body []byte

@@ -28,7 +28,7 @@ func (d *Directory) Get(ctx context.Context, key string, most int64, known objec
 	return &objects.Object{Body: body, Tag: tag}, nil
 }
 
-// read returns an object of at most most bytes.
+// read returns an object of up to most bytes.
 func (d *Directory) read(ctx context.Context, key string, most int64) ([]byte, error) {
 	if strings.HasPrefix(key, objects.Fresh) && ctx.Err() == nil {
 		if body, err := d.fresh.Get(ctx, key, most); !errors.Is(err, commits.ErrNotFound) {

@@ -38,7 +38,7 @@ func (d *Directory) Put(ctx context.Context, key string, body []byte, c objects.
 		return "", err
 	}
 	switch {
-	case c != (objects.Condition{}): // such objects are small, and may allow others to be deleted, so they need no free space
+	case c != (objects.Condition{}): // small, and may allow deletions, so it needs no free space
 		d.swap.Lock()
 		defer d.swap.Unlock()
 		if err = d.meets(path, c); err == nil {

@@ -184,7 +184,8 @@ func (h *home) crash(ctx context.Context, s *machines) error {
 		return h.copied(s)
 	}
 	for i, n := range s.nodes { // they are cut off at random requests while they roll up
-		short, cancel := context.WithTimeout(ctx, 200*time.Millisecond*slowdown) // a node that is cut off would retry for a long time
+		// A node that is cut off would retry for a long time.
+		short, cancel := context.WithTimeout(ctx, 200*time.Millisecond*slowdown)
 		s.cuts[i](h.r.IntN(12))
 		n.RollUp(short)
 		s.cuts[i](0)

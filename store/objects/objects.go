@@ -17,7 +17,7 @@ type Store interface {
 	// first one has stored.
 	Put(ctx context.Context, key string, body []byte, c Condition) (Tag, error)
 
-	// Get returns an object of at most most bytes. It returns nil if the tag of the object is
+	// Get returns an object of up to most bytes. It returns nil if the tag of the object is
 	// known, and [ErrNotFound] if there is no object.
 	Get(ctx context.Context, key string, most int64, known Tag) (*Object, error)
 

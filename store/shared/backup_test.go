@@ -262,7 +262,8 @@ func TestBackupOfDirectory(t *testing.T) {
 	}()
 	waits := 4
 	out := &slow{before: func(p []byte) {
-		if waits > 0 && bytes.Contains(p, []byte("hours/")) { // until the hour is closed and its remaining objects can be copied
+		// Wait until the hour is closed, so that its remaining objects are copied afterwards.
+		if waits > 0 && bytes.Contains(p, []byte("hours/")) {
 			waits--
 			for until := rounds.Load() + 8; rounds.Load() < until; {
 				time.Sleep(time.Millisecond)

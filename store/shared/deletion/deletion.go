@@ -109,7 +109,7 @@ func (c *Counts) Add(o Counts) {
 type Request struct {
 	Version   int       `json:"version"`
 	ID        string    `json:"id"`
-	At        time.Time `json:"at"` // traces acknowledged before are deleted; later ones may be deleted as well in shards that are not done
+	At        time.Time `json:"at"` // earlier traces are deleted, later ones possibly as well
 	By        string    `json:"by"` // the user or program that made the request
 	DryRun    bool      `json:"dry_run,omitempty"`
 	Selection Selection `json:"selection"`
