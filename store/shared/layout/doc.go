@@ -9,7 +9,7 @@
 //	quarantine/HOUR/INSTANCE-SEQ           a segment that cannot be read
 //	shard/NNN/MANIFEST                     the objects that belong to a shard
 //	shard/NNN/OLD-N                        earlier copies of the manifest, for when it is lost
-//	raw/NNN/HOUR/ID.run                    traces of an hour, sorted and distinct
+//	raw/NNN/HOUR/ID.run                    traces of an hour, by page, view and chunk; distinct
 //	hours/NNN/HOUR/ID.sums                 rollups of an hour, or what a run adds
 //	days/NNN/DAY/ID.sums                   the rollups of a day
 //	changes/STATE                          the state of change detection
