@@ -2,19 +2,20 @@ package store
 
 import "errors"
 
-// What keeps a store from taking traces.
+// Errors of [Writer.Append].
 var (
-	// ErrBusy says that the queue is full: try again later.
+	// ErrBusy is returned if the queue is full. The caller should try again later.
 	ErrBusy = errors.New("store is busy")
-	// ErrNoSpace says that too little space is free to write.
+	// ErrNoSpace is returned if there is too little free disk space.
 	ErrNoSpace = errors.New("too little free space")
-	// ErrStuck is wrapped by errors that say what has waited for too long.
+	// ErrStuck is wrapped by errors about a disk that does not respond.
 	ErrStuck = errors.New("store is stuck")
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("store is closed")
 )
 
-// NoSpace returns an error of a disk, or of a place for objects, as [ErrNoSpace], with its own text.
+// NoSpace wraps an error of a disk or a place for objects, so that it is [ErrNoSpace]. The text
+// stays the same.
 func NoSpace(err error) error { return noSpaceError{err} }
 
 type noSpaceError struct{ error }
@@ -22,19 +23,19 @@ type noSpaceError struct{ error }
 func (e noSpaceError) Is(target error) bool { return target == ErrNoSpace }
 func (e noSpaceError) Unwrap() error        { return e.error }
 
-// AppendResult says what became of the records of one call to Append.
+// AppendResult is the result of a call to Append.
 type AppendResult struct {
-	Stored     int // new, now durable
-	Duplicates int // there already, durable as well
+	Stored     int // new records, which are now durable
+	Duplicates int // records that were stored before, which are durable as well
 	Durability Durability
 }
 
-// Durability says what traces survive that were stored. The zero value is [Local].
+// Durability describes what stored traces survive.
 type Durability string
 
-// What traces survive.
+// Levels of durability.
 const (
-	Local  Durability = "local"  // the end of the process and of the power, on the disk of one machine
-	Bucket Durability = "bucket" // the loss of every machine
-	Spool  Durability = "spool"  // as Local, and they are not in the bucket yet
+	Local  Durability = "local"  // the end of the process and power failures, on the disk of one machine
+	Bucket Durability = "bucket" // the loss of all machines
+	Spool  Durability = "spool"  // as Local; not in the bucket yet
 )

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// CatalogEntry says how many traces of a page carry a tag.
+// CatalogEntry is the number of traces of a page with a tag.
 type CatalogEntry struct {
 	Page        string
-	Tag         Tag // the zero Tag stands for all traces of the page
+	Tag         Tag // the zero Tag counts all traces of the page
 	Traces      uint64
-	First, Last time.Time // receive times
+	First, Last time.Time // receive times of the first and the last of them
 }
 
-// CompareEntries orders a catalogue: by page, then by tag.
+// CompareEntries orders entries by page, then by tag.
 func CompareEntries(a, b CatalogEntry) int {
 	return cmp.Or(cmp.Compare(a.Page, b.Page), CompareTags(a.Tag, b.Tag))
 }

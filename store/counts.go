@@ -8,47 +8,48 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Outcome names what became of the profiles of page views of a page, see [rollup.Outcome].
+// Outcome is a page and the outcome of its page views, see [rollup.Outcome].
 type Outcome struct{ Page, Reason string }
 
-// VitalsOf names the Web Vitals of the page views of a page with one set of labels.
+// VitalsOf identifies the Web Vitals of page views of a page with the same labels.
 type VitalsOf struct {
 	Page   string
 	Labels LabelSet
 }
 
-// LabelSet names a set of labels: a part of a hash of them.
+// LabelSet identifies a set of labels by a part of their hash.
 type LabelSet [12]byte
 
-// LabelSetOf returns the name of labels, which are sorted.
+// LabelSetOf returns the id of labels, which must be sorted.
 func LabelSetOf(labels trie.Labels) (set LabelSet) {
 	h := sha256.New()
 	for _, l := range labels {
-		_, _ = fmt.Fprintf(h, "%d:%s%d:%s", len(l.Key), l.Key, len(l.Value), l.Value) // a hash takes everything
+		_, _ = fmt.Fprintf(h, "%d:%s%d:%s", len(l.Key), l.Key, len(l.Value), l.Value) // a hash never returns an error
 	}
 	copy(set[:], h.Sum(nil))
 	return set
 }
 
-// Bounds of what may be counted and not stored yet.
+// Limits of counts that are not stored yet.
 const (
-	MaxOutcomes  = 1 << 16 // reasons of pages
-	MaxVitalSets = 1 << 14 // pages with labels: some kilobytes each at most; half of it with an element
+	MaxOutcomes  = 1 << 16 // pairs of a page and a reason
+	MaxVitalSets = 1 << 14 // pairs of a page and labels: up to some kilobytes each; half of them may have an element
 )
 
-// Counts are outcomes of page views, and Web Vitals, that were counted and are not stored
-// yet. The zero value is empty. It is not safe for concurrent use.
+// Counts holds outcomes of page views, and Web Vitals, that are not stored yet. The zero value
+// is ready to use. It is not safe for concurrent use.
 type Counts struct {
 	Views  map[Outcome]int64
 	Vitals map[VitalsOf][]rollup.Vital
-	// Dropped is how many page views, and Web Vitals of page views, found no room.
+	// Dropped is the number of page views, and of Web Vitals of page views, that exceeded the
+	// limits.
 	Dropped uint64
 }
 
-// Empty reports whether nothing is counted that is to be stored.
+// Empty reports whether there is nothing to store.
 func (c *Counts) Empty() bool { return len(c.Views)+len(c.Vitals) == 0 }
 
-// AddViews counts page views of a page by their outcome. What cannot be stored is left out.
+// AddViews counts page views of a page that have no trace. It ignores invalid ones.
 func (c *Counts) AddViews(page, reason string, views int64) {
 	if CheckPage(page) != "" || reason == "" || len(reason) > MaxTagValue || views <= 0 {
 		return
@@ -63,7 +64,7 @@ func (c *Counts) AddViews(page, reason string, views int64) {
 	}
 }
 
-// AddVitals counts the Web Vitals of page views of a page. What can not be stored is left out.
+// AddVitals counts the Web Vitals of page views of a page. It ignores an invalid page.
 func (c *Counts) AddVitals(page string, vitals []rollup.Vital) {
 	if CheckPage(page) != "" {
 		return
@@ -86,7 +87,7 @@ func (c *Counts) AddVitals(page string, vitals []rollup.Vital) {
 	}
 }
 
-// Take returns what is counted, and empties c of it.
+// Take returns the counts, and removes them from c.
 func (c *Counts) Take() (views map[Outcome]int64, vitals map[VitalsOf][]rollup.Vital) {
 	views, vitals = c.Views, c.Vitals
 	c.Views, c.Vitals = nil, nil

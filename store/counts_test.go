@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// What finds no room among page views without a trace, and Web Vitals, is counted itself.
+// Page views without a trace, and Web Vitals, that exceed the limits are counted as dropped.
 func TestDroppedCounts(t *testing.T) {
 	t.Parallel()
 	var c Counts
@@ -20,14 +20,15 @@ func TestDroppedCounts(t *testing.T) {
 		c.AddVitals("/feed", []rollup.Vital{{Labels: trie.Labels{{Key: "release", Value: fmt.Sprint(i)}}, Name: "lcp", Views: 3}})
 	}
 	if c.Dropped != 3*2+5*3 {
-		t.Errorf("%d were dropped", c.Dropped)
+		t.Errorf("got %d dropped", c.Dropped)
 	}
 	if views, vitals := c.Take(); len(views) != MaxOutcomes || len(vitals) != MaxVitalSets || !c.Empty() {
-		t.Errorf("took %d and %d, and it is empty: %v", len(views), len(vitals), c.Empty())
+		t.Errorf("took %d and %d, empty: %v", len(views), len(vitals), c.Empty())
 	}
 }
 
-// Elements that find no room become one, and take none from Web Vitals of other labels.
+// Elements that exceed the limit are folded into one, and do not displace Web Vitals with other
+// labels.
 func TestElementsCounted(t *testing.T) {
 	t.Parallel()
 	var c Counts
@@ -39,11 +40,11 @@ func TestElementsCounted(t *testing.T) {
 	}
 	other := c.Vitals[VitalsOf{"/feed", LabelSetOf(trie.MakeLabels(rollup.KeyElement, trie.FrameOther))}]
 	if c.Dropped != 0 || len(other) != 1 || other[0].Views != 2*MaxVitalSets-MaxVitalSets/2 {
-		t.Errorf("%d were dropped, of other elements are %+v", c.Dropped, other)
+		t.Errorf("got %d dropped, and %+v of other elements", c.Dropped, other)
 	}
 }
 
-// What can not be stored is not counted.
+// Invalid counts are ignored.
 func TestCountsOfWhatCanNotBe(t *testing.T) {
 	t.Parallel()
 	var c Counts

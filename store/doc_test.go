@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// mapped matches a line of doc.go that says what a file is for.
+// mapped matches a line of doc.go that describes a file.
 var mapped = regexp.MustCompile(`(?m)^//\t(\w+\.go)\s+\S`)
 
-// Each file is in the map of its package, and the map names no other.
+// The doc.go of a package lists exactly the files of the package.
 func TestMapOfFiles(t *testing.T) {
 	for _, dir := range []string{".", "commits", "directory", "shared", "shared/backup", "shared/check", "shared/layout", "shared/read", "shared/roll", "shared/write"} {
 		text, err := os.ReadFile(filepath.Join(dir, "doc.go"))
@@ -37,12 +37,12 @@ func TestMapOfFiles(t *testing.T) {
 			delete(there, name)
 		}
 		for name := range there {
-			t.Errorf("%s: got a line about %s, want none: it is not there", filepath.Join(dir, "doc.go"), name)
+			t.Errorf("%s: got a line about %s, want none, because it does not exist", filepath.Join(dir, "doc.go"), name)
 		}
 	}
 }
 
-// The packages below are in the map of the one above, too.
+// The doc.go of a package also lists its subpackages.
 func TestMapOfPackages(t *testing.T) {
 	for _, dir := range []string{".", "shared"} {
 		text, err := os.ReadFile(filepath.Join(dir, "doc.go"))

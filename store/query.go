@@ -7,43 +7,44 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Query says which traces are asked for.
+// Query selects traces.
 type Query struct {
 	Page         string                 // "" for all pages
-	Pages        func(page string) bool // of all pages, those that it wants alone; nil wants each
-	Since, Until time.Time              // half-open, by receive time; a zero time is an open end
-	// EachPage hands a trace of several pages over under each of them. Else, if all pages
-	// are asked for, it is handed over once.
+	Pages        func(page string) bool // which pages to include if Page is ""; nil for all
+	Since, Until time.Time              // range of receive times [Since, Until); a zero time is an open end
+	// EachPage returns a trace of several pages once for each of them. Otherwise a query for all
+	// pages returns it once.
 	EachPage bool
 }
 
-// Takes reports whether Pages takes a page.
+// Takes reports whether Pages includes a page.
 func (q *Query) Takes(page string) bool { return q.Pages == nil || q.Pages(page) }
 
-// Wanted says which rollups a query can use.
+// Wanted configures which rollups a query uses.
 type Wanted struct {
-	Level   rollup.Level // Narrow or Wide: which labels are kept apart
-	Details bool         // read the functions and outcomes, too
-	// Vitals reads Web Vitals, too, also of pages that have nothing else. They are kept by the
-	// hour: where a part of one is asked for, all of it is read.
+	Level   rollup.Level // Narrow or Wide: which labels are distinguished
+	Details bool         // also read functions and outcomes
+	// Vitals also reads Web Vitals, including Web Vitals of pages without other data. They are
+	// stored by the hour: if a query covers a part of an hour, all Web Vitals of that hour are
+	// returned.
 	Vitals bool
-	None   bool // use traces alone
-	// Lag allows an answer without what came in the last time, of pages of which so many
-	// traces come that summing them up again and again would take its toll.
+	None   bool // read only traces, no rollups
+	// Lag allows the result to lack traces that were received within this time. 0 requires all
+	// acknowledged traces, which may have to be rolled up first.
 	Lag time.Duration
 }
 
-// Rolled is a rollup of a page, as a query reads it.
+// Rolled is a rollup of a page that a query reads.
 type Rolled struct {
 	Page   string
-	Stacks *trie.Trie // rollups that follow each other share it, if they can
+	Stacks *trie.Trie // consecutive rollups share it if possible
 	Record *rollup.Record
 	// First is when the first trace in it was received. A record has traces of one day.
 	First time.Time
 }
 
-// Overlaps reports whether something of what was received from first to last (µs since the
-// epoch) may be of [since, until). Zero times are open ends.
+// Overlaps reports whether the time from first to last (µs since the epoch) overlaps [since,
+// until). Zero times are open ends.
 func Overlaps(first, last int64, since, until time.Time) bool {
 	return (since.IsZero() || !time.UnixMicro(last).Before(since)) && (until.IsZero() || time.UnixMicro(first).Before(until))
 }

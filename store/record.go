@@ -10,21 +10,20 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Limits on what a record may hold. They bound the size of keys and of one
-// transaction; see [RecordError].
+// Limits of a record. They bound the size of keys and of one transaction; see [RecordError].
 const (
-	MaxPage     = 1024 // bytes of one page
-	MaxPages    = 64   // pages of one record
-	MaxTags     = 32   // tags of one record
+	MaxPage     = 1024 // bytes of a page
+	MaxPages    = 64   // pages of a record
+	MaxTags     = 32   // tags of a record
 	MaxTagKey   = 128  // bytes of a tag's key
 	MaxTagValue = 512  // bytes of a tag's value
 )
 
-// ErrDamaged is wrapped by every error about stored bytes that are not what was written.
+// ErrDamaged is wrapped by all errors about damaged stored data.
 var ErrDamaged = errors.New("damaged")
 
-// ID names one delivered trace: a page view and the number of its chunk. It is the
-// key of idempotence: what arrives twice under one ID is stored once.
+// ID identifies a delivered trace by its page view and chunk. Traces with the same ID are stored
+// once.
 type ID struct {
 	View  [16]byte
 	Chunk uint32
@@ -33,32 +32,33 @@ type ID struct {
 // String returns the view in hexadecimal and the chunk, joined by a slash.
 func (id ID) String() string { return fmt.Sprintf("%x/%d", id.View, id.Chunk) }
 
-// Tag is a property of a trace that the catalogue counts: a feature, a release, an
+// Tag is a property of a trace that the catalogue counts, such as a feature, a release or an
 // environment.
 type Tag struct {
 	Key, Value string
 }
 
-// CompareTags orders tags: by key, then by value.
+// CompareTags orders tags by key, then by value.
 func CompareTags(a, b Tag) int {
 	return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
 }
 
-// Record is one trace on its way into or out of the store.
+// Record is a trace that is stored or returned.
 type Record struct {
 	ID       ID
-	Pages    []string  // pages the trace has time on, at least one
-	Tags     []Tag     // counted in the catalogue and not stored with the trace
+	Pages    []string  // pages on which the trace has time, at least one
+	Tags     []Tag     // counted in the catalogue, but not stored with the trace
 	Received time.Time // set by the store, to the microsecond
-	Payload  []byte    // the trace in the binary format; opaque for the store that it is appended to
-	// Trace is the trace, which must not be changed, where [Reader.Select] has it decoded; then there may be no payload.
+	Payload  []byte    // the trace in the binary format; Append does not decode it
+	// Trace is the decoded trace, if [Reader.Select] has it; then there may be no payload. It must
+	// not be changed.
 	Trace *trie.Trace
 
-	// Page and Partition are where it was found. They are not looked at when it is stored.
+	// Page and Partition are where the trace was found. Append ignores them.
 	Page, Partition string
 }
 
-// RecordError says why a record cannot be stored. Trying again does not help.
+// RecordError is returned if a record cannot be stored. Retrying does not help.
 type RecordError struct {
 	Index  int // position of the record in the call to Append
 	ID     ID
@@ -69,7 +69,7 @@ func (e *RecordError) Error() string {
 	return fmt.Sprintf("record %d (%s): %s", e.Index, e.ID, e.Reason)
 }
 
-// Check returns what is wrong with a record whose payload may have so many bytes, or "".
+// Check returns why a record is invalid, or "". Its payload may have at most maxPayload bytes.
 func (r *Record) Check(maxPayload int64) string {
 	switch {
 	case len(r.Pages) == 0:
@@ -94,7 +94,7 @@ func (r *Record) Check(maxPayload int64) string {
 	return ""
 }
 
-// CheckPage returns what is wrong with the name of a page, or "".
+// CheckPage returns why the name of a page is invalid, or "".
 func CheckPage(page string) string {
 	switch {
 	case page == "":
@@ -107,7 +107,7 @@ func CheckPage(page string) string {
 	return ""
 }
 
-// CheckTag returns what is wrong with a tag, or "".
+// CheckTag returns why a tag is invalid, or "".
 func CheckTag(t Tag) string {
 	switch {
 	case t.Key == "":

@@ -8,8 +8,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// TagsOf returns what the catalogue counts of a trace, and how much of that is left out since it is over the
-// limits of a record. The trace has all of it, so that a catalogue can be made again.
+// TagsOf returns the tags of a trace for the catalogue, and the number of tags that were left out
+// because of the limits of a record. A catalogue can always be rebuilt, because the trace itself
+// contains all of them.
 func TagsOf(t *trie.Trace) (tags []Tag, left int) {
 	add := func(key, value string) {
 		tag := Tag{Key: key, Value: value}
@@ -23,7 +24,7 @@ func TagsOf(t *trie.Trace) (tags []Tag, left int) {
 	}
 	add(rollup.KeyRelease, t.Context.Release)
 	add(rollup.KeyEnvironment, t.Context.Environment)
-	from, to := int64(0), int64(1) // the time that the samples speak for, as for t.Pages
+	from, to := int64(0), int64(1) // the time that the samples represent, as in t.Pages
 	if n := len(t.Samples); n > 0 {
 		from, to = t.Samples[0].Time, t.Samples[n-1].Time+max(int64(t.Context.Interval), 1)
 	}

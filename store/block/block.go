@@ -15,47 +15,47 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/wire"
 )
 
-// ErrDamaged is wrapped by all errors about bytes that are not what was written.
+// ErrDamaged is wrapped by all errors about damaged files.
 var ErrDamaged = errors.New("damaged block file")
 
-// Bounds of what is read.
+// Limits of a file, in bytes.
 const (
-	MaxBlock = 64 << 20 // bytes in a block
-	MaxIndex = 64 << 20 // bytes of an index
-	MaxPage  = 1 << 16  // bytes of the name of a page
+	MaxBlock = 64 << 20 // of a block, decompressed
+	MaxIndex = 64 << 20 // of an index, compressed or decompressed
+	MaxPage  = 1 << 16  // of the name of a page
 )
 
-// trailer is what a file ends with.
+// The end of a file: two numbers of 4 bytes, and magic.
 const (
 	magic   = "FTB1"
 	trailer = 4 + 4 + len(magic)
 )
 
-// Entry says where a block is and what it is about.
+// Entry is the index entry of a block.
 type Entry struct {
 	Kind   byte
 	Page   string
-	Offset int64 // of the first byte in the file
-	Length int64 // bytes in the file
-	Size   int   // bytes of what is in it
-	Rows   int   // what its writer counted
+	Offset int64 // position in the file
+	Length int64 // compressed size
+	Size   int   // decompressed size
+	Rows   int   // number of rows, as given by the writer
 
 	sum uint32
 }
 
-// compare orders entries as an index has them.
+// compare compares the sort key of e with a kind and a page.
 func (e *Entry) compare(kind byte, page string) int {
 	return cmp.Or(cmp.Compare(e.Kind, kind), cmp.Compare(e.Page, page))
 }
 
-// Codec compresses and decompresses. It may be used at once.
+// Codec compresses and decompresses blocks. It is safe for concurrent use by multiple goroutines.
 type Codec struct {
 	enc   *zstd.Encoder
 	dec   *zstd.Decoder
 	table *crc32.Table
 }
 
-// NewCodec returns a Codec, to be closed.
+// NewCodec returns a new Codec. The caller should close it.
 func NewCodec() (*Codec, error) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
 	if err != nil {
@@ -68,43 +68,43 @@ func NewCodec() (*Codec, error) {
 	return &Codec{enc, dec, crc32.MakeTable(crc32.Castagnoli)}, nil
 }
 
-// Close lets go of what c holds.
+// Close releases the resources of c.
 func (c *Codec) Close() {
-	_ = c.enc.Close() // it writes nowhere
+	_ = c.enc.Close() // it has no writer that could fail
 	c.dec.Close()
 }
 
-// pack appends compressed bytes to dst.
+// pack appends the compressed data to dst.
 func (c *Codec) pack(dst, data []byte) []byte { return c.enc.EncodeAll(data, dst) }
 
-// unpack returns what compressed bytes hold, which are size bytes.
+// unpack decompresses data to size bytes.
 func (c *Codec) unpack(packed []byte, size int) ([]byte, error) {
-	// Nothing compresses so well that more room is needed at once; a size that is a lie costs no more.
+	// The capacity is bounded, so a wrong size cannot allocate more than MaxBlock.
 	out, err := c.dec.DecodeAll(packed, make([]byte, 0, min(size, MaxBlock)))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if len(out) != size {
-		return nil, fmt.Errorf("%w: %d bytes are in a block of %d", ErrDamaged, len(out), size)
+		return nil, fmt.Errorf("%w: a block has %d bytes instead of %d", ErrDamaged, len(out), size)
 	}
 	return out, nil
 }
 
-// Writer makes a file.
+// Writer builds a file.
 type Writer struct {
 	codec *Codec
 	out   []byte
 	list  []Entry
 }
 
-// NewWriter returns a Writer of an empty file.
+// NewWriter returns a Writer for a new file.
 func NewWriter(c *Codec) *Writer { return &Writer{codec: c} }
 
-// Add adds a block with data, which are so many rows. Blocks lie in the order in which they are added: those that
-// are read together should come together.
+// Add adds a block with data, which represents the given number of rows. Blocks are stored in the
+// order in which they are added; blocks that are read together should be added together.
 func (w *Writer) Add(kind byte, page string, rows int, data []byte) error {
 	if len(data) > MaxBlock || len(page) > MaxPage {
-		return fmt.Errorf("add a block of %.100q: %d bytes, at most %d are possible", page, len(data), MaxBlock)
+		return fmt.Errorf("add a block of %.100q: %d bytes, at most %d are allowed", page, len(data), MaxBlock)
 	}
 	at := len(w.out)
 	w.out = w.codec.pack(w.out, data)
@@ -112,11 +112,11 @@ func (w *Writer) Add(kind byte, page string, rows int, data []byte) error {
 	return nil
 }
 
-// Size returns about how many bytes the file has so far.
+// Size returns the approximate size of the file so far, in bytes.
 func (w *Writer) Size() int { return len(w.out) }
 
-// Finish returns the file, which carries its own name, so that a reader notices when it gets another file instead.
-// Nothing may be added after that.
+// Finish returns the file. The file contains its own name, so that a reader notices if it gets
+// another file instead. No blocks may be added afterwards.
 func (w *Writer) Finish(name string) []byte {
 	slices.SortStableFunc(w.list, func(a, b Entry) int { return a.compare(b.Kind, b.Page) })
 	index := append(binary.AppendUvarint(nil, uint64(len(name))), name...)
@@ -132,7 +132,7 @@ func (w *Writer) Finish(name string) []byte {
 			index = binary.AppendUvarint(index, uint64(n))
 		}
 		index = append(index, e.Page[shared:]...)
-		index = binary.AppendVarint(index, e.Offset-next) // most lie behind the one before
+		index = binary.AppendVarint(index, e.Offset-next) // most blocks directly follow the previous one
 		for _, n := range []int{int(e.Length), e.Size, e.Rows} {
 			index = binary.AppendUvarint(index, uint64(n))
 		}
@@ -148,44 +148,45 @@ func (w *Writer) Finish(name string) []byte {
 	return append(w.out, magic...)
 }
 
-// Index says which blocks a file has.
+// Index is the list of blocks in a file.
 type Index struct {
 	codec *Codec
 	name  string
 	list  []Entry
 }
 
-// ShortError says that the end of a file which was read is not all of its index.
+// ShortError is returned if the part of a file that was read does not contain the complete index.
 type ShortError struct {
-	Need int64 // bytes from the end of the file
+	Need int64 // number of bytes to read from the end of the file
 }
 
 func (e *ShortError) Error() string {
-	return fmt.Sprintf("the index of the block file takes its last %d bytes", e.Need)
+	return fmt.Sprintf("the index of the block file needs its last %d bytes", e.Need)
 }
 
-// ParseIndex reads the index at the end of a file of size bytes, and checks that the file carries a name. If tail,
-// the last bytes of the file, is shorter than the index, a [*ShortError] returns how much to read.
+// ParseIndex parses the index at the end of a file of size bytes, and checks that the file contains
+// the given name. tail must be the end of the file. If it is shorter than the index, ParseIndex
+// returns a [*ShortError] with the required length.
 func (c *Codec) ParseIndex(name string, tail []byte, size int64) (*Index, error) {
 	bad := func(what string) (*Index, error) { return nil, fmt.Errorf("%w: %s", ErrDamaged, what) }
 	if len(tail) < trailer || int64(len(tail)) > size || string(tail[len(tail)-len(magic):]) != magic {
-		return bad("it does not end as one")
+		return bad("no trailer")
 	}
 	end := tail[len(tail)-trailer:]
 	length := int64(binary.LittleEndian.Uint32(end))
 	if length < 4 || length > MaxIndex || length+int64(trailer) > size {
-		return bad("the length of its index")
+		return bad("invalid length of the index")
 	}
 	if need := length + int64(trailer); need > int64(len(tail)) {
 		return nil, &ShortError{need}
 	}
 	packed := tail[int64(len(tail)-trailer)-length : len(tail)-trailer]
 	if crc32.Checksum(packed, c.table) != binary.LittleEndian.Uint32(end[4:]) {
-		return bad("the checksum of its index")
+		return bad("wrong checksum of the index")
 	}
 	raw := binary.LittleEndian.Uint32(packed)
 	if raw > MaxIndex {
-		return bad("the size of its index")
+		return bad("invalid size of the index")
 	}
 	index, err := c.unpack(packed[4:], int(raw))
 	if err != nil {
@@ -196,41 +197,42 @@ func (c *Codec) ParseIndex(name string, tail []byte, size int64) (*Index, error)
 		return nil, err
 	}
 	if x.name != name {
-		return bad(fmt.Sprintf("it is %.200q", x.name))
+		return bad(fmt.Sprintf("its name is %.200q", x.name))
 	}
 	return x, nil
 }
 
-// parseEntries reads the name and the entries of an index, whose blocks take so many bytes.
+// parseEntries decodes the name and the entries of an index. blocks is the total size of the
+// blocks.
 func parseEntries(index []byte, blocks int64) (name string, list []Entry, err error) {
 	r := wire.NewReader(index, ErrDamaged)
 	name = r.Text(MaxPage)
-	n := r.AtMost(uint64(len(index)))      // each entry takes more than a byte
-	list = make([]Entry, 0, min(n, 1<<16)) // which many an index has, and a lie costs no more
+	n := r.AtMost(uint64(len(index)))      // each entry takes more than one byte
+	list = make([]Entry, 0, min(n, 1<<16)) // a wrong number cannot allocate more than this
 	last, all := Entry{}, int64(0)
 	for range n {
 		e := Entry{Kind: r.Byte()}
 		shared := r.AtMost(uint64(len(last.Page)))
 		e.Page = last.Page[:shared] + r.Text(MaxPage-int(shared))
-		// Blocks lie one behind the other, but for some; no step is as large as to overflow.
+		// Most blocks directly follow the previous one. Steps are bounded to prevent an overflow.
 		e.Offset = last.Offset + last.Length + max(-math.MaxInt64/4, min(math.MaxInt64/4, r.Int()))
 		if e.Offset < 0 || e.Offset > blocks {
-			r.Fail("a block is not in the file")
+			r.Fail("a block is outside the file")
 		}
 		e.Length = int64(r.AtMost(uint64(max(0, blocks-e.Offset))))
 		e.Size, e.Rows = int(r.AtMost(MaxBlock)), int(r.AtMost(MaxBlock))
 		e.sum = r.Uint32(binary.LittleEndian)
 		if r.Err() == nil && last.compare(e.Kind, e.Page) > 0 {
-			r.Fail("its entries are not sorted")
+			r.Fail("the entries are not sorted")
 		}
 		if err := r.Err(); err != nil {
-			return "", nil, fmt.Errorf("entry %d of its index: %w", len(list), err)
+			return "", nil, fmt.Errorf("entry %d of the index: %w", len(list), err)
 		}
 		all += e.Length
 		list, last = append(list, e), e
 	}
 	if r.End() == nil && all != blocks {
-		r.Fail("its index has not all blocks")
+		r.Fail("the index does not list all blocks")
 	}
 	if err := r.Err(); err != nil {
 		return "", nil, err
@@ -238,7 +240,7 @@ func parseEntries(index []byte, blocks int64) (name string, list []Entry, err er
 	return name, list, nil
 }
 
-// All yields the blocks, sorted by kind and page.
+// All yields all blocks, sorted by kind and page.
 func (x *Index) All() iter.Seq[Entry] { return slices.Values(x.list) }
 
 // Find returns the blocks of a kind and page, in the order in which they were added.
@@ -266,15 +268,15 @@ func (x *Index) Kind(kind byte) []Entry {
 	return x.list[from:to:to]
 }
 
-// Data returns what is in a block, whose bytes in the file are packed.
+// Data decompresses a block. packed are its bytes in the file.
 func (x *Index) Data(e Entry, packed []byte) ([]byte, error) {
 	if int64(len(packed)) != e.Length || crc32.Checksum(packed, x.codec.table) != e.sum {
-		return nil, fmt.Errorf("%w: a block of %.100q", ErrDamaged, e.Page)
+		return nil, fmt.Errorf("%w: wrong checksum of a block of %.100q", ErrDamaged, e.Page)
 	}
 	return x.codec.unpack(packed, e.Size)
 }
 
-// Size returns about how many bytes x takes in memory.
+// Size returns the approximate memory use of x, in bytes.
 func (x *Index) Size() int {
 	size := 64
 	for i := range x.list {

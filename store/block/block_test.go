@@ -28,7 +28,7 @@ type content struct {
 	data []byte
 }
 
-// fileName is the name that random files carry.
+// fileName is the name in random files.
 const fileName = "raw/000/20261121T08/x.run"
 
 func randomFile(t testing.TB, c *block.Codec, rnd *rand.Rand) ([]content, []byte) {
@@ -41,7 +41,7 @@ func randomFile(t testing.TB, c *block.Codec, rnd *rand.Rand) ([]content, []byte
 		list = append(list, content{byte(rnd.IntN(3)), strings.Repeat("/page", rnd.IntN(3)) + fmt.Sprint(rnd.IntN(10)), data})
 	}
 	w := block.NewWriter(c)
-	for i, x := range list { // in any order
+	for i, x := range list { // in random order
 		if err := w.Add(x.kind, x.page, i, x.data); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func randomFile(t testing.TB, c *block.Codec, rnd *rand.Rand) ([]content, []byte
 	return list, w.Finish(fileName)
 }
 
-// readAll reads all of a file.
+// readAll reads all blocks of a file.
 func readAll(c *block.Codec, file []byte) ([]content, error) {
 	x, err := c.ParseIndex(fileName, file, int64(len(file)))
 	if err != nil {
@@ -79,7 +79,7 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Fatalf("seed %d: got other blocks", seed)
+			t.Fatalf("seed %d: the blocks differ", seed)
 		}
 		x, err := c.ParseIndex(fileName, file, int64(len(file)))
 		if err != nil {
@@ -110,18 +110,18 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// A file that lies under the name of another one is not taken for that.
+// A file that is stored under the name of another file is rejected.
 func TestOtherName(t *testing.T) {
 	c := newCodec(t)
 	_, file := randomFile(t, c, rand.New(rand.NewPCG(5, 0)))
 	for _, name := range []string{"", fileName + "x", fileName[1:], "raw/001/20261121T08/x.run"} {
 		if _, err := c.ParseIndex(name, file, int64(len(file))); !errors.Is(err, block.ErrDamaged) {
-			t.Errorf("as %q: got %v, want that it is damaged", name, err)
+			t.Errorf("as %q: got %v, want ErrDamaged", name, err)
 		}
 	}
 }
 
-// The end of a file is enough to know what else has to be read.
+// The end of a file is enough to determine how much must be read.
 func TestTail(t *testing.T) {
 	c := newCodec(t)
 	_, file := randomFile(t, c, rand.New(rand.NewPCG(7, 0)))
@@ -135,11 +135,12 @@ func TestTail(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := c.ParseIndex(fileName, file[size-short.Need+1:], size); err == nil {
-		t.Error("a part of the index is enough")
+		t.Error("a part of the index is accepted")
 	}
 }
 
-// Whatever byte changes, wherever the file ends, what is read is right or an error.
+// If any byte changes, or the file is truncated anywhere, reading returns either correct data or an
+// error.
 func TestDamage(t *testing.T) {
 	c := newCodec(t)
 	want, file := randomFile(t, c, rand.New(rand.NewPCG(3, 0)))
@@ -152,7 +153,7 @@ func TestDamage(t *testing.T) {
 			}
 		}
 		if got, err := readAll(c, file[:i]); err == nil && len(got) == len(want) {
-			t.Fatalf("the first %d of %d bytes are read", i, len(file))
+			t.Fatalf("a file truncated to %d of %d bytes is accepted", i, len(file))
 		}
 	}
 }
@@ -160,11 +161,11 @@ func TestDamage(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	w := block.NewWriter(newCodec(t))
 	if err := w.Add(2, "/c", 1, make([]byte, block.MaxBlock+1)); err == nil {
-		t.Error("a block is too large to be read")
+		t.Error("a block that is too large is accepted")
 	}
 }
 
-// FuzzIndex reads any bytes as a file: it never panics, and what it finds is within the file.
+// FuzzIndex parses random bytes. Parsing never panics, and all entries are within the file.
 func FuzzIndex(f *testing.F) {
 	c := newCodec(f)
 	for seed := range uint64(5) {

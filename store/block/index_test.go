@@ -15,7 +15,7 @@ func TestUnknownBytes(t *testing.T) {
 	defer c.Close()
 	w := NewWriter(c)
 	for _, page := range []string{"/a", "/b"} {
-		if err := w.Add(1, page, 1, []byte("what is on "+page)); err != nil {
+		if err := w.Add(1, page, 1, []byte("content of "+page)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -27,12 +27,12 @@ func TestUnknownBytes(t *testing.T) {
 	for _, at := range []int{0, blocks / 2, blocks} {
 		more := slices.Insert(slices.Clone(file), at, 'x')
 		if _, err := c.ParseIndex("x", more, int64(len(more))); !errors.Is(err, ErrDamaged) {
-			t.Errorf("a byte more at %d: got %v, want %v", at, err, ErrDamaged)
+			t.Errorf("an extra byte at %d: got %v, want %v", at, err, ErrDamaged)
 		}
 		if at < blocks {
 			less := slices.Delete(slices.Clone(file), at, at+1)
 			if _, err := c.ParseIndex("x", less, int64(len(less))); !errors.Is(err, ErrDamaged) {
-				t.Errorf("a byte less at %d: got %v, want %v", at, err, ErrDamaged)
+				t.Errorf("a missing byte at %d: got %v, want %v", at, err, ErrDamaged)
 			}
 		}
 	}

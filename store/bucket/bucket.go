@@ -18,33 +18,34 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// Bucket is a store of objects under a prefix. Keys are without the prefix. Its methods may be
-// called at once.
+// Bucket is a store of objects under a prefix. Keys do not include the prefix. It is safe for
+// concurrent use by multiple goroutines.
 type Bucket struct {
 	at     Location
 	client *client
 
-	// unquoted says that the store compares conditions with tags without quotes, see [Bucket.Probe].
+	// unquoted is set if the store compares conditions with tags without quotes, see
+	// [Bucket.Probe].
 	unquoted bool
 }
 
-// Options say how a bucket is reached.
+// Options configures a bucket.
 type Options struct {
-	// Transport carries requests. By default there is one with time-outs, and with the
-	// authorities of AWS_CA_BUNDLE.
+	// Transport sends requests. The default transport has timeouts, and trusts the authorities of
+	// AWS_CA_BUNDLE.
 	Transport http.RoundTripper
 
 	// Now is the clock of this machine: time.Now.
 	Now func() time.Time
 
-	// Attempts is how often a call that only reads, or deletes, is tried: 5. Between them there
-	// are pauses of up to [Options.Pause]: 2 s.
+	// Attempts is how many times a call that only reads or deletes is tried: 5. The pauses between
+	// attempts are up to [Options.Pause]: 2 s.
 	Attempts int
 	Pause    time.Duration
 }
 
-// Open prepares to use a bucket. Keys to it come from the environment, from ~/.aws, or from the
-// machine, as with all programs for S3. It sends nothing.
+// Open returns a client for a bucket. It finds access keys in the environment, in ~/.aws, or from
+// the machine, like other S3 programs. It sends no request.
 func Open(ctx context.Context, at Location, o Options) (*Bucket, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -72,21 +73,21 @@ func Open(ctx context.Context, at Location, o Options) (*Bucket, error) {
 // Name implements [objects.Store].
 func (b *Bucket) Name() string { return b.at.String() }
 
-// Exclusive implements [objects.Store]: others may use a bucket.
+// Exclusive implements [objects.Store]. It is false, because other processes may use the bucket.
 func (b *Bucket) Exclusive() bool { return false }
 
-// Unready implements [objects.Store]. Whether a bucket answers shows when it is asked.
+// Unready implements [objects.Store]. It returns nil, because only requests show whether a bucket
+// responds.
 func (b *Bucket) Unready() error { return nil }
 
-// Location returns where the objects are.
+// Location returns the location of the objects.
 func (b *Bucket) Location() Location { return b.at }
 
-// Clock returns the clock of the store.
+// Clock implements [objects.Store].
 func (b *Bucket) Clock() *objects.Clock { return b.client.clock }
 
-// Put stores an object and returns its tag. [objects.ErrConflict] says that the condition is not met, and
-// that nothing is stored. After other errors it is not known what is stored. It is tried once, since
-// a second attempt of the same call would meet what the first one left.
+// Put implements [objects.Store]. It does not retry, because a second attempt could conflict with
+// the object that the first one has stored.
 func (b *Bucket) Put(ctx context.Context, key string, body []byte, c objects.Condition) (objects.Tag, error) {
 	header := http.Header{}
 	switch {
@@ -107,8 +108,7 @@ func (b *Bucket) Put(ctx context.Context, key string, body []byte, c objects.Con
 	return objects.Tag(r.header.Get("ETag")), nil
 }
 
-// Get returns an object of at most so many bytes. It is nil if it is as known says. [objects.ErrNotFound] says that
-// there is none.
+// Get implements [objects.Store].
 func (b *Bucket) Get(ctx context.Context, key string, most int64, known objects.Tag) (*objects.Object, error) {
 	header := http.Header{}
 	if known != "" {
@@ -124,8 +124,7 @@ func (b *Bucket) Get(ctx context.Context, key string, most int64, known objects.
 	return &objects.Object{Body: r.body, Tag: objects.Tag(r.header.Get("ETag"))}, nil
 }
 
-// Range returns n bytes of an object from an offset on, and how many bytes the object has. An offset
-// that is negative counts from the end; then there may be fewer.
+// Range implements [objects.Store].
 func (b *Bucket) Range(ctx context.Context, key string, offset, n int64) (body []byte, size int64, err error) {
 	wanted := fmt.Sprintf("bytes=%d-%d", offset, offset+n-1)
 	if offset < 0 {
@@ -133,7 +132,7 @@ func (b *Bucket) Range(ctx context.Context, key string, offset, n int64) (body [
 	}
 	r, err := b.read(ctx, key, http.Header{"Range": {wanted}}, n)
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusRequestedRangeNotSatisfiable && offset < 0 {
-		whole, err := b.Get(ctx, key, n, "") // some stores want no more than there is
+		whole, err := b.Get(ctx, key, n, "") // some stores reject a range that is longer than the object
 		if err != nil {
 			return nil, 0, err
 		}
@@ -142,19 +141,20 @@ func (b *Bucket) Range(ctx context.Context, key string, offset, n int64) (body [
 	if err != nil {
 		return nil, 0, err
 	}
-	// bytes FIRST-LAST/SIZE; a store that ignores the range sends no such header.
+	// The format is "bytes FIRST-LAST/SIZE". A store that ignores the range does not send this
+	// header.
 	said := r.header.Get("Content-Range")
 	_, total, ok := strings.Cut(said, "/")
 	if size, err = strconv.ParseInt(total, 10, 64); !ok || err != nil {
-		return nil, 0, fmt.Errorf("get a range of %s: the store sends no Content-Range but %q", b.name(key), said)
+		return nil, 0, fmt.Errorf("get a range of %s: the store sent an invalid Content-Range %q", b.name(key), said)
 	}
 	if got := int64(len(r.body)); got < n && (offset >= 0 || got < size) {
-		return nil, 0, fmt.Errorf("get a range of %s: %d bytes came instead of %d: %w", b.name(key), got, n, io.ErrUnexpectedEOF)
+		return nil, 0, fmt.Errorf("get a range of %s: got %d bytes instead of %d: %w", b.name(key), got, n, io.ErrUnexpectedEOF)
 	}
 	return r.body, size, nil
 }
 
-// read gets an object, or a part of it.
+// read gets an object or a part of it.
 func (b *Bucket) read(ctx context.Context, key string, header http.Header, most int64) (*response, error) {
 	r, err := b.client.do(ctx, call{name: "GetObject", method: http.MethodGet, object: b.at.Prefix + key, about: b.name(key), header: header, most: most})
 	if errors.Is(err, errTooLarge) {
@@ -163,8 +163,7 @@ func (b *Bucket) read(ctx context.Context, key string, header http.Header, most 
 	return r, err
 }
 
-// List yields the objects whose keys begin with prefix and are behind after, sorted by key. It ends
-// with an error, if there is one.
+// List implements [objects.Store].
 func (b *Bucket) List(ctx context.Context, prefix, after string) iter.Seq2[objects.Entry, error] {
 	return func(yield func(objects.Entry, error) bool) {
 		query := url.Values{"list-type": {"2"}, "prefix": {b.at.Prefix + prefix}}
@@ -190,7 +189,7 @@ func (b *Bucket) List(ctx context.Context, prefix, after string) iter.Seq2[objec
 	}
 }
 
-// listing is a page of a list, as stores send it.
+// listing is a page of a list in the format of the protocol.
 type listing struct {
 	XMLName  xml.Name `xml:"ListBucketResult"`
 	Contents []struct {
@@ -217,13 +216,13 @@ func (b *Bucket) list(ctx context.Context, prefix string, query url.Values) (*li
 	return &page, nil
 }
 
-// Delete deletes objects, at most [objects.MaxDelete]. Those that are not there are fine.
+// Delete implements [objects.Store].
 func (b *Bucket) Delete(ctx context.Context, keys ...string) error {
 	if len(keys) == 0 {
 		return nil
 	}
 	if len(keys) > objects.MaxDelete {
-		return fmt.Errorf("delete %d objects of %s: at most %d at once", len(keys), b.at, objects.MaxDelete)
+		return fmt.Errorf("delete %d objects of %s: at most %d are allowed in one call", len(keys), b.at, objects.MaxDelete)
 	}
 	var list struct {
 		XMLName xml.Name `xml:"Delete"`
@@ -238,7 +237,7 @@ func (b *Bucket) Delete(ctx context.Context, keys ...string) error {
 	if err != nil {
 		return fmt.Errorf("delete %d objects of %s: %w", len(keys), b.at, err)
 	}
-	hash := md5.Sum(body) // the only checksum that all stores take, and they want one
+	hash := md5.Sum(body) // all stores accept this checksum, and some require it
 	var result struct {
 		Error []struct{ Key, Code, Message string }
 	}
@@ -258,5 +257,5 @@ func (b *Bucket) Delete(ctx context.Context, keys ...string) error {
 	return nil
 }
 
-// name names an object in messages.
+// name returns the name of an object for messages.
 func (b *Bucket) name(key string) string { return b.at.String() + key }

@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // that of a test can always be set
+	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // cannot fail for these names
 	os.Exit(m.Run())
 }
 
@@ -56,7 +56,7 @@ func TestObjects(t *testing.T) {
 		}
 	}
 	if _, _, err := b.Range(ctx, "a/1", 998, 5); err == nil {
-		t.Error("a range behind the end is returned in part")
+		t.Error("a range beyond the end is returned in part")
 	}
 	for i := range 2500 {
 		if _, err := b.Put(ctx, fmt.Sprintf("list/%04d", i), nil, objects.Absent); err != nil {
@@ -80,11 +80,11 @@ func TestObjects(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if err := b.Delete(ctx, keys[:1001]...); err == nil {
-		t.Error("1001 keys are deleted at once")
+		t.Error("1001 keys are deleted in one call")
 	}
 }
 
-// Of those who put under a condition at once, one succeeds.
+// Of several concurrent puts with the same condition, exactly one succeeds.
 func TestOneWins(t *testing.T) {
 	s := fakebucket.New(1)
 	var nodes []*bucket.Bucket
@@ -98,7 +98,7 @@ func TestOneWins(t *testing.T) {
 			return err
 		}, 50)
 		if won != 1 {
-			t.Fatalf("%d of 50 put a new object", won)
+			t.Fatalf("%d of 50 created a new object", won)
 		}
 		old, err := nodes[0].Get(t.Context(), key, 1, "")
 		if err != nil {
@@ -114,7 +114,8 @@ func TestOneWins(t *testing.T) {
 	}
 }
 
-// race calls f n times at once and returns how often it succeeded; other errors than a lost race end it.
+// race calls f n times concurrently and returns how many calls succeeded. It panics on errors other
+// than a lost race.
 func race(f func(int) error, n int) int {
 	var group sync.WaitGroup
 	var won atomic.Int64
@@ -163,19 +164,19 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// A key without a right is told which one.
+// The error for a missing permission names it.
 func TestDenied(t *testing.T) {
 	for kind, want := range map[string]string{"PUT": "s3:PutObject", "GET": "s3:GetObject", "LIST": "s3:ListBucket", "DELETE": "s3:DeleteObject"} {
 		s := fakebucket.New(1)
 		s.Denied = []string{kind}
 		err := s.Client().Bucket(time.Now).Probe(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "needs the right "+want) || !strings.Contains(err.Error(), "s3://traces/p/") {
+		if err == nil || !strings.Contains(err.Error(), "needs the permission "+want) || !strings.Contains(err.Error(), "s3://traces/p/") {
 			t.Errorf("%s: got %v", kind, err)
 		}
 	}
 }
 
-// Without keys, without the bucket, and without a store it says so.
+// Errors about missing access keys, a missing bucket and an unreachable store say so.
 func TestUnreachable(t *testing.T) {
 	open := func(at bucket.Location, o bucket.Options) error {
 		o.Attempts = 1
@@ -189,7 +190,7 @@ func TestUnreachable(t *testing.T) {
 	if err := open(at, bucket.Options{}); err == nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("got %v", err)
 	}
-	if err := open(at, bucket.Options{Transport: fakebucket.New(1).Client()}); err == nil || !strings.Contains(err.Error(), "make the bucket first") {
+	if err := open(at, bucket.Options{Transport: fakebucket.New(1).Client()}); err == nil || !strings.Contains(err.Error(), "create the bucket first") {
 		t.Errorf("got %v", err)
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
@@ -199,7 +200,8 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// A store that takes requests and never answers holds nobody for ever, and neither does one that stops in the middle of an answer.
+// A store that accepts requests and never responds, or stops in the middle of a response, does not
+// block callers indefinitely.
 func TestSilentStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -222,14 +224,14 @@ func TestSilentStore(t *testing.T) {
 		} {
 			begin := time.Now()
 			err := call(t.Context())
-			if took := time.Since(begin); err == nil || took > 5*time.Minute || !strings.Contains(err.Error(), "does not answer") {
+			if took := time.Since(begin); err == nil || took > 5*time.Minute || !strings.Contains(err.Error(), "does not respond") {
 				t.Errorf("%s: got %v after %v", name, err, took)
 			}
 		}
 	})
 }
 
-// stalling answers with a part of a body, and no more.
+// stalling responds with a part of a body.
 type stalling struct{}
 
 func (stalling) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -258,7 +260,7 @@ func TestStallingStore(t *testing.T) {
 	})
 }
 
-// tearing answers with a list that is cut in the middle, so many times, as something on the way may do.
+// tearing truncates a list a number of times, as a proxy may do.
 type tearing struct{ times *int }
 
 func (x tearing) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -269,7 +271,8 @@ func (x tearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: int64(len(text)), Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}, nil
 }
 
-// A list that is cut is asked for again, has nothing twice, and is an error if it never comes whole.
+// A truncated list is requested again, without duplicates. If it is never complete, List returns an
+// error.
 func TestTornList(t *testing.T) {
 	for times, want := range map[int]string{0: "a b", 2: "a b", 9: ""} {
 		left := times
@@ -284,12 +287,12 @@ func TestTornList(t *testing.T) {
 			}
 		}
 		if got := strings.Join(keys, " "); got != want || (err == nil) != (want != "") {
-			t.Errorf("cut %d times: got %q, %v", times, got, err)
+			t.Errorf("truncated %d times: got %q, %v", times, got, err)
 		}
 	}
 }
 
-// refusing answers all with an error.
+// refusing responds to all requests with an error.
 type refusing struct {
 	status int
 	code   string
@@ -301,16 +304,16 @@ func (x refusing) RoundTrip(r *http.Request) (*http.Response, error) {
 		Header: http.Header{"Content-Type": {"application/xml"}}, Body: io.NopCloser(strings.NewReader(text))}, nil
 }
 
-// What a store refuses is said with what is to be done, and is no lost race.
+// The error for a rejected request names the remedy, and is not a lost race.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		refusing
 		want string
 	}{
-		{refusing{403, "RequestTimeTooSkewed"}, "set the clock"},
+		{refusing{403, "RequestTimeTooSkewed"}, "is wrong; correct it"},
 		{refusing{400, "ExpiredToken"}, "the credentials have expired"},
 		{refusing{404, "XAdminUserNotFound"}, "XAdminUserNotFound"},
-		{refusing{404, "NoSuchKey"}, "somebody else was first"},
+		{refusing{404, "NoSuchKey"}, "another writer was first"},
 	} {
 		b, err := bucket.Open(t.Context(), bucket.Location{Bucket: "b", Endpoint: "http://store.test", Region: "r"}, bucket.Options{Transport: c.refusing})
 		if err != nil {

@@ -1,9 +1,9 @@
-// Package bucket keeps objects in a store that speaks the protocol of Amazon S3, as [objects.Store] says. It has no more
-// of that protocol than six calls: put under a condition, get, get a range, list, delete, and a
-// probe, which tells whether the store does what it says.
+// Package bucket stores objects in an object store with the protocol of Amazon S3. It implements
+// [objects.Store] with four calls of that protocol: PutObject with a condition, GetObject,
+// ListObjectsV2 and DeleteObjects.
 //
-// A store that accepts conditions and ignores them loses data without a word, so [Bucket.Probe] looks before
-// anything is written.
+// A store that accepts conditions but ignores them would lose data silently, so [Bucket.Probe]
+// checks the store before anything is written.
 //
-// No other package knows the client library.
+// No other package uses the client library.
 package bucket

@@ -12,16 +12,17 @@ import (
 	"gopkg.in/ini.v1"
 )
 
-// chain finds keys where programs for S3 have them, in the order of Amazon's: in the environment, by the token of a
-// workload, in the files of a profile (keys, single sign-on, a program that prints them), from the container or the node.
+// chain finds access keys in the same places and order as Amazon's SDK: in the environment, by the
+// token of a workload, in the files of a profile (keys, single sign-on, a program that prints
+// them), from the container or the node.
 type chain struct {
 	from []credentials.Provider
-	at   credentials.Provider // what had them
+	at   credentials.Provider // the provider that had keys
 }
 
 func newChain() *credentials.Credentials {
 	c := &chain{from: []credentials.Provider{&credentials.EnvAWS{}}}
-	role := &credentials.IAM{} // by a token, of the container or of the node, whichever is there
+	role := &credentials.IAM{} // by a token, from the container or from the node
 	byToken := os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != ""
 	container := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "" || os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") != ""
 	if byToken {
@@ -43,7 +44,7 @@ func (c *chain) RetrieveWithCredContext(cc *credentials.CredContext) (credential
 			c.at = p
 			return found, nil
 		}
-		// What is not there is no error; what is there and can not be used is.
+		// A missing source is not an error, but an unusable one is.
 		if err != nil && !errors.Is(err, os.ErrNotExist) && !silentlyAbsent(p) {
 			why = fmt.Errorf("%w; %w", why, err)
 		}
@@ -51,7 +52,7 @@ func (c *chain) RetrieveWithCredContext(cc *credentials.CredContext) (credential
 	return credentials.Value{}, why
 }
 
-// silentlyAbsent reports whether nobody has said that keys come from there.
+// silentlyAbsent reports whether a provider was not configured explicitly.
 func silentlyAbsent(p credentials.Provider) bool {
 	switch p.(type) {
 	case *credentials.FileAWSCredentials:
@@ -70,8 +71,8 @@ func (c *chain) Retrieve() (credentials.Value, error) {
 // IsExpired implements [credentials.Provider].
 func (c *chain) IsExpired() bool { return c.at == nil || c.at.IsExpired() }
 
-// regionOf returns the region of a location: its own, that of the environment, that of the profile, or what stores other
-// than Amazon's take for granted.
+// regionOf returns the region of a location, of the environment or of the profile, or else the
+// default of most stores.
 func regionOf(at Location) string {
 	return cmp.Or(at.Region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), regionOfProfile(), "us-east-1")
 }
@@ -87,7 +88,7 @@ func regionOfProfile() string {
 	}
 	file, err := ini.Load(name)
 	if err != nil {
-		return "" // most have none
+		return "" // most machines have no such file
 	}
 	section := "default"
 	if profile := os.Getenv("AWS_PROFILE"); profile != "" && profile != section {

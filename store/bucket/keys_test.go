@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// signed notes how requests to a store are signed, and answers those for keys.
+// signed records how requests are signed, and serves access keys.
 type signed struct{ keys, token, host string }
 
 func (s *signed) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -31,7 +31,7 @@ func (s *signed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: int64(len(body)), Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
 }
 
-// Keys and the region come from where programs for S3 have them.
+// Access keys and the region come from the same places as for other S3 programs.
 func TestKeys(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {

@@ -8,44 +8,45 @@ import (
 	"strings"
 )
 
-// Location says where objects are.
+// Location is the location of objects in a bucket.
 type Location struct {
 	Bucket string
 	Prefix string // "" or ends with a slash
 
-	// Endpoint is the address of a store that is not Amazon's; "" is what the environment says
-	// (AWS_ENDPOINT_URL), else Amazon's of the region.
+	// Endpoint is the address of a store. If it is "", the environment (AWS_ENDPOINT_URL)
+	// determines it, or else Amazon's endpoint of the region is used.
 	Endpoint string
-	Region   string // "" is what the environment says (AWS_REGION)
+	Region   string // "" for the region of the environment (AWS_REGION)
 }
 
-// validBucket is what all stores allow, see
+// validBucket matches the names that all stores allow, see
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html.
 var validBucket = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
-// maxPrefix leaves room for the names of objects: a key has 1,024 bytes at most.
+// maxPrefix bounds the prefix, because a key may have at most 1,024 bytes.
 const maxPrefix = 512
 
-// IsLocation reports whether a text means a bucket, and not a directory.
+// IsLocation reports whether s denotes a bucket, that is, starts with s3://.
 func IsLocation(s string) bool { return strings.HasPrefix(s, "s3://") }
 
-// ParseLocation reads s3://BUCKET/PREFIX?endpoint=URL&region=NAME, of which the prefix and what is
-// behind it may be missing.
+// ParseLocation parses s3://BUCKET/PREFIX?endpoint=URL&region=NAME. The prefix and the parameters
+// are optional.
 func ParseLocation(s string) (Location, error) {
 	fail := func(format string, args ...any) (Location, error) {
 		shown, _, _ := strings.Cut(s, "?")
-		return Location{}, fmt.Errorf("read %q: "+format, append([]any{redact(shown)}, args...)...)
+		return Location{}, fmt.Errorf("parse %q: "+format, append([]any{redact(shown)}, args...)...)
 	}
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:
-		return Location{}, fmt.Errorf("read the location of a bucket: %w", err.(*url.Error).Err) // the text may have a password
+		// The text may contain a password.
+		return Location{}, fmt.Errorf("parse the location of a bucket: %w", err.(*url.Error).Err)
 	case u.Scheme != "s3":
 		return fail("it is not s3://BUCKET/PREFIX")
 	case u.User != nil:
-		return fail("keys do not belong there, where others see them; use AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile")
+		return fail("access keys must not be in a location, where others see them; use AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile")
 	case !validBucket.MatchString(u.Host):
-		return fail("%q is no name of a bucket: 3 to 63 of a-z, 0-9, - and .", u.Host)
+		return fail("%q is not a valid bucket name: 3 to 63 characters of a-z, 0-9, - and .", u.Host)
 	case u.Fragment != "":
 		return fail("it ends with a fragment, #%s", u.Fragment)
 	}
@@ -57,7 +58,7 @@ func ParseLocation(s string) (Location, error) {
 		return fail("the prefix is longer than %d bytes, or a part of it is empty", maxPrefix)
 	}
 	if parts := strings.Split(l.Prefix, "/"); slices.Contains(parts, ".") || slices.Contains(parts, "..") {
-		return fail("a part of the prefix is . or .., which stores understand differently")
+		return fail("a part of the prefix is . or .., which stores interpret differently")
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -73,18 +74,18 @@ func ParseLocation(s string) (Location, error) {
 			}
 			l.Endpoint = value
 		default:
-			return fail("%q is not known; it may have endpoint and region", name)
+			return fail("unknown parameter %q; the parameters are endpoint and region", name)
 		}
 	}
 	return l, nil
 }
 
-// String returns the location without what is behind the prefix.
+// String returns the location without its parameters.
 func (l Location) String() string {
 	return "s3://" + l.Bucket + "/" + l.Prefix
 }
 
-// redact takes what may be a password out of the text of a URL.
+// redact removes a possible password from the text of a URL.
 func redact(s string) string {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {

@@ -10,10 +10,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// Probe finds out whether the store does what the rest relies on, by eight requests: conditions on
-// objects that are there, that are not and that have changed, lists that have what was just put, ranges, and
-// deletion. It must have been called before a condition [objects.Is] is used. [ErrIgnoresConditions] says that
-// the store must not be used. Of a call that is refused it says which one it is, and which right is missing.
+// Probe implements [objects.Store]. It checks the required properties of the store with eight
+// requests: conditions on objects that exist, are missing or have changed, lists that include an
+// object that was just put, ranges, and deletion. It must be called before a condition [objects.Is]
+// is used. If it returns [ErrIgnoresConditions], the store must not be used. If a call is rejected,
+// the error names the call and the missing permission.
 func (b *Bucket) Probe(ctx context.Context) (err error) {
 	key := objects.Probes + rand.Text()
 	fail := func(what string, err error) error { return fmt.Errorf("probe %s: %s: %w", b.at, what, err) }
@@ -28,31 +29,31 @@ func (b *Bucket) Probe(ctx context.Context) (err error) {
 	}()
 	switch _, err := b.Put(ctx, key, []byte("again"), objects.Absent); {
 	case err == nil:
-		return fail("put an object that is there, if it is not", ErrIgnoresConditions)
+		return fail("put an existing object on condition that it is absent", ErrIgnoresConditions)
 	case !errors.Is(err, objects.ErrConflict):
-		return fail("put an object that is there, if it is not", err)
+		return fail("put an existing object on condition that it is absent", err)
 	}
 	second, err := b.probeMatch(ctx, key, first)
 	if err != nil {
-		return fail("put an object, if it is as it was", err)
+		return fail("put an object on condition that it is unchanged", err)
 	}
 	switch _, err := b.Put(ctx, key, []byte("third"), objects.Is(first)); {
 	case err == nil:
-		return fail("put an object that has changed, if it has not", ErrIgnoresConditions)
+		return fail("put a changed object on condition that it is unchanged", ErrIgnoresConditions)
 	case !errors.Is(err, objects.ErrConflict):
-		return fail("put an object that has changed, if it has not", err)
+		return fail("put a changed object on condition that it is unchanged", err)
 	}
 	switch got, err := b.Get(ctx, key, 1<<10, ""); {
 	case err != nil:
 		return fail("get an object", err)
 	case !bytes.Equal(got.Body, []byte("second")) || got.Tag != second:
-		return fail("get an object", fmt.Errorf("it is %q, tagged %s, and not what was put", got.Body, got.Tag))
+		return fail("get an object", fmt.Errorf("got %q with tag %s, which differs from what was put", got.Body, got.Tag))
 	}
 	switch got, size, err := b.Range(ctx, key, -3, 0); {
 	case err != nil:
 		return fail("get the end of an object", err)
 	case string(got) != "ond" || size != 6:
-		return fail("get the end of an object", fmt.Errorf("it is %q of %d bytes", got, size))
+		return fail("get the end of an object", fmt.Errorf("got %q of an object of %d bytes", got, size))
 	}
 	found := false
 	for e, err := range b.List(ctx, key, "") {
@@ -62,13 +63,13 @@ func (b *Bucket) Probe(ctx context.Context) (err error) {
 		found = found || e.Key == key
 	}
 	if !found {
-		return fail("list objects", errors.New("what was put is not in the list"))
+		return fail("list objects", errors.New("the list lacks an object that was just put"))
 	}
 	return nil
 }
 
-// probeMatch puts an object under the condition that it is as it was. Some stores compare tags as they
-// are in answers, in quotes, and some without.
+// probeMatch puts an object on condition that it is unchanged. Some stores compare tags with their
+// quotes, and some without.
 func (b *Bucket) probeMatch(ctx context.Context, key string, was objects.Tag) (objects.Tag, error) {
 	tag, err := b.Put(ctx, key, []byte("second"), objects.Is(was))
 	if errors.Is(err, objects.ErrConflict) {

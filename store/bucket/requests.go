@@ -17,20 +17,22 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// sender sends requests, counts them, and waits for none for ever: a store, or something on the way to it, may take a request
-// and never answer.
+// sender sends and counts requests. It bounds their duration, because a store or a proxy may accept
+// a request and never respond.
 type sender struct {
 	next                   *http.Client
 	put, get, list, delete atomic.Uint64
 }
 
-// How long a request may take: what it is without a byte of the answer, and at least so many bytes a second to send it.
+// Bounds of a request: the time without a byte of the response, and the minimum speed of sending it
+// in bytes per second.
 const (
 	patience = 30 * time.Second
 	slowest  = 128 << 10
 )
 
-// newSender returns what sends by a transport. A redirect is an answer like others, since its signature is for one address.
+// newSender returns a sender with a transport. It does not follow redirects, because a signature is
+// valid for one address only.
 func newSender(by http.RoundTripper) *sender {
 	return &sender{next: &http.Client{Transport: by, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
@@ -67,7 +69,7 @@ func (c *sender) count(r *http.Request) {
 	}
 }
 
-// patientBody is read as long as something comes.
+// patientBody is a response body that fails if no data arrives for too long.
 type patientBody struct {
 	io.ReadCloser
 	ctx    context.Context
@@ -92,25 +94,26 @@ func (b *patientBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// silence says that a store has not answered. To the client library it is a timeout, so that it tries again
-// where that does no harm.
+// silence is the error that a store has not responded. It counts as a timeout, so that calls are
+// retried where that is safe.
 type silence struct{}
 
 var errSilent error = silence{}
 
-func (silence) Error() string   { return "the store does not answer" }
+func (silence) Error() string   { return "the store does not respond" }
 func (silence) Timeout() bool   { return true }
 func (silence) Temporary() bool { return true }
 
-// Requests returns how many requests were sent.
+// Requests returns the number of requests.
 func (b *Bucket) Requests() objects.Requests {
 	return objects.Requests{Put: b.client.sent.put.Load(), Get: b.client.sent.get.Load(), List: b.client.sent.list.Load(), Delete: b.client.sent.delete.Load()}
 }
 
-// atOnce is how many connections are kept for the next requests: as many as a question needs, and more.
+// atOnce is the number of idle connections that are kept, which is more than a query needs.
 const atOnce = 64
 
-// newTransport returns what carries requests by default: with the authorities of AWS_CA_BUNDLE, if it is set.
+// newTransport returns the default transport, which trusts the authorities of AWS_CA_BUNDLE if it
+// is set.
 func newTransport(to *url.URL) (*http.Transport, error) {
 	t := authorities.Transport(to)
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = atOnce, atOnce
@@ -121,7 +124,7 @@ func newTransport(to *url.URL) (*http.Transport, error) {
 		}
 		roots := x509.NewCertPool()
 		if !roots.AppendCertsFromPEM(bundle) {
-			return nil, fmt.Errorf("read AWS_CA_BUNDLE: %w", errors.New(name+" has no certificate in PEM"))
+			return nil, fmt.Errorf("read AWS_CA_BUNDLE: %w", errors.New(name+" contains no PEM certificate"))
 		}
 		t.TLSClientConfig = &tls.Config{RootCAs: roots}
 	}

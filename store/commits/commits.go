@@ -18,8 +18,8 @@ import (
 var (
 	// ErrNotFound is returned if there is no such commit.
 	ErrNotFound = errors.New("no such commit")
-	// ErrDamaged is returned if the bytes of a commit were read, and they are wrong. An error of
-	// reading them is not damage.
+	// ErrDamaged is returned if the bytes of a commit were read but are wrong. A failed read is not
+	// damage.
 	ErrDamaged = errors.New("damaged")
 )
 
@@ -29,22 +29,22 @@ type Log struct {
 	opts Options
 	lost int
 
-	slots     chan struct{} // one for each write in progress, which an ailing disk may keep for long
-	beginning sync.Mutex    // held while a generation is made
+	slots     chan struct{} // one for each write in progress, which may take forever on a failing disk
+	beginning sync.Mutex    // held while a generation is created
 	removing  sync.Mutex    // held while generations are removed
 
-	mu          sync.Mutex    // guards the fields below, and of each generation those that say so
+	mu          sync.Mutex    // guards the fields below, and some fields of generations
 	generations []*generation // oldest first; the newest one may be active
 	number      int           // of the newest generation
 	commits     map[string]commit
-	writes      map[*[]record]time.Time // those in progress, and when they began
-	failure     error                   // of the newest write that has ended, nil if it succeeded
+	writes      map[*[]record]time.Time // start times of the writes in progress
+	failure     error                   // error of the write that ended last; nil if it succeeded
 	failedAt    time.Time
-	retrying    bool // Failure has begun a write
+	retrying    bool // Failure has started a write
 	closed      bool
 }
 
-// commit is where a commit is: in Badger, or in files.
+// commit is the location of a commit: in Badger or in files.
 type commit struct {
 	of    *generation
 	at    time.Time
@@ -53,23 +53,24 @@ type commit struct {
 	files *found // nil until its generation is scanned
 }
 
-// Options configures a log. The zero value is the default given with each field.
+// Options configures a log. Zero fields have the defaults given below.
 type Options struct {
-	ReadOnly bool             // nothing is put or deleted
-	Now      func() time.Time // the clock: time.Now
-	Warn     func(error)      // receives problems that fail no call, such as losses; they are ignored if it is nil
-	FS       disk.FS          // all file operations but Badger's, for which it may be a [disk.Failer]: disk.OS
-	// Room reports whether the disk has room for what Badger writes when it is closed, or when something is deleted: [Needs] bytes. Where it has none, the
-	// process would end by that. It always has.
+	ReadOnly bool             // nothing may be put or deleted
+	Now      func() time.Time // default: time.Now
+	Warn     func(error)      // called for problems that fail no call, such as lost commits; may be nil
+	FS       disk.FS          // for file operations; may be a [disk.Failer] for Badger's; default: disk.OS
+	// Room reports whether the disk has [Needs] bytes left, which Badger may write when it is
+	// closed or when a commit is deleted. Without that space, writing would end the process. By
+	// default Room is always true.
 	Room func() bool
-	// RetryAfter is how long after a failed write [Log.Failure] tries another one: 30 s.
+	// RetryAfter is how long after a failed write [Log.Failure] starts another one: 30 s.
 	RetryAfter time.Duration
-	// Allocate reserves disk space for each log before it is used. A disk that is full is an error
-	// then, and else it can end the process. It is complete for generations of at most [OneLog]
-	// bytes.
+	// Allocate reserves disk space for each log before it is used, so that a full disk causes an
+	// error instead of ending the process. This is only sufficient for generations of at most
+	// [OneLog] bytes.
 	Allocate bool
-	// MaxBytes is how much one generation takes: 128 MiB. A larger commit has a generation of its
-	// own. MaxAge is for how long it does: 1 h.
+	// MaxBytes is the maximum size of a generation: 128 MiB. A larger commit gets a generation of
+	// its own. MaxAge is how long a generation takes commits: 1 h.
 	MaxBytes int64
 	MaxAge   time.Duration
 }
@@ -81,7 +82,8 @@ type Entry struct {
 	At   time.Time // when it was put
 }
 
-// Open opens the log in a directory, which need not be there. Nobody else may write to it.
+// Open opens the log in a directory, which is created when necessary. No other process may write to
+// it.
 func Open(dir string, o Options) (*Log, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -115,7 +117,7 @@ func Open(dir string, o Options) (*Log, error) {
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), goneSuffix) && !o.ReadOnly {
 			if err := disk.RemoveTree(o.FS, filepath.Join(dir, e.Name())); err != nil {
-				o.Warn(fmt.Errorf("deleted commits still take room: %w", err))
+				o.Warn(fmt.Errorf("cannot free the space of deleted commits: %w", err))
 			}
 		}
 		if g := parseName(dir, e.Name()); g != nil {
@@ -140,7 +142,7 @@ func (l *Log) scanAll() error {
 	for _, g := range l.generations {
 		s, err := scan(g)
 		if l.opts.ReadOnly && errors.Is(err, fs.ErrNotExist) {
-			continue // the process that writes has removed it, since all of its commits are deleted
+			continue // the writing process has removed it, because all of its commits are deleted
 		}
 		if err != nil {
 			return err
@@ -155,7 +157,7 @@ func (l *Log) scanAll() error {
 	return nil
 }
 
-// note notes the commits in the files of a generation.
+// note adds the commits in the files of a generation.
 func (l *Log) note(g *generation, s *content) {
 	for key, f := range s.commits {
 		if !f.isWhole() {
@@ -165,12 +167,12 @@ func (l *Log) note(g *generation, s *content) {
 		l.commits[key] = commit{of: g, at: f.at, size: f.size, parts: len(f.parts), files: f}
 		g.live++
 	}
-	if !l.opts.ReadOnly { // else another process may be writing, and its files change while they are read
+	if !l.opts.ReadOnly { // in read-only mode another process may be writing these files
 		l.report(g, s)
 	}
 }
 
-// forget forgets a commit.
+// forget removes a commit from the index.
 func (l *Log) forget(key string) {
 	if c, ok := l.commits[key]; ok {
 		c.of.live--
@@ -178,11 +180,11 @@ func (l *Log) forget(key string) {
 	}
 }
 
-// Put stores a commit durably. The same commit may be put again, until it is deleted. If ctx ends
-// before that, it may be stored later.
+// Put stores a commit durably. The same commit may be put again until it is deleted. If ctx ends
+// first, Put returns, but the commit may still be stored later.
 func (l *Log) Put(ctx context.Context, key string, body []byte) error {
 	if len(key) > maxKey || len(body) > maxCommit {
-		return fmt.Errorf("commit %.64q of %d bytes: more than can be kept", key, len(body))
+		return fmt.Errorf("commit %.64q of %d bytes: the key or the commit is too large", key, len(body))
 	}
 	now := l.opts.Now().Truncate(time.Microsecond)
 	var records []record
@@ -199,8 +201,8 @@ func (l *Log) Put(ctx context.Context, key string, body []byte) error {
 	})
 }
 
-// Delete deletes commits. Keys of no commit are ignored. Commits that are deleted while the disk
-// is full may be there again after a start.
+// Delete deletes commits. It ignores unknown keys. Commits that are deleted while the disk is full
+// may reappear after a restart.
 func (l *Log) Delete(ctx context.Context, keys ...string) error {
 	var records []record
 	l.mu.Lock()
@@ -235,13 +237,13 @@ func (l *Log) Delete(ctx context.Context, keys ...string) error {
 	return nil
 }
 
-// mayHave reports whether a commit that is not known may be there after a start, since its Put failed.
+// mayHave reports whether an unknown commit may reappear after a restart, because its Put failed.
 // The caller holds the lock.
 func (l *Log) mayHave(key string) bool {
 	return slices.ContainsFunc(l.generations, func(g *generation) bool { return g.unsure[key] })
 }
 
-// List returns the commits whose keys begin with prefix and are behind after, sorted by key.
+// List returns the commits whose keys begin with prefix and are greater than after, sorted by key.
 func (l *Log) List(prefix, after string) (out []Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -257,7 +259,8 @@ func (l *Log) List(prefix, after string) (out []Entry) {
 // closeWait bounds how long Close waits for Badger, which retries forever if it cannot write.
 const closeWait = 10 * time.Second
 
-// Close closes the log. It fails if Badger does not end within some seconds, which loses nothing.
+// Close closes the log. It returns an error if Badger does not close within 10 s; no commit is lost
+// then.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	closed := l.closed
@@ -276,7 +279,7 @@ func (l *Log) Close() error {
 		select {
 		case <-g.ended:
 		case <-late:
-			return fmt.Errorf("badger did not end in %v", closeWait)
+			return fmt.Errorf("badger did not close within %v", closeWait)
 		}
 	}
 	l.removeEmpty()

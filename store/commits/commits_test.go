@@ -17,7 +17,7 @@ import (
 
 func open(t testing.TB, dir string, o Options) *Log {
 	t.Helper()
-	damaged := o.Warn != nil // by the test, which looks at warnings
+	damaged := o.Warn != nil // the test damages files and checks the warnings
 	if !damaged {
 		o.Warn = func(err error) { t.Log(err) }
 	}
@@ -32,7 +32,7 @@ func open(t testing.TB, dir string, o Options) *Log {
 	return l
 }
 
-// settle waits until generations are closed that take nothing more.
+// settle waits until generations that take no more commits are closed.
 func (l *Log) settle() {
 	l.mu.Lock()
 	all := slices.Clone(l.generations)
@@ -47,7 +47,7 @@ func (l *Log) settle() {
 	}
 }
 
-// model is what a log must have.
+// model is the expected content of a log.
 type model map[string][]byte
 
 func (m model) check(t *testing.T, what string, l *Log) {
@@ -73,10 +73,10 @@ func randomBody(r *rand.Rand, n int) []byte {
 	return body
 }
 
-// image returns a copy of the files of a log as they are, as a process leaves them that is killed.
+// image returns a copy of the files of a log, as a killed process leaves them.
 func image(t *testing.T, dir string, of *Log) string {
 	t.Helper()
-	of.settle() // files come and go meanwhile
+	of.settle() // files change while generations are closed
 	to := t.TempDir()
 	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
@@ -84,7 +84,8 @@ func image(t *testing.T, dir string, of *Log) string {
 	return to
 }
 
-// A log has what was put and not deleted: while it is used, after it was closed, and after it was killed at any time between two calls.
+// A log contains the commits that were put and not deleted: while it is used, after it was closed,
+// and after it was killed between any two calls.
 func TestModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 4 {
@@ -97,14 +98,14 @@ func TestModel(t *testing.T) {
 			case 0, 1, 2, 3, 4, 5:
 				size := r.IntN(1 << (4 + r.IntN(14)))
 				if r.IntN(12) == 0 {
-					size = maxPart - 2 + r.IntN(3*maxPart) // of several parts, or nearly
+					size = maxPart - 2 + r.IntN(3*maxPart) // several parts, or nearly
 				}
 				key, body := fmt.Sprintf("seg/%d/%d", round, step), randomBody(r, size)
 				if err := l.Put(t.Context(), key, body); err != nil {
 					t.Fatal(err)
 				}
 				if r.IntN(10) == 0 {
-					if err := l.Put(t.Context(), key, body); err != nil { // an answer was lost
+					if err := l.Put(t.Context(), key, body); err != nil { // the response was lost
 						t.Fatal(err)
 					}
 				}
@@ -150,12 +151,13 @@ func TestModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-			t.Errorf("round %d: %v is left of nothing, %v", round, left, err)
+			t.Errorf("round %d: %v is left after all commits were deleted, %v", round, left, err)
 		}
 	}
 }
 
-// Damage costs the commits that it is in, and nothing else; what is left is what was put. Files that are cut off do not stop a start.
+// Damage affects only the commits that contain it, and all others are returned unchanged. Truncated
+// files do not prevent a start.
 func TestDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	dir, want := t.TempDir(), model{}
@@ -202,7 +204,7 @@ func TestDamage(t *testing.T) {
 		}
 		for _, e := range got {
 			if body, err := l.Get(t.Context(), e.Key, 1<<20); err != nil || !bytes.Equal(body, want[e.Key]) {
-				t.Fatalf("round %d: %s is not what was put: %v", round, e.Key, err)
+				t.Fatalf("round %d: %s differs from what was put: %v", round, e.Key, err)
 			}
 		}
 		if err := l.Put(t.Context(), "seg/more", []byte("more")); err != nil {
@@ -217,12 +219,12 @@ func TestDamage(t *testing.T) {
 		cut := image(t, to, l)
 		body, err := open(t, cut, Options{Warn: ignore}).Get(t.Context(), "seg/more", 10)
 		if err != nil || string(body) != "more" {
-			t.Fatalf("round %d: a file that is cut off costs more than what it has: %q, %v", round, body, err)
+			t.Fatalf("round %d: a truncated file affects other commits: %q, %v", round, body, err)
 		}
 	}
 }
 
-// Many put, read and delete at once, while generations come and go.
+// Many goroutines put, read and delete concurrently, while generations are created and removed.
 func TestAtOnce(t *testing.T) {
 	l := open(t, t.TempDir(), Options{MaxBytes: 256 << 10})
 	var group sync.WaitGroup
@@ -248,16 +250,17 @@ func TestAtOnce(t *testing.T) {
 	}
 	group.Wait()
 	if got := len(l.List("", "")); got != 8*5 {
-		t.Errorf("%d commits are there, want %d", got, 8*5)
+		t.Errorf("got %d commits, want %d", got, 8*5)
 	}
 }
 
-// What can not be is refused, and a log that is closed, or is for reading, takes nothing.
+// Keys and commits that are too large are rejected, and so are all writes to a closed or read-only
+// log.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})
 	if err := l.Put(t.Context(), strings.Repeat("k", maxKey+1), nil); err == nil {
-		t.Error("a key that is too long is taken")
+		t.Error("a key that is too long is accepted")
 	}
 	if err := l.Put(t.Context(), "seg/a", []byte("abc")); err != nil {
 		t.Fatal(err)
@@ -270,20 +273,20 @@ func TestRefused(t *testing.T) {
 	}
 	reader := open(t, dir, Options{ReadOnly: true})
 	if err := reader.Put(t.Context(), "seg/b", nil); err == nil {
-		t.Error("a log for reading takes a commit")
+		t.Error("a read-only log accepts a commit")
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Put(t.Context(), "seg/b", nil); err == nil {
-		t.Error("a closed log takes a commit")
+		t.Error("a closed log accepts a commit")
 	}
 	if _, err := l.Get(t.Context(), "seg/a", 3); err == nil {
-		t.Error("a closed log is read")
+		t.Error("a closed log returns a commit")
 	}
 }
 
-// A generation ends when its time is over.
+// A generation is retired at its maximum age.
 func TestAge(t *testing.T) {
 	now := time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)
 	dir := t.TempDir()
@@ -298,7 +301,8 @@ func TestAge(t *testing.T) {
 	if got, err := os.ReadDir(dir); err != nil || len(got) != 3 {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if err := l.Delete(t.Context(), "seg/0", "seg/2"); err != nil { // which begins a fourth one, that says so
+	// This creates a fourth generation, which has the deletions.
+	if err := l.Delete(t.Context(), "seg/0", "seg/2"); err != nil {
 		t.Fatal(err)
 	}
 	l.settle()

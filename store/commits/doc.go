@@ -3,21 +3,21 @@
 //
 //	commits.go      Log: open, put, list, delete and close
 //	write.go        writes, their failures, and the numbers of records
-//	get.go          read a commit
-//	generations.go  which generation takes commits, and which ones end
-//	generation.go   one of them: a store of Badger
-//	state.go        the life of a generation
-//	record.go       a commit as bytes that are found without Badger
-//	scan.go         find commits in the files of Badger
-//	lost.go         which acknowledged records are not there any more
+//	get.go          reading a commit
+//	generations.go  opening, retiring and removing generations
+//	generation.go   a generation: a Badger database
+//	state.go        the states of a generation
+//	record.go       the encoding of a commit, which can be found without Badger
+//	scan.go         finding commits in Badger's files
+//	lost.go         detecting lost records
 //
-// Badger compacts what is overwritten and deleted, which costs as much again as to write it. So a
-// [Log] is a row of generations: the newest one takes commits, without compaction, and each one is
-// removed in one step when all of its commits are deleted. Only the newest one is open. Commits of
-// the others, and of all after a crash, are read from Badger's files: each record carries a mark,
-// its length and its checksum, so that a damaged byte costs the record that it is in and nothing
-// else. Its number shows whether others are missing.
+// Badger compacts overwritten and deleted values, which costs as much as writing them. A [Log]
+// avoids this with generations: the newest generation takes commits, without compaction, and a
+// generation is removed in one step when all of its commits are deleted. Only the newest generation
+// is open. The commits of other generations, and of all generations after a crash, are read from
+// Badger's files: each record has a mark, its length and its checksum, so a damaged byte affects
+// only its record. Records are numbered, so missing ones are noticed.
 //
-// An error of reading is never taken for damage, and a generation is removed only if each of its
-// commits was deleted.
+// A failed read is never treated as damage, and a generation is removed only if all of its commits
+// were deleted.
 package commits

@@ -7,8 +7,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/faultyfs"
 )
 
-// A commit is acknowledged when all folders above its file are written out: the one of the log, the one of its generation,
-// and the one that the log is in. So a commit must fail if one of them cannot be.
+// A commit is acknowledged only after all folders above its file were synced: the folder of the
+// log, of its generation, and the folder that contains the log. So a commit must fail if one of
+// them cannot be synced.
 func TestFoldersAreWrittenOut(t *testing.T) {
 	above := t.TempDir()
 	dir := filepath.Join(above, "commits")
@@ -24,7 +25,7 @@ func TestFoldersAreWrittenOut(t *testing.T) {
 		}
 		f.Set(faultyfs.Fault{N: 1, Only: func(o faultyfs.Op) bool { return o.Kind == faultyfs.Sync && is(o.Path) }})
 		if err := l.Put(t.Context(), "seg/20261128T19/0123456789ab-00000001", []byte("x")); err == nil {
-			t.Errorf("%s is not written out, and the commit is acknowledged", what)
+			t.Errorf("the commit was acknowledged although %s was not synced", what)
 		}
 		if err := l.Close(); err != nil {
 			t.Error(err)

@@ -21,7 +21,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
-// generation is a store of Badger that takes commits for a while.
+// generation is a Badger database that takes commits for a limited time.
 type generation struct {
 	number int
 	mark   mark
@@ -29,46 +29,47 @@ type generation struct {
 	fs     disk.FS
 	began  time.Time
 
-	allocates bool       // space for logs
+	allocates bool       // whether to reserve disk space for logs
 	reserving sync.Mutex // guards newestLog
-	newestLog string     // whose space is reserved
+	newestLog string     // the last log whose space is reserved
 
 	scanning sync.Mutex    // held while its files are scanned
-	ended    chan struct{} // closed when it is no longer open or closing
+	ended    chan struct{} // closed once the generation is neither open nor closing
 
 	// Guarded by the lock of the log:
 	state state
-	db    *badger.DB // nil if it is closed. It stays open after its end if the disk has no room to close it
-	bytes int64      // of records that were put, or are being put
-	live  int        // commits that are not deleted; exact, since a log does not open if a scan fails
-	users int        // writes and reads that need Badger open
-	// Keys of writes that failed, and may be durable all the same.
+	db    *badger.DB // nil if closed; stays open after its end if the disk has no space to close it
+	bytes int64      // size of records that were put or are being put
+	live  int        // commits that are not deleted; exact, because a log does not open if a scan fails
+	users int        // writes and reads in progress that need Badger open
+	// Keys of failed writes, which may be durable nevertheless.
 	unsure map[string]bool
-	// The number of the newest record, and the first numbers of writes that are in progress or
+	// The number of the newest record, and the first numbers of writes that are in progress or have
 	// failed.
 	last    uint64
 	writing map[uint64]bool
 }
 
-// Sizes of Badger. A table in memory is small, since it is the larger part of what a log takes; values of [maxPart] fit into it.
+// Sizes for Badger. Memtables are small because they dominate the size of a log; values of
+// [maxPart] bytes fit into them.
 const (
 	memTable   = 4 << 20
 	memTables  = 2
-	valueLog   = 1 << 20          // which stays empty
-	maxInTable = maxPart + 16<<10 // values of more bytes would go there
+	valueLog   = 1 << 20          // the value log stays empty
+	maxInTable = maxPart + 16<<10 // larger values would go to the value log
 	goneSuffix = ".gone"
 
-	// Needs is how many bytes Badger may write when it is closed, or when it takes a few bytes more.
+	// Needs is how many bytes Badger may write when it is closed, or for a write of a few bytes.
 	Needs        = 2 * memTables * memTable
 	numberDigits = 8
 )
 
-// name returns the name of the folder of a generation: its number, and its mark.
+// name returns the name of the generation's folder, which consists of its number and its mark.
 func (g *generation) name() string {
 	return fmt.Sprintf("%0*d-%s", numberDigits, g.number, hex.EncodeToString(g.mark[:]))
 }
 
-// parseName reads the name of a folder; nil if it is another's.
+// parseName parses the name of a folder. It returns nil if it is not the name of a generation.
 func parseName(dir, name string) *generation {
 	number, text, ok := strings.Cut(name, "-")
 	n, err := strconv.Atoi(number)
@@ -83,7 +84,7 @@ func parseName(dir, name string) *generation {
 	return g
 }
 
-// create makes a generation that takes commits.
+// create creates a generation that takes commits.
 func create(dir string, number int, o *Options) (*generation, error) {
 	on := o.FS
 	g := &generation{
@@ -96,7 +97,7 @@ func create(dir string, number int, o *Options) (*generation, error) {
 		return nil, err
 	}
 	err := disk.SyncDirOf(on, dir)
-	if err == nil { // at last, as an open Badger that is closed again leaves a folder without a log
+	if err == nil { // last, because opening and closing Badger leaves a folder without a log
 		err = g.open(o.Warn)
 	}
 	if err != nil {
@@ -106,8 +107,8 @@ func create(dir string, number int, o *Options) (*generation, error) {
 	return g, nil
 }
 
-// open opens Badger. Nothing is compacted, however many tables there are, because a generation is
-// removed in one step. Badger verifies no checksums, since records have their own.
+// open opens Badger. It disables compaction, because a generation is removed in one step, and
+// checksums, because records have their own.
 func (g *generation) open(warn func(error)) (err error) {
 	defer guard("open badger", &err)()
 	if err := disk.Fail(g.fs, "badger open", g.path); err != nil {
@@ -122,16 +123,15 @@ func (g *generation) open(warn func(error)) (err error) {
 	return err
 }
 
-// guard returns a function to defer that makes an error of a panic. Badger panics about files that
-// are not as it expects. Access to a mapped file whose page cannot be read, or has no room on the
-// disk, is a panic as well until then, instead of the end of the process, though only in this
-// goroutine.
+// guard returns a function to defer that converts a panic to an error. Badger panics on unexpected
+// files. Until then, a memory fault in this goroutine is a panic instead of the end of the process;
+// it occurs if a page of a mapped file cannot be read, or the disk has no space for it.
 func guard(what string, err *error) func() {
 	before := debug.SetPanicOnFault(true)
 	return func() {
 		debug.SetPanicOnFault(before)
 		if r := recover(); r != nil {
-			*err = fmt.Errorf("%s: it panicked: %v", what, r)
+			*err = fmt.Errorf("%s: panic: %v", what, r)
 		}
 	}
 }
@@ -143,8 +143,8 @@ func badgerKey(key string, part int) []byte {
 
 // probe waits until the file system accepts changes, by setting the time of the folder. Badger
 // writes to mapped files: a thread that waits for the disk there cannot be stopped, so the garbage
-// collector, which stops all threads, would block the whole process, while a thread in a system
-// call blocks no other. Then it reserves space for the logs.
+// collector, which stops all threads, would block the whole process. A thread in a system call does
+// not block others. Then probe reserves space for the logs.
 func (g *generation) probe() error {
 	now := time.Now()
 	if err := g.fs.Chtimes(g.path, now, now); err != nil {
@@ -153,8 +153,8 @@ func (g *generation) probe() error {
 	return g.reserve()
 }
 
-// reserve makes the names of new logs durable, and allocates their space if the disk may be full: a
-// write to a mapped file whose page has no room on the disk ends the process.
+// reserve makes the names of new logs durable. It also allocates their space if the disk may become
+// full, because a write to a mapped file without space on the disk ends the process.
 func (g *generation) reserve() error {
 	g.reserving.Lock()
 	defer g.reserving.Unlock()
@@ -163,7 +163,7 @@ func (g *generation) reserve() error {
 		return err
 	}
 	newest := g.newestLog
-	for _, e := range list { // sorted by name, which is by age
+	for _, e := range list { // sorted by name, so by age
 		if filepath.Ext(e.Name()) != logSuffix || e.Name() <= newest {
 			continue
 		}
@@ -187,8 +187,8 @@ func (g *generation) reserve() error {
 	return nil
 }
 
-// put stores records, durably. Small ones are stored together. If Badger begins another log
-// meanwhile, its name is durable, too.
+// put stores records durably. It combines small records. If Badger starts a new log meanwhile, put
+// makes its name durable as well.
 func (g *generation) put(records ...record) error {
 	if err := g.update(records); err != nil {
 		return err
@@ -221,7 +221,7 @@ func (g *generation) update(records []record) error {
 	return nil
 }
 
-// get returns a commit of so many parts through Badger. No error of it is a proof of damage.
+// get reads a commit through Badger. Its errors never prove damage.
 func (g *generation) get(key string, parts int, size int64) (out []byte, err error) {
 	defer guard("read through badger", &err)()
 	if err := disk.Fail(g.fs, "badger view", g.path); err != nil {
@@ -237,7 +237,7 @@ func (g *generation) get(key string, parts int, size int64) (out []byte, err err
 			err = item.Value(func(v []byte) error {
 				r, _, ok := decodeRecord(v)
 				if !ok {
-					return errors.New("it is not what was put")
+					return errors.New("not a valid record")
 				}
 				out = append(out, r.body...)
 				return nil
@@ -254,8 +254,8 @@ func (g *generation) get(key string, parts int, size int64) (out []byte, err err
 	return out, err
 }
 
-// end writes the last record and closes Badger, which then has all in tables. Without that record,
-// or after an error, its newest log counts. The generation has no users.
+// end writes the last record and closes Badger, which moves all records to tables. Without that
+// record, or after an error, the newest log stays relevant. The generation must have no users.
 func (g *generation) end() error {
 	if g.db == nil {
 		return nil
@@ -267,7 +267,7 @@ func (g *generation) end() error {
 		err = g.put(last...)
 	}
 	if err != nil {
-		return fmt.Errorf("end commits: %w", err)
+		return fmt.Errorf("close a generation: %w", err)
 	}
 	return g.close()
 }
@@ -283,8 +283,8 @@ func (g *generation) close() (err error) {
 	return errors.Join(db.Close(), disk.Fail(g.fs, "badger close", g.path))
 }
 
-// remove deletes a generation. It is renamed first, so that a crash leaves either all of it, or a
-// folder that the next start removes. After an error it can be called again.
+// remove deletes a generation. It renames the folder first, so a crash leaves either the complete
+// generation or a folder that the next start removes. It can be called again after an error.
 func (g *generation) remove() error {
 	err := g.fs.Rename(g.path, g.path+goneSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -296,7 +296,7 @@ func (g *generation) remove() error {
 	return err
 }
 
-// badgerLog passes on warnings of Badger.
+// badgerLog forwards warnings from Badger.
 type badgerLog struct{ warn func(error) }
 
 // Errorf implements [badger.Logger].
@@ -307,7 +307,8 @@ func (l badgerLog) Errorf(f string, a ...any) {
 // Warningf implements [badger.Logger].
 func (l badgerLog) Warningf(f string, a ...any) { l.Errorf(f, a...) }
 
-// Infof implements [badger.Logger]: of use only to someone who looks into Badger.
+// Infof implements [badger.Logger]. It discards the message, which is only useful for debugging
+// Badger.
 func (l badgerLog) Infof(string, ...any) {}
 
 // Debugf implements [badger.Logger].

@@ -8,8 +8,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
-// acquire keeps a generation open until [Log.release], and reports whether it is open at all. The
-// caller holds the lock.
+// acquire keeps a generation open until [Log.release]. It reports false if the generation is not
+// open. The caller holds the lock.
 func (l *Log) acquire(g *generation) bool {
 	if !g.isOpen() {
 		return false
@@ -18,7 +18,7 @@ func (l *Log) acquire(g *generation) bool {
 	return true
 }
 
-// release ends what acquire began. The caller holds the lock.
+// release undoes acquire. The caller holds the lock.
 func (l *Log) release(g *generation) {
 	if g.users--; g.state == retired && g.users == 0 {
 		g.to(closing)
@@ -26,7 +26,7 @@ func (l *Log) release(g *generation) {
 	}
 }
 
-// writable returns a generation that takes so many bytes, acquired. It makes one if there is none.
+// writable acquires a generation with space for size more bytes, and creates one if necessary.
 func (l *Log) writable(size int64) (*generation, error) {
 	if g, err := l.newest(size); g != nil || err != nil {
 		return g, err
@@ -63,7 +63,8 @@ func (l *Log) writable(size int64) (*generation, error) {
 	return g, nil
 }
 
-// newest returns the generation that takes so many bytes, acquired; nil if one must be made.
+// newest acquires the newest generation if it accepts size more bytes. It returns nil if a new one
+// must be created.
 func (l *Log) newest(size int64) (*generation, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,12 +94,12 @@ func (l *Log) retire() {
 	}
 }
 
-// isOld reports whether a generation has taken commits for as long as it may.
+// isOld reports whether a generation has reached its maximum age.
 func (l *Log) isOld(g *generation) bool { return l.opts.Now().Sub(g.began) >= l.opts.MaxAge }
 
-// Purge removes the bytes of deleted commits from the disk, as far as no other commit shares a
-// generation with them. It retires the newest generation if it is older than [Options.MaxAge],
-// which no Put may do for a long time, or regardless of its age.
+// Purge removes the bytes of deleted commits from the disk, unless other commits share a generation
+// with them. It retires the newest generation if it is older than [Options.MaxAge], which otherwise
+// only happens with the next Put. If regardless is set, it retires the generation whatever its age.
 func (l *Log) Purge(regardless bool) {
 	if l.opts.ReadOnly {
 		return
@@ -111,10 +112,10 @@ func (l *Log) Purge(regardless bool) {
 	l.removeEmpty()
 }
 
-// worthEnding is how many bytes a generation has at least that ends for its room.
+// worthEnding is the minimum size of a generation that is retired early to free its space.
 const worthEnding = 1 << 20
 
-// retireEmpty retires the newest generation if all commits are deleted, to free its room.
+// retireEmpty retires the newest generation if all commits are deleted, to free its space.
 func (l *Log) retireEmpty() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,7 +124,7 @@ func (l *Log) retireEmpty() {
 	}
 }
 
-// end closes Badger in a generation. Its commits are read from its files from then on.
+// end closes Badger. Afterwards the commits of the generation are read from its files.
 func (l *Log) end(g *generation) {
 	defer close(g.ended)
 	if l.opts.Room() {
@@ -133,20 +134,21 @@ func (l *Log) end(g *generation) {
 	g.to(unread)
 	l.mu.Unlock()
 	if err := l.scan(g); err != nil {
-		l.opts.Warn(fmt.Errorf("files of commits cannot be read, and are tried again with the next read: %w", err))
+		l.opts.Warn(fmt.Errorf("files of commits cannot be read; the next read of a commit tries again: %w", err))
 	}
 	l.removeEmpty()
 }
 
-// closeBadger closes Badger in a generation. If that fails, its files are as good.
+// closeBadger closes Badger. An error is only a warning, because the files contain all records in
+// any case.
 func (l *Log) closeBadger(g *generation, how func() error) {
 	if err := how(); err != nil {
-		l.opts.Warn(fmt.Errorf("badger did not end well, and its files are read: %w", err))
+		l.opts.Warn(fmt.Errorf("badger failed to close; commits are read from its files: %w", err))
 	}
 }
 
-// scan finds the commits of an unread generation in its files. If it fails, nothing changes, and
-// it can be called again.
+// scan finds the commits of an unread generation in its files. After an error it can be called
+// again.
 func (l *Log) scan(g *generation) error {
 	g.scanning.Lock()
 	defer g.scanning.Unlock()
@@ -177,7 +179,7 @@ func (l *Log) scan(g *generation) error {
 	return nil
 }
 
-// changed marks a generation whose files are not as the last scan found them.
+// changed marks a generation whose files have changed since the last scan.
 func (l *Log) changed(g *generation) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -186,16 +188,16 @@ func (l *Log) changed(g *generation) {
 	}
 }
 
-// removable reports whether a generation can be removed: all of its commits are deleted, and
-// Badger is closed or can be. Whether its files were scanned does not matter, since none of them
-// has a commit that is not counted. The caller holds the lock.
+// removable reports whether a generation can be removed: all of its commits are deleted, and Badger
+// is closed or can be closed. Its files need not have been scanned, because every commit in them is
+// counted. The caller holds the lock.
 func (g *generation) removable(room func() bool) bool {
 	return g.live == 0 && (g.state == unread || g.state == scanned) && (g.db == nil || room())
 }
 
-// removeEmpty removes generations without commits, oldest first, since newer ones have the records
-// of deletions of older commits. A failure is only a warning: deleted commits stay deleted, and
-// the next call tries again.
+// removeEmpty removes generations without commits. It removes the oldest first, because newer
+// generations have the deletion records of older commits. A failure is only a warning: deleted
+// commits stay deleted, and the next call tries again.
 func (l *Log) removeEmpty() {
 	if l.opts.ReadOnly {
 		return
@@ -212,11 +214,11 @@ func (l *Log) removeEmpty() {
 		if g == nil {
 			return
 		}
-		if g.db != nil { // else its room would not be free before the process ends
+		if g.db != nil { // an open file would keep its space until the process ends
 			l.closeBadger(g, g.end)
 		}
 		if g.db != nil {
-			return // closed without a last record, its log would seem to be lost if it stayed
+			return // closed without a last record, it would look like a lost log
 		}
 		err := g.remove()
 		if err == nil {
@@ -227,11 +229,11 @@ func (l *Log) removeEmpty() {
 			err = disk.RemoveTree(l.opts.FS, g.path+goneSuffix)
 		}
 		if err != nil {
-			l.opts.Warn(fmt.Errorf("deleted commits still take room: %w", err))
+			l.opts.Warn(fmt.Errorf("cannot free the space of deleted commits: %w", err))
 			return
 		}
 	}
 }
 
-// errClosed is returned for writes to a log that accepts none.
-var errClosed = errors.New("the log is closed, or is read-only")
+// errClosed is returned for writes to a closed or read-only log.
+var errClosed = errors.New("the log is closed or read-only")

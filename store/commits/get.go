@@ -8,8 +8,8 @@ import (
 	"io/fs"
 )
 
-// Get returns a commit of at most so many bytes. If the error is [ErrDamaged], the bytes that are
-// there come with it, which may be none. After any other error, a later call may succeed.
+// Get returns a commit of up to most bytes. If the error is [ErrDamaged], Get also returns the
+// bytes that were found, if any. After any other error, a later call may succeed.
 func (l *Log) Get(ctx context.Context, key string, most int64) ([]byte, error) {
 	var body []byte
 	for attempt := 0; ; attempt++ {
@@ -18,7 +18,7 @@ func (l *Log) Get(ctx context.Context, key string, most int64) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case c.size > most:
-			return nil, fmt.Errorf("it has %d bytes, at most %d are read", c.size, most)
+			return nil, fmt.Errorf("%d bytes, at most %d are allowed", c.size, most)
 		}
 		body, err = l.read(ctx, key, c)
 		if err == nil {
@@ -27,11 +27,11 @@ func (l *Log) Get(ctx context.Context, key string, most int64) ([]byte, error) {
 		if _, gone := l.find(key); errors.Is(gone, ErrNotFound) {
 			return nil, gone // it was deleted meanwhile
 		}
-		// Badger makes tables of its logs in the background if it was not closed, so files may be
-		// elsewhere than they were.
+		// If Badger was not closed, it converts its logs to tables in the background, so the
+		// location of a commit may change.
 		moved := errors.Is(err, fs.ErrNotExist) || errors.Is(err, io.EOF)
 		if l.opts.ReadOnly && errors.Is(err, fs.ErrNotExist) && attempt > 0 {
-			return nil, ErrNotFound // the process that writes has removed the generation
+			return nil, ErrNotFound // the writing process has removed the generation
 		}
 		if !moved || attempt > 0 {
 			return body, err
@@ -40,7 +40,7 @@ func (l *Log) Get(ctx context.Context, key string, most int64) ([]byte, error) {
 	}
 }
 
-// find returns where a commit is.
+// find returns the location of a commit.
 func (l *Log) find(key string) (commit, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func (l *Log) find(key string) (commit, error) {
 	return c, nil
 }
 
-// read returns a commit, through Badger or from files.
+// read reads a commit, through Badger or from files.
 func (l *Log) read(ctx context.Context, key string, c commit) ([]byte, error) {
 	l.mu.Lock()
 	open := l.acquire(c.of)
@@ -69,7 +69,7 @@ func (l *Log) read(ctx context.Context, key string, c commit) ([]byte, error) {
 		if err == nil {
 			return body, nil
 		}
-		s, serr := scan(c.of) // what Badger does not find may be in its files all the same
+		s, serr := scan(c.of) // its files may contain a record that Badger does not find
 		if serr != nil {
 			return nil, errors.Join(err, serr)
 		}
@@ -87,7 +87,7 @@ func (l *Log) read(ctx context.Context, key string, c commit) ([]byte, error) {
 		}
 	}
 	if err := l.scan(c.of); err != nil {
-		return nil, fmt.Errorf("find it in the files of its commits: %w", err)
+		return nil, fmt.Errorf("scan its generation: %w", err)
 	}
 	l.mu.Lock()
 	c, ok := l.commits[key]

@@ -6,13 +6,14 @@ import (
 	"path/filepath"
 )
 
-// numbers are the numbers of records that were found, and up to which one all were acknowledged.
+// numbers are the numbers of the records that were found. All records up to durable were
+// acknowledged.
 type numbers struct {
-	found   []uint64 // a bit for each
+	found   []uint64 // a bit for each number
 	durable uint64
 }
 
-// add notes the number of a record.
+// add adds the number of a record.
 func (n *numbers) add(r *record) {
 	i := int(r.number / 64)
 	for len(n.found) <= i {
@@ -22,14 +23,14 @@ func (n *numbers) add(r *record) {
 	n.durable = max(n.durable, r.durable)
 }
 
-// lost returns how many records were acknowledged and not found, as far as those that were found
-// say.
+// lost returns how many acknowledged records were not found, according to the records that were
+// found.
 func (n *numbers) lost() int {
 	found := 0
 	for i, b := range n.found {
 		low := uint64(64 * i)
 		if i == 0 {
-			b &^= 1 // there is no number 0
+			b &^= 1 // numbers start at 1
 		}
 		if n.durable < low {
 			break
@@ -42,23 +43,23 @@ func (n *numbers) lost() int {
 	return int(n.durable) - found
 }
 
-// logState is what the files of a generation say about its newest log.
+// logState is the state of a generation's newest log, according to its files.
 type logState struct {
-	begun  bool   // Badger had opened, so there must be a log until the end
-	ended  bool   // all of it is in tables
-	newest string // its path; "" if there is no log
-	bytes  int64  // in it
+	begun  bool   // Badger was opened, so there must be a log unless it ended
+	ended  bool   // all records are in tables
+	newest string // path; "" if there is no log
+	bytes  int64  // its size
 }
 
-// logBytes is how many bytes each log of Badger has from its beginning on. Badger begins another
-// one when half of it is used.
+// logBytes is the initial size of each log of Badger. Badger starts another log when half of it is
+// used.
 const logBytes = 2 * memTable
 
-// OneLog is how many bytes of commits fit into one log.
+// OneLog is the maximum size of commits that fit into one log.
 const OneLog = memTable - 256<<10
 
-// missing returns what is missing of the newest log, "" if nothing is. The numbers of records do
-// not show a loss there, since none comes after it.
+// missing returns a description of what is missing from the newest log, or "". Record numbers do
+// not reveal a loss at the end of the log, because no record follows it.
 func (l *logState) missing() string {
 	switch {
 	case l.ended || !l.begun:
@@ -71,13 +72,13 @@ func (l *logState) missing() string {
 	return ""
 }
 
-// report warns of lost records of a generation, and counts them. A loss of unknown size counts
-// once.
+// report warns of lost records in a generation, and counts them. A loss of unknown size counts as
+// one.
 func (l *Log) report(g *generation, s *content) {
 	lost, missing := s.numbers.lost(), s.log.missing()
 	switch {
 	case lost > 0 && missing != "":
-		missing = "; " + missing + ", so there may be more"
+		missing = "; " + missing + ", so more may be lost"
 	case missing != "":
 		l.lost++
 		l.opts.Warn(fmt.Errorf("acknowledged commits of %s may be lost: %s", g.path, missing))
@@ -88,11 +89,10 @@ func (l *Log) report(g *generation, s *content) {
 			"a part of a large one or a deletion%s", lost, g.path, missing))
 	}
 	if s.damaged > 0 && lost == 0 {
-		l.opts.Warn(fmt.Errorf("%d records of %s are incomplete and left out: "+
+		l.opts.Warn(fmt.Errorf("%d records of %s are incomplete and skipped: "+
 			"they were being written when the machine stopped, or are damaged", s.damaged, g.path))
 	}
 }
 
-// Lost returns how many records were acknowledged and are lost, as far as that was found when the
-// log was opened.
+// Lost returns how many acknowledged records were found to be lost when the log was opened.
 func (l *Log) Lost() int { return l.lost }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Every acknowledged commit that is missing at the start is reported: when the process was killed
-// and the newest log is damaged, and when it had ended and a table is.
+// Every acknowledged commit that is missing at the start is reported: if the process was killed and
+// the newest log is damaged, and if it was closed and a table is damaged.
 func TestLossIsReported(t *testing.T) {
 	const n = 40
 	flip := func(t *testing.T, path string, offset int) {
@@ -39,7 +39,7 @@ func TestLossIsReported(t *testing.T) {
 		what  string
 		ended bool
 		harm  func(t *testing.T, gen, path string)
-		exact bool // the number that is lost is known
+		exact bool // whether the number of lost commits is known
 	}{
 		{"a bit of the mark of one record", false, func(t *testing.T, gen, log string) {
 			b, err := os.ReadFile(log)
@@ -58,12 +58,12 @@ func TestLossIsReported(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, false},
-		{"the log has no byte", false, func(t *testing.T, _, log string) {
+		{"the log is empty", false, func(t *testing.T, _, log string) {
 			if err := os.Truncate(log, 0); err != nil {
 				t.Fatal(err)
 			}
 		}, false},
-		{"the log is gone", false, func(t *testing.T, _, log string) {
+		{"the log is missing", false, func(t *testing.T, _, log string) {
 			if err := os.Remove(log); err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +79,7 @@ func TestLossIsReported(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, true},
-		{"a table is gone", true, func(t *testing.T, _, table string) {
+		{"a table is missing", true, func(t *testing.T, _, table string) {
 			if err := os.Remove(table); err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestLossIsReported(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			copied := filepath.Join(t.TempDir(), "commits") // the files as a process leaves them that is killed
+			copied := filepath.Join(t.TempDir(), "commits") // the files as a killed process leaves them
 			if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
 				t.Fatal(err)
 			}
@@ -114,16 +114,16 @@ func TestLossIsReported(t *testing.T) {
 			l = open(t, copied, Options{Warn: func(err error) { said = append(said, err.Error()) }})
 			lost := n - len(l.List("seg/", ""))
 			if lost == 0 || len(said) == 0 || l.Lost() == 0 || l.Lost() > lost {
-				t.Errorf("%d commits are lost, %d are counted, reported: %q", lost, l.Lost(), said)
+				t.Errorf("%d commits are lost, but %d are counted; reported: %q", lost, l.Lost(), said)
 			}
 			if x.exact && (l.Lost() != lost || !strings.Contains(said[0], fmt.Sprintf("%d acknowledged", lost))) {
-				t.Errorf("%d commits are lost, %d are counted, reported: %q", lost, l.Lost(), said)
+				t.Errorf("%d commits are lost, but %d are counted; reported: %q", lost, l.Lost(), said)
 			}
 		})
 	}
 }
 
-// A folder that a process made before it was killed, without a commit, is no loss.
+// A folder without a commit, which a process created before it was killed, is not a loss.
 func TestNoLossOfNothing(t *testing.T) {
 	dir := t.TempDir()
 	g := &generation{number: 7}
@@ -132,6 +132,6 @@ func TestNoLossOfNothing(t *testing.T) {
 	}
 	open(t, dir, Options{})
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("%v is left, %v", left, err)
+		t.Errorf("%v is left, error %v", left, err)
 	}
 }

@@ -29,7 +29,8 @@ func has(t *testing.T, dir, text string) (found bool) {
 	return found
 }
 
-// Deleted commits leave the disk without another Put: after MaxAge, or immediately. Commits that were not deleted stay.
+// Deleted commits leave the disk without another Put: after MaxAge, or immediately. Commits that
+// were not deleted are kept.
 func TestPurge(t *testing.T) {
 	const text = "planted-name"
 	for _, tt := range []struct {
@@ -78,13 +79,13 @@ func TestDeleteAfterFailedPut(t *testing.T) {
 		t.Fatal(err)
 	}
 	updated := false
-	f.Set(faultyfs.Fault{N: 1, Only: func(op faultyfs.Op) bool { // what follows the write to Badger
+	f.Set(faultyfs.Fault{N: 1, Only: func(op faultyfs.Op) bool { // the operations after the write to Badger
 		before := updated
 		updated = updated || op.Kind == "badger update"
 		return before
 	}})
 	if err := l.Put(t.Context(), "seg/2", []byte("unknown")); err == nil {
-		t.Fatal("the fault fails nothing")
+		t.Fatal("the fault did not occur")
 	}
 	f.Set(faultyfs.Fault{})
 	if err := l.Delete(t.Context(), "seg/2"); err != nil {
@@ -92,6 +93,6 @@ func TestDeleteAfterFailedPut(t *testing.T) {
 	}
 	l = open(t, image(t, dir, l), Options{})
 	if list := l.List("", ""); len(list) != 1 || list[0].Key != "seg/1" {
-		t.Errorf("after a start: got %v, want seg/1 alone", list)
+		t.Errorf("after a start: got %v, want only seg/1", list)
 	}
 }

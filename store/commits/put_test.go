@@ -13,8 +13,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
-// BenchmarkPut commits 160 kB, as 125 traces have that come in 25 ms, and deletes what was committed a while ago: in Badger, and as a
-// file each, which is what else would be durable.
+// BenchmarkPut commits 160 kB, the size of 125 traces that arrive within 25 ms, and deletes older
+// commits. It compares Badger with one file per commit, which is the alternative for durable
+// storage.
 func BenchmarkPut(b *testing.B) {
 	body := randomBody(rand.New(rand.NewPCG(8, 9)), 160_000)
 	key := func(i int) string { return fmt.Sprintf("seg-%08d", i) }
@@ -37,7 +38,7 @@ func BenchmarkPut(b *testing.B) {
 	})
 }
 
-// measure runs a benchmark and reports the processor time of the process.
+// measure runs a benchmark and reports the CPU time of the process.
 func measure(b *testing.B, do func(i int) error) {
 	b.Helper()
 	begin := cpuTime(b)

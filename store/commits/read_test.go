@@ -13,8 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/faultyfs"
 )
 
-// If the files of a generation cannot be read when it ends, nothing is lost: reads fail, but not
-// because of damage, its folder stays, and later reads succeed.
+// If the files of a generation cannot be read when it ends, no commit is lost: reads fail, but do
+// not report damage; its folder is kept, and later reads succeed.
 func TestFilesCannotBeRead(t *testing.T) {
 	for _, cause := range []error{syscall.EMFILE, syscall.EIO} {
 		for _, kind := range []string{faultyfs.ReadDir, faultyfs.Open, faultyfs.Read} {
@@ -37,7 +37,7 @@ func TestFilesCannotBeRead(t *testing.T) {
 					return op.Kind == kind && strings.HasPrefix(op.Path, old.path)
 				}})
 				now = now.Add(2 * time.Hour)
-				put("seg/3") // begins another generation
+				put("seg/3") // creates another generation
 				l.settle()
 				for range 3 {
 					_, err := l.Get(t.Context(), "seg/1", 100)
@@ -53,7 +53,7 @@ func TestFilesCannotBeRead(t *testing.T) {
 					t.Fatal(err)
 				}
 				if _, err := Open(dir, Options{FS: f, ReadOnly: true}); !errors.Is(err, cause) {
-					t.Errorf("a start without its files: %v", err)
+					t.Errorf("a start without readable files: %v", err)
 				}
 				f.Set(faultyfs.Fault{})
 				want.check(t, "after the fault", l)
@@ -73,11 +73,11 @@ func TestFilesCannotBeRead(t *testing.T) {
 	}
 }
 
-// What Badger does not find, or panics about, is read from its files.
+// If Badger does not find a commit, or panics, the commit is read from the files.
 func TestBadgerDoesNotFind(t *testing.T) {
 	f := &faultyfs.FS{}
 	l := open(t, t.TempDir(), Options{FS: f})
-	body := bytes.Repeat([]byte("body "), maxPart/4) // of several parts
+	body := bytes.Repeat([]byte("body "), maxPart/4) // several parts
 	if err := l.Put(t.Context(), "seg/1", body); err != nil {
 		t.Fatal(err)
 	}
@@ -87,11 +87,11 @@ func TestBadgerDoesNotFind(t *testing.T) {
 	}
 	f.Set(faultyfs.Fault{N: 1, Stays: true, Only: faultyfs.On("badger view", faultyfs.ReadDir)})
 	if got, err := l.Get(t.Context(), "seg/1", 1<<22); err == nil || errors.Is(err, ErrDamaged) {
-		t.Errorf("got %d bytes, %v, want an error of reading", len(got), err)
+		t.Errorf("got %d bytes, %v, want a read error", len(got), err)
 	}
 }
 
-// Damage of a commit comes with the bytes that are there. Files that disappear are neither damage
+// ErrDamaged is returned together with the bytes of the commit. Missing files are neither damage
 // nor a deletion.
 func TestDamagedBytes(t *testing.T) {
 	dir := t.TempDir()
@@ -121,7 +121,7 @@ func TestDamagedBytes(t *testing.T) {
 	if err := os.WriteFile(tables[0], harmed, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, again := range []bool{false, true} { // found before the damage, and after it
+	for _, again := range []bool{false, true} { // scanned before the damage, and after it
 		got, err := l.Get(t.Context(), "seg/1", 1<<20)
 		if !errors.Is(err, ErrDamaged) || len(got) != len(body) || !bytes.Equal(got[:5000], body[:5000]) {
 			t.Errorf("scanned again: %v: got %d bytes, %v", again, len(got), err)
@@ -136,7 +136,7 @@ func TestDamagedBytes(t *testing.T) {
 	}
 	_, err = l.Get(t.Context(), "seg/2", 1<<20)
 	if !errors.Is(err, os.ErrNotExist) || errors.Is(err, ErrNotFound) || errors.Is(err, ErrDamaged) {
-		t.Errorf("got %v, want an error of reading", err)
+		t.Errorf("got %v, want a read error", err)
 	}
 	if err := os.Rename(filepath.Join(dir, "elsewhere"), l.generations[0].path); err != nil {
 		t.Fatal(err)
@@ -145,6 +145,6 @@ func TestDamagedBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := l.Get(t.Context(), "seg/1", 1<<20); err != nil || !bytes.Equal(got, body) {
-		t.Errorf("the files are back: %d bytes, %v", len(got), err)
+		t.Errorf("after the files were restored: got %d bytes, %v", len(got), err)
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A commit larger than maxPart bytes is several values, since Badger bounds those that it keeps in its tables.
+// Limits of a commit. A commit larger than maxPart bytes is stored as several values, because
+// Badger limits the size of values in its tables.
 const (
 	maxPart   = 512 << 10
 	maxParts  = 1 << 10 // of a commit
@@ -17,24 +18,24 @@ const (
 	maxCommit = maxPart * maxParts
 )
 
-// mark begins each record of a generation. It is random, and a secret of the machine, so that no
-// trace can look like a record.
+// mark starts each record of a generation. It is random and never leaves the machine, so no trace
+// can look like a record.
 type mark [markSize]byte
 
-// record is a part of a commit. A record with no parts is the deletion of a commit, or, without a
+// record is a part of a commit. A record without parts is the deletion of a commit or, without a
 // key, the end of its generation.
 type record struct {
 	key         string
-	at          time.Time // when it was put, to the microsecond
-	number      uint64    // in its generation, from 1 on
-	durable     uint64    // all records up to this number had been acknowledged before
+	at          time.Time // when it was put, in microseconds
+	number      uint64    // within its generation, from 1
+	durable     uint64    // all records up to this number were acknowledged before
 	part, parts int
 	body        []byte
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// encode returns the bytes of a record: the mark, the CRC-32C of what follows it, and the rest.
+// encode returns the bytes of a record: the mark, the CRC-32C of the rest, and the rest.
 func (r *record) encode(m mark) []byte {
 	out := make([]byte, headSize, headSize+len(r.key)+len(r.body))
 	copy(out, m[:])
@@ -49,9 +50,9 @@ func (r *record) encode(m mark) []byte {
 	return out
 }
 
-// decodeRecord reads the record that data begins with, and returns how many bytes it has. Data
-// begins with its mark. If the record is damaged, ok is false, and r and n are what its bytes say,
-// as far as that is possible, or zero. The body is a part of data.
+// decodeRecord decodes the record at the start of data, which must start with its mark, and returns
+// its length. If the record is damaged, ok is false, and r and n have the values in its bytes as
+// far as possible, or are zero. The body is a part of data.
 func decodeRecord(data []byte) (r record, n int, ok bool) {
 	if len(data) < headSize {
 		return r, 0, false

@@ -21,7 +21,7 @@ func openLog(t *testing.T, dir string) *commits.Log {
 	return l
 }
 
-// The active generation keeps its folder when all its commits are deleted.
+// The active generation keeps its folder even if all of its commits are deleted.
 func TestOpenGenerationStays(t *testing.T) {
 	dir := t.TempDir()
 	l := openLog(t, dir)
@@ -51,7 +51,7 @@ func TestOpenGenerationStays(t *testing.T) {
 func TestPutDuringDelete(t *testing.T) {
 	dir := t.TempDir()
 	l := openLog(t, dir)
-	large := bytes.Repeat([]byte("0123456789abcdef"), 2<<20/16) // it is stored in several steps
+	large := bytes.Repeat([]byte("0123456789abcdef"), 2<<20/16) // stored in several steps
 	for round := range 4 {
 		small := fmt.Sprintf("seg/%d/small", round)
 		if err := l.Put(t.Context(), small, []byte("body")); err != nil {

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// While the disk has no room, Badger is not made to write: what is deleted is gone until the next start, the log is closed at once, and all
-// that was put is there again. When there is room, what was left open is closed and goes.
+// While the disk is full, the log does not write to Badger. Deletions last until the next start,
+// Close returns immediately, and the next start finds all commits that were put. Once there is
+// space, generations that were left open are closed and removed.
 func TestNoRoom(t *testing.T) {
 	var full atomic.Bool
 	now := time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)
@@ -27,20 +28,20 @@ func TestNoRoom(t *testing.T) {
 	put(2)
 	full.Store(true)
 	now = now.Add(2 * time.Hour)
-	put(3) // begins another generation, and the first one can not be closed
+	put(3) // creates another generation, while the first one cannot be closed
 	l.settle()
 	want.check(t, "while the disk is full", l)
 	if err := l.Delete(t.Context(), "seg/1"); err != nil {
 		t.Fatal(err)
 	}
 	if got := l.List("", ""); len(got) != 2 {
-		t.Errorf("after seg/1 was deleted there are %v", got)
+		t.Errorf("after deleting seg/1: got %v", got)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
 	l = open(t, dir, o)
-	want.check(t, "after a start", l) // seg/1, too
+	want.check(t, "after a start", l) // including seg/1
 
 	put(4)
 	now = now.Add(2 * time.Hour)
@@ -57,7 +58,7 @@ func TestNoRoom(t *testing.T) {
 	}
 	l = open(t, dir, o)
 	if got := l.List("", ""); len(got) > 0 {
-		t.Errorf("all were deleted, and %v are there", got)
+		t.Errorf("after deleting all: got %v", got)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)

@@ -13,31 +13,31 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
-// span is the place of a record.
+// span is the location of a record.
 type span struct {
 	file   string
 	offset int64
 	size   int
 }
 
-// found is a commit in files, as far as its parts were found.
+// found is a commit in files. Parts that were not found are zero.
 type found struct {
 	at    time.Time
 	size  int64
 	parts []span
 }
 
-// isWhole reports whether no part is missing.
+// isWhole reports whether all parts were found.
 func (f *found) isWhole() bool {
 	return !slices.ContainsFunc(f.parts, func(s span) bool { return s.size == 0 })
 }
 
-// content is what is in the files of a generation.
+// content is the result of scanning the files of a generation.
 type content struct {
 	commits map[string]*found
-	broken  map[string]*found // damaged records, by the key that their bytes have
-	deleted map[string]bool   // commits, of this generation or of others
-	damaged int               // records with a mark and a wrong checksum
+	broken  map[string]*found // damaged records, by the key in their bytes
+	deleted map[string]bool   // deleted commits, of this generation or another
+	damaged int               // number of records with a mark and a wrong checksum
 	numbers numbers
 	log     logState
 }
@@ -46,18 +46,18 @@ func newContent() *content {
 	return &content{commits: map[string]*found{}, broken: map[string]*found{}, deleted: map[string]bool{}}
 }
 
-// window is how much of a file is looked at in one step; two of the largest records fit.
+// window is how much of a file is scanned in one step. Two of the largest records fit into it.
 const window = 4 << 20
 
-// Badger's files.
+// Suffixes of Badger's files.
 const (
 	logSuffix   = ".mem"
 	tableSuffix = ".sst"
 	valueSuffix = ".vlog"
 )
 
-// scan looks for records in the files of Badger: first in its logs, then in its tables. Badger
-// makes a table of a log before it removes the log, so in this order none is missed.
+// scan searches Badger's files for records: first its logs, then its tables. Badger creates the
+// table of a log before it removes the log, so no record is missed in this order.
 func scan(g *generation) (*content, error) {
 	s := newContent()
 	for _, suffix := range []string{logSuffix, tableSuffix} {
@@ -71,7 +71,7 @@ func scan(g *generation) (*content, error) {
 				s.log.begun = true
 			case suffix:
 				if err := s.scanFile(g, path); err != nil {
-					return nil, fmt.Errorf("look for commits in %s: %w", path, err)
+					return nil, fmt.Errorf("search %s for commits: %w", path, err)
 				}
 			}
 		}
@@ -79,17 +79,17 @@ func scan(g *generation) (*content, error) {
 	return s, nil
 }
 
-// scanFile looks for records in a file.
+// scanFile searches a file for records.
 func (s *content) scanFile(g *generation, path string) error {
 	isLog := filepath.Ext(path) == logSuffix
 	f, err := disk.Open(g.fs, path)
 	if isLog && errors.Is(err, fs.ErrNotExist) {
-		return nil // Badger has made a table of it
+		return nil // Badger has converted it to a table
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // only read
 	if isLog {
 		info, err := f.Stat()
 		if err != nil {
@@ -112,7 +112,8 @@ func (s *content) scanFile(g *generation, path string) error {
 	}
 }
 
-// scanBytes looks for records in a part of a file. It returns how much of that needs no second look.
+// scanBytes searches a part of a file for records. It returns how many bytes need not be searched
+// again.
 func (s *content) scanBytes(m mark, path string, offset int64, data []byte, last bool) int {
 	at := 0
 	for {
@@ -128,7 +129,7 @@ func (s *content) scanBytes(m mark, path string, offset int64, data []byte, last
 			s.add(&r, where)
 			at += n
 		case !last && len(data)-at < headSize+maxKey+maxPart:
-			return at // its end may be in what follows
+			return at // the record may continue in the next window
 		default:
 			s.damaged++
 			if r.part < r.parts && r.parts <= maxParts {
@@ -139,8 +140,7 @@ func (s *content) scanBytes(m mark, path string, offset int64, data []byte, last
 	}
 }
 
-// add notes a record. Records that are there twice, in a log and in the table that was made of it,
-// are the same.
+// add adds a record. A record that is in a log and in the table of this log is the same.
 func (s *content) add(r *record, where span) {
 	s.numbers.add(r)
 	switch {
@@ -153,7 +153,7 @@ func (s *content) add(r *record, where span) {
 	}
 }
 
-// place notes the place of a part of a commit. If a commit was put several times, the latest one
+// place adds the location of a part of a commit. If a commit was put several times, the latest one
 // counts.
 func place(in map[string]*found, r *record, where span) {
 	c := in[r.key]
@@ -168,13 +168,12 @@ func place(in map[string]*found, r *record, where span) {
 	c.size += int64(len(r.body))
 }
 
-// find returns the places of a commit that was put, with those of damaged parts where there are no
-// others.
+// find returns the locations of a commit's parts. It uses damaged parts where there are no others.
 func (s *content) find(key string) *found {
 	f, broken := s.commits[key], s.broken[key]
 	switch {
 	case f == nil && broken == nil:
-		return &found{parts: make([]span, 1)} // of which nothing is there
+		return &found{parts: make([]span, 1)} // no part was found
 	case f == nil:
 		return broken
 	case broken != nil && len(broken.parts) == len(f.parts):
@@ -187,13 +186,13 @@ func (s *content) find(key string) *found {
 	return f
 }
 
-// read returns the commit with a key from files. If its bytes are not what was put, the error is
-// [ErrDamaged], and the bytes come with it.
+// read reads the commit with a key from files. If it is damaged, read returns [ErrDamaged] together
+// with the bytes.
 func (f *found) read(on disk.FS, key string) (out []byte, err error) {
 	out = make([]byte, 0, f.size)
 	for i, s := range f.parts {
 		if s.size == 0 {
-			err = fmt.Errorf("part %d is in none of the files: %w", i, ErrDamaged)
+			err = fmt.Errorf("part %d was not found in any file: %w", i, ErrDamaged)
 			continue
 		}
 		body, rerr := s.read(on, key)
@@ -208,14 +207,14 @@ func (f *found) read(on disk.FS, key string) (out []byte, err error) {
 	return out, err
 }
 
-// read returns the body of a record. If it is damaged, the error is [ErrDamaged], and what is
-// there comes with it.
+// read reads the body of a record. If it is damaged, read returns [ErrDamaged] together with the
+// bytes.
 func (s span) read(on disk.FS, key string) ([]byte, error) {
 	f, err := disk.Open(on, s.file)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // only read
 	data := make([]byte, s.size)
 	if _, err := f.ReadAt(data, s.offset); err != nil {
 		return nil, fmt.Errorf("read %s: %w", s.file, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
-// Records are found wherever they lie in a file, also where one part of it ends that is looked at and the next begins.
+// Records are found at any position in a file, including at the border of two windows.
 func TestScan(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 7))
 	m := mark(randomBody(r, markSize))
@@ -42,7 +42,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// Whatever is in a file, what is found there is what such a record is.
+// In random files, scanning finds only valid records.
 func FuzzScan(f *testing.F) {
 	m := mark{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 	one := record{key: "seg/a", at: time.UnixMicro(7), part: 1, parts: 2, body: []byte("abc")}

@@ -14,15 +14,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
 
-// The disk has less room than a log of Badger takes, which nothing has noticed. That is an error
-// of the write, and not the end of the process, whose memory map has no page on the disk.
+// The disk has less space than a log of Badger needs, which was not noticed yet. That must be an
+// error of the write, and not end the process because its memory map has no space on the disk.
 func TestLogsAreAllocated(t *testing.T) {
 	small := scratchdisk.Tmpfs(t, 24<<20)
 	l := open(t, filepath.Join(small.Dir, "commits"), Options{Allocate: true})
 	put := func() error { return l.Put(t.Context(), "seg/1", make([]byte, 100<<10)) }
 	small.Fill(0, 1<<20, 0)
 	if err := put(); err == nil {
-		t.Error("a full disk takes a commit")
+		t.Error("a full disk accepts a commit")
 	}
 	small.Empty()
 	small.Fill(6<<20, 1<<20, 0)
@@ -33,7 +33,7 @@ func TestLogsAreAllocated(t *testing.T) {
 	}
 	small.Fill(0, 1<<20, 0)
 	if err := put(); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("without a byte left: %v", err)
+		t.Errorf("without any free space: %v", err)
 	}
 	small.Empty()
 	if err := put(); err != nil {
@@ -44,7 +44,7 @@ func TestLogsAreAllocated(t *testing.T) {
 	}
 }
 
-// A generation of one log does not begin another one, whatever it takes.
+// A generation of one log never starts a second log.
 func TestOneLog(t *testing.T) {
 	l := open(t, t.TempDir(), Options{MaxBytes: OneLog})
 	for _, size := range []int{0, 5 << 10, 300 << 10, maxPart + 1} {

@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// state is a step in the life of a generation. A new generation is active; those that an earlier
-// process left are unread.
+// state is a state of a generation. A new generation is active. A generation that an earlier
+// process left is unread.
 type state int
 
 const (
-	active  state = iota // it takes commits; Badger is open
+	active  state = iota // takes commits; Badger is open
 	failed               // a write failed, so it takes no more commits; Badger is open for reads
-	retired              // another one takes commits; Badger is open until its last user releases it
-	closing              // Badger is being closed, and nothing is read
-	unread               // its files must be scanned before a commit is read from them
-	scanned              // commits are read from its files, where the scan found them
-	removed              // its folder is gone
+	retired              // another generation takes commits; Badger is open until its last user releases it
+	closing              // Badger is being closed; reads wait
+	unread               // its files must be scanned before reading commits from them
+	scanned              // commits are read from its files, at the locations that the scan found
+	removed              // its folder is deleted
 )
 
-// transitions has the states that may follow each one.
+// transitions lists the possible next states of each state.
 var transitions = [...][]state{
 	active:  {failed, retired},
 	failed:  {retired},
 	retired: {closing},
 	closing: {unread},
 	unread:  {scanned, removed},
-	scanned: {unread, removed}, // unread again if files have changed since
+	scanned: {unread, removed}, // back to unread if files have changed since
 	removed: nil,
 }
 
@@ -38,5 +38,5 @@ func (g *generation) to(next state) {
 	g.state = next
 }
 
-// isOpen reports whether commits are read through Badger.
+// isOpen reports whether Badger is open.
 func (g *generation) isOpen() bool { return g.state <= retired }

@@ -14,26 +14,26 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/faultyfs"
 )
 
-// ledger is what a caller knows of a log whose operations may fail.
+// ledger is what a caller knows about a log whose operations may fail.
 type ledger struct {
 	bodies  map[string][]byte
-	put     map[string]bool // acknowledged; others may be there
+	put     map[string]bool // acknowledged; others may exist as well
 	deleted map[string]bool // acknowledged
-	unsure  map[string]bool // whose deletion failed
+	unsure  map[string]bool // the deletion failed
 }
 
 func newLedger() *ledger {
 	return &ledger{map[string][]byte{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 }
 
-// check compares a log with what must be there and what may be.
+// check compares a log with the commits that must exist and those that may exist.
 func (l *ledger) check(t *testing.T, what string, of *Log) {
 	t.Helper()
 	there := map[string]bool{}
 	for _, e := range of.List("", "") {
 		there[e.Key] = true
 		if l.deleted[e.Key] {
-			t.Errorf("%s: %s is back, whose deletion was acknowledged", what, e.Key)
+			t.Errorf("%s: %s exists although its deletion was acknowledged", what, e.Key)
 		}
 		if got, err := of.Get(t.Context(), e.Key, 1<<22); err != nil || !bytes.Equal(got, l.bodies[e.Key]) {
 			t.Errorf("%s: %s: got %d bytes, %v, want %d", what, e.Key, len(got), err, len(l.bodies[e.Key]))
@@ -41,7 +41,7 @@ func (l *ledger) check(t *testing.T, what string, of *Log) {
 	}
 	for key := range l.put {
 		if !there[key] && !l.deleted[key] && !l.unsure[key] {
-			t.Errorf("%s: %s is lost, which was acknowledged", what, key)
+			t.Errorf("%s: acknowledged commit %s is missing", what, key)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func (l *ledger) use(ctx context.Context, t *testing.T, name string, of *Log, no
 			body, err := of.Get(ctx, e.Key, 1<<22)
 			switch {
 			case errors.Is(err, ErrDamaged), errors.Is(err, ErrNotFound):
-				t.Errorf("%s: %v, though a fault is neither damage nor a deletion", e.Key, err)
+				t.Errorf("%s: got %v, but a fault is neither damage nor a deletion", e.Key, err)
 			case err == nil && !bytes.Equal(body, l.bodies[e.Key]):
 				t.Errorf("%s: got %d bytes, want %d", e.Key, len(body), len(l.bodies[e.Key]))
 			}
@@ -70,7 +70,7 @@ func (l *ledger) use(ctx context.Context, t *testing.T, name string, of *Log, no
 		for _, n := range n {
 			key := fmt.Sprintf("seg/%s/%d", name, n)
 			if !l.put[key] {
-				continue // which nothing asks for
+				continue // no caller deletes it
 			}
 			if of.Delete(ctx, key) == nil {
 				l.deleted[key] = true
@@ -90,12 +90,12 @@ func (l *ledger) use(ctx context.Context, t *testing.T, name string, of *Log, no
 	*now = now.Add(2 * time.Hour)
 	put(4, 100)
 	of.settle()
-	remove(2, 3) // so the first two generations go
+	remove(2, 3) // the first two generations can be removed now
 	get()
 }
 
 // Each file operation of a log fails once, and so does each call of Badger. All acknowledged
-// commits exist after a start, also if the process is killed, and none counts as damaged.
+// commits exist after a start, even if the process was killed, and none of them counts as damaged.
 func TestEachOperationFails(t *testing.T) {
 	runs := 0
 	faultyfs.Sweep(t, nil, 3, func(t *testing.T, f *faultyfs.FS, begin, end func()) {
@@ -127,7 +127,7 @@ func TestEachOperationFails(t *testing.T) {
 		l, err := Open(dir, o)
 		if err == nil {
 			want.use(t.Context(), t, "during", l, &now)
-			if runs%2 == 0 { // else it is killed
+			if runs%2 == 0 { // otherwise it is killed
 				_ = l.Close()
 			}
 			l.settle()
@@ -136,7 +136,7 @@ func TestEachOperationFails(t *testing.T) {
 		if err == nil {
 			defer func() {
 				_ = l.Close()
-				for _, g := range l.generations { // which Close leaves open after some faults
+				for _, g := range l.generations { // after some faults Close leaves them open
 					_ = g.close()
 				}
 			}()
@@ -151,8 +151,8 @@ func TestEachOperationFails(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		l = start("at last", Options{Now: o.Now, Warn: warn}, image)
-		want.check(t, "at last", l)
+		l = start("at the end", Options{Now: o.Now, Warn: warn}, image)
+		want.check(t, "at the end", l)
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// maxWrites bounds how many writes are in progress. Badger combines concurrent ones.
+// maxWrites is the maximum number of concurrent writes. Badger combines them.
 const maxWrites = 32
 
-// write stores records, and then calls note with the generation that has them. An ailing disk may
-// keep the write forever, but not the caller.
+// write stores records, and then calls note with the generation that contains them. On a failing
+// disk the write may take forever, but write returns when ctx ends.
 func (l *Log) write(ctx context.Context, records []record, note func(g *generation)) error {
 	select {
 	case l.slots <- struct{}{}:
@@ -45,7 +45,7 @@ func (l *Log) written(records *[]record) {
 	<-l.slots
 }
 
-// Waits returns for how long the oldest write has been in progress; 0 if there is none.
+// Waits returns how long the oldest write has been in progress, or 0 if there is none.
 func (l *Log) Waits() (oldest time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,10 +55,10 @@ func (l *Log) Waits() (oldest time.Duration) {
 	return oldest
 }
 
-// entryBytes is at least what Badger adds to a record in its logs and tables in memory.
+// entryBytes is the minimum overhead of a record in Badger's logs and memtables.
 const entryBytes = 256
 
-// store stores records in a generation, and notes the result.
+// store stores records in a generation, and records the outcome.
 func (l *Log) store(records []record, note func(g *generation)) (err error) {
 	size := int64(0)
 	for i := range records {
@@ -103,7 +103,7 @@ func (l *Log) store(records []record, note func(g *generation)) (err error) {
 	return err
 }
 
-// assign gives records their numbers. The caller holds the lock of the log.
+// assign numbers records. The caller holds the lock of the log.
 func (g *generation) assign(records []record) {
 	durable := g.durable()
 	g.writing[g.last+1] = true
@@ -113,7 +113,7 @@ func (g *generation) assign(records []record) {
 	}
 }
 
-// acknowledged notes that records are durable. The caller holds the lock of the log.
+// acknowledged marks records as durable. The caller holds the lock of the log.
 func (g *generation) acknowledged(records []record) { delete(g.writing, records[0].number) }
 
 // durable returns the number up to which all records are durable. The caller holds the lock of the
@@ -126,12 +126,12 @@ func (g *generation) durable() uint64 {
 	return least - 1
 }
 
-// retryAfter is how long after a failed write [Log.Failure] tries another one.
+// retryAfter is how long after a failed write [Log.Failure] starts another one.
 const retryAfter = 30 * time.Second
 
-// Failure returns why the newest write failed, or nil if it succeeded. Callers who know of a
-// failure may write nothing more, so from half a minute after it on, Failure begins a write of its
-// own, which leaves nothing behind.
+// Failure returns the error of the newest write, or nil if it succeeded. Callers that know of a
+// failure may stop writing, so 30 s after a failure Failure starts a write of its own, which has no
+// effect.
 func (l *Log) Failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,11 +142,11 @@ func (l *Log) Failure() error {
 	return l.failure
 }
 
-// retry writes the deletion of no commit.
+// retry writes the deletion of a commit that does not exist.
 func (l *Log) retry() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
-	_ = l.write(ctx, []record{{key: "retry", at: l.opts.Now()}}, func(*generation) {}) // Failure has its error
+	_ = l.write(ctx, []record{{key: "retry", at: l.opts.Now()}}, func(*generation) {}) // Failure returns the error
 	l.mu.Lock()
 	l.retrying = false
 	l.mu.Unlock()

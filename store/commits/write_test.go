@@ -9,20 +9,20 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/faultyfs"
 )
 
-// That no generation can be begun, as on a read-only file system or without free inodes, is a
-// failure. It lasts until a write succeeds, and the log retries automatically.
+// If no generation can be created, as on a read-only file system or without free inodes, Failure
+// returns the error until a write succeeds. The log retries automatically.
 func TestFailureToBegin(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "commits")
 	l := open(t, dir, Options{RetryAfter: 20 * time.Millisecond})
-	if err := os.WriteFile(dir, nil, 0o600); err != nil { // so no folder can be made there
+	if err := os.WriteFile(dir, nil, 0o600); err != nil { // prevents creating the folder
 		t.Fatal(err)
 	}
 	if err := l.Put(t.Context(), "seg/1", []byte("x")); err == nil {
-		t.Fatal("it was put")
+		t.Fatal("the commit was put")
 	}
 	for range 5 {
 		if l.Failure() == nil {
-			t.Fatal("the failure is forgotten")
+			t.Fatal("Failure returns nil")
 		}
 		time.Sleep(30 * time.Millisecond)
 	}
@@ -35,11 +35,12 @@ func TestFailureToBegin(t *testing.T) {
 		}
 	}
 	if got := l.List("", ""); len(got) > 0 {
-		t.Errorf("%v is left of the attempts", got)
+		t.Errorf("the attempts left %v", got)
 	}
 }
 
-// A generation in which a write failed takes no more commits, and those before are read from it.
+// A generation in which a write failed takes no more commits, and its earlier commits can still be
+// read.
 func TestWriteFails(t *testing.T) {
 	f := &faultyfs.FS{}
 	dir, want := t.TempDir(), model{"seg/1": []byte("one"), "seg/3": []byte("three")}
@@ -66,7 +67,8 @@ func TestWriteFails(t *testing.T) {
 	want.check(t, "killed", open(t, killed, Options{}))
 }
 
-// An open generation stays, although all of its commits are deleted: others are on their way to it.
+// An open generation is kept although all of its commits are deleted, because other commits may be
+// on their way to it.
 func TestOpenGenerationStays(t *testing.T) {
 	l := open(t, t.TempDir(), Options{})
 	if err := l.Put(t.Context(), "seg/1", []byte("one")); err != nil {
@@ -82,11 +84,11 @@ func TestOpenGenerationStays(t *testing.T) {
 	}
 }
 
-// States change along the table, and no other way.
+// States change only as the table allows.
 func TestTransitions(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("a generation that takes commits was removed")
+			t.Error("an active generation was removed")
 		}
 	}()
 	(&generation{state: active}).to(removed)

@@ -10,8 +10,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// A directory knows when it was used last, by a time that was believed: however often a daemon is started with a clock that is wrong, and
-// whatever it writes, that clock is doubted. When it is right again, it is not.
+// A directory records its last use by a trusted clock. A wrong clock is doubted, however many times
+// a daemon is started with it and whatever it writes. A correct clock is not doubted.
 func TestLastUsed(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)
@@ -41,7 +41,7 @@ func TestLastUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	use(Options{}, false) // it is new
+	use(Options{}, false) // the directory is new
 	right := now.Add(20 * time.Hour)
 	now = right
 	use(Options{}, false)
@@ -53,10 +53,10 @@ func TestLastUsed(t *testing.T) {
 	use(Options{}, false)
 	now = right.Add(30 * 24 * time.Hour)
 	use(Options{BelieveClock: true}, false)
-	use(Options{}, false) // it was believed, which is noted
+	use(Options{}, false) // the clock was trusted, so the use was recorded
 
 	d := open(Options{})
-	now = now.Add(24*time.Hour + time.Minute) // which goes by while it is open
+	now = now.Add(24*time.Hour + time.Minute) // time passes while it is open
 	if _, err := d.Put(t.Context(), "other", nil, objects.Absent); err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +66,8 @@ func TestLastUsed(t *testing.T) {
 	use(Options{}, false)
 }
 
-// A directory was used 420 days ago. However its first starts end, the next one doubts the clock,
-// so nothing is deleted by its age.
+// A directory was last used 420 days ago. However its first starts end, the next start doubts the
+// clock, so nothing is deleted by age.
 func TestDoubtIsNotForgotten(t *testing.T) {
 	prepare := func(t *testing.T) string {
 		dir := t.TempDir()
@@ -91,7 +91,7 @@ func TestDoubtIsNotForgotten(t *testing.T) {
 		}
 		defer d.Close()
 		if d.Clock().Doubt() == nil {
-			t.Error("the clock is believed")
+			t.Error("the clock is trusted")
 		}
 	}
 	t.Run("one start", func(t *testing.T) { doubts(t, prepare(t)) })
@@ -102,14 +102,14 @@ func TestDoubtIsNotForgotten(t *testing.T) {
 	})
 	t.Run("killed after it took the lock", func(t *testing.T) {
 		dir := prepare(t)
-		l, err := disk.OpenLock(dir, "ingest") // as Open does first
+		l, err := disk.OpenLock(dir, "ingest") // like Open
 		if err == nil {
 			err = l.Exclusive("write", time.Second)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.Release() // as the kernel does
+		l.Release() // like the kernel
 		doubts(t, dir)
 	})
 	t.Run("a start that fails", func(t *testing.T) {
@@ -118,11 +118,11 @@ func TestDoubtIsNotForgotten(t *testing.T) {
 		if err := os.RemoveAll(commits); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(commits, nil, 0o600); err != nil { // it cannot be read, as after an I/O error
+		if err := os.WriteFile(commits, nil, 0o600); err != nil { // unreadable, as after an I/O error
 			t.Fatal(err)
 		}
 		if _, err := Open(dir, Options{MinFree: -1}); err == nil {
-			t.Fatal("it opens")
+			t.Fatal("Open succeeds")
 		}
 		if err := os.Remove(commits); err != nil {
 			t.Fatal(err)
@@ -136,13 +136,13 @@ func TestDoubtIsNotForgotten(t *testing.T) {
 		}
 		if d, err := Open(dir, Options{MinFree: -1}); err == nil {
 			d.Close()
-			t.Error("it opens, and the last use is forgotten")
+			t.Error("Open succeeds and ignores the last use")
 		}
 	})
 }
 
-// Objects that are stored while the clock is 420 days behind have the time of the last use, plus
-// the time since the start.
+// Objects that are stored while the clock is 420 days behind get the time of the last use, plus the
+// time since the start.
 func TestClockBehind(t *testing.T) {
 	dir := t.TempDir()
 	right := time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)
@@ -165,7 +165,7 @@ func TestClockBehind(t *testing.T) {
 				at = e.Modified
 			}
 			if !at.Equal(d.Clock().Now()) {
-				t.Errorf("%s is of %v, and it is %v", key, at, d.Clock().Now())
+				t.Errorf("%s has the time %v at %v", key, at, d.Clock().Now())
 			}
 		}
 		if err := d.Close(); err != nil {

@@ -17,42 +17,42 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// Directory is a directory of objects. Its methods may be called at once.
+// Directory is a directory of objects. It is safe for concurrent use by multiple goroutines.
 type Directory struct {
 	dir   string
 	fs    disk.FS
 	clock *objects.Clock
 	space *disk.Space
-	lock  *disk.Lock   // nil of who reads alone
-	fresh *commits.Log // of objects that are there for a short time, under [objects.Fresh]
+	lock  *disk.Lock   // nil in read-only mode
+	fresh *commits.Log // objects under [objects.Fresh], which are short-lived
 
-	swap    sync.Mutex // held by who puts an object under a condition
-	noted   time.Time  // when it was last noted that the directory is used, guarded by swap
+	swap    sync.Mutex // held while an object is put under a condition
+	noted   time.Time  // when the last use was recorded; guarded by swap
 	warn    func(error)
 	closed  atomic.Bool
-	folders sync.Map // those that are on the disk, by path
+	folders sync.Map // paths of folders that are known to be durable
 	did     struct{ put, get, list, delete atomic.Uint64 }
-	temp    atomic.Uint64 // names files that are written
+	temp    atomic.Uint64 // numbers temporary files
 }
 
-// Options configures a directory. The zero value is the default given with each field.
+// Options configures a directory. Zero fields have the defaults given below.
 type Options struct {
-	FS       disk.FS          // all file operations but those of Badger and of the lock: disk.OS
-	Program  string           // that others are told of who want to write: the name of this one
-	ReadOnly bool             // nothing is put, and others may put
-	Brief    bool             // it is open for a moment, for which others wait
-	Now      func() time.Time // the clock: time.Now
-	// MinFree is how many bytes of the file system stay free: 192 MiB. Half of them are for rolling up, since traces are
-	// deleted after that, and what is put under a condition may take all.
-	// Less than 0 is no check.
+	FS       disk.FS          // for all file operations except those of Badger and of the lock; default: disk.OS
+	Program  string           // name of this program, for the error of other writers
+	ReadOnly bool             // nothing may be put; other processes may write
+	Brief    bool             // open only briefly, so that other processes should wait
+	Now      func() time.Time // default: time.Now
+	// MinFree is how many bytes of the file system stay free: 192 MiB. Half of them are reserved
+	// for rolling up, because traces are deleted only after that. Objects that are put under a
+	// condition may use all of them. A negative value disables the check.
 	MinFree int64
-	// BelieveClock has things deleted by their age although the clock is days from when the directory was used last.
+	// BelieveClock allows deletion by age even if the clock is days away from the last use.
 	BelieveClock bool
-	Warn         func(error) // is told of what is damaged and fails no call; nobody is
+	Warn         func(error) // called for damage that fails no call; may be nil
 }
 
-// Open opens a directory. To write, it makes one that is not there, and fails with a [*disk.InUseError] if another process
-// writes.
+// Open opens a directory. In read-write mode it creates a missing directory, and returns a
+// [*disk.InUseError] if another process is writing.
 func Open(dir string, o Options) (_ *Directory, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -66,7 +66,7 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 	if o.Warn == nil {
 		o.Warn = func(error) {}
 	}
-	dir = filepath.Clean(dir) // as the paths of its objects are
+	dir = filepath.Clean(dir) // like the paths of its objects
 	d := &Directory{dir: dir, fs: o.FS, clock: objects.LocalClock(o.Now), warn: o.Warn}
 	if o.ReadOnly {
 		if _, err := d.fs.Stat(dir); err != nil {
@@ -75,7 +75,7 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 		return d, d.openFresh(o)
 	}
 	if err := disk.MakeFolder(d.fs, dir, folderMode); err != nil {
-		return nil, fmt.Errorf("make %s: %w", dir, without(err))
+		return nil, fmt.Errorf("create %s: %w", dir, without(err))
 	}
 	if d.lock, err = disk.OpenLock(dir, o.Program); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 	return d, nil
 }
 
-// without returns an error without the path that it is about.
+// without returns the error inside a path error, without the path.
 func without(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -95,7 +95,7 @@ func without(err error) error {
 	return err
 }
 
-// openLocked takes the lock, and opens what is in the directory.
+// openLocked acquires the lock, and opens the directory.
 func (d *Directory) openLocked(o Options) error {
 	mode := "write"
 	if o.Brief {
@@ -105,7 +105,7 @@ func (d *Directory) openLocked(o Options) error {
 		return err
 	}
 	_, err := d.fs.Stat(filepath.Join(d.dir, objects.Marker))
-	if err == nil { // else its files are not ours
+	if err == nil { // otherwise its files are not objects
 		err = errors.Join(disk.MakePrivate(d.fs, d.dir), d.clean(d.dir))
 	} else if errors.Is(err, fs.ErrNotExist) {
 		err = nil
@@ -126,10 +126,10 @@ func (d *Directory) openLocked(o Options) error {
 	return d.openFresh(o)
 }
 
-// Commits is the folder of fresh objects, which lie in Badger and not in files.
+// Commits is the folder of fresh objects, which are stored in Badger rather than in files.
 const Commits = "commits"
 
-// openFresh opens the log of fresh objects. Its logs are allocated where free space is watched.
+// openFresh opens the log of fresh objects. It allocates log files if the free space is checked.
 func (d *Directory) openFresh(o Options) (err error) {
 	d.fresh, err = commits.Open(filepath.Join(d.dir, Commits), commits.Options{
 		ReadOnly: o.ReadOnly, Now: d.clock.Now, Warn: o.Warn, FS: o.FS,
@@ -142,10 +142,11 @@ func (d *Directory) openFresh(o Options) (err error) {
 	return nil
 }
 
-// folderMode is the mode of folders: names of pages and functions are private.
+// folderMode is the mode of folders. Names of pages and functions are private.
 const folderMode = 0o700
 
-// Close lets others write. Nothing is put or deleted after it.
+// Close releases the lock, so that another process can write. Nothing may be put or deleted
+// afterwards.
 func (d *Directory) Close() error {
 	if d.lock == nil || d.closed.Swap(true) {
 		return nil
@@ -153,11 +154,11 @@ func (d *Directory) Close() error {
 	return errors.Join(d.fresh.Close(), d.lock.Release())
 }
 
-// writable fails if this process must not change anything.
+// writable returns an error if this process must not change the directory.
 func (d *Directory) writable() error {
 	switch {
 	case d.lock == nil:
-		return errors.New("it is open for reading alone")
+		return errors.New("it is open in read-only mode")
 	case d.closed.Load():
 		return errors.New("it is closed")
 	}
@@ -167,10 +168,10 @@ func (d *Directory) writable() error {
 // Name implements [objects.Store].
 func (d *Directory) Name() string { return d.dir + "/" }
 
-// Clock implements [objects.Store]: it is that of this machine.
+// Clock implements [objects.Store]. It is the clock of this machine.
 func (d *Directory) Clock() *objects.Clock { return d.clock }
 
-// Exclusive implements [objects.Store]: the lock keeps others away.
+// Exclusive implements [objects.Store]. It is true, because the lock excludes other writers.
 func (d *Directory) Exclusive() bool { return true }
 
 // Requests implements [objects.Store].
@@ -178,14 +179,13 @@ func (d *Directory) Requests() objects.Requests {
 	return objects.Requests{Put: d.did.put.Load(), Get: d.did.get.Load(), List: d.did.list.Load(), Delete: d.did.delete.Load()}
 }
 
-// Used is the file with the time of the last use of a directory, by a clock that was believed. It
-// is a file of its own, and changes only while the clock is believed, so no start can forget a
-// doubt.
+// Used is the file with the time of the last use of a directory. It is a separate file, and is
+// written only while the clock is trusted, so no start can lose a doubt about the clock.
 const Used = "USED"
 
 const noteEvery = 10 * time.Minute
 
-// lastUsed returns when a directory was used last; zero if that is not known.
+// lastUsed returns the time of the last use of the directory, or zero if it is unknown.
 func (d *Directory) lastUsed() (time.Time, error) {
 	path := filepath.Join(d.dir, Used)
 	text, err := disk.ReadFile(d.fs, path)
@@ -193,18 +193,18 @@ func (d *Directory) lastUsed() (time.Time, error) {
 		return time.Time{}, nil
 	}
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read when it was used last: %w", err)
+		return time.Time{}, fmt.Errorf("read the time of the last use: %w", err)
 	}
 	at, err := time.Parse(time.RFC3339, strings.TrimSpace(string(text)))
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read when it was used last: %s is damaged, it has one line such as %s: "+
+		return time.Time{}, fmt.Errorf("read the time of the last use: %s is damaged; it should contain one line such as %s; "+
 			"check the clock of this machine, then delete the file: %w", path, time.RFC3339, err)
 	}
 	return at, nil
 }
 
-// noteUse notes that the directory is used, unless the clock is in doubt. If that fails, the next
-// start may doubt a clock that is right.
+// noteUse records the time of use, unless the clock is in doubt. If that fails, the next start may
+// doubt a correct clock.
 func (d *Directory) noteUse() {
 	if d.clock.Doubt() != nil {
 		return
@@ -217,25 +217,26 @@ func (d *Directory) noteUse() {
 	path := filepath.Join(d.dir, Used)
 	text := at.UTC().Format(time.RFC3339) + "\n"
 	if err := disk.WriteFileBy(d.fs, path, path+tempSuffix, []byte(text), time.Time{}); err != nil {
-		d.warn(fmt.Errorf("note when %s was used: %w", d.dir, err))
+		d.warn(fmt.Errorf("record the use of %s: %w", d.dir, err))
 	}
 }
 
-// stuckAfter is how long a disk takes at most for a commit.
+// stuckAfter is how long a commit may take before the disk counts as stuck.
 const stuckAfter = 10 * time.Second
 
-// Waits returns for how long the disk has not answered; 0 if nothing waits for it.
+// Waits returns how long the oldest commit has been waiting for the disk, or 0 if none is.
 func (d *Directory) Waits() time.Duration { return d.fresh.Waits() }
 
-// Stuck returns an error if that is too long.
+// Stuck returns an error if a commit has been waiting for more than 10 s.
 func (d *Directory) Stuck() error {
 	if waits := d.Waits(); waits > stuckAfter {
-		return fmt.Errorf("the disk of %s has not answered for %v", d.dir, waits.Round(time.Second))
+		return fmt.Errorf("the disk of %s has not responded for %v", d.dir, waits.Round(time.Second))
 	}
 	return nil
 }
 
-// Unready implements [objects.Store]: traces are refused while the disk is full, or does not answer.
+// Unready implements [objects.Store]. Traces are rejected while the disk is full or does not
+// respond.
 func (d *Directory) Unready() error {
 	if err := d.writable(); err != nil {
 		return err
@@ -252,16 +253,17 @@ func (d *Directory) Unready() error {
 	return nil
 }
 
-// Lost returns how many records of fresh objects were acknowledged and are lost, as far as that
-// was found at the start.
+// Lost returns how many acknowledged fresh objects, or deletions of them, were found to be lost
+// when the directory was opened.
 func (d *Directory) Lost() int { return d.fresh.Lost() }
 
-// FreshBytes returns how many bytes of the disk are taken by all fresh objects, and by those that are deleted and still take room.
+// FreshBytes returns the disk usage of fresh objects, including deleted ones whose space is not
+// free yet.
 func (d *Directory) FreshBytes() int64 {
 	return disk.TreeBytes(filepath.Join(d.dir, Commits)) + disk.TreeBytes(filepath.Join(d.dir, objects.Fresh))
 }
 
-// Room returns how much room there is, as it was up to a second ago.
+// Room returns the free space, which may be up to 1 s old.
 func (d *Directory) Room() (r disk.Room) {
 	r.Free, _ = d.space.Free(time.Second)
 	if d.space.Checked() {
@@ -271,15 +273,15 @@ func (d *Directory) Room() (r disk.Room) {
 	return r
 }
 
-// roomError is [objects.ErrNoSpace]. No attempt has more room than the one before.
+// roomError is an [objects.ErrNoSpace]. Retrying does not help.
 type roomError struct{ error }
 
 func (e *roomError) Is(target error) bool { return target == objects.ErrNoSpace }
 func (e *roomError) Refused() bool        { return true }
 func (e *roomError) Unwrap() error        { return e.error }
 
-// noRoom makes [objects.ErrNoSpace] of an error of a full file system, unless the object may be
-// stored all the same.
+// noRoom converts an error of a full file system to [objects.ErrNoSpace], unless the object may
+// have been stored.
 func noRoom(err error) error {
 	_, unsynced := errors.AsType[*disk.SyncError](err)
 	if !unsynced && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)) {
@@ -288,7 +290,7 @@ func noRoom(err error) error {
 	return err
 }
 
-// room fails if fewer than n bytes are free, as it was so long ago.
+// room returns an error if fewer than n bytes are free. The free space may be up to age old.
 func (d *Directory) room(n int64, age time.Duration) error {
 	err := d.space.Room(n, age)
 	if errors.Is(err, disk.ErrNoSpace) {
@@ -297,7 +299,8 @@ func (d *Directory) room(n int64, age time.Duration) error {
 	return err
 }
 
-// Probe implements [objects.Store]: what is put can be got, unless the disk is full.
+// Probe implements [objects.Store]. It checks that a new object can be read, unless the disk is
+// full.
 func (d *Directory) Probe(ctx context.Context) error {
 	const key, text = objects.Probes + "probe", "probe"
 	_, err := d.Put(ctx, key, []byte(text), objects.Condition{})
@@ -309,7 +312,7 @@ func (d *Directory) Probe(ctx context.Context) error {
 	}
 	got, err := d.Get(ctx, key, 1<<10, "")
 	if err == nil && string(got.Body) != text {
-		err = errors.New("it is not what was put")
+		err = errors.New("the object differs from what was written")
 	}
 	if err = errors.Join(err, d.Delete(ctx, key)); err != nil {
 		return fmt.Errorf("probe %s: %w", d.dir, err)

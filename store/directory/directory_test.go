@@ -48,7 +48,7 @@ func respelled(t *testing.T, r *rand.Rand, dir string) string {
 	return strings.ReplaceAll(dir, "/", []string{"/", "//", "/./"}[r.IntN(3)]) + []string{"", "/", "/.", "/x/.."}[r.IntN(4)]
 }
 
-// A directory answers as a bucket does, whatever is asked of both.
+// A directory and a bucket return the same results for random calls.
 func TestSameAsBucket(t *testing.T) {
 	fakebucket.Env(t.Setenv)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -56,7 +56,7 @@ func TestSameAsBucket(t *testing.T) {
 		b := fakebucket.New(uint64(round)).Client().Bucket(time.Now)
 		dir := t.TempDir()
 		d := open(t, respelled(t, r, dir), Options{})
-		tags := map[objects.Tag]objects.Tag{} // of the directory, by those of the bucket
+		tags := map[objects.Tag]objects.Tag{} // of the directory, by the tags of the bucket
 		var known []objects.Tag               // of the bucket
 		for step := range 400 {
 			key := randomKey(r)
@@ -117,8 +117,8 @@ func TestSameAsBucket(t *testing.T) {
 	}
 }
 
-// randomKey returns one of few keys, of which some begin with others. A file and a folder of one name can not be
-// in a directory, and no two keys of ours are so.
+// randomKey returns one of a few keys, some of which are prefixes of others. A directory cannot
+// contain a file and a folder of the same name, and no two keys require that.
 func randomKey(r *rand.Rand) string {
 	folders := []string{"", "a/", "a-/", "a/b/", "ab/c/d/", "z/"}
 	names := []string{"x", "x-1", "x.1", "y", "xx"}
@@ -146,7 +146,7 @@ func gotten(o *objects.Object, err error) string {
 
 func part(body []byte, size int64, err error) string {
 	if err != nil {
-		return "none" // stores say it in different ways
+		return "none" // stores report this in different ways
 	}
 	return fmt.Sprint(body, size)
 }
@@ -162,7 +162,8 @@ func listed(ctx context.Context, s objects.Store, prefix, after string) string {
 	return strings.Join(out, ", ")
 }
 
-// Of those who put under a condition at once, one succeeds, and others read one state or another and nothing between.
+// Of several concurrent puts with the same condition, exactly one succeeds, and readers see either
+// version and nothing in between.
 func TestOneWins(t *testing.T) {
 	d := open(t, t.TempDir(), Options{})
 	tag, err := d.Put(t.Context(), "shard/0", []byte("0"), objects.Absent)
@@ -193,13 +194,13 @@ func TestOneWins(t *testing.T) {
 		}
 		group.Wait()
 		if won.Load() != 1 {
-			t.Fatalf("round %d: %d win", round, won.Load())
+			t.Fatalf("round %d: %d puts succeeded, want 1", round, won.Load())
 		}
 		tag = next
 	}
 }
 
-// A crash leaves files half written, which are no objects and go at the next start.
+// A crash leaves incomplete files. They are not objects, and the next start deletes them.
 func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir, Options{})
@@ -216,18 +217,19 @@ func TestLeftovers(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	if _, err := d.Get(t.Context(), "raw/2.7"+tempSuffix, 10, ""); err == nil {
-		t.Error("what is half written can be got")
+		t.Error("an incomplete file is returned as an object")
 	}
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
 	open(t, dir, Options{})
 	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("got %v, want that it is gone", err)
+		t.Errorf("got %v, want that it was deleted", err)
 	}
 }
 
-// In a directory that is not ours nothing is deleted, and no right is taken away.
+// A directory that does not contain objects is not changed: no file is deleted, and no permission
+// is removed.
 func TestNotOurs(t *testing.T) {
 	dir := t.TempDir()
 	theirs := filepath.Join(dir, "letter"+tempSuffix)
@@ -240,7 +242,7 @@ func TestNotOurs(t *testing.T) {
 	}
 }
 
-// One process writes; others read.
+// Only one process writes, while others read.
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir, Options{Program: "ingest"})
@@ -256,37 +258,37 @@ func TestLock(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if _, err := r.Put(t.Context(), "x", nil, objects.Condition{}); err == nil {
-		t.Error("who only reads has put something")
+		t.Error("a read-only directory accepts a put")
 	}
 	if err := r.Delete(t.Context(), "FORMAT"); err == nil {
-		t.Error("who only reads has deleted something")
+		t.Error("a read-only directory accepts a deletion")
 	}
 	if err := errors.Join(d.Close(), d.Close()); err != nil {
 		t.Error(err)
 	}
 	if _, err := d.Put(t.Context(), "x", nil, objects.Condition{}); err == nil {
-		t.Error("something is put after the end")
+		t.Error("a closed directory accepts a put")
 	}
 	if err := d.Delete(t.Context(), "FORMAT"); err == nil {
-		t.Error("something is deleted after the end")
+		t.Error("a closed directory accepts a deletion")
 	}
 	if _, err := Open(filepath.Join(dir, "none"), Options{ReadOnly: true}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "none") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// Keys do not lead out of the directory, and not to files that are no objects.
+// Keys cannot leave the directory, or name files that are not objects.
 func TestKeys(t *testing.T) {
 	d := open(t, t.TempDir(), Options{})
 	for _, key := range []string{"", "../x", "/x", "a/../../x", "a/../x", "a//x", "./x", "a/./x", "LOCK", "fieldtrie.sock", "x.tmp"} {
 		if _, err := d.Put(t.Context(), key, nil, objects.Condition{}); err == nil {
-			t.Errorf("%q is put", key)
+			t.Errorf("put of invalid key %q succeeded", key)
 		}
 		if _, err := d.Get(t.Context(), key, 10, ""); err == nil {
-			t.Errorf("%q is got", key)
+			t.Errorf("get of invalid key %q succeeded", key)
 		}
 		if err := d.Delete(t.Context(), key); err == nil {
-			t.Errorf("%q is deleted", key)
+			t.Errorf("deletion of invalid key %q succeeded", key)
 		}
 	}
 	if _, _, err := d.Range(t.Context(), "none", 0, 1); !errors.Is(err, objects.ErrNotFound) {
@@ -309,11 +311,12 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// A full disk refuses what comes from outside first, then the rest, and says so; what is deleted makes room.
+// A disk that is filling up first rejects incoming objects, then all others, with ErrNoSpace.
+// Deleting objects frees space.
 func TestFull(t *testing.T) {
 	fs := scratchdisk.Tmpfs(t, 192<<20)
 	dir := filepath.Join(fs.Dir, "data")
-	const minFree = 64 << 20 // of which a log of 8 MiB is a small part
+	const minFree = 64 << 20 // much larger than a log of 8 MiB
 	d, err := Open(dir, Options{MinFree: minFree})
 	if err != nil {
 		t.Fatal(err)
@@ -322,11 +325,11 @@ func TestFull(t *testing.T) {
 	body := make([]byte, 1<<20)
 	fill := func(prefix string) (n int) {
 		for ; n < 300; n++ {
-			time.Sleep(11 * time.Millisecond) // the room is looked at so often
+			time.Sleep(11 * time.Millisecond) // the free space is checked every 10 ms
 			_, err := d.Put(t.Context(), fmt.Sprint(prefix, n), body, objects.Condition{})
 			if errors.Is(err, objects.ErrNoSpace) {
 				if !objects.Refused(err) || objects.Temporary(err) {
-					t.Errorf("%v is tried again", err)
+					t.Errorf("%v allows a retry", err)
 				}
 				return n
 			}
@@ -336,7 +339,7 @@ func TestFull(t *testing.T) {
 		}
 		return n
 	}
-	// The log of a generation takes 8 MiB until Badger has closed it, which goes in the background.
+	// The log of a generation takes 8 MiB until Badger has closed it in the background.
 	n := fill(objects.Fresh + "0")
 	time.Sleep(time.Second)
 	if n += fill(objects.Fresh + "1"); n < 108 || n > 128 {
@@ -344,7 +347,7 @@ func TestFull(t *testing.T) {
 	}
 	time.Sleep(time.Second)
 	if n := fill("raw/"); n < 20 || n > 32+8+4 {
-		t.Errorf("%d MiB more fit, want some 32, and the 8 of a log that was closed meanwhile", n)
+		t.Errorf("%d MiB more fit, want some 32, and the 8 MiB of a log that was closed meanwhile", n)
 	}
 	time.Sleep(time.Second)
 	if r := d.Room(); !r.Refusing || !r.Full(0) || r.Needed != minFree || r.Free > r.Needed {
@@ -358,17 +361,17 @@ func TestFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i := 0; d.Unready() != nil && i < 100; i++ { // what is deleted from Badger goes in the background
+	for i := 0; d.Unready() != nil && i < 100; i++ { // Badger deletes in the background
 		time.Sleep(100 * time.Millisecond)
 	}
 	if r := d.Room(); r.Refusing || r.Full(0) || !r.Full(r.Free-r.Needed+1) {
-		t.Errorf("got %+v when there is room again", r)
+		t.Errorf("got %+v when there is space again", r)
 	}
 	if err := d.Unready(); err != nil {
 		t.Errorf("got %v", err)
 	}
 	if n := fill(objects.Fresh + "more"); n == 0 {
-		t.Error("there is no room")
+		t.Error("there is no space")
 	}
 }
 
@@ -385,9 +388,8 @@ func TestLocation(t *testing.T) {
 	}
 }
 
-// A fresh object that is damaged while it is there is returned with what is left of its bytes,
-// since an error of the place would be retried again and again. It is never returned without
-// bytes.
+// A fresh object that is damaged on disk is returned with its remaining bytes, because an error of
+// the store would be retried indefinitely. It is never returned without bytes.
 func TestDamagedCommit(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir, Options{})
@@ -423,8 +425,8 @@ func TestDamagedCommit(t *testing.T) {
 	}
 }
 
-// LOCK is removed under a process that writes, as by a cleaner of old files: a second one is
-// refused all the same.
+// LOCK is removed while a process writes, as by a tool that deletes old files. A second writer is
+// rejected nevertheless.
 func TestLockRemoved(t *testing.T) {
 	dir := t.TempDir()
 	first := open(t, dir, Options{})

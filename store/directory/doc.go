@@ -1,13 +1,15 @@
-// Package directory keeps objects in a directory of this machine, as [objects.Store] says: a file for each, of the name that
-// its key is, but for those that are there for a short time, under [objects.Fresh], which package commits keeps in Badger. So a
-// directory whose daemon has rolled up all holds the same files as a bucket, and any tool that copies files moves one into the other.
+// Package directory stores objects in a local directory. It implements [objects.Store]. Each object
+// is a file whose path is the key, except short-lived objects under [objects.Fresh], which package
+// commits keeps in Badger. Once a daemon has rolled up all traces, the directory has the same files
+// as a bucket, and any tool that copies files can move the data from one to the other.
 //
-//	directory.go  Directory: its lock, its time of last use, its room
+//	directory.go  Directory: its lock, its time of last use, its free space
 //	put.go        put and delete
 //	get.go        get, and get a range
 //	list.go       keys in the order of a bucket
 //	location.go   file:///DIR
 //
-// Objects are put by a file that is renamed when it is on the disk. One process at a time writes, which a lock sees to;
-// others may read meanwhile, since objects but for a few are put once.
+// An object is written to a temporary file, which is renamed once it is durable. A lock ensures
+// that only one process writes at a time. Other processes may read meanwhile, because all but a few
+// objects are written only once.
 package directory

@@ -15,8 +15,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
 
-// A full file system is [objects.ErrNoSpace], whichever operation finds it full, unless the object
-// may be stored already.
+// An error of a full file system is [objects.ErrNoSpace], in any operation, unless the object may
+// have been stored.
 func TestNoSpaceOfAnyOperation(t *testing.T) {
 	f := &faultyfs.FS{}
 	d := open(t, t.TempDir(), Options{FS: f})
@@ -29,7 +29,7 @@ func TestNoSpaceOfAnyOperation(t *testing.T) {
 		{"raw/c", faultyfs.Open, false}, // of the folder, to sync the name
 	} {
 		f.Set(faultyfs.Fault{N: 1, Err: syscall.ENOSPC, Only: func(o faultyfs.Op) bool {
-			// Only segments are commits, whose generations are opened and closed in the background.
+			// Only segments are commits; their generations are opened and closed in the background.
 			return o.Kind == x.kind && (strings.HasPrefix(x.key, "seg/") || !strings.Contains(o.Path, "/commits"))
 		}})
 		_, err := d.Put(t.Context(), x.key, []byte("x"), objects.Condition{})
@@ -72,12 +72,12 @@ func TestNoInodes(t *testing.T) {
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)
 	}
-	time.Sleep(time.Second) // free space is looked at so often
+	time.Sleep(time.Second) // the free space is checked once a second
 	if err := d.Unready(); !errors.Is(err, objects.ErrNoSpace) || !strings.Contains(err.Error(), "inodes") {
 		t.Errorf("not ready: %v", err)
 	}
 	if !d.Room().Refusing {
-		t.Error("Room does not report that traces are refused")
+		t.Error("Room does not report that traces are rejected")
 	}
 	for _, key := range []string{"seg/2", "raw/1"} {
 		if err := put(key); !errors.Is(err, objects.ErrNoSpace) {

@@ -28,14 +28,14 @@ func (d *Directory) Get(ctx context.Context, key string, most int64, known objec
 	return &objects.Object{Body: body, Tag: tag}, nil
 }
 
-// read returns an object of at most so many bytes.
+// read returns an object of up to most bytes.
 func (d *Directory) read(ctx context.Context, key string, most int64) ([]byte, error) {
 	if strings.HasPrefix(key, objects.Fresh) && ctx.Err() == nil {
 		if body, err := d.fresh.Get(ctx, key, most); !errors.Is(err, commits.ErrNotFound) {
 			d.did.get.Add(1)
 			switch {
 			case errors.Is(err, commits.ErrDamaged) && len(body) > 0:
-				return body, nil // whose own checksums show the damage
+				return body, nil // its own checksums will reveal the damage
 			case errors.Is(err, commits.ErrDamaged):
 				return nil, fmt.Errorf("get %s: %w: %w", key, objects.ErrDamaged, err)
 			case err != nil:
@@ -48,9 +48,9 @@ func (d *Directory) read(ctx context.Context, key string, most int64) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it was read
+	defer func() { _ = f.Close() }() // only read
 	if size > most {
-		return nil, fmt.Errorf("get %s: it has %d bytes, at most %d are read", key, size, most)
+		return nil, fmt.Errorf("get %s: %d bytes, at most %d are allowed", key, size, most)
 	}
 	body := make([]byte, size)
 	if _, err := io.ReadFull(f, body); err != nil {
@@ -62,7 +62,7 @@ func (d *Directory) read(ctx context.Context, key string, most int64) ([]byte, e
 // Range implements [objects.Store].
 func (d *Directory) Range(ctx context.Context, key string, offset, n int64) (body []byte, size int64, err error) {
 	var f io.ReaderAt
-	if strings.HasPrefix(key, objects.Fresh) { // nobody reads parts of them
+	if strings.HasPrefix(key, objects.Fresh) { // parts of fresh objects are not read in practice
 		whole, err := d.read(ctx, key, math.MaxInt64)
 		if err != nil {
 			return nil, 0, err
@@ -73,7 +73,7 @@ func (d *Directory) Range(ctx context.Context, key string, offset, n int64) (bod
 		if err != nil {
 			return nil, 0, err
 		}
-		defer func() { _ = file.Close() }() // it was read
+		defer func() { _ = file.Close() }() // only read
 		f, size = file, n
 	}
 	if offset < 0 {
@@ -81,7 +81,7 @@ func (d *Directory) Range(ctx context.Context, key string, offset, n int64) (bod
 		offset = size - n
 	}
 	if offset+n > size {
-		return nil, 0, fmt.Errorf("get a range of %s: it ends after %d bytes, and those up to %d are wanted: %w", key, size, offset+n, io.ErrUnexpectedEOF)
+		return nil, 0, fmt.Errorf("get a range of %s: it has %d bytes, but %d are needed: %w", key, size, offset+n, io.ErrUnexpectedEOF)
 	}
 	body = make([]byte, n)
 	if _, err := f.ReadAt(body, offset); err != nil {
@@ -90,7 +90,7 @@ func (d *Directory) Range(ctx context.Context, key string, offset, n int64) (bod
 	return body, size, nil
 }
 
-// open opens an object to read it.
+// open opens an object for reading.
 func (d *Directory) open(ctx context.Context, key string) (disk.File, int64, error) {
 	d.did.get.Add(1)
 	if err := ctx.Err(); err != nil {
@@ -109,7 +109,7 @@ func (d *Directory) open(ctx context.Context, key string) (disk.File, int64, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%w: it is no file", objects.ErrNotFound)
+		err = fmt.Errorf("%w: not a regular file", objects.ErrNotFound)
 	}
 	if err != nil {
 		return nil, 0, errors.Join(fmt.Errorf("get %s: %w", key, err), f.Close())

@@ -14,11 +14,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// lostAndFound is what a file system has at its root.
+// lostAndFound is a folder at the root of a file system.
 const lostAndFound = "lost+found"
 
-// IsObject reports whether a path in a directory belongs to an object, or to a folder of objects.
-// The lock, the time of last use, commits and sockets are none.
+// IsObject reports whether a path in a directory belongs to an object or to a folder of objects.
+// The lock, the time of last use, commits and sockets do not.
 func IsObject(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return path != disk.LockFile && path != Used && first != Commits && first != lostAndFound &&
@@ -29,13 +29,13 @@ func IsObject(path string) bool {
 func (d *Directory) List(ctx context.Context, prefix, after string) iter.Seq2[objects.Entry, error] {
 	d.did.list.Add(1)
 	return func(yield func(objects.Entry, error) bool) {
-		folder := prefix[:strings.LastIndexByte(prefix, '/')+1] // which all keys are in
+		folder := prefix[:strings.LastIndexByte(prefix, '/')+1] // contains all keys with the prefix
 		if folder != "" && !filepath.IsLocal(folder) {
-			yield(objects.Entry{}, fmt.Errorf("list %q: no key begins with that", prefix))
+			yield(objects.Entry{}, fmt.Errorf("list %q: not a valid prefix", prefix))
 			return
 		}
 		fresh, more := d.fresh.List(prefix, after), true
-		yieldFresh := func(before func(key string) bool) { // those that come now
+		yieldFresh := func(before func(key string) bool) { // yields the fresh objects before the next file
 			for more && len(fresh) > 0 && before(fresh[0].Key) {
 				more = yield(objects.Entry{Key: fresh[0].Key, Size: fresh[0].Size, Modified: fresh[0].At}, nil)
 				fresh = fresh[1:]
@@ -47,7 +47,7 @@ func (d *Directory) List(ctx context.Context, prefix, after string) iter.Seq2[ob
 					return true
 				}
 				yieldFresh(func(key string) bool { return key < e.Key })
-				if len(fresh) == 0 || fresh[0].Key != e.Key { // else it is there in both ways, and the same
+				if len(fresh) == 0 || fresh[0].Key != e.Key { // an object that is stored in both ways is yielded once
 					more = more && yield(e, nil)
 				}
 				return more
@@ -61,8 +61,8 @@ func (d *Directory) List(ctx context.Context, prefix, after string) iter.Seq2[ob
 	}
 }
 
-// walk yields the objects in a folder, whose name is empty or ends with a slash, that are behind a key. It looks into those
-// folders that may says.
+// walk yields the objects in a folder whose keys are greater than after. folder is "" or ends with
+// a slash. It only enters folders for which may returns true.
 func (d *Directory) walk(ctx context.Context, folder string, may func(key string) bool, after string, yield func(objects.Entry) bool) (more bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -74,7 +74,7 @@ func (d *Directory) walk(ctx context.Context, folder string, may func(key string
 	if err != nil {
 		return false, err
 	}
-	names := make([]string, 0, len(entries)) // in the order of keys, in which a folder ends with a slash
+	names := make([]string, 0, len(entries)) // sorted by key, where the name of a folder ends with a slash
 	for _, e := range entries {
 		switch name := folder + e.Name(); {
 		case !IsObject(name):
@@ -112,7 +112,7 @@ func (d *Directory) walk(ctx context.Context, folder string, may func(key string
 	return true, nil
 }
 
-// clean deletes files in a folder that a crash left half written.
+// clean deletes incomplete files that a crash left in a folder.
 func (d *Directory) clean(folder string) error {
 	list, err := d.fs.ReadDir(folder)
 	for _, e := range list {

@@ -16,10 +16,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// path returns the file of an object.
+// path returns the path of an object.
 func (d *Directory) path(key string) (string, error) {
 	if !filepath.IsLocal(key) || path.Clean(key) != key || !IsObject(key) || strings.HasSuffix(key, tempSuffix) {
-		return "", fmt.Errorf("%q can not be the key of an object", key)
+		return "", fmt.Errorf("%q is not a valid key", key)
 	}
 	return filepath.Join(d.dir, key), nil
 }
@@ -38,7 +38,7 @@ func (d *Directory) Put(ctx context.Context, key string, body []byte, c objects.
 		return "", err
 	}
 	switch {
-	case c != (objects.Condition{}): // it is small, and may say what can be deleted: it needs no room
+	case c != (objects.Condition{}): // small, and may allow deletions, so it needs no free space
 		d.swap.Lock()
 		defer d.swap.Unlock()
 		if err = d.meets(path, c); err == nil {
@@ -62,7 +62,7 @@ func (d *Directory) Put(ctx context.Context, key string, body []byte, c objects.
 	return tagOf(body), nil
 }
 
-// meets returns [objects.ErrConflict] if a file is not as a condition says.
+// meets returns [objects.ErrConflict] if a file does not meet a condition.
 func (d *Directory) meets(path string, c objects.Condition) error {
 	body, err := disk.ReadFile(d.fs, path)
 	switch there := err == nil; {
@@ -74,16 +74,16 @@ func (d *Directory) meets(path string, c objects.Condition) error {
 	return nil
 }
 
-// tagOf returns the tag of an object, which its content decides.
+// tagOf returns the tag of an object, which is a hash of its content.
 func tagOf(body []byte) objects.Tag {
 	sum := sha256.Sum256(body)
 	return objects.Tag(hex.EncodeToString(sum[:16]))
 }
 
-// tempSuffix is what files end with that are being written.
+// tempSuffix is the suffix of incomplete files.
 const tempSuffix = ".tmp"
 
-// write writes a file, atomically and durably. Its time is that of the clock.
+// write writes a file atomically and durably. The file's time is the time of the clock.
 func (d *Directory) write(path string, body []byte) error {
 	for attempt := 0; ; attempt++ {
 		err := d.makeFolder(filepath.Dir(path))
@@ -94,11 +94,11 @@ func (d *Directory) write(path string, body []byte) error {
 		if !errors.Is(err, fs.ErrNotExist) || attempt == 3 {
 			return err
 		}
-		d.folders.Delete(filepath.Dir(path)) // it was empty, and was deleted
+		d.folders.Delete(filepath.Dir(path)) // it was deleted because it was empty
 	}
 }
 
-// makeFolder makes a folder and those that it is in, durably.
+// makeFolder creates a folder and its parents durably.
 func (d *Directory) makeFolder(path string) error {
 	if _, there := d.folders.Load(path); there || path == d.dir {
 		return nil
@@ -125,15 +125,15 @@ func (d *Directory) Purge(everything bool) {
 	}
 }
 
-// Delete implements [objects.Store]. Folders that are empty then go, too. What is deleted does not come back after a crash, but for fresh objects that
-// are deleted while the disk is full.
+// Delete implements [objects.Store]. It also deletes folders that become empty. Deleted objects do
+// not reappear after a crash, except fresh objects that are deleted while the disk is full.
 func (d *Directory) Delete(ctx context.Context, keys ...string) error {
 	d.did.delete.Add(1)
 	if err := d.writable(); err != nil {
 		return fmt.Errorf("delete objects of %s: %w", d.dir, err)
 	}
 	if len(keys) > objects.MaxDelete {
-		return fmt.Errorf("delete %d objects of %s: at most %d at once", len(keys), d.dir, objects.MaxDelete)
+		return fmt.Errorf("delete %d objects of %s: at most %d are allowed in one call", len(keys), d.dir, objects.MaxDelete)
 	}
 	if err := d.fresh.Delete(ctx, keys...); err != nil {
 		return fmt.Errorf("delete: %w", noRoom(err))

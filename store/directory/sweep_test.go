@@ -12,20 +12,20 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/faultyfs"
 )
 
-// ledger is what a caller knows of a directory whose operations may fail: the bodies that each key
-// may have, where nil is no object.
+// ledger is what a caller knows about a directory whose operations may fail: the possible contents
+// of each key, where nil means no object.
 type ledger struct {
 	t    *testing.T
 	may  map[string][][]byte
-	tags map[string]objects.Tag // of manifests, as the caller knows them
+	tags map[string]objects.Tag // tags of manifests, as the caller knows them
 }
 
 func newLedger(t *testing.T) *ledger {
 	return &ledger{t, map[string][][]byte{}, map[string]objects.Tag{}}
 }
 
-// put puts an object. After an error it may have its former content or the new one, but after
-// ErrConflict and ErrNoSpace only the former.
+// put puts an object. After an error the object may have its former or its new content, but after
+// ErrConflict and ErrNoSpace only its former.
 func (l *ledger) put(d *Directory, key, text string, c objects.Condition) {
 	body := []byte(text)
 	tag, err := d.Put(l.t.Context(), key, body, c)
@@ -34,7 +34,7 @@ func (l *ledger) put(d *Directory, key, text string, c objects.Condition) {
 		l.may[key] = [][]byte{body}
 		l.tags[key] = tag
 	case errors.Is(err, objects.ErrConflict):
-		l.t.Errorf("put %s: %v, and no other process puts it", key, err)
+		l.t.Errorf("put %s: got %v although no other process puts it", key, err)
 	case !errors.Is(err, objects.ErrNoSpace):
 		if len(l.may[key]) == 0 {
 			l.may[key] = [][]byte{nil}
@@ -43,7 +43,7 @@ func (l *ledger) put(d *Directory, key, text string, c objects.Condition) {
 	}
 }
 
-// replace replaces a manifest, as it is now.
+// replace replaces the current version of a manifest.
 func (l *ledger) replace(d *Directory, key, text string) {
 	c := objects.Absent
 	switch got, err := d.Get(l.t.Context(), key, 1<<20, ""); {
@@ -66,7 +66,7 @@ func (l *ledger) delete(d *Directory, keys ...string) {
 	}
 }
 
-// look gets and lists all objects. Certain is whether nothing may fail.
+// look gets and lists all objects. If certain is set, no call may fail.
 func (l *ledger) look(d *Directory, what string, certain bool) {
 	l.t.Helper()
 	listed, failed := map[string]int64{}, false
@@ -95,7 +95,7 @@ func (l *ledger) look(d *Directory, what string, certain bool) {
 			none = none || b == nil
 		}
 		if !ok {
-			l.t.Errorf("%s: %s: got %d bytes, %v, none of %d possible contents", what, key, len(body), err, len(may))
+			l.t.Errorf("%s: %s: got %d bytes, %v, want one of %d possible contents", what, key, len(body), err, len(may))
 		}
 		if size, there := listed[key]; !failed && !none && (!there || size != int64(len(body))) {
 			l.t.Errorf("%s: %s is not in the list", what, key)
@@ -123,8 +123,8 @@ func (l *ledger) use(d *Directory, name string, now *time.Time) {
 }
 
 // Each file operation of a directory fails once, and so does each call of Badger. All acknowledged
-// objects exist after a start, no object is half written, a manifest is the former or the new one,
-// and no object counts as missing or damaged.
+// objects exist after a start, no object is incomplete, each manifest has its former or its new
+// content, and no object counts as missing or damaged.
 func TestEachOperationFails(t *testing.T) {
 	faultyfs.Sweep(t, nil, 3, func(t *testing.T, f *faultyfs.FS, begin, end func()) {
 		dir := t.TempDir()

@@ -14,11 +14,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// question is what a Select is asked for, and how its answer is put together.
+// question configures a Select, and how its results are combined.
 type question struct {
 	store.Query
 	store.Wanted
-	keys []string // labels that are kept apart
+	keys []string // keys of labels that are distinguished
 }
 
 func (q question) String() string {
@@ -32,17 +32,17 @@ func (q question) String() string {
 	return text + fmt.Sprintf(" %+v", q.Wanted)
 }
 
-// answer is what a store says.
+// answer is the combined result of a Select.
 type answer struct {
 	pages    map[string]*trie.Profile
 	outcomes map[outcome]int64
 	stats    store.ScanStats
 }
 
-// outcome is a reason why page views of a page have no trace.
+// outcome is a page, and why page views of it have no trace.
 type outcome struct{ page, reason string }
 
-// ask puts a question to a store.
+// ask runs a Select.
 func ask(ctx context.Context, r reader, q question) (answer, error) {
 	a := answer{pages: map[string]*trie.Profile{}, outcomes: map[outcome]int64{}}
 	sums, mergers := map[string]*rollup.Sum{}, map[string]*trie.Merger{}
@@ -50,7 +50,7 @@ func ask(ctx context.Context, r reader, q question) (answer, error) {
 	var err error
 	a.stats, err = r.Select(ctx, q.Query, q.Wanted, func(rec store.Record) error {
 		t := rec.Trace
-		if t == nil { // only a part of those of a bucket are decoded
+		if t == nil { // a bucket decodes only some traces
 			doc, err := encode.DecodeBinary(rec.Payload, encode.FileLimits())
 			if err != nil {
 				return err
@@ -110,7 +110,7 @@ func ask(ctx context.Context, r reader, q question) (answer, error) {
 	return a, nil
 }
 
-// pick returns those of the labels that have one of the keys.
+// pick returns the labels with one of the keys.
 func pick(l trie.Labels, keys []string) (out trie.Labels) {
 	for _, x := range l {
 		if slices.Contains(keys, x.Key) {
@@ -120,7 +120,7 @@ func pick(l trie.Labels, keys []string) (out trie.Labels) {
 	return out
 }
 
-// addTrace adds what t has on page.
+// addTrace adds the part of t on page.
 func addTrace(m *trie.Merger, t *trie.Trace, page string, keys []string) {
 	m.AddTrace(t, func(s trie.Slice) int {
 		if s.Page != page {
@@ -130,8 +130,7 @@ func addTrace(m *trie.Merger, t *trie.Trace, page string, keys []string) {
 	})
 }
 
-// merged returns the sum of what traces have on page. They must be sorted by partition and
-// id.
+// merged returns the sum of the parts of traces on page. traces must be sorted by partition and id.
 func merged(page string, keys []string, traces iter.Seq[*instance]) *trie.Profile {
 	m := trie.NewMerger()
 	partition := ""
@@ -155,7 +154,7 @@ func totalsOf(p *trie.Profile) (t totals) {
 	return t
 }
 
-// lines returns all that p says, sorted.
+// lines returns the content of p as sorted lines.
 func lines(p *trie.Profile) (out []string) {
 	out = append(out, fmt.Sprintf("views %d traces %d", p.Views, p.Traces))
 	for _, g := range p.Groups {
@@ -172,7 +171,7 @@ func lines(p *trie.Profile) (out []string) {
 	return out
 }
 
-// sameProfiles compares what a store says of pages with what a model says.
+// sameProfiles compares the profiles of a store with the profiles of the model.
 func sameProfiles(got, want map[string]*trie.Profile) error {
 	var errs error
 	for _, page := range pages {
@@ -190,7 +189,7 @@ func sameProfiles(got, want map[string]*trie.Profile) error {
 	return errs
 }
 
-// differences lists what only one of two sorted lists has, up to some lines.
+// differences lists the lines that only one of two sorted lists has, up to a limit.
 func differences(got, want []string) string {
 	var out []string
 	for len(out) < 16 && (len(got) > 0 || len(want) > 0) {

@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/backup"
 )
 
-// backup makes a backup, and looks into it or goes on with it.
+// backup makes a backup, and either checks it or continues with it.
 func (x *run) backup(ctx context.Context) error {
 	replace := x.r.IntN(2) == 0
 	x.note("backup, replace %v", replace)
@@ -34,7 +34,7 @@ func (x *run) backup(ctx context.Context) error {
 	return x.look(ctx, to, func(r reader) error { return x.model.everything(ctx, x.home, r) })
 }
 
-// restore makes another target of a backup.
+// restore restores a backup to a new target.
 func (x *run) restore(ctx context.Context, b *bytes.Buffer) (to target, err error) {
 	defer x.home.works()()
 	to = x.home.empty()
@@ -58,7 +58,7 @@ func (x *run) restore(ctx context.Context, b *bytes.Buffer) (to target, err erro
 	})
 }
 
-// look opens another target than that of the run, looks at it, and removes it.
+// look opens another target than the run's, calls f, and removes the target.
 func (x *run) look(ctx context.Context, at target, f func(reader) error) error {
 	return x.watch.do("look", func() error {
 		s, err := x.home.openAt(ctx, at)
@@ -69,8 +69,7 @@ func (x *run) look(ctx context.Context, at target, f func(reader) error) error {
 	})
 }
 
-// fullDisk opens the store where there is no room for anything. It refuses traces, and
-// answers.
+// fullDisk opens the store on a full disk. The store rejects traces, and answers queries.
 func (x *run) fullDisk(ctx context.Context) error {
 	x.note("full disk")
 	if err := x.close(); err != nil {
@@ -89,18 +88,18 @@ func (x *run) fullDisk(ctx context.Context) error {
 	return errors.Join(err, x.open(ctx))
 }
 
-// backupOf is a backup that is made while others work.
+// backupOf is a backup that is made concurrently with other work.
 type backupOf struct {
 	*run
 	slow   bool            // the reader of the stream waits
-	others <-chan struct{} // closed when all others are done
+	others <-chan struct{} // closed when all other workers are done
 	buf    bytes.Buffer
 	begun  bool
 	lower  sums
 	upper  sums
 }
 
-// Write takes the stream.
+// Write receives the stream.
 func (b *backupOf) Write(p []byte) (int, error) {
 	if !b.begun && b.slow {
 		<-b.others
@@ -112,13 +111,13 @@ func (b *backupOf) Write(p []byte) (int, error) {
 func (b *backupOf) make(ctx context.Context) error {
 	b.lower = b.model.ackedAt(time.Now())
 	do := func() error { _, err := b.s.Backup(ctx, b); return err }
-	if b.slow { // what it waits for is watched
+	if b.slow { // the operation that it waits for is watched
 		return do()
 	}
 	return b.watch.do("backup", do)
 }
 
-// check restores the backup and looks into it. It may have what came while it was made.
+// check restores the backup and checks it. It may have traces that arrived while it was made.
 func (b *backupOf) check(ctx context.Context) error {
 	b.upper = b.model.begunBy()
 	to, err := b.restore(ctx, &b.buf)

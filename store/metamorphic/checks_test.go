@@ -12,11 +12,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// What is compared while nothing else is under way is exact. What is compared while others
-// write lies between what was acknowledged before a question and what was begun after its
-// answer.
+// Comparisons are exact while no other operation is running. During concurrent writes a result must
+// lie between the traces acknowledged before a query and those begun before its end.
 
-// all is the question for all there is.
+// all is the question for all data.
 var all = question{keys: []string{"release"}}
 
 // question returns a random question.
@@ -51,7 +50,7 @@ func (m *model) question(r *rand.Rand) question {
 		}
 	}
 	if kept := m.horizon(); q.None && q.Since.Before(kept) {
-		q.Since = kept // traces from before that may be there or not
+		q.Since = kept // earlier traces may have expired
 	}
 	return q
 }
@@ -65,7 +64,7 @@ func (m *model) exactly(ctx context.Context, r reader, q question) error {
 	}
 	want, traces := m.want(q)
 	if len(got.stats.Widened) > 0 && !q.Since.Before(m.horizon()) {
-		return fmt.Errorf("select %v took whole what it had the traces to cut: %+v", q, got.stats)
+		return fmt.Errorf("select %v was widened although the traces are stored: %+v", q, got.stats)
 	}
 	if q.Lag > 0 && got.stats.Behind > 0 || len(got.stats.Widened) > 0 {
 		lower := sums{}
@@ -78,7 +77,7 @@ func (m *model) exactly(ctx context.Context, r reader, q question) error {
 		return fmt.Errorf("select %v: %+v: %w", q, got.stats, err)
 	}
 	if n := got.stats.RolledUp + got.stats.Traces; n != traces {
-		return fmt.Errorf("select %v is of %d traces, want %d: %+v", q, n, traces, got.stats)
+		return fmt.Errorf("select %v has %d traces, want %d: %+v", q, n, traces, got.stats)
 	}
 	if q.Details && !q.None && q.Since.IsZero() && q.Until.IsZero() {
 		return m.sameOutcomes(q, got.outcomes)
@@ -86,7 +85,7 @@ func (m *model) exactly(ctx context.Context, r reader, q question) error {
 	return nil
 }
 
-// sameOutcomes compares page views without a trace. What was seen once stays.
+// sameOutcomes compares page views without a trace. Once they were seen, they must stay.
 func (m *model) sameOutcomes(q question, got map[outcome]int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -127,7 +126,7 @@ func (a answer) within(q question, lower, upper sums) error {
 	return errs
 }
 
-// between asks for all of some pages while others write.
+// between queries some pages during concurrent writes.
 func (m *model) between(ctx context.Context, r reader, q question) error {
 	q.Since, q.Until, q.None = time.Time{}, time.Time{}, false
 	lower := m.ackedAt(time.Now().Add(-q.Lag))
@@ -148,7 +147,7 @@ func (m *model) scan(ctx context.Context, r reader, page string, since, until ti
 		at := place{rec.ID, rec.Partition}
 		x := m.instances[at]
 		if x == nil || seen[at] {
-			return fmt.Errorf("trace %s in partition %s is there twice, or should not be", rec.ID, rec.Partition)
+			return fmt.Errorf("trace %s in partition %s is a duplicate, or unexpected", rec.ID, rec.Partition)
 		}
 		seen[at] = true
 		return x.check(rec)
@@ -163,7 +162,7 @@ func (m *model) scan(ctx context.Context, r reader, page string, since, until ti
 	return nil
 }
 
-// catalog checks what is counted by page and tag.
+// catalog checks the counts by page and tag.
 func (m *model) catalog(ctx context.Context, r reader) error {
 	entries, stats, err := r.Catalog(ctx, time.Time{}, time.Time{}, 0)
 	if err != nil || !stats.Complete() {
@@ -199,7 +198,7 @@ func (m *model) catalog(ctx context.Context, r reader) error {
 	return nil
 }
 
-// everything checks all that a store says while nothing is under way.
+// everything checks all results of a store while no other operation is running.
 func (m *model) everything(ctx context.Context, h *home, r reader) error {
 	if err := m.learn(ctx, r); err != nil {
 		return err

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// clock is the clock of a store. It stands still until it is moved.
+// clock is the clock of a store. It only moves when it is told to.
 type clock struct {
 	micro  atomic.Int64
-	latest atomic.Int64 // the most that it showed
+	latest atomic.Int64 // the latest time that it showed
 
-	alone func(move func()) // moves it while nothing is under way, if that matters
+	alone func(move func()) // moves it while no operation is running, where that matters
 }
 
 func newClock(at time.Time) *clock {

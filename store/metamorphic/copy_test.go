@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// crashCopy copies a data directory that is open, as a crash would leave it. What the store
-// does on its own meanwhile must not tear it: then it is copied again.
+// crashCopy copies an open data directory as a crash would leave it. If the store changes files
+// meanwhile, it copies the directory again.
 func crashCopy(from, to string) error {
 	for range 20 {
 		before, err := listing(from)
@@ -31,7 +31,7 @@ func crashCopy(from, to string) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%s changes all the time", from)
+	return fmt.Errorf("%s keeps changing", from)
 }
 
 // listing returns the sizes of all files.
@@ -66,7 +66,7 @@ func copyTree(from, to string) error {
 	})
 }
 
-// copySparse copies a file without its stretches of zeros, of which logs mostly are.
+// copySparse copies a file, except its stretches of zeros, which logs mostly consist of.
 func copySparse(from, to string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {

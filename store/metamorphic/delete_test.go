@@ -13,7 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/deletion"
 )
 
-// view returns the traces of a page view of which all are kept for a while, and on how many pages they are; none if there is no such view.
+// view returns the traces of a random page view that will not expire soon, and their number of
+// rows. It returns none if there is no such view.
 func (m *model) view(r *rand.Rand) (list []*instance, rows uint64) {
 	all := m.in(time.Time{}, time.Time{})
 	if len(all) == 0 {
@@ -33,7 +34,7 @@ func (m *model) view(r *rand.Rand) (list []*instance, rows uint64) {
 	return list, rows
 }
 
-// forget forgets deleted traces, which may come again.
+// forget removes deleted traces from the model. They may be sent again.
 func (m *model) forget(list []*instance) {
 	gone := func(x *instance) bool { return slices.Contains(list, x) }
 	maps.DeleteFunc(m.instances, func(_ place, x *instance) bool { return gone(x) })
@@ -45,7 +46,7 @@ func (m *model) forget(list []*instance) {
 	m.settle()
 }
 
-// delete deletes a page view, whatever becomes of the store meanwhile.
+// delete deletes a page view, even if the store is restarted meanwhile.
 func (x *run) delete(ctx context.Context) error {
 	list, rows := x.model.view(x.r)
 	if len(list) == 0 {
@@ -66,7 +67,7 @@ func (x *run) delete(ctx context.Context) error {
 		}
 	}
 	for range 50 {
-		if err := x.move(ctx, time.Second); err != nil { // nodes may not be of one mind about the time
+		if err := x.move(ctx, time.Second); err != nil { // clocks of nodes may differ
 			return err
 		}
 		x.s.Maintain(ctx)
@@ -88,9 +89,9 @@ func (x *run) delete(ctx context.Context) error {
 		if crashes == 0 {
 			return x.everything(ctx)
 		}
-		err = x.everything(ctx) // which sees what is there of page views
+		err = x.everything(ctx) // notes the page views that exist
 		x.model.forgetOutcomes()
 		return err
 	}
-	return fmt.Errorf("deletion %s is not done", req.ID)
+	return fmt.Errorf("deletion %s does not finish", req.ID)
 }

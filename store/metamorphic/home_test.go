@@ -24,47 +24,48 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // that of a test can always be set
+	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // cannot fail for these names
 	os.Exit(m.Run())
 }
 
-// reader is what is asked.
+// reader is the interface that is queried.
 type reader interface {
 	store.Reader
 	store.Scanner
 	Verify(context.Context, check.Moving) (check.Verified, error)
 }
 
-// traits are what a home promises, as far as homes differ.
+// traits are the properties in which homes differ.
 type traits struct {
 	retention time.Duration
-	slack     time.Duration // how far times of receipt may be off the clock
+	slack     time.Duration // maximum error of receive times
 }
 
-// home is where the store of a run is kept: a bucket that nodes share, or a directory of one node.
-// While something is stored or rolled up the object store of a bucket refuses requests, tears bodies, answers late
-// or not at all; queries are asked of an object store that works, after what came in is rolled up.
+// home is where the store of a run keeps its data: a bucket that nodes share, or a directory of one
+// node. While traces are stored or rolled up, the object store of a bucket rejects requests,
+// truncates bodies, and responds late or never. During queries it works, and all traces are rolled
+// up before.
 type home struct {
 	at      target
-	base    string  // the directories of the run are in it; "" if it is a bucket
-	made    int     // targets
-	faults  float64 // the share of requests that fail
-	minFree int64   // bytes that must be free on the disk
+	base    string  // parent of the directories of the run; "" for a bucket
+	made    int     // number of targets so far
+	faults  float64 // share of requests that fail
+	minFree int64   // minimum free space of the disk, in bytes
 	clock   *clock
-	r       *rand.Rand // where crashes are
+	r       *rand.Rand // determines when crashes happen
 	nodes   int
 	opts    shared.Options
-	working atomic.Int64 // how much is under way that the object store must work for
+	working atomic.Int64 // number of operations during which the object store must work
 	moving  sync.RWMutex // held while the clock is moved
 }
 
-// target is where objects are.
+// target is a location of objects.
 type target struct {
-	dir    string             // "" if it is a bucket
-	server *fakebucket.Server // nil if it is a directory
+	dir    string             // "" for a bucket
+	server *fakebucket.Server // nil for a directory
 }
 
-// newHome returns a home in a directory below base, or, if that is "", in a bucket.
+// newHome returns a home in a directory below base, or in a bucket if base is "".
 func newHome(seed uint64, r *rand.Rand, c *clock, base string) *home {
 	h := &home{base: base, minFree: -1, clock: c, r: rand.New(rand.NewPCG(seed, 4)), nodes: 1 + r.IntN(3),
 		opts: shared.Options{Shards: 1 + r.IntN(3), RollRows: 1 + r.IntN(200), Flush: time.Millisecond, TakeOver: time.Nanosecond,
@@ -77,7 +78,7 @@ func newHome(seed uint64, r *rand.Rand, c *clock, base string) *home {
 		h.faults = []float64{0, 0, 0.02, 0.1}[r.IntN(4)]
 	}
 	if h.faults == 0 {
-		h.opts.GiveUp = time.Minute // no call may fail, also on a busy machine
+		h.opts.GiveUp = time.Minute // calls must not fail on a busy machine
 	}
 	c.alone = func(move func()) {
 		h.moving.Lock()
@@ -93,7 +94,7 @@ func newHome(seed uint64, r *rand.Rand, c *clock, base string) *home {
 
 func (h *home) isDirectory() bool { return h.base != "" }
 
-// empty returns a target that nothing is in.
+// empty returns an empty target.
 func (h *home) empty() target {
 	h.made++
 	if h.isDirectory() {
@@ -104,7 +105,8 @@ func (h *home) empty() target {
 	return target{server: s}
 }
 
-// connect returns what is at a target, and what cuts it off after so many requests.
+// connect opens the store at a target. It also returns a function that cuts it off after a number
+// of requests.
 func (h *home) connect(at target, readOnly bool) (_ objects.Store, cutAfter func(requests int), _ error) {
 	if at.server != nil {
 		to := at.server.Client()
@@ -132,18 +134,18 @@ func (h *home) String() string {
 func (h *home) traits() traits {
 	t := traits{retention: h.opts.Retention}
 	if !h.isDirectory() {
-		t.slack = 2 * time.Second // its clock is known to the second
+		t.slack = 2 * time.Second // its clock has a precision of one second
 	}
 	return t
 }
 
-// works has the object store work until the function that it returns is called.
+// works makes the object store work until the returned function is called.
 func (h *home) works() (no func()) {
 	h.working.Add(1)
 	return func() { h.working.Add(-1) }
 }
 
-// open opens the store for writing. Another one opens it for reading after.
+// open opens the store for writing.
 func (h *home) open(ctx context.Context) (*machines, error) { return h.openAt(ctx, h.at) }
 
 func (h *home) openAt(ctx context.Context, at target) (*machines, error) {
@@ -176,23 +178,24 @@ func (h *home) read(ctx context.Context, f func(reader) error) error {
 	return f(r)
 }
 
-// crash has the open machines end as processes do that are killed at any point.
+// crash ends the open machines like killed processes, at random points.
 func (h *home) crash(ctx context.Context, s *machines) error {
 	if h.isDirectory() && h.r.IntN(2) == 0 {
 		return h.copied(s)
 	}
-	for i, n := range s.nodes { // they are cut off while they roll up, each at any request
-		short, cancel := context.WithTimeout(ctx, 200*time.Millisecond*slowdown) // who is cut off would try again
+	for i, n := range s.nodes { // they are cut off at random requests while they roll up
+		// A node that is cut off would retry for a long time.
+		short, cancel := context.WithTimeout(ctx, 200*time.Millisecond*slowdown)
 		s.cuts[i](h.r.IntN(12))
 		n.RollUp(short)
 		s.cuts[i](0)
-		_ = n.Close(short) // it can not store anything any more
+		_ = n.Close(short) // it cannot store anything any more
 		cancel()
 	}
 	return nil
 }
 
-// copied goes on with what a crash would leave of a directory.
+// copied continues with a directory as a crash would leave it.
 func (h *home) copied(s *machines) error {
 	to := h.empty()
 	if err := crashCopy(h.at.dir, to.dir); err != nil {
@@ -201,14 +204,14 @@ func (h *home) copied(s *machines) error {
 	return errors.Join(s.Close(), h.goOn(to))
 }
 
-// goOn puts another target in the place of the one that was closed.
+// goOn replaces the closed target by another one.
 func (h *home) goOn(to target) error {
 	err := h.at.remove()
 	h.at = to
 	return err
 }
 
-// sound says what is wrong, by what the store says of itself.
+// sound returns the problems that the store itself finds.
 func (h *home) sound(ctx context.Context, r reader) error {
 	defer h.works()()
 	v, err := r.Verify(ctx, func(int, int, uint64) {})
@@ -218,11 +221,11 @@ func (h *home) sound(ctx context.Context, r reader) error {
 	return err
 }
 
-// failing reports whether an error is one that the home was made to give. What was being
-// stored then is stored, or not.
+// failing reports whether an error may come from an injected fault. The data that was being stored
+// may or may not be stored then.
 func (h *home) failing(err error) bool { return h.faults > 0 && !errors.Is(err, context.Canceled) }
 
-// remove deletes all.
+// remove deletes the target.
 func (t target) remove() error {
 	if t.dir == "" {
 		return nil
@@ -230,7 +233,7 @@ func (t target) remove() error {
 	return os.RemoveAll(t.dir)
 }
 
-// cutOff is a place that does nothing any more after so many calls that change it, as if the process was killed.
+// cutOff is a store that fails after a number of modifying calls, as if the process was killed.
 type cutOff struct {
 	objects.Store
 	left atomic.Int64

@@ -15,7 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// machines are the nodes on a bucket, of which each gets something in turn.
+// machines are the nodes of a store, which are used in turn.
 type machines struct {
 	*home
 	at      target
@@ -27,13 +27,14 @@ type machines struct {
 
 func (s *machines) node() *shared.Node { return s.nodes[int(s.turn.Add(1))%len(s.nodes)] }
 
-// still keeps the clock from being moved meanwhile: nothing takes hours.
+// still prevents the clock from moving, because no operation takes hours.
 func (s *machines) still() (done func()) {
 	s.moving.RLock()
 	return s.moving.RUnlock
 }
 
-// round has all nodes roll up and tidy up. The second time they take over what has no owner.
+// round lets all nodes roll up, close and sweep, twice: the second time they take over shards
+// without an owner.
 func (s *machines) round(ctx context.Context) {
 	s.rolling.Lock()
 	defer s.rolling.Unlock()
@@ -44,7 +45,7 @@ func (s *machines) round(ctx context.Context) {
 	}
 }
 
-// asked makes ready for a query: the object store works, and what comes is rolled up.
+// asked prepares a query: the object store works, and all traces are rolled up.
 func (s *machines) asked(ctx context.Context) (done func()) {
 	moves, fails := s.still(), s.works()
 	s.round(ctx)
@@ -96,7 +97,7 @@ func (s *machines) Catalog(ctx context.Context, since, until time.Time, lag time
 	return s.node().Catalog(ctx, since, until, lag)
 }
 
-// Version is that of one node: others may know something newer.
+// Version returns the version of one node. Other nodes may have newer data.
 func (s *machines) Version(since, until time.Time) string {
 	defer s.asked(context.Background())()
 	return s.nodes[0].Version(since, until)
@@ -107,7 +108,7 @@ func (s *machines) HasHours(since, until time.Time) bool  { return s.nodes[0].Ha
 func (s *machines) Deleted() string                       { return s.nodes[0].Deleted() }
 func (s *machines) Now() time.Time                        { return s.nodes[0].Now() }
 
-// Roll has one node roll up, and tidy up; Maintain all of them.
+// Roll lets one node roll up, close and sweep. Maintain does the same for all nodes.
 func (s *machines) Roll(ctx context.Context) {
 	defer s.still()()
 	s.rolling.Lock()
@@ -130,7 +131,7 @@ func (s *machines) Verify(ctx context.Context, moving check.Moving) (check.Verif
 	return s.nodes[0].Verify(ctx, moving)
 }
 
-// Close leaves nothing to be rolled up for those who only read.
+// Close rolls up all traces before it closes the nodes, because readers cannot do that.
 func (s *machines) Close() error {
 	ctx := context.Background()
 	defer s.asked(ctx)()
@@ -138,7 +139,7 @@ func (s *machines) Close() error {
 	for _, n := range s.nodes {
 		errs = append(errs, n.Close(ctx))
 	}
-	if s.at.dir == "" { // a node of a directory has done so
+	if s.at.dir == "" { // Close of a directory's node has done that
 		s.round(ctx)
 	}
 	return errors.Join(errs...)

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Flags. The environment has their defaults: METAMORPHIC_FOR, METAMORPHIC_SEED.
+// Flags. The environment variables METAMORPHIC_FOR and METAMORPHIC_SEED set their defaults.
 var (
-	playFor  = flag.Duration("metamorphic.for", defaultFor(), "how long operations are done")
-	onlySeed = flag.Uint64("metamorphic.seed", seedOfEnv(), "repeat the run of this seed, 0 for new ones")
+	playFor  = flag.Duration("metamorphic.for", defaultFor(), "how long to run")
+	onlySeed = flag.Uint64("metamorphic.seed", seedOfEnv(), "repeat the run of this seed; 0 for random seeds")
 )
 
 func defaultFor() time.Duration {
@@ -30,7 +30,7 @@ func seedOfEnv() uint64 {
 	return n
 }
 
-// The store answers as a plain model does, whatever is done to it and in whatever order.
+// The store returns the same results as a simple model, for random operations in random order.
 func TestMetamorphic(t *testing.T) {
 	for name, in := range map[string]mode{"alone": alone, "together": together} {
 		for kind, inDirectory := range map[string]bool{"directory": true, "bucket": false} {
@@ -54,10 +54,10 @@ func playAll(t *testing.T, in mode, inDirectory bool) {
 	}
 }
 
-// operationsOfRun is how long a run is; then one of another seed finds more.
+// operationsOfRun is the length of a run. Beyond that a run with another seed finds more.
 const operationsOfRun = 120
 
-// play does the operations of a seed and fails the test with the first thing that is wrong.
+// play runs the operations of a seed, and fails the test at the first violation.
 func play(t *testing.T, seed uint64, in mode, inDirectory bool, until time.Time) {
 	t.Helper()
 	var base string
@@ -81,12 +81,12 @@ func play(t *testing.T, seed uint64, in mode, inDirectory bool, until time.Time)
 	case err = <-done:
 		err = errors.Join(err, os.RemoveAll(base))
 	case err = <-x.broken:
-	case what := <-stuck: // its files stay, since they are in use
+	case what := <-stuck: // its files are kept, because they are in use
 		err = fmt.Errorf("stuck: %s", what)
 	}
 	t.Logf("seed %d: %d operations", seed, len(x.log))
 	if err != nil {
-		t.Fatalf("seed %d: %v\n\nwhat was done:\n%s\n\nto repeat it: go test ./store/metamorphic -run %s -metamorphic.seed %d",
+		t.Fatalf("seed %d: %v\n\noperations:\n%s\n\nrepeat with: go test ./store/metamorphic -run %s -metamorphic.seed %d",
 			seed, err, x.history(), t.Name(), seed)
 	}
 }

@@ -22,7 +22,7 @@ type instance struct {
 	received  time.Time
 }
 
-// place names an instance.
+// place identifies an instance.
 type place struct {
 	id        store.ID
 	partition string
@@ -31,9 +31,9 @@ type place struct {
 // call is a call of Append.
 type call struct {
 	traces        []*trace
-	before, after time.Time // by the clock of the store
+	before, after time.Time // times of the store's clock
 	stored        int
-	acked         bool // else nobody knows what became of it
+	acked         bool // otherwise the outcome is unknown
 }
 
 // sums are totals by page.
@@ -47,16 +47,16 @@ func (s sums) add(t *trace) {
 	}
 }
 
-// moment is what was acknowledged at a time of the real clock.
+// moment is what was acknowledged at a real time.
 type moment struct {
 	at time.Time
 	sums
 }
 
-// span holds how much there is for sure, and at most.
+// span is a minimum and a maximum.
 type span struct{ least, most int64 }
 
-// model knows what a store has to answer.
+// model determines the correct results of a store.
 type model struct {
 	clock *clock
 	traits
@@ -64,7 +64,7 @@ type model struct {
 	mu        sync.Mutex
 	instances map[place]*instance
 	of        map[store.ID][]*instance
-	calls     []*call // of which it is not known yet where they went
+	calls     []*call // calls whose partitions are not known yet
 	known     map[store.ID]bool
 	acked     []moment
 	begun     sums
@@ -78,7 +78,7 @@ func newModel(t traits, c *clock) *model {
 	return m
 }
 
-// begin notes a call of Append.
+// begin records the start of a call of Append.
 func (m *model) begin(traces []*trace) *call {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -90,7 +90,7 @@ func (m *model) begin(traces []*trace) *call {
 	return c
 }
 
-// ack notes how a call ended.
+// ack records the result of a call.
 func (m *model) ack(c *call, res store.AppendResult) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -130,7 +130,7 @@ func (m *model) knownNow() []store.ID {
 	return slices.Collect(maps.Keys(m.known))
 }
 
-// count notes page views without a trace.
+// count records page views without a trace.
 func (m *model) count(o outcome, views int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -138,7 +138,7 @@ func (m *model) count(o outcome, views int64) {
 	m.outcomes[o] = span{s.least, s.most + views}
 }
 
-// storedOutcomes says that all that was counted is stored.
+// storedOutcomes records that all counts are stored.
 func (m *model) storedOutcomes() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -147,7 +147,7 @@ func (m *model) storedOutcomes() {
 	}
 }
 
-// forgetOutcomes says that what was not seen is lost.
+// forgetOutcomes records that counts that were not seen are lost.
 func (m *model) forgetOutcomes() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -156,8 +156,8 @@ func (m *model) forgetOutcomes() {
 	}
 }
 
-// horizon returns from when on traces are kept. It does not go back with the clock, since
-// what was deleted stays so.
+// horizon returns the time since which traces are kept. It does not move back with the clock,
+// because deleted traces stay deleted.
 func (m *model) horizon() time.Time {
 	if m.retention == 0 {
 		return time.Time{}
@@ -165,8 +165,8 @@ func (m *model) horizon() time.Time {
 	return m.clock.highest().Add(m.slack - m.retention)
 }
 
-// learn finds out in which partition the traces of the last calls are, and checks that each
-// is there once. Nothing may be under way.
+// learn finds out in which partition the traces of the last calls are, and checks that each exists
+// once. No other operation may be running.
 func (m *model) learn(ctx context.Context, r reader) error {
 	if len(m.calls) == 0 {
 		return nil
@@ -194,15 +194,15 @@ func (m *model) learn(ctx context.Context, r reader) error {
 		return m.place(rec, pending[rec.ID])
 	})
 	if err != nil || !stats.Complete() {
-		return fmt.Errorf("scan of what came last: %+v, %w", stats, err)
+		return fmt.Errorf("scan of recent traces: %+v, %w", stats, err)
 	}
-	if sure && found > stored { // of repeats some are found late, which were said to be new
+	if sure && found > stored { // some duplicates are detected late, and were reported as new
 		return fmt.Errorf("new traces in the store: got %d, want %d", found, stored)
 	}
 	for _, c := range m.calls {
 		for _, t := range c.traces {
 			if c.acked && len(m.of[t.ID]) == 0 {
-				return fmt.Errorf("trace %s was acknowledged and is not there", t.ID)
+				return fmt.Errorf("acknowledged trace %s is missing", t.ID)
 			}
 		}
 	}
@@ -211,7 +211,7 @@ func (m *model) learn(ctx context.Context, r reader) error {
 	return nil
 }
 
-// place takes down where a new trace is.
+// place records the partition of a new trace.
 func (m *model) place(rec store.Record, calls []*call) error {
 	for _, c := range calls {
 		if rec.Received.Before(c.before.Add(-m.slack)) || rec.Received.After(c.after.Add(m.slack)) {
@@ -231,20 +231,20 @@ func (m *model) place(rec store.Record, calls []*call) error {
 	return fmt.Errorf("trace %s in partition %s, received at %v, was never sent, or not then", rec.ID, rec.Partition, rec.Received)
 }
 
-// near reports whether two partitions follow each other for sure: nothing fits in between.
+// near reports whether two partitions are adjacent.
 func (m *model) near(a, b string) bool { return startOf(a).Sub(startOf(b)).Abs() <= time.Hour }
 
-// startOf returns when the time of a partition begins.
+// startOf returns the start of a partition.
 func startOf(partition string) time.Time {
 	layout := "20060102T1504"
 	t, err := time.Parse(layout[:len(partition)], partition)
 	if err != nil {
-		panic(err) // of the name of a partition
+		panic(err) // the name of a partition is always valid
 	}
 	return t
 }
 
-// check compares a stored trace with what was sent.
+// check compares a stored trace with the trace that was sent.
 func (x *instance) check(rec store.Record) error {
 	pages := slices.Sorted(slices.Values(x.Pages))
 	if !bytes.Equal(rec.Payload, x.Payload) || !slices.Equal(rec.Pages, pages) || !rec.Received.Equal(x.received) {
@@ -254,7 +254,7 @@ func (x *instance) check(rec store.Record) error {
 	return nil
 }
 
-// settle brings the sums up to date with the instances.
+// settle updates the sums with the instances.
 func (m *model) settle() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -281,7 +281,7 @@ func (m *model) in(since, until time.Time) (out []*instance) {
 	return out
 }
 
-// on returns those of the instances that have time on page.
+// on returns the instances with time on page.
 func on(page string, list []*instance) (out []*instance) {
 	for _, x := range list {
 		if slices.Contains(x.Pages, page) {
@@ -291,12 +291,12 @@ func on(page string, list []*instance) (out []*instance) {
 	return out
 }
 
-// takes reports whether q asks for page.
+// takes reports whether q includes page.
 func (q question) takes(page string) bool {
 	return q.Page == page || q.Page == "" && (q.Pages == nil || q.Pages(page))
 }
 
-// want returns what a store has to answer, and of how many traces, each counted once for
+// want returns the correct result of q, and its number of traces, where a trace counts once for
 // each of its pages.
 func (m *model) want(q question) (of map[string]*trie.Profile, traces uint64) {
 	of = map[string]*trie.Profile{}

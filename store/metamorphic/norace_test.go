@@ -2,5 +2,5 @@
 
 package metamorphic
 
-// slowdown is how much longer things may take than in a plain run.
+// slowdown is the factor by which operations may be slower than in a plain run.
 const slowdown = 1

@@ -12,22 +12,22 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// operation is something to do with a store.
+// operation is an operation on a store.
 type operation struct {
 	name      string
 	weight    int
 	do        func(*run, context.Context) error
-	in        mode // the least mode that has it
+	in        mode // the first mode that includes it
 	always    bool // never left out
-	directory bool // of one alone
+	directory bool // only for directories
 }
 
-// mode says how a run uses a store. Each mode has all that those before it have.
+// mode is how a run uses a store. Each mode includes the operations of those before it.
 type mode int
 
 const (
 	alone    mode = iota // one operation at a time
-	together             // many at a time
+	together             // many concurrent operations
 )
 
 var operations = []operation{
@@ -81,14 +81,14 @@ func (x *run) append(ctx context.Context) error {
 	x.note("append %d", len(batch))
 	before := x.s.Version(time.Time{}, time.Time{})
 	if again := x.s.Version(time.Time{}, time.Time{}); again != before {
-		return fmt.Errorf("the version changes by itself: got %s after %s", again, before)
+		return fmt.Errorf("the version changed without new traces: got %s after %s", again, before)
 	}
 	fresh := slices.ContainsFunc(batch, func(t *trace) bool { return !x.model.known[t.ID] })
 	if err := x.send(ctx, batch); err != nil {
 		return err
 	}
 	if after := x.s.Version(time.Time{}, time.Time{}); after == before && fresh && x.model.known[batch[0].ID] {
-		return fmt.Errorf("the version stays %s although traces came", after)
+		return fmt.Errorf("the version is still %s although traces arrived", after)
 	}
 	return nil
 }
@@ -132,7 +132,8 @@ func (x *run) hours(ctx context.Context) error {
 	return x.move(ctx, d)
 }
 
-// almost sets the clock to shortly before the end of an hour, and sometimes goes on to the end, or crashes.
+// almost sets the clock to shortly before the end of an hour. Sometimes it then moves to the end,
+// or crashes.
 func (x *run) almost(ctx context.Context) error {
 	now := x.clock.Now()
 	end := now.Truncate(time.Hour).Add(time.Hour)
@@ -205,7 +206,7 @@ func (x *run) reopen(ctx context.Context) error {
 	return errors.Join(x.close(), x.open(ctx))
 }
 
-// crash goes on with what a crash would leave.
+// crash continues with the state that a crash would leave.
 func (x *run) crash(ctx context.Context) error {
 	x.note("crash")
 	if err := x.watch.do("crash", func() error { return x.home.crash(ctx, x.s) }); err != nil {
@@ -214,13 +215,13 @@ func (x *run) crash(ctx context.Context) error {
 	return x.goOn(ctx)
 }
 
-// goOn opens another store than the one that was open. Page views without a trace that were
-// not stored yet are forgotten.
+// goOn opens another store than the current one. Page views without a trace that were not stored
+// yet are lost.
 func (x *run) goOn(ctx context.Context) error {
 	if err := x.open(ctx); err != nil {
 		return err
 	}
-	if err := x.everything(ctx); err != nil { // which sees what is there of page views
+	if err := x.everything(ctx); err != nil { // notes the page views that exist
 		return err
 	}
 	x.model.forgetOutcomes()

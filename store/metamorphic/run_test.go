@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// start is when the clock of a run begins.
+// start is the initial time of the clock.
 var start = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
 // run is a sequence of operations on a store.
@@ -24,20 +24,20 @@ type run struct {
 	maker   *maker
 	model   *model
 	watch   watch
-	weights []int // of operations
+	weights []int // weights of operations
 	mode    mode
-	broken  chan error    // gets the first panic
-	moved   time.Duration // since all was rolled up
-	turned  atomic.Int64  // hours that workers ended meanwhile
+	broken  chan error    // receives the first panic
+	moved   time.Duration // since all traces were rolled up
+	turned  atomic.Int64  // hours that workers have ended meanwhile
 
 	s *machines
 
 	mu  sync.Mutex
-	log []string // what was done
+	log []string // the operations so far
 }
 
-// newRun chooses how a store is used. Some operations are left out, so that others meet more
-// often.
+// newRun chooses how a store is used. It leaves out some operations, so that others are combined
+// more often.
 func newRun(seed uint64, in mode, base string) *run {
 	r := rand.New(rand.NewPCG(seed, 1))
 	x := &run{mode: in, broken: make(chan error, 1), r: r, clock: newClock(start)}
@@ -56,25 +56,24 @@ func newRun(seed uint64, in mode, base string) *run {
 	return x
 }
 
-// note takes down an operation before it begins.
+// note logs an operation before it begins.
 func (x *run) note(format string, args ...any) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.log = append(x.log, fmt.Sprintf(format, args...))
 }
 
-// history returns what was done.
+// history returns the log of operations.
 func (x *run) history() string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return strings.Join(x.log, "\n")
 }
 
-// maxTraces bounds a run: then another one finds more.
+// maxTraces bounds a run. Beyond that a run with another seed finds more.
 const maxTraces = 4000 / slowdown
 
-// play does up to most operations, until the time is over. It returns the first thing that
-// is wrong.
+// play runs up to most operations until the time is over. It returns the first violation.
 func (x *run) play(ctx context.Context, most int, until time.Time) (err error) {
 	defer x.caught()
 	if err := x.open(ctx); err != nil {
@@ -95,12 +94,12 @@ func (x *run) play(ctx context.Context, most int, until time.Time) (err error) {
 	return x.end(ctx)
 }
 
-// caught ends the run when the store panics: what it has locked then stays so.
+// caught ends the run when the store panics, because locks may still be held then.
 func (x *run) caught() {
 	if v := recover(); v != nil {
 		select {
 		case x.broken <- fmt.Errorf("panic: %v\n%s", v, debug.Stack()):
-		default: // not the first
+		default: // not the first one
 		}
 	}
 }
@@ -119,9 +118,10 @@ func (x *run) choose() *operation {
 	panic("no operation")
 }
 
-// end checks all once more: at once, and after all is rolled up and a start.
+// end checks everything again: immediately, and after all traces were rolled up and the store was
+// reopened.
 func (x *run) end(ctx context.Context) error {
-	x.note("the end")
+	x.note("end of the run")
 	if err := errors.Join(x.everything(ctx), x.rollAll(ctx)); err != nil {
 		return fmt.Errorf("at the end: %w", err)
 	}
@@ -150,15 +150,15 @@ func (x *run) close() error {
 	return err
 }
 
-// rollAll rolls up all that is over, before it can expire.
+// rollAll rolls up all traces before they can expire.
 func (x *run) rollAll(ctx context.Context) error {
 	x.moved = 0
 	x.turned.Store(0)
 	return x.watch.do("maintain", func() error { x.s.Maintain(ctx); return nil })
 }
 
-// move sets the clock forward. What is not rolled up is kept for twice its time only, so it
-// is rolled up before that.
+// move moves the clock forward. Segments are kept for only twice the retention, so it rolls them up
+// before.
 func (x *run) move(ctx context.Context, d time.Duration) error {
 	if x.traits.retention > 0 {
 		d = min(d, x.traits.retention/2)
@@ -173,13 +173,12 @@ func (x *run) move(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// passed returns how far the clock moved since all was rolled up.
+// passed returns how far the clock has moved since all traces were rolled up.
 func (x *run) passed() time.Duration {
 	return x.moved + time.Duration(x.turned.Load())*time.Hour
 }
 
-// makeRoom sees to it that nothing expires before it is rolled up while workers end a few
-// hours.
+// makeRoom ensures that nothing expires before it is rolled up while workers end several hours.
 func (x *run) makeRoom(ctx context.Context) error {
 	if x.traits.retention > 0 && x.passed()+4*time.Hour > x.traits.retention {
 		return x.rollAll(ctx)

@@ -12,7 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// worker is what one goroutine does while others work.
+// worker is the work of one goroutine while others work.
 type worker struct {
 	*run
 	r     *rand.Rand
@@ -22,13 +22,13 @@ type worker struct {
 	do    func(*worker, context.Context) error
 }
 
-// manyAtOnce has goroutines work on the store at the same time.
+// manyAtOnce runs several goroutines on the store concurrently.
 func (x *run) manyAtOnce(ctx context.Context) error {
 	if err := x.makeRoom(ctx); err != nil {
 		return err
 	}
 	if x.r.IntN(2) == 0 {
-		if err := x.burst(ctx); err != nil { // to be read by several at once
+		if err := x.burst(ctx); err != nil { // traces for concurrent readers
 			return err
 		}
 	}
@@ -57,7 +57,7 @@ func (x *run) manyAtOnce(ctx context.Context) error {
 	return x.work(ctx, all, backup, others)
 }
 
-// work waits for all workers, then for the backup.
+// work waits for all workers, and then for the backup.
 func (x *run) work(ctx context.Context, all []*worker, b *backupOf, others chan struct{}) error {
 	errs := make([]error, len(all)+1)
 	var group, last sync.WaitGroup
@@ -109,7 +109,7 @@ func (w *worker) turns(ctx context.Context) error {
 	w.clock.move(time.Hour)
 	w.turned.Add(1)
 	if w.r.IntN(4) == 0 {
-		return nil // the next roll finds out
+		return nil // the next roll-up will detect it
 	}
 	return w.maintains(ctx)
 }
@@ -122,11 +122,11 @@ func (w *worker) selects(ctx context.Context) error {
 	return w.watch.do("select", func() error { return w.model.between(ctx, w.s, q) })
 }
 
-// hurried asks with next to no time for the answer.
+// hurried runs a query with a very short deadline.
 func (w *worker) hurried(ctx context.Context, q question) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(w.r.IntN(2000))*time.Microsecond)
 	defer cancel()
-	err := w.watch.do("select in a maxAge", func() error { _, err := ask(ctx, w.s, q); return err })
+	err := w.watch.do("select with a short deadline", func() error { _, err := ask(ctx, w.s, q); return err })
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (w *worker) looks(ctx context.Context) error {
 	return w.watch.do("look", func() error {
 		_, stats, err := w.s.Catalog(ctx, time.Time{}, time.Time{}, 0)
 		if err == nil && !stats.Complete() {
-			err = fmt.Errorf("catalogue is not complete: %+v", stats)
+			err = fmt.Errorf("catalogue is incomplete: %+v", stats)
 		}
 		for _, n := range w.s.nodes {
 			n.Counters()
@@ -158,15 +158,15 @@ func (w *worker) counts(context.Context) error {
 	return nil
 }
 
-// scanBetween checks a scan while others write: all that was there before is in it, and
-// nothing that was not sent.
+// scanBetween checks a scan during concurrent writes: it must include all traces that existed
+// before, and no trace that was not sent.
 func (m *model) scanBetween(ctx context.Context, r reader) error {
 	before := m.knownNow()
 	seen, twice := map[store.ID]bool{}, map[place]bool{}
 	stats, err := r.Scan(ctx, store.Query{}, func(rec store.Record) error {
 		at := place{rec.ID, rec.Partition}
 		if twice[at] {
-			return fmt.Errorf("trace %s is twice in partition %s", rec.ID, rec.Partition)
+			return fmt.Errorf("trace %s is stored twice in partition %s", rec.ID, rec.Partition)
 		}
 		twice[at], seen[rec.ID] = true, true
 		return nil
@@ -178,7 +178,7 @@ func (m *model) scanBetween(ctx context.Context, r reader) error {
 	for _, id := range before {
 		old := slices.ContainsFunc(m.of[id], func(x *instance) bool { return x.received.Before(kept) })
 		if !seen[id] && !old {
-			return fmt.Errorf("trace %s was acknowledged before the scan, and is not in it", id)
+			return fmt.Errorf("trace %s was acknowledged before the scan, but is missing from it", id)
 		}
 	}
 	return nil

@@ -11,17 +11,17 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// pages are what traces are of; the first ones more often.
+// pages are the pages of traces. The first ones are used more often.
 var pages = []string{"/feed", "/item/:id", "/cart", "/search", "/about"}
 
-// trace is a trace that was, or will be, handed to the store.
+// trace is a trace that was or will be sent to the store.
 type trace struct {
 	store.Record
 	doc    *trie.Trace
 	totals map[string]totals // by page
 }
 
-// totals are what adds up over traces.
+// totals are quantities that add up over traces.
 type totals struct{ traces, self, samples int64 }
 
 func (t *totals) add(o totals) {
@@ -30,26 +30,25 @@ func (t *totals) add(o totals) {
 	t.samples += o.samples
 }
 
-// maker makes traces. Nothing else uses its random numbers, so that it makes the same ones
-// again.
+// maker creates traces. It has its own random numbers, so the same seed gives the same traces.
 type maker struct {
 	r     *rand.Rand
-	next  int    // number of the next trace; it makes the id unique
-	epoch uint64 // names of functions change with it, and with them what compresses them well
+	next  int    // number of the next trace, which makes its id unique
+	epoch uint64 // part of the names of functions, so that dictionaries become outdated
 	views [][16]byte
-	made  []*trace // the last ones, to be sent again
+	made  []*trace // recent traces, to be sent again
 }
 
-// fork returns a maker of other traces, for another goroutine.
+// fork returns a maker of other traces for another goroutine.
 func (m *maker) fork() *maker {
-	const room = 1 << 16 // traces that it makes at most
+	const room = 1 << 16 // maximum number of traces that it creates
 	f := &maker{r: rand.New(rand.NewPCG(m.r.Uint64(), 1)), next: m.next, epoch: m.r.Uint64(),
 		views: slices.Clone(m.views), made: slices.Clone(m.made)}
 	m.next += room
 	return f
 }
 
-// join takes over what f knows.
+// join takes over the recent traces of f.
 func (m *maker) join(f *maker) {
 	m.views = last(append(m.views, f.views...), 200)
 	m.made = last(append(m.made, f.made...), 200)
@@ -58,7 +57,7 @@ func (m *maker) join(f *maker) {
 // last returns up to n of the last elements.
 func last[E any](list []E, n int) []E { return slices.Clone(list[max(0, len(list)-n):]) }
 
-// batch returns n traces: new page views, later chunks of earlier ones, and repeats.
+// batch returns n traces: new page views, later chunks of earlier ones, and duplicates.
 func (m *maker) batch(n int) (out []*trace) {
 	for range n {
 		if len(m.made) > 0 && m.r.IntN(12) == 0 {
@@ -70,9 +69,9 @@ func (m *maker) batch(n int) (out []*trace) {
 	return out
 }
 
-// burst returns n new traces of one page, each a view of its own. They are alike, so that
-// they are worth a dictionary, and are read in the order in which they came, so that the
-// last dictionary is met last.
+// burst returns n new traces of one page, each with its own view. They are similar, so that a
+// dictionary is worthwhile, and their ids are in the order of arrival, so that the last dictionary
+// is used last.
 func (m *maker) burst(n int) (out []*trace) {
 	m.epoch = m.r.Uint64()
 	for page := m.page(); len(out) < n; {
@@ -88,7 +87,7 @@ func (m *maker) view() (view [16]byte) {
 	if len(m.views) > 0 && m.r.IntN(3) == 0 {
 		return m.views[m.r.IntN(len(m.views))]
 	}
-	binary.BigEndian.PutUint64(view[:], uint64(m.next)*0x9E3779B97F4A7C15) // spread over the keys
+	binary.BigEndian.PutUint64(view[:], uint64(m.next)*0x9E3779B97F4A7C15) // distributes views over all keys
 	return view
 }
 
@@ -99,7 +98,7 @@ func (m *maker) trace(page string, view [16]byte) *trace {
 	m.views = append(m.views, view)
 	id := store.ID{View: view, Chunk: uint32(m.next)}
 	if m.r.IntN(4) == 0 {
-		id.Chunk = 1<<31 - id.Chunk // chunks do not come in their order
+		id.Chunk = 1<<31 - id.Chunk // chunks arrive out of order
 	}
 	m.next++
 	doc := m.document(page, id)
@@ -109,7 +108,7 @@ func (m *maker) trace(page string, view [16]byte) *trace {
 	}
 	payload, err := encode.EncodeTrace(doc)
 	if err != nil {
-		panic(err) // it is not a trace
+		panic(err) // not a valid trace
 	}
 	tags, _ := store.TagsOf(doc)
 	t := &trace{Record: store.Record{ID: id, Pages: doc.Pages(), Tags: tags, Payload: payload}, doc: doc, totals: map[string]totals{}}
@@ -122,7 +121,7 @@ func (m *maker) trace(page string, view [16]byte) *trace {
 	return t
 }
 
-// document returns a trace with time on one page, or on two.
+// document returns a trace with time on one or two pages.
 func (m *maker) document(page string, id store.ID) *trie.Trace {
 	r := m.r
 	t := &trie.Trace{Trie: *trie.New()}

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// patience is how long one operation may take, also on a busy machine.
+// patience is how long an operation may take, even on a busy machine.
 const patience = time.Minute * slowdown
 
-// watch notices operations that do not end.
+// watch detects operations that do not end.
 type watch struct {
 	mu      sync.Mutex
 	next    int
@@ -25,7 +25,7 @@ type watched struct {
 	begun time.Time
 }
 
-// do runs f under the eyes of the watch.
+// do runs f and watches its duration.
 func (w *watch) do(what string, f func() error) error {
 	w.mu.Lock()
 	if w.running == nil {
@@ -43,7 +43,7 @@ func (w *watch) do(what string, f func() error) error {
 	return f()
 }
 
-// overdue names what is under way if some of it takes too long, else it returns "".
+// overdue returns the running operations if one of them takes too long, or "".
 func (w *watch) overdue() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,8 +61,8 @@ func (w *watch) overdue() string {
 	return strings.Join(out, "; ")
 }
 
-// stuck waits until an operation takes too long and says which, with all goroutines. It
-// returns "" when ctx ends.
+// stuck waits until an operation takes too long, and returns the running operations and all
+// goroutines. It returns "" when ctx ends.
 func (w *watch) stuck(ctx context.Context) string {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()

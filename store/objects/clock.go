@@ -7,76 +7,80 @@ import (
 	"time"
 )
 
-// Clock tells the time of the store, so that machines agree on it whatever their own clocks say. The
-// header Date of answers has whole seconds, so that one answer says it to a second, and many answers
-// together say it much better.
+// Clock estimates the time of the store, so that machines agree on the time even if their own
+// clocks are wrong. The Date header of a response has a precision of one second; combining many
+// responses gives a much better estimate.
 type Clock struct {
 	now func() time.Time
-	// passed says how much time has passed since the start, whatever the clock of this machine is set to.
+	// passed returns the time since the start, even if the clock of this machine is changed.
 	passed func() time.Duration
 
 	mu        sync.Mutex
-	low, high time.Duration // the clock of the store less ours is between them
-	at        time.Time     // when that was found out, by our clock
-	atPassed  time.Duration // and then had passed
+	low, high time.Duration // bounds of the store's clock minus ours
+	at        time.Time     // when they were estimated, by our clock
+	atPassed  time.Duration // the same as time since the start
 	known     bool
-	heard     time.Time     // when the store answered last, by our clock
+	heard     time.Time     // the last response of the store, by our clock
 	local     bool          // there is no other clock than ours
-	jump      time.Duration // from when the place was used last to the start, if that is not believed yet
-	last      time.Time     // the latest time of this machine that was believed, if there is no other clock
-	lastAt    time.Duration // and how much time had passed then
-	set       time.Time     // when one of the clocks was last found set by more than setBy, by our clock
+	jump      time.Duration // time between the last use of the place and the start, if that is not trusted yet
+	last      time.Time     // the latest trusted time of this machine, if there is no other clock
+	lastAt    time.Duration // the same as time since the start
+	set       time.Time     // when a clock was last found to be changed by more than setBy, by our clock
 	disputed  dispute
 }
 
-// dispute is a time of the store that its last answers say, and that can not be if those before were right.
+// dispute is a time of the store that recent responses agree on, but that contradicts earlier ones.
 type dispute struct {
 	low, high time.Duration
 	since     time.Time
-	answers   int // 0 if there is none
+	answers   int // number of responses; 0 if there is no dispute
 }
 
-// One answer may be wrong, or come from something on the way. So a time that is far from that of this machine and from
-// what the store said before is believed after so many answers in so long. Nearby is how far clocks are off that are taken for right.
+// A single response may have a wrong time, or come from a proxy. So a time that is far from the
+// clock of this machine and from earlier responses is only trusted after believeAnswers responses
+// within at least believeAfter. nearby is the maximum error of a clock that counts as correct.
 const (
 	nearby         = 10 * time.Minute
 	believeAnswers = 8
 	believeAfter   = 3 * time.Minute
 )
 
-// setBy is by how much a clock jumps that was set, and calmAfter how long after that nothing should be deleted by its age.
+// setBy is the jump from which on a clock counts as changed. calmAfter is how long nothing should
+// be deleted by age afterwards.
 const (
 	setBy     = time.Minute
 	calmAfter = time.Hour
 )
 
-// The time of a machine may be wrong from the start, as with a flat battery: one that is further than jumpBy from when the place was used last is
-// not believed for as long as an operator may need to see that.
+// The clock of a machine may be wrong from the start, as with an empty battery. A clock that is
+// more than jumpBy away from the last use of the place is not trusted for jumpAfter, so that an
+// operator can notice it.
 const (
 	jumpBy    = 24 * time.Hour
 	jumpAfter = 3 * time.Hour
 )
 
-// drift is how much faster or slower clocks may go.
+// drift is the maximum relative error in the speed of clocks.
 const drift = 200e-6
 
-// useful is the longest call from which the time is told.
+// useful is the maximum duration of a request whose response is used for estimating the time.
 const useful = 10 * time.Second
 
-// NewClock returns the clock of a place whose answers say the time, see [Clock.Note]. Now is the clock of this machine.
+// NewClock returns the clock of a place whose responses have the time, see [Clock.Note]. now is the
+// clock of this machine.
 func NewClock(now func() time.Time) *Clock {
 	start := now()
-	return &Clock{now: now, passed: func() time.Duration { return now().Sub(start) }} // which is monotonic, where now is that
+	return &Clock{now: now, passed: func() time.Duration { return now().Sub(start) }} // monotonic if now is
 }
 
-// LocalClock returns the clock of a place on this machine: that of the machine.
+// LocalClock returns the clock of a local place, which is the clock of this machine.
 func LocalClock(now func() time.Time) *Clock {
 	c := NewClock(now)
 	c.at, c.known, c.local = now(), true, true
 	return c
 }
 
-// LastUsed sets when the place was used last, by a time that was believed.
+// LastUsed sets the last use of the place, as a trusted time.
 func (c *Clock) LastUsed(at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +90,7 @@ func (c *Clock) LastUsed(at time.Time) {
 	c.last, c.lastAt = at, c.passed()
 }
 
-// behind returns by how much the clock of this machine is certainly behind, 0 if it may be right.
+// behind returns how far the clock of this machine is definitely behind, or 0 if it may be correct.
 // The caller holds the lock.
 func (c *Clock) behind(now time.Time) time.Duration {
 	if !c.local || c.last.IsZero() {
@@ -101,7 +105,8 @@ func (c *Clock) behind(now time.Time) time.Duration {
 // Local returns the time of this machine.
 func (c *Clock) Local() time.Time { return c.now() }
 
-// Heard returns when the store answered last, by the clock of this machine; zero if it never did.
+// Heard returns the time of the last response of the store, by the clock of this machine, or zero
+// if there was none.
 func (c *Clock) Heard() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,8 +116,8 @@ func (c *Clock) Heard() time.Time {
 	return c.heard
 }
 
-// Note notes that the clock of the store was in the second that begins with date, somewhen between
-// two times of ours.
+// Note records a response with the given Date. The store sent it at some time between sent and
+// received, which are times of this machine.
 func (c *Clock) Note(sent, received, date time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +131,7 @@ func (c *Clock) Note(sent, received, date time.Time) {
 		slack := max(0, time.Duration(float64(received.Sub(c.at))*drift))
 		if l, h := max(low, c.low-slack), min(high, c.high+slack); l <= h {
 			low, high = l, h
-		} else { // one of the clocks was set
+		} else { // one of the clocks was changed
 			if !c.believe(low, high, received) {
 				return
 			}
@@ -138,7 +143,8 @@ func (c *Clock) Note(sent, received, date time.Time) {
 	c.low, c.high, c.at, c.atPassed, c.known, c.disputed = low, high, received, c.passed(), true, dispute{}
 }
 
-// follow finds out whether our clock was set since the last answer: what it says has gone on by another time than what passed.
+// follow detects whether our clock was changed since the last response: its progress differs from
+// the time that has passed.
 func (c *Clock) follow(now time.Time) {
 	if !c.known {
 		return
@@ -156,7 +162,7 @@ func (c *Clock) follow(now time.Time) {
 	}
 }
 
-// believe reports whether an answer is believed that contradicts those before.
+// believe reports whether to trust a response that contradicts earlier ones.
 func (c *Clock) believe(low, high time.Duration, now time.Time) bool {
 	if ((low + high) / 2).Abs() <= nearby {
 		return true
@@ -170,10 +176,10 @@ func (c *Clock) believe(low, high time.Duration, now time.Time) bool {
 	return d.answers >= believeAnswers && now.Sub(d.since) >= believeAfter
 }
 
-// Doubt returns why nothing should be deleted by its age now: the clocks of the store and of this
-// machine differ by more than ten minutes, one of them was set in the last hour, at a start in the
-// last three hours it was more than a day after the last use of the place, or it is more than a
-// day before that.
+// Doubt returns why nothing should be deleted by age at the moment, or nil. The reasons are: the
+// clocks of the store and of this machine differ by more than ten minutes; one of them was changed
+// in the last hour; at a start in the last three hours, the clock was more than a day after the
+// last use of the place; or the clock is more than a day before the last use.
 func (c *Clock) Doubt() error {
 	now := c.now()
 	c.mu.Lock()
@@ -182,37 +188,37 @@ func (c *Clock) Doubt() error {
 	by := c.behind(now)
 	switch offset := (c.low + c.high) / 2; {
 	case by != 0:
-		return fmt.Errorf("the clock of this machine says %s, %v before the data was used last: "+
-			"set it, or start with --believe-clock if it is right",
+		return fmt.Errorf("the clock of this machine shows %s, %v before the last use of the data; "+
+			"correct it, or start with --believe-clock if it is right",
 			now.UTC().Format(time.RFC3339), by.Round(time.Hour))
 	case !c.known:
-		return errors.New("the store has not said what time it is")
+		return errors.New("the store has not sent its time yet")
 	case offset.Abs() > nearby:
-		return fmt.Errorf("the clock of this machine and that of the store differ by %v", offset.Abs().Round(time.Second))
+		return fmt.Errorf("the clocks of this machine and of the store differ by %v", offset.Abs().Round(time.Second))
 	case c.disputed.answers > 0:
-		return fmt.Errorf("the store says that its clock was set by %v", ((c.disputed.low+c.disputed.high)/2 - offset).Round(time.Second))
+		return fmt.Errorf("the clock of the store seems to have been changed by %v", ((c.disputed.low+c.disputed.high)/2 - offset).Round(time.Second))
 	case c.jump != 0 && c.passed() < jumpAfter:
-		return fmt.Errorf("the clock of this machine says %s, and at the start that was %v from when the data was used last: believed %v after the start, or with --believe-clock",
+		return fmt.Errorf("the clock of this machine shows %s; at the start it was %v away from the last use of the data; it is trusted %v after the start, or with --believe-clock",
 			now.UTC().Format(time.RFC3339), c.jump.Abs().Round(time.Hour), jumpAfter)
 	case !c.set.IsZero() && now.Sub(c.set) < calmAfter:
-		return fmt.Errorf("the clock of this machine or of the store was set %v ago", now.Sub(c.set).Round(time.Second))
+		return fmt.Errorf("the clock of this machine or of the store was changed %v ago", now.Sub(c.set).Round(time.Second))
 	}
 	c.last, c.lastAt = now, c.passed()
 	return nil
 }
 
-// Offset returns how far the clock of the store is ahead of ours, and to what it is known; ok is false
-// before the first answer.
+// Offset returns the store's clock minus ours, and the maximum error of that estimate. It returns
+// false before the first response.
 func (c *Clock) Offset() (offset, within time.Duration, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return (c.low + c.high) / 2, (c.high - c.low) / 2, c.known
 }
 
-// Now returns the time of the store; that of this machine before the first answer. If there is no
-// other clock than that of this machine, and it is more than a day before the latest time that was
-// believed, Now returns that time plus what has passed since. Objects that are stored meanwhile
-// would otherwise expire as soon as the clock is right.
+// Now returns the time of the store, or the time of this machine before the first response. If
+// there is only the clock of this machine, and it is more than a day before the latest trusted
+// time, Now returns the trusted time plus the time that has passed since. Otherwise objects that
+// are stored meanwhile would expire as soon as the clock is corrected.
 func (c *Clock) Now() time.Time {
 	now := c.now()
 	c.mu.Lock()

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Many answers that say whole seconds tell the time much better than one, and a clock that is set
-// is found out.
+// Many responses with whole seconds give a much better estimate than one, and a change of the clock
+// is detected.
 func TestClock(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	local := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	c := NewClock(func() time.Time { return local })
 	if _, _, ok := c.Offset(); ok || !c.Now().Equal(local) {
-		t.Error("it knows the time before the first answer")
+		t.Error("the time is known before the first response")
 	}
 	for _, ahead := range []time.Duration{7*time.Minute + 123*time.Millisecond, -3 * time.Second, 0} {
 		for range 200 {
@@ -36,11 +36,12 @@ func TestClock(t *testing.T) {
 	before, _, _ := c.Offset()
 	c.Note(local, local.Add(time.Minute), local.Add(time.Hour))
 	if after, _, _ := c.Offset(); after != before {
-		t.Error("an answer that took a minute tells the time")
+		t.Error("a response after a minute is used for the estimate")
 	}
 }
 
-// An answer with a wrong time is not believed, many over some minutes are; and until long after that nobody relies on them.
+// A single response with a wrong time is not trusted, but many responses over some minutes are.
+// Until long after that the clock is in doubt.
 func TestClockIsSet(t *testing.T) {
 	local := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	c := NewClock(func() time.Time { return local })
@@ -54,7 +55,7 @@ func TestClockIsSet(t *testing.T) {
 	off := func(want time.Duration) {
 		t.Helper()
 		if got, _, _ := c.Offset(); (got - want).Abs() > time.Second {
-			t.Fatalf("the store is taken to be %v ahead, want %v", got, want)
+			t.Fatalf("the store is estimated to be %v ahead, want %v", got, want)
 		}
 	}
 	doubts := func(want bool) {
@@ -82,7 +83,7 @@ func TestClockIsSet(t *testing.T) {
 	off(ahead)
 	doubts(true)
 	ahead = 0
-	answers(1, time.Minute) // which agrees with this machine
+	answers(1, time.Minute) // agrees with this machine
 	off(0)
 	answers(58, time.Minute)
 	doubts(true)
@@ -90,7 +91,7 @@ func TestClockIsSet(t *testing.T) {
 	doubts(false)
 }
 
-// The clock of the machine is set: the time of the store goes on.
+// If the clock of this machine is changed, the time of the store is not affected.
 func TestClockOfMachineIsSet(t *testing.T) {
 	right := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	local, passed := right, time.Duration(0)
@@ -107,17 +108,18 @@ func TestClockOfMachineIsSet(t *testing.T) {
 			t.Errorf("set by %v: the time of the store is off by %v", by, off)
 		}
 		if c.Doubt() == nil {
-			t.Errorf("set by %v: nobody doubts it", by)
+			t.Errorf("set by %v: the clock is not in doubt", by)
 		}
 		c.Note(local, local, right)
 		if off := c.Now().Sub(right).Abs(); off > 2*time.Second {
-			t.Errorf("set by %v: after an answer the time of the store is off by %v", by, off)
+			t.Errorf("set by %v: after a response the time of the store is off by %v", by, off)
 		}
 	}
 }
 
-// A clock that is days after the last use of the place is believed some hours after the start, and
-// immediately if it is not that far off. One that is days before it is wrong for as long as it is.
+// A clock that is days after the last use of the place is trusted three hours after the start, and
+// immediately if the difference is less than a day. A clock that is days before it is never
+// trusted.
 func TestLastUsed(t *testing.T) {
 	const day = 24 * time.Hour
 	for off, want := range map[time.Duration][3]bool{
@@ -136,8 +138,8 @@ func TestLastUsed(t *testing.T) {
 	}
 }
 
-// While a clock is far before the last time that was believed, time goes on from there. A clock
-// that is set right is followed.
+// While a clock is more than a day before the latest trusted time, time continues from the trusted
+// time. Once the clock is corrected, it is used again.
 func TestClockIsBehind(t *testing.T) {
 	used := time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)
 	local, passed := time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), time.Duration(0)
@@ -147,7 +149,7 @@ func TestClockIsBehind(t *testing.T) {
 	says := func(what string, want time.Time, doubted bool) {
 		t.Helper()
 		if err := c.Doubt(); !c.Now().Equal(want) || (err != nil) != doubted {
-			t.Errorf("%s: it is %v, doubt %v, want %v, %v", what, c.Now(), err, want, doubted)
+			t.Errorf("%s: got %v with doubt %v, want %v, %v", what, c.Now(), err, want, doubted)
 		}
 	}
 	c.LastUsed(used)
@@ -156,22 +158,22 @@ func TestClockIsBehind(t *testing.T) {
 	says("five hours later", used.Add(5*time.Hour), true)
 	right := used.Add(70 * time.Hour)
 	local = right
-	says("set right", right, true)
+	says("corrected", right, true)
 	wait(61 * time.Minute)
 	says("an hour after that", right.Add(61*time.Minute), false)
 	wait(48 * time.Hour)
 	says("two days after that", local, false)
 	right, local = local, local.Add(-420*24*time.Hour)
-	says("set back while it runs", right, true)
+	says("set back while running", right, true)
 	wait(time.Hour)
 	says("an hour later", right.Add(time.Hour), true)
 	local = right.Add(time.Hour)
-	says("set right again", local, true)
-	local, right = local.Add(-2*time.Hour), local.Add(-2*time.Hour) // which may be right
-	says("set back by little", right, true)
+	says("corrected again", local, true)
+	local, right = local.Add(-2*time.Hour), local.Add(-2*time.Hour) // this may be correct
+	says("set back by two hours", right, true)
 	wait(61 * time.Minute)
 	says("an hour after that", local, false)
 
-	c = LocalClock(func() time.Time { return local }) // nothing is known of the last use
+	c = LocalClock(func() time.Time { return local }) // the last use is unknown
 	says("the first start", local, false)
 }

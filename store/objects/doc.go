@@ -1,9 +1,9 @@
-// Package objects is the contract of places where objects are kept: a bucket in a store that speaks the protocol of
-// Amazon S3, or a directory of this machine.
+// Package objects defines the interface of places for objects: a bucket in an object store with the
+// protocol of Amazon S3, or a local directory.
 //
 //	objects.go  Store: put under a condition, get, get a range, list, delete, probe
-//	clock.go    Clock: the time of the place, whatever the machines on it say
+//	clock.go    Clock: the time of the place, independent of the clocks of its machines
 //
-// What makes many machines agree is one promise: of several who put an object under the condition that it is as they
-// know it, one succeeds.
+// Nodes coordinate through one guarantee: if several of them put an object on condition that it is
+// unchanged, exactly one succeeds.
 package objects

@@ -8,69 +8,74 @@ import (
 	"time"
 )
 
-// Store is a place for objects, under keys whose parts are separated by slashes. Its methods may be called at once.
+// Store is a place for objects. The parts of keys are separated by slashes. It is safe for
+// concurrent use by multiple goroutines.
 type Store interface {
-	// Put stores an object durably and returns its tag. [ErrConflict] says that the condition is not met, and that nothing is
-	// stored. After other errors it is not known what is stored. It is tried once, since a second attempt of the same call would
-	// meet what the first one left.
+	// Put stores an object durably and returns its tag. It returns [ErrConflict] if the condition
+	// is not met; nothing is stored then. After any other error the object may or may not be
+	// stored. Put does not retry, because a second attempt could conflict with the object that the
+	// first one has stored.
 	Put(ctx context.Context, key string, body []byte, c Condition) (Tag, error)
 
-	// Get returns an object of at most so many bytes. It is nil if it is as known says. [ErrNotFound] says that there is none.
+	// Get returns an object of up to most bytes. It returns nil if the tag of the object is
+	// known, and [ErrNotFound] if there is no object.
 	Get(ctx context.Context, key string, most int64, known Tag) (*Object, error)
 
-	// Range returns n bytes of an object from an offset on, and how many bytes the object has. An offset that is negative counts
-	// from the end; then there may be fewer.
+	// Range returns n bytes of an object from offset on, and the size of the object. If offset is
+	// negative, Range returns the last -offset bytes, or the whole object if it is smaller.
 	Range(ctx context.Context, key string, offset, n int64) (body []byte, size int64, err error)
 
-	// List yields the objects whose keys begin with prefix and are behind after, sorted by key. It ends with an error, if
-	// there is one.
+	// List yields the objects whose keys begin with prefix and are greater than after, sorted by
+	// key. After an error it stops.
 	List(ctx context.Context, prefix, after string) iter.Seq2[Entry, error]
 
-	// Delete deletes objects, at most [MaxDelete]. Those that are not there are fine.
+	// Delete deletes objects, at most [MaxDelete]. It ignores missing objects.
 	Delete(ctx context.Context, keys ...string) error
 
-	// Probe finds out whether the place keeps the promises above. It must have been called before a condition [Is] is used.
+	// Probe checks that the place keeps the guarantees above. It must be called before a condition
+	// [Is] is used.
 	Probe(ctx context.Context) error
 
-	// Exclusive reports whether no other machine and no other process puts objects there.
+	// Exclusive reports whether no other process can put objects.
 	Exclusive() bool
 
-	// Unready returns why nothing can be put for the moment, as far as that is known.
+	// Unready returns why no object can be put at the moment, or nil.
 	Unready() error
 
-	// Clock returns the clock of the place, which all who use it share.
+	// Clock returns the clock of the place, which all of its users share.
 	Clock() *Clock
 
-	// Name is what messages call the place. It ends with a slash.
+	// Name returns the name of the place for messages. It ends with a slash.
 	Name() string
 
-	// Requests returns what was asked since the start.
+	// Requests returns the number of requests since the start.
 	Requests() Requests
 }
 
-// Purger is a [Store] that keeps the bytes of deleted objects on its disk for a while.
+// Purger is a [Store] that keeps the bytes of deleted objects on disk for a while.
 type Purger interface {
-	// Purge removes them, at the latest an hour after they were stored if it is called regularly. If
-	// everything is set, it removes them now, which is more work.
+	// Purge removes the bytes of deleted objects. If it is called regularly, they are removed
+	// within an hour after they were stored. If everything is set, it removes them immediately,
+	// which is more work.
 	Purge(everything bool)
 }
 
-// Tag names a state of an object. Equal contents may have equal ones.
+// Tag identifies a version of an object. Versions with equal content may have the same tag.
 type Tag string
 
-// Condition says what must be there, or else nothing is put. The zero value is no condition.
+// Condition is a condition of [Store.Put]. The zero value is no condition.
 type Condition struct {
-	Absent bool // no object
-	Tag    Tag  // an object in this state; "" is any, or none
+	Absent bool // there must be no object
+	Tag    Tag  // the object must have this tag; "" for any or no object
 }
 
-// Absent is the condition that there is no such object.
+// Absent is the condition that there is no object.
 var Absent = Condition{Absent: true}
 
-// Is returns the condition that the object is as it was.
+// Is returns the condition that the object has tag t.
 func Is(t Tag) Condition { return Condition{Tag: t} }
 
-// Object is what a key has.
+// Object is the content of an object, with its tag.
 type Object struct {
 	Body []byte
 	Tag  Tag
@@ -80,44 +85,46 @@ type Object struct {
 type Entry struct {
 	Key      string
 	Size     int64
-	Modified time.Time // by the clock of the store
+	Modified time.Time // by the store's clock
 }
 
-// MaxDelete is how many objects one call deletes.
+// MaxDelete is the maximum number of objects per call of [Store.Delete].
 const MaxDelete = 1000
 
-// Probes is what the names of objects begin with that [Store.Probe] puts and deletes.
+// Probes is the prefix of objects that [Store.Probe] creates and deletes.
 const Probes = "probe/"
 
-// Marker is the key of the first object of a place: without it nothing there is ours.
+// Marker is the key of the first object of a place. Without it, none of the files there belong to
+// this program.
 const Marker = "FORMAT"
 
-// Fresh is what the keys of objects begin with that come from outside. Where room is scarce they leave some for those that are made
-// of them, since these make it possible to delete something.
+// Fresh is the prefix of objects with incoming data. When space is scarce they leave some of it for
+// objects that are made from them, because only after that can fresh objects be deleted.
 const Fresh = "seg/"
 
-// Requests are how many requests were sent since the start, each attempt counted, by what stores charge for.
+// Requests are the numbers of requests since the start, by kind, as stores charge for them. Each
+// attempt counts.
 type Requests struct {
 	Put, Get, List, Delete uint64
 }
 
 var (
-	// ErrNotFound says that there is no such object.
-	ErrNotFound = errors.New("there is no such object")
+	// ErrNotFound is returned if there is no such object.
+	ErrNotFound = errors.New("object not found")
 
-	// ErrDamaged is returned if the bytes of an object were read, and they are wrong. An error of
-	// reading them is not damage.
+	// ErrDamaged is returned if the bytes of an object were read but are wrong. A failed read is
+	// not damage.
 	ErrDamaged = errors.New("damaged")
 
-	// ErrConflict says that a condition is not met, and that nothing was stored.
-	ErrConflict = errors.New("somebody else was first")
+	// ErrConflict is returned if a condition is not met. Nothing was stored.
+	ErrConflict = errors.New("another writer was first")
 
-	// ErrNoSpace says that too little space is left to put an object, and that nothing was stored.
+	// ErrNoSpace is returned if there is too little free space for an object. Nothing was stored.
 	ErrNoSpace = errors.New("too little free space")
 )
 
-// Temporary reports whether the place, or the way to it, is said to be at fault, and may not be soon: it is busy, fails, or does
-// not answer.
+// Temporary reports whether the failure may be over soon: the place is busy, failed, or did not
+// respond.
 func Temporary(err error) bool {
 	e, ok := errors.AsType[interface {
 		error
@@ -126,7 +133,7 @@ func Temporary(err error) bool {
 	return ok && e.Temporary()
 }
 
-// Cause says what went wrong, without which object it was about.
+// Cause returns the error without the name of the object, so that equal errors can be grouped.
 func Cause(err error) string {
 	if e, ok := errors.AsType[interface {
 		error
@@ -140,7 +147,7 @@ func Cause(err error) string {
 	return err.Error()
 }
 
-// Refused reports whether the place says that the same call has no success however often it is tried.
+// Refused reports whether retrying the same call is useless.
 func Refused(err error) bool {
 	e, ok := errors.AsType[interface {
 		error

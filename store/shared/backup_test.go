@@ -206,7 +206,7 @@ func (w *world) sameAgain(n *Node, inBucket bool) {
 			}
 			got, err := b.answers(w.t.Context(), query.Local{Reader: r}, sel)
 			if err != nil || !slices.Equal(got, want) {
-				w.fail("%q since %v: the answers of the copy are others, or %v", page, since, err)
+				w.fail("%q since %v: the responses of the copy differ, or failed: %v", page, since, err)
 			}
 		}
 	}
@@ -262,7 +262,8 @@ func TestBackupOfDirectory(t *testing.T) {
 	}()
 	waits := 4
 	out := &slow{before: func(p []byte) {
-		if waits > 0 && bytes.Contains(p, []byte("hours/")) { // until the hour is closed and its remaining objects can be copied
+		// Wait until the hour is closed, so that its remaining objects are copied afterwards.
+		if waits > 0 && bytes.Contains(p, []byte("hours/")) {
 			waits--
 			for until := rounds.Load() + 8; rounds.Load() < until; {
 				time.Sleep(time.Millisecond)

@@ -25,8 +25,8 @@ func (n *Node) Delete(ctx context.Context, s deletion.Selection, by string, dryR
 // other nodes accepted. It must be called before [Node.Run].
 func (n *Node) OnDelete(f func(gone func(page string) bool)) { n.roller.OnDelete(f) }
 
-// Deletions returns open requests and records of completed ones, newest first, at most most of
-// them.
+// Deletions returns open requests and records of completed ones, newest first, but no more
+// than most.
 func (r *Reader) Deletions(ctx context.Context, most int) ([]*deletion.Request, error) {
 	return deletion.List(ctx, r.b, most)
 }

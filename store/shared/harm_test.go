@@ -99,7 +99,7 @@ func (h *harm) hurtSomething() {
 		}
 	}
 	what := h.rnd.IntN(4)
-	h.say("%s %s", []string{"delete", "damage", "put back", "double"}[what], k)
+	h.say("%s %s", []string{"delete", "damage", "restore", "duplicate"}[what], k)
 	switch what {
 	case 0:
 		h.ruin(k, body)

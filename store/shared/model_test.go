@@ -364,7 +364,7 @@ func (w *world) check(n *Node) {
 		found[stored{rec.Page, rec.ID}] = append(found[stored{rec.Page, rec.ID}], rec.Received)
 		if key := rec.Partition + " " + rec.Page; key != last {
 			if raw[key] != nil {
-				w.fail("%s comes in two parts", key)
+				w.fail("%s is passed in two parts", key)
 			}
 			raw[key], last, lastView = newMerged(rec.Page), key, ""
 		}
@@ -395,7 +395,7 @@ func (w *world) check(n *Node) {
 			for _, page := range rec.Pages {
 				kept := slices.ContainsFunc(found[stored{page, rec.ID}], func(t time.Time) bool { return t.Sub(at).Abs() <= 2*time.Hour })
 				if !kept && at.After(oldest) {
-					w.fail("%s of %s was acknowledged at %v and is not there; %v are", rec.ID, page, at, found[stored{page, rec.ID}])
+					w.fail("%s of %s was acknowledged at %v, but is missing; got %v", rec.ID, page, at, found[stored{page, rec.ID}])
 				}
 			}
 		}

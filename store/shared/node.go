@@ -105,7 +105,8 @@ func Open(ctx context.Context, b objects.Store, o Options) (*Node, error) {
 		return nil, err
 	}
 	n.Reader = &Reader{q, v}
-	if err := n.Unready(); err != nil && !errors.Is(err, objects.ErrNoSpace) { // data on a full disk can be queried, and rolling up frees space
+	// Data on a full disk can be queried, and rolling up frees space.
+	if err := n.Unready(); err != nil && !errors.Is(err, objects.ErrNoSpace) {
 		return nil, err
 	}
 	instance := newInstance()

@@ -103,7 +103,9 @@ func TestAdopt(t *testing.T) {
 		}
 		errand := openNode(t, s, Options{})
 		v := verified(t, errand)
-		if len(v.Findings) != 9 { // the manifest, which is older than a copy; the first hour's run, which was packed since, and its rollups; unnamed runs, one of them also packed
+		// Expected are the manifest, which is older than a copy; the first hour's run, which was packed since,
+		// and its rollups; unnamed runs, one of them also packed.
+		if len(v.Findings) != 9 {
 			t.Errorf("%+v", v.Findings)
 		}
 		if _, err := errand.Repair(t.Context(), v); err != nil {

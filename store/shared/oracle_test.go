@@ -110,7 +110,7 @@ func (h *harm) do(what string, f func()) {
 		if h.objects[k] == nil {
 			h.deleted(what, k, was[k])
 		} else if !bytes.Equal(h.objects[k], was[k]) && !strings.HasSuffix(k, "MANIFEST") {
-			h.fail("%s: %s is another one", what, k)
+			h.fail("%s: %s was changed", what, k)
 		}
 	}
 }
@@ -129,12 +129,12 @@ func (h *harm) deleted(what, k string, body []byte) {
 			return
 		}
 		if !x.sound && !h.hurt[place(k)] && kind == "raw" {
-			h.fail("%s: %s is deleted, which can not be read", what, k)
+			h.fail("%s: %s was deleted although it cannot be read", what, k)
 		}
 		left := h.traces()
 		for _, id := range x.ids {
 			if s := h.sent[id]; s != nil && !left[id] && !h.ruined[id] && !s.wrong && time.Since(s.at) < keptTrue.Retention-time.Hour {
-				h.fail("%s: %s is deleted, and trace %x of %v ago is nowhere else", what, k, id.View[:2], time.Since(s.at))
+				h.fail("%s: %s was deleted, but no other object has trace %x of %v ago", what, k, id.View[:2], time.Since(s.at))
 			}
 		}
 	case "hours", "days":
@@ -147,10 +147,10 @@ func (h *harm) deleted(what, k string, body []byte) {
 			}
 		}
 		if strings.HasSuffix(k, "MANIFEST") || newer < 4 {
-			h.fail("%s: %s is deleted, and there are %d newer ones", what, k, newer)
+			h.fail("%s: %s was deleted, and there are %d newer ones", what, k, newer)
 		}
 	default:
-		h.fail("%s: %s is deleted", what, k)
+		h.fail("%s: %s was deleted", what, k)
 	}
 }
 
@@ -183,7 +183,7 @@ func (h *harm) deletedSums(what, k string, x *contents) {
 		}
 	}
 	if max(runs, hours) < x.traces {
-		h.fail("%s: %s is deleted, which has %d traces, and nothing tells of them", what, k, x.traces)
+		h.fail("%s: %s was deleted, but no other object counts its %d traces", what, k, x.traces)
 	}
 }
 
@@ -218,13 +218,13 @@ func (h *harm) answers(n *Node, when string, unharmed bool) {
 	v := verified(h, n)
 	said := err != nil || !stats.Complete() || len(v.Findings) > 0 || n.Unready() != nil
 	if said && unharmed {
-		h.fail("%s: nothing is wrong, but: %v, %v, %+v, %v", when, err, stats.Unreadable, v.Findings, n.Unready())
+		h.fail("%s: no harm was done, but got %v, %v, %+v, %v", when, err, stats.Unreadable, v.Findings, n.Unready())
 	}
 	there := h.traces()
 	for id, s := range h.sent {
 		switch {
 		case found[id] > 1 && !(h.ruined[id] && said): // it may have become another object
-			h.fail("%s: trace %x of %v is there %d times; findings: %+v", when, id.View[:2], s.at, found[id], v.Findings)
+			h.fail("%s: got trace %x of %v %d times; findings: %+v", when, id.View[:2], s.at, found[id], v.Findings)
 		case found[id] == 0 && (there[id] || !h.ruined[id]) && !s.wrong && time.Since(s.at) < keptTrue.Retention-time.Hour && !said:
 			h.fail("%s: trace %x of %v is missing from responses without a report; it is in %v", when, id.View[:2], s.at, h.where(id))
 		}

@@ -24,7 +24,8 @@ func TestBadSegment(t *testing.T) {
 		}
 		appendTo(t, n, 1, 2)
 		got := map[byte]int{}
-		for round := 0; round < 3 && len(got) < 2; round++ { // the shard of /a may be left to the other node for a while
+		// The node may leave the shard of /a to the other node for some rounds.
+		for round := 0; round < 3 && len(got) < 2; round++ {
 			settleNode(t.Context(), n, 1)
 			got = countOf(t, n)
 		}

@@ -21,7 +21,8 @@ func TestRetentionWithoutOwner(t *testing.T) {
 		}
 		settleNode(t.Context(), n, 2)
 		before := countUnder(t, n, "raw/")
-		// The process is killed, so it does not release its shards. The next one has another instance id.
+		// The process is killed, so it does not release its shards. The next one has another
+		// instance id.
 		n = openNode(t, s, o)
 		for range 48 {
 			time.Sleep(time.Hour)

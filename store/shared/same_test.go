@@ -21,8 +21,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// both are a directory and a bucket that receive the same traces. The hours and days of the bucket
-// are closed, those of the directory never are.
+// both are a directory and a bucket that receive the same traces. Hours and days are closed in the
+// bucket, but never in the directory.
 type both struct {
 	t         *testing.T
 	now       time.Time

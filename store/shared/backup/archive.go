@@ -102,7 +102,7 @@ func (w *writer) close(e end) error {
 }
 
 // errBackup is wrapped by errors about a damaged stream.
-var errBackup = errors.New("the backup is damaged or cut off")
+var errBackup = errors.New("the backup is damaged or truncated")
 
 // reader reads the entries of a backup.
 type reader struct {
@@ -136,7 +136,7 @@ func (r *reader) next() (name string, err error) {
 // its header may be wrong.
 const atOnce = 1 << 20
 
-// content returns the current entry, which may have at most most bytes.
+// content returns the current entry, which may have up to most bytes.
 func (r *reader) content(most int64) ([]byte, error) {
 	if r.size < 0 || r.size > most {
 		return nil, fmt.Errorf("%w: entry %s has %d bytes, at most %d are allowed", errBackup, r.last, r.size, most)

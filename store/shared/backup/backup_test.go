@@ -57,14 +57,16 @@ func (m memory) Delete(_ context.Context, keys ...string) error {
 	return nil
 }
 
-func (m memory) Probe(context.Context) error    { return nil }
-func (m memory) Exclusive() bool                { return true }
-func (m memory) Unready() error                 { return nil }
-func (m memory) Clock() *objects.Clock          { return objects.LocalClock(time.Now) }
-func (m memory) Name() string                   { return "memory/" }
-func (m memory) Requests() objects.Requests     { return objects.Requests{} }
-func options() layout.Options                   { return layout.Options{Shards: 2, GiveUp: time.Second} }
-func sealed(w *writer, to *bytes.Buffer) []byte { _ = w.close(end{}); return to.Bytes() } // a buffer never returns an error
+func (m memory) Probe(context.Context) error { return nil }
+func (m memory) Exclusive() bool             { return true }
+func (m memory) Unready() error              { return nil }
+func (m memory) Clock() *objects.Clock       { return objects.LocalClock(time.Now) }
+func (m memory) Name() string                { return "memory/" }
+func (m memory) Requests() objects.Requests  { return objects.Requests{} }
+func options() layout.Options                { return layout.Options{Shards: 2, GiveUp: time.Second} }
+
+// sealed ends a backup and returns it. A buffer never returns an error.
+func sealed(w *writer, to *bytes.Buffer) []byte { _ = w.close(end{}); return to.Bytes() }
 
 // format is the object FORMAT of two shards.
 const format = `{"format":1,"shards":2}`

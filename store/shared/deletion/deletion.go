@@ -89,7 +89,7 @@ func (s *Selection) OfPages() bool {
 // NamesPages reports whether s selects pages, within a time range or not, and not single traces.
 func (s *Selection) NamesPages() bool { return (s.Page != "" || s.Site != "") && !s.OfTraces() }
 
-// Counts is what a deletion has found.
+// Counts are the numbers of traces and pages that a deletion has found.
 type Counts struct {
 	Traces uint64 `json:"traces"` // deleted traces; a trace with time on several selected pages counts for each of them
 	// Parts are traces of other pages that lost their time on a selected page.
@@ -109,7 +109,7 @@ func (c *Counts) Add(o Counts) {
 type Request struct {
 	Version   int       `json:"version"`
 	ID        string    `json:"id"`
-	At        time.Time `json:"at"` // traces acknowledged before are deleted; later ones may be deleted as well in shards that are not done
+	At        time.Time `json:"at"` // earlier traces are deleted, later ones possibly as well
 	By        string    `json:"by"` // the user or program that made the request
 	DryRun    bool      `json:"dry_run,omitempty"`
 	Selection Selection `json:"selection"`

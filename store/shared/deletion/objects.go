@@ -163,7 +163,7 @@ func Record(ctx context.Context, b *layout.Bucket, r *Request) error {
 	return nil
 }
 
-// List returns requests and records, newest first, at most most of them.
+// List returns requests and records, newest first, but no more than most.
 func List(ctx context.Context, b *layout.Bucket, most int) (out []*Request, err error) {
 	manifests, err := Manifests(ctx, b)
 	if err != nil {

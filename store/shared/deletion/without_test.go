@@ -63,8 +63,8 @@ func TestSpansWithoutPage(t *testing.T) {
 	}{
 		{"only on the page", 120, 10, false},
 		{"on the whole page", 100, 100, false},
-		{"from 1 µs before the page", 99, 10, true},
-		{"up to 1 µs after the page", 190, 11, true},
+		{"from just before the page", 99, 10, true},
+		{"up to just after the page", 190, 11, true},
 		{"before the page", 10, 20, true},
 		{"after the page", 300, 20, true},
 		{"around the page", 10, 1000, true},

@@ -128,7 +128,8 @@ func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration
 	got, err := b.Get(ctx, ManifestKey(shard), MaxManifest, k.tag)
 	if errors.Is(err, objects.ErrNotFound) && k.m == nil {
 		m, lost := b.absent(ctx, shard)
-		if _, ok := errors.AsType[*LostError](lost); ok { // unless another node has written it since: a manifest is the first object of a shard
+		// A manifest is the first object of a shard, so another node may have written it since.
+		if _, ok := errors.AsType[*LostError](lost); ok {
 			got, err = b.Get(ctx, ManifestKey(shard), MaxManifest, "")
 		}
 		if errors.Is(err, objects.ErrNotFound) {

@@ -34,7 +34,7 @@ func (b *Bucket) DecodeChanges(body []byte) ([]byte, error) {
 	return b.decodeOne(kindChanges, ChangesKey, body, MaxChanges)
 }
 
-// encodeOne returns a file with a name and a single block of at most most bytes.
+// encodeOne returns a file with a name and a single block of up to most bytes.
 func (b *Bucket) encodeOne(kind byte, name string, content []byte, most int) ([]byte, error) {
 	if len(content) > most {
 		return nil, fmt.Errorf("encode %s: %d bytes, at most %d are allowed", name, len(content), most)

@@ -4,18 +4,18 @@
 // # Objects
 //
 //	FORMAT                                 the version of this layout, and the number of shards
-//	RESTORING                              exists until a restore is complete; FORMAT is written after it
-//	seg/HOUR/INSTANCE-SEQ                  a segment: the traces that a node received within one flush interval
+//	RESTORING                              exists until a restore is complete
+//	seg/HOUR/INSTANCE-SEQ                  a segment: traces that arrived together
 //	quarantine/HOUR/INSTANCE-SEQ           a segment that cannot be read
 //	shard/NNN/MANIFEST                     the objects that belong to a shard
 //	shard/NNN/OLD-N                        earlier copies of the manifest, for when it is lost
-//	raw/NNN/HOUR/ID.run                    traces of an hour, by page, view and chunk, without duplicates
-//	hours/NNN/HOUR/ID.sums                 the contribution of a run to the rollups of its hour, or all rollups of the hour
+//	raw/NNN/HOUR/ID.run                    traces of an hour, by page, view and chunk; distinct
+//	hours/NNN/HOUR/ID.sums                 rollups of an hour, or what a run adds
 //	days/NNN/DAY/ID.sums                   the rollups of a day
 //	changes/STATE                          the state of change detection
 //	changes/BAD-SUM                        a copy of that state that could not be read
 //	deletions/open/ID, deletions/done/ID   requests to delete, and records of completed deletions
-//	deletions/open/dry/ID                  dry runs, which are kept for ten minutes after they finish
+//	deletions/open/dry/ID                  dry runs, for 10 min after they finish
 //	symbols/                               symbol tables and uploads of builds, see package tables
 //	BACKUP                                 when the last complete backup began
 //

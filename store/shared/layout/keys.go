@@ -144,7 +144,8 @@ func (x *RunKeys) ReadViews(ctx context.Context, page string, views [][16]byte) 
 				if c.row.Payload, err = c.row.Document(); err != nil {
 					return nil, damaged(x.Object.key, err)
 				}
-				c.row.Payload, c.row.Trace, c.row.set = slices.Clone(c.row.Payload), nil, nil // clone, or the row would keep its whole block in memory
+				// Without a copy the row would keep its whole block in memory.
+				c.row.Payload, c.row.Trace, c.row.set = slices.Clone(c.row.Payload), nil, nil
 				out = append(out, c.row)
 			}
 		}

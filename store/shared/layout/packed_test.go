@@ -153,7 +153,8 @@ func TestPackedRun(t *testing.T) {
 	}
 }
 
-// TestDamagedPacked checks that changed bytes are reported as damage and never change the number of rows.
+// TestDamagedPacked checks that changed bytes are reported as damage and never change the number of
+// rows.
 func TestDamagedPacked(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var rows []Row

@@ -65,7 +65,7 @@ func (o *Object) Page(ctx context.Context, page string, levels []rollup.Level, w
 	}
 	x, err := decodeRecords(data[0], data[1:])
 	if err != nil {
-		return nil, nil, damaged(o.key, fmt.Errorf("sums of %q: %w", page, err))
+		return nil, nil, damaged(o.key, fmt.Errorf("rollups of %q: %w", page, err))
 	}
 	if !withCounts {
 		return x, nil, nil

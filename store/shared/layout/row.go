@@ -160,8 +160,8 @@ func (m *Manifest) Nearby(hour string, rows []Row) map[string]bool {
 	return near
 }
 
-// MayHave reports whether h may have traces that were received within the hour that begins at at,
-// or within an hour before or after it.
+// MayHave reports whether h may have traces that were received in the hour after at, the
+// hour before that, or the hour after that.
 func (h *Hour) MayHave(at time.Time) bool {
 	return h.First < at.Add(2*time.Hour).UnixMicro() && h.Last >= at.Add(-time.Hour).UnixMicro()
 }

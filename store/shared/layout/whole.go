@@ -30,8 +30,8 @@ func (e *RestoringError) Error() string {
 	return fmt.Sprintf("%s contains an incomplete restore of a backup; if the restore is not running any more, delete all objects and restore again", e.Place)
 }
 
-// keyForm matches the keys of all objects except those of a place as a whole, such as FORMAT. A
-// restore rejects all other keys.
+// keyForm matches all keys of objects, except keys of the whole place such as FORMAT. A restore
+// rejects all other keys.
 var keyForm = regexp.MustCompile(`^(?:(?:seg|quarantine)/\d{8}T\d{2}/[0-9A-Za-z]{1,64}-\d{8,20}` +
 	`|shard/(\d{3})/(?:MANIFEST|OLD-\d{16,20})` +
 	`|raw/(\d{3})/\d{8}T\d{2}/[0-9A-Za-z]{1,64}\.run` +

@@ -57,8 +57,8 @@ func planned(pieces []piece) string {
 	return strings.Join(out, ", ")
 }
 
-// A query covers [since, until). It reads the rollups of an hour if all traces of the hour are in that
-// range, and the traces of an hour that is partly in it.
+// A query covers [since, until). It reads the rollups of an hour if all traces of the hour are in
+// that range, and the traces of an hour that is partly in it.
 func TestPlanBounds(t *testing.T) {
 	const day = "20261125T10, 20261125T11, 20261125T12"
 	at := func(minute int) time.Time { return time.UnixMicro(minutes(minute)) }

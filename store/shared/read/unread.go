@@ -51,7 +51,8 @@ func (r *Reader) Unread() uint64 { return r.unread.count.Load() }
 
 // unreadable records in the response that a part of a partition is missing.
 func (x *reading) unreadable(f *fetched, err error) {
-	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) { // in these cases no caller waits for the response
+	// In these cases no caller waits for the response.
+	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		x.r.unread.note(f.name, err)
 	}
 	x.stats.Unreadable = append(x.stats.Unreadable, store.Unreadable{Partition: f.name, Err: err})

@@ -12,7 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// keepWithin removes the oldest data until the disk usage is at most most bytes. If any manifest
+// keepWithin removes the oldest data until the disk usage is below most bytes. If any manifest
 // cannot be read, it removes nothing, because the oldest data is unknown then.
 func (n *Roller) keepWithin(ctx context.Context, most int64) error {
 	b := budget{now: n.Bucket.Now()}

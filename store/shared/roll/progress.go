@@ -6,9 +6,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// Progress is what an instance has rolled up since its start, and the state of its shards.
+// Progress describes the work of an instance since its start, and the state of its shards.
 type Progress struct {
-	RolledUp, Duplicates, Unreadable uint64 // number of rows that were rolled up, dropped as duplicates, and not readable
+	RolledUp, Duplicates, Unreadable uint64 // numbers of rows
 	LostRaces                        uint64 // races for a manifest that another instance won
 	QuarantinedSegments              uint64 // that this instance quarantined
 	LostSegments                     uint64 // that were acknowledged but are missing

@@ -197,7 +197,7 @@ func (r *Shard) saveRows(ctx context.Context, hour, key string) ([]layout.File, 
 	}
 	out, err := r.writeRuns(ctx, []*layout.Cursor{rows}, r.Runs(hour, 0))
 	if err != nil {
-		return nil, fmt.Errorf("save what can be read of %s: %w", key, err)
+		return nil, fmt.Errorf("save the readable rows of %s: %w", key, err)
 	}
 	return out, nil
 }

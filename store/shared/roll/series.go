@@ -144,7 +144,7 @@ func AddPage(ctx context.Context, to *Series[*layout.RollupWriter], page string,
 		return err
 	}
 	if err := w.Add(page, p); err != nil {
-		return fmt.Errorf("write sums: %w", err)
+		return fmt.Errorf("write rollups: %w", err)
 	}
 	return nil
 }

@@ -383,7 +383,7 @@ func (n *Writer) StoreWaiting(ctx context.Context, patience time.Duration) {
 	}
 }
 
-// Load is what an instance has stored since its start, and what is waiting.
+// Load describes the work of an instance since its start, and its queue.
 type Load struct {
 	Segments, SegmentBytes uint64 // segments that were stored
 	Traces                 uint64 // traces in these segments
@@ -393,7 +393,7 @@ type Load struct {
 	Spooled                uint64 // segments that were written to the spool
 	SpoolSegments          int    // segments that are in the spool now
 	SpoolBytes             int64
-	DroppedCounts          uint64 // page views without a trace, and Web Vitals, that were dropped because the counters were full
+	DroppedCounts          uint64 // page views without a trace, and Web Vitals, beyond the limits
 }
 
 // Load returns the counters of the Writer.
