@@ -119,15 +119,15 @@ func TestDecodeBounds(t *testing.T) {
 	}
 	none := make([]byte, maxBody-1000)
 	for want, body := range map[string][]byte{
-		"decompress":               make([]byte, maxBody+1),
-		"limit of 100000":          slices.Concat(head, uints(100_001), none),
-		"limit of 1000000":         slices.Concat(head, uints(0, 1_000_001), none),
-		"length 7 ":                slices.Concat(head, uints(0, 3, 7), none),
-		"length exceeds the input": slices.Concat(head, uints(0, 1000)),
-		"limit of 8192":            slices.Concat(head, uints(1, 8193), none),
-		"a text is not valid UTF-8":       slices.Concat(head, uints(1, 3), []byte("a\xffb"), none),
-		"truncated number":         slices.Concat(head, []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")),
-		"neither ignored nor not":  slices.Concat(head, uints(1, 0, 0, 2)),
+		"decompress":                make([]byte, maxBody+1),
+		"limit of 100000":           slices.Concat(head, uints(100_001), none),
+		"limit of 1000000":          slices.Concat(head, uints(0, 1_000_001), none),
+		"length 7 ":                 slices.Concat(head, uints(0, 3, 7), none),
+		"length exceeds the input":  slices.Concat(head, uints(0, 1000)),
+		"limit of 8192":             slices.Concat(head, uints(1, 8193), none),
+		"a text is not valid UTF-8": slices.Concat(head, uints(1, 3), []byte("a\xffb"), none),
+		"truncated number":          slices.Concat(head, []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")),
+		"neither ignored nor not":   slices.Concat(head, uints(1, 0, 0, 2)),
 	} {
 		data := packed(t, body)
 		var before, after runtime.MemStats

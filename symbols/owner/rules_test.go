@@ -87,7 +87,7 @@ func TestOf(t *testing.T) {
 		// With rules.
 		{rules, Origin{Source: "node_modules/@acme/cart/index.ts"}, Owner{Kind: App}},
 		{rules, Origin{Source: "node_modules/shop-ui/Button.tsx", Ignored: true}, Owner{Kind: App}},
-		{rules, Origin{Source: "node_modules/@acme/engine/index.ts"}, Owner{Kind: App}}, // the app's packages come first
+		{rules, Origin{Source: "node_modules/@acme/engine/index.ts"}, Owner{Kind: App}},
 		{rules, Origin{Source: "node_modules/@acme-corp/x/index.ts"}, Owner{Kind: Package, Name: "@acme-corp/x"}},
 		{rules, Origin{Source: "node_modules/@tanstack/react-router/x.js"}, Owner{Kind: Framework, Name: "@tanstack/react-router"}},
 		{rules, Origin{Source: "node_modules/react/index.js"}, Owner{Kind: Framework, Name: "react"}},

@@ -469,19 +469,19 @@ func TestRefused(t *testing.T) {
 	hash, b := body(t, 1, 5)
 	other, _ := body(t, 2, 5)
 	for what, put := range map[string]func() error{
-		"is not a SHA-256":        func() error { _, err := s.Put("../../etc/passwd", b); return err },
-		"does not begin with":     func() error { _, err := s.Put(hash, []byte("<html>")); return err },
-		"it belongs to script":    func() error { _, err := s.Put(other, b); return err },
-		"scripts: none": func() error { _, _, err := s.AddUpload(symbols.Upload{}); return err },
+		"is not a SHA-256":     func() error { _, err := s.Put("../../etc/passwd", b); return err },
+		"does not begin with":  func() error { _, err := s.Put(hash, []byte("<html>")); return err },
+		"it belongs to script": func() error { _, err := s.Put(other, b); return err },
+		"scripts: none":        func() error { _, _, err := s.AddUpload(symbols.Upload{}); return err },
 		"scripts: 20001": func() error {
 			_, _, err := s.AddUpload(symbols.Upload{Scripts: make([]symbols.Script, 20001)})
 			return err
 		},
 		`"../a.js" is not a relative path`:   func() error { _, _, err := s.AddUpload(of("../a.js", hash)); return err },
 		`"a/../../b" is not a relative path`: func() error { _, _, err := s.AddUpload(of("a/../../b", hash)); return err },
-		"path: 2000 bytes":          func() error { _, _, err := s.AddUpload(of(strings.Repeat("a", 2000), hash)); return err },
-		"control characters":        func() error { _, _, err := s.AddUpload(of("a\x00b", hash)); return err },
-		"scripts[0]: sha256":        func() error { _, _, err := s.AddUpload(of("a.js", "x")); return err },
+		"path: 2000 bytes":                   func() error { _, _, err := s.AddUpload(of(strings.Repeat("a", 2000), hash)); return err },
+		"control characters":                 func() error { _, _, err := s.AddUpload(of("a\x00b", hash)); return err },
+		"scripts[0]: sha256":                 func() error { _, _, err := s.AddUpload(of("a.js", "x")); return err },
 		"is not a commit hash": func() error {
 			return add(s, hash, func(u *symbols.Upload) { u.Commit = "main" })
 		},
