@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 	"internal/wire":        {},
 
 	"trie":           {},
+	"trie/calls":     {"trie"},
 	"trie/rollup":    {"internal/wire", "trie"},
 	"trie/scripturl": {},
 
@@ -100,8 +101,8 @@ var mayImport = map[string][]string{
 
 	"query/cost":      {"internal/terminal", "trie/rollup"},
 	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/browsers", "query/compare", "query/cost", "query/memory", "query/selection", "query/stretch", "query/sums", "query/vital", "rules/site", "store", "symbols", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup", "trie/scripturl"},
-	"query/agent":     {"encode/output", "internal/spelling", "internal/terminal", "query", "query/budget", "query/changes", "query/compare", "query/cost", "query/selection", "query/verdict", "query/vital", "query/watch", "trie", "trie/rollup"},
-	"query/api":       {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/fair", "internal/fresh", "query", "query/changes", "query/compare", "query/memory", "query/rollout", "query/selection", "trie", "trie/rollup"},
+	"query/agent":     {"encode/output", "internal/spelling", "internal/terminal", "query", "query/budget", "query/changes", "query/compare", "query/cost", "query/selection", "query/verdict", "query/vital", "query/watch", "trie", "trie/calls", "trie/rollup"},
+	"query/api":       {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/fair", "internal/fresh", "query", "query/changes", "query/compare", "query/memory", "query/rollout", "query/selection", "trie", "trie/calls", "trie/rollup"},
 	"query/budget":    {"internal/strictyaml", "query", "query/cost", "query/selection", "query/watch", "rules/feature", "trie/rollup"},
 	"query/budget/ci": {"encode/output", "query/budget"},
 	"query/browsers":  {},
@@ -120,7 +121,7 @@ var mayImport = map[string][]string{
 	"query/summary":   {"encode/output", "internal/terminal", "query", "query/budget", "query/compare", "trie"},
 	"query/verdict":   {"encode/output", "internal/terminal", "query", "query/changes", "query/compare", "query/selection", "query/stretch", "query/watch", "trie"},
 
-	"cmd/aggregate":          {"cmd/aggregate/capture", "cmd/aggregate/daemon", "cmd/aggregate/deleting", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "internal/terminal", "query", "query/agent", "query/api", "query/budget", "query/budget/ci", "query/cause", "query/changes", "query/compare", "query/file", "query/rollout", "query/selection", "query/summary", "query/verdict", "query/vital", "query/watch", "rules/access", "rules/site", "sdk", "store/shared", "symbols", "symbols/build", "symbols/edits", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},
+	"cmd/aggregate":          {"cmd/aggregate/capture", "cmd/aggregate/daemon", "cmd/aggregate/deleting", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "internal/terminal", "query", "query/agent", "query/api", "query/budget", "query/budget/ci", "query/cause", "query/changes", "query/compare", "query/file", "query/rollout", "query/selection", "query/summary", "query/verdict", "query/vital", "query/watch", "rules/access", "rules/site", "sdk", "store/shared", "symbols", "symbols/build", "symbols/edits", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "trie/calls", "web"},
 	"cmd/aggregate/daemon":   {"query/api"},
 	"cmd/aggregate/deleting": {"cmd/aggregate/daemon", "encode/output", "internal/commandline", "query/api", "query/selection", "rules/site", "store/shared", "store/shared/deletion"},
 	"cmd/aggregate/capture":  {},

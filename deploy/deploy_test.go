@@ -21,10 +21,10 @@ import (
 
 var update = flag.Bool("update", false, "write the ConfigMap with the dashboard")
 
-// object is a part of a file: a mapping.
+// object is a YAML mapping.
 type object = map[string]any
 
-// at returns what stands at keys and indices in a value, nil if nothing does.
+// at returns the element at keys and indices in a value, or nil.
 func at(v any, path ...any) any {
 	for _, step := range path {
 		switch s := step.(type) {
@@ -62,7 +62,7 @@ func read(t *testing.T, name string) []object {
 	return all
 }
 
-// manifests returns the objects that kustomization.yaml names, by kind and name.
+// manifests returns the objects listed in kustomization.yaml, by kind and name.
 func manifests(t *testing.T) map[string]object {
 	t.Helper()
 	all := map[string]object{}
@@ -78,7 +78,8 @@ func manifests(t *testing.T) map[string]object {
 	return all
 }
 
-// settings writes a file of settings and returns what the daemon says it means, and where it is.
+// settings writes a settings file and returns the daemon's interpretation, and the path of the
+// file.
 func settings(t *testing.T, program, file string) (object, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ingest.yaml")
@@ -96,7 +97,7 @@ func settings(t *testing.T, program, file string) (object, string) {
 	return means, path
 }
 
-// TestKubernetes holds the manifests against each other and against the daemon.
+// TestKubernetes checks the manifests against each other and against the daemon.
 func TestKubernetes(t *testing.T) {
 	all, program := manifests(t), programs.Path(t, "ingest")
 	set := all["StatefulSet fieldtrie"]
@@ -166,7 +167,7 @@ func TestKubernetes(t *testing.T) {
 	answers(t, program, file, paths)
 }
 
-// answers starts the daemon with a file of settings, and has it answer paths of its private address.
+// answers starts the daemon with a settings file, and checks paths of its private address.
 func answers(t *testing.T, program, file string, paths []string) {
 	t.Helper()
 	private := freeaddr.Of(t)
@@ -200,7 +201,8 @@ func answers(t *testing.T, program, file string, paths []string) {
 	}
 }
 
-// TestDashboard has the dashboard of Grafana in a ConfigMap; go test ./deploy -update writes it.
+// TestDashboard checks the ConfigMap with the Grafana dashboard; go test ./deploy -update writes
+// it.
 func TestDashboard(t *testing.T) {
 	const name = "kubernetes/dashboard.yaml"
 	dashboard, err := os.ReadFile("dashboards/fieldtrie.json")
@@ -224,8 +226,8 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// TestCompose holds the file for compose against the daemon and the files that it names, and has the
-// daemon read the settings of packages and of the image.
+// TestCompose checks the compose file against the daemon and the files that it names, and starts
+// the daemon with the settings of packages and of the image.
 func TestCompose(t *testing.T) {
 	program := programs.Path(t, "ingest")
 	for _, name := range []string{"package/ingest.yaml", "package/container.yaml"} {

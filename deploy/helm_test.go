@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
-// rendered returns the objects of the chart, by kind and name, and what Helm says if it refuses the values.
+// rendered returns the objects of the chart, by kind and name, or the error of Helm.
 func rendered(t *testing.T, release, values string) (all map[string]object, text []byte, refused string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "values.yaml")
@@ -49,7 +49,7 @@ func rendered(t *testing.T, release, values string) (all map[string]object, text
 
 func named(o object) string { return text(o, "kind") + " " + text(o, "metadata", "name") }
 
-// Without values of its own the chart makes what the manifests have.
+// With default values the chart equals the manifests.
 func TestChartIsTheManifests(t *testing.T) {
 	program := programs.Path(t, "ingest")
 	want := manifests(t)
@@ -68,7 +68,7 @@ func TestChartIsTheManifests(t *testing.T) {
 	}
 	delete(want, config)
 	delete(got, config)
-	// These differ, and should.
+	// These differ on purpose.
 	pod := at(got["StatefulSet fieldtrie"], "spec", "template", "spec", "containers", 0).(object)
 	if pod["image"] != "fieldtrie:1.2.3" || pod["imagePullPolicy"] != "IfNotPresent" {
 		t.Errorf("the image is %v, %v", pod["image"], pod["imagePullPolicy"])
@@ -87,7 +87,7 @@ func TestChartIsTheManifests(t *testing.T) {
 	}
 }
 
-// bucket are values of several daemons on a bucket.
+// bucket are values for several daemons on a bucket.
 const bucketValues = `
 image: {repository: registry.example.com/fieldtrie, tag: 1.2.3}
 bucket: s3://profiles/fieldtrie
@@ -99,7 +99,7 @@ files: {owners.yaml: "packages:\n  - {path: node_modules/a, name: a}\n"}
 ingress: {enabled: true, host: profiles.example.com, tlsSecret: tls, className: nginx}
 `
 
-// On a bucket there are several, with no volume; what they are told is what the values say.
+// With a bucket there are several daemons without volumes, configured by the values.
 func TestChartOnBucket(t *testing.T) {
 	all, _, refused := rendered(t, "web", bucketValues)
 	if refused != "" {
@@ -110,7 +110,7 @@ func TestChartOnBucket(t *testing.T) {
 		t.Errorf("the StatefulSet is %v", set)
 	}
 	file := text(all["ConfigMap web-fieldtrie"], "data", "ingest.yaml")
-	// The access file is in a Secret, which is not here.
+	// The access file is in a Secret, which does not exist here.
 	means, _ := settings(t, programs.Path(t, "ingest"), strings.Replace(file, "access: /etc/fieldtrie-secret/access.yaml\n", "", 1))
 	for key, want := range map[string]string{"data": "s3://profiles/fieldtrie", "spool": "/var/lib/fieldtrie/spool", "cache": "/var/lib/fieldtrie/cache",
 		"retention": "14d", "listen": ":8418", "query-listen": ":8419", "allow-origin": "[https://www.example.com]", "exit-when-stuck": "true"} {
@@ -134,7 +134,7 @@ func TestChartOnBucket(t *testing.T) {
 	}
 }
 
-// What can not work is refused, with what to do.
+// Invalid values are refused with a remedy.
 func TestChartRefuses(t *testing.T) {
 	for values, want := range map[string]string{
 		"{}":                                           "image.tag: it is missing",

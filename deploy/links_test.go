@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestLinks has the scripts of the package link the names of programs that are free, and take away those links alone.
+// TestLinks checks that the scripts of the package create links only for unused names, and remove
+// only their own.
 func TestLinks(t *testing.T) {
 	root := t.TempDir()
 	for _, dir := range []string{"usr/bin", "usr/lib/fieldtrie", "usr/share/fieldtrie/completions", "usr/share/bash-completion/completions", "usr/share/zsh/site-functions"} {
@@ -20,7 +21,7 @@ func TestLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, text := range map[string]string{
-		"usr/share/fieldtrie/links": string(script), "usr/bin/upload": "of somebody else", "usr/lib/fieldtrie/ingest": "ours",
+		"usr/share/fieldtrie/links": string(script), "usr/bin/upload": "of another program", "usr/lib/fieldtrie/ingest": "ours",
 		"usr/share/fieldtrie/completions/aggregate.bash": "ours",
 	} {
 		if err := os.WriteFile(filepath.Join(root, path), []byte(text), 0o755); err != nil {
@@ -45,12 +46,12 @@ func TestLinks(t *testing.T) {
 		run("package/postinstall.sh", "configure", "")
 		has("usr/bin/ingest", "ours")
 		has("usr/share/bash-completion/completions/aggregate", "ours")
-		has("usr/bin/upload", "of somebody else")
+		has("usr/bin/upload", "of another program")
 	}
 	run("package/preremove.sh", "upgrade")
 	has("usr/bin/ingest", "ours")
 	run("package/preremove.sh", "remove")
-	has("usr/bin/upload", "of somebody else")
+	has("usr/bin/upload", "of another program")
 	has("usr/lib/fieldtrie/ingest", "ours")
 	left := 0
 	_ = filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {

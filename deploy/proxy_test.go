@@ -20,7 +20,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
-// proxies are the programs that there are recipes for, and how they run one.
+// proxies are the programs with a recipe, and how recipes run them.
 var proxies = []struct {
 	name, file string
 	tls        bool
@@ -33,7 +33,8 @@ var proxies = []struct {
 		return text, exec.Command("nginx", "-c", filepath.Join(dir, "recipe"), "-e", "stderr", "-p", dir)
 	}},
 	{"caddy", "Caddyfile", true, func(dir, recipe, addr string) (string, *exec.Cmd) {
-		// Caddy cleans up at its start, and removes a directory without files in which a certificate is about to be.
+		// At startup, Caddy cleans up and removes empty directories, even if it is about to write a
+		// certificate.
 		for _, host := range []string{"localhost", "profiles.localhost"} {
 			folder := filepath.Join(dir, "caddy", "certificates", "local", host)
 			if os.MkdirAll(folder, 0o700) == nil {
@@ -52,8 +53,8 @@ var proxies = []struct {
 	}},
 }
 
-// The recipes for proxies serve what they say: the script and its parts below a path of the site, traces
-// that arrive with the address of the browser, and nothing of the private address.
+// The proxy recipes serve the script and its parts below a path of the site, deliver traces with
+// the browser's address, and expose nothing of the private address.
 func TestProxies(t *testing.T) {
 	bin := programs.Path(t, "ingest")
 	for _, p := range proxies {
@@ -93,7 +94,7 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// run runs a program until the test ends, and shows what it said if that failed.
+// run runs a program until the test ends, and logs its output if the test failed.
 func run(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	var said bytes.Buffer
@@ -112,7 +113,7 @@ func run(t *testing.T, cmd *exec.Cmd) {
 	})
 }
 
-// checkProxy uses a site behind a proxy as browsers do, and looks at what has arrived.
+// checkProxy uses a site behind a proxy like browsers do, and checks the received data.
 func checkProxy(t *testing.T, dir, site string, caddy bool) {
 	t.Helper()
 	from := func(ip string) *http.Client {
@@ -156,7 +157,7 @@ func checkProxy(t *testing.T, dir, site string, caddy bool) {
 		}
 	}
 	const trace = `{"page": "/feed", "interval": 10, "trace": {"resources": [], "frames": [{"name": "f"}], "stacks": [{"frameId": 0}], "samples": [{"timestamp": 0, "stackId": 0}]}}`
-	// Each address has one request in a long time. What a browser says of whom it is forwarded for counts for nothing.
+	// Each address may send one request in a long time. Forwarding headers of browsers are ignored.
 	for i, x := range []struct {
 		client *http.Client
 		url    string

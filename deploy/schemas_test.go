@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestSchemas has kubeconform check the manifests. The schemas are those of Kubernetes in a module
-// that checks manifests itself; that module and kubeconform are used as they are published.
+// TestSchemas checks the manifests with kubeconform. The Kubernetes schemas come from a module that
+// checks manifests itself; that module and kubeconform are used as published.
 func TestSchemas(t *testing.T) {
 	const (
 		kubeconform = "github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0"
@@ -50,7 +50,7 @@ func TestSchemas(t *testing.T) {
 	if err != nil || !bytes.Contains(out, []byte(`"skipped": 0`)) {
 		t.Errorf("kubeconform: %v\n%s", err, out)
 	}
-	// A check that finds nothing has to be one that could.
+	// The check must be able to fail.
 	wrong := filepath.Join(t.TempDir(), "wrong.yaml")
 	set, err := os.ReadFile("kubernetes/statefulset.yaml")
 	if err != nil {
@@ -80,7 +80,7 @@ func download(t *testing.T, module string) string {
 	return m.Dir
 }
 
-// writeSchemas writes a schema for each kind that a description of an API has.
+// writeSchemas writes a schema for each kind in an API description.
 func writeSchemas(t *testing.T, dir string, openapi []byte) {
 	t.Helper()
 	var api object
@@ -97,7 +97,7 @@ func writeSchemas(t *testing.T, dir string, openapi []byte) {
 	}
 }
 
-// writeSchema writes a schema where kubeconform looks for it: the suffix of a kind is the first part
+// writeSchema writes a schema where kubeconform expects it: the suffix of a kind is the first part
 // of its group, and its version.
 func writeSchema(t *testing.T, dir, group, version, kind string, schema any) {
 	t.Helper()
@@ -112,7 +112,7 @@ func writeSchema(t *testing.T, dir, group, version, kind string, schema any) {
 	}
 }
 
-// strict has objects with properties refuse others, as the server does when it is told to.
+// strict makes objects with properties refuse others, like the server with strict validation.
 func strict(v any) any {
 	switch v := v.(type) {
 	case object:

@@ -27,21 +27,21 @@ func IsBinary(data []byte) bool {
 	return len(data) >= 5 && data[0] == magicTag && string(data[1:4]) == magicLetter
 }
 
-// DecodeBinary reads a document in the binary format. The result is valid and shares
-// no memory with data. Unknown fields are kept in Unknown and written again by
-// [EncodeTrace] and [EncodeProfile].
+// DecodeBinary decodes a document in the binary format. The result is valid and shares no memory
+// with data. Unknown fields are kept in Unknown, and [EncodeTrace] and [EncodeProfile] write them
+// again.
 func DecodeBinary(data []byte, lim Limits) (Document, error) {
 	var d BinaryDecoder
 	doc, err := d.Decode(data, lim)
 	if doc.Trace != nil {
-		t := d.trace // on its own, so that it does not keep the decoder and data alive
+		t := d.trace // a copy, so that it does not keep the decoder and data alive
 		doc.Trace = &t
 	}
 	return doc, err
 }
 
-// BinaryDecoder decodes many documents and reuses its memory. The zero value is ready.
-// It is not for concurrent use.
+// BinaryDecoder decodes many documents and reuses its memory. The zero value is ready to use. It is
+// not safe for concurrent use.
 type BinaryDecoder struct {
 	columns columns
 	trace   trie.Trace
@@ -49,7 +49,7 @@ type BinaryDecoder struct {
 	urlEnds []int
 }
 
-// Decode is [DecodeBinary], but a trace is valid only until the next call.
+// Decode is like [DecodeBinary], but a trace is valid only until the next call.
 func (d *BinaryDecoder) Decode(data []byte, lim Limits) (Document, error) {
 	r, err := d.begin(data, FormatVersion, lim)
 	if err != nil {
@@ -92,7 +92,7 @@ type documentReader struct {
 	*BinaryDecoder
 	*columns
 	lim   Limits
-	cells int // weights that the groups so far take in memory
+	cells int // memory for weights of the groups so far
 }
 
 // cutText takes the first n bytes of text, and checks that they end at a character.

@@ -88,7 +88,7 @@ const (
 // query, and this takes half the time and a tenth of the memory. FuzzBinary tests it
 // against the generated code.
 type columns struct {
-	set     bool             // of a Set in place of a Document
+	set     bool             // a Set instead of a Document
 	numbers [setEnd][]uint64 // by field number; a single number is a column of one row
 	// The texts are parts of the document's bytes.
 	resourceText, nameText []byte

@@ -7,11 +7,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// ReplaceContext returns a trace in the binary format with another context. data must be
-// the decoded bytes of the trace. The interval must stay the same, since times depend on
-// it. The result is equivalent to [EncodeTrace] of the trace with that context, but not in
-// canonical order: it copies the tables, which takes a tenth of the time. Fields that this
-// version does not know are left out.
+// ReplaceContext returns a trace in the binary format with another context. data must be the
+// decoded bytes of the trace. The interval must stay the same, since times depend on it. The result
+// is equivalent to [EncodeTrace] of the trace with that context, but not in canonical order: it
+// copies the tables, which takes a tenth of the time. Fields that this version does not know are
+// dropped.
 func ReplaceContext(data []byte, c *trie.Context) ([]byte, error) {
 	context, err := marshal(contextColumns(c))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// What has another context is what is encoded with it.
+// A trace with a replaced context equals a trace encoded with that context.
 func TestReplaceContext(t *testing.T) {
 	for name, text := range fixture.RealTraces(t) {
 		tr, err := DecodeTraceJSON(text, FileLimits())
@@ -34,13 +34,13 @@ func TestReplaceContext(t *testing.T) {
 		}
 		doc, err := DecodeBinary(got, Limits{})
 		if err != nil || doc.Trace == nil {
-			t.Fatalf("what has another context can not be read: %v", err)
+			t.Fatalf("a trace with a replaced context cannot be read: %v", err)
 		}
 		if again, err := EncodeTrace(doc.Trace); err != nil || !bytes.Equal(again, want) {
 			t.Errorf("%s: it differs from what is encoded", name)
 		}
 	}
 	if _, err := ReplaceContext([]byte{0x0d, 1}, &trie.Context{}); err == nil {
-		t.Error("what is cut off was taken")
+		t.Error("truncated input was accepted")
 	}
 }

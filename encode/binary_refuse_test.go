@@ -257,8 +257,8 @@ func TestRefuseProfile(t *testing.T) {
 	})
 }
 
-// TestRefuseCells: groups can not take memory out of proportion to the document. The
-// bound is far off, so the groups before it are only said to be there.
+// TestRefuseCells checks that groups cannot take memory out of proportion to the document. The
+// limit is high, so the groups before it are only announced.
 func TestRefuseCells(t *testing.T) {
 	p := fixture.GroupedProfile()
 	r := documentReader{BinaryDecoder: new(BinaryDecoder), columns: new(columns), lim: Limits{}.WithDefaults()}

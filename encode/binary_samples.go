@@ -82,12 +82,12 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// sampleReader reads the columns of samples, trace by trace. They hold what is not read yet.
+// sampleReader reads the columns of samples, trace by trace. The columns hold what is still unread.
 type sampleReader struct {
 	nodes                                         int
 	time, run, runLength, marker, markerRunLength []uint64
 	marked                                        bool
-	runs, times, markers                          int // rows that are read, to name one
+	runs, times, markers                          int // rows already read, for errors
 }
 
 // sampleReader returns a reader of samples of so many nodes.
@@ -116,7 +116,7 @@ func (r *documentReader) samples(out []trie.Sample, nodes int) ([]trie.Sample, e
 	return out, input.First(s.read(out, start, unit, int64(r.context.GetInterval())), s.end())
 }
 
-// read fills samples with those of the next trace.
+// read fills samples with the samples of the next trace.
 func (s *sampleReader) read(samples []trie.Sample, start int64, unit uint64, interval int64) error {
 	if len(samples) == 0 {
 		return nil
@@ -125,7 +125,7 @@ func (s *sampleReader) read(samples []trie.Sample, start int64, unit uint64, int
 }
 
 func (s *sampleReader) readRuns(samples []trie.Sample) error {
-	var named int64 // the node that a run named last
+	var named int64 // the last node named by a run
 	for left := samples; len(left) > 0; s.runs++ {
 		if len(s.run) == 0 {
 			return input.Refuse(input.Invalid, "sample_run", "%d samples are in no run", len(left))

@@ -14,8 +14,8 @@ import (
 	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
 )
 
-// EncodeSet returns traces as one document, a set. Equal traces in the same order give equal bytes. Gapless traces have no
-// encoding.
+// EncodeSet encodes traces as one document, a set. Equal traces in the same order have equal bytes.
+// Gapless traces have no encoding.
 func EncodeSet(s *trie.Set) ([]byte, error) {
 	s = s.Canonical()
 	var tables fieldtriev1.Document
@@ -53,7 +53,7 @@ func EncodeSet(s *trie.Set) ([]byte, error) {
 type setWriter struct {
 	*fieldtriev1.Set
 	samples  sampleColumns
-	contexts map[string]uint32 // rows by their bytes
+	contexts map[string]uint32 // row numbers by their bytes
 	spans    map[trie.Span]uint32
 	view     string // of the last trace
 	origin   int64
@@ -138,7 +138,7 @@ func (w *setWriter) costs(traces []trie.Trace) {
 	}
 }
 
-// DecodeSet reads a set. It shares no memory with d and data. Unknown fields are left out.
+// DecodeSet decodes a set. It shares no memory with d and data. It drops unknown fields.
 func (d *BinaryDecoder) DecodeSet(data []byte, lim Limits) (*trie.Set, error) {
 	r, err := d.begin(data, SetVersion, lim)
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *documentReader) readSet(s *trie.Set) error {
 	return input.First(r.readSamples(s), r.readUnused(s))
 }
 
-// readContexts gives traces what they share with others.
+// readContexts sets the parts of contexts that traces share.
 func (r *documentReader) readContexts(traces []trie.Trace) error {
 	if len(r.contexts) > len(traces) {
 		return input.Refuse(input.Invalid, "context", "%d rows for %d traces", len(r.contexts), len(traces))
@@ -272,7 +272,7 @@ func (r *documentReader) readSpans(traces []trie.Trace) error {
 	return nil
 }
 
-// counts returns a column with a number for each trace, or none, whose sum is all.
+// counts returns a column with a number for each trace, or none. Its sum must be all.
 func (r *documentReader) counts(field, traces, all int) ([]uint64, error) {
 	counts := r.col(field)
 	if len(counts) > 0 && len(counts) != traces {
@@ -290,7 +290,7 @@ func (r *documentReader) counts(field, traces, all int) ([]uint64, error) {
 	return counts, nil
 }
 
-// readCosts gives traces what they cost.
+// readCosts sets the costs of traces.
 func (r *documentReader) readCosts(traces []trie.Trace) error {
 	costs := r.col(setCost)
 	if len(costs) == 0 {
@@ -311,7 +311,7 @@ func (r *documentReader) readCosts(traces []trie.Trace) error {
 	return nil
 }
 
-// readSamples gives traces their samples.
+// readSamples sets the samples of traces.
 func (r *documentReader) readSamples(s *trie.Set) error {
 	// A sample takes a byte at least, but for the first one of each trace.
 	most := min(len(r.col(colSampleTime))+len(s.Traces), r.lim.Samples)
@@ -340,7 +340,7 @@ func (r *documentReader) readSamples(s *trie.Set) error {
 	return reader.end()
 }
 
-// readUnused gives traces the nodes in and below which they have no samples.
+// readUnused sets the nodes of each trace without samples in or below them.
 func (r *documentReader) readUnused(s *trie.Set) error {
 	nodes := r.col(setTraceNode)
 	counts, err := r.counts(setTraceNodes, len(s.Traces), len(nodes))

@@ -170,7 +170,7 @@ func equalFrames(t testing.TB) []byte {
 	return data
 }
 
-// TestBinaryIsSmall pins what the format is for.
+// TestBinaryIsSmall checks the size of encoded traces.
 func TestBinaryIsSmall(t *testing.T) {
 	var binary, zipped int
 	for _, data := range fixture.RealTraces(t) {
@@ -414,7 +414,7 @@ func checkNumbers(t *testing.T, file *ast.File, prefix string, m proto.Message, 
 	}
 }
 
-// TestMagic: the first bytes are those of the schema, and the version is the last.
+// TestMagic checks that the first bytes follow the schema, with the version last.
 func TestMagic(t *testing.T) {
 	for version, want := range map[uint32]string{FormatVersion: "\x0dFTR\x01", SetVersion: "\x0dFTR\x02"} {
 		got, err := proto.Marshal(&fieldtriev1.Document{Magic: version<<24 | magicNumber})

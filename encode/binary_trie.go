@@ -104,8 +104,7 @@ func (r *documentReader) resources(t *trie.Trie) error {
 	return nil
 }
 
-// frames reads the frame table. Names are strings 1, 2, … of t, resources those from
-// firstResource.
+// frames reads the frame table. Names are strings 1, 2, … of t; resources begin at firstResource.
 func (r *documentReader) frames(t *trie.Trie, firstResource trie.StringID) error {
 	names, counts, position := r.col(colFrameName), r.col(colFrameCount), r.col(colFramePosition)
 	if len(counts) > 0 && len(counts) != len(r.col(colResourceLength))+1 {
@@ -149,9 +148,8 @@ func (r *documentReader) frames(t *trie.Trie, firstResource trie.StringID) error
 	return nil
 }
 
-// movePosition reads line and column of f from the next one or two numbers of
-// frame_position. f must have those of the previous frame. It returns how many
-// numbers it took.
+// movePosition reads line and column of f from the next one or two numbers of frame_position. f
+// must have the values of the previous frame. It returns how many numbers it read.
 func movePosition(f *trie.FrameRow, position []uint64) (taken int, ok bool) {
 	if len(position) == 0 {
 		return 0, false

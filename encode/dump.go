@@ -35,7 +35,7 @@ func Dump(w io.Writer, data []byte) error {
 	return input.First(err, d.w.Flush())
 }
 
-// dumper writes ranges of a document, which are given by their offsets.
+// dumper writes ranges of a document, given by offsets.
 type dumper struct {
 	w    *bufio.Writer
 	data []byte

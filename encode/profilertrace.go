@@ -34,8 +34,8 @@ func DecodeProfilerTrace(data []byte, lim Limits) (*trie.Trace, error) {
 	d := profilerTraces.Get().(*profilerTrace)
 	d.begin(data, lim.WithDefaults())
 	t, err := d.decode()
-	d.begin(nil, Limits{}) // lets go of data and of what is in t
-	if len(data) < 4<<20 { // one giant must not hold its memory for ever
+	d.begin(nil, Limits{}) // releases data and the contents of t
+	if len(data) < 4<<20 { // one large trace must not hold its memory indefinitely
 		profilerTraces.Put(d)
 	}
 	return t, err

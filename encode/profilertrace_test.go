@@ -288,7 +288,7 @@ func TestEstimateInterval(t *testing.T) {
 	}
 }
 
-// badTraces are documents that must be refused, with the error that says why.
+// badTraces are documents that must be refused, with the error.
 var badTraces = []struct{ doc, want string }{
 	{``, `malformed: byte 0: the document ends where an object should be`},
 	{`[]`, `malformed: byte 0: '[' where an object should be`},
@@ -421,7 +421,7 @@ func TestIsProfilerTrace(t *testing.T) {
 	for doc, want := range map[string]bool{
 		fixture.OneTrace: true, noTrace: true, envelope(""): true, envelope(`"page":"/","x":{"y":[]}`): true,
 		"\ufeff \n" + fixture.OneTrace:                   true,
-		`{"samples":[{"stackId":1},`:                     true, // cut off: decoding says where
+		`{"samples":[{"stackId":1},`:                     true, // truncated: decoding returns the error
 		`{"stacks":[{"parentId":1,"frameId":1}]}`:        true,
 		`{"interval":10,"trace":{"resources":["/a.js"],`: true,
 		``:                                       false,

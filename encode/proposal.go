@@ -240,7 +240,7 @@ func (d *proposal) readSamples() {
 				}
 				odd = odd || c != 'n'
 			}
-			d.Skip() // what is odd here is wrong only in an entry of our type
+			d.Skip() // other types of entries may have other values
 		}
 		switch {
 		case !isStack:

@@ -98,7 +98,7 @@ func TestParseFrame(t *testing.T) {
 	}
 }
 
-// badProposals are documents that must be refused, with the error that says why.
+// badProposals are documents that must be refused, with the error.
 var badProposals = []struct{ doc, want string }{
 	{``, `malformed: byte 0: the document ends where an object should be`},
 	{`{}`, `malformed: profile: missing`},

@@ -194,7 +194,7 @@ func TestRepair(t *testing.T) {
 	if c.Page != "/feed" || c.Spans[0].Name != "/a" || c.Spans[1].Name != "search?" {
 		t.Errorf("got page %q and spans %v", c.Page, c.Spans)
 	}
-	// Tables that were replaced must not be found by what the old ones were.
+	// Replaced tables must not be looked up in the index of the old ones.
 	if n := tr.Insert(want...); n == trie.Root || !slices.Equal(fixture.FramesOf(&tr.Trie, n), want) {
 		t.Errorf("after the repair a stack can not be inserted")
 	}

@@ -16,13 +16,13 @@ func DecodeTraceJSON(data []byte, lim Limits) (*trie.Trace, error) {
 	return DecodeProfilerTrace(data, lim)
 }
 
-// ErrTooMany says that a batch has more documents than asked for.
+// ErrTooMany is returned if a batch has more documents than allowed.
 var ErrTooMany = errors.New("too many documents")
 
-// SplitJSON cuts data into documents: the elements of one array, whatever they are, or
-// objects that stand one after the other, with or without white space between them. It
-// returns ErrTooMany once there are more than most. A byte that is not JSON makes all of
-// data malformed, since nobody can say where the next document begins.
+// SplitJSON cuts data into documents: the elements of one array of any values, or consecutive
+// objects, with or without white space between them. It returns ErrTooMany if there are more than
+// most. A byte that is not JSON makes all of data malformed, since the start of the next document
+// is then unknown.
 func SplitJSON(data []byte, most int) ([][]byte, error) {
 	var r input.JSON
 	r.Reset(data)

@@ -117,7 +117,7 @@ func FuzzSplitJSON(f *testing.F) {
 		got, err := SplitJSON(data, most)
 		want, wantErr := splitWithJSON(data)
 		if errors.Is(err, ErrTooMany) {
-			// What comes after the last that may be is not looked at.
+			// Data after the maximum number of documents is not parsed.
 			if wantErr == nil && len(want) <= most {
 				t.Fatalf("%q: got too many, want %q", data, want)
 			}

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Demo serves, below /demo/, a page to try the script with. It sends to the collector
-// with the given URL, such as http://127.0.0.1:8418, and loads the script from there. All
-// paths without a dot are routes of the page. With ?header=off the page is served without
-// the headers that select it for profiling, to show the difference.
+// Demo serves a page for trying out the script, below /demo/. The page sends to the collector with
+// the given URL, such as http://127.0.0.1:8418, and loads the script from there. All paths without
+// a dot are routes of the page. With ?header=off the page is served without the headers that select
+// it for profiling, to show the difference.
 func Demo(collector string) http.Handler { return newDemo(demo, collector) }
 
 // demoHandler serves the files of the demo.
@@ -57,7 +57,7 @@ func (h demoHandler) document(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprint(w, strings.ReplaceAll(string(text), "{{collector}}", html.EscapeString(h.collector)))
 }
 
-// file serves a file beside the page.
+// file serves a file of the page.
 func (h demoHandler) file(w http.ResponseWriter, name string) {
 	data, err := fs.ReadFile(h.files, "demo/"+name)
 	if err != nil {
@@ -75,8 +75,8 @@ func setFileHeaders(h http.Header) {
 	h.Set("X-Content-Type-Options", "nosniff")
 }
 
-// DemoThirdParty serves a script of a fictional third party: its origin differs from the
-// demo's, and it lacks the headers that would let the page's profiler look into it.
+// DemoThirdParty serves a script of a fictional third party: its origin differs from the demo's,
+// and it lacks the headers that would let the page's profiler show its frames.
 func DemoThirdParty() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		data, err := demo.ReadFile("demo/third-party.js")

@@ -15,8 +15,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 )
 
-// TestEncoder holds the encoder of the script against the Go encoder, on all traces of
-// the folder $TRACES or of testdata/traces: both must give the same bytes.
+// TestEncoder compares the encoder of the script with the Go encoder, on all traces in the folder
+// $TRACES or in testdata/traces: both must write the same bytes.
 func TestEncoder(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -44,7 +44,7 @@ func TestEncoder(t *testing.T) {
 	}
 }
 
-// encoded returns the trace in file as the Go encoder writes it.
+// encoded returns the trace in file as encoded by the Go encoder.
 func encoded(t *testing.T, file string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(file)

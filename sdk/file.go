@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// file is a response that is the same for everybody.
+// file is a response that is the same for all clients.
 type file struct {
 	body    []byte
 	encoded []encoding // the same, shorter; the shortest first
@@ -80,7 +80,7 @@ func (f *file) known(h http.Header) bool {
 	return false
 }
 
-// accepts reports whether the client accepts an encoding by its name.
+// accepts reports whether the client accepts an encoding.
 func accepts(h http.Header, name string) bool {
 	for _, line := range h.Values("Accept-Encoding") {
 		for part := range strings.SplitSeq(line, ",") {

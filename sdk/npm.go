@@ -18,16 +18,18 @@ import (
 	"time"
 )
 
-// packaged is what the npm package is made of.
+// packaged has the files of the npm package.
 //
 //go:embed package.json README.md LICENSE dist/*.mjs dist/*.map dist/types
 var packaged embed.FS
 
-// packedAt is the time of all files of a package, that of npm pack: the same sources make the same bytes.
+// packedAt is the modification time of all files of a package, like npm pack: equal sources have
+// equal bytes.
 var packedAt = time.Date(1985, 10, 26, 8, 15, 0, 0, time.UTC)
 
-// Package serves the npm package of this build, which npm install takes by its URL. version is that of
-// the program, such as v1.2.3; what is no version of npm, as of a build without one, becomes 0.0.0-devel.
+// Package serves the npm package of this build, which npm install accepts as a URL. version is the
+// version of the program, such as v1.2.3; other values, as in builds without a version, become
+// 0.0.0-devel.
 func Package(version string) http.Handler {
 	body, err := pack(packaged, npmVersion(version))
 	if err != nil {
@@ -41,10 +43,10 @@ func Package(version string) http.Handler {
 	})
 }
 
-// semantic matches versions as npm has them.
+// semantic matches npm versions.
 var semantic = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 
-// npmVersion returns the version of a Go module as npm has it.
+// npmVersion converts a Go module version to an npm version.
 func npmVersion(version string) string {
 	if v := strings.TrimPrefix(version, "v"); semantic.MatchString(v) {
 		return v
@@ -55,7 +57,7 @@ func npmVersion(version string) string {
 // ownVersion matches the version in package.json.
 var ownVersion = regexp.MustCompile(`"version": "[^"]*"`)
 
-// pack returns the package as npm pack makes it of files: a tar with gzip, in which everything is below package/.
+// pack packs files like npm pack: a gzipped tar, in which everything is below package/.
 func pack(files fs.FS, version string) ([]byte, error) {
 	about, err := fs.ReadFile(files, "package.json")
 	if err != nil {
@@ -95,8 +97,8 @@ func pack(files fs.FS, version string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// belongs reports whether a file is one of a package: one of the patterns of package.json covers it or its folder, or
-// it is one that each package has.
+// belongs reports whether a file is part of a package: a pattern of package.json matches it or its
+// folder, or it is a file that every package has.
 func belongs(name string, patterns []string) bool {
 	return !strings.Contains(name, "/") || slices.ContainsFunc(patterns, func(pattern string) bool {
 		matches, _ := path.Match(pattern, name)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The licence of the package is that of the repository.
+// The licence of the package equals the licence of the repository.
 func TestLicence(t *testing.T) {
 	own, err := os.ReadFile("../LICENSE")
 	if err != nil {
@@ -34,7 +34,7 @@ func TestNpmVersion(t *testing.T) {
 	}
 }
 
-// consumer is an app that has the package, in each of its forms.
+// consumer is an app that uses all entry points of the package.
 var consumer = map[string]string{
 	"package.json": `{"name": "shop", "private": true, "type": "module"}`,
 	"all.ts": `import { start, feature } from 'fieldtrie';
@@ -48,7 +48,7 @@ console.log(done);
 	"tsconfig.json": `{"compilerOptions": {"strict": true, "noEmit": true, "module": "esnext", "moduleResolution": "bundler", "target": "es2022", "types": []}, "files": ["all.ts", "wrong.ts"]}`,
 }
 
-// TestInstall installs the package as somebody else does, by its URL, checks its types and bundles it.
+// TestInstall installs the package by its URL, checks its types and bundles it.
 func TestInstall(t *testing.T) {
 	bin := func(name string) string {
 		path, err := filepath.Abs("node_modules/.bin/" + name)
@@ -108,7 +108,7 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// Two builds of the same sources have the same package, byte by byte.
+// Two builds of the same sources have identical packages.
 func TestPackageIsReproducible(t *testing.T) {
 	one, err := pack(packaged, "1.2.3")
 	two, again := pack(packaged, "1.2.3")

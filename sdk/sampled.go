@@ -16,34 +16,34 @@ const (
 	timingHeader = "Server-Timing"
 )
 
-// serverTiming returns the header that tells the script the probability with which its page view
-// was chosen, or 0 if it was not.
+// serverTiming returns the header with the probability with which the page view was selected, or 0
+// if it was not selected.
 func serverTiming(share float64) string {
 	return "fieldtrie;dur=" + strconv.FormatFloat(share, 'f', -1, 64)
 }
 
-// Sampled chooses the page views to profile. For each request that loads a document it draws with
-// the probability returned by share, from 0 (never) to 1 (always). Chosen documents get
+// Sampled selects the page views to profile. For each request that loads a document it draws with
+// the probability returned by share, from 0 (never) to 1 (always). Selected documents get
 //
 //	Document-Policy: js-profiling, js-profiling-mode=lazy
 //	Server-Timing: fieldtrie;dur=SHARE
 //
-// and others get Document-Policy: js-profiling=?0, as a document that is not modified would
+// and others get Document-Policy: js-profiling=?0, because a document that is not modified would
 // otherwise keep its last policy, and Server-Timing: fieldtrie;dur=0. Both are added to existing
-// headers of that name; next must add to them, too, and not replace them.
+// headers with that name; next must also add to them instead of replacing them.
 //
-// A request loads a document if Sec-Fetch-Dest says so, or, where it is missing, as it is on plain
-// HTTP, if Accept has text/html. Frames are not chosen: either they share the main thread of the
-// outer page, or they are separate from it.
+// A request loads a document according to Sec-Fetch-Dest or, if that is missing, as on plain HTTP,
+// if Accept has text/html. Frames are not selected: either they share the main thread of the outer
+// page, or they are separate from it.
 //
 // # Caches
 //
-// The choice is part of the response. A shared cache serves the same choice to everybody: all their
-// page views are profiled or none, and the share is wrong either way. Vary cannot help, since the
-// choice does not depend on a header of the request. So Sampled sets neither Vary nor
-// Cache-Control, and suits documents that shared caches do not store (private, no-store, no-cache
-// with a new response). If a CDN caches documents, choose at its edge instead. The browser's own
-// cache does less harm: a view from it repeats the previous choice.
+// The selection is part of the response. A shared cache serves the same selection to all visitors:
+// all their page views are profiled or none, and the share is wrong either way. Vary cannot help,
+// since the selection does not depend on a header of the request. So Sampled sets neither Vary nor
+// Cache-Control, and is meant for documents that shared caches do not store (private, no-store,
+// no-cache with a new response). If a CDN caches documents, select at its edge instead. The
+// browser's own cache does less harm: a view from it repeats the previous selection.
 func Sampled(next http.Handler, share func(*http.Request) float64) http.Handler {
 	return &sampler{next, share, rand.Float64}
 }
@@ -70,19 +70,19 @@ func (s *sampler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.next.ServeHTTP(w, r)
 }
 
-// decidedKey is the key of the decision in the context of a request.
+// decidedKey is the context key of the decision.
 type decidedKey struct{}
 
-// Decided returns what [Sampled] has decided for the document of r: the probability with which its page
-// view was chosen, or 0 if it was not or nothing was decided. A handler that writes it into the document, as
-// the option decided of the script, saves visitors the script's look at Server-Timing: a third of what it costs
-// those who are not chosen.
+// Decided returns the decision of [Sampled] for the document of r: the probability with which its
+// page view was selected, or 0 if it was not selected or there was no decision. A handler that
+// writes it into the document, as the option decided of the script, saves the script the access to
+// Server-Timing, a third of its cost for unselected page views.
 func Decided(r *http.Request) float64 {
 	share, _ := r.Context().Value(decidedKey{}).(float64)
 	return share
 }
 
-// clamp returns share if it is a probability, or the one next to it.
+// clamp returns share, limited to the range from 0 to 1.
 func clamp(share float64) float64 {
 	if !(share > 0) { // not a number is none
 		return 0

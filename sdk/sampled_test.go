@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// page is a site of one page, which passes on the decision.
+// page is a site with one page, which exposes the decision.
 var page = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Decided", serverTiming(Decided(r)))
 	_, _ = w.Write([]byte("page"))
@@ -95,7 +95,7 @@ func TestSampledRequests(t *testing.T) {
 	}
 }
 
-// TestSampledAdds checks that headers of handlers around stay.
+// TestSampledAdds checks that headers of outer handlers are kept.
 func TestSampledAdds(t *testing.T) {
 	inner := Sampled(page, func(*http.Request) float64 { return 1 })
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -112,7 +112,7 @@ func TestSampledAdds(t *testing.T) {
 	}
 }
 
-// TestSampledShare draws often: about as many are chosen as should be.
+// TestSampledShare draws often and checks the share of selected page views.
 func TestSampledShare(t *testing.T) {
 	h := Sampled(page, func(r *http.Request) float64 {
 		if r.URL.Path == "/never" {

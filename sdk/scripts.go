@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// sources are the possible scripts: the key in /sdk.json, and the file, whose name is also that in
-// the URL. Parts are loaded by the other scripts, which know their integrity.
+// sources are the possible scripts: the key in /sdk.json, and the file, whose name is also in the
+// URL. Parts are loaded by the other scripts, which contain their integrity.
 var sources = []struct {
 	key, file string
 	part      bool
@@ -30,8 +30,8 @@ var sources = []struct {
 	{"recorder", "sdk-recorder.mjs", true},
 }
 
-// hashDigits is how many digits of a script's hash are in its name: enough to tell versions apart.
-// Security comes from the integrity, not from the name.
+// hashDigits is the number of digits of a script's hash in its name, enough to distinguish
+// versions. Security relies on the integrity, not on the name.
 const hashDigits = 12
 
 // script is a script of this build.
@@ -44,8 +44,8 @@ type script struct {
 	integrity string // value of the attribute of that name
 }
 
-// path returns the path of exactly this version. Parts have their integrity after their name,
-// since the loader is short and knows nothing else of them.
+// path returns the path of exactly this version. Paths of parts contain their integrity after the
+// name, which is all that the short loader contains about them.
 func (s *script) path() string {
 	if s.part {
 		return s.latest() + "?" + s.integrity
@@ -54,8 +54,8 @@ func (s *script) path() string {
 	return "/" + strings.TrimSuffix(s.file, ext) + "." + s.hash + ext
 }
 
-// plain returns the other path of a script, which filter lists of ad blockers can not know: /all.js for
-// /sdk-all.js, and /load.js for /sdk.js. The loader asks for parts by these.
+// plain returns the neutral path of a script, which filter lists of ad blockers cannot block:
+// /all.js for /sdk-all.js, and /load.js for /sdk.js. The loader requests parts by these.
 func plain(path string) string {
 	return strings.Replace(strings.Replace(path, "/sdk-", "/", 1), "/sdk.", "/load.", 1)
 }
@@ -69,7 +69,7 @@ func Integrity(script []byte) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// load returns the scripts in files.
+// load returns the scripts in files. It ignores missing ones.
 func load(files fs.FS) (out []script) {
 	for _, s := range sources {
 		body, err := fs.ReadFile(files, "dist/"+s.file)
@@ -99,8 +99,8 @@ func Script(name string) (path, integrity string) {
 	return "", ""
 }
 
-// Source returns a script as served, or nil if this build has no such script. It must not be
-// changed.
+// Source returns a script as served, or nil if this build has no such script. The caller must not
+// change it.
 func Source(name string) []byte {
 	for _, s := range built() {
 		if s.latest() == "/"+name {

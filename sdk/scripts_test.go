@@ -21,7 +21,7 @@ var (
 	rest    = "export default rest"
 )
 
-// testScripts serves a build that has no modules.
+// testScripts serves a build without modules.
 func testScripts() (h http.Handler, classicPath, corePath string) {
 	scripts := load(fstest.MapFS{
 		"dist/sdk.js":       {Data: []byte(classic)},
@@ -34,7 +34,7 @@ func testScripts() (h http.Handler, classicPath, corePath string) {
 	return newScripts(scripts), "/sdk." + sum(classic) + ".js", "/sdk-core." + sum(core) + ".js"
 }
 
-// get asks h for a path. headers are keys and values in turn.
+// get sends a request to h. headers alternates keys and values.
 func get(h http.Handler, method, path string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	for i := 0; i < len(headers); i += 2 {
@@ -139,7 +139,7 @@ func TestScriptEncodings(t *testing.T) {
 			t.Errorf("%q: got %.40q", accept, body)
 		}
 	}
-	// Brotli is shorter, so it comes first; what is in it is not looked at here, see test/served.test.js.
+	// Brotli is shorter, so it has precedence; test/served.test.js checks its content.
 	small := load(fstest.MapFS{"dist/sdk.js": {Data: []byte(classic)}, "brotli/" + fmt.Sprintf("%x", sha256.Sum256([]byte(classic)))[:12] + ".br": {Data: []byte("brotli")},
 		"brotli/000000000000.br": {Data: []byte("of another build")}})
 	for accept, want := range map[string]string{"": "", "gzip, deflate, br, zstd": "br", "br": "br", "BR;q=0.5": "br", "br;q=0, gzip": "gzip", "gzip": "gzip", "brotli": "", "br;q=0": ""} {
@@ -152,7 +152,7 @@ func TestScriptEncodings(t *testing.T) {
 			t.Errorf("%q: known, and got %d in %q", accept, w.Code, w.Header().Get("Content-Encoding"))
 		}
 	}
-	// What gets no shorter is served as it is.
+	// Responses that would not get shorter are not compressed.
 	if w := get(h, "GET", "/sdk-core.js", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "" || w.Body.String() != core {
 		t.Errorf("short: got %v %q", w.Header(), w.Body)
 	}
@@ -185,7 +185,7 @@ func TestNotModified(t *testing.T) {
 	}
 }
 
-// TestBuild checks the scripts that are in the package.
+// TestBuild checks the scripts in the package.
 func TestBuild(t *testing.T) {
 	h := Scripts()
 	var list map[string]struct{ Path, Integrity string }

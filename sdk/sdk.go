@@ -11,7 +11,7 @@
 //	/sdk-all.mjs   the same as a module
 //	/sdk-core.js   the core alone in one file
 //	/sdk-core.mjs  the same as a module
-//	/sdk.json      where the present versions are, and their integrity
+//	/sdk.json      paths and integrity of the current versions
 //
 // and the parts that the loader loads if a page view is profiled, each with its
 // integrity after the name: /rest.mjs?sha256-…, which is /sdk-rest.mjs, too
@@ -29,7 +29,7 @@
 // together with the collector should embed /sdk.js, which browsers revalidate each
 // time and rarely need to load again.
 //
-// [Package] serves the script for bundlers: npm install takes it by its URL.
+// [Package] serves the script as an npm package for bundlers; npm install accepts its URL.
 //
 // # The header
 //

@@ -7,9 +7,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/outline"
 )
 
-// codeHashes returns a hash of the code of each written function of a script, without the functions
-// within it, 0 for others. It does not change with what a bundler chooses for the build as a whole:
-// identifiers, keys of properties, which webpack mangles, and the names and numbers of chunks.
+// codeHashes returns a hash of the code of each written function of a script, without nested
+// functions, and 0 for other functions. The hash does not depend on choices that a bundler makes
+// for the build as a whole: identifiers, property keys (webpack mangles them), and names and
+// numbers of chunks.
 func (w *written) codeHashes() []uint32 {
 	var bounds []int
 	for i := range w.functions {
@@ -33,11 +34,11 @@ func (w *written) codeHashes() []uint32 {
 type codeReader struct {
 	*written
 	text             polynomial
-	comment, literal int  // the next ones
-	last             byte // of the last token; 'a' after a word
+	comment, literal int  // indexes of the next comment and literal
+	last             byte // last byte of the previous token; 'a' after a word
 }
 
-// prefixes returns the hashes of the code up to some offsets, which are sorted.
+// prefixes returns the hashes of the code up to the given offsets, which must be sorted.
 func (r *codeReader) prefixes(bounds []int) map[int]polynomial {
 	out := make(map[int]polynomial, len(bounds))
 	for i := 0; len(bounds) > 0; {
@@ -48,13 +49,13 @@ func (r *codeReader) prefixes(bounds []int) map[int]polynomial {
 		if i < len(r.code) {
 			i = r.token(i)
 		} else {
-			i++ // a bound after the text would be a fault of the parser
+			i++ // a bound after the text would be a bug of the parser
 		}
 	}
 	return out
 }
 
-// token adds what is at an offset, and returns where it ends.
+// token adds the token at an offset, and returns its end.
 func (r *codeReader) token(i int) (end int) {
 	if n := spanEnd(r.comments, &r.comment, i); n > i {
 		return n
@@ -106,7 +107,7 @@ func (r *codeReader) word(i int) (end int) {
 		return end
 	case word == "__vite__mapDeps" && end < len(r.code) && r.code[end] == '(':
 		if n := bytes.IndexByte(r.code[end:], ')'); n >= 0 {
-			end += n // the numbers of chunks
+			end += n // numbers of chunks
 		}
 	case before == '{' || before == ',':
 		if n := r.value(end); n > 0 {
@@ -117,8 +118,8 @@ func (r *codeReader) word(i int) (end int) {
 	return end
 }
 
-// value returns the end of the identifier that is the value of a property with a key up to an offset,
-// or 0. {a:b} is written {a} in a build that calls b a.
+// value returns the end of the identifier up to offset that is the value of a property, or 0. A
+// build that names b a writes {a:b} as {a}.
 func (r *codeReader) value(offset int) int {
 	i := skipSpace(r.code, offset)
 	if i >= len(r.code) || r.code[i] != ':' {
@@ -136,8 +137,8 @@ func (r *codeReader) value(offset int) int {
 	return 0
 }
 
-// chunk reports whether the number at an offset names a chunk or module that webpack loads, as in
-// n.e(12).then(n.bind(n,345)).
+// chunk reports whether the number at an offset is the id of a chunk or module that webpack loads,
+// as in n.e(12).then(n.bind(n,345)).
 func (r *codeReader) chunk(offset int) bool {
 	before := r.code[:offset]
 	if bytes.HasSuffix(before, []byte(".e(")) {
@@ -150,7 +151,8 @@ func (r *codeReader) chunk(offset int) bool {
 	return comma && bytes.HasSuffix(before, []byte(".bind("))
 }
 
-// spanEnd returns the end of the span that an offset is in, or 0. Spans are sorted, and offsets grow.
+// spanEnd returns the end of the span that contains an offset, or 0. Spans are sorted, and offsets
+// increase between calls.
 func spanEnd(spans []outline.Span, next *int, offset int) int {
 	for *next < len(spans) && spans[*next].End <= offset {
 		*next++
@@ -161,7 +163,7 @@ func spanEnd(spans []outline.Span, next *int, offset int) int {
 	return 0
 }
 
-// wordByte reports whether a byte may be part of an identifier, also of an escaped or a private one.
+// wordByte reports whether a byte may be part of an identifier, including escaped and private ones.
 func wordByte(c byte) bool { return identifierByte(c) || c == '\\' || c == '#' }
 
 func wordEnd(code []byte, i int) int {
@@ -171,7 +173,7 @@ func wordEnd(code []byte, i int) int {
 	return i
 }
 
-// reserved reports whether a word is no identifier.
+// reserved reports whether a word is reserved, and thus not an identifier.
 func reserved(word string) bool {
 	switch word {
 	case "async", "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete", "do",

@@ -7,8 +7,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/outline"
 )
 
-// The hash of a function's code changes with what it does, and not with what the rest of the build
-// makes of it.
+// The hash of a function's code changes with its behaviour, but not with choices of the bundler for
+// the rest of the build.
 func TestCodeHashes(t *testing.T) {
 	for _, x := range []struct {
 		about, a, b string

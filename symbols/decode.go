@@ -58,7 +58,7 @@ func newTableReader(b []byte) tableReader { return tableReader{wire.NewReader(b,
 func (r *tableReader) uint32(base uint32) uint32 {
 	v := r.Uint()
 	if v > uint64(math.MaxUint32-base) {
-		r.Fail("a number is over 32 bits")
+		r.Fail("a number exceeds 32 bits")
 		return 0
 	}
 	return base + uint32(v)
@@ -68,14 +68,14 @@ func (r *tableReader) uint32(base uint32) uint32 {
 func (r *tableReader) text() []byte {
 	b := r.Bytes(r.LengthAtMost(maxName, 1))
 	if !utf8.Valid(b) {
-		r.Fail("a text is no UTF-8")
+		r.Fail("a text is not valid UTF-8")
 		return nil
 	}
 	return b
 }
 
-// texts returns a list of texts. They share one string, so a table does not retain the bytes that
-// it was read from.
+// texts returns a list of texts. They share one new string, so a table does not retain its encoded
+// bytes.
 func (r *tableReader) texts(most int) []string {
 	out := make([]string, r.LengthAtMost(most, 1))
 	start := r.Rest()
@@ -95,8 +95,8 @@ func (r *tableReader) texts(most int) []string {
 	return out
 }
 
-// leastBytes is the minimum size of a function: a byte in most columns, and the sizes of the key and
-// of the three hashes.
+// leastBytes is the minimum size of a function: a byte in most columns, plus the key and three
+// hashes.
 const leastBytes = columns - 4 + 8 + 3*4
 
 // table reads the content of a table.
@@ -119,7 +119,7 @@ func (r *tableReader) table() *Table {
 	for i := range f.columns {
 		f.columns[i] = newTableReader(r.Bytes(r.LengthAtMost(maxBody, 1)))
 	}
-	_ = r.End() // which is noted
+	_ = r.End() // records the error
 	if r.Err() == nil && (f.columns[columnKey].Left() != 8*n || f.columns[columnText].Left() != 4*n || f.columns[columnWay].Left() != n ||
 		f.columns[columnOwn].Left() != 4*n || f.columns[columnCode].Left() != 4*n) {
 		r.Fail("columns are not of %d functions", n)
@@ -144,7 +144,7 @@ func (r *tableReader) table() *Table {
 type functionReader struct {
 	columns      []tableReader
 	texts        []string
-	used         int // texts that were there already
+	used         int // number of repeated texts
 	line, column uint32
 	source       int64
 	sourceLines  []int64
@@ -172,13 +172,13 @@ func (r *functionReader) next(f *Function) error {
 		r.column = 0
 	}
 	if step > math.MaxUint32-r.line {
-		return errors.New("its line is over 32 bits")
+		return errors.New("its line exceeds 32 bits")
 	}
 	before := r.column
 	r.line += step
 	r.column = r.columns[columnColumn].uint32(r.column)
 	if step == 0 && r.column == before {
-		return errors.New("it begins where the one before does")
+		return errors.New("it begins at the same place as the one before")
 	}
 	f.Line, f.Column = r.line, r.column
 	f.Minified, f.Name = r.text(columnMinified), r.text(columnName)
@@ -209,7 +209,7 @@ func (r *functionReader) next(f *Function) error {
 	return nil
 }
 
-// end returns an error if anything is left over.
+// end returns an error if bytes or texts are left.
 func (r *functionReader) end() error {
 	for i := range r.columns {
 		if n := r.columns[i].Left(); n > 0 {

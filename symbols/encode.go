@@ -15,17 +15,17 @@ import (
 const (
 	magic   = "FTSY"
 	version = 1
-	// MaxTable bounds an encoded table, in bytes.
+	// MaxTable is the maximum size of an encoded table, in bytes.
 	MaxTable = 16 << 20
-	// maxBody bounds the uncompressed content of a table, in bytes. A function takes 51 of them.
+	// maxBody is the maximum size of the uncompressed content, in bytes. A function takes 51 bytes.
 	maxBody      = 32 << 20
 	maxFunctions = 1_000_000
 	maxSources   = 100_000
-	// maxName bounds a text, in bytes. Longer ones are cut.
+	// maxName is the maximum length of a text, in bytes. Longer texts are truncated.
 	maxName = 8 << 10
 )
 
-// The columns of functions, in the order of the format.
+// Columns of functions, in the order of the format.
 const (
 	columnLine = iota
 	columnColumn
@@ -43,8 +43,8 @@ const (
 	columns
 )
 
-// Encode writes t. Equal tables are equal bytes. Texts over 8 KiB are cut, and bytes that are not
-// UTF-8 are replaced. A table that [Decode] would reject is an error.
+// Encode writes t. Equal tables have equal bytes. Encode truncates texts over 8 KiB and replaces
+// invalid UTF-8. It returns an error for a table that [Decode] would reject.
 func Encode(w io.Writer, t *Table) error {
 	if err := t.Validate(); err != nil {
 		return fmt.Errorf("encode table: %w", err)
@@ -68,8 +68,8 @@ func Encode(w io.Writer, t *Table) error {
 	return nil
 }
 
-// Validate reports why t is not a valid table: functions that are not sorted or share a place, and
-// numbers that are meaningless or out of bounds.
+// Validate returns an error if t is not a valid table: if functions are not sorted or share a
+// place, or numbers are meaningless or out of range.
 func (t *Table) Validate() error {
 	switch {
 	case len(t.Sources) > maxSources:
@@ -82,9 +82,9 @@ func (t *Table) Validate() error {
 		var err error
 		switch {
 		case f.Line == 0 && f.Column == 0:
-			err = errors.New("it begins nowhere")
+			err = errors.New("it has no place")
 		case i > 0 && place(f.Line, f.Column) <= place(t.Functions[i-1].Line, t.Functions[i-1].Column):
-			err = errors.New("it begins where the one before does, or before it")
+			err = errors.New("it does not begin after the one before")
 		case f.Source < -1 || int(f.Source) >= len(t.Sources):
 			err = errors.New("its source is not in the list")
 		case f.Way >= EndWays:
@@ -104,7 +104,8 @@ type tableEncoder struct {
 	number  map[string]uint64
 }
 
-// text appends a text to a column: 0 for the next of the list, otherwise how far back it is.
+// text appends a text to a column: 0 for the next text of the list, otherwise its distance from
+// there.
 func (e *tableEncoder) text(column int, text string) {
 	text = fitting(text)
 	at, known := e.number[text]
@@ -125,7 +126,7 @@ func (e *tableEncoder) int(column int, v int64) {
 	e.columns[column] = binary.AppendVarint(e.columns[column], v)
 }
 
-// fitting returns a text in a form that can be written.
+// fitting returns a text that can be encoded.
 func fitting(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= maxName {

@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// randomTable returns a table as one may be.
+// randomTable returns a random valid table.
 func randomTable(r *rand.Rand) *Table {
 	t := &Table{DebugID: strings.Repeat("a", r.IntN(3))}
 	for i := range t.Script {
@@ -47,7 +47,7 @@ func encoded(t testing.TB, table *Table) []byte {
 	return b.Bytes()
 }
 
-// bare returns a table without what makes Find fast.
+// bare returns a table without the index for Find.
 func bare(t *Table) Table {
 	t.places = nil
 	return *t
@@ -90,14 +90,14 @@ func TestDecodeRefuses(t *testing.T) {
 	for i := range good {
 		data := bytes.Clone(good)
 		data[i] ^= 1 << (i % 8)
-		// A bit of the header of a frame means nothing.
+		// One bit of the header of a frame is unused.
 		if got, err := Decode(bytes.NewReader(data)); !errors.Is(err, ErrMalformed) && (err != nil || !bytes.Equal(encoded(t, got), good)) {
 			t.Errorf("byte %d changed: %v", i, err)
 		}
 	}
 }
 
-// packed returns what would be a table, if body were one.
+// packed returns body as an encoded table.
 func packed(t testing.TB, body []byte) []byte {
 	t.Helper()
 	z, err := zstd.NewWriter(nil)
@@ -108,7 +108,7 @@ func packed(t testing.TB, body []byte) []byte {
 	return z.EncodeAll(body, append([]byte(magic), version))
 }
 
-// What is small and says that it is large takes no memory.
+// Small input that announces large lengths uses little memory.
 func TestDecodeBounds(t *testing.T) {
 	head := append(make([]byte, 64), 0) // no debug ID
 	uints := func(of ...uint64) (b []byte) {
@@ -119,15 +119,15 @@ func TestDecodeBounds(t *testing.T) {
 	}
 	none := make([]byte, maxBody-1000)
 	for want, body := range map[string][]byte{
-		"decompress":               make([]byte, maxBody+1),
-		"limit of 100000":          slices.Concat(head, uints(100_001), none),
-		"limit of 1000000":         slices.Concat(head, uints(0, 1_000_001), none),
-		"length 7 ":                slices.Concat(head, uints(0, 3, 7), none),
-		"length exceeds the input": slices.Concat(head, uints(0, 1000)),
-		"limit of 8192":            slices.Concat(head, uints(1, 8193), none),
-		"a text is no UTF-8":       slices.Concat(head, uints(1, 3), []byte("a\xffb"), none),
-		"truncated number":         slices.Concat(head, []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")),
-		"neither ignored nor not":  slices.Concat(head, uints(1, 0, 0, 2)),
+		"decompress":                make([]byte, maxBody+1),
+		"limit of 100000":           slices.Concat(head, uints(100_001), none),
+		"limit of 1000000":          slices.Concat(head, uints(0, 1_000_001), none),
+		"length 7 ":                 slices.Concat(head, uints(0, 3, 7), none),
+		"length exceeds the input":  slices.Concat(head, uints(0, 1000)),
+		"limit of 8192":             slices.Concat(head, uints(1, 8193), none),
+		"a text is not valid UTF-8": slices.Concat(head, uints(1, 3), []byte("a\xffb"), none),
+		"truncated number":          slices.Concat(head, []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")),
+		"neither ignored nor not":   slices.Concat(head, uints(1, 0, 0, 2)),
 	} {
 		data := packed(t, body)
 		var before, after runtime.MemStats
@@ -143,7 +143,7 @@ func TestDecodeBounds(t *testing.T) {
 	}
 }
 
-// What can not be written as it is, is cut or replaced, or refused.
+// Texts that cannot be encoded unchanged are truncated, replaced or refused.
 func TestEncodeFits(t *testing.T) {
 	long := strings.Repeat("a", maxName-1) + "é"
 	table := &Table{Sources: []Source{{Name: "a\xffb"}}, Functions: []Function{{Line: 1, Column: 1, Name: long, Minified: "a", Source: 0}}}
@@ -168,7 +168,7 @@ func TestEncodeFits(t *testing.T) {
 	}
 }
 
-// FuzzTable reads anything as a table.
+// FuzzTable decodes any bytes as a table.
 func FuzzTable(f *testing.F) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 5 {
@@ -186,7 +186,7 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// FuzzBody reads bodies of tables: what is read is a table that is written as it was.
+// FuzzBody decodes bodies of tables: accepted ones are valid and encode to the same bytes.
 func FuzzBody(f *testing.F) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 10 {

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// goldenTable has something in each field, and each kind of step.
+// goldenTable has a value in each field, and each kind of step.
 func goldenTable() *Table {
 	t := &Table{DebugID: "85314830-023f-4cf1-a267-535f4e37bb17",
 		Sources: []Source{{Name: "src/table/Row.tsx"}, {Name: "node_modules/react-dom/index.js", Version: "19.2.0", Ignored: true}}}
@@ -33,8 +33,8 @@ func goldenTable() *Table {
 	return t
 }
 
-// The bytes of a released version stay readable, and their content is what is written. A compressor
-// may write others some time.
+// Tables of a released version stay readable, and their content is unchanged. Another compressor
+// may write other bytes.
 func TestGolden(t *testing.T) {
 	want := goldenTable()
 	path, text := filepath.Join("testdata", "v1.table"), filepath.Join("testdata", "table.txt")
@@ -73,19 +73,19 @@ func writeGolden(t *testing.T, path string, data []byte) {
 	}
 }
 
-// dumper writes what is compressed of a table as text, so that people can read it and a change of
-// the format is a readable difference. A line is
+// dumper writes the uncompressed content of a table as text, so that a change of the format is a
+// readable difference. A line is
 //
 //	offset: bytes  # meaning
 //
-// with at most 16 bytes. A line without a meaning goes on with the one before it.
+// with at most 16 bytes. A line without a meaning continues the line before.
 type dumper struct {
 	strings.Builder
 	data []byte
 	at   int
 }
 
-// dump returns the text of a table that is as it should be.
+// dump returns the text of a valid table.
 func dump(data []byte) string {
 	d := &dumper{data: data}
 	d.take(32, "SHA-256 of the script")

@@ -9,10 +9,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/outline"
 )
 
-// anonymous stands for a function without even a known caller.
+// anonymous is the name of a function without a name or known caller.
 const anonymous = "(anonymous)"
 
-// wraps reports whether a function is known to return its argument, so that its result has the
+// wraps reports whether a function is known to return its argument, so that its result gets the
 // name of the argument.
 func wraps(callee string) bool {
 	switch callee {
@@ -24,7 +24,7 @@ func wraps(callee string) bool {
 	return false
 }
 
-// own returns the name of a function by itself, without its surroundings.
+// own returns the name of a function without its enclosing functions.
 func own(f *outline.Function) string {
 	switch {
 	case f.Kind == outline.Constructor || !f.Kind.Written():
@@ -51,7 +51,7 @@ func own(f *outline.Function) string {
 	return anonymous
 }
 
-// call formats a call. A callee with an argument already has its parentheses.
+// call formats a call. A callee with an argument already has parentheses.
 func call(callee string) string {
 	if strings.HasSuffix(callee, ")") {
 		return callee
@@ -59,21 +59,21 @@ func call(callee string) string {
 	return callee + "()"
 }
 
-// describe makes the paths of all functions, from their names and those of all enclosing
-// functions, and numbers functions with equal paths.
+// describe sets the paths of all functions, from their names and the names of enclosing functions,
+// and numbers functions with equal paths.
 func (o *original) describe() {
 	if o.paths != nil {
 		return
 	}
 	o.paths, o.ordinals = make([]string, len(o.functions)), make([]uint32, len(o.functions))
 	seen := make(map[string]uint32, len(o.functions))
-	for i := range o.functions { // those around come first
+	for i := range o.functions { // enclosing functions come first
 		f := &o.functions[i]
 		p := own(f)
 		if f.Parent >= 0 {
 			p = o.paths[f.Parent] + "/" + p
 		}
-		if len(p) > maxPath { // as of functions nested a thousand deep: then the end tells them apart
+		if len(p) > maxPath { // for functions nested a thousand deep, the end of the path distinguishes them
 			p = p[len(p)-maxPath:]
 		}
 		o.paths[i], o.ordinals[i] = p, seen[p]
@@ -81,12 +81,12 @@ func (o *original) describe() {
 	}
 }
 
-// maxPath bounds a path, in bytes: paths as long as functions are deep would take quadratic
+// maxPath is the maximum length of a path, in bytes: otherwise deep nesting would take quadratic
 // space.
 const maxPath = 1 << 10
 
-// label returns the readable name. A function without a name gets that of the nearest
-// enclosing function with one.
+// label returns the readable name. A function without a name gets the name of the nearest enclosing
+// function that has one.
 func (o *original) label(i int32) string {
 	f := &o.functions[i]
 	name := own(f)
@@ -101,8 +101,8 @@ func (o *original) label(i int32) string {
 	return name
 }
 
-// keyOf returns the key of a function by its source, its path and its number among those with
-// the same path.
+// keyOf returns the key of a function from its source, its path, and its number among the functions
+// with the same path.
 func keyOf(source, path string, ordinal uint32) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(source))
@@ -112,8 +112,8 @@ func keyOf(source, path string, ordinal uint32) uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// PathKey returns a hash of the function's source, its name and those around it: the key without the
-// number. It undoes the last steps of [keyOf], so tables need no column for it.
+// PathKey returns a hash of the function's source, its name and its enclosing names: the key
+// without the number. It undoes the last steps of [keyOf], so tables need no column for it.
 func (f *Function) PathKey() uint64 {
 	const prime = 1099511628211 // of FNV
 	h := f.Key

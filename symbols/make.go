@@ -15,25 +15,25 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 )
 
-// MaxScript bounds the script of [Make], in bytes.
+// MaxScript is the maximum size of a script in [Make], in bytes.
 const MaxScript = 64 << 20
 
-// Report describes the quality of a table, for people who can improve it.
+// Report describes the quality of a table.
 type Report struct {
-	Functions int          // of the script
-	Found     [EndWays]int // by the way
-	Sources   int          // of the map
-	// WithoutText lists the sources without content in the map. Their functions get only the names
-	// in the map, which are few.
+	Functions int          // in the script
+	Found     [EndWays]int // by Way
+	Sources   int          // in the map
+	// WithoutText lists the sources without content in the map. Their functions get only names from
+	// the map, which has few.
 	WithoutText []string
-	// Minified lists the sources that were already minified before bundling.
+	// Minified lists the sources that were minified before bundling.
 	Minified []string
-	// Misplaced is the share of the mappings, from 0 to 1, that point into the middle of a word of
-	// the script, or out of it. In a map of this script hardly any do.
+	// Misplaced is the share of mappings, from 0 to 1, that point into the middle of a word of the
+	// script, or out of it. It is near 0 if the map belongs to the script.
 	Misplaced float64
 }
 
-// Named returns the share of the functions, from 0 to 1, whose original is known.
+// Named returns the share of functions, from 0 to 1, whose original is known.
 func (r *Report) Named() float64 {
 	if r.Functions == 0 {
 		return 1
@@ -41,20 +41,20 @@ func (r *Report) Named() float64 {
 	return 1 - float64(r.Found[Kept])/float64(r.Functions)
 }
 
-// OtherScriptError says that a map belongs to another script.
+// OtherScriptError is returned if a map belongs to another script.
 type OtherScriptError struct{ Misplaced float64 }
 
 func (e *OtherScriptError) Error() string {
-	return fmt.Sprintf("the map is that of another script: %.1f %% of its mappings lead into the middle of words, or out of the script; upload the two that were built together", 100*e.Misplaced)
+	return fmt.Sprintf("the map belongs to another script: %.1f %% of its mappings point into the middle of words, or out of the script; upload a script and map from the same build", 100*e.Misplaced)
 }
 
-// The share of misplaced mappings that an accepted map may have. Turbopack misplaces 3.2 % in its
-// own small scripts. In large scripts such a share cannot be chance: maps of another build have 3.9
-// % and more there, and 15 % in small ones.
+// The maximum share of misplaced mappings in an accepted map. Turbopack misplaces 3.2 % in its own
+// small scripts. In large scripts such a share cannot be chance: maps of another build have at
+// least 3.9 % there, and 15 % in small ones.
 const (
 	maxMisplaced      = 0.03
 	maxMisplacedSmall = 0.1
-	fewMisplaced      = 200 // so many are those of a small script
+	fewMisplaced      = 200 // in a small script
 )
 
 // ofAnother reports whether a map with this many misplaced mappings belongs to another script.
@@ -66,15 +66,15 @@ func ofAnother(misplaced, all int) bool {
 	return float64(misplaced) > most*float64(all)
 }
 
-// Make makes the table of a script from its map. The text of the sources is that in the map. A map
-// of another script is an [OtherScriptError].
+// Make makes the table of a script from its map. It takes the text of sources from the map. It
+// returns an [OtherScriptError] for a map of another script.
 func Make(script []byte, m *sourcemap.Map) (*Table, Report, error) {
 	report := Report{Sources: len(m.Sources)}
 	if len(script) > MaxScript {
 		return nil, report, fmt.Errorf("the script has %d bytes, the most is %d", len(script), MaxScript)
 	}
 	if len(m.Mappings()) == 0 && len(script) > 0 {
-		return nil, report, errors.New("the map has no mappings, so that it says nothing; see how the bundler is told to make one")
+		return nil, report, errors.New("the map has no mappings; check the source map options of the bundler")
 	}
 	for _, s := range m.Sources {
 		switch {
@@ -119,7 +119,7 @@ func (x *matching) misplaced() (bad int) {
 	return bad
 }
 
-// list writes the matches into a table.
+// list adds the matches to a table.
 func (x *matching) list(t *Table) {
 	w := tableWriter{matching: x, table: t, sources: make([]int32, len(x.m.Sources)), hashes: make([][]hashes, len(x.m.Sources)), codes: x.codeHashes(),
 		seen: map[string]uint32{}}
@@ -137,17 +137,17 @@ func (x *matching) list(t *Table) {
 	})
 }
 
-// tableWriter makes the functions of a table.
+// tableWriter builds the functions of a table.
 type tableWriter struct {
 	*matching
 	table   *Table
-	sources []int32           // by source of the map: that of the table, -1 if none yet
-	hashes  [][]hashes        // by source of the map and function: of the texts
+	sources []int32           // by source of the map: index in the table, -1 if not yet added
+	hashes  [][]hashes        // text hashes, by source of the map and function
 	codes   []uint32          // by function of the script
-	seen    map[string]uint32 // by source and name: how many functions without an original have it
+	seen    map[string]uint32 // by source and name: number of functions without an original
 }
 
-// source returns the number in the table for a source of the map.
+// source returns the index in the table of a source of the map.
 func (w *tableWriter) source(s int32) int32 {
 	if w.sources[s] < 0 {
 		w.sources[s] = int32(len(w.table.Sources))
@@ -200,8 +200,8 @@ func (w *tableWriter) matched(f *Function, x match) {
 	f.Text, f.Own = w.hashes[x.source][x.function].whole, w.hashes[x.source][x.function].own
 }
 
-// numbered gives a function without an original a key: functions with one name in one source are
-// numbered in order.
+// numbered sets the key of a function without an original: functions with the same name and source
+// are numbered in order.
 func (w *tableWriter) numbered(f *Function, source int32, name string) {
 	if source < 0 {
 		return
@@ -212,8 +212,8 @@ func (w *tableWriter) numbered(f *Function, source int32, name string) {
 	w.seen[at+"\x00"+name]++
 }
 
-// boundName returns the name that a function is bound to, as given by the map, the text of the
-// source, or a key that is not minified; "" if there is none.
+// boundName returns the name that a function is bound to, from the map, the text of the source, or
+// a key that is not minified; or "".
 func (x *matching) boundName(g *outline.Function) string {
 	if g.BindStart < 0 {
 		return ""
@@ -230,7 +230,7 @@ func (x *matching) boundName(g *outline.Function) string {
 			}
 		}
 	}
-	if g.Binding == outline.Key && !numeric(g.Name) { // webpack numbers modules
+	if g.Binding == outline.Key && !numeric(g.Name) { // webpack's modules have numbers
 		return g.Name
 	}
 	return ""
@@ -238,7 +238,7 @@ func (x *matching) boundName(g *outline.Function) string {
 
 func numeric(name string) bool { return strings.Trim(name, "0123456789") == "" }
 
-// identifierAt returns the identifier at the beginning of a text, or "" for a word of the language.
+// identifierAt returns the identifier at the start of a text, or "" for a reserved word.
 func identifierAt(text []byte) string {
 	n := 0
 	for n < len(text) {

@@ -10,18 +10,18 @@ import (
 
 // matching finds the original of each function of a script.
 //
-// A map alone is not enough. A place within a line may have no mapping of its own, as bundlers map
-// whole fragments of packages, and minifiers move functions to their callers. So matching first
-// finds the functions of the script and of the sources, and then gives each function of the script
-// an original: by the mapping of its beginning (start), by the mappings of its body (body, moved),
-// and the rest by order (order).
+// A map alone is not enough. A place within a line may have no mapping of its own, because bundlers
+// map complete fragments of packages, and minifiers move functions to their callers. So matching
+// first finds the functions of the script and of the sources. Then it assigns originals to the
+// functions of the script: by the mapping of the beginning (start), by the mappings of the body
+// (body, moved), and for the rest by order (order).
 type matching struct {
 	written   // of the script
 	m         *sourcemap.Map
 	mappings  []sourcemap.Mapping
-	positions *sourcemap.Positions // of the script
+	positions *sourcemap.Positions // in the script
 	originals []*original          // by source; nil without a text
-	offsets   []int32              // by mapping: where it leads in the text of its source, or -1
+	offsets   []int32              // by mapping: its target offset in the text of its source, or -1
 
 	heads   []head
 	votes   []votes
@@ -31,10 +31,10 @@ type matching struct {
 // head is the last mapping at or before the beginning of a function.
 type head struct {
 	source int32 // -1: none
-	offset int32 // in the text of the source, -1 if there is none
+	offset int32 // in the text of the source, or -1
 	line   int32 // from 0
 	column int32
-	exact  bool // it is at the beginning, or at the white space before
+	exact  bool // at the beginning, or at the white space before it
 }
 
 // match is the original of a function.
@@ -43,19 +43,18 @@ type match struct {
 	way              Way
 }
 
-// votes count, for each original, the mappings in the body of a function, without those of nested
-// functions.
+// votes count, for each original, the mappings in the body of a function, without nested functions.
 type votes struct {
-	of       []vote // the most frequent first
+	of       []vote // most frequent first
 	inside   int32  // in functions of some source
 	outside  int32  // outside all functions
-	toplevel int32  // source of the last of these
+	toplevel int32  // source of the last mapping outside
 }
 
 type vote struct{ source, function, n int32 }
 
-// mostVotes bounds the originals counted for one function. A function made of more by inlining is
-// none of them.
+// mostVotes is the maximum number of originals counted for one function. A function combined from
+// more originals by inlining matches none of them.
 const mostVotes = 64
 
 // newMatching parses script and sources.
@@ -89,7 +88,7 @@ func newMatching(script []byte, m *sourcemap.Map) *matching {
 	return x
 }
 
-// run tries the rules one after the other: the more certain ones choose originals first.
+// run applies the rules in order of certainty, so that more certain rules choose originals first.
 func (x *matching) run() {
 	for i := range x.functions {
 		if !x.byStart(i) {
@@ -182,7 +181,7 @@ func (x *matching) original(h head) *original {
 	return x.originals[h.source]
 }
 
-// byStart matches a function to the original at the beginning of which its own beginning points.
+// byStart matches a function to the original whose beginning its own beginning points to.
 func (x *matching) byStart(i int) bool {
 	h := x.heads[i]
 	if o := x.original(h); o != nil {
@@ -198,8 +197,8 @@ func (x *matching) byStart(i int) bool {
 	return x.byParameter(i)
 }
 
-// byParameter matches a function by its first parameter: where a name is dropped, some minifiers
-// map nothing before the parameter. The original's first parameter must be where it points.
+// byParameter matches a function by its first parameter: if a name was dropped, some minifiers map
+// nothing before the parameter. It must point to the first parameter of the original.
 func (x *matching) byParameter(i int) bool {
 	at := x.functions[i].Place
 	if at >= len(x.code) || x.code[at] != '(' {
@@ -221,8 +220,8 @@ func (x *matching) byParameter(i int) bool {
 	return false
 }
 
-// byBody matches a function to the original that most of its body points to, among those that begin
-// in the fragment that its beginning points to.
+// byBody matches a function to the original that most of its body points to, among the originals
+// that begin in the fragment that its beginning points to.
 func (x *matching) byBody(i int) {
 	h := x.heads[i]
 	o := x.original(h)
@@ -256,7 +255,7 @@ func (x *matching) byMove(i int) {
 		return
 	}
 	if h := x.heads[i]; h.source == v.source {
-		// The beginning points into the original or just before it: so the function did not move,
+		// The beginning points into the original or just before it. So the function was not moved,
 		// but is nested in it or next to it.
 		f := &o.functions[v.function]
 		within := int(h.offset) >= f.Start && int(h.offset) < f.End
@@ -278,7 +277,7 @@ func movable(g, f *outline.Function, n, all int32) bool {
 }
 
 // moduleWrapper reports whether a function of a script is webpack's wrapper of a module: its key is
-// a number. It is not a function of the module, whatever it contains.
+// a number. It is not a function of the module, even if it contains its code.
 func moduleWrapper(g *outline.Function) bool {
 	return (g.Kind == outline.Method || g.Binding == outline.Key) && g.Name != "" && numeric(g.Name)
 }

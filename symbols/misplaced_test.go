@@ -2,7 +2,7 @@ package symbols
 
 import "testing"
 
-// A few misplaced mappings are what some bundlers write; the share decides, and for large scripts a smaller one.
+// Some bundlers write a few misplaced mappings; the accepted share is smaller for large scripts.
 func TestOfAnother(t *testing.T) {
 	for _, c := range []struct {
 		misplaced, all int

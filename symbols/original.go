@@ -17,26 +17,26 @@ type original struct {
 	text      []byte
 	positions *sourcemap.Positions
 
-	// The innermost function at an offset is within[i], where i is the last edge at or before
-	// it; -1 is none.
+	// The innermost function at an offset is within[i], where i is the last edge at or before the
+	// offset; -1 is none.
 	edges  []int32
 	within []int32
-	last   int // edge that was found last: what is asked next lies near it
+	last   int // last edge found; the next lookup is usually close to it
 
-	// begins has the function that begins at an offset, or whose own name begins there.
-	// parameters has the function whose parameters begin there after their parenthesis, which
-	// minifiers drop or map to the first parameter.
+	// begins has the function that begins at an offset, or whose own name begins there. parameters
+	// has the function whose parameters begin there after the parenthesis, which minifiers drop or
+	// map to the first parameter.
 	begins     map[int32]int32
 	parameters map[int32]int32
 
-	mapped []uint64 // bit by offset: some mapping leads there
-	taken  []bool   // by function: one of the script was made of it
+	mapped []uint64 // bit by offset: a mapping leads there
+	taken  []bool   // by function: matched with a function of the script
 
 	paths    []string // by function, see describe
 	ordinals []uint32
 }
 
-// newOriginal parses a source. Languages without functions, such as style sheets, have none.
+// newOriginal parses a source. Languages without functions, such as CSS, have none.
 func newOriginal(source string, text []byte) *original {
 	o := &original{text: text, positions: sourcemap.NewPositions(text), mapped: make([]uint64, len(text)/64+1)}
 	code := text
@@ -94,7 +94,7 @@ func (o *original) nest() {
 }
 
 // indexBegins records where functions begin. The first function at an offset takes it; written
-// functions come before those that a class has implicitly.
+// functions come before implicit functions of classes.
 func (o *original) indexBegins(code []byte) {
 	o.begins, o.parameters = make(map[int32]int32, 2*len(o.functions)), map[int32]int32{}
 	put := func(m map[int32]int32, offset, function int) {
@@ -130,7 +130,8 @@ func (o *original) indexBegins(code []byte) {
 	}
 }
 
-// skipTypes returns the offset after the type parameters at an offset and the space behind them.
+// skipTypes returns the offset after the type parameters at an offset and the white space after
+// them.
 func skipTypes(code []byte, at int) int {
 	depth := 0
 	for i := at; i < len(code) && i < at+maxTypes; i++ {
@@ -202,7 +203,7 @@ func (o *original) fragmentEnd(offset int32) int32 {
 	return int32(64*word + bits.TrailingZeros64(set))
 }
 
-// beginning returns the first offset of a function: its own name may come before it.
+// beginning returns the first offset of a function, which may be its own name.
 func beginning(f *outline.Function) int {
 	if f.Binding == outline.Own {
 		return min(f.Start, f.BindStart)

@@ -3,8 +3,8 @@ package symbols
 import "strings"
 
 // SourceName normalises the name of a source in a map, so that a file has the same name on all
-// machines and with all bundlers. It removes query, scheme and host, leading steps out of the
-// build folder, and for packages everything before the last node_modules.
+// machines and with all bundlers. It removes query, scheme and host, leading steps out of the build
+// folder, and for packages everything before the last node_modules.
 //
 //	webpack://shop/./src/table/Row.tsx?4c2a        src/table/Row.tsx
 //	../../node_modules/.pnpm/react@19.2.0/node_modules/react/index.js
@@ -14,7 +14,7 @@ func SourceName(name string) string {
 	name, _, _ = strings.Cut(name, "?")
 	name = strings.ReplaceAll(name, `\`, "/")
 	if scheme, rest, ok := strings.Cut(name, "://"); ok && !strings.Contains(scheme, "/") {
-		_, name, _ = strings.Cut(rest, "/") // the host: webpack has the name of the project there
+		_, name, _ = strings.Cut(rest, "/") // the host: webpack writes the name of the project there
 		if name == "" {
 			name = rest
 		}
@@ -37,8 +37,8 @@ func SourceName(name string) string {
 	}
 }
 
-// keySource returns the name of a source in keys. Parts of one file that bundlers treat as
-// separate files, such as the template of a component, stay apart.
+// keySource returns the name of a source in keys. Parts of one file that bundlers treat as separate
+// files, such as the template of a component, stay separate.
 func keySource(name string) string {
 	key := SourceName(name)
 	_, query, _ := strings.Cut(name, "?")
@@ -50,7 +50,7 @@ func keySource(name string) string {
 	return key
 }
 
-// minifiedText reports whether a source looks already minified: then its names are those of a
+// minifiedText reports whether a source looks minified already. Then its names come from a
 // minifier.
 func minifiedText(text []byte) bool {
 	const long = 500 // bytes of a line, on average

@@ -1,9 +1,8 @@
-// Package symbols gives the functions of minified scripts their original names.
+// Package symbols restores the original names of functions of minified scripts.
 //
-// A [Table] lists the functions of one script by the place where V8 says they begin, each
-// with its original in the sources. It is all that profiles need of a source map: profilers
-// report where a function begins, and not the position within it. Tables hold names and
-// paths, but no code.
+// A [Table] lists the functions of one script by the place where they begin according to V8, each
+// with its original in the sources. Profiles need nothing else from a source map: profilers report
+// where a function begins, not the position within it. Tables hold names and paths, but no code.
 package symbols
 
 import (
@@ -11,12 +10,12 @@ import (
 	"slices"
 )
 
-// Table lists the functions of one script. It does not change after it is made.
+// Table lists the functions of one script. It is immutable after it was made.
 type Table struct {
 	Script  [32]byte // SHA-256 of the script
 	Map     [32]byte // SHA-256 of the map
-	DebugID string   // of ECMA-426, in lower case; "" if script and map have none
-	Sources []Source // with something left in the script
+	DebugID string   // as in ECMA-426, in lower case; "" if script and map have none
+	Sources []Source // sources with code in the script
 	// Functions are sorted by line and column. No two begin at the same place.
 	Functions []Function
 
@@ -32,49 +31,48 @@ type Source struct {
 
 // Function is a function of a script, with its original in the sources.
 type Function struct {
-	// Line and Column are the place where V8 says that the function begins, from 1, columns
-	// in UTF-16 units: the parenthesis of the parameters, or the start of an arrow
-	// function.
+	// Line and Column are the place where the function begins according to V8, from 1, columns in
+	// UTF-16 units: the parenthesis of the parameters, or the start of an arrow function.
 	Line, Column uint32
-	Minified     string // its name in the script, as given by V8
-	// Name is readable: Class.method, get Class.x, new Class, Board/useEffect(). If nothing
-	// better was found, Minified is set.
+	Minified     string // name in the script, as reported by V8
+	// Name is the readable name: Class.method, get Class.x, new Class, Board/useEffect(). If no
+	// better name was found, it is Minified.
 	Name   string
-	Source int32 // index in [Table.Sources], -1 if not known
+	Source int32 // index in [Table.Sources], -1 if unknown
 	// SourceLine and SourceColumn are its place in its source, counted like Line and
 	// Column; 0 if unknown.
 	SourceLine, SourceColumn uint32
 	Way                      Way
-	// Key is equal for one function in all builds in which its file, its name and those
-	// around it are the same; 0 if the function is unknown.
+	// Key is equal for a function in all builds in which its file, its name and its enclosing names
+	// are the same; 0 if the function is unknown.
 	Key uint64
-	// Ordinal numbers the functions of one source with one name and the same names around,
-	// from 0. It is part of Key.
+	// Ordinal numbers the functions of one source with the same name and enclosing names, from 0.
+	// It is part of Key.
 	Ordinal uint32
-	// Text is a hash of the original's text without comments and white space. It tells apart
+	// Text is a hash of the original's text without comments and white space. It distinguishes
 	// functions that exchanged keys. 0 if the original is unknown.
 	Text uint32
-	// Own is the hash of that text without the functions within it and without its name: an
-	// edit within does not change it. 0 if the original is unknown.
+	// Own is the hash of that text without nested functions and without its name: an edit of a
+	// nested function does not change it. 0 if the original is unknown.
 	Own uint32
-	// Code is the hash of its text in the script, without the functions within it. Identifiers
-	// and the names of chunks do not count, since they depend on the rest of the build. It tells
-	// apart builds of one source with other constants. 0 if the original is unknown.
+	// Code is the hash of its text in the script, without nested functions. Identifiers and names
+	// of chunks are ignored, since they depend on the rest of the build. It distinguishes builds of
+	// one source with different constants. 0 if the original is unknown.
 	Code uint32
 }
 
 // Way is the rule by which a function was found.
 type Way uint8
 
-// The ways, in the order in which they are tried.
+// Ways, in the order in which they are tried.
 const (
 	Kept    Way = iota // not found: the minified name stays
-	Start              // a mapping leads to its beginning
-	Body               // most of its body is the original's, and the text before it leads there
-	Moved              // the same, but a minifier moved it to where it is called
+	Start              // a mapping points to its beginning
+	Body               // most of its body points to the original, and so does the text before it
+	Moved              // the same, but a minifier moved it to its caller
 	Order              // the rest between two mappings, in order
-	Named              // the map names its binding
-	Module             // the wrapper that a bundler puts around a file
+	Named              // the map has the name of its binding
+	Module             // a bundler's wrapper around a file
 	EndWays            // the number of ways
 )
 
@@ -106,7 +104,7 @@ func (t *Table) Index(line, column uint32) int {
 	return i
 }
 
-// index makes Find fast. The functions must not change after it.
+// index makes Find fast. The functions must not change afterwards.
 func (t *Table) index() {
 	t.places = make([]uint64, len(t.Functions))
 	for i := range t.Functions {

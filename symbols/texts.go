@@ -9,7 +9,7 @@ import (
 
 // written is a text with its functions.
 type written struct {
-	code      []byte // without what is not script
+	code      []byte // non-script parts are blanked
 	functions []outline.Function
 
 	comments, literals []outline.Span
@@ -21,20 +21,20 @@ func read(code []byte, language outline.Language) written {
 	return written{code, o.Functions, o.Comments, o.Literals}
 }
 
-// hashes are those of a function's text, without comments, and without white space outside of
+// hashes are hashes of a function's text, without comments, and without white space outside of
 // literals.
 type hashes struct {
 	whole uint32
-	own   uint32 // without functions within it, and without its name
+	own   uint32 // without nested functions, and without its name
 }
 
-// What stands for parts that are left out. No text outside of literals has these bytes.
+// Placeholders for omitted parts. Text outside of literals never contains these bytes.
 const (
 	inPlaceOfFunction = 1
 	inPlaceOfName     = 2
 )
 
-// polynomial is a hash of a text, with the power of the factor that moves what comes before it.
+// polynomial is a hash of a text, with the power of the factor that shifts preceding text.
 type polynomial struct{ hash, power uint64 }
 
 const factor = 0x9E3779B97F4A7C15 | 1
@@ -47,14 +47,14 @@ func (p *polynomial) append(q polynomial) {
 	p.hash, p.power = p.hash*q.power+q.hash, p.power*q.power
 }
 
-// after returns the part of p after its beginning q. Powers are odd, so they have an inverse.
+// after returns the part of p after its prefix q. Powers are odd, so they have an inverse.
 func (p polynomial) after(q polynomial) polynomial {
 	power := p.power * inverse(q.power)
 	return polynomial{p.hash - q.hash*power, power}
 }
 
-// sum returns the hash; it is never 0. The last bytes of the text are in the low bits alone, so these
-// are mixed with the high ones first.
+// sum returns the hash, which is never 0. The last bytes of the text affect only the low bits, so
+// the high bits are mixed in first.
 func (p polynomial) sum() uint32 {
 	h := p.hash ^ p.hash>>32
 	h *= 0xD6E8FEB86659FD93
@@ -64,15 +64,15 @@ func (p polynomial) sum() uint32 {
 // inverse returns the inverse of an odd number modulo 2^64, by Newton's iteration: each step
 // doubles the number of correct bits.
 func inverse(x uint64) uint64 {
-	y := x // right in 3 bits
+	y := x // correct in 3 bits
 	for range 5 {
 		y *= 2 - x*y
 	}
 	return y
 }
 
-// textHashes returns the hashes of each function. The text is read once: the hash of a part is
-// the difference of those up to its end and up to its beginning.
+// textHashes returns the hashes of each function. It reads the text once: the hash of a part is the
+// difference of the hashes of two prefixes.
 func (w *written) textHashes() []hashes {
 	bounds := make([]int, 0, 4*len(w.functions))
 	for i := range w.functions {
@@ -94,7 +94,7 @@ func (w *written) textHashes() []hashes {
 	return out
 }
 
-// prefixes returns the hashes of the text up to some offsets, which are sorted.
+// prefixes returns the hashes of the text up to the given offsets, which must be sorted.
 func (w *written) prefixes(bounds []int) map[int]polynomial {
 	out := make(map[int]polynomial, len(bounds))
 	p, next, comment, literal := polynomial{0, 1}, 0, 0, 0
@@ -121,8 +121,8 @@ func (w *written) prefixes(bounds []int) map[int]polynomial {
 	return out
 }
 
-// ownHash returns the hash of a function's text without those of the functions within. Of what a
-// class has implicitly, other members leave no trace: it does not change with them.
+// ownHash returns the hash of a function's text without nested functions. The implicit functions of
+// a class do not depend on its other members.
 func (w *written) ownHash(f *outline.Function, within []int32, at map[int]polynomial) uint32 {
 	p, from := polynomial{0, 1}, f.Start
 	omit := func(start, end int, inPlace byte) {
@@ -153,7 +153,7 @@ func (w *written) ownHash(f *outline.Function, within []int32, at map[int]polyno
 
 // members returns a function that returns the outermost written functions within a function.
 func (w *written) members() func(i int) []int32 {
-	children := make(map[int][]int32, len(w.functions)) // by the written function around, -1 for none
+	children := make(map[int][]int32, len(w.functions)) // by enclosing written function, -1 for none
 	for i := range w.functions {
 		if f := &w.functions[i]; f.Kind.Written() {
 			children[f.Parent] = append(children[f.Parent], int32(i))

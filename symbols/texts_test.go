@@ -19,7 +19,7 @@ func hashesOf(t *testing.T, name, text string) map[string]hashes {
 	return out
 }
 
-// What an edit changes: the text of the functions that it is in, and the own text of the innermost.
+// An edit changes the texts of all functions around it, and the own text of the innermost.
 func TestTextHashes(t *testing.T) {
 	const before = "/** Rows. */\nexport function rows(a: Row[], b = ' ') {\n  const f = (x) => x.id + 1; // sum\n" +
 		"  return <p title=\"a b\">{a.map((r) => `${r.a}  ${/a  b/.test(r)}`)} it's // no comment</p>;\n}\n" +
@@ -71,7 +71,7 @@ func sameSet(got map[string]bool, want string) bool {
 	return len(got) == len(fields)
 }
 
-// A name is no part of the own text.
+// The name is not part of the own text.
 func TestOwnHashWithoutName(t *testing.T) {
 	a := hashesOf(t, "a.js", "function a(x) { return x } const o = { a(x) { return x }, c: () => 1 }")
 	b := hashesOf(t, "b.js", "function b(x) { return x } const o = { b(x) { return x }, d: () => 1 }")
@@ -93,7 +93,7 @@ func TestPathKey(t *testing.T) {
 	}
 }
 
-// The hashes of a random nest of functions are those of texts put together by hand.
+// The hashes of random nested functions equal hashes of manually combined texts.
 func TestOwnHashModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {

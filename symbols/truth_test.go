@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/bundles"
 )
 
-// builds returns the builds with a known truth that SOURCEMAPS names.
+// builds returns the builds with a known truth in $SOURCEMAPS.
 func builds(t testing.TB) []bundles.Build {
 	t.Helper()
 	all, err := bundles.Read(bundles.Dir(t))
@@ -36,8 +36,8 @@ func tables(t testing.TB, b bundles.Build) map[string]*symbols.Table {
 	return out
 }
 
-// TestTruth holds tables against builds whose functions are known: all functions of the scripts
-// are found, with the names that V8 gives them, and nearly all of their originals.
+// TestTruth compares tables with builds whose functions are known: all functions of the scripts are
+// found, with the names that V8 reports, and nearly all of their originals.
 func TestTruth(t *testing.T) {
 	for _, b := range builds(t) {
 		t.Run(b.Name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func isOriginal(t *symbols.Table, f *symbols.Function, row bundles.Row) bool {
 	return f.SourceLine == row.SourceLine && f.SourceColumn == row.SourceColumn || row.Name != "" && f.Name == row.Name
 }
 
-// TestSame holds the keys of two releases against the functions that did not change.
+// TestSame compares the keys of two releases with the functions that did not change.
 func TestSame(t *testing.T) {
 	all := map[string]bundles.Build{}
 	for _, b := range builds(t) {

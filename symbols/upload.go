@@ -6,15 +6,14 @@ import "time"
 type Upload struct {
 	ID      string    `json:"id,omitempty"`     // set by the store
 	Time    time.Time `json:"time,omitzero"`    // time of arrival; set by the store
-	Release string    `json:"release"`          // as the pages of the build say it; "" if they do not
+	Release string    `json:"release"`          // as reported by pages of the build; "" if not
 	Scripts []Script  `json:"scripts"`          // sorted by path
 	Owners  string    `json:"owners,omitempty"` // a CODEOWNERS file
-	// Repository is the repository that links to the sources use, such as
-	// example/shop; "" if unknown.
+	// Repository is the repository for links to sources, such as example/shop; "" if unknown.
 	Repository string `json:"repository,omitempty"`
-	// Commit is the hash of the commit that was built, and RepositoryURL the address of its repository in the web,
-	// such as https://github.com/example/shop. Commits are those since the release before, the newest first. All
-	// are empty if unknown.
+	// Commit is the hash of the commit that was built. RepositoryURL is the web URL of its
+	// repository, such as https://github.com/example/shop. Commits are the commits since the
+	// previous release, newest first. All are empty if unknown.
 	Commit        string   `json:"commit,omitempty"`
 	RepositoryURL string   `json:"repository_url,omitempty"`
 	Commits       []Commit `json:"commits,omitempty"`

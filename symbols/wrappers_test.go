@@ -9,8 +9,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 )
 
-// What esbuild puts around a module that is loaded later is the module, and none of its functions, where it begins although.
-// The script is that of three small modules, made by esbuild 0.28 with --bundle --minify --sourcemap=external --format=esm.
+// esbuild's wrapper around a lazily loaded module gets the name of the module, not of a function
+// that begins at the same place. The script has three small modules, made by esbuild 0.28 with
+// --bundle --minify --sourcemap=external --format=esm.
 func TestWrappers(t *testing.T) {
 	script, err := os.ReadFile("testdata/wrappers/out.js")
 	if err != nil {
@@ -37,7 +38,7 @@ func TestWrappers(t *testing.T) {
 		"m(o){":      "show of lazy.js",
 	} {
 		column := strings.Index(string(script), at)
-		if at[0] != '(' { // V8 says where the parameters begin
+		if at[0] != '(' { // V8 reports where the parameters begin
 			column += strings.IndexByte(at, '(')
 		}
 		got := "nothing"

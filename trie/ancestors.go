@@ -2,15 +2,15 @@ package trie
 
 import "math/bits"
 
-// ancestors is a trie in which two stacks are compared in logarithmic time. A stack may have
-// as many frames as there are samples, so walking along each stack would take quadratic time.
+// ancestors is a trie that compares two stacks in logarithmic time. A stack may have as many frames
+// as there are samples, so walking along each stack would take quadratic time.
 //
-// Each node knows its parent and one ancestor further up. The jumps have the lengths of skew
-// binary numbers, so any ancestor is a logarithmic number of steps away; see Myers, "An
+// Each node has its parent and a link to one ancestor further up. The links have the lengths of
+// skew binary numbers, so any ancestor is a logarithmic number of steps away; see Myers, "An
 // applicative random-access stack", 1983.
 type ancestors struct {
 	Trie
-	depth []int32  // by node: the frames of its stack
+	depth []int32  // by node: number of frames in its stack
 	jump  []NodeID // by node
 }
 
@@ -18,7 +18,7 @@ func newAncestors() *ancestors {
 	return &ancestors{Trie: *New(), depth: []int32{0}, jump: []NodeID{Root}}
 }
 
-// child does what [Trie.Child] does.
+// child is like [Trie.Child].
 func (a *ancestors) child(parent NodeID, f FrameID) NodeID {
 	n := a.Child(parent, f)
 	if int(n) < len(a.depth) {
@@ -60,8 +60,8 @@ func (a *ancestors) common(x, y NodeID) int {
 	return int(a.depth[x])
 }
 
-// rangeMinimum finds the least of consecutive values in constant time. It is a sparse
-// table: level k has the least of each 2^k consecutive values.
+// rangeMinimum finds the minimum of consecutive values in constant time. It is a sparse table:
+// level k has the minimum of each 2^k consecutive values.
 type rangeMinimum struct{ levels [][]int32 }
 
 func newRangeMinimum(values []int32) *rangeMinimum {
@@ -77,8 +77,7 @@ func newRangeMinimum(values []int32) *rangeMinimum {
 	return r
 }
 
-// least returns the least of the values in [from, to); for an empty range, the largest
-// int32.
+// least returns the minimum of the values in [from, to), or the largest int32 for an empty range.
 func (r *rangeMinimum) least(from, to int) int {
 	if from >= to {
 		return 1<<31 - 1

@@ -8,8 +8,8 @@ import (
 )
 
 // Calls estimates call and return times of the functions sampled in s, and nests them with the
-// events of their thread: a function lies in the event that called it, and an event in the
-// function that caused it. Both s and events may be nil.
+// events of their thread: a function is nested in the event that called it, and an event in the
+// function that caused it. s and events may be nil.
 //
 // For samples alone the result is that of Chrome DevTools ("the life of a ProfileCall" in its
 // models/trace/helpers/SamplesIntegrator.ts): a call begins with the first sample that contains
@@ -29,9 +29,9 @@ import (
 // the first, as in DevTools. The self times of the result sum to the covered time, to the
 // microsecond.
 //
-// The cost is that of sorting samples and events, plus logarithmic time for each call, however
-// deeply it is nested. Two deep stacks that alternate make calls without end, so more than most
-// calls return a [TooManyCallsError].
+// The cost is that of sorting samples and events, plus logarithmic time for each call, at any
+// depth. Two deep stacks that alternate make an unbounded number of calls, so Calls returns a
+// [TooManyCallsError] for more than most calls.
 func Calls(s *Stream, events []Event, most int) (*Timeline, error) {
 	c := newCalling(s, events)
 	c.keep, c.most = true, min(c.most, most)
@@ -42,11 +42,11 @@ func Calls(s *Stream, events []Event, most int) (*Timeline, error) {
 	return c.out, nil
 }
 
-// MaxCalls bounds the calls in time order for one response. They take a quarter of a gigabyte
-// of memory; real recordings have at most one or two dozen calls for each sample.
+// MaxCalls is the maximum number of calls in time order for one response. They take a quarter of a
+// gigabyte of memory; real recordings have at most one or two dozen calls for each sample.
 const MaxCalls = 1 << 23
 
-// TooManyCallsError says that the samples and events of a thread make too many calls.
+// TooManyCallsError is returned if the samples and events of a thread make too many calls.
 type TooManyCallsError struct{ Most int }
 
 func (e *TooManyCallsError) Error() string {
@@ -54,8 +54,8 @@ func (e *TooManyCallsError) Error() string {
 		"merge the samples alone (no --timed, no --events), choose one thread, or record for less time", e.Most)
 }
 
-// A thread may have this many calls, plus a number for each sample and event: a stack of the
-// greatest depth that browsers record may come and go with each.
+// A thread may have this many calls, plus a number for each sample and event, since a stack of the
+// maximum depth that browsers record may change with each.
 const (
 	someCalls = 1 << 20
 	callsEach = MaxStackDepth + 1
@@ -90,15 +90,15 @@ type calling struct {
 	stack     []openCall
 	path      []FrameID     // scratch space of show
 	opened    []int         // places of events in the stack
-	functions []NodeID      // of each function in the stack: all of them up to it, as one of stacks
+	functions []NodeID      // by function in the stack: the stack up to it, as a node of stacks
 	shown     []shown       // below the first event that is open, and in each
-	most      int           // calls that may begin
-	made      int           // calls that have begun, and steps that are as much work
+	most      int           // maximum number of calls
+	made      int           // calls so far, plus steps with as much work
 	shared    *rangeMinimum // see lasting
 	covered   int64         // µs of [from, to), which was sampled, in which something ran
 	from, to  int64
-	idle      int64 // µs in which samples say that nothing ran
-	now       int64 // the time that it has come to
+	idle      int64 // µs in which samples report no work
+	now       int64 // current time
 }
 
 // openCall is a call that has not ended.
@@ -106,27 +106,26 @@ type openCall struct {
 	node  NodeID
 	frame FrameID
 	start int64
-	inner int64 // µs in which what it called ran
-	call  int   // place in the calls of the timeline
-	below int   // for an event: how many functions lie below it
+	inner int64 // µs in its callees
+	call  int   // index in the calls of the timeline
+	below int   // for an event: number of functions below it
 	event int   // -1 for a function
 }
 
-// shown is the origin of the open functions that an event called: they are the frames of one
-// stack from an index on. So the next stack is compared with that stack, and not with each
-// function.
+// shown is the origin of the open functions that an event called: they are the frames of one stack
+// from an index on. So the next stack is compared with that stack, not with each function.
 type shown struct {
 	stack NodeID // of stacks
 	from  int
 }
 
-// run goes through events and moments in time order.
+// run processes events and moments in time order.
 func (c *calling) run() error {
 	next := 0
 	for i := range c.moments {
 		m := &c.moments[i]
 		if m.event >= 0 {
-			continue // its event shows it
+			continue // shown at its event
 		}
 		for ; next < len(c.events) && c.events[next].Start < m.Time; next++ {
 			if c.open(next); c.made > c.most {
@@ -144,7 +143,7 @@ func (c *calling) run() error {
 		}
 	}
 	c.closeEvents(math.MaxInt64)
-	c.truncate(0, c.now) // the last moment has closed the functions, but for those of anchors
+	c.truncate(0, c.now) // the last moment has closed the functions, except those of anchors
 	return nil
 }
 
@@ -183,7 +182,7 @@ func (c *calling) open(event int) {
 	if n := len(c.stack); n == base+1 && c.stacks.backgroundFrame(c.stack[base].frame) {
 		c.truncate(base, e.Start)
 	}
-	var goOn []FrameID // what runs on within a measure, and perhaps not until its end
+	var goOn []FrameID // functions that continue within a measure, perhaps not until its end
 	inside := shown{}
 	if c.kinds[event] < native {
 		at := base + max(c.lasting(e)-below, 0)
@@ -213,10 +212,10 @@ func (c *calling) framesFrom(at int) (frames []FrameID) {
 	return frames
 }
 
-// ends reports whether the running functions end when an event begins, whatever samples say.
-// They go on if an invocation called them, or if events of this kind call no functions: then
-// the functions may have caused the event. For a task within a task, such as an alert shown by
-// a page, the samples decide.
+// ends reports whether the running functions end when an event begins, whatever samples show. They
+// continue if an invocation called them, or if events of this kind call no functions: then the
+// functions may have caused the event. For a task within a task, such as an alert shown by a page,
+// the samples decide.
 func (c *calling) ends(event int) bool {
 	kind := c.kinds[event]
 	switch {
@@ -238,9 +237,9 @@ func (c *calling) within(e *Event) (from, to int) {
 	return from, from + sort.Search(len(c.moments)-from, func(i int) bool { return c.moments[from+i].Time >= e.End })
 }
 
-// lasting returns how many of the open functions, counted from the root, are in all samples
-// within an event. The event lies in only these: the others had ended, or belong to a sample
-// taken a little early or late. A measure need not begin and end in the same call.
+// lasting returns how many of the open functions, counted from the root, are in all samples within
+// an event. The event is nested only in these: the others had ended, or belong to a sample taken a
+// little early or late. A measure need not begin and end in the same call.
 func (c *calling) lasting(e *Event) int {
 	from, to := c.within(e)
 	if from == to {
@@ -292,7 +291,7 @@ func (c *calling) show(m Sample, time int64) {
 	}
 	stack := c.stacks.of(m)
 	if base > 0 && c.stacks.background(stack) {
-		stack = Root // the event says more
+		stack = Root // the event is more specific
 	}
 	now := shown{stack, c.stacks.common(c.under(below), stack)}
 	same := c.same(now, below)
@@ -308,8 +307,8 @@ func (c *calling) show(m Sample, time int64) {
 	c.path = c.path[:at]
 }
 
-// same returns how many functions of the innermost event, from below on, now shares with the
-// open ones.
+// same returns how many functions of the innermost event, from below on, now shares with the open
+// ones.
 func (c *calling) same(now shown, below int) int {
 	open := min(len(c.functions)-below, int(c.stacks.depth[now.stack])-now.from)
 	before := c.shown[len(c.shown)-1]
@@ -318,7 +317,7 @@ func (c *calling) same(now shown, below int) int {
 			return min(open, n-now.from)
 		}
 	}
-	// The two have other callers, so a common prefix of the stacks says nothing.
+	// The callers differ, so a common prefix of the stacks means nothing.
 	same := open
 	c.made += open
 	for n, i := c.stacks.at(now.stack, now.from+open), open-1; i >= 0; n, i = c.stacks.Nodes[n].Parent, i-1 {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// sampled returns a stream without gaps of samples 100 µs apart, the first at 100: each
-// is a stack such as "a;b", "" for none, "gc:a" for a collection while a ran.
+// sampled returns a gapless stream of samples 100 µs apart, the first at 100: each is a stack such
+// as "a;b", "" for none, "gc:a" for a collection while a ran.
 func sampled(stacks ...string) *Stream {
 	t := &Trace{Trie: *New(), Gapless: true}
 	for i, text := range stacks {
@@ -164,7 +164,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// What functions stand on each other was seen by a sample, whatever the events are.
+// Two functions on one stack were seen there by a sample, whatever the events are.
 func TestCallsAreSampled(t *testing.T) {
 	names := []string{"RunTask", "FunctionCall", "EvaluateScript", "TimerFire", "RunMicrotasks", "EventDispatch"}
 	for seed := range uint64(2000) {
@@ -204,7 +204,7 @@ func TestCallsAreSampled(t *testing.T) {
 	}
 }
 
-// stackText returns the stack of n as text, root first, without the nodes to leave out.
+// stackText returns the stack of n as text, root first, without the nodes in skip.
 func stackText(t *Trie, n NodeID, without map[NodeID]bool) string {
 	var names []string
 	for a := range t.Stack(n) {
@@ -216,7 +216,7 @@ func stackText(t *Trie, n NodeID, without map[NodeID]bool) string {
 	return strings.Join(names, ";")
 }
 
-// Time that nobody used is kept beside the calls.
+// Unsampled time is kept in addition to the calls.
 func TestAddCallsIdle(t *testing.T) {
 	s := sampled("a", "", "", "a")
 	s.Trace.Samples[1].Marker = MarkerIdle
@@ -230,7 +230,7 @@ func TestAddCallsIdle(t *testing.T) {
 	}
 }
 
-// An anchor is an exact stack: the layout lies in b although no sample ever saw b.
+// An anchor is an exact stack: the layout is nested in b although no sample saw b.
 func TestCallsAnchor(t *testing.T) {
 	s := sampled("a", "a")
 	s.Anchors = map[int64]NodeID{7: s.Trace.Insert(named("a", "b")...)}
@@ -244,7 +244,7 @@ func TestCallsAnchor(t *testing.T) {
 	}
 }
 
-// A field trace has gaps in which nobody looked: no call is guessed there.
+// A field trace has unsampled gaps, in which no calls are assumed.
 func TestCallsUnsampled(t *testing.T) {
 	trace := &Trace{Trie: *New(), Context: Context{Interval: 10}}
 	a := trace.Insert(named("a")...)
@@ -274,8 +274,8 @@ func TestNest(t *testing.T) {
 	}
 }
 
-// checkTimeline checks what the type promises: calls nest, and their self times sum to
-// the time that they cover.
+// checkTimeline checks the guarantees of the type: calls nest, and their self times sum to the time
+// that they cover.
 func checkTimeline(t *testing.T, s *Stream, events []Event) *Timeline {
 	t.Helper()
 	l := callsOf(t, s, events)
@@ -326,8 +326,8 @@ func checkTimeline(t *testing.T, s *Stream, events []Event) *Timeline {
 	return l
 }
 
-// Whatever the events and samples are, the calls nest and no time is lost or made: all of
-// the events is covered, and without events all of the stacks is.
+// For random events and samples, calls nest and no time is lost or added: all events are covered,
+// and without events all stacks are.
 func TestCallsConserve(t *testing.T) {
 	names := []string{"RunTask", "FunctionCall", "Layout", "V8.GCScavenger", "v8.compile", "EvaluateScript", "TimerFire", "RunMicrotasks", "mine"}
 	for seed := range uint64(2000) {
@@ -370,7 +370,7 @@ func TestCallsConserve(t *testing.T) {
 		}
 		events, _, _ = Nest(events)
 		both := checkTimeline(t, stream, events)
-		// Each event is there whole.
+		// Each event is complete.
 		for _, e := range events {
 			if e.Start == e.End {
 				continue

@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// renumber copies the given nodes of t, parents before children, into a new trie. Its
-// frames are unique and sorted by resource, line, column and name; its strings are
-// numbered by first use. Unused frames and strings are left out. nodeOf is the new
-// number of each node, 0 for those not copied. folded reports whether equal frames were
-// merged, so that there may be equal nodes, too.
+// renumber copies the given nodes of t, parents before children, into a new trie. Its frames are
+// unique and sorted by resource, line, column and name; its strings are numbered by first use.
+// Unused frames and strings are dropped. nodeOf is the new number of each node, 0 for those not
+// copied. folded reports whether equal frames were merged, so that there may be equal nodes, too.
 func (t *Trie) renumber(nodes []NodeID) (out *Trie, nodeOf []NodeID, folded bool) {
 	used := make([]bool, len(t.Frames))
 	for _, n := range nodes {
@@ -26,7 +25,7 @@ func (t *Trie) renumber(nodes []NodeID) (out *Trie, nodeOf []NodeID, folded bool
 		return stringOf[s]
 	}
 	frameOf := make([]FrameID, len(t.Frames))
-	last := FrameID(0) // of t, that was copied last
+	last := FrameID(0) // last copied frame of t
 	for _, f := range order {
 		if !used[f] {
 			continue
@@ -49,9 +48,9 @@ func (t *Trie) renumber(nodes []NodeID) (out *Trie, nodeOf []NodeID, folded bool
 	return out, nodeOf, folded
 }
 
-// Canonical returns t with its tables numbered in one defined way: nodes by their first
-// sample, parents first, then nodes without a sample in the order of t; frames unique
-// and sorted. Traces that differ only in numbering have the same canonical form.
+// Canonical returns t with its tables in canonical order: nodes by their first sample, parents
+// first, then nodes without a sample in the order of t; frames unique and sorted. Traces that
+// differ only in numbering have the same canonical form.
 func (t *Trace) Canonical() *Trace {
 	order := make([]NodeID, 0, len(t.Nodes))
 	var v visits
@@ -64,15 +63,14 @@ func (t *Trace) Canonical() *Trace {
 	}
 	trie, nodeOf, _ := t.renumber(order)
 	out := new(Trace)
-	*out = *t // all but the tables
+	*out = *t // everything except the tables
 	out.Trie = *trie
 	out.renumberSamples(nodeOf)
 	return out
 }
 
-// Canonical returns p with its tables numbered in one defined way: nodes in preorder,
-// without subtrees that have no weight; frames unique and sorted; groups sorted by their
-// labels, without empty ones.
+// Canonical returns p with its tables in canonical order: nodes in preorder, without subtrees that
+// have no weight; frames unique and sorted; groups sorted by their labels, without empty ones.
 func (p *Profile) Canonical() *Profile {
 	needed := make([]bool, len(p.Nodes))
 	for i := range p.Groups {
@@ -103,7 +101,7 @@ func (p *Profile) Canonical() *Profile {
 			out.Groups = append(out.Groups, to)
 		}
 	}
-	if folded { // then nodes may be equal too, which merging folds
+	if folded { // then nodes may be equal too, which merging combines
 		out = Merge(out).Canonical()
 		out.Unknown = p.Unknown
 		return out
@@ -112,8 +110,8 @@ func (p *Profile) Canonical() *Profile {
 	return out
 }
 
-// equalTables reports whether two tries in canonical form are the same. Strings are
-// compared by value: a text that is both a name and a URL may stand in the table twice.
+// equalTables reports whether two tries in canonical form are the same. It compares strings by
+// value: a text that is both a name and a URL may be in the table twice.
 func (t *Trie) equalTables(o *Trie) bool {
 	if len(t.Frames) != len(o.Frames) || !slices.Equal(t.Nodes, o.Nodes) {
 		return false

@@ -2,8 +2,7 @@ package trie
 
 import "strings"
 
-// Names of synthetic frames, which stand for work that has no function of its own.
-// They have no resource.
+// Names of synthetic frames, which represent work without a function. They have no resource.
 const (
 	FrameUnknown = "(unknown)" // code that cannot or must not be attributed
 	FrameGC      = "(gc)"
@@ -20,8 +19,8 @@ const (
 // ThirdParty returns the frame for all code of another party's host.
 func ThirdParty(host string) Frame { return Frame{Name: "(third-party " + host + ")"} }
 
-// Foreign reports whether f stands for unattributed code. A run of such frames becomes one frame,
-// which hides the depth of the foreign calls.
+// Foreign reports whether f represents unattributed code. A run of such frames becomes one frame,
+// which hides the depth of foreign calls.
 func (f Frame) Foreign() bool {
 	return f.Resource == "" && (f.Name == FrameUnknown || f.Name == FrameFieldtrie || strings.HasPrefix(f.Name, "(third-party "))
 }
@@ -30,14 +29,14 @@ func (f Frame) Foreign() bool {
 func (f Frame) Own() bool { return f == Frame{Name: FrameFieldtrie} }
 
 // rewrite builds a trie with rename(f) for each frame f of t, and returns the new node of each old
-// one. A frame directly above itself becomes one node if it joins. So does a browser function
-// called by (fieldtrie), with (fieldtrie).
+// one. A frame directly above itself becomes one node if it joins. A browser function called by
+// (fieldtrie) is merged into it, too.
 func (t *Trie) rewrite(rename func(Frame) Frame, joins func(Frame) bool) (*Trie, []NodeID) {
 	out := New()
 	frameOf := make([]FrameID, len(t.Frames))
-	join := make([]bool, len(t.Frames))     // by the id of the old frame
-	browsers := make([]bool, len(t.Frames)) // by the id of the old frame: functions of the browser
-	ours := map[FrameID]bool{}              // by the id of the new frame: (fieldtrie)
+	join := make([]bool, len(t.Frames))     // by old frame
+	browsers := make([]bool, len(t.Frames)) // by old frame: functions of the browser
+	ours := map[FrameID]bool{}              // by new frame: (fieldtrie)
 	for i := range t.Frames {
 		f := rename(t.FrameOf(FrameID(i)))
 		frameOf[i], join[i] = out.Intern(f), joins(f)
@@ -65,7 +64,7 @@ func (t *Trie) rewrite(rename func(Frame) Frame, joins func(Frame) bool) (*Trie,
 func (t *Trace) Coalesce(rename func(Frame) Frame) *Trace {
 	trie, nodeOf := t.rewrite(orSame(rename), Frame.Foreign)
 	out := new(Trace)
-	*out = *t // all but the tables
+	*out = *t // everything except the tables
 	out.Trie, out.Samples = *trie, make([]Sample, len(t.Samples))
 	for i, s := range t.Samples {
 		s.Node = nodeOf[s.Node]
@@ -74,9 +73,9 @@ func (t *Trace) Coalesce(rename func(Frame) Frame) *Trace {
 	return out
 }
 
-// Coalesce does for a profile what [Trace.Coalesce] does for a trace, and commutes with Merge. The
-// reach of merged sibling nodes is the sum of theirs, so a page view that touched both counts
-// twice; coalesce the traces for the exact number.
+// Coalesce is like [Trace.Coalesce] for a profile, and commutes with Merge. The reach of merged
+// sibling nodes is the sum of their reaches, so a page view with both counts twice; coalesce the
+// traces for the exact number.
 func (p *Profile) Coalesce(rename func(Frame) Frame) *Profile {
 	return p.rewritten(orSame(rename), Frame.Foreign)
 }
@@ -96,7 +95,7 @@ func (p *Profile) rewritten(rename func(Frame) Frame, joins func(Frame) bool) *P
 		to.Labels, to.Coverage = from.Labels, from.Coverage
 		for n, w := range from.Weights.All() {
 			if nodeOf[n] == nodeOf[p.Nodes[n].Parent] {
-				w.Reach = 0 // every view that touched it touched the parent too
+				w.Reach = 0 // every view that reached it also reached the parent
 			}
 			to.Weights.Add(nodeOf[n], w)
 		}
@@ -128,14 +127,14 @@ func (p *Profile) Rename(rename func(Frame) Frame) (*Profile, bool) {
 	return &out, true
 }
 
-// BoundReach sees to it that no function is in more page views than there are: where several
-// became one, the number of page views with one of them is at most the sum, and at most all.
+// BoundReach limits the reach of functions to the number of page views: if several functions became
+// one, the number of page views with any of them is at most the sum, and at most all page views.
 func (p *Profile) BoundReach() {
 	for i := range p.Groups {
 		g := &p.Groups[i]
 		most := g.Coverage.Views
 		if most <= 0 {
-			continue // a difference, or of a format that counts none
+			continue // a difference, or a format without page views
 		}
 		type over struct {
 			node NodeID

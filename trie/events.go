@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Nest sorts events into the order required by [Thread] and makes them nest, since time must
-// not count twice. Of two events that cross, one is clipped, whichever loses less: the earlier
-// one to end where the later begins, or the later one to end where the earlier ends. A
-// measure that crosses anything is dropped, as pages measure across tasks. So is a measure
-// that lies in no other event: it measures what the page waited for. Nest works in place. It
-// returns the remaining events and the numbers of clipped and dropped ones.
+// Nest sorts events into the order required by [Thread] and makes them nest, since time must not
+// count twice. If two events cross, it clips the one that loses less: either the earlier one ends
+// where the later begins, or the later one ends where the earlier ends. A measure that crosses
+// anything is dropped, because pages measure across tasks. A measure outside all events is also
+// dropped: it measures what the page waited for. Nest works in place. It returns the remaining
+// events and the numbers of clipped and dropped ones.
 func Nest(events []Event) (nested []Event, clipped, dropped int) {
 	slices.SortStableFunc(events, compareEvents)
 	n := nesting{events: events, drop: make([]bool, len(events))}
@@ -34,8 +34,8 @@ func compareEvents(a, b Event) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(outermost(a), outermost(b)), cmp.Compare(b.End, a.End))
 }
 
-// outermost orders events that begin at the same time: tasks come first, as they lie in
-// nothing else.
+// outermost orders events that begin at the same time: tasks come first, because they are nested in
+// no other event.
 func outermost(e Event) int {
 	if kindOf(e.Name) == task {
 		return 0
@@ -43,13 +43,13 @@ func outermost(e Event) int {
 	return 1
 }
 
-// nesting is the state of [Nest]. Each open event lies in the one before it, so the last one
+// nesting is the state of [Nest]. Each open event is nested in the one before it, so the last one
 // ends first, and a binary search finds those that end before a time.
 type nesting struct {
 	events   []Event
 	drop     []bool
-	open     []int // places in events of those that are open, but for measures
-	measures []int // likewise of measures; each lies in all of open that began before it
+	open     []int // indexes of open events, except measures
+	measures []int // indexes of open measures; each is nested in all of open that began before it
 	clipped  int
 }
 
@@ -103,7 +103,7 @@ func (n *nesting) clip(e *Event) {
 	}
 }
 
-// eventKind says how an event relates to the functions called while it lasts.
+// eventKind is the relation of an event to the functions called during it.
 type eventKind uint8
 
 const (
@@ -115,15 +115,15 @@ const (
 	invocation
 	// microtasks: both of these.
 	microtasks
-	// native: work of the browser in which no function runs, unless an invocation lies in it.
+	// native: work of the browser in which no function runs, unless an invocation is nested in it.
 	// The stack does not change meanwhile.
 	native
 	// compiling: native work on a script that cannot run before it is over.
 	compiling
 )
 
-// eventKinds are the kinds of Chromium's events, by name; those of V8 have prefixes. The
-// invocations are those of front_end/models/trace/types/TraceEvents.ts in Chrome DevTools.
+// eventKinds are the kinds of Chromium's events, by name; V8's events have prefixes. The
+// invocations are taken from front_end/models/trace/types/TraceEvents.ts in Chrome DevTools.
 var eventKinds = map[string]eventKind{
 	"RunTask": task, "RunMicrotasks": microtasks,
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// nestOneByOne does what [Nest] does, and looks at all events that are open for each.
+// nestOneByOne is like [Nest], but compares each event with all open events.
 func nestOneByOne(events []Event) (nested []Event, clipped, dropped int) {
 	drop := make([]bool, len(events))
 	var open []int
@@ -69,7 +69,7 @@ func TestNestLikeOneByOne(t *testing.T) {
 	}
 }
 
-// A look at all events that are open, for each, would take minutes.
+// Comparing each event with all open events would take minutes.
 func TestNestCrossing(t *testing.T) {
 	const n = 300_000
 	var events []Event

@@ -2,8 +2,8 @@ package trie
 
 import "testing"
 
-// What the browser does for the script that profiles is the script's, and what the site does in its
-// calls is the site's.
+// Work of the browser for the profiling script belongs to the script, and work of the site in its
+// calls belongs to the site.
 func TestCoalesceFieldtrie(t *testing.T) {
 	const own = "https://profiles.example/sdk.js"
 	trace := &Trace{Trie: *New()}

@@ -9,16 +9,16 @@ import (
 // Function is a frame with the weights of all nodes that call it.
 type Function struct {
 	Frame
-	Self, Total int64 // µs; Total holds each moment once, however often it is on the stack
+	Self, Total int64 // µs; Total counts each moment once, also under recursion
 	Samples     int64 // self samples
-	Reach       int64 // at least this many page views touched it: the largest reach of its nodes
+	Reach       int64 // lower bound of the page views with it: the largest reach of its nodes
 }
 
-// Weightless reports that f has a name and no weight.
+// Weightless reports whether f has no weight.
 func (f Function) Weightless() bool { return f.Self == 0 && f.Total == 0 && f.Samples == 0 }
 
-// Functions returns the weight of each frame of p over all groups: heaviest self time
-// first, then total, then by [CompareFrames]. Frames without weight are left out.
+// Functions returns the weight of each frame of p over all groups, sorted by self time, then total,
+// largest first, then by [CompareFrames]. Frames without weight are omitted.
 func (p *Profile) Functions() []Function {
 	flat, _ := p.Flat()
 	out := slices.DeleteFunc(p.WeighFrames(flat, p.Totals(flat)), Function.Weightless)
@@ -28,11 +28,11 @@ func (p *Profile) Functions() []Function {
 	return out
 }
 
-// WeighFrames returns the weight of each frame of t, by frame number. flat and total are
-// the weights of the nodes.
+// WeighFrames returns the weight of each frame of t, by frame number. flat and total are the
+// weights of the nodes.
 func (t *Trie) WeighFrames(flat, total []Weight) []Function {
 	out := make([]Function, len(t.Frames))
-	open := make([]int, len(t.Frames)) // how often a frame is on the stack that is walked
+	open := make([]int, len(t.Frames)) // by frame: occurrences on the current stack
 	var stack []NodeID
 	for n, depth := range t.Preorder() {
 		for len(stack) >= depth {

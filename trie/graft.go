@@ -1,34 +1,33 @@
 package trie
 
-// Grafter copies nodes of many tries, one after the other, onto a trie that grows. Traces
-// of one page have mostly the same frames and nodes in the same order, so the Grafter
-// looks there first.
+// Grafter copies nodes of many tries, one after another, onto a growing trie. Traces of one page
+// usually have the same frames and nodes in the same order, so the Grafter looks there first.
 type Grafter struct {
 	to   *Trie
 	from *Trie
-	most int  // nodes and frames of to; 0 is no limit
-	full bool // something became (other) for that
+	most int  // maximum number of nodes and frames of to; 0: no limit
+	full bool // something became (other) because of most
 
-	// From the tables of from to those of to. Entries of resources and nodes are one more
-	// than the number; 0 is not known yet.
+	// From the tables of from to the tables of to. Entries of resources and nodes are the number
+	// plus one; 0 is unknown.
 	resources []StringID
 	frames    []FrameID
 	nodes     []NodeID
-	last      NodeID // of to, found last
+	last      NodeID // last node found in to
 }
 
-// NewGrafter returns a Grafter onto to. Once to has most frames or nodes, anything missing
-// becomes the frame (other) below the last caller that is there. This can at most double
-// the nodes of to. A limit of 0 is no limit.
+// NewGrafter returns a Grafter onto to. Once to has most frames or nodes, anything missing becomes
+// the frame (other) below the last existing caller. This at most doubles the nodes of to. A limit
+// of 0 means no limit.
 func NewGrafter(to *Trie, most int) *Grafter { return &Grafter{to: to, most: most} }
 
-// Close closes the target: from now on, everything missing in it becomes (other).
+// Close stops growth of the target: from now on, everything missing in it becomes (other).
 func (g *Grafter) Close() { g.most = 1 }
 
-// Full reports whether anything became (other) for lack of room in the target.
+// Full reports whether anything became (other) because the target was full.
 func (g *Grafter) Full() bool { return g.full }
 
-// Begin makes from the source of the nodes, and copies its frames.
+// Begin makes from the source of nodes, and copies its frames.
 func (g *Grafter) Begin(from *Trie) {
 	if len(g.to.Nodes) < 2 && g.most == 0 {
 		g.to.Grow(len(from.Nodes))
@@ -43,11 +42,11 @@ func (g *Grafter) Begin(from *Trie) {
 	g.mapFrames()
 }
 
-// zeroed returns n zeros, in s if they fit.
+// zeroed returns n zeros, reusing s if it is large enough.
 func zeroed[E any](s []E, n int) []E { return extend(s[:0], n) }
 
-// mapFrames finds all frames of the input and adds what is missing. Its first guess is the
-// frame after the last one found.
+// mapFrames finds all frames of the input and adds missing ones. It first compares with the frame
+// after the last one found.
 func (g *Grafter) mapFrames() {
 	p, t := g.to, g.from
 	guess := FrameID(0)
@@ -70,13 +69,13 @@ func (g *Grafter) mapFrames() {
 		}
 		before := len(p.Frames)
 		g.frames[i] = p.internFrame(name, resource, r.Line, r.Column)
-		if len(p.Frames) == before { // not new, so go on after it
+		if len(p.Frames) == before { // not new, so continue after it
 			guess = g.frames[i] + 1
 		}
 	}
 }
 
-// frameIfThere returns the number of f, or that of (other).
+// frameIfThere returns the number of f, or the number of (other).
 func (g *Grafter) frameIfThere(f Frame) FrameID {
 	if id, ok := g.to.findFrameOf(f); ok {
 		return id
@@ -85,8 +84,8 @@ func (g *Grafter) frameIfThere(f Frame) FrameID {
 	return g.to.Intern(Frame{Name: FrameOther})
 }
 
-// Node returns the node of the target for node n of the input, and adds it if it is
-// missing. It must have been called for the parent of n before.
+// Node returns the node of the target for node n of the input, and adds it if it is missing. The
+// caller must have called it for the parent of n before.
 func (g *Grafter) Node(n NodeID) NodeID {
 	if g.nodes[n] == 0 {
 		node := g.from.Nodes[n]
@@ -97,7 +96,7 @@ func (g *Grafter) Node(n NodeID) NodeID {
 		if int(id) >= before || g.to.Nodes[id] != node {
 			id = g.child(node)
 		}
-		if len(g.to.Nodes) == before { // not new, so go on after it
+		if len(g.to.Nodes) == before { // not new, so continue after it
 			g.last = id
 		}
 		g.nodes[n] = id + 1
@@ -113,7 +112,7 @@ func (g *Grafter) OnTop(n NodeID, f Frame) NodeID {
 	return g.child(Node{n, g.to.Intern(f)})
 }
 
-// child returns the node of the target, or (other) in place of it once there are too many.
+// child returns the node of the target, or (other) once there are too many.
 func (g *Grafter) child(n Node) NodeID {
 	if g.most == 0 || len(g.to.Nodes) < g.most {
 		return g.to.Child(n.Parent, n.Frame)

@@ -19,8 +19,8 @@ func chain(depth, samples int, node func(i int) NodeID) *Stream {
 	return &Stream{Trace: t}
 }
 
-// Stacks are as deep as there are samples, here and below. To walk along a stack for each
-// sample or event would take minutes.
+// Stacks are as deep as there are samples, here and below. Walking along a stack for each sample or
+// event would take minutes.
 func TestCallsDeep(t *testing.T) {
 	const n = 200_000
 	s := chain(n, n, func(i int) NodeID { return NodeID(n - i%2) })
@@ -42,7 +42,7 @@ func TestCallsDeep(t *testing.T) {
 	}
 }
 
-// Events of the browser's own work lie in each other, and samples in the innermost.
+// Events of the browser's own work are nested, and samples are in the innermost.
 func TestCallsInNativeEvents(t *testing.T) {
 	const n = 200_000
 	s := chain(2, n, func(i int) NodeID { return NodeID(1 + i%2) })
@@ -55,7 +55,7 @@ func TestCallsInNativeEvents(t *testing.T) {
 	}
 }
 
-// Two deep stacks in turn begin and end whole, which no algorithm makes less of.
+// Two alternating deep stacks begin and end completely, which no algorithm can shorten.
 func TestTooManyCalls(t *testing.T) {
 	const depth, samples = 20_000, 500
 	s := chain(depth, samples, func(i int) NodeID { return NodeID(depth * (i % 2)) })
@@ -70,7 +70,7 @@ func TestTooManyCalls(t *testing.T) {
 	if _, err := Calls(chain(2, 100, func(i int) NodeID { return NodeID(1 + i%2) }), nil, 20); err == nil {
 		t.Error("more calls than were allowed")
 	}
-	// As deep as browsers record it is no matter.
+	// Depths recorded by browsers are no problem.
 	deep := chain(MaxStackDepth, 20_000, func(i int) NodeID { return NodeID(MaxStackDepth * (i % 2)) })
 	if line := callsOf(t, deep, nil); len(line.Calls) != MaxStackDepth*10_000 {
 		t.Errorf("%d calls", len(line.Calls))
@@ -92,7 +92,7 @@ func TestTooManyParts(t *testing.T) {
 	}
 }
 
-// The groups of others must not be looked at for each new one, nor for each page view.
+// Existing groups must not be scanned for each new one, or for each page view.
 func TestManyGroups(t *testing.T) {
 	const n = 100_000
 	m := NewMerger()

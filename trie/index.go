@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// index finds the rows of a trie's tables. The tables themselves hold the keys: merging
-// mostly looks up frames and nodes, and maps would take more than twice as long
-// (docs/diary.md).
+// index finds the rows of a trie's tables. The tables themselves hold the keys: merging mostly
+// looks up frames and nodes, and maps would take more than twice as long (docs/diary.md).
 type index struct {
 	strings hashTable // without the empty string
 	frames  hashTable
 	calls   []calls   // by node
 	nodes   hashTable // the nodes that calls does not list
 	text    int       // bytes of all strings
-	// Random, so that nobody can send frames or nodes that all hash into one slot.
+	// Random, so that a client cannot construct frames or nodes with colliding hashes.
 	seed   maphash.Seed
 	k1, k2 uint64
 }
@@ -27,16 +26,16 @@ type index struct {
 type calls struct {
 	first NodeID  // the first child; 0 if there is none
 	next  NodeID  // the next child of the same parent; 0 if there is none
-	frame FrameID // that of the node
+	frame FrameID // frame of the node
 }
 
-// maxListed is how many children of a node are linked; further ones are hashed.
+// maxListed is the maximum number of linked children of a node; further ones are hashed.
 const maxListed = 6
 
 // hashTable is a set of row numbers by open addressing.
 type hashTable struct {
-	// A slot is the upper half of the row's hash and the row's number plus one; 0 is
-	// free. The length is a power of two.
+	// A slot is the upper half of the row's hash and the row's number plus one; 0 is empty. The
+	// length is a power of two.
 	slots []uint64
 	used  int
 	shift uint8 // a hash's home slot is its top bits: hash >> shift
@@ -44,9 +43,9 @@ type hashTable struct {
 
 const lowHalf = 1<<32 - 1
 
-// reserve makes room for n rows in all by doubling the table; a larger one would not fit
-// the processor's cache as well. Growing reads no row: 32 bits of the hash are in the
-// slot, and no table has more slots than that.
+// reserve makes room for n rows in total by doubling the table; a larger one would not fit into the
+// processor's cache as well. Growing reads no row: 32 bits of the hash are in the slot, and no
+// table has more slots than that.
 func (h *hashTable) reserve(n int) {
 	if 4*n <= 3*len(h.slots) {
 		return
@@ -131,7 +130,7 @@ func (t *Trie) lookup() *index {
 
 // spot is the place where a missing node can be linked.
 type spot struct {
-	kind   uint8  // 0: nowhere, since the node is there
+	kind   uint8  // 0: nowhere, since the node exists
 	before NodeID // its parent, or the sibling before it
 	slot   int    // its slot in the hash table
 	hash   uint64
@@ -286,9 +285,8 @@ func (t *Trie) Child(parent NodeID, f FrameID) NodeID {
 	return id
 }
 
-// appendRow appends to a table and doubles it when it is full: tables of a merge grow to
-// tens of thousands of rows, and append, which grows by a quarter, would copy them too
-// often.
+// appendRow appends to a table and doubles it when it is full: tables of a merge grow to tens of
+// thousands of rows, and append, which grows by a quarter, would copy them too often.
 func appendRow[E any](s []E, e E) []E {
 	if len(s) == cap(s) {
 		s = slices.Grow(s, max(len(s), 64))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The fuzzer's input is seeds, so a failure is a few numbers.
+// The fuzzer's input is seeds, so a failure is described by a few numbers.
 func addSeeds(f *testing.F) {
 	for i := range uint64(60) {
 		f.Add(3*i, 3*i+1, 3*i+2)
@@ -53,7 +53,7 @@ func selfSum(p *Profile) (sum int64) {
 	return sum
 }
 
-// FuzzSlices cuts traces at random spans: the slices, merged, are the whole.
+// FuzzSlices cuts traces at random spans: the merged slices equal the complete trace.
 func FuzzSlices(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, x, _, _ uint64) {
@@ -101,8 +101,8 @@ func FuzzSlices(f *testing.F) {
 	})
 }
 
-// checkSlices checks that the slices of a trace cover all time, that each differs from
-// the one before it, and what holds in them, moment by moment.
+// checkSlices checks that the slices of a trace cover all time, that each differs from the previous
+// one, and, for each moment, its page, features and labels.
 func checkSlices(t *testing.T, trace *Trace) {
 	t.Helper()
 	end := int64(math.MinInt64)

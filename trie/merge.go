@@ -3,28 +3,28 @@ package trie
 import "slices"
 
 // Merger merges traces and profiles into one profile. It reuses scratch space between calls, so use
-// one Merger for many inputs. The inputs are never changed; the result shares no memory with them,
-// except for the labels of groups.
+// one Merger for many inputs. It never changes the inputs. The result shares no memory with them,
+// except for the labels of groups. It is not safe for concurrent use.
 type Merger struct {
 	profile *Profile
 	graft   Grafter // onto the trie of profile
 
-	set     *Set     // whose tables the input has; nil if it has its own
-	weights []Weight // of the input's nodes: zero but for those of held
-	held    []NodeID // the input's nodes that are in a sampled stack, parents first; their Reach is 1
-	depths  []uint32 // of the input's nodes; empty if none is deep enough to matter
+	set     *Set     // whose tables the input uses; nil for its own
+	weights []Weight // by node of the input: zero except for nodes in held
+	held    []NodeID // nodes of the input in a sampled stack, parents first; their Reach is 1
+	depths  []uint32 // by node of the input; empty if none is deep enough to matter
 
-	slices []Slice // of the trace that is being added
-	to     []int   // by slice: the group it goes to, or -1
+	slices []Slice // slices of the current trace
+	to     []int   // by slice: its group, or -1
 
-	viewID   string    // of the page view that is being added
-	counted  bool      // in the profile's views
-	touched  []touched // by group: what the page view was counted at
-	recorded bool      // what is added is of a recording, which has no page views
-	counts   []int     // the groups in whose coverage the page view is
+	viewID   string    // id of the current page view
+	counted  bool      // already in the profile's views
+	touched  []touched // by group: where the page view was counted
+	recorded bool      // the input is a recording, without page views
+	counts   []int     // groups whose coverage includes the page view
 }
 
-// touched says where in a group one page view was counted.
+// touched records where in a group the current page view was counted.
 type touched struct {
 	group  bool           // in the group's coverage
 	blocks []*weightBlock // those with a bit set in seen
@@ -39,15 +39,15 @@ func (t *touched) clear() {
 	t.blocks = t.blocks[:0]
 }
 
-// NewMerger returns a Merger that has merged nothing.
+// NewMerger returns an empty Merger.
 func NewMerger() *Merger {
 	m := &Merger{profile: NewProfile()}
 	m.graft.to = &m.profile.Trie
 	return m
 }
 
-// Profile returns the merge of all that was added. It belongs to the caller once no
-// more is added.
+// Profile returns the merge of everything added. The caller may change it once nothing more is
+// added.
 func (m *Merger) Profile() *Profile { return m.profile }
 
 // Group returns the number of the group with these labels, which must be sorted.
@@ -93,10 +93,9 @@ func (m *Merger) NextView() {
 	m.counts = m.counts[:0]
 }
 
-// AddTrace merges the parts of t that group selects. It calls group with every slice that holds
-// some of the time of t. group returns the number of a group, from [Merger.Group], or -1 to leave
-// the slice out. The traces of one page view must be added one after the other, or the view counts
-// more than once.
+// AddTrace merges the parts of t that group selects. It calls group for every slice with some of
+// the time of t. group returns the number of a group, from [Merger.Group], or -1 to omit the slice.
+// The traces of one page view must be added one after another, or the view counts more than once.
 //
 // For the weight of samples see [Weight]. Markers become synthetic frames: garbage collection,
 // style, layout and paint are one frame each on top of the interrupted stack; a script without a
@@ -120,7 +119,7 @@ func (m *Merger) AddStream(s *Stream, group int) {
 	m.addTrace(s.Trace, func(Slice) int { return group })
 }
 
-// begin makes t the tables of what is added.
+// begin makes t the tables of the input.
 func (m *Merger) begin(t *Trie) {
 	m.set = nil
 	m.graft.Begin(t)
@@ -131,7 +130,7 @@ func (m *Merger) begin(t *Trie) {
 	}
 }
 
-// addTrace adds a trace that has the tables which m began with.
+// addTrace adds a trace with the tables passed to begin.
 func (m *Merger) addTrace(t *Trace, group func(Slice) int) {
 	if m.viewID != t.Context.ViewID || m.viewID == "" {
 		m.NextView()
@@ -160,7 +159,7 @@ func (m *Merger) addTrace(t *Trace, group func(Slice) int) {
 func (m *Merger) weigh(t *Trace, g int) {
 	c := &m.profile.Groups[g].Coverage
 	var stackless, idle, unsampled int64
-	at := 0 // the slice of the sample
+	at := 0 // slice of the sample
 	for i, s := range t.sampleRanges() {
 		self, gap, here := s.clip-s.start, s.end-s.clip, true
 		if len(m.slices) > 1 {
@@ -170,7 +169,7 @@ func (m *Merger) weigh(t *Trace, g int) {
 		counts := s.counts && here
 		unsampled += gap
 		if self == 0 && !here {
-			continue // a gap says nothing of what ran in it
+			continue // what ran in a gap is unknown
 		}
 		sample := &t.Samples[i]
 		if sample.Marker != MarkerNone {
@@ -200,8 +199,8 @@ func (m *Merger) weigh(t *Trace, g int) {
 	c.Unsampled = add(c.Unsampled, unsampled)
 }
 
-// share returns how much of s, which begins in slice at, lies in slices of group g, and whether the
-// moment of the sample itself does.
+// share returns how much of s, which begins in slice at, is in slices of group g, and whether the
+// moment of the sample itself is.
 func (m *Merger) share(s sampleRange, at, g int) (self, gap int64, here bool) {
 	for k := at; k < len(m.slices) && m.slices[k].Start < s.end; k++ {
 		if m.to[k] == g {
@@ -220,7 +219,7 @@ func (m *Merger) countTruncated(c *Coverage, n NodeID) {
 
 // addOnTop adds the time of a sample at node n of t to a synthetic frame on top of it.
 func (m *Merger) addOnTop(t *Trace, n NodeID, frame Frame, g int, self int64, counts bool) {
-	var path []NodeID // that the profile may not have
+	var path []NodeID // possibly missing in the profile
 	for a := range t.Stack(n) {
 		if m.graft.nodes[a] != 0 {
 			break
@@ -243,7 +242,7 @@ func (m *Merger) addOnTop(t *Trace, n NodeID, frame Frame, g int, self int64, co
 // AddCalls merges the calls of s and events, see [Calls], into a group, see [Merger.Group], as one
 // trace and no page view. The self time of a node is the time in which none of its callees ran. No
 // samples are counted. Sampled time outside all events and calls is stackless. If there are too
-// many calls, nothing is merged.
+// many calls, AddCalls returns an error and merges nothing.
 func (m *Merger) AddCalls(s *Stream, events []Event, group int) error {
 	c := newCalling(s, events)
 	if err := c.run(); err != nil {
@@ -267,7 +266,7 @@ func (m *Merger) AddCalls(s *Stream, events []Event, group int) error {
 	return nil
 }
 
-// hold notes that a sampled stack ends at node n of t.
+// hold records that a sampled stack ends at node n of t.
 func (m *Merger) hold(t *Trie, n NodeID) {
 	from := len(m.held)
 	for ; n != Root && m.weights[n].Reach == 0; n = t.Nodes[n].Parent {
@@ -277,7 +276,7 @@ func (m *Merger) hold(t *Trie, n NodeID) {
 	slices.Reverse(m.held[from:])
 }
 
-// addWeights adds m.weights to group g, and forgets them. It is the inner loop of every query.
+// addWeights adds m.weights to group g, and clears them. It is the inner loop of every query.
 func (m *Merger) addWeights(g int) {
 	for _, n := range m.held {
 		from := &m.weights[n]
@@ -287,8 +286,8 @@ func (m *Merger) addWeights(g int) {
 	m.held = m.held[:0]
 }
 
-// addNode adds self time and samples to node n of group g. It also counts the page view, once for
-// each node.
+// addNode adds self time and samples to node n of group g. It also counts the page view, once per
+// node.
 func (m *Merger) addNode(g int, n NodeID, self, samples int64) {
 	b := m.profile.Groups[g].Weights.block(n)
 	w := &b.weights[n%blockNodes]
@@ -306,8 +305,8 @@ func (m *Merger) addNode(g int, n NodeID, self, samples int64) {
 	}
 }
 
-// countTrace counts the trace if a group gets some of it, and its page view if that is not counted
-// yet.
+// countTrace counts the trace if a group gets some of it, and its page view if that is not yet
+// counted.
 func (m *Merger) countTrace() {
 	if !slices.ContainsFunc(m.to, func(g int) bool { return g >= 0 }) {
 		return
@@ -336,7 +335,7 @@ func (m *Merger) countInGroup(g int) {
 	}
 }
 
-// synthetic returns the frame that a marker stands for, given whether there is a stack.
+// synthetic returns the frame for a marker, depending on whether there is a stack.
 func (k Marker) synthetic(hasStack bool) (Frame, bool) {
 	switch k {
 	case MarkerGC:
@@ -360,9 +359,9 @@ func (t *Trace) Profile() *Profile {
 	return m.Profile()
 }
 
-// ByPage merges traces into a profile for each page that was shown. Its groups hold the time of a set
-// of active features each, as labels with the key "feature"; the group without labels holds the rest.
-// The traces of one page view must follow one another, see [Merger.AddTrace].
+// ByPage merges traces into one profile per page. Its groups have the time of one set of active
+// features each, as labels with the key "feature"; the group without labels has the rest. The
+// traces of one page view must be consecutive, see [Merger.AddTrace].
 func ByPage(traces ...*Trace) map[string]*Profile {
 	mergers := map[string]*Merger{}
 	for _, t := range traces {
@@ -401,8 +400,8 @@ func Merge(profiles ...*Profile) *Profile {
 	return m.Profile()
 }
 
-// Subtract returns a less b. Weights that are larger in b become negative. Subtract(Merge(a, b), b)
-// equals a.
+// Subtract returns a minus b. Weights that are larger in b become negative. Subtract(Merge(a, b),
+// b) equals a.
 func Subtract(a, b *Profile) *Profile {
 	m := NewMerger()
 	m.AddProfile(a)

@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// moment is a look at the stack.
+// moment is an observation of the stack.
 type moment struct {
 	Sample
-	event  int // the event that it is bound to, or -1
+	event  int // the event to which it is bound, or -1
 	place  place
 	isTime bool // a sample, whose time may be moved forward to the start of an event
 }
 
-// place says when a moment is, relative to its event.
+// place is the position of a moment relative to its event.
 type place uint8
 
 const (
-	anchored   place = iota // at the start of the event, which lies in the stack
-	beforeOpen              // likewise, but known from a sample
-	afterOpen               // the stack lies in the event
+	anchored   place = iota // at the start of the event, which is in the stack
+	beforeOpen              // the same, but known from a sample
+	afterOpen               // the stack is nested in the event
 	afterClose
 	places
 )
@@ -55,14 +55,14 @@ func (c *calling) readSamples(s *Stream) {
 	slices.SortStableFunc(c.moments, func(a, b moment) int { return cmp.Compare(a.Time, b.Time) })
 }
 
-// placeMoments moves each sample to the earliest time at which its stack may have been
-// there, given the events, and binds it to the event that says so.
+// placeMoments moves each sample to the earliest time at which its stack may have existed, given
+// the events, and binds it to the event that determines this time.
 func (c *calling) placeMoments() {
 	c.kinds, c.lies = make([]eventKind, len(c.events)), make([]lies, len(c.events))
 	for i := range c.bound {
 		c.bound[i] = map[int]Sample{}
 	}
-	var open []int // the events around the present time
+	var open []int // the events around the current time
 	next := 0
 	compiled := make([]int, len(c.events)) // by event: the last compilation in it so far, or -1
 	enter := func(until int64) {
@@ -104,7 +104,7 @@ func (c *calling) placeMoments() {
 // moment, at last.
 func (c *calling) bind(m *moment, inner int, last int64, compiled []int) {
 	if m.Marker == MarkerGC && c.begun(inner, last) {
-		m.Node = Root // what it is said to have interrupted was over
+		m.Node = Root // the function that it interrupted had ended
 	}
 	standing := c.lies[inner].standing
 	inner = c.lies[inner].running
@@ -116,18 +116,18 @@ func (c *calling) bind(m *moment, inner int, last int64, compiled []int) {
 		}
 	case standing >= 0 && c.events[standing].Start > last:
 		m.event, m.place = standing, beforeOpen
-		m.Marker = MarkerNone // the event says what the browser did
+		m.Marker = MarkerNone // the event describes the work of the browser
 	}
 }
 
-// lies holds the events around an event, or the event itself; -1 for none.
+// lies has the events around an event, or the event itself; -1 for none.
 type lies struct {
-	running  int // the innermost in which functions run
-	standing int // the outermost within that in which none does
-	fresh    int // the innermost task or call
+	running  int // innermost event in which functions run
+	standing int // outermost event within running in which none does
+	fresh    int // innermost task or call
 }
 
-// placeEvent returns the place of an event, given the one around it.
+// placeEvent returns the position of an event, given the one around it.
 func (c *calling) placeEvent(event, around int) lies {
 	out := lies{-1, -1, -1}
 	if around >= 0 {

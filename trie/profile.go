@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Coverage is the part of a group's weights beside its stacks. All values add up.
+// Coverage is the part of a group's weights outside its stacks. All values are additive.
 type Coverage struct {
 	Views     int64 // page views with a trace in the group
 	Traces    int64 // traces with time in the group
@@ -31,13 +31,13 @@ type Profile struct {
 	// Views and Traces count the page views and traces in the profile. They are not sums over the
 	// groups, as a trace can have time in several.
 	Views, Traces int64
-	// Unknown holds fields of the binary format that this version does not know, as
-	// they were read. Merging drops them.
+	// Unknown has fields of the binary format that this version does not know, as read. Merging
+	// drops them.
 	Unknown []byte
 
-	byLabels map[string]int // places in Groups, of the first known
+	byLabels map[string]int // indexes in Groups of the first known groups
 	known    int            // groups
-	first    *Group         // the place in memory of the first then
+	first    *Group         // address of the first group at that time
 }
 
 // NewProfile returns the empty profile.
@@ -75,7 +75,7 @@ func (g *Group) Sum() (self, samples int64) {
 	return self, samples
 }
 
-// key is a text that is equal for equal labels only.
+// key returns a text that is equal only for equal labels.
 func (l Labels) key() string {
 	var b []byte
 	for _, x := range l {
@@ -88,15 +88,15 @@ func (l Labels) key() string {
 }
 
 // group returns the index of the group with these labels, and adds it if it is missing. There may
-// be as many groups as sets of features on all pages, so the indexes are cached. Groups is
-// exported, so a cached index is checked.
+// be as many groups as sets of features on all pages, so indexes are cached. Groups is exported, so
+// a cached index is checked.
 func (p *Profile) group(l Labels) int {
 	key := l.key()
 	i, ok := p.byLabels[key]
 	if ok && i < len(p.Groups) && slices.Equal(p.Groups[i].Labels, l) {
 		return i
 	}
-	if ok || p.known > len(p.Groups) || p.known > 0 && p.first != &p.Groups[0] || p.byLabels == nil { // Groups is another list
+	if ok || p.known > len(p.Groups) || p.known > 0 && p.first != &p.Groups[0] || p.byLabels == nil {
 		p.byLabels, p.known = map[string]int{}, 0
 	}
 	for ; p.known < len(p.Groups); p.known++ {
@@ -135,8 +135,8 @@ func (p *Profile) Flat() ([]Weight, Coverage) {
 	return flat, c
 }
 
-// Totals returns for each node the sum of self times and samples of the node and all
-// its descendants; Reach is the node's own. self is as [Profile.Flat] returns it.
+// Totals returns for each node the sum of self times and samples of the node and all its
+// descendants; Reach is the node's own. self is a result of [Profile.Flat].
 func (t *Trie) Totals(self []Weight) []Weight {
 	total := make([]Weight, len(t.Nodes))
 	copy(total, self)
@@ -148,7 +148,7 @@ func (t *Trie) Totals(self []Weight) []Weight {
 	return total
 }
 
-// Validate reports the first thing in p that breaks the invariants of its type.
+// Validate returns an error if p violates the invariants of its type.
 func (p *Profile) Validate() error {
 	if err := p.Trie.Validate(); err != nil {
 		return err
@@ -202,10 +202,9 @@ func inRange(values ...int64) bool {
 	return true
 }
 
-// Scale returns p as if it had been made of views page views: with all weights and what
-// coverage counts multiplied alike, and rounded. Two profiles of as many views differ by
-// what they take for each view, and not by how many there were. A profile without views
-// stays as it is.
+// Scale returns p as if it had been made of views page views: it multiplies all weights and
+// coverage by the same factor, and rounds. Two profiles with equal views differ by the time per
+// view, not by the number of views. A profile without views is returned unchanged.
 func (p *Profile) Scale(views int64) *Profile {
 	if p.Views <= 0 {
 		return p
@@ -216,9 +215,9 @@ func (p *Profile) Scale(views int64) *Profile {
 	return out
 }
 
-// Weigh returns p as a profile of views page views, with all weights and what coverage counts of a
-// group multiplied by its factor, and rounded. Groups without a factor, 0, are left out, and the
-// others are joined into one without labels.
+// Weigh returns p as a profile of views page views, with all weights and the coverage of a group
+// multiplied by its factor, and rounded. Groups with factor 0 are omitted, and the others are
+// merged into one without labels.
 func (p *Profile) Weigh(views int64, factor func(*Group) float64) *Profile {
 	of := p.weighed(factor)
 	out := &Profile{Trie: p.Trie, Views: views}

@@ -2,11 +2,11 @@ package trie
 
 import "slices"
 
-// Prune returns p with at most about maxNodes nodes: those with the largest total self
-// time, over all groups, and their ancestors. The pruned nodes below a remaining node
-// become one child of it, (other), with their self time and samples, so no total
-// changes. The reach of (other) is the largest reach of the nodes in it: at least that
-// many page views touched one of them. The (other) nodes come on top of maxNodes.
+// Prune returns p with at most about maxNodes nodes: those with the largest total self time, over
+// all groups, and their ancestors. The pruned nodes below a remaining node become one child of it,
+// (other), with their self time and samples, so totals do not change. The reach of (other) is the
+// largest reach of its nodes: a lower bound of the page views that reached any of them. The (other)
+// nodes are in addition to maxNodes.
 func (p *Profile) Prune(maxNodes int) *Profile {
 	flat, _ := p.Flat()
 	total := p.Totals(flat)
@@ -35,7 +35,7 @@ func (p *Profile) Prune(maxNodes int) *Profile {
 		for n, w := range from.Weights.All() {
 			id := nodeOf[n]
 			if out.Nodes[id].Frame == other {
-				// The larger of the two in size, as a difference may be negative.
+				// The larger absolute value, since a difference may be negative.
 				if have := to.Weights.Of(id).Reach; compareSize(w.Reach, have) > 0 {
 					w.Reach -= have
 				} else {
@@ -48,9 +48,9 @@ func (p *Profile) Prune(maxNodes int) *Profile {
 	return out
 }
 
-// heaviest marks the n nodes with the largest totals. Without negative weights, no node
-// is heavier than its parent; negative totals count by their size. The ancestors of a
-// marked node are marked too.
+// heaviest marks the n nodes with the largest totals. Without negative weights, no node is heavier
+// than its parent; negative totals count by absolute value. The ancestors of a marked node are
+// marked, too.
 func heaviest(nodes []Node, total []Weight, n int) []bool {
 	order := make([]NodeID, 0, len(nodes))
 	for i := 1; i < len(nodes); i++ {

@@ -21,8 +21,8 @@ func randomFrame(r *rand.Rand) Frame {
 	}
 }
 
-// randomNodes gives t n nodes. Nothing keeps two of them from having the same parent
-// and frame, and some frames stand twice.
+// randomNodes adds n nodes to t. Two of them may have the same parent and frame, and some frames
+// are duplicate.
 func randomNodes(r *rand.Rand, t *Trie, n int) {
 	for range n {
 		parent := NodeID(r.IntN(len(t.Nodes)))
@@ -39,7 +39,7 @@ func randomNodes(r *rand.Rand, t *Trie, n int) {
 	}
 }
 
-// randomTrace returns a valid trace that depends on seed alone.
+// randomTrace returns a valid random trace that depends only on seed.
 func randomTrace(seed uint64) *Trace {
 	r := rand.New(rand.NewPCG(seed, 1))
 	t := &Trace{Trie: *New(), Context: Context{
@@ -73,8 +73,8 @@ func randomTrace(seed uint64) *Trace {
 	return t
 }
 
-// randomProfile returns a valid profile that depends on seed alone. Every trace it is
-// made of has a page view of its own.
+// randomProfile returns a valid random profile that depends only on seed. Each of its traces has
+// its own page view.
 func randomProfile(seed uint64) *Profile {
 	r := rand.New(rand.NewPCG(seed, 2))
 	m := NewMerger()

@@ -6,55 +6,54 @@ import (
 	"slices"
 )
 
-// Recording is the content of a profiler's file: the threads of one or more processes. All
-// times of its threads are on one clock, in µs since the recording began.
+// Recording is the content of a profiler's file: the threads of one or more processes. All times
+// use one clock, in µs since the start of the recording.
 type Recording struct {
 	Threads []Thread
-	// Warnings tell people what was dropped or repaired in the file, and how often.
+	// Warnings describe what was dropped or repaired in the file, and how often.
 	Warnings []string
-	// Scripts are the scripts that the file has a source map for.
+	// Scripts are the scripts with a source map in the file.
 	Scripts []Script
 }
 
-// Script is a script in a recording, with the data that names its functions.
+// Script is a script in a recording, with its source map.
 type Script struct {
-	URL  string // as frames of the script have it
-	Text []byte // as the browser ran it, in UTF-8; nil if the file does not have it
-	Map  []byte // the source map of ECMA-426, in JSON
+	URL  string // as in frames of the script
+	Text []byte // as executed, in UTF-8; nil if missing
+	Map  []byte // ECMA-426 source map, in JSON
 }
 
 // Thread is one thread of a recording. It has streams, events or both.
 type Thread struct {
-	Process, ID int64    // as the file numbers them; 0 if it does not say
-	ProcessName string   // such as "Renderer"; "" if not known
-	Name        string   // such as "CrRendererMain"; "" if not known
-	Streams     []Stream // the samplers' recordings, in the order of the file
+	Process, ID int64    // as in the file; 0 if missing
+	ProcessName string   // such as "Renderer"; "" if unknown
+	Name        string   // such as "CrRendererMain"; "" if unknown
+	Streams     []Stream // recordings of the samplers, in the order of the file
 	Events      []Event  // nested, see [Event]
 }
 
-// Stream is one sampler's recording of a thread. A thread can have several at the same
-// time. They saw the same work and must not be added up, see [Thread.Chosen].
+// Stream is one sampler's recording of a thread. Several streams of a thread may cover the same
+// time. They must not be added up, see [Thread.Chosen].
 type Stream struct {
-	Source string // the program that started it, such as "Inspector"; "" if unknown
-	ID     string // as the file names it, such as "0x2"; unique within the process
+	Source string // program that started it, such as "Inspector"; "" if unknown
+	ID     string // as in the file, such as "0x2"; unique within the process
 	Trace  *Trace
-	// Anchors are the exact stacks at moments that events refer to, by the number of the
-	// moment.
+	// Anchors are the exact stacks at moments that events refer to, by the number of the moment.
 	Anchors map[int64]NodeID
 }
 
-// Event is a time range that the browser, or the page, recorded on a thread. The events of
-// a thread are sorted by start, outer before inner, and no two cross, see [Nest]. An event
-// without length only carries its anchor.
+// Event is a time range recorded on a thread by the browser or the page. The events of a thread are
+// sorted by start, outer before inner, and no two cross, see [Nest]. An event of length 0 only
+// carries its anchor.
 type Event struct {
 	Frame            // a name, and a place if the event is a recorded call
 	Start, End int64 // [Start, End) in µs
-	Anchor     int64 // the moment of its start among the anchors of a stream; 0 if there is none
-	Measure    bool  // the page made it, with performance.measure
+	Anchor     int64 // number of the anchor at its start in a stream; 0 if none
+	Measure    bool  // recorded by the page, with performance.measure
 }
 
-// sourceRank is the order in which DevTools prefers the streams of a trace: the browser's
-// own tracing first, then an inspector, then any other.
+// sourceRank is the order of precedence of streams in DevTools: the browser's own tracing first,
+// then an inspector, then any other.
 func sourceRank(source string) int {
 	switch source {
 	case "Internal":
@@ -65,8 +64,8 @@ func sourceRank(source string) int {
 	return 2
 }
 
-// Best returns the index of the stream that stands for the thread, chosen as Chrome
-// DevTools does, or -1 if no stream has a sample.
+// Best returns the index of the stream that represents the thread, selected like in Chrome
+// DevTools, or -1 if no stream has a sample.
 func (t *Thread) Best() int {
 	best := -1
 	for i, s := range t.Streams {
@@ -80,11 +79,11 @@ func (t *Thread) Best() int {
 	return best
 }
 
-// Chosen returns the indexes of the streams that stand for the thread, in time order: that
-// of [Thread.Best], and every other that overlaps no chosen one, in the order of preference
-// of Best. So of two profiles recorded one after the other both are chosen, and of two at
-// the same time one. Streams for which fits returns false are ignored; a nil fits accepts
-// all. A stream lasts from its first sample to its last.
+// Chosen returns the indexes of the streams that represent the thread, in time order: the stream of
+// [Thread.Best], and every other that overlaps no chosen stream, in the order of preference of
+// Best. So of two consecutive profiles both are chosen, and of two concurrent ones only one.
+// Streams for which fits returns false are ignored; a nil fits accepts all. A stream extends from
+// its first sample to its last.
 func (t *Thread) Chosen(fits func(*Stream) bool) []int {
 	var order []int
 	for i := range t.Streams {
@@ -127,16 +126,16 @@ func (s *Stream) bounds() (first, last int64) {
 // Part is a time range of a thread: the recording of one sampler, and the events of the
 // browser.
 type Part struct {
-	Stream *Stream // nil if there are events only
+	Stream *Stream // nil if there are only events
 	Events []Event // see [Thread]
 }
 
-// Parts returns the streams with these indexes, each with the events of its time. The
-// streams must follow each other in time, as those of [Thread.Chosen] do. The thread is cut
-// in the middle of the gap between two streams. An event that crosses a cut becomes two,
-// which touch there, so it holds the functions of both streams and no time counts twice.
-// The last sample of a stream covers no time of the next one. Without streams all events
-// are one part. More than maxCuts cuts through events return a [TooManyCallsError].
+// Parts returns the streams with these indexes, each with the events of its time. The streams must
+// be consecutive, like those of [Thread.Chosen]. The thread is cut in the middle of the gap between
+// two streams. An event that crosses a cut becomes two adjacent events, so it contains the
+// functions of both streams and no time counts twice. The last sample of a stream covers no time of
+// the next one. Without streams all events are one part. Parts returns a [TooManyCallsError] for
+// more than maxCuts cuts through events.
 func (t *Thread) Parts(streams []int) ([]Part, error) {
 	if len(streams) == 0 {
 		return []Part{{Events: t.Events}}, nil
@@ -146,7 +145,7 @@ func (t *Thread) Parts(streams []int) ([]Part, error) {
 	}
 	parts := make([]Part, len(streams))
 	rest := t.Events
-	var longer []Event // what is left of events beyond the last cut
+	var longer []Event // remainders of events beyond the last cut
 	cuts := 0
 	for i, k := range streams {
 		s, cut := t.Streams[k], int64(math.MaxInt64)
@@ -169,8 +168,8 @@ func (t *Thread) Parts(streams []int) ([]Part, error) {
 	return parts, nil
 }
 
-// maxCuts bounds how often events are cut in two. Few events last beyond a stream, but each
-// of a million could last beyond each of a thousand.
+// maxCuts is the maximum number of times that events are cut in two. Few events last beyond a
+// stream, but each of a million could last beyond each of a thousand.
 const maxCuts = 1 << 20
 
 // cutEvents ends events at a time and returns their remainders after it. The anchor of an
@@ -188,12 +187,12 @@ func cutEvents(events []Event, at int64) (after []Event) {
 	return after
 }
 
-// Covered returns how much time the events of a thread cover, in µs.
+// Covered returns the time that the events of a thread cover, in µs.
 func Covered(events []Event) int64 {
 	var sum int64
 	end := int64(math.MinInt64)
 	for _, e := range events {
-		if e.Start >= end { // not in the one before
+		if e.Start >= end { // not nested in the one before
 			sum += e.End - e.Start
 		}
 		end = max(end, e.End)
@@ -201,11 +200,11 @@ func Covered(events []Event) int64 {
 	return sum
 }
 
-// ShowIdle returns t with a frame for the time in which the markers say that the thread was
-// idle. Otherwise idle time is not part of a profile.
+// ShowIdle returns t with a frame for the time in which the thread was idle according to markers.
+// Otherwise idle time is not part of a profile.
 func (t *Trace) ShowIdle() *Trace {
 	out := new(Trace)
-	*out = *t // all but the tables
+	*out = *t // everything except the tables
 	out.Trie, out.Samples = *New(), slices.Clone(t.Samples)
 	nodeOf := out.AddAll(&t.Trie)
 	idle := out.Insert(Frame{Name: FrameIdle})

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// streamAt returns a stream with samples of a at two times, of which the last speaks for
-// 10 µs.
+// streamAt returns a stream with samples of a at two times, of which the last covers 10 µs.
 func streamAt(source string, first, last int64) Stream {
 	t := &Trace{Trie: *New(), Gapless: true, End: last + 10}
 	a := t.Insert(Frame{Name: "a"})
@@ -80,7 +79,7 @@ func TestParts(t *testing.T) {
 		t.Errorf("without streams: %v", p)
 	}
 
-	// As one timeline the events are whole again.
+	// In one timeline the events are complete again.
 	var lines []*Timeline
 	for _, p := range parts {
 		lines = append(lines, callsOf(t, p.Stream, p.Events))

@@ -2,22 +2,23 @@ package trie
 
 import "slices"
 
-// Set is traces whose tables are one. The tables of a set never change: see [Trace.Set].
+// Set is a list of traces that share their tables. The tables of a set never change: see
+// [Trace.Set].
 type Set struct {
 	Trie
-	Traces []Trace    // with the tables of the set, which have more nodes than the trace: see [Set.Trace]
-	Unused [][]NodeID // by trace: its nodes in and below which it has no samples, parents first
+	Traces []Trace    // with shared tables, which have more nodes than each trace: see [Set.Trace]
+	Unused [][]NodeID // by trace: its nodes without samples in or below them, parents first
 }
 
-// SetBuilder puts traces into a set. The zero value is ready.
+// SetBuilder builds a set. The zero value is ready to use.
 type SetBuilder struct {
 	set    Set
 	graft  Grafter
 	visits visits
 }
 
-// Add adds a trace, which is not changed, and must not be gapless. As in a merge, equal nodes of it become one, and
-// fields of the binary format that this version does not know are left out.
+// Add adds a trace, which must not be gapless. It does not change the trace. As in a merge, equal
+// nodes are combined, and fields of the binary format that this version does not know are dropped.
 func (b *SetBuilder) Add(t *Trace) {
 	if b.graft.to == nil {
 		b.set.Trie = *New()
@@ -43,7 +44,7 @@ func (b *SetBuilder) Add(t *Trace) {
 	b.set.Traces, b.set.Unused = append(b.set.Traces, out), append(b.set.Unused, unused)
 }
 
-// Set returns the traces. Nothing may be added after that.
+// Set returns the set. Nothing may be added after that.
 func (b *SetBuilder) Set() *Set {
 	if b.graft.to == nil {
 		b.set.Trie = *New()
@@ -52,7 +53,7 @@ func (b *SetBuilder) Set() *Set {
 	return &b.set
 }
 
-// NewSet returns traces as a set: see [SetBuilder.Add].
+// NewSet returns a set of traces, see [SetBuilder.Add].
 func NewSet(traces []*Trace) *Set {
 	var b SetBuilder
 	for _, t := range traces {
@@ -61,27 +62,27 @@ func NewSet(traces []*Trace) *Set {
 	return b.Set()
 }
 
-// Share gives all traces the tables of s, which is complete.
+// Share makes all traces use the tables of s, which must be complete.
 func (s *Set) Share() {
 	for i := range s.Traces {
 		s.Traces[i].Trie, s.Traces[i].set = *s.Snapshot(), s
 	}
 }
 
-// Set returns the set whose tables t has, or nil if they are its own. What was found out of the tables of a set holds for all
-// of its traces.
+// Set returns the set whose tables t uses, or nil if t has its own. Data derived from the tables of
+// a set is valid for all of its traces.
 func (t *Trace) Set() *Set {
 	s := t.set
 	same := s != nil && len(t.Nodes) == len(s.Nodes) && len(t.Frames) == len(s.Frames) && len(t.Strings) == len(s.Strings) && &t.Nodes[0] == &s.Nodes[0] &&
 		&t.Strings[0] == &s.Strings[0] && (len(t.Frames) == 0 || &t.Frames[0] == &s.Frames[0])
 	if !same {
-		return nil // somebody has replaced the tables
+		return nil // the tables were replaced
 	}
 	return s
 }
 
-// Canonical returns s with its tables numbered in one defined way: nodes by their first use, trace by trace, as
-// [Trace.Canonical] has them; frames unique and sorted.
+// Canonical returns s with its tables in canonical order: nodes by their first use, trace by trace,
+// as in [Trace.Canonical]; frames unique and sorted.
 func (s *Set) Canonical() *Set {
 	var v visits
 	v.begin(&s.Trie)
@@ -101,7 +102,7 @@ func (s *Set) Canonical() *Set {
 	return out
 }
 
-// Trace returns a trace in canonical form, with tables of its own.
+// Trace returns a trace in canonical form, with its own tables.
 func (s *Set) Trace(i int) *Trace {
 	var v visits
 	v.begin(&s.Trie)
@@ -112,7 +113,7 @@ func (s *Set) Trace(i int) *Trace {
 	return &t
 }
 
-// appendNodes appends the nodes that trace i has and that were not seen before.
+// appendNodes appends the nodes of trace i that were not seen before.
 func (s *Set) appendNodes(order []NodeID, i int, v *visits) []NodeID {
 	for _, x := range s.Traces[i].Samples {
 		order = append(order, v.to(x.Node)...)
@@ -123,7 +124,7 @@ func (s *Set) appendNodes(order []NodeID, i int, v *visits) []NodeID {
 	return order
 }
 
-// renumberSamples gives t samples of its own at the new numbers of their nodes.
+// renumberSamples gives t its own samples with the new numbers of their nodes.
 func (t *Trace) renumberSamples(nodeOf []NodeID) {
 	t.Samples = slices.Clone(t.Samples)
 	for i := range t.Samples {
@@ -134,12 +135,12 @@ func (t *Trace) renumberSamples(nodeOf []NodeID) {
 // visits lists the nodes of a trie in the order in which they are first seen.
 type visits struct {
 	of   *Trie
-	seen []uint32 // by node: in which round
+	seen []uint32 // by node: the round in which it was seen
 	now  uint32
 	path []NodeID
 }
 
-// begin makes all nodes of a trie unseen.
+// begin marks all nodes of a trie as unseen.
 func (v *visits) begin(of *Trie) {
 	v.of = of
 	if v.now++; v.now == 0 || len(v.seen) < len(of.Nodes) {
@@ -148,7 +149,8 @@ func (v *visits) begin(of *Trie) {
 	v.seen[Root] = v.now
 }
 
-// to returns n and those above it that were not seen before, parents first. They are good until the next call.
+// to returns n and its ancestors that were not seen before, parents first. The result is valid
+// until the next call.
 func (v *visits) to(n NodeID) []NodeID {
 	v.path = v.path[:0]
 	for ; v.seen[n] != v.now; n = v.of.Nodes[n].Parent {

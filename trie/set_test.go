@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// randomTraces returns traces, those of a page view one after the other.
+// randomTraces returns traces; the traces of a page view are consecutive.
 func randomTraces(r *rand.Rand) []*Trace {
 	var out []*Trace
 	marked := r.IntN(2) == 0
@@ -33,8 +33,8 @@ func randomTraces(r *rand.Rand) []*Trace {
 	return out
 }
 
-// FuzzSet: a set gives back its traces, and merged it is what they are merged one by one, wherever a list of traces is
-// cut into sets.
+// FuzzSet checks that a set returns its traces, and that merging sets equals merging single traces,
+// wherever a list of traces is cut into sets.
 func FuzzSet(f *testing.F) {
 	for i := range uint64(500) {
 		f.Add(i)
@@ -84,7 +84,7 @@ func checkSet(t *testing.T, s *Set, traces []*Trace) {
 		if err := got.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		// Equal nodes of a trace become one in a set: as in a set of this trace alone.
+		// Equal nodes of a trace become one in a set, as in a set of only this trace.
 		if want := NewSet([]*Trace{x}).Trace(0); !got.Equal(want) {
 			t.Errorf("trace %d of %d is not what it was", i, len(traces))
 		}
@@ -114,7 +114,7 @@ func distinctNodes(t *Trace) bool {
 	return true
 }
 
-// TestSetOfNothing: a set without traces is one, too.
+// TestSetOfNothing checks a set without traces.
 func TestSetOfNothing(t *testing.T) {
 	s := NewSet(nil).Canonical()
 	if len(s.Traces) != 0 {
@@ -122,7 +122,7 @@ func TestSetOfNothing(t *testing.T) {
 	}
 }
 
-// TestSetOf: a trace is of a set as long as it has its tables.
+// TestSetOf checks that a trace belongs to a set as long as it uses the set's tables.
 func TestSetOf(t *testing.T) {
 	s := NewSet([]*Trace{randomTrace(1), randomTrace(2)})
 	x := s.Traces[1]

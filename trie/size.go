@@ -1,16 +1,15 @@
 package trie
 
-// The size of a table's entry in bytes, including its part of the index and the slack that
-// growing leaves.
+// Size of a table's entry in bytes, including its part of the index and spare capacity.
 const (
 	nodeSize   = 32
 	frameSize  = 40
-	stringSize = 40 // and its text
-	cellSize   = 28 // a weight, and its part of a block, as much as is allocated
+	stringSize = 40 // plus its text
+	cellSize   = 28 // a weight, with its part of an allocated block
 )
 
-// Size returns about how many bytes p takes. It visits groups, not nodes, so it can be
-// called while p grows.
+// Size returns the approximate size of p in bytes. It visits groups, not nodes, so it is cheap
+// enough to call while p grows.
 func (p *Profile) Size() int {
 	size := p.Trie.Size()
 	for i := range p.Groups {
@@ -19,7 +18,7 @@ func (p *Profile) Size() int {
 	return size
 }
 
-// Size returns about how many bytes t takes, including its index.
+// Size returns the approximate size of t in bytes, including its index.
 func (t *Trie) Size() int {
 	return len(t.Nodes)*nodeSize + len(t.Frames)*frameSize + len(t.Strings)*stringSize + t.textSize()
 }

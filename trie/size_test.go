@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The size of a profile is about what the memory of the process grows by.
+// The size of a profile is close to the growth of the process's memory.
 func TestProfileSize(t *testing.T) {
 	for _, groups := range []int{1, 30} {
 		var before, after runtime.MemStats

@@ -12,16 +12,16 @@ import (
 type Slice struct {
 	Start, End int64    // [Start, End) in µs since the page's time origin
 	Page       string   // the page shown
-	Features   []string // sorted, each once; nil if none was at work
-	// Labels are those of the label spans, sorted by key, a key once; nil if there was none. They
-	// override labels of the context with the same key.
+	Features   []string // sorted, each once; nil if none was active
+	// Labels are the labels of label spans, sorted by key, each key once; nil if there are none.
+	// They override labels of the context with the same key.
 	Labels Labels
 }
 
 // Slices cuts the time of t at the bounds of its spans. The slices are in time order, do not
 // overlap and cover all time, so a trace without spans is one slice. A feature that overlaps itself
-// counts once. Where labels with the same key overlap, the one that began last wins; of those that
-// began together, the last in the order of spans.
+// counts once. Where labels with the same key overlap, the label that began last applies; if
+// several began together, the last in the order of spans.
 func (t *Trace) Slices() []Slice { return t.appendSlices(nil) }
 
 func (t *Trace) appendSlices(out []Slice) []Slice {
@@ -37,7 +37,7 @@ func (t *Trace) appendSlices(out []Slice) []Slice {
 	slices.Sort(bounds)
 	bounds = slices.Compact(bounds)
 
-	var open []Span // spans that began and may not be over
+	var open []Span // spans that began and may not have ended
 	next := 0       // the first span that has not begun
 	for i, start := range bounds[:len(bounds)-1] {
 		open = slices.DeleteFunc(open, func(s Span) bool { return s.End() <= start })
@@ -51,10 +51,10 @@ func (t *Trace) appendSlices(out []Slice) []Slice {
 	return joinSlices(out)
 }
 
-// sliceOf describes [start, end), in which the spans open are active, in their order.
+// sliceOf returns the slice [start, end), in which the spans in open are active, in their order.
 func sliceOf(start, end int64, page string, open []Span) Slice {
 	s := Slice{Start: start, End: end, Page: page}
-	for _, o := range slices.Backward(open) { // the label that holds comes first
+	for _, o := range slices.Backward(open) { // the label that applies comes first
 		switch o.Kind {
 		case SpanPage:
 			s.Page = o.Name
@@ -85,8 +85,8 @@ func joinSlices(s []Slice) []Slice {
 	return out
 }
 
-// Pages returns the pages that t has time on, sorted. It is never empty: a trace
-// without samples is on the page it began on.
+// Pages returns the pages on which t has time, sorted. It is never empty: a trace without samples
+// counts for the page on which it began.
 func (t *Trace) Pages() []string {
 	from, to := t.covered()
 	var pages []string
@@ -124,21 +124,21 @@ func (t *Trace) covered() (from, to int64) {
 	return from, last + max(int64(t.Context.Interval), 1)
 }
 
-// maxGap is how many intervals a sample can cover. A longer gap means that the browser took no
-// samples, not that the stack stayed the same.
+// maxGap is the maximum number of intervals that a sample covers. A longer gap means that the
+// browser took no samples, not that the stack stayed the same.
 const maxGap = 3
 
-// sampleRange is the time that one sample covers: [start, clip) goes to its stack, [clip, end) is
-// unsampled.
+// sampleRange is the time that one sample covers: [start, clip) belongs to its stack, [clip, end)
+// is unsampled.
 type sampleRange struct {
 	start, clip, end int64
-	counts           bool // it is not the repeat of a burst
+	counts           bool // not the repeat of a burst
 }
 
 // sampleRanges yields the range of every sample of t. A sample covers the time to the next sample,
-// the last one an interval; the time beyond maxGap intervals is unsampled. A sample counts if it
-// comes half an interval or more after the last that counted: browsers add samples in bursts,
-// thousands within one interval. For a gapless trace see [Trace].
+// the last one an interval; time beyond maxGap intervals is unsampled. A sample counts if it comes
+// at least half an interval after the last that counted: browsers add samples in bursts, thousands
+// within one interval. For a gapless trace see [Trace].
 func (t *Trace) sampleRanges() iter.Seq2[int, sampleRange] {
 	return func(yield func(int, sampleRange) bool) {
 		interval := int64(t.Context.Interval)
@@ -167,7 +167,7 @@ func (t *Trace) sampleRanges() iter.Seq2[int, sampleRange] {
 }
 
 // Unsampled yields the times [start, end) (µs since the page's time origin) between the samples of
-// t in which the browser took none, in order. Nobody knows what ran in them.
+// t in which the browser took none, in order. What ran in them is unknown.
 func (t *Trace) Unsampled() iter.Seq2[int64, int64] {
 	return func(yield func(start, end int64) bool) {
 		for _, s := range t.sampleRanges() {
@@ -178,12 +178,12 @@ func (t *Trace) Unsampled() iter.Seq2[int64, int64] {
 	}
 }
 
-// overlap returns how much of [start, end) lies in s.
+// overlap returns how much of [start, end) is in s.
 func (s *Slice) overlap(start, end int64) int64 {
 	return max(0, min(end, s.End)-max(start, s.Start))
 }
 
-// sliceFrom returns the index of the slice that holds time, which is not before slice i.
+// sliceFrom returns the index of the slice that contains time, which must not be before slice i.
 func sliceFrom(s []Slice, i int, time int64) int {
 	for i+1 < len(s) && s[i+1].Start <= time {
 		i++
@@ -191,25 +191,25 @@ func sliceFrom(s []Slice, i int, time int64) int {
 	return i
 }
 
-// Share is what one sample of a trace adds to one slice of it, see [Trace.Shares].
+// Share is the contribution of one sample of a trace to one slice, see [Trace.Shares].
 type Share struct {
-	Slice  int     // its place in the list of slices
-	Node   NodeID  // the stack of the sample; Root if it had none
-	OnTop  Frame   // synthetic frame on top of Node that has the time; zero if Node has it
+	Slice  int     // index in the list of slices
+	Node   NodeID  // stack of the sample; Root if none
+	OnTop  Frame   // synthetic frame on top of Node that gets the time; zero if Node gets it
 	Self   int64   // µs
 	Gap    int64   // µs in which the browser took no samples
 	Counts bool    // the moment of the sample is in the slice, and it is not the repeat of a burst
-	Idle   bool    // the main thread had nothing to do
-	Silent bool    // there is a gap alone, which says nothing of what ran in it
-	Next   *Sample // the sample after this one, if it came more than two intervals later, so that some are missing; else nil
+	Idle   bool    // the main thread was idle
+	Silent bool    // there is only a gap, in which unknown code ran
+	Next   *Sample // next sample, if more than two intervals later, so that samples are missing; else nil
 }
 
-// HasStack reports whether the time goes to a node.
+// HasStack reports whether the time belongs to a node.
 func (s *Share) HasStack() bool { return s.Node != Root || s.OnTop != Frame{} }
 
-// Shares calls f with what each sample of t adds to each of the slices, which are those of
-// [Trace.Slices], in the order of time. [Merger.AddTrace] weighs traces in the same way.
-// What f is given is good during the call only.
+// Shares calls f with the contribution of each sample of t to each of the slices, which must come
+// from [Trace.Slices], in time order. [Merger.AddTrace] weighs traces in the same way. The argument
+// of f is valid only during the call.
 func (t *Trace) Shares(slices []Slice, f func(*Share)) {
 	var out Share
 	at := 0
@@ -231,7 +231,8 @@ func (t *Trace) Shares(slices []Slice, f func(*Share)) {
 	}
 }
 
-// OnTop returns the synthetic frame on top of the sample's node that has its time; zero if the node has it.
+// OnTop returns the synthetic frame on top of the sample's node that gets its time, or zero if the
+// node gets it.
 func (s *Sample) OnTop() Frame {
 	if frame, onTop := s.Marker.synthetic(s.Node != Root); onTop {
 		return frame
@@ -239,9 +240,9 @@ func (s *Sample) OnTop() Frame {
 	return Frame{}
 }
 
-// SlicesInUse returns [Trace.Slices] of t, in the memory of s, and for each whether it
-// holds some of the time that the samples of t speak for, in the memory of used. A trace
-// without samples is on the page it began on.
+// SlicesInUse returns [Trace.Slices] of t, in the memory of s, and for each slice whether the
+// samples of t cover some of it, in the memory of used. A trace without samples counts for the page
+// on which it began.
 func (t *Trace) SlicesInUse(s []Slice, used []bool) ([]Slice, []bool) {
 	s, used = t.appendSlices(s[:0]), used[:0]
 	from, end := t.covered()

@@ -1,17 +1,17 @@
 package trie
 
-// stackReader translates the stacks of a trace into stacks of another trie.
+// stackReader translates the stacks of a trace to stacks of another trie.
 type stackReader struct {
 	*ancestors
 	to      *Trie
 	nodes   []NodeID // by node of the trace: its stack
-	program FrameID  // (program); noFrame if the trace has no such frame
-	idle    FrameID  // likewise (idle)
+	program FrameID  // (program); noFrame if missing
+	idle    FrameID  // (idle); noFrame if missing
 }
 
 const noFrame FrameID = 1<<32 - 1
 
-// newStackReader returns a reader of from, or of no trace if it is nil.
+// newStackReader returns a reader of from, or of no trace if from is nil.
 func newStackReader(from *Trace, to *Trie) *stackReader {
 	s := &stackReader{ancestors: newAncestors(), to: to, program: noFrame, idle: noFrame}
 	if from == nil {
@@ -35,8 +35,8 @@ func newStackReader(from *Trace, to *Trie) *stackReader {
 	return s
 }
 
-// of returns the stack of a sample, with the synthetic frame of its marker on top. A moment
-// without a trace has none.
+// of returns the stack of a sample, with the synthetic frame of its marker on top, or Root without
+// a trace.
 func (s *stackReader) of(x Sample) NodeID {
 	if x.Node == Root && x.Marker == MarkerNone {
 		return Root
@@ -62,7 +62,7 @@ func (s *stackReader) isProgram(x Sample) bool {
 	return x.Marker == MarkerNone && s.depth[n] == 1 && s.Nodes[n].Frame == s.program
 }
 
-// sameCall reports whether both samples lie in the same outermost call.
+// sameCall reports whether both samples are in the same outermost call.
 func (s *stackReader) sameCall(a, b Sample) bool {
 	if a.Node == Root || b.Node == Root || a.Marker != MarkerNone || b.Marker != MarkerNone {
 		return false

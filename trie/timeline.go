@@ -2,23 +2,23 @@ package trie
 
 import "iter"
 
-// Call is one call of a function, or one event, as estimated from samples. Chrome
-// DevTools calls it a ProfileCall.
+// Call is one call of a function, or one event, as estimated from samples. Chrome DevTools calls it
+// a ProfileCall.
 type Call struct {
 	Node NodeID // in the trie of the timeline
-	// Event reports that this is an event recorded by the browser, such as a task or a
-	// layout, and not a function.
+	// Event reports whether this is an event recorded by the browser, such as a task or a layout,
+	// not a function.
 	Event      bool
 	Start, End int64 // [Start, End) in µs on the clock of the timeline
 }
 
-// Timeline is the calls of one thread in time order.
+// Timeline has the calls of one thread in time order.
 type Timeline struct {
 	Trie
-	Process, Thread int64  // as the file numbers them; 0 if it does not say
-	Name            string // of the thread, such as "CrRendererMain"; "" if not known
-	// Calls are sorted by start. A call comes before its callees, which lie within its
-	// time; its node is their parent. Two calls of one caller do not overlap.
+	Process, Thread int64  // as in the file; 0 if missing
+	Name            string // of the thread, such as "CrRendererMain"; "" if unknown
+	// Calls are sorted by start. A call comes before its callees, which are within its time; its
+	// node is their parent. Two calls by one caller do not overlap.
 	Calls []Call
 }
 
@@ -28,10 +28,10 @@ type Segment struct {
 	Node       NodeID // leaf of the stack; Root between calls
 }
 
-// Segments yields the segments from the start of the first call to the end of the last.
-// They touch each other. Time without a call is at [Root]. Neighbours differ in node, or
-// are two calls of the same function with nothing between them. The lengths of the
-// segments of a node sum to its self time.
+// Segments yields the segments from the start of the first call to the end of the last. They are
+// adjacent. Time without a call is at [Root]. Neighbours differ in node, or are two calls of the
+// same function with nothing between them. The lengths of the segments of a node sum to its self
+// time.
 func (t *Timeline) Segments() iter.Seq[Segment] {
 	return func(yield func(Segment) bool) {
 		if len(t.Calls) == 0 {
@@ -39,7 +39,7 @@ func (t *Timeline) Segments() iter.Seq[Segment] {
 		}
 		var open []Call
 		at := t.Calls[0].Start
-		until := func(end int64) bool { // what is open runs on until end
+		until := func(end int64) bool { // open calls run until end
 			s := Segment{Start: at, End: end}
 			if len(open) > 0 {
 				s.Node = open[len(open)-1].Node
@@ -71,8 +71,7 @@ func (t *Timeline) Segments() iter.Seq[Segment] {
 	}
 }
 
-// Self returns the sum of the self times of all calls, which is the time they cover, in
-// µs.
+// Self returns the sum of the self times of all calls, which is the time that they cover, in µs.
 func (t *Timeline) Self() int64 {
 	var sum int64
 	for s := range t.Segments() {
@@ -83,11 +82,10 @@ func (t *Timeline) Self() int64 {
 	return sum
 }
 
-// Rewrite returns t with each frame f replaced by rename(f). Runs of the same foreign
-// frame, see [Frame.Foreign], become one call. If fold is set, so do runs of any frame:
-// rename maps a function to a group, such as its package, and calls within a group are
-// time of their caller. Touching calls of one node by one caller then become one, too.
-// The covered time stays the same.
+// Rewrite returns t with each frame f replaced by rename(f). Runs of the same foreign frame, see
+// [Frame.Foreign], become one call. If fold is set, so do runs of any frame: rename maps a function
+// to a group, such as its package, and calls within a group count as time of their caller. Adjacent
+// calls of one node by one caller then become one, too. The covered time stays the same.
 func (t *Timeline) Rewrite(rename func(Frame) Frame, fold bool) *Timeline {
 	joins := Frame.Foreign
 	if fold {
@@ -109,9 +107,8 @@ func (t *Timeline) Rewrite(rename func(Frame) Frame, fold bool) *Timeline {
 	return out
 }
 
-// Concat joins timelines that follow each other in time. An event that was cut between
-// two of them, see [Thread.Parts], becomes one again. The process, thread and name are
-// those of the first.
+// Concat joins consecutive timelines. An event that was cut between two of them, see
+// [Thread.Parts], becomes one again. The process, thread and name are taken from the first.
 func Concat(lines ...*Timeline) *Timeline {
 	if len(lines) == 1 {
 		return lines[0]
@@ -133,12 +130,12 @@ func Concat(lines ...*Timeline) *Timeline {
 	return out
 }
 
-// callWriter builds the calls of a timeline. It gets them in their order.
+// callWriter builds the calls of a timeline, which must be added in order.
 type callWriter struct {
 	calls []Call
-	made  []int // by call: the last call that it made, -1 for none
-	open  []int // the calls around the present time, each by the one before
-	last  int   // 1 + the last call that nothing called
+	made  []int // by call: its last callee, -1 for none
+	open  []int // the calls around the current time, outermost first
+	last  int   // 1 + the last call without a caller
 }
 
 // add adds c. If joins is set and c continues the call before it, add lengthens that call

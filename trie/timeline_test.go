@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// callsOf returns the calls of s and events, which are not too many.
+// callsOf returns the calls of s and events, which must be within the limit.
 func callsOf(t *testing.T, s *Stream, events []Event) *Timeline {
 	t.Helper()
 	line, err := Calls(s, events, MaxCalls)
@@ -16,7 +16,7 @@ func callsOf(t *testing.T, s *Stream, events []Event) *Timeline {
 	return line
 }
 
-// checkCalls checks what [Timeline] says of its calls.
+// checkCalls checks the guarantees of [Timeline] for its calls.
 func checkCalls(t *testing.T, line *Timeline) {
 	t.Helper()
 	if err := line.Validate(); err != nil {
@@ -75,7 +75,7 @@ func TestTimelineRewrite(t *testing.T) {
 	checkCalls(t, with)
 }
 
-// Whatever is renamed, the time that is covered stays, and is that of the merged profile.
+// Renaming keeps the covered time, which equals the time of the merged profile.
 func TestTimelineRewriteLaws(t *testing.T) {
 	part := func(f Frame) Frame {
 		if f.Resource != "" {

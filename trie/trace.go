@@ -8,20 +8,19 @@ import (
 	"strings"
 )
 
-// MaxStackDepth is the depth at which Chromium cuts off a stack. A deeper stack lacks the
-// frames on its root side, so it wrongly hangs from the root.
+// MaxStackDepth is the depth at which Chromium truncates a stack. A deeper stack lacks the frames
+// on its root side, so it is wrongly attached to the root.
 const MaxStackDepth = 255
 
 // MaxTime bounds every time stamp and span bound, in microseconds either side of zero: 35
 // years, so that sums of a few of them cannot overflow.
 const MaxTime = 1 << 50
 
-// Marker says what the browser was doing when it took a sample. The values are those of
-// the Marker enum in the binary format.
+// Marker is the work of the browser when it took a sample. The values are those of the Marker enum
+// in the binary format.
 type Marker uint8
 
-// Markers, as https://wicg.github.io/js-self-profiling/ has them, and MarkerIdle, which
-// the SDK adds.
+// Markers from https://wicg.github.io/js-self-profiling/, and MarkerIdle, which the SDK adds.
 const (
 	MarkerNone   Marker = iota
 	MarkerScript        // JavaScript hidden from the profiler
@@ -34,7 +33,7 @@ const (
 	markerEnd
 )
 
-// markerNames are the names that browsers use.
+// markerNames are the names used by browsers.
 var markerNames = [markerEnd]string{"", "script", "gc", "style", "layout", "paint", "other", "idle"}
 
 // String returns the marker's name as browsers spell it; "" for MarkerNone.
@@ -51,10 +50,10 @@ func ParseMarker(s string) (Marker, bool) {
 	return Marker(max(i, 0)), i >= 0
 }
 
-// Sample is one look at the main thread.
+// Sample is an observation of the main thread.
 type Sample struct {
 	Time   int64  // µs since the page's time origin
-	Node   NodeID // leaf of the stack; Root if there was none
+	Node   NodeID // leaf of the stack; Root if none
 	Marker Marker
 }
 
@@ -64,39 +63,38 @@ type Trace struct {
 	Samples []Sample // sorted by time; equal times keep the browser's order
 	Context Context
 	Cost    Cost
-	// Gapless says that the sampler sampled whatever the thread did and never paused, as
-	// developer tools do. A sample covers all the time to the next one, the last one the
-	// time to End, and each sample counts. The interval is not needed then.
+	// Gapless means that the sampler sampled everything that the thread did and never paused, like
+	// developer tools. A sample covers all the time to the next one, the last one the time to End,
+	// and each sample counts. The interval is not needed then.
 	Gapless bool
-	End     int64 // µs on the clock of the samples; not before the last one
-	// Unknown holds fields of the binary format that this version does not know, as
-	// they were read.
+	End     int64 // µs on the clock of the samples; not before the last sample
+	// Unknown has fields of the binary format that this version does not know, as read.
 	Unknown []byte
 
-	set *Set // whose tables it had once
+	set *Set // the set from which it got its tables
 }
 
 // Cost is the cost of profiling in a page view since its previous trace, as measured by
 // the SDK. The zero value means not measured.
 type Cost struct {
-	Start   uint32 // µs of main-thread time to start the profiler
-	Stop    uint32 // µs to stop it and to get the trace
-	Encode  uint32 // µs of encoding since the previous trace, including this one
-	Bytes   uint32 // bytes sent, this trace not included
-	Dropped uint32 // traces given up because they could not be sent
+	Start   uint32 // µs of main-thread time for starting the profiler
+	Stop    uint32 // µs for stopping it and getting the trace
+	Encode  uint32 // µs for encoding since the previous trace, including this one
+	Bytes   uint32 // bytes sent, without this trace
+	Dropped uint32 // traces dropped because they could not be sent
 }
 
 // Context is the origin of a trace.
 type Context struct {
 	Page          string  // path such as "/feed"; the page outside all page spans
 	ViewID        string  // up to 16 bytes that identify the page view; "" if unknown
-	Chunk         uint32  // number of this trace among those of its page view
+	Chunk         uint32  // number of this trace in its page view
 	TimeOrigin    int64   // µs of the Unix epoch, client's clock
 	Interval      uint32  // true sampling interval, µs
-	SamplingShare float64 // probability with which the page view was chosen, in (0, 1]; 0 means not known
+	SamplingShare float64 // probability of sampling the page view, in (0, 1]; 0: unknown
 	Release       string
 	Environment   string
-	Labels        Labels // further labels, sorted by key, a key once; label spans override them
+	Labels        Labels // further labels, sorted by key, each key once; label spans override them
 	Spans         []Span // sorted by start, length, kind and name
 	Unknown       []byte // see Trace.Unknown
 }
@@ -106,8 +104,8 @@ type SpanKind uint8
 
 // Kinds of spans. The values are those of the binary format.
 const (
-	SpanPage    SpanKind = iota // a route of an application of one page; these do not overlap
-	SpanFeature                 // a feature at work; these may overlap
+	SpanPage    SpanKind = iota // a route of a single-page application; these do not overlap
+	SpanFeature                 // an active feature; these may overlap
 	SpanLabel                   // a label for a time range, named KEY=VALUE; these may overlap
 	spanEnd
 )
@@ -123,7 +121,7 @@ type Span struct {
 // End returns the time at which s ends: it covers [Start, End).
 func (s Span) End() int64 { return s.Start + s.Length }
 
-// Label returns the label that a span of the kind [SpanLabel] names.
+// Label returns the label of a span of kind [SpanLabel].
 func (s Span) Label() Label {
 	key, value, _ := strings.Cut(s.Name, "=")
 	return Label{key, value}
@@ -145,7 +143,7 @@ func SortSamples(s []Sample) {
 // SortSpans brings spans into the order required by [Context].
 func SortSpans(s []Span) { slices.SortFunc(s, compareSpans) }
 
-// Validate reports the first thing in t that breaks the invariants of its type.
+// Validate returns an error if t violates the invariants of its type.
 func (t *Trace) Validate() error {
 	if err := t.Trie.Validate(); err != nil {
 		return err
@@ -171,7 +169,7 @@ func (t *Trace) Validate() error {
 	return t.Context.Validate()
 }
 
-// Validate reports the first invalid value in c.
+// Validate returns an error for the first invalid value in c.
 func (c *Context) Validate() error {
 	switch {
 	case len(c.ViewID) > 16:
@@ -186,7 +184,7 @@ func (c *Context) Validate() error {
 	}
 	for i := range c.Labels {
 		if i > 0 && c.Labels[i].Key == c.Labels[i-1].Key {
-			return fmt.Errorf("context: label %q stands twice", c.Labels[i].Key)
+			return fmt.Errorf("context: duplicate label %q", c.Labels[i].Key)
 		}
 	}
 	pageEnd := int64(math.MinInt64)
@@ -231,7 +229,7 @@ func compareLabels(a, b Label) int {
 	return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
 }
 
-// Sort brings l into order, drops repeats and returns it.
+// Sort sorts l, removes duplicates and returns it.
 func (l Labels) Sort() Labels {
 	slices.SortFunc(l, compareLabels)
 	return slices.Compact(l)
@@ -253,7 +251,7 @@ func (l Labels) validate() error {
 			return fmt.Errorf("label %d has no key", i)
 		}
 		if i > 0 && compareLabels(l[i-1], x) >= 0 {
-			return fmt.Errorf("label %q is out of order or stands twice", x.Key)
+			return fmt.Errorf("label %q is out of order or duplicate", x.Key)
 		}
 	}
 	return nil

@@ -23,13 +23,13 @@ type StringID uint32
 // Frame is a function: a name and the place of its definition.
 type Frame struct {
 	Name     string // "" for an anonymous function
-	Resource string // URL of the script; "" where there is none, as for DOM calls
+	Resource string // URL of the script; "" if none, as for DOM calls
 	Line     uint32 // 1-based line of the definition; 0 if unknown
 	Column   uint32 // 1-based column of the definition; 0 if unknown
 }
 
-// String returns the name, "(anonymous)" for none, and the place of the definition as far as it is
-// known: "render https://example.com/app.js:3:14".
+// String returns the name, or "(anonymous)", and the known parts of the place of the definition:
+// "render https://example.com/app.js:3:14".
 func (f Frame) String() string {
 	text := cmp.Or(f.Name, "(anonymous)")
 	if f.Resource == "" {
@@ -48,7 +48,7 @@ type FrameRow struct {
 	Line, Column   uint32
 }
 
-// Node is a call of Frame by the call that Parent stands for.
+// Node is a call of Frame by the call Parent.
 type Node struct {
 	Parent NodeID
 	Frame  FrameID
@@ -56,13 +56,13 @@ type Node struct {
 
 // Trie is a set of stacks in which stacks with the same callers share nodes. The tables are
 // exported for encoders. Change them only through [Trie.Child] and [Trie.Intern], which keep
-// entries unique. A copy of the struct shares its tables: read it, but do not add to both.
+// entries unique. Copies of the struct share tables: do not add to more than one of them.
 type Trie struct {
 	Strings []string   // [0] is ""
 	Frames  []FrameRow // in no particular order
 	Nodes   []Node     // [Root] is the zero Node; parents before children
 
-	index *index // built when something is first interned
+	index *index // built at the first intern
 }
 
 // New returns a trie that has only the root.
@@ -70,7 +70,7 @@ func New() *Trie {
 	return &Trie{Strings: []string{""}, Nodes: []Node{{}}}
 }
 
-// Snapshot returns t as it is now, to be read while t grows. Nothing may be added to the
+// Snapshot returns the current t, which may be read while t grows. Nothing may be added to the
 // snapshot.
 func (t *Trie) Snapshot() *Trie {
 	return &Trie{Strings: slices.Clip(t.Strings), Frames: slices.Clip(t.Frames), Nodes: slices.Clip(t.Nodes)}
@@ -125,7 +125,7 @@ func (t *Trie) findFrameOf(f Frame) (FrameID, bool) {
 	return id, slot < 0
 }
 
-// Other returns the node for everything below n that is not kept apart: a call of the frame
+// Other returns the node for everything below n that is not distinguished: a call of the frame
 // (other), or n itself if it is one.
 func (t *Trie) Other(n NodeID) NodeID {
 	if t.Frame(n) == (Frame{Name: FrameOther}) {
@@ -236,9 +236,9 @@ func (t *Trie) rankFrames() (order []FrameID, rank []uint32) {
 	return order, rank
 }
 
-// Preorder yields every node but the root, with its depth: each node after its parent and
-// directly before its own descendants. Siblings are ordered by resource, line, column and
-// name, so equal tries are walked alike.
+// Preorder yields every node but the root, with its depth: each node after its parent and directly
+// before its own descendants. Siblings are ordered by resource, line, column and name, so equal
+// tries are walked in the same order.
 func (t *Trie) Preorder() iter.Seq2[NodeID, int] {
 	return func(yield func(NodeID, int) bool) {
 		if len(t.Nodes) < 2 {
@@ -267,12 +267,12 @@ func (t *Trie) Preorder() iter.Seq2[NodeID, int] {
 	}
 }
 
-// children returns the children of each node as one list, those of n being
+// children returns the children of all nodes as one list; the children of n are
 // list[first[n]:first[n+1]], in the reverse order of [Trie.Preorder], so that a stack pops the
-// first child first. It uses counting sort, as a profile can have a million nodes.
+// first child first. It uses counting sort, because a profile may have a million nodes.
 func (t *Trie) children() (list []NodeID, first []uint32) {
 	_, rank := t.rankFrames()
-	at := make([]uint32, len(t.Frames)+1) // where the nodes of a rank begin, the highest rank first
+	at := make([]uint32, len(t.Frames)+1) // where the nodes of a rank begin, highest rank first
 	for _, n := range t.Nodes[1:] {
 		at[len(t.Frames)-int(rank[n.Frame])]++
 	}
@@ -301,8 +301,8 @@ func (t *Trie) children() (list []NodeID, first []uint32) {
 	return list, first
 }
 
-// Validate reports the first breach of the invariants in the package comment. It does
-// not look for duplicate nodes.
+// Validate returns an error if t violates the invariants in the package documentation. It does not
+// look for duplicate nodes.
 func (t *Trie) Validate() error {
 	if len(t.Strings) == 0 || t.Strings[0] != "" {
 		return fmt.Errorf("string 0 is not empty")

@@ -76,7 +76,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// One loop of 60 ms came back from a browser as 2,545 samples.
+// A browser reported one loop of 60 ms as 2,545 samples.
 func TestBurstIsNotCounted(t *testing.T) {
 	trace := &Trace{Trie: *New(), Context: Context{Interval: 10_000}}
 	n := trace.Insert(named("loop")...)
@@ -129,7 +129,7 @@ func TestSlices(t *testing.T) {
 	}
 }
 
-// The label that began last holds, and none of them touches page or features.
+// The label that began last applies, and labels affect neither page nor features.
 func TestSliceLabels(t *testing.T) {
 	trace := &Trace{Trie: *New(), Context: Context{Page: "/", Interval: 10, Labels: MakeLabels("phase", "boot"), Spans: []Span{
 		{SpanLabel, "phase=load", 0, 100},
@@ -240,7 +240,7 @@ func TestTruncatedStacks(t *testing.T) {
 	}
 }
 
-// Sums stay at the end of the range instead of turning over.
+// Sums saturate instead of overflowing.
 func TestSumsSaturate(t *testing.T) {
 	p := NewProfile()
 	n := p.Insert(named("f")...)
@@ -278,7 +278,7 @@ func TestValidateTrace(t *testing.T) {
 		{"interval is missing", func(t *Trace) { t.Context.Interval = 0 }},
 		{"view id", func(t *Trace) { t.Context.ViewID = strings.Repeat("x", 17) }},
 		{"sampling share", func(t *Trace) { t.Context.SamplingShare = math.NaN() }},
-		{"stands twice", func(t *Trace) { t.Context.Labels = Labels{{"a", "1"}, {"a", "2"}} }},
+		{"duplicate label", func(t *Trace) { t.Context.Labels = Labels{{"a", "1"}, {"a", "2"}} }},
 		{"out of order", func(t *Trace) { t.Context.Labels = Labels{{"b", "1"}, {"a", "2"}} }},
 		{"no name", func(t *Trace) { t.Context.Spans = []Span{{}} }},
 		{"overlaps", func(t *Trace) { t.Context.Spans = []Span{{SpanPage, "/a", 0, 10}, {SpanPage, "/b", 9, 10}} }},
@@ -328,7 +328,7 @@ func TestValidateProfile(t *testing.T) {
 	}
 }
 
-// A text that is both a name and a URL may stand in the string table once or twice.
+// A text that is both a name and a URL may be in the string table once or twice.
 func TestEqualByValue(t *testing.T) {
 	once := NewProfile()
 	once.Add(nil, once.Insert(Frame{Name: "x", Resource: "x"}), Weight{Self: 1})
@@ -358,8 +358,7 @@ func TestCostIsKept(t *testing.T) {
 	}
 }
 
-// A gap says nothing of what ran in it, and a sample without time was seen all the same,
-// whether or not the trace has spans.
+// A gap has no stack, and a sample without time still counts as seen, with and without spans.
 func TestReachInSlices(t *testing.T) {
 	trace := &Trace{Trie: *New(), Context: Context{Interval: 10_000}}
 	boot, burst := trace.Insert(named("boot")...), trace.Insert(named("burst")...)
@@ -397,8 +396,8 @@ func TestPruneReach(t *testing.T) {
 	}
 }
 
-// twoFrames has the frame f twice, and x under each of them: once by another number of
-// the same text.
+// twoFrames has the frame f twice, and x under each of them: once under another number of the same
+// text.
 func twoFrames() Trie {
 	return Trie{
 		Strings: []string{"", "f", "x", "f"},
@@ -407,7 +406,7 @@ func twoFrames() Trie {
 	}
 }
 
-// Equal frames of a trace become one; its nodes stay apart until it is merged.
+// Equal frames of a trace become one; its nodes stay separate until it is merged.
 func TestCanonicalFramesOfTrace(t *testing.T) {
 	trace := &Trace{Trie: twoFrames(), Context: Context{Interval: 10}, Samples: []Sample{{0, 4, 0}, {10, 2, 0}}}
 	c := trace.Canonical()
@@ -450,7 +449,7 @@ func TestCanonicalFramesOfProfile(t *testing.T) {
 	}
 }
 
-// Groups is open to all, so somebody may put other groups there.
+// Groups is exported, so a caller may replace the groups.
 func TestGroupsReplaced(t *testing.T) {
 	p := NewProfile()
 	n := p.Insert(named("f")...)

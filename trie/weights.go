@@ -5,23 +5,23 @@ import (
 	"math"
 )
 
-// Weight is the weight of a node of a profile. All values add up exactly.
+// Weight is the weight of a node of a profile. All values are additive.
 type Weight struct {
 	Self    int64 // µs in which exactly this stack was on the main thread
-	Samples int64 // samples of this very stack, bursts collapsed
-	// Reach is the number of page views with this node in a sampled stack. Two chunks
-	// of one page view count once if they are added one after the other.
+	Samples int64 // samples of exactly this stack, bursts collapsed
+	// Reach is the number of page views with this node in a sampled stack. Two chunks of one page
+	// view count once if they are added one after another.
 	Reach int64
 }
 
-// IsZero reports whether w carries nothing.
+// IsZero reports whether w is zero.
 func (w Weight) IsZero() bool { return w == Weight{} }
 
-// MaxWeight bounds each weight that comes from outside, in either direction. Sums
-// saturate, so a profile cannot overflow.
+// MaxWeight bounds the absolute value of each weight in external input. Sums saturate, so a profile
+// cannot overflow.
 const MaxWeight = 1 << 56
 
-// add returns a+b, held within the range of int64.
+// add returns a+b, saturated to the range of int64.
 func add(a, b int64) int64 {
 	c := a + b
 	if (a > 0 && b > 0 && c < 0) || (a < 0 && b < 0 && c >= 0) {
@@ -41,20 +41,20 @@ func (w *Weight) add(o Weight) {
 
 func (w Weight) negate() Weight { return Weight{-w.Self, -w.Samples, -w.Reach} }
 
-// Weights holds the weights of a group by node. A profile of many pages has many groups
-// with few nodes each, and the nodes of a page lie together, so it is a table of
-// blocks, of which those without weight are not allocated. The zero value is empty.
+// Weights has the weights of a group by node. A profile of many pages has many groups with few
+// nodes each, and the nodes of a page are close together, so it is a table of blocks, of which
+// those without weight are not allocated. The zero value is empty.
 type Weights struct {
 	blocks []*weightBlock // node n is in block n / blockNodes
-	made   int            // blocks that are there
+	made   int            // number of allocated blocks
 }
 
-// blockNodes is how many nodes share a block.
+// blockNodes is the number of nodes in a block.
 const blockNodes = 32
 
 type weightBlock struct {
 	weights [blockNodes]Weight
-	seen    uint32 // nodes that a Merger counted the present page view at
+	seen    uint32 // nodes at which a Merger counted the current page view
 }
 
 // Of returns the weight of n.
@@ -85,7 +85,7 @@ func (w *Weights) block(n NodeID) *weightBlock {
 	return w.blocks[i]
 }
 
-// All yields the nodes that have a weight, in the order of their numbers.
+// All yields the nodes with a weight, in order.
 func (w *Weights) All() iter.Seq2[NodeID, Weight] {
 	return func(yield func(NodeID, Weight) bool) {
 		for i, b := range w.blocks {
@@ -101,7 +101,7 @@ func (w *Weights) All() iter.Seq2[NodeID, Weight] {
 	}
 }
 
-// Cells returns for how many nodes w has allocated memory.
+// Cells returns the number of nodes for which w has allocated memory.
 func (w *Weights) Cells() int { return w.made * blockNodes }
 
 // equal reports whether w and o hold the same weights.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
-	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/calls"
 )
 
 // checkAround rejects two functions to look around, and what does not go with one.
@@ -28,9 +28,9 @@ func (c *command) checkAround(not refusing) error {
 // aroundFunction returns the callers or callees of the function of --callers or --callees in p, which
 // is p itself if there is neither.
 func (c *command) aroundFunction(p *trie.Profile) (*trie.Profile, error) {
-	name, around := c.callers, query.Callers
+	name, around := c.callers, calls.Callers
 	if name == "" {
-		name, around = c.callees, query.Callees
+		name, around = c.callees, calls.Callees
 	}
 	if name == "" {
 		return p, nil

@@ -113,7 +113,7 @@ func TestMapsRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", dir, err)
 		}
-		if dir == other && !strings.Contains(stderr, "the map is that of another script") {
+		if dir == other && !strings.Contains(stderr, "the map belongs to another script") {
 			t.Errorf("%s: %s", dir, stderr)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package dashboards_test tests the files of this folder with a daemon that runs.
+// Package dashboards_test tests the files of this folder with a running daemon.
 package dashboards_test
 
 import (
@@ -27,12 +27,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
-// budgetLabels are those of the metrics of budgets, which a daemon without budgets does not
-// have.
+// budgetLabels are the labels of the budget metrics, which a daemon without budgets does not have.
 var budgetLabels = []string{"budget", "page", "metric", "unit"}
 
-// known returns the names of all metrics that a query may have: what the daemon shows, and what it shows of budgets, of
-// channels, and once it has looked for changes.
+// known returns the names of all metrics that a query may use: metrics of the daemon, of budgets,
+// of channels, and of change detection.
 func known(metrics string) map[string]bool {
 	names := map[string]bool{
 		"fieldtrie_budget_value": true, "fieldtrie_budget_limit": true, "fieldtrie_budget_blown": true, "fieldtrie_budget_views": true, "up": true,
@@ -80,7 +79,7 @@ func startDaemon(t *testing.T, program, data string) string {
 	return "http://" + private
 }
 
-// send sends what the daemon has to accept.
+// send sends data that the daemon must accept.
 func send(t *testing.T, to string, body []byte, header http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to, bytes.NewReader(body))
@@ -98,7 +97,7 @@ func send(t *testing.T, to string, body []byte, header http.Header) {
 	}
 }
 
-// dashboard is what the tests look at.
+// dashboard is the part of a dashboard that the tests check.
 type dashboard struct {
 	UID        string
 	Templating struct {
@@ -116,7 +115,7 @@ type dashboard struct {
 	}
 }
 
-// target is what a panel or a variable asks.
+// target is the query of a panel or variable.
 type target struct {
 	Datasource                              struct{ Type, UID string }
 	RefID, Expr                             string
@@ -163,7 +162,7 @@ func TestDaemon(t *testing.T) {
 	t.Run("alerts", func(t *testing.T) { testAlerts(t, names) })
 }
 
-// The daemon answers what each panel and variable asks, and has the metrics.
+// The daemon answers the queries of all panels and variables, and has their metrics.
 func testDashboard(t *testing.T, private string, names map[string]bool) {
 	d := readDashboard(t)
 	variables := map[string]bool{}
@@ -201,7 +200,7 @@ func testDashboard(t *testing.T, private string, names map[string]bool) {
 	}
 }
 
-// askPanel asks what Grafana asks for a target.
+// askPanel sends the query of a target like Grafana.
 func askPanel(t *testing.T, private string, q target) {
 	t.Helper()
 	now := time.Now()
@@ -228,7 +227,7 @@ func askPanel(t *testing.T, private string, q target) {
 	}
 }
 
-// checkVariables checks that an expression has no variable that is not there.
+// checkVariables checks that an expression uses only existing variables.
 func checkVariables(t *testing.T, where string, variables map[string]bool, text string) {
 	t.Helper()
 	for _, m := range regexp.MustCompile(`\$\{?(\w+)`).FindAllStringSubmatch(text, -1) {
@@ -257,7 +256,7 @@ func checkExpression(t *testing.T, where, expr string, names map[string]bool) {
 	}
 }
 
-// The rules have expressions of metrics that are there, and say what is wrong.
+// Alert rules use existing metrics, and have texts.
 func testAlerts(t *testing.T, names map[string]bool) {
 	var file struct {
 		Groups []struct {
@@ -287,7 +286,7 @@ func testAlerts(t *testing.T, names map[string]bool) {
 	}
 }
 
-// The other files can be read, and go together.
+// The other files are valid and consistent.
 func TestProvisioning(t *testing.T) {
 	var sources struct {
 		APIVersion  int `yaml:"apiVersion"`
@@ -348,7 +347,7 @@ func readYAML(t *testing.T, name string, v any) {
 	}
 }
 
-// ask asks a method of the querier and returns the answer.
+// ask calls a method of the querier and returns the response.
 func ask(t *testing.T, private, method string, question any) string {
 	t.Helper()
 	body, err := json.Marshal(question)
@@ -359,7 +358,7 @@ func ask(t *testing.T, private, method string, question any) string {
 	return read(t, resp, err, fmt.Sprint(method, " ", string(body)))
 }
 
-// get returns an answer that has all that was acknowledged before.
+// get returns a response that includes all acknowledged traces.
 func get(t *testing.T, from string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, from, nil)

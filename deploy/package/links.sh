@@ -1,6 +1,6 @@
 #!/bin/sh
-# links add | remove: the programs by their own names, which are common words: only where nobody else has
-# a name is it a link to ours, and only such a link is removed.
+# links add | remove: links the programs under their own names. These are common words, so a link is
+# made only if the name is unused, and only such links are removed.
 set -e
 root=${DPKG_ROOT:-}
 

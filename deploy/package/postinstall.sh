@@ -1,6 +1,6 @@
 #!/bin/sh
-# The daemon does not start by itself: it has to be told which sites may send first. Where it
-# runs already, it goes on with the new program.
+# The daemon does not start automatically, because it must first be configured with the sites that
+# may send. If it is already running, it restarts with the new program.
 set -e
 "${DPKG_ROOT:-}/usr/share/fieldtrie/links" add
 if [ -z "${DPKG_ROOT:-}" ] && [ -d /run/systemd/system ]; then

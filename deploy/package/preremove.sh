@@ -1,5 +1,5 @@
 #!/bin/sh
-# The data in /var/lib/fieldtrie stay.
+# The data in /var/lib/fieldtrie are kept.
 set -e
 case "$1" in
 remove | 0)

@@ -10,9 +10,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Tree is a call tree in columns. Node i has frame Label[i] and is Level[i] calls below the
-// root; its callees follow it, heaviest first. The root is not included. The total of a node is
-// its self time plus that of all following nodes on deeper levels.
+// Tree is a call tree in columns. Node i has frame Label[i] and is Level[i] calls below the root;
+// its callees follow it, heaviest first. The root is not included. The total of a node is its self
+// time plus the self times of all following nodes on deeper levels.
 type Tree struct {
 	Unit   string `json:"unit"` // "us": microseconds, summed over the page views
 	Views  int64  `json:"views"`
@@ -63,8 +63,8 @@ func besides(a, b *trie.Profile) twoSides {
 	return twoSides{m.Profile(), b != nil}
 }
 
-// OneGroup returns a profile with all groups joined into one with these labels, so that
-// profiles can be merged and stay apart.
+// OneGroup returns a profile with all groups combined into one with these labels, so that profiles
+// can be merged and still be distinguished.
 func OneGroup(p *trie.Profile, labels trie.Labels) *trie.Profile {
 	out := &trie.Profile{Trie: p.Trie, Views: p.Views, Traces: p.Traces}
 	g := out.Group(labels)
@@ -141,7 +141,7 @@ func (s twoSides) below(key string) (twoSides, error) {
 		return s, nil
 	}
 	if i < 0 {
-		return s, fmt.Errorf("no node has the key %s here; it is that of another selection", key)
+		return s, fmt.Errorf("no node has the key %s in this selection", key)
 	}
 	root := trie.NodeID(i)
 	inside := make([]bool, len(s.Nodes))
@@ -176,7 +176,7 @@ func Of(a, b *trie.Profile, root string, maxNodes int) (Tree, error) {
 	t := Tree{
 		Unit: "us", Views: a.Views, Traces: a.Traces,
 		Names: NewNames(),
-		Label: []int{}, Level: []int{}, Self: []int64{}, // [] in JSON, and not null, if there are none
+		Label: []int{}, Level: []int{}, Self: []int64{}, // [] in JSON instead of null
 	}
 	self := pruned.self(0)
 	var base []int64

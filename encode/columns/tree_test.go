@@ -18,7 +18,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// The other side has the same nodes, and what is pruned is still there as (other).
+// The other side has the same nodes, and pruned nodes are part of (other).
 func TestOf(t *testing.T) {
 	profile := func(self map[string]int64) *trie.Profile {
 		p := trie.NewProfile()
@@ -43,6 +43,6 @@ func TestOf(t *testing.T) {
 		}
 	}
 	if _, err := Of(a, nil, "0123456789abcdef", 100); err == nil {
-		t.Error("a key that no node has is taken")
+		t.Error("an unknown key is accepted")
 	}
 }

@@ -13,20 +13,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Decode reads the processed format, which the Firefox Profiler saves and shares, and
-// the Gecko format, which Firefox itself writes, both in JSON. The processed format
-// changes often, so Decode goes by structure and not by version: tables may be part of
-// each thread or shared by all, and empty cells are null, -1 or without a flag. Time 0
-// is the start of the recording, or that of the main process if the file does not give
-// it.
+// Decode reads the processed format, which the Firefox Profiler saves and shares, and the Gecko
+// format, which Firefox itself writes, both in JSON. The processed format changes often, so Decode
+// relies on structure, not on the version: tables may be part of each thread or shared by all, and
+// empty cells are null, -1 or have no flag. Time 0 is the start of the recording, or the start of
+// the main process if the file does not contain the former.
 //
-// Each thread with samples becomes a thread with one stream. A function is its name and
-// the place of its definition; native code keeps its names in the file. A sample in the
-// category Idle is idle and has no stack. Time in which the profiler was paused has no
-// stack. In a thread with weights in milliseconds, a trace and no samples, each sample
-// lasts for its weight. Threads that weigh bytes are not profiles of time and are left
-// out; a file with no others is rejected. So is a comparison of profiles, with weights
-// below zero.
+// Each thread with samples becomes a thread with one stream. A function is its name and the place
+// of its definition; native code keeps its names in the file. A sample in the category Idle is idle
+// and has no stack. Time in which the profiler was paused has no stack. In a thread with weights in
+// milliseconds, a trace and no samples, each sample lasts for its weight. Threads with weights in
+// bytes are not profiles of time and are skipped; a file with no others is rejected. A comparison
+// of profiles, with negative weights, is also rejected.
 func Decode(data []byte, lim input.Limits) (*trie.Recording, error) {
 	if bytes.HasPrefix(data, []byte(jsonSlabs)) {
 		return nil, input.Refuse(input.Malformed, "", "a binary file of the Firefox Profiler (JsonSlabs); save it as JSON")
@@ -57,7 +55,7 @@ type geckoReader struct {
 	lim     input.Limits
 	out     *trie.Recording
 	origin  float64 // time 0 of the recording, in ms of the Unix epoch
-	bytes   int     // threads that were left out because they weigh bytes
+	bytes   int     // number of threads skipped because their weights are bytes
 	samples int     // of all threads
 	nodes   int     // of all threads
 	shared  *geckoStacks
@@ -222,7 +220,7 @@ func (d *geckoReader) readThread(p *geckoProcess) {
 		case "name":
 			t.Name = d.Text("threads.name", d.lim.StringBytes)
 		case "processName":
-			if d.Peek() != '"' { // null while nobody has named it
+			if d.Peek() != '"' { // null until it was named
 				d.Skip()
 				break
 			}
@@ -244,7 +242,7 @@ func (d *geckoReader) readThread(p *geckoProcess) {
 	}
 	if samples.weightType == "bytes" {
 		d.bytes++
-		d.warn(&t, "weighs bytes, a profile of allocations: left out")
+		d.warn(&t, "weighs skipped an allocation profile in bytes")
 		return
 	}
 	stacks, err := d.stacks(p, &own)

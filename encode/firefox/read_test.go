@@ -32,7 +32,7 @@ var firefoxFiles = []struct {
 		"2000;main (https://x.example/app.js)",
 		"4000",
 		"7000;main (https://x.example/app.js);render (https://x.example/app.js:20:5)",
-	}, []string{`thread 9 of process 7 ("heap"): weighs bytes, a profile of allocations: left out`}},
+	}, []string{`thread 9 of process 7 ("heap"): weighs skipped an allocation profile in bytes`}},
 	// All tables are shared; flags tell which cells hold something.
 	{"firefox-processed-80.json", []string{
 		"A 1/1 until 3000",

@@ -14,7 +14,7 @@ import (
 // null, or no number, is NaN.
 type geckoTable struct {
 	columns    map[string][]float64
-	weightType string // what the weights of samples are
+	weightType string // unit of the weights of samples
 }
 
 // rows returns how many rows the table has, by one of its columns.

@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// firefoxVersion is the written version of the processed profile format, the last before
-// sources got a table of their own. The profiler upgrades it by itself.
+// firefoxVersion is the written version of the processed profile format, the last before sources
+// got their own table. The profiler upgrades it automatically.
 // https://github.com/firefox-devtools/profiler/blob/main/docs-developer/CHANGELOG-formats.md
 const firefoxVersion = 57
 

@@ -17,11 +17,10 @@ import (
 // frames joined by ";", then white space and a count. Blank lines and comments, which
 // begin with "#", are skipped.
 //
-// The count is taken as microseconds of self time, as Fieldtrie and tools for
-// JavaScript write it. Files of tools that count samples give correct shares but wrong
-// times, as nothing distinguishes their counts from times. Each count with decimals is
-// rounded on its own. Files that compare two profiles, with a second column or with
-// counts below zero, are rejected.
+// The count is interpreted as microseconds of self time, as written by Fieldtrie and tools for
+// JavaScript. Files of tools that count samples give correct shares but wrong times, because
+// nothing distinguishes their counts from times. Each count with decimals is rounded separately.
+// Files that compare two profiles, with a second column or with negative counts, are rejected.
 //
 // A frame of the form "name (url:line:column)" is split, any other is a name. The
 // escapes of [Encode] are decoded if the whole file has no other use of "\", such as

@@ -87,9 +87,9 @@ warning: 1 events end and did not begin; they were dropped
 warning: 1 events outlive the event that they began in; they were clipped
 `},
 		{"a list without its end", `[{"ph":"X","name":"a","ts":0,"dur":5},
-			{"ph":"X","name":"b","ts":6,"dur":5},`, "\n0/0 \n event 0-5 a\n event 6-11 b\nwarning: the file ends in the middle; what stands before that was read\n"},
+			{"ph":"X","name":"b","ts":6,"dur":5},`, "\n0/0 \n event 0-5 a\n event 6-11 b\nwarning: the file is truncated; the part before that was read\n"},
 		{"cut off in an event", `{"traceEvents":[{"ph":"X","name":"a","ts":0,"dur":5},{"ph":"X","na`,
-			"\n0/0 \n event 0-5 a\nwarning: the file ends in the middle; what stands before that was read\n"},
+			"\n0/0 \n event 0-5 a\nwarning: the file is truncated; the part before that was read\n"},
 		{"a comma too many", `[{"ph":"X","name":"a","ts":0,"dur":5},]`, "\n0/0 \n event 0-5 a\n"},
 		{"broken in the middle", `[{"ph":"X","name":"a","ts":0,"dur":5},{"ph":"X" "name":"b"}]`, "error: read as chrometrace: malformed: byte 48: '\"' where a comma or the end of the object should be\n"},
 		{"Hermes samples", `{"traceEvents":[],"samples":[{"cpu":"-1","name":"","ts":"100","pid":3,"tid":"4","weight":"1","sf":2},{"ts":"130","pid":3,"tid":"4","sf":1}],

@@ -109,7 +109,7 @@ warning: 1 samples are of nodes that do not exist; they count as time without a 
  profile  
   5+5 a (a.js:3:5)
   10+5 a (a.js:3:5)
-warning: 1 nodes have the id of another node; samples with it are taken for those of the first
+warning: 1 nodes have the id of another node; their samples are assigned to the first
 `},
 		{"huge and negative ids", flatProfile("[-5,9007199254740991]", "[5,5]", flatNode(-5, "a", ""), strings.Replace(flatNode(3, "b", ""), `"id":3`, `"id":9007199254740991`, 1)), `
 0/0 
@@ -131,7 +131,7 @@ warning: 1 samples have no time and were dropped
   500+500 a (a.js:3:5);b (a.js:4:5)
 warning: 2 samples have no times; they were spread evenly over the profile
 `},
-		{"no times at all", `{"nodes":[` + flatNode(1, "a", "") + `],"samples":[1]}`, "error: read as cpuprofile: invalid: timeDeltas: missing, and so are startTime and endTime: nobody can say how long anything took\n"},
+		{"no times at all", `{"nodes":[` + flatNode(1, "a", "") + `],"samples":[1]}`, "error: read as cpuprofile: invalid: timeDeltas: missing, and so are startTime and endTime, so durations are unknown\n"},
 		{"the older tree", `{"typeId":"CPU","head":{"functionName":"(root)","url":"","lineNumber":0,"id":1,"hitCount":0,"children":[
 			{"functionName":"","url":"a.js","lineNumber":3,"callUID":1,"id":2,"children":[{"id":3,"functionName":"b","url":"a.js","lineNumber":9,"children":[]}]}]},
 			"startTime":12,"endTime":13,"samples":[2,3],"timestamps":[12500000,12500100]}`, `

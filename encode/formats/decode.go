@@ -19,9 +19,9 @@ import (
 // this order.
 var detectWindows = [...]int{input.HeadSize, 4 << 20, 64 << 20}
 
-// Decode reads a document of any readable format, gzipped or not, in UTF-8 or in UTF-16 with
-// a byte order mark. It detects the format by content. [encode.FileLimits] are the limits for files
-// of the caller's own, the zero value those for data from outside.
+// Decode reads a document of any readable format, gzipped or not, in UTF-8 or in UTF-16 with a byte
+// order mark. It detects the format by content. Use [encode.FileLimits] as limits for local files,
+// and the zero value for untrusted data.
 func Decode(r io.Reader, lim encode.Limits) (encode.Document, error) {
 	b, err := plain(bufio.NewReaderSize(r, input.HeadSize), maxCompressions)
 	if err != nil {
@@ -122,7 +122,7 @@ func neighbour(head []byte) error {
 		ahead := r // which looks at the value and does not read it
 		switch {
 		case key == "snapshot":
-			return input.Refuse(input.Invalid, "", "a heap snapshot: it says what is in memory and not where time went; record a CPU profile")
+			return input.Refuse(input.Invalid, "", "a heap snapshot has memory and not time; record a CPU profile")
 		case key == "head" && ahead.HasMember("selfSize"):
 			return input.Refuse(input.Invalid, "", "a heap profile: its sizes are bytes and not time; record a CPU profile, for example with node --cpu-prof")
 		case key == "samples" && ahead.FirstHasMember("size"):

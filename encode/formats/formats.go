@@ -40,8 +40,8 @@ type Format struct {
 	EncodeTimed func(w io.Writer, lines []*trie.Timeline, o output.Options) error
 	// Labels reports that Encode keeps the groups of a profile apart.
 	Labels bool
-	// ForPeople reports that Encode shows recordings to people, who want one thread first and not
-	// the sum of all.
+	// ForPeople reports that Encode shows recordings to people, who want to see one thread first,
+	// not the sum of all.
 	ForPeople bool
 	// Compares reports that Encode shows the difference between p and o.Base.
 	Compares bool
@@ -112,7 +112,7 @@ func readFormats() []Format {
 		},
 		{
 			Name: "folded", About: "folded stacks, root first, in microseconds, for flamegraph.pl and inferno",
-			Loses:  "times, counts, reach, coverage, labels; read: the unit, which is taken for microseconds",
+			Loses:  "times, counts, reach, coverage, labels; read: the unit; microseconds are assumed",
 			Detect: folded.Detect, Decode: whole(profileDecoder(folded.Decode)),
 			Encode: folded.Encode, Compares: true,
 		},
@@ -135,7 +135,7 @@ func writtenFormats() []Format {
 			Loses: "times, labels, reach; what is too narrow to see",
 		},
 		{
-			Name: "html", About: "one HTML file to send to somebody: flame graph, table of functions, search, nothing loaded from elsewhere", Encode: html.Encode, Compares: true, ForPeople: true,
+			Name: "html", About: "one self-contained HTML file to share: flame graph, table of functions, search, nothing loaded from elsewhere", Encode: html.Encode, Compares: true, ForPeople: true,
 			Loses: "times, counts, reach, coverage, labels; of more than 50,000 nodes the lightest", Binary: true, Template: true,
 		},
 		{
@@ -155,7 +155,7 @@ func writtenFormats() []Format {
 			Loses: "times, reach, coverage",
 		},
 		{
-			Name: "dump", About: "what --format trie writes, byte by byte and with its meaning, for people (docs/format.md)", Labels: true,
+			Name: "dump", About: "the output of --format trie, byte by byte with explanations, for people (docs/format.md)", Labels: true,
 			Loses: "samples and their times",
 			Encode: func(w io.Writer, p *trie.Profile, _ output.Options) error {
 				b, err := encode.EncodeProfile(p)

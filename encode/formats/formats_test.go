@@ -173,7 +173,7 @@ func TestDecodeGarbage(t *testing.T) {
 	}
 }
 
-// TestOutputTimes: the time that was asked for is in the formats that have a place for
+// TestOutputTimes: the requested time is in the formats that have a field for
 // it.
 func TestOutputTimes(t *testing.T) {
 	since := time.Date(2026, 11, 3, 10, 0, 0, 0, time.FixedZone("", 3600))

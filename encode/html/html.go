@@ -36,8 +36,8 @@ const (
 	maxTitle = 1_000    // bytes of a title, and of what was selected
 )
 
-// ErrNoTemplate says that o.Template is missing.
-var ErrNoTemplate = errors.New("there is no template for HTML files")
+// ErrNoTemplate is returned if o.Template is missing.
+var ErrNoTemplate = errors.New("no template for HTML files")
 
 // document is the data in a file.
 type document struct {
@@ -48,12 +48,12 @@ type document struct {
 	Since         string       `json:"since,omitempty"` // RFC 3339, as until
 	Until         string       `json:"until,omitempty"`
 	Tree          columns.Tree `json:"tree"`
-	Cut           bool         `json:"cut,omitempty"` // some names were
-	// Threads are those of the recordings, and BaseThreads those that are compared with. Tree is
-	// the sum of the shown ones.
+	Cut           bool         `json:"cut,omitempty"` // some names were truncated
+	// Threads are the threads of the recordings, and BaseThreads those of the base. Tree is the sum
+	// of the shown threads.
 	Threads     []thread       `json:"threads,omitempty"`
 	BaseThreads output.Threads `json:"base_threads,omitempty"`
-	// Others is how many threads are not in the file.
+	// Others is the number of threads that are not in the file.
 	Others int `json:"other_threads,omitempty"`
 }
 

@@ -17,7 +17,7 @@ const (
 // thread is a thread that people can choose.
 type thread struct {
 	output.Thread
-	Tree *columns.Tree `json:"tree,omitempty"` // nil: that of the document
+	Tree *columns.Tree `json:"tree,omitempty"` // nil: the tree of the document
 }
 
 // addThreads adds the threads of a profile, each with its tree: the shown ones first, and of the
@@ -37,7 +37,7 @@ func (d *document) addThreads(o output.Options) error {
 	if o.OfThread == nil || len(ordered) == 1 {
 		return nil
 	}
-	whole := len(ordered.Shown()) == 1 // then the tree of the document is that of the first
+	whole := len(ordered.Shown()) == 1 // then the tree of the document is the first thread's
 	texts := 0
 	for i := range d.Threads {
 		if whole && i == 0 {

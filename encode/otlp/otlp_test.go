@@ -106,7 +106,7 @@ func otlpSums(d *otlp.ProfilesDictionary, p *otlp.Profile) map[string]int64 {
 	return got
 }
 
-// TestOTLPIdentity: an id is that of the content, and differs between the profiles of a
+// TestOTLPIdentity: an id is a hash of the content, and differs between the profiles of a
 // message. Times are where they belong, and no name makes the message unreadable.
 func TestOTLPIdentity(t *testing.T) {
 	since := time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC)

@@ -19,8 +19,8 @@ func MadeOf(c trie.Coverage) string {
 	return ""
 }
 
-// Script continues a sentence about the JavaScript of page views with the time of the profiling script, own µs, which is none of it. text is that time in
-// ms.
+// Script returns the end of a sentence about the JavaScript of page views: the time of the
+// profiling script, own µs, which is not included in it. text is that time in ms.
 func Script(own int64, text string) string {
 	if own <= 0 {
 		return ""
@@ -35,10 +35,10 @@ func counted(n int64, thing string) string {
 	return fmt.Sprintf("%d %s", n, thing)
 }
 
-// WorthSaying is the unsampled share of time, from 0 to 1, from which on people are told about it.
+// WorthSaying is the unsampled share of time, from 0 to 1, above which texts mention it.
 const WorthSaying = 0.02
 
-// Lacks reports whether people are told what a mean likely is with what it lacks since samples are missing.
+// Lacks reports whether texts mention the likely mean, which includes the time of missing samples.
 func Lacks(mean, likely, unsampled float64) bool {
 	return unsampled >= WorthSaying || math.Abs(likely-mean) >= WorthSaying*mean && mean > 0
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Options tells an encoder what the profile itself does not say.
+// Options configures an encoder with data that is not part of the profile.
 type Options struct {
 	Since, Until time.Time // the selected time range; zero if there is none
 	Rows         int       // how many functions a table shows; 0 means 40, less than 0 all
 	Title        string    // the content of the profile, such as "/feed"; "" if unknown
 	PerView      bool      // tables for people have times of a page view, not of all together
 	Of           string    // the work that self times measure, "JavaScript" if empty: with events it is more
-	// Threads are those of the recordings that the profile is of, and BaseThreads those of Base. The
-	// profile is the sum of the shown ones. Empty for page views, and if they are not known.
+	// Threads are the threads of the profile's recordings, and BaseThreads the threads of Base. The
+	// profile is the sum of the shown ones. Empty for page views, and if threads are unknown.
 	Threads, BaseThreads Threads
 	// OfThread returns the profile of one of Threads, for formats that let people choose; nil
 	// if there is none.

@@ -2,8 +2,8 @@ package output
 
 import "github.com/fieldtrie/fieldtrie/trie"
 
-// Spent is what the time of recorded threads went to, in µs. Time without a stack of which nobody
-// knows whether the thread was idle is in none of its fields.
+// Spent divides the time of recorded threads, in µs. Time without a stack in which the thread may
+// have been idle or not is in none of its fields.
 type Spent struct {
 	// JavaScript is the self time of functions. Garbage collection is not part of it, although it
 	// is on top of the function that it interrupted.
@@ -13,7 +13,7 @@ type Spent struct {
 	Idle       int64 `json:"idle_us"`    // nothing to do
 }
 
-// SpentIn returns what the time of a group of p went to.
+// SpentIn returns how the time of a group of p was spent.
 func SpentIn(p *trie.Profile, group *trie.Group) Spent {
 	s := Spent{Idle: group.Coverage.Idle}
 	for n, w := range group.Weights.All() {
@@ -31,7 +31,7 @@ func SpentIn(p *trie.Profile, group *trie.Group) Spent {
 	return s
 }
 
-// SpentBy returns what the time of a trace went to.
+// SpentBy returns how the time of a trace was spent.
 func SpentBy(t *trie.Trace) Spent {
 	var s Spent
 	p := t.Profile()

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// Names come from anybody. Written to a terminal unchanged, they could move its cursor, set
-// its title, or hide a line behind another.
+// Names are untrusted. Written to a terminal unchanged, they could move its cursor, set its title,
+// or hide a line behind another.
 
-// Printable returns s as one line that a terminal shows as it is. Line breaks, and characters
-// that move the cursor, change the direction of the text or are invisible, become U+FFFD. Of
-// marks that pile up on a letter the first few are kept.
+// Printable returns s as one line that a terminal shows unchanged. Line breaks, and characters that
+// move the cursor, change the direction of the text or are invisible, become U+FFFD. A letter keeps
+// only its first few combining marks.
 func Printable(s string) string { return printable(s, "") }
 
 // PrintableLines is [Printable] for a text of several lines.
 func PrintableLines(s string) string { return printable(s, "\n") }
 
-// maxMarks is how many marks a letter keeps. Vietnamese and Hebrew get by with three.
+// maxMarks is the maximum number of combining marks of a letter. Vietnamese and Hebrew need three.
 const maxMarks = 4
 
 // printable is Printable, except that it keeps the characters in kept.
@@ -48,8 +48,8 @@ func printable(s, kept string) string {
 	return b.String()
 }
 
-// IsInvisible reports whether a character, which is no control character, is one that Printable replaces: it is invisible, or changes the
-// direction of the text.
+// IsInvisible reports whether Printable replaces a character that is not a control character:
+// because it is invisible, or changes the direction of the text.
 func IsInvisible(r rune) bool {
 	return r != utf8.RuneError && utf8.ValidRune(r) && !IsControl(r) && !unicode.Is(unicode.Zs, r) && (!unicode.IsPrint(r) || isBlank(r))
 }
@@ -80,7 +80,7 @@ func Terminal(w io.Writer) io.Writer { return &terminal{w: w} }
 
 type terminal struct {
 	w    io.Writer
-	rest []byte // the begin of a character
+	rest []byte // the beginning of a character
 }
 
 // Write never writes less than all of p without an error.

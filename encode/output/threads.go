@@ -8,12 +8,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// LabelThread is the label of a profile of recordings that tells its threads apart.
+// LabelThread is the label that distinguishes the threads in a profile of recordings.
 const LabelThread = "thread"
 
-// Thread is a thread of a recording, and what its time went to.
+// Thread is a thread of a recording, with its time.
 type Thread struct {
-	Key         string `json:"key"`          // the value of [LabelThread] that its group has
+	Key         string `json:"key"`          // value of [LabelThread] in its group
 	Recording   string `json:"recording"`    // the name of the file
 	Process     int64  `json:"process"`      // the number; 0 if unknown
 	ProcessName string `json:"process_name"` // "" if unknown
@@ -23,9 +23,9 @@ type Thread struct {
 	Sampled bool `json:"sampled"`
 	Events  bool `json:"events"` // events of the browser are among its work
 	Spent
-	Work  int64 `json:"work_us"` // µs of self times, the idle time left out: of functions, events or both
+	Work  int64 `json:"work_us"` // µs of self times without idle time: of functions, events or both
 	Main  bool  `json:"main"`    // of its recording
-	Shown bool  `json:"shown"`   // among what was chosen
+	Shown bool  `json:"shown"`   // whether it was selected
 }
 
 // Title names t for people, such as "CrRendererMain 7792/775". It is "" if nothing is known.
@@ -43,10 +43,11 @@ func (t *Thread) Title() string {
 	return strings.Join(parts, " ")
 }
 
-// Threads are those of recordings. A profile of them has the sum over the shown ones, never a mean.
+// Threads are the threads of recordings. A profile of them has the sum over the shown ones, never a
+// mean.
 type Threads []Thread
 
-// Shown returns the threads that were chosen.
+// Shown returns the selected threads.
 func (all Threads) Shown() (shown Threads) {
 	for _, t := range all {
 		if t.Shown {
@@ -56,7 +57,7 @@ func (all Threads) Shown() (shown Threads) {
 	return shown
 }
 
-// Sum returns all of these threads as one. It is sampled if all of them are.
+// Sum returns the sum of the threads as one. It is sampled if all of them are.
 func (all Threads) Sum() Thread {
 	sum := Thread{Sampled: true}
 	for _, t := range all {
@@ -67,7 +68,7 @@ func (all Threads) Sum() Thread {
 	return sum
 }
 
-// Took says what the time of t went to.
+// Took describes the time of t.
 func (t *Thread) Took() string {
 	parts := []string{millis(t.JavaScript) + " of JavaScript"}
 	if !t.Sampled || t.Events {
@@ -87,7 +88,7 @@ func (t *Thread) Took() string {
 	return strings.Join(parts, ", ")
 }
 
-// Title says which threads these are: the one, or of how many recordings they are the sum.
+// Title describes the threads: the name of one, or the number of recordings and threads in the sum.
 func (shown Threads) Title() string {
 	if len(shown) == 1 {
 		t := &shown[0]

@@ -205,14 +205,14 @@ func locationFrames(p *trie.Profile, l *profile.Location, lim input.Limits) ([]t
 	var out []trie.FrameID
 	for i := len(l.Line) - 1; i >= 0; i-- {
 		line := l.Line[i]
-		fn := line.Function // CheckValid saw to it that there is one
+		fn := line.Function // CheckValid has ensured that there is one
 		f := trie.Frame{Name: fn.Name, Resource: fn.Filename, Line: input.ClampLine(fn.StartLine), Column: input.ClampLine(line.Column)}
 		switch fn.StartLine {
 		case line.Line:
 		case 0:
 			f.Line = input.ClampLine(line.Line)
 		default:
-			f.Column = 0 // it is of the line that ran, not of the definition
+			f.Column = 0 // it belongs to the executed line, not to the definition
 		}
 		if f.Name == output.Anonymous {
 			f.Name = ""

@@ -109,7 +109,7 @@ func TestDecodePprofForeign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The line is that of the definition where it is known; the column of a call is not.
+	// The line of the definition is used if known; the column of a call is not.
 	want := "0x30 3\n(anonymous) (lib.so:1) 4\nmain (main.c:3) 1\nmain (main.c:3);inner (main.c:7:2) 5\n"
 	if got := fixture.Written(t, folded.Encode, got, output.Options{}); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -122,7 +122,7 @@ func TestDecodePprofForeign(t *testing.T) {
 	}
 }
 
-// TestDecodePprofTypes: which of the sample types is taken for self time, and its unit.
+// TestDecodePprofTypes checks which sample type is used as self time, and its unit.
 func TestDecodePprofTypes(t *testing.T) {
 	types := func(s string) (out []*profile.ValueType) {
 		for f := range strings.FieldsSeq(s) {
@@ -160,7 +160,7 @@ func TestDecodePprofTypes(t *testing.T) {
 	}
 }
 
-// TestClampLine: what can not be a line is not known.
+// TestClampLine checks that invalid lines count as unknown.
 func TestClampLine(t *testing.T) {
 	for n, want := range map[int64]uint32{-1: 0, 0: 0, 1: 1, 1<<32 - 1: 1<<32 - 1, 1 << 32: 0} {
 		if got := input.ClampLine(n); got != want {

@@ -14,15 +14,14 @@ import (
 // https://github.com/jlfwong/speedscope/blob/main/src/lib/file-format-spec.ts. Each of its
 // profiles becomes a thread with one stream. Time 0 is the earliest start of a profile.
 //
-// A sampled profile keeps its samples; their weights are their durations. An evented one
-// gets a sample wherever the stack changes. Absolute times are rounded to microseconds,
-// not durations, so sums stay exact. Values without a unit are taken as microseconds, with
-// a warning. A profile of bytes is not a profile of time and is left out; a file with no
-// other is rejected.
+// A sampled profile keeps its samples; their weights are their durations. An evented one gets a
+// sample wherever the stack changes. Decode rounds absolute times to microseconds, not durations,
+// so sums stay exact. It interprets values without a unit as microseconds, with a warning. It skips
+// profiles of bytes, which are not profiles of time; a file with no other profile is rejected.
 //
-// Events that do not match are repaired, and the warnings say how many. Closing a frame
-// closes the frames above it. An event that closes nothing is skipped. Frames still open
-// at the end close there. A time that runs backwards becomes that of the previous event.
+// Events that do not match are repaired, and counted in warnings. Closing a frame closes the frames
+// above it. An event that closes nothing is skipped. Frames still open at the end are closed there.
+// A time that runs backwards is replaced by the time of the previous event.
 func Decode(data []byte, lim input.Limits) (*trie.Recording, error) {
 	d := scopeReader{lim: lim.WithDefaults()}
 	d.Reset(data)

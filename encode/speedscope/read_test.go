@@ -18,7 +18,7 @@ func TestDecodeSpeedscopeSampled(t *testing.T) {
 		// The times are rounded, and so the third stack lasts 333 µs and not 333.4.
 		"main 0/0 until 3300", "0" + anonymous + render, "333" + anonymous + render + ";native", "667", "1000" + anonymous + render,
 		"worker 0/0 until 3000", "2000;native",
-	}, []string{`profiles[2] ("heap"): bytes, a profile of allocations: left out`})
+	}, []string{`profiles[2] ("heap"): skipped an allocation profile in bytes`})
 }
 
 func TestDecodeSpeedscopeEvented(t *testing.T) {
@@ -30,7 +30,7 @@ func TestDecodeSpeedscopeEvented(t *testing.T) {
 		"main 0/0 until 100", "0", "10;a (a.js);b (a.js:7)", "20;a (a.js)", "31;a (a.js);c", "41;a (a.js)", "82",
 		"broken 0/0 until 100", "0;a (a.js)", "10;a (a.js);b (a.js:7)", "20;a (a.js);b (a.js:7)", "30;c",
 	}, []string{
-		`profiles[1] ("broken"): its values have no unit, they are taken as µs`,
+		`profiles[1] ("broken"): its values have no unit; µs are assumed`,
 		`profiles[1] ("broken"): 1 events run backwards, taken at the time of the event before`,
 		`profiles[1] ("broken"): 2 events close what is not the innermost open frame`,
 		`profiles[1] ("broken"): 1 frames are not closed, taken as closed at the end`,

@@ -19,11 +19,11 @@ func (d *scopeReader) recording() (*trie.Recording, error) {
 			return nil, input.Refuse(input.Invalid, p.field+".type", "%.40q is not known", p.kind)
 		}
 		if p.unit == "bytes" {
-			d.warnings = append(d.warnings, fmt.Sprintf("%s (%q): bytes, a profile of allocations: left out", p.field, p.name))
+			d.warnings = append(d.warnings, fmt.Sprintf("%s (%q): skipped an allocation profile in bytes", p.field, p.name))
 			continue
 		}
 		if p.unit == "none" {
-			d.warnings = append(d.warnings, fmt.Sprintf("%s (%q): its values have no unit, they are taken as µs", p.field, p.name))
+			d.warnings = append(d.warnings, fmt.Sprintf("%s (%q): its values have no unit; µs are assumed", p.field, p.name))
 		}
 		timed = append(timed, p)
 	}

@@ -22,7 +22,7 @@ import (
 //     the events of a thread;
 //   - the profiles of V8 among them: CpuProfile, or Profile with its ProfileChunks, which
 //     are matched by process and id and sorted by time;
-//   - "samples" and "stackFrames" beside the events, as Hermes and React Native write them;
+//   - "samples" and "stackFrames" next to the events, as written by Hermes and React Native;
 //   - the names of processes and threads;
 //   - scripts and their source maps, which DevTools saves on request.
 //
@@ -46,7 +46,7 @@ func DecodeChromeTrace(r io.Reader, lim input.Limits) (*trie.Recording, error) {
 		if !d.Ended || !d.found() {
 			return nil, d.Err
 		}
-		d.warn("the file ends in the middle; what stands before that was read")
+		d.warn("the file is truncated; the part before that was read")
 	}
 	return d.recording()
 }

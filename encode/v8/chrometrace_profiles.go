@@ -164,7 +164,7 @@ func (p *traceProfile) anchored() map[int64]trie.NodeID {
 
 func compareChunks(a, b traceChunk) int { return cmp.Compare(a.time, b.time) }
 
-// hermesSamples are the samples and stackFrames beside the events of a trace.
+// hermesSamples are the samples and stackFrames next to the events of a trace.
 type hermesSamples struct {
 	nodes   []v8Node
 	samples []hermesSample

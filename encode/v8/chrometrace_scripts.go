@@ -40,14 +40,14 @@ type scriptKey struct {
 type scriptEvent struct {
 	isolate, id, url, sourceURL, mapURL, text []byte
 	line, column, part, parts                 []byte
-	given                                     bool // there is something
+	given                                     bool // some argument is set
 	beyond                                    bool // the text is too large
 }
 
 // carriedScript is a script as its events describe it.
 type carriedScript struct {
 	scriptKey
-	url, sourceURL string // the second is that of its comment sourceURL
+	url, sourceURL string // sourceURL is from the script's comment
 	mapURL         string
 	inline         bool     // in a page: places count from the beginning of that
 	parts          [][]byte // of the text

@@ -100,7 +100,7 @@ func TestCarriedScripts(t *testing.T) {
 	}
 }
 
-// What is beyond a bound is left out, with a warning.
+// Scripts over a limit are skipped, with a warning.
 func TestCarriedScriptsBounds(t *testing.T) {
 	var events []string
 	for id := range maxScripts + 1 {

@@ -30,13 +30,12 @@ type chromeArgs struct {
 	Column uint32 `json:"column,omitempty"` // from 1
 }
 
-// EncodeChromeTraceTimed writes the calls of threads in time order as a Chrome trace,
-// which Perfetto, chrome://tracing, speedscope and Chrome DevTools open. Each call is one
-// complete event (phase X) of the category fieldtrie, or fieldtrie.event if the browser
-// recorded it as an event, with the place of the function as args. Times are those of the
-// timelines, in µs, shifted so that the first is at least 1: readers take 0 for missing.
-// DevTools shows a generic trace with a track for each thread, as the browser events by
-// which it recognises a page are missing.
+// EncodeChromeTraceTimed writes the calls of threads in time order as a Chrome trace, which
+// Perfetto, chrome://tracing, speedscope and Chrome DevTools open. Each call is one complete event
+// (phase X) of the category fieldtrie, or fieldtrie.event if the browser recorded it as an event,
+// with the place of the function as args. Times are taken from the timelines, in µs, shifted so
+// that the first is at least 1: readers interpret 0 as missing. DevTools shows a generic trace with
+// a track for each thread, because the browser events by which it recognises a page are missing.
 func EncodeChromeTraceTimed(w io.Writer, lines []*trie.Timeline, o output.Options) error {
 	lines = output.NotEmpty(lines)
 	b := bufio.NewWriter(w)
@@ -113,7 +112,7 @@ func (c *chromeWriter) names() (names []chromeEvent) {
 	return names
 }
 
-// chromeCall refers to a call: the index of the thread, and that of the call.
+// chromeCall identifies a call: the index of the thread and the index of the call.
 type chromeCall struct{ line, call int32 }
 
 // order returns all calls sorted by time. Of calls that begin together the caller comes

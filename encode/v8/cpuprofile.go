@@ -337,7 +337,7 @@ func (d *cpuProfileReader) setTimes() (warnings []string, err error) {
 			span *= 1e6
 		}
 		if !(span > 0) {
-			return nil, input.Refuse(input.Invalid, "timeDeltas", "missing, and so are startTime and endTime: nobody can say how long anything took")
+			return nil, input.Refuse(input.Invalid, "timeDeltas", "missing, and so are startTime and endTime, so durations are unknown")
 		}
 		for i := range n {
 			p.times = append(p.times, span*float64(i)/float64(n))

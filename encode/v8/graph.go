@@ -33,7 +33,7 @@ type v8Node struct {
 	frame  trie.FrameID
 }
 
-// v8Link is the way in which a node names its parent.
+// v8Link is how a node refers to its parent.
 type v8Link uint8
 
 const (
@@ -42,7 +42,7 @@ const (
 	parentRow
 )
 
-// v8Edge says that the node in a row has a child with this id.
+// v8Edge is an edge from the node in a row to a child with this id.
 type v8Edge struct {
 	row   int32
 	child int64
@@ -58,7 +58,7 @@ type v8Tables struct {
 func newV8Tables() *v8Tables {
 	t := &v8Tables{frameID: map[trie.FrameRow]trie.FrameID{}}
 	t.strings.Reset()
-	t.frame(trie.FrameRow{}) // that of a node which does not say what it is
+	t.frame(trie.FrameRow{}) // the frame of a node without a function
 	for _, name := range [...]string{v8Root, v8Idle, v8GC} {
 		t.frame(trie.FrameRow{Name: t.strings.Intern([]byte(name))})
 	}
@@ -169,7 +169,7 @@ func (p *v8Graph) parents() []int32 {
 		switch {
 		case !ok:
 			p.danglingChildren++
-		case p.nodes[row].link == noParent: // else it said itself who its parent is
+		case p.nodes[row].link == noParent: // otherwise it has named its parent
 			parents[row] = e.row
 		}
 	}

@@ -37,7 +37,7 @@ func (p *v8Profile) trace(origin float64) (*trie.Trace, error) {
 		row, known := p.row(id)
 		switch {
 		case !known:
-			p.unknown++ // the time stays: somebody used it
+			p.unknown++ // the time is kept, without a stack
 		case placed.kinds[row] == kindIdle:
 			s.Marker = trie.MarkerIdle
 		case placed.kinds[row] == kindGC:
@@ -103,7 +103,7 @@ func (p *v8Profile) warnings(name string) []string {
 		n    int
 		what string
 	}{
-		{p.duplicateIDs, "nodes have the id of another node; samples with it are taken for those of the first"},
+		{p.duplicateIDs, "nodes have the id of another node; their samples are assigned to the first"},
 		{p.danglingChildren, "children do not exist"},
 		{p.missingParents, "nodes name a parent that does not exist; they were put at the root"},
 		{p.cycles, "nodes are their own ancestors; their stacks were cut there"},

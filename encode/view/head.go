@@ -8,14 +8,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// writeHeads writes what two compared profiles are of. self and base are their self times in µs.
+// writeHeads writes the content of two compared profiles. self and base are their self times in µs.
 func writeHeads(b *bufio.Writer, p *trie.Profile, self, base int64, o output.Options) {
 	writeHead(b, "now:  ", p, self, o.Threads, o)
 	writeHead(b, "base: ", o.Base, base, o.BaseThreads, o)
 }
 
-// writeHead writes what a profile is of, which a table does not show: of recordings the threads,
-// and else the coverage. self is the self time of p in µs.
+// writeHead writes what a table does not show: for recordings the threads of the profile, and
+// otherwise its coverage. self is the self time of p in µs.
 func writeHead(b *bufio.Writer, mark string, p *trie.Profile, self int64, threads output.Threads, o output.Options) {
 	_, c := p.Flat()
 	if len(threads) > 0 && c.Views == 0 {
@@ -28,11 +28,10 @@ func writeHead(b *bufio.Writer, mark string, p *trie.Profile, self int64, thread
 	}
 }
 
-// mostThreads is how many threads of a sum are listed.
+// mostThreads is the maximum number of listed threads of a sum.
 const mostThreads = 10
 
-// writeThreads writes which threads a profile is of, what their time went to, and how to see
-// others.
+// writeThreads writes the threads of a profile, how their time was spent, and how to show others.
 func writeThreads(b *bufio.Writer, mark string, c trie.Coverage, threads output.Threads) {
 	shown := threads.Shown()
 	sum := shown.Sum()
@@ -54,11 +53,12 @@ func writeThreads(b *bufio.Writer, mark string, c trie.Coverage, threads output.
 	}
 }
 
-// writeCoverage writes how many page views a profile is of, and what is missing. of names what
-// self times measure, such as JavaScript; own is the part of self that is the profiling script's.
+// writeCoverage writes the number of page views of a profile, and the time not covered by stacks.
+// of is the work that self times measure, such as JavaScript; own is the profiling script's part of
+// self.
 func writeCoverage(b *bufio.Writer, mark string, c trie.Coverage, self, own int64, of string, ms unit) {
 	idle := ""
-	if c.Idle != 0 { // 0 may also mean that nobody knows
+	if c.Idle != 0 { // 0 may also mean unknown
 		idle = fmt.Sprintf(" (%s ms of that idle)", ms.text(c.Idle))
 	}
 	made := output.MadeOf(c)

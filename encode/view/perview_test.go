@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Times of a page view are those of all, divided by the page views; shares and counts stay.
+// Times per page view are the totals divided by the page views; shares and counts do not change.
 func TestPerView(t *testing.T) {
 	p := trie.NewProfile()
 	p.Views, p.Traces = 4, 5

@@ -26,9 +26,9 @@ var svgScript string
 // Dimensions of the chart, in CSS pixels.
 const (
 	svgRow      = 18   // height of a frame
-	svgWidth    = 1200 // for which names are cut; the script cuts them for the real width
+	svgWidth    = 1200 // the width for which names are truncated; the script adapts them
 	svgColumn   = 7.23 // width of a letter
-	svgNarrow   = 0.3  // at svgWidth: what is narrower is not drawn
+	svgNarrow   = 0.3  // at svgWidth: narrower frames are not drawn
 	svgNameFrom = 24   // at svgWidth: narrower frames show no name until they are zoomed
 	// svgFrames bounds the drawn frames, the widest first. A frame takes about 250
 	// bytes.
@@ -46,8 +46,8 @@ const (
 // same colour in every file, and functions of one package or script have similar
 // colours. Groups are summed, self times below zero left out.
 //
-// Frames narrower than 0.3 of 1200 pixels are not drawn, and of the others only the
-// 10,000 widest. The head of the chart says how much is missing.
+// Frames narrower than 0.3 of 1200 pixels are not drawn, and of the others only the 10,000 widest.
+// The head of the chart states how much is missing.
 //
 // With o.Base, red frames have more self time than in the base and blue ones less.
 // Functions only in the base have no width; the head gives their time.
@@ -123,8 +123,7 @@ func (s *svgChart) choose() {
 // svgLine is a line of text above the chart.
 type svgLine struct{ class, swatch, text string }
 
-// head returns the lines above the chart. They are short: a phone has room for fifty
-// letters.
+// head returns the lines above the chart. They are short: a phone has room for fifty letters.
 func (s *svgChart) head(p *trie.Profile, o output.Options) []svgLine {
 	title := o.Title
 	if title == "" {
@@ -224,8 +223,8 @@ func place(f trie.Frame) string {
 	return strings.TrimSuffix(strings.TrimPrefix(output.Location(trie.Frame{Name: "x", Resource: f.Resource, Line: f.Line, Column: f.Column}), "x ("), ")")
 }
 
-// frame writes one frame. It is an svg element of its own, so that its name is clipped
-// at its end without a script, and so that moving the frame moves all of it.
+// frame writes one frame. It is a separate svg element, so that its name is clipped at its end
+// without a script, and so that moving the frame moves all of it.
 func (s *svgChart) frame(n trie.NodeID, y int, left int64, name, place string) {
 	all := float64(max(s.total[trie.Root], 1))
 	share := float64(s.total[n]) / all
@@ -314,7 +313,7 @@ func (s *svgChart) class(n trie.NodeID) string {
 	if d == 0 {
 		return "same"
 	}
-	// The square root makes small changes visible beside a large one.
+	// The square root makes small changes visible next to a large one.
 	step := max(1, int(math.Ceil(svgSteps*math.Sqrt(float64(output.Size(d))/float64(s.mostDelta)))))
 	if d > 0 {
 		return fmt.Sprintf("r%d", step)

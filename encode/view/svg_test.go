@@ -58,7 +58,7 @@ func TestSVGHostile(t *testing.T) {
 }
 
 // TestSVGLarge: a profile of half a million nodes is a file that a browser opens, and
-// what is not drawn is said.
+// The head states the time that is not drawn.
 func TestSVGLarge(t *testing.T) {
 	p, r := trie.NewProfile(), rand.New(rand.NewPCG(1, 2))
 	nodes := []trie.NodeID{trie.Root}
@@ -78,12 +78,12 @@ func TestSVGLarge(t *testing.T) {
 		t.Errorf("%d bytes, %d frames", len(data), frames)
 	}
 	if !strings.Contains(data, fmt.Sprintf("%d frames too narrow to draw: ", 500_000-frames)) {
-		t.Errorf("%d frames: the head does not say what is missing", frames)
+		t.Errorf("%d frames: the head does not state what is missing", frames)
 	}
 }
 
-// TestSVGColours: a function has one colour in all files, and those of a package are
-// of one hue.
+// TestSVGColours checks that a function has one colour in all files, and functions of a package have
+// one hue.
 func TestSVGColours(t *testing.T) {
 	class := func(p *trie.Profile, name string) string {
 		m := regexp.MustCompile(`class="frame (\S+)"[^>]*><title>` + name + "\n").FindStringSubmatch(fixture.Written(t, EncodeSVG, p, output.Options{}))

@@ -10,11 +10,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// EncodeTop writes the functions of p as a table for people, heaviest self time first.
-// Times are per table row, in milliseconds: with o.PerView of a page view, else of all of
-// them. Shares are of the self time of all of p, without that of the profiling script.
-// With o.Base the functions with the largest change of self time come first, with their
-// change from the base.
+// EncodeTop writes the functions of p as a table for people, heaviest self time first. Times are in
+// milliseconds, with o.PerView per page view, and otherwise in total. Shares are of the self time
+// of all of p, without the profiling script. With o.Base the functions with the largest change of
+// self time come first, with their change from the base.
 func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
 	b := bufio.NewWriter(w)
 	t := output.Weigh(p, o)
@@ -85,8 +84,7 @@ func share(v, all int64) string {
 	return fmt.Sprintf("%.2f%%", 100*float64(v)/float64(all))
 }
 
-// unit is what times are written in: milliseconds, of a page view if there are views, else
-// of all together.
+// unit is the unit of times: milliseconds per page view if there are views, and otherwise in total.
 type unit struct{ views int64 }
 
 // unitOf returns the unit for the times of p.

@@ -16,18 +16,18 @@ import (
 
 // Bounds of the text tree.
 const (
-	treeRows   = 200   // if nobody says
-	treeShare  = 0.005 // of all time: what is less is folded
-	treeLevels = 50    // of indents that are drawn; deeper lines say their level
+	treeRows   = 200   // default
+	treeShare  = 0.005 // of all time: smaller nodes are folded
+	treeLevels = 50    // drawn levels of indentation; deeper lines show a number
 )
 
-// EncodeTree writes p as a call tree for people, children with the largest total first. Times
-// are milliseconds, with o.PerView of a page view; shares are of the self time of all of p. Nodes with less than 0.5 % of it
-// are folded into one line for each parent. o.Rows bounds the other lines; 0 means 200, less
-// than 0 all. The heaviest nodes are shown, wherever they are.
+// EncodeTree writes p as a call tree for people, children with the largest total first. Times are
+// in milliseconds, with o.PerView per page view; shares are of the self time of all of p. Nodes
+// with less than 0.5 % of it are folded into one line for each parent. o.Rows limits the other
+// lines; 0 means 200, a negative number all. It shows the heaviest nodes at any depth.
 //
-// The only callee of a caller is not indented: the stacks of programs are long chains, which
-// would look like a staircase.
+// The only callee of a caller is not indented: stacks are often long chains, which would look like
+// a staircase.
 //
 // With o.Base the tree covers both profiles, and two more columns show the change of total and
 // self time from the base. The weight of a node is then the larger of its totals.
@@ -38,7 +38,7 @@ func EncodeTree(w io.Writer, p *trie.Profile, o output.Options) error {
 	writeTreeHead(b, p, o, t, all)
 	t.line(b, trie.Root, "", output.Printable(o.RootName()))
 	type item struct {
-		node   trie.NodeID // the root for what is folded
+		node   trie.NodeID // the root for folded nodes
 		parent trie.NodeID
 		level  int // of indents
 		last   bool
@@ -61,7 +61,7 @@ func EncodeTree(w io.Writer, p *trie.Profile, o output.Options) error {
 		}
 	}
 	push(trie.Root, 0)
-	var bars []string // what the lines of a level begin with
+	var bars []string // by level: prefix of its lines
 	for len(open) > 0 {
 		it := open[len(open)-1]
 		open = open[:len(open)-1]
@@ -104,7 +104,7 @@ func writeTreeHead(b *bufio.Writer, p *trie.Profile, o output.Options, t *tree, 
 	fmt.Fprintf(b, "\n%12s %7s %12s %12s %12s  %s\n", "total ms", "total%", "self ms", "total +-", "self +-", "function")
 }
 
-// tree is a weighted trie that is partly shown.
+// tree is a weighted trie of which part is shown.
 type tree struct {
 	output.Weighted
 	ms     unit
@@ -133,7 +133,7 @@ func newTree(p *trie.Profile, o output.Options) *tree {
 	keep := t.Heaviest(rows, least)
 	t.hidden = make([]hiddenNodes, len(t.Nodes))
 	t.first = make([]int, len(t.Nodes)+1)
-	under := make([]trie.NodeID, len(t.Nodes)) // the node that a node is folded into
+	under := make([]trie.NodeID, len(t.Nodes)) // the node into which a node is folded
 	for n := range t.Preorder() {
 		parent := t.Nodes[n].Parent
 		if keep[n] {

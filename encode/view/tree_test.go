@@ -51,7 +51,7 @@ func TestTreeRows(t *testing.T) {
 	}
 }
 
-// TestTreeNames: a name can not move the cursor of a terminal.
+// TestTreeNames checks that names cannot move the cursor of a terminal.
 func TestTreeNames(t *testing.T) {
 	for r := range strings.SplitSeq(fixture.Written(t, EncodeTree, fixture.HostileProfile(), output.Options{}), "\n") {
 		if strings.ContainsFunc(r, output.IsControl) {

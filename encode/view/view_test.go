@@ -70,7 +70,7 @@ func TestMillis(t *testing.T) {
 	}
 }
 
-// TestTopIdle: nothing is said of idle time where none is known.
+// TestTopIdle checks that idle time is omitted if unknown.
 func TestTopIdle(t *testing.T) {
 	for p, want := range map[*trie.Profile]string{
 		fixture.GroupedProfile(): " 30.0 ms without a stack, ",

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/calls"
 )
 
 type callersIn struct {
@@ -61,9 +61,9 @@ func (t tools) callers(ctx context.Context, in callersIn) (out callersOut, err e
 	is := func(f trie.Frame) bool {
 		return (f.Name == in.Name || in.Name == "(anonymous)" && f.Name == "") && strings.HasSuffix(f.Resource, in.File) && (in.Line == 0 || f.Line == in.Line)
 	}
-	callers, callees := query.Callers(p, is), query.Callees(p, is)
-	out = callersOut{Views: p.Views, Found: calls(callers, func(depth uint32) bool { return depth == 1 }, limit),
-		Callers: calls(callers, func(depth uint32) bool { return depth == 2 }, limit), Callees: calls(callees, func(depth uint32) bool { return depth == 2 }, limit),
+	callers, callees := calls.Callers(p, is), calls.Callees(p, is)
+	out = callersOut{Views: p.Views, Found: callsAt(callers, func(depth uint32) bool { return depth == 1 }, limit),
+		Callers: callsAt(callers, func(depth uint32) bool { return depth == 2 }, limit), Callees: callsAt(callees, func(depth uint32) bool { return depth == 2 }, limit),
 		Stacks: heaviest(callers)}
 	if len(out.Found) == 0 {
 		return out, fmt.Errorf("no function %s%s was seen; take name, file and line from top_functions with the same selection", name(in.Name), name(sel.String()))
@@ -71,8 +71,8 @@ func (t tools) callers(ctx context.Context, in callersIn) (out callersOut, err e
 	return out, nil
 }
 
-// calls returns the functions at the selected depths of a profile with their time, heaviest first.
-func calls(p *trie.Profile, at func(depth uint32) bool, limit int) []callOut {
+// callsAt returns the functions at the selected depths of a profile with their time, heaviest first.
+func callsAt(p *trie.Profile, at func(depth uint32) bool, limit int) []callOut {
 	flat, _ := p.Flat()
 	total := p.Totals(flat)
 	time := map[trie.Frame]int64{}

@@ -11,6 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/calls"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
@@ -98,8 +99,8 @@ func (t tools) explain(ctx context.Context, in explainIn) (out explainOut, err e
 	if err != nil {
 		return out, err
 	}
-	out.Stack = heaviest(query.Callers(p, only))
-	out.Callees = calls(query.Callees(p, only), func(depth uint32) bool { return depth == 2 }, explainCallees)
+	out.Stack = heaviest(calls.Callers(p, only))
+	out.Callees = callsAt(calls.Callees(p, only), func(depth uint32) bool { return depth == 2 }, explainCallees)
 	out.Unknown = unknownOf(p, result.Stats)
 	return out, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/rollout"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/calls"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
@@ -60,8 +61,8 @@ func endpoints() map[string]endpoint {
 		"/api/v1/compare":  {parameters: with(append(compareParameters(), "names", "by", "only", "method", "min_views", "limit", "mix", "concurrent")...), respond: respondCompare},
 		"/api/v1/edits":    {parameters: []string{"release", "compare_release", "page", "since", "until", "limit"}, respond: respondEdits},
 		"/api/v1/top":      {parameters: with("names", "by", "only", "limit", "sort"), respond: respondTop},
-		"/api/v1/callers":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), respond: respondAround(query.Callers)},
-		"/api/v1/callees":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), respond: respondAround(query.Callees)},
+		"/api/v1/callers":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), respond: respondAround(calls.Callers)},
+		"/api/v1/callees":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), respond: respondAround(calls.Callees)},
 		"/api/v1/views":    {parameters: with("quantiles"), respond: respondViews},
 		"/api/v1/view":     {parameters: []string{"id", "page", "since", "until", "names"}, respond: respondView},
 		"/pprof/profile":   {parameters: with("names", "by", "only", "group_by", "seconds"), respond: respondPprof},

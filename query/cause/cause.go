@@ -136,7 +136,7 @@ func (d *delta) note(e *query.Edits, parts []part) string {
 	case e == nil:
 		return "no label of page views has the change alone"
 	case f != nil && !isIn(e, f):
-		return "whether the function was edited is not known: there are no symbols of it"
+		return "whether the function was edited is not known: no symbols were uploaded for it"
 	}
 	edited := 0
 	for i := range e.Functions {

@@ -66,7 +66,7 @@ func TestCarriedMaps(t *testing.T) {
 		{"map as a text", withMap(string(quoted)), Pick{}, enhancedNamed, ""},
 		{"URL with a query", strings.ReplaceAll(file, "/cart.js\"", "/cart.js?v=1\""), Pick{}, enhancedNamed, ""},
 		{"map of another script", strings.Replace(file, `"sourceText": "`, `"sourceText": "/* another */ `, 1), Pick{}, enhancedMinified,
-			ofCart + "the map is that of another script: "},
+			ofCart + "the map belongs to another script: "},
 		{"broken map", withMap(`{"version":3,"sources":["a"],"names":[],"mappings":"!"}`), Pick{}, enhancedMinified, ofCart + "source map: "},
 		{"map that is none", withMap(`[]`), Pick{}, enhancedMinified, ofCart + "source map: "},
 		{"map of a billion lines", withMap(`{"version":3,"sections":[{"offset":{"line":1000000000,"column":0},"map":` + mapText + `}]}`), Pick{}, enhancedMinified,

@@ -47,8 +47,8 @@ function runsOf(values, continues = (value, i) => value == values[i - 1]) {
 }
 
 /**
- * Returns the nodes that the samples of a trace have, in the order of their first sample and each
- * stack from the root up, and the fields of the samples, 14 to 20. The first node is node 1.
+ * Returns the nodes of a trace's samples, in the order of their first sample and each stack from
+ * the root up, and the fields of the samples, 14 to 20. The first node is node 1.
  * @param {ProfilerTrace} trace
  * @param {number} interval in µs
  * @returns {[Node[], Field[]]}
@@ -62,7 +62,7 @@ export function sampleColumns({ samples, stacks }, interval) {
   const nodeAt = (stack) =>
     stack == null ? 0 : (nodeOf[stack] ??= nodes.push([nodeAt(stacks[stack].parentId), stacks[stack].frameId]));
 
-  // Browsers do not sort them, and the order of equal times means something.
+  // Browsers do not sort them, and the order of equal times is significant.
   const sorted = [...samples].sort((a, b) => micros(a.timestamp) - micros(b.timestamp));
   const times = sorted.map(({ timestamp }) => micros(timestamp));
   const gaps = times.slice(1).map((time, i) => time - times[i]);
@@ -70,7 +70,7 @@ export function sampleColumns({ samples, stacks }, interval) {
   const usual = Math.floor(interval / unit);
 
   const [run, lengths] = runsOf(sorted.map(({ stackId }) => nodeAt(stackId)));
-  let named = 0; // the node that a run named last
+  let named = 0; // the last node named by a run
   const runs = run.map((node, i) => {
     const step = node && 2 * zigzag(node - named) + 2;
     named = node || named;
@@ -91,15 +91,14 @@ export function sampleColumns({ samples, stacks }, interval) {
 }
 
 /**
- * Returns the row of each frame that nodes have, and the fields of resources, names and frames, 3 to
- * 10.
+ * Returns the row of each frame of nodes, and the fields of resources, names and frames, 3 to 10.
  * @param {ProfilerTrace} trace
  * @param {Node[]} nodes
  * @returns {[number[], Field[]]}
  */
 export function frameColumns({ resources, frames }, nodes) {
   const marks = debugIds();
-  // Without what differs from one visitor to the next: query and fragment, what is in data: and the random end of blob:.
+  // Remove parts that differ between visitors: query, fragment, content of data: and random end of blob:.
   const urls = resources.map((url) => url.replace(/^(data:[^,;]*|blob:.*(?=\/)|[^?#]*).*/s, '$1') + (marks[url] || ''));
   const order = ['', ...urls].sort();
   const rows = [...new Set(nodes.map(([, frame]) => frame))]
@@ -130,7 +129,7 @@ export function frameColumns({ resources, frames }, nodes) {
     const before = i ? rows[i - 1][0] : 0;
     if (row[0] != before) {
       const url = order[row[0]];
-      let n = 0; // code points, so that none is cut
+      let n = 0; // in code points, so that none is split
       while (url.codePointAt(n) == order[before].codePointAt(n)) n++;
       shared.push(size(url.slice(0, n)));
       lengths.push(size(url.slice(n)));
@@ -138,7 +137,7 @@ export function frameColumns({ resources, frames }, nodes) {
       counts.push(0);
       line = column = 0;
     }
-    if (!i || compareRows(row, rows[i - 1])) { // else the trace has the frame twice
+    if (!i || compareRows(row, rows[i - 1])) { // otherwise the trace has the frame twice
       const name = row[3];
       counts[counts.length - 1]++;
       frameNames.push(name ? (names.get(name) ?? (names.set(name, names.size + 2), 1)) : 0);

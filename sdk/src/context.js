@@ -4,11 +4,12 @@
 export const loading = /** @type {PerformanceNavigationTiming} */ (performance.getEntriesByType?.('navigation')[0] ?? {});
 
 /**
- * Labels for the device and for how the visitor came here, coarse enough for very many to share them.
+ * Returns labels for the device and the kind of visit, coarse enough to be shared by very many
+ * visitors.
  * @param {View} view
  */
 export function labels({ $event: event }) {
-  const { hardwareConcurrency, deviceMemory = 8, userAgentData, connection } = navigator; // some browsers do not tell the memory
+  const { hardwareConcurrency, deviceMemory = 8, userAgentData, connection } = navigator; // some browsers hide the memory
   const size = Math.min(hardwareConcurrency, deviceMemory);
   return {
     device: (userAgentData?.mobile ? 'mobile-' : 'desktop-') + (size < 4 ? 'low' : size < 8 ? 'mid' : 'high'),

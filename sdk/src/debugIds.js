@@ -1,7 +1,7 @@
 /**
- * Returns by URL what marks the debug ID of a script in a resource: see docs/format.md. It is false
- * for a URL that has several. Bundlers and their plugins note IDs in globals, each by the stack of an
- * error that was made in the script: see docs/sdk.md.
+ * Returns the suffix that marks the debug ID of a script in a resource, by URL: see docs/format.md.
+ * It is false for a URL with several IDs. Bundlers and their plugins store IDs in globals, keyed by
+ * the stack of an error created in the script: see docs/sdk.md.
  */
 export function debugIds() {
   /** @type {Record<string, string | false>} */
@@ -10,10 +10,10 @@ export function debugIds() {
     const { _debugIds, _sentryDebugIds } = /** @type {any} */ (globalThis);
     for (const ids of [_debugIds, _sentryDebugIds])
       for (const stack of Object.keys(ids ?? {}).slice(0, 1000)) {
-        const url = stack.split(/\n.* \(?|:\d+:\d+/)[1]; // of the innermost call
+        const url = stack.split(/\n.* \(?|:\d+:\d+/)[1]; // the innermost call
         const mark = '#debugId=' + `${ids[stack]}`.toLowerCase();
         if (/=[\da-f-]{36}$/.test(mark)) marks[url] = (marks[url] ?? mark) == mark && mark;
       }
-  } catch {} // anybody may have written to them
+  } catch {} // other scripts may have changed them
   return marks;
 }

@@ -3,7 +3,7 @@ import { cut } from './spans.js';
 import { message, utf8, zigzag } from './wire.js';
 
 /**
- * What the JS Self-Profiling API gives: https://wicg.github.io/js-self-profiling/
+ * The result of the JS Self-Profiling API: https://wicg.github.io/js-self-profiling/
  * @typedef {object} ProfilerTrace
  * @property {string[]} resources URLs of scripts
  * @property {{name: string, resourceId?: number, line?: number, column?: number}[]} frames
@@ -12,37 +12,37 @@ import { message, utf8, zigzag } from './wire.js';
  */
 
 /**
- * A stretch of time of a page (kind 0), of a feature (1) or of a label (2; the name is `key=value`).
- * Times are those of performance.now().
+ * A time range of a page (kind 0), of a feature (1) or of a label (2; the name is `key=value`).
+ * Times are in the clock of performance.now().
  * @typedef {[start: number, end: number, kind: 0 | 1 | 2, name: string]} Span
  */
 
 /**
- * Where a trace comes from. Times are in ms.
+ * The context of a trace. Times are in ms.
  * @typedef {object} Context
  * @property {string} page path
  * @property {Uint8Array} $viewId up to 16 random bytes
- * @property {number} $chunk number of this trace among those of its page view, from 0
+ * @property {number} $chunk number of this trace in its page view, from 0
  * @property {number} timeOrigin performance.timeOrigin
  * @property {number} $interval profiler.sampleInterval
- * @property {number} $share probability with which any moment of the page view is profiled; 0 is not known
+ * @property {number} $share probability that any moment of the page view is profiled; 0: unknown
  * @property {string} [release]
  * @property {string} [environment]
- * @property {Record<string, unknown>} labels those that are missing or '' are left out; long ones are cut, like names of spans
+ * @property {Record<string, unknown>} labels missing and empty values are skipped; long ones are truncated, like names of spans
  * @property {Span[]} $spans
  */
 
 /**
- * Writes a trace as a document of the binary trie format, version 1: see docs/format.md. The Go
- * package encode gives the same bytes for the same trace, except that it keeps stacks that no
- * sample has.
+ * Encodes a trace as a document of the binary trie format, version 1: see docs/format.md. The Go
+ * package encode writes the same bytes for the same trace, except that it keeps stacks without
+ * samples.
  * @param {ProfilerTrace} trace
  * @param {Context} context
- * @param {() => number[]} cost called when all else is encoded: µs to start, stop and encode,
- *   bytes sent, traces given up
+ * @param {() => number[]} cost called after everything else is encoded: µs to start, stop and encode,
+ *   bytes sent, traces dropped
  */
 export function encodeTrace(trace, context, cost) {
-  // The samples give the nodes their order, and the nodes say which frames there are.
+  // Samples determine the order of nodes, and nodes the set of frames.
   const [nodes, samples] = sampleColumns(trace, micros(context.$interval));
   const [rowOf, frames] = frameColumns(trace, nodes);
   /** @type {Parameters<typeof message>[0]} */

@@ -10,10 +10,10 @@ export { keep } from './loader.js';
 export { feature, page } from './spans.js';
 
 /**
- * Begins to profile this page view, if it is chosen. With `recorder` it keeps the last seconds, and
- * sends them when something bad happens. On a server it does nothing, like all functions here.
+ * Starts to profile this page view, if it is selected. With `recorder` it keeps the last seconds,
+ * and sends them when a problem occurs. On a server it does nothing, like all functions here.
  */
 export const start = guard((/** @type {Options} */ options) => begin(options, () => rest(visit)));
 
-/** Ends profiling for this document and sends what there is. Nothing is left: no listener, observer or timer. */
+/** Ends profiling for this document and sends the remaining data. It removes all listeners, observers and timers. */
 export const stop = guard(end);

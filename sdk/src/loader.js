@@ -6,84 +6,84 @@ import { guard, now, page, pages, shared } from './spans.js';
 /**
  * @typedef {object} Options
  * @property {string} url the collector, such as "https://profiles.example.com"
- * @property {string} [key] write key, if the collector asks for one
+ * @property {string} [key] write key, if the collector needs one
  * @property {string} [release] version of the site
  * @property {string} [environment] such as "production"
- * @property {string | ((path: string) => string)} [page] name of the page, or what gives it for a
- *   path; the path itself otherwise
- * @property {number} [sampleRate] share of the page views that are profiled, 0 to 1; not asked where
- *   the server has decided, see docs/sdk.md
- * @property {number} [decided] the share with which the server has chosen this page view, 0 if it has
- *   not, where Server-Timing can not say so
+ * @property {string | ((path: string) => string)} [page] name of the page, or a function that returns it for a
+ *   path; by default the path itself
+ * @property {number} [sampleRate] share of the page views to profile, 0 to 1; ignored if the server
+ *   has decided, see docs/sdk.md
+ * @property {number} [decided] the share with which the server selected this page view, 0 if not
+ *   selected; for documents without Server-Timing
  * @property {number} [sampleInterval] ms between samples; 10
  * @property {Record<string, unknown>} [labels] further labels, with few values each; empty ones are
- *   left out
- * @property {{length: number, gap: number}} [windows] profile for `length` ms, at most 60,000, and then
- *   not for `gap` ms on average, again and again, instead of throughout
- * @property {number} [maxCost] share of the main thread's time over which the SDK switches itself off;
+ *   skipped
+ * @property {{length: number, gap: number}} [windows] profile repeatedly for `length` ms, at most 60,000,
+ *   with gaps of `gap` ms on average, instead of continuously
+ * @property {number} [maxCost] share of the main thread's time above which the SDK disables itself;
  *   0.005
- * @property {number} [reportRate] share of the page views that are not chosen which say so, and say
- *   their Web Vitals; 0.01
- * @property {boolean} [honourGPC] do not profile visitors whose browser sends Global Privacy Control,
- *   nor take their Web Vitals
- * @property {boolean} [dryRun] draw, and profile nobody: the A/A test of `aggregate --cost`
- * @property {boolean} [stackless] false leaves out what splits the time without a stack
- * @property {Recorder} [recorder] keep the last seconds, and send them when something bad happens; not
- *   in the core
+ * @property {number} [reportRate] share of the unselected page views that report this, with their Web
+ *   Vitals; 0.01
+ * @property {boolean} [honourGPC] do not profile visitors whose browser sends Global Privacy Control, and do
+ *   not collect their Web Vitals
+ * @property {boolean} [dryRun] select page views without profiling them: the A/A test of `aggregate --cost`
+ * @property {boolean} [stackless] false disables the classification of time without a stack
+ * @property {Recorder} [recorder] keep the last seconds, and send them when a problem occurs; not in
+ *   the core
  */
 
 /**
- * What the loader knows, and what is loaded later goes on with.
+ * State of the loader that later parts share.
  * @typedef {object} Visit
  * @property {Options} $options
- * @property {View} $view the present one
- * @property {(name: string, integrity: string, of: any) => void} $part loads a part from the collector that has served the script, and calls
- *   it with what it is of; the integrity also names the version, for caches
- * @property {((trace: ProfilerTrace, of: View) => void)[]} $completes add what is known to a trace that is about to be encoded
- * @property {() => number} [$lcp] the largest contentful paint of the document, ms, 0 if there is none yet
+ * @property {View} $view the current one
+ * @property {(name: string, integrity: string, of: any) => void} $part loads a part from the collector that served the
+ *   script, and calls it with `of`; the integrity also identifies the version, for caches
+ * @property {((trace: ProfilerTrace, of: View) => void)[]} $completes add data to a trace before it is encoded
+ * @property {() => number} [$lcp] the largest contentful paint of the document, ms; 0: none yet
  * @property {(reason: string) => void} [$kept] keep() of the flight recorder
  * @property {boolean} [$over] stop() was called
- * @property {(event: PageTransitionEvent) => void} $restored begins the page view of a document that comes back
- * @property {AbortController} $stop of all listeners and observers, as what takes options of a listener takes it
- * @property {Map<Function, () => void>} $listens adds each listener again, by what it calls
- * @property {() => void} $begin handles a page view; the first call loads all else
+ * @property {(event: PageTransitionEvent) => void} $restored starts the page view of a restored document
+ * @property {AbortController} $stop for all listeners and observers, as options of listeners
+ * @property {Map<Function, () => void>} $listens adds each listener again, by its function
+ * @property {() => void} $begin handles a page view; the first call loads all other parts
  */
 
 /**
- * A profiler that has been started, see https://wicg.github.io/js-self-profiling/.
+ * A running profiler, see https://wicg.github.io/js-self-profiling/.
  * @typedef {EventTarget & {stop(): Promise<ProfilerTrace>, readonly sampleInterval: number}} RunningProfiler
  */
 
 /**
- * A page view. A trace of it may come when the next one has begun, after a return from the back/forward
- * cache.
+ * A page view. Its trace may arrive after the next one has started, when the document returns from
+ * the back/forward cache.
  * @typedef {object} View
- * @property {number} $draw it is chosen if that is under the rate
- * @property {number} $top the rate: share of the page views that are profiled
- * @property {boolean} [$refused] the visitor does not want it
- * @property {PageTransitionEvent} [$event] that brought it, none if the document was loaded
- * @property {RunningProfiler} [$profiler] that the loader has started
- * @property {any} [$problem] why it has not
- * @property {number} $begun when it began, ms
- * @property {number} $started when the profiler was, ms
- * @property {Uint8Array<ArrayBuffer>} $viewId these are known when all else is loaded
- * @property {number} $chunk how many traces it has
- * @property {Span} $shown the page on which it began
+ * @property {number} $draw the page view is selected if this is below the rate
+ * @property {number} $top the rate: share of the page views to profile
+ * @property {boolean} [$refused] the visitor opted out
+ * @property {PageTransitionEvent} [$event] the event that started it; missing if the document was loaded
+ * @property {RunningProfiler} [$profiler] started by the loader
+ * @property {any} [$problem] why it was not started
+ * @property {number} $begun start of the page view, ms
+ * @property {number} $started start of the profiler, ms
+ * @property {Uint8Array<ArrayBuffer>} $viewId set after the other parts are loaded
+ * @property {number} $chunk number of its traces
+ * @property {Span} $shown its first page
  * @property {Record<string, unknown>} $known its labels
- * @property {string} [$told] the rate that the server has asked for in one before
- * @property {boolean} $chosen whether the server still wants it or not
- * @property {number} weight page views that it stands for when it says something
- * @property {boolean} [$sends] it is profiled, and sends that whatever happens
- * @property {string} [stopped] why it was not profiled to its end
+ * @property {string} [$told] the rate that the server requested in an earlier one
+ * @property {boolean} $chosen whether it was selected, even if the server has lowered the rate
+ * @property {number} weight number of page views that its report stands for
+ * @property {boolean} [$sends] it is profiled, and will send a trace
+ * @property {string} [stopped] why profiling stopped early
  */
 
 /** @type {Visit} */
 export const visit = /** @type {any} */ ({});
 
-/** Samples that a profiler has room for: V8 adds them in bursts, so they are many more than intervals. */
+/** Buffer size of a profiler in samples. V8 adds samples in bursts, so there are many more than intervals. */
 export const room = 30000;
 
-/** Ends profiling for this document and sends what there is. Nothing is left: no listener, observer or timer. */
+/** Ends profiling for this document and sends the remaining data. It removes all listeners, observers and timers. */
 export function stop() {
   visit.$over = true;
   visit.$stop?.abort();
@@ -91,37 +91,38 @@ export function stop() {
 }
 
 /**
- * Sends what the flight recorder has, with the label `reason`. It does so no more than once a second,
- * and nothing where no flight recorder runs.
- * @param {string} reason one of few
+ * Sends the data of the flight recorder, with the label `reason`. It sends at most once a second,
+ * and does nothing without a flight recorder.
+ * @param {string} reason one of a few values
  */
 export const keep = (reason) => visit.$kept?.(reason);
 
 /**
- * Begins to profile this page view, if it is chosen. Once is enough, whichever copy of the script is called.
+ * Starts to profile this page view, if it is selected. Only the first call counts, in any copy of
+ * the script.
  * @param {Options} options
- * @param {() => void} load loads what does all else, and calls it with the visit
+ * @param {() => void} load loads the other parts, and calls them with the visit
  */
 export function start(options = /** @type {any} */ ({}), load) {
-  if (shared[2]) return; // it has begun
+  if (shared[2]) return; // already started
   shared[2] = visit.$options = options;
   visit.$begin = load;
   /** @type {string | undefined} */
   let path;
   const show = guard(() => {
-    // Often only the state, the query or the fragment is another.
+    // Often only the state, query or fragment changes.
     if (path == (path = location.pathname)) return;
     const of = /** @type {any} */ (options.page);
     page((of?.call ? guard(of)(path) : of) ?? path);
   });
 
   /**
-   * Begins a page view: draws first, as all else is for few, and starts a profiler at once if it is chosen. All that
-   * is not chosen ends here, but for a share that says so.
-   * @type {(event?: any) => void} takes the event that brought it
+   * Starts a page view. It draws first, because other work is only for a few, and starts a profiler
+   * immediately if the page view is selected. Others end here, except for a share that reports.
+   * @type {(event?: any) => void} takes the event that started it
    */
   const begin = guard((event) => {
-    // The first look at Server-Timing takes a third of all that most visitors pay.
+    // The first access to Server-Timing is a third of the cost for most visitors.
     const decided =
       options.decided ??
       /** @type {any[]} */ (performance.getEntriesByType('navigation'))[0]?.serverTiming?.find(
@@ -130,34 +131,34 @@ export function start(options = /** @type {any} */ ({}), load) {
     let rate = decided ?? options.sampleRate;
     const draw = Math.random() * (decided ?? 1);
     const says = Math.random() < (options.reportRate ?? 0.01);
-    // Also where nothing more is done: the one before is over.
+    // Needed in any case: the previous page view is over.
     const view = (visit.$view = /** @type {any} */ ({ $event: event, $draw: draw }));
     (options.url && rate != null) || console.warn('fieldtrie: no url or sampleRate');
-    if (!(draw < rate || says)) return; // without a look at the clock, as the first one takes a tenth of a millisecond
+    if (!(draw < rate || says)) return; // before the clock is read, which takes 0.1 ms the first time
     view.$begun = now();
     show();
     try {
-      // The first look at it takes milliseconds, so it is only for those who need it.
+      // The first access takes milliseconds, so only these page views pay for it.
       if (draw < rate) rate = Math.min(rate, sessionStorage['fieldtrie' + /** @type {Span} */ (pages.at(-1))[3]] ?? 1);
-    } catch {} // the visitor has forbidden it
+    } catch {} // disabled by the visitor
     view.$top = rate;
     const refused = (view.$refused = options.honourGPC && navigator.globalPrivacyControl);
     try {
       if (draw < rate && !refused && !options.dryRun)
         view.$profiler = new Profiler({ sampleInterval: options.sampleInterval ?? 10, maxBufferSize: room });
     } catch (error) {
-      view.$problem = error; // the page must not suffer from what this browser lacks
+      view.$problem = error; // missing features of the browser must not affect the page
     }
     view.$started = now();
     if (draw < rate || says) {
-      visit.$stop ??= new AbortController(); // not for all, as the first one takes a tenth of a millisecond
-      self.navigation?.addEventListener('currententrychange', show, visit.$stop); // once, however often it is added
+      visit.$stop ??= new AbortController(); // only if needed, since the first one takes 0.1 ms
+      self.navigation?.addEventListener('currententrychange', show, visit.$stop); // repeated calls add it only once
       visit.$begin();
     }
   });
 
   addEventListener('pageshow', (visit.$restored = (event) => event.persisted && begin(event)));
-  // A form may have that name, and is not true.
+  // A form may have this name, and is not true.
   if (document.prerendering === true) addEventListener('prerenderingchange', begin, true);
   else begin();
 }

@@ -2,7 +2,7 @@ import { guard } from './spans.js';
 
 /** @import { Visit } from './loader.js' */
 
-/** Whether the page is hidden. A form or an image may have that name, so it is not read from the document itself. */
+/** Whether the page is hidden. Read through the prototype, because a form or an image may have this name. */
 export const hidden = () => Reflect.get(Document.prototype, 'hidden', document);
 
 /**
@@ -18,7 +18,8 @@ export const append = (list, item, most) => {
 };
 
 /**
- * Calls a function for each event of the window until the script is stopped; once, however often it is added.
+ * Calls a function for each event of the window until the script is stopped. Repeated calls add it
+ * only once.
  * @param {Visit} visit
  * @param {string} type
  * @param {(event: any) => void} work
@@ -33,18 +34,19 @@ export function listen({ $listens: all, $stop: { signal } }, type, work, capture
 }
 
 /**
- * Calls back for each performance entry of some types, in order of their ends, also for those that were there before. Types that the
- * browser does not have are left out. Returns a function that calls back at once for those that it has not yet delivered.
+ * Calls back for each performance entry of some types, ordered by their ends, including earlier
+ * ones. Types that the browser does not support are skipped. Returns a function that immediately
+ * delivers the remaining entries.
  * @param {Visit} visit
- * @param {Record<string, (entry: any) => void>} takes by type; events from 40 ms on
- * @param {() => number} since when those that are taken began
+ * @param {Record<string, (entry: any) => void>} takes by type; only events of at least 40 ms
+ * @param {() => number} since minimum start time of the entries
  */
 export function observe(visit, takes, since = () => 0) {
   const takeAll = (/** @type {PerformanceEntryList} */ entries) =>
     entries
       .filter(({ startTime }) => startTime >= since())
       .sort((a, b) => a.startTime + a.duration - b.startTime - b.duration)
-      .forEach(guard((entry) => takes[entry.entryType](entry))); // what one throws drops none of the others
+      .forEach(guard((entry) => takes[entry.entryType](entry))); // an exception must not drop the other entries
   const observer = new PerformanceObserver(guard((list) => takeAll(list.getEntries())));
   const { signal } = visit.$stop;
   for (const type of PerformanceObserver.supportedEntryTypes)

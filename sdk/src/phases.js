@@ -8,12 +8,12 @@ import { cut, most, now, pages, spans } from './spans.js';
 /** @import { Visit } from './loader.js' */
 
 /**
- * Notes as spans of the label `phase` what the page view is at: before-lcp, load until 2 s after the load
- * event, interaction from an input to the next paint, slow-interaction if that took 200 ms, background
- * while the page is hidden. Where several overlap, the one that began last holds. Of interactions it
- * notes which it was, its parts, and the time until what it has started is painted, if that is later. What the
- * site has marked with elementtiming or containertiming becomes a feature, from the beginning of the page to its first
- * paint.
+ * Records the phases of the page view as spans of the label `phase`: before-lcp, load until 2 s
+ * after the load event, interaction from an input to the next paint, slow-interaction if that took
+ * 200 ms, background while the page is hidden. Where several overlap, the one that began last
+ * applies. For interactions it records the name, the parts, and the time until the content that
+ * they started is painted, if that is later. Elements that the site marked with elementtiming or
+ * containertiming become features, from the beginning of the page to their first paint.
  * @param {Visit} visit
  */
 export function phases(visit) {
@@ -35,7 +35,7 @@ export function phases(visit) {
     all.forEach(([start, end, name], i) => Object.assign(noted[i], [start, end, 2, name]));
   /** @type {Interaction | undefined} */
   let last;
-  /** @type {[time: number, name: string, content?: Span[]][]} the last ones: the browser tells of no others than slow ones what was used */
+  /** @type {[time: number, name: string, content?: Span[]][]} the last ones: the browser names the element only of slow ones */
   let inputs = [];
   for (const type of ['click', 'keydown'])
     listen(
@@ -56,7 +56,7 @@ export function phases(visit) {
   };
   const flush = observe(visit, {
     event: (entry) => {
-      last = take(entry) ?? last; // an event without an id is of the same frame, or of none that is noted
+      last = take(entry) ?? last; // an event without an id belongs to the same frame, or to none that is recorded
       if (!last) return;
       const { $name: name, $start: start, $ms: ms } = last;
       const [delay, processing] = partsOf(last);
@@ -70,7 +70,7 @@ export function phases(visit) {
         [done, end, 'part=presentation'],
       );
     },
-    // What a handler has started, such as a request, may be painted later. The browser follows that.
+    // Content started by a handler, such as a request, may be painted later. The browser tracks this.
     'interaction-contentful-paint': ({ interactionId, startTime, largestContentfulPaint }) => {
       const of = inputs.find(([time]) => Math.abs(time - startTime) < 1);
       const known = find(interactionId);
@@ -85,6 +85,6 @@ export function phases(visit) {
     flush();
     before[1] = load[0] = visit.$lcp?.() ?? 0;
     load[1] = Math.max(load[0], (loading.loadEventEnd || Infinity) + 2000);
-    known.phase = 'idle'; // where no span says otherwise
+    known.phase = 'idle'; // outside all spans
   });
 }

@@ -9,27 +9,27 @@ import { guard, now, pages, spans } from './spans.js';
 /** @import { RunningProfiler, View, Visit } from './loader.js' */
 
 /**
- * When to profile: called to begin and to end it.
+ * A mode that decides when to profile: called to start and to stop.
  * @callback Mode
  * @param {boolean} on
- * @param {boolean} [first] it is the first time in this page view
+ * @param {boolean} [first] the first call in this page view
  * @returns {void}
  */
 
 /**
- * What a mode profiles with.
+ * Functions for a mode.
  * @typedef {object} Profiling
  * @property {Visit} $visit
  * @property {(onFull: () => void) => RunningProfiler | undefined} $open starts a profiler, if it can
  * @property {(profiler: RunningProfiler, since?: number, more?: Record<string, string>) => void} $close stops a
- *   profiler and sends what it has after `since`, with more labels
- * @property {(mode: Mode) => void} $go begins to profile in this mode
+ *   profiler and sends its data after `since`, with additional labels
+ * @property {(mode: Mode) => void} $go starts to profile in this mode
  */
 
-/** The number of the site's labels that are sent. The server accepts 64, with the script's own. */
+/** Maximum number of the site's labels. The server accepts 64, including the script's own. */
 const most = 50;
 
-/** Why there is no profile, by the name of the error. */
+/** Reason for a missing profile, by the name of the error. */
 const outcomes = /** @type {Record<string, string>} */ ({
   ReferenceError: 'unsupported',
   NotAllowedError: 'header',
@@ -37,26 +37,26 @@ const outcomes = /** @type {Record<string, string>} */ ({
 });
 
 /**
- * Goes on with what the loader has begun: cuts the time of a page view into chunks, and encodes and sends
- * them.
+ * Continues what the loader started: divides the time of a page view into chunks, and encodes and
+ * sends them.
  * @param {Visit} visit
- * @param {(visit: Visit) => void} [vitals] begins with the first page view that says something
- * @param {((visit: Visit) => void)[]} [chosen] begin with the first page view that is chosen
+ * @param {(visit: Visit) => void} [vitals] starts with the first page view that reports
+ * @param {((visit: Visit) => void)[]} [chosen] start with the first selected page view
  * @param {(profiling: Profiling) => void} [recorder] calls `$go`
  */
 export function profile(visit, vitals, chosen = [], recorder) {
-  if (visit.$completes) return; // it was loaded twice, as a page view has ended before
+  if (visit.$completes) return; // loaded twice, because a page view ended during loading
   const { $options: options } = visit;
   visit.$listens = new Map([[profile, () => addEventListener('pageshow', visit.$restored)]]);
   const { length, gap } = options.windows ?? { length: 6e4, gap: 0 }; // ms
-  const share = length / (length + gap); // of the time that is profiled
-  /** @type {Mode | undefined} none until a page view is chosen */
+  const share = length / (length + gap); // profiled share of time
+  /** @type {Mode | undefined} none until a page view is selected */
   let mode;
 
-  let sent = 0; // time of the last sample that was sent
-  let pace = 3; // bytes of the last document for each ms; before the first a chunk of 10 s seems right
-  let spent = 0; // ms that profiling took, but for its beginning, which stopping would not give back
-  let cost = [0, 0, 0, 0, 0]; // since the last trace: µs to start, stop and encode, bytes, traces given up
+  let sent = 0; // time of the last sent sample
+  let pace = 3; // bytes per ms of the last document; the first chunk is 10 s
+  let spent = 0; // ms of profiling, without the start, which stopping would not save
+  let cost = [0, 0, 0, 0, 0]; // since the last trace: µs to start, stop and encode, bytes, dropped traces
 
   /**
    * @param {number} work index in cost
@@ -69,14 +69,14 @@ export function profile(visit, vitals, chosen = [], recorder) {
   };
 
   /** @type {boolean | undefined} */
-  let leaving; // or stopped: nobody hears any more that the page goes away
+  let leaving; // or stopped: no listener notices any more that the page is closed
 
-  /** @type {Set<() => void>} what waits, and is done at once when the page goes away */
+  /** @type {Set<() => void>} deferred work, done immediately when the page is closed */
   const waiting = new Set();
   const flush = () => waiting.forEach((once) => once());
 
   /**
-   * Works when `when` calls back, or when the page goes away.
+   * Does work when `when` calls back, or when the page is closed.
    * @param {() => void} work
    * @param {(work: () => void) => void} when
    */
@@ -86,7 +86,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
         try {
           work();
         } catch {
-          cost[4]++; // the page must not suffer
+          cost[4]++; // errors must not affect the page
         }
     };
     waiting.add(once);
@@ -95,27 +95,27 @@ export function profile(visit, vitals, chosen = [], recorder) {
   };
 
   /**
-   * Sends a document. While the page lives it is sent again if that fails, up to five times, after a time that the server
-   * may ask for. The server may also ask for fewer page views of a page, and in the next ones for more.
+   * Sends a document. While the page is open, it retries up to five times, after a delay that the
+   * server may set. The server may also request fewer page views of a page, and more in later ones.
    * @param {Uint8Array<ArrayBuffer>} body
-   * @param {string} page that it began on
+   * @param {string} page its first page
    */
   const send = async (body, page, tries = 0) => {
     let status = 500;
     let wait = 0; // s
     try {
-      // What else is on its way may leave no room for keepalive, so it is not asked for again.
+      // Other requests in flight may leave no room for keepalive, so it is not used again.
       const answer = await post(visit, 't', body, { keepalive: !tries });
       status = answer.status;
-      wait = /** @type {any} */ (answer.headers.get('Retry-After')) | 0; // a date is none
-      const { rate } = await answer.json(); // 0 is none at all
+      wait = /** @type {any} */ (answer.headers.get('Retry-After')) | 0; // a date becomes 0
+      const { rate } = await answer.json(); // 0: none
       if (rate >= 0) {
         const { $view: view } = visit;
         view.$top = Math.min(view.$top, rate);
         if (view.$draw >= view.$top) end();
         sessionStorage['fieldtrie' + page] = rate;
       }
-    } catch {} // the network is down, somebody else has answered, or the visitor has forbidden to keep it
+    } catch {} // network error, unexpected response, or storage disabled by the visitor
     if (status < 300) return;
     if (tries < 5 && (status > 499 || status == 429))
       soon(
@@ -159,23 +159,23 @@ export function profile(visit, vitals, chosen = [], recorder) {
       }
     };
     const stopped = profiler.stop();
-    spend(1, from); // but not what runs before the browser has the trace
+    spend(1, from); // without code that runs before the trace is available
     stopped
       .then((trace) =>
         soon(
           () => work(trace),
-          // An interaction is known after the paint that ends it, which may come after the trace.
+          // An interaction is known only after its paint, which may come after the trace.
           (write) => setTimeout(() => (self.requestIdleCallback ?? setTimeout)(write, { timeout: 5000 }), 1000),
         ),
       )
       .catch(() => {});
   };
 
-  /** Names of the labels that the site adds. @type {() => string[]} */
+  /** Names of the site's labels. @type {() => string[]} */
   const names = () => guard(() => Object.keys(/** @type {{}} */ (options.labels)))() ?? [];
   if (names().length > most) console.warn(`fieldtrie: more than ${most} labels`);
 
-  /** Returns the first of these labels that can be read and have a name. */
+  /** Returns the first readable labels with a name. */
   const added = () => {
     /** @type {Record<string, string>} */
     const all = {};
@@ -184,23 +184,23 @@ export function profile(visit, vitals, chosen = [], recorder) {
   };
 
   /**
-   * Encodes and sends a trace, in halves if it is too large to be sent by a page that is gone.
+   * Encodes and sends a trace, in halves if it is too large for a closed page to send.
    * @param {ProfilerTrace} trace
    * @param {number} interval
-   * @param {View} of page view
+   * @param {View} of its page view
    * @param {Record<string, string>} [more] labels
-   * @param {number} [from] when the work on it began
+   * @param {number} [from] start of the work on it
    */
   const write = (trace, interval, of, more, from = now()) => {
     const { samples } = trace;
     const half = samples.length / 2;
-    if (!half || of.$draw >= of.$top) return; // what the server does not want would have a wrong share
+    if (!half || of.$draw >= of.$top) return; // its share would be wrong under the new rate
     const first = samples[0].timestamp;
     const last = /** @type {typeof samples[0]} */ (samples.at(-1)).timestamp;
     const until = last + interval;
     const near = [...pages, ...spans].filter((span) => span[0] < until && span[1] > first);
     for (const [start, end, kind] of near) if (!kind && start > of.$begun) near.push([start, end, 2, 'navigation=soft']);
-    const page = /** @type {Span} */ (near.shift())[3]; // at the beginning
+    const page = /** @type {Span} */ (near.shift())[3]; // at the start of the trace
     const body = encodeTrace(
       trace,
       {
@@ -236,34 +236,35 @@ export function profile(visit, vitals, chosen = [], recorder) {
   let timer;
 
   /**
-   * Ends a chunk, and begins one if `on`.
+   * Ends a chunk, and starts another if `on`.
    * @param {boolean} on
    */
   const swap = (on) => {
     const old = current;
     if (!on) {
-      visit.$view.$profiler?.stop(); // no window begins now
+      visit.$view.$profiler?.stop(); // no window starts now
       delete visit.$view.$profiler;
     }
-    current = on && open(turn); // before the old one stops, so that no time is lost
+    current = on && open(turn); // before the old one stops, so that no time is missed
     if (old) close(old);
-    // A profiler gives its trace in a task of its own, which not every page that is left lives to see: after
-    // pagehide there is none for a reload, for example. So what is there is taken before. The listener is
-    // added here because in some browsers, without a profiler, it would keep the page out of their cache.
+    // A profiler delivers its trace in a separate task, which may never run when the page is
+    // closed: for example, after pagehide of a reload. So the trace is taken earlier. The listener
+    // is added here, because in some browsers, without a profiler, it would keep the page out of
+    // the back/forward cache.
     if (current) {
       visit.$view.$sends = true;
       listen(visit, 'beforeunload', turn);
     }
   };
 
-  /** Begins a new chunk. A window ends when it would. */
+  /** Starts a new chunk. A window ends at the same time. */
   const turn = () => {
     if (current) swap(true);
   };
 
   /**
-   * The mode that profiles throughout, in chunks of a minute or 30 KB, or in windows. Phones end pages without a last word, so their chunks
-   * are a third of the page view at most, as long as that is less.
+   * The mode that profiles continuously, in chunks of a minute or 30 KB, or in windows. Phones
+   * close pages without an event, so their first chunks are at most a third of the page view.
    * @type {Mode}
    */
   const rotate = guard((on, first) => {
@@ -271,8 +272,8 @@ export function profile(visit, vitals, chosen = [], recorder) {
     swap(on);
     const age = now() - visit.$view.$begun;
     let ms = Math.min(length, 3e4 / pace, navigator.userAgentData?.mobile ? 600 + age / 2 : length);
-    // Gaps are exponential and the first window is met at a random moment of it, so that every moment of
-    // a page view has the same chance to be profiled.
+    // Gaps are exponentially distributed and the first window starts at a random moment, so that
+    // every moment of a page view has the same probability of being profiled.
     if (gap) ms = !on ? -gap * Math.log(Math.random()) : first ? length * Math.random() - age : length;
     if (current || gap) timer = setTimeout(rotate, ms, !on || !gap);
   });
@@ -290,7 +291,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
     flush();
   };
 
-  /** Completes what the loader knows of the page view. */
+  /** Completes the loader's state of the page view. */
   const know = () => {
     const { $view: view } = visit;
     view.$viewId = crypto.getRandomValues(new Uint8Array(16));
@@ -302,7 +303,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
     view.$chunk = 0;
     try {
       view.$told = sessionStorage['fieldtrie' + view.$shown[3]];
-    } catch {} // the visitor has forbidden it
+    } catch {} // disabled by the visitor
   };
 
   const begin = () => {
@@ -321,9 +322,9 @@ export function profile(visit, vitals, chosen = [], recorder) {
     }
   };
 
-  // Who stopped before this was loaded stops when there is something to be sent.
+  // If stop() was called before this was loaded, it takes effect with the first data.
   if (visit.$over) visit.$stop = new AbortController();
-  // document.open() removes all listeners, and then the document has no children.
+  // document.open() removes all listeners; then the document has no children.
   const opened = new MutationObserver(() => visit.$listens.forEach((add) => add()));
   opened.observe(document, { childList: true });
   visit.$stop.signal.addEventListener('abort', () => {

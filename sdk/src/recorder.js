@@ -5,18 +5,18 @@ import { guard, now } from './spans.js';
 /** @import { Profiling } from './profile.js' */
 
 /**
- * When the flight recorder sends what it has.
+ * Triggers and length of the flight recorder.
  * @typedef {object} Recorder
- * @property {number} [seconds] that are kept; 10
- * @property {number} [interaction] ms from an input to the next paint that are too many; 200
- * @property {number} [frame] ms of a long animation frame that are too many; 200
+ * @property {number} [seconds] to keep; 10
+ * @property {number} [interaction] threshold for the time from an input to the next paint, ms; 200
+ * @property {number} [frame] threshold for long animation frames, ms; 200
  */
 
 /**
- * Profiles in a mode that keeps the last seconds, and sends them when something bad happens: an
- * interaction or a long animation frame over a threshold, an error that nobody has caught, or keep().
+ * Profiles in a mode that keeps the last seconds, and sends them after a problem: an interaction or
+ * a long animation frame over a threshold, an uncaught error, or keep().
  *
- * Two profilers overlap by half, so that the older one always holds what is asked for.
+ * Two profilers overlap by half, so that the older one always covers the requested time.
  * @param {Profiling} profiling
  */
 export default function recorder({ $visit: visit, $open: open, $close: close, $go: go }) {
@@ -53,7 +53,7 @@ export default function recorder({ $visit: visit, $open: open, $close: close, $g
     clearInterval(timer);
     if (on) {
       turn();
-      listen(visit, 'beforeunload', flush); // what is sent from pagehide may not arrive
+      listen(visit, 'beforeunload', flush); // requests sent from pagehide may not arrive
       if (younger) timer = setInterval(guard(() => turn()), seconds * 1000);
     } else {
       flush();

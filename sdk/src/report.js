@@ -1,8 +1,9 @@
 /** @import { View, Visit } from './loader.js' */
 
 /**
- * Sends to the collector. Without a content type and cookies, which a beacon would have, it takes no
- * preflight. Ad blockers know words such as traces and key, so there is none in the URL. A request fails after 30 s.
+ * Sends a request to the collector. Without a content type and cookies, which a beacon would have,
+ * it needs no preflight. Ad blockers match words such as traces and key, so the URL has none. A
+ * request fails after 30 s.
  * @param {Visit} visit
  * @param {string} path t for traces, v for page views
  * @param {BodyInit} body
@@ -19,7 +20,7 @@ export const post = async ({ $options: options }, path, body, more, send = fetch
   });
 
 /**
- * Writes JSON. Old libraries give all objects and arrays a method toJSON, whose result is not taken.
+ * Encodes JSON. Old libraries add a method toJSON to all objects and arrays, which is bypassed.
  * @param {object} value
  */
 export const json = (value) =>
@@ -28,7 +29,7 @@ export const json = (value) =>
   });
 
 /**
- * Says why there is no profile. It takes the number of a trace, so it is said once.
+ * Reports why there is no profile. It uses the number of a trace, so it is sent only once.
  * @param {Visit} visit
  * @param {string} outcome
  */

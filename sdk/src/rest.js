@@ -7,7 +7,7 @@ import { vitals } from './vitals.js';
 /** @import { Visit } from './loader.js' */
 
 /**
- * All that the loader leaves to later, in one file.
+ * Everything that the loader defers, in one file.
  * @param {Visit} visit
  */
 export default (visit) =>

@@ -1,10 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** @import { Span } from './encodeTrace.js' */
 
-/** Time of the page in ms, as all times of the browser. */
+/** Time of the page in ms, on the clock of all browser times. */
 export const now = () => performance.now();
 
-/** How many spans are kept: the server takes 1,000 for a trace. */
+/** Maximum number of spans: the server accepts 1,000 for a trace. */
 export const most = 800;
 
 /**
@@ -23,23 +23,23 @@ export const guard = (work) => (...args) => {
 };
 
 /**
- * What all copies of the script on a page share, whatever their versions: spans, pages, and the options of the one that
- * has begun.
+ * State that all copies of the script on a page share, whatever their versions: spans, pages, and
+ * the options of the copy that was started.
  * @type {[Span[], Span[], object?]}
  */
 export const shared = (/** @type {any} */ (globalThis).fieldtrie$ ??= [[], [[0, Infinity, 0, '']]]);
 
 /**
- * The spans of features and labels that a trace may still need, oldest first. Those that are not over
- * end at Infinity.
+ * Spans of features and labels that a trace may still need, oldest first. Open spans end at
+ * Infinity.
  */
 export const spans = shared[0];
 
-/** Those of pages, which cover all time. The last one is shown. There is always one. */
+/** Spans of pages, which cover all time. The last one is the current page. There is always one. */
 export const pages = shared[1];
 
 /**
- * The longest name that is sent: a longer one ends with an ellipsis. It is what the server keeps.
+ * Truncates a name to the maximum length, with an ellipsis. The server has the same maximum.
  * @param {unknown} text
  */
 export const cut = (text) => {
@@ -48,10 +48,11 @@ export const cut = (text) => {
 };
 
 /**
- * Says that a feature is at work, and so cuts its time out of the page's. Without `work` it returns a
- * span that lasts until its `end()`, or as long as a `using` declaration does. With `work` it calls
- * that and returns what it returns; the feature is at work until then, or until a promise is settled. Other objects that
- * have `then` are left alone: some are queries, which are sent each time it is called.
+ * Marks a feature as active, and so attributes this time to it. Without `work` it returns a span
+ * that lasts until its `end()`, or the end of a `using` declaration. With `work` it calls the
+ * function and returns its result; the feature is active until the function returns, or until its
+ * promise is settled. Other objects with `then` are not touched: some are queries, which each call
+ * would send.
  * @template T
  * @overload
  * @param {string} name such as "search"
@@ -84,13 +85,13 @@ export function feature(name, work) {
   }
 }
 
-let changed = 0; // time of the last change of page
+let changed = 0; // time of the last page change
 
 /**
- * Says which page is shown, as a route of an application of one page is: its path, or better its
- * pattern, such as "/user/:id". Changes of the URL are seen without that; a name that is given within
- * 50 ms of one takes its place. 
- * @param {string} name what is no text becomes one
+ * Sets the current page, such as a route of a single-page application: its path, or better its
+ * pattern, such as "/user/:id". URL changes are detected automatically; a name set within 50 ms of
+ * one replaces it.
+ * @param {string} name other values are converted to text
  */
 export function page(name) {
   name += '';

@@ -3,12 +3,12 @@ import { append, observe } from './observe.js';
 /** @import { Visit } from './loader.js' */
 
 /**
- * Lets the visit say what is known of the samples without a stack, by the long animation
- * frames of the page: https://w3c.github.io/long-animation-frames/
+ * Makes the visit classify samples without a stack, using the long animation frames of the page:
+ * https://w3c.github.io/long-animation-frames/
  *
- * Samples in a script of another host get the frame `(third-party HOST)`, samples after the begin of
- * style and layout the marker layout, and samples in no long frame the marker idle: then the main
- * thread had no task over 50 ms. Markers of the browser itself stay.
+ * Samples in a script of another host get the frame `(third-party HOST)`, samples after the start
+ * of style and layout the marker layout, and samples in no long frame the marker idle: then the
+ * main thread had no task over 50 ms. Markers of the browser itself are kept.
  * @param {Visit} visit
  */
 export default function stackless(visit) {
@@ -16,7 +16,7 @@ export default function stackless(visit) {
   const frames = [];
   const type = 'long-animation-frame';
   const flush = observe(visit, {
-    [type]: (frame) => append(frames, frame, 1200), // of a minute
+    [type]: (frame) => append(frames, frame, 1200), // one minute
   });
   visit.$completes.push((trace) => {
     if (!PerformanceObserver.supportedEntryTypes.includes(type)) return;
@@ -27,7 +27,7 @@ export default function stackless(visit) {
       if (sample.stackId != null || sample.marker) continue;
       const time = sample.timestamp;
       const over = (/** @type {PerformanceEntry} */ { startTime, duration }) => startTime + duration <= time;
-      while (frames[0] && over(frames[0])) frames.shift(); // samples are in order, or nearly so
+      while (frames[0] && over(frames[0])) frames.shift(); // samples are nearly in order
       const frame = frames[0];
       const script = frame?.scripts?.find((script) => script.startTime <= time && !over(script));
       const host = /^https?:..([^/]+)/.exec(script?.sourceURL ?? '')?.[1];

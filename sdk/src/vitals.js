@@ -8,9 +8,10 @@ import { guard, now, pages } from './spans.js';
 /** @import { View, Visit } from './loader.js' */
 
 /**
- * The arm of the experiment that the draw is. None has a visitor whose browser has no profiler, or who was told a rate:
- * that one was profiled before, so others are not like it. Nor has one where the page has asked for none: then it is not
- * known whether the document has the header.
+ * Returns the arm of the experiment, which the draw determines. Visitors whose browser has no
+ * profiler have no arm. Nor have visitors who were sent a rate, since they were profiled before and
+ * are not comparable. Nor have page views whose page sets no rate, because the headers of the
+ * document are then unknown.
  * @param {Visit} visit
  */
 const armOf = ({ $view: view, $options: { sampleRate } }) =>
@@ -20,15 +21,16 @@ const armOf = ({ $view: view, $options: { sampleRate } }) =>
   (view.$chosen ? 'profiled' : view.$top ? 'header' : sampleRate != 0 && 'none');
 
 /**
- * Reports the Web Vitals of each navigation, as the library web-vitals has them: LCP, INP, CLS, FCP and
- * TTFB, as far as the browser tells. See https://web.dev/articles/vitals. A navigation is a document that
- * was loaded or restored from the back/forward cache, or a soft navigation within it.
+ * Reports the Web Vitals of each navigation, like the library web-vitals: LCP, INP, CLS, FCP and
+ * TTFB, if the browser supports them. See https://web.dev/articles/vitals. A navigation is a
+ * document that was loaded or restored from the back/forward cache, or a soft navigation within it.
  *
- * With LCP, INP and CLS it says which element they are of, and how the time of LCP and INP is made up: see
+ * For LCP, INP and CLS it reports the element, and for LCP and INP the parts of the time: see
  * https://web.dev/articles/optimize-lcp and https://web.dev/articles/optimize-inp.
  *
- * A report can not be taken back. So it waits for the end where the browser can send when the page has
- * gone, together with those of soft navigations before it, and else until the page is hidden.
+ * A sent report cannot be changed. So if the browser can send after the page is closed, the report
+ * waits until then, together with reports of earlier soft navigations. Otherwise it waits until the
+ * page is hidden.
  * @param {Visit} visit
  */
 export function vitals(visit) {
@@ -40,29 +42,29 @@ export function vitals(visit) {
       .find(({ name, startTime }) => name == 'hidden' && startTime >= activationStart)?.startTime ??
     (isHidden() ? 0 : Infinity);
 
-  // The present navigation.
+  // The current navigation.
   let { $view: view } = visit;
   let page = view.$shown;
-  /** @type {Record<string, number>} ms, but for cls */
+  /** @type {Record<string, number>} ms, except for cls */
   let values = responseStart ? { ttfb: Math.max(responseStart - activationStart, 0) } : {};
   /** @type {Interaction[]} the ten longest */
   let longest = [];
-  /** @type {Record<string, string>} what LCP and CLS are of */
+  /** @type {Record<string, string>} elements of LCP and CLS */
   let elements = {};
-  /** @type {number[] | undefined} of LCP */
+  /** @type {number[] | undefined} parts of LCP */
   let parts;
-  let earlier = 0; // interactions before it
-  let by = 0; // the interaction that a soft navigation began with; 0 for other navigations
-  // The layout shifts of the present session.
+  let earlier = 0; // interactions before this navigation
+  let by = 0; // the interaction that started a soft navigation; 0 for other navigations
+  // The layout shifts of the current session.
   let first = 0;
   let last = 0;
   let sum = 0;
   let most = 0;
-  let moved = ''; // what the largest of them moved
+  let moved = ''; // the element moved by the largest shift
   let sent = false;
-  /** @type {string[]} reports of navigations that are over */
+  /** @type {string[]} reports of finished navigations */
   let before = [];
-  /** @type {AbortController | undefined} of the reports that wait */
+  /** @type {AbortController | undefined} for the waiting reports */
   let later;
 
   /** @type {(of: Record<string, number>, interaction?: number, since?: typeof longest) => void} */
@@ -80,7 +82,7 @@ export function vitals(visit) {
     sent = false;
   };
 
-  /** @param {boolean} [over] there will be no more of it */
+  /** @param {boolean} [over] this is the final report */
   const report = (over) => {
     if (sent || view.$refused || !view.weight) return;
     const { release, environment } = visit.$options;
@@ -114,7 +116,7 @@ export function vitals(visit) {
     later?.abort();
     if (self.fetchLater && reports.length < 20 && !visit.$stop.signal.aborted) {
       later = new AbortController();
-      // The page may forbid that, or have used up what it may send so.
+      // The page may disallow this, or its quota may be exhausted.
       post(visit, 'v', lines, { signal: later.signal }, self.fetchLater).catch(send);
     } else send();
   };
@@ -128,7 +130,7 @@ export function vitals(visit) {
     const lcp = paint('lcp', end, start);
     if (lcp == undefined) return;
     elements.lcp = (url ? 'image ' : 'text ') + nameOf(element);
-    // What is in the document itself has no request. Of others there may be none that is known: then nothing is said.
+    // Content of the document itself has no request. If the request is unknown, the parts are omitted.
     /** @type {any} */
     const request = performance.getEntriesByName(url, 'resource').findLast((one) => one.startTime <= end);
     const { requestStart, startTime = 0, responseEnd = 0 } = request ?? {};
@@ -173,7 +175,7 @@ export function vitals(visit) {
     'first-input': interaction,
     'soft-navigation': (entry) => {
       const { startTime, presentationTime, paintTime, interactionId } = entry;
-      // It is known after its first paint, so some of its interactions may have come before.
+      // It is known only after its first paint, so some of its interactions may have come before.
       const since = longest.filter((one) => one.$start >= startTime && one.$id != interactionId);
       longest = longest.filter((one) => !since.includes(one));
       report(true);
@@ -196,7 +198,7 @@ export function vitals(visit) {
   });
   listen(visit, 'pageshow', ({ persisted, timeStamp }) => {
     if (!persisted) return;
-    before = []; // the browser has sent them
+    before = []; // sent by the browser
     later = undefined;
     navigate({ ttfb: 0 });
     requestAnimationFrame(() =>
@@ -208,10 +210,10 @@ export function vitals(visit) {
       ),
     );
   });
-  visit.$stop.signal.addEventListener('abort', guard(() => report(true))); // after what the browser had not yet delivered
+  visit.$stop.signal.addEventListener('abort', guard(() => report(true))); // after undelivered entries
 
   const loaded = values;
-  if (view.$event?.persisted) navigate({ ttfb: 0 }); // it came back before this was loaded, too late to see it painted
+  if (view.$event?.persisted) navigate({ ttfb: 0 }); // restored before this was loaded, too late to observe its paint
   visit.$lcp = () => {
     flush();
     return loaded.lcp ?? 0;

@@ -1,5 +1,6 @@
 /**
- * Protocol Buffers on the wire, as far as the trie format takes it: see docs/format.md, "Layout".
+ * Encoding of Protocol Buffers, limited to the features of the trie format: see docs/format.md,
+ * "Layout".
  */
 
 /**
@@ -10,14 +11,14 @@
 
 const encoder = new TextEncoder();
 
-/** @type {(text: unknown) => Uint8Array} a text as UTF-8; of undefined nothing */
+/** @type {(text: unknown) => Uint8Array} a text as UTF-8; empty for undefined */
 export const utf8 = (text) => encoder.encode(/** @type {string} */ (text));
 
-/** @type {(n: number) => number} small numbers of either sign as small numbers */
+/** @type {(n: number) => number} zigzag encoding */
 export const zigzag = (n) => (n < 0 ? -2 * n - 1 : 2 * n);
 
 /**
- * Writes numbers from 0 to 2^53 as varints. Of each number that it returns the last eight bits count.
+ * Encodes numbers from 0 to 2^53 as varints. Only the low eight bits of each result count.
  * @param {number[]} numbers
  */
 function varints(numbers) {
@@ -31,8 +32,8 @@ function varints(numbers) {
 }
 
 /**
- * Writes a message of fields by their number. Those that are 0 or empty are left out. A function is
- * called when the fields before it are written.
+ * Encodes a message of fields by number. Fields that are 0 or empty are skipped. A function is
+ * called after the fields before it are encoded.
  * @param {(Field | (() => Field))[]} fields
  */
 export function message(fields) {
@@ -41,7 +42,7 @@ export function message(fields) {
   fields.forEach((field, number) => {
     const value = /** @type {any} */ (field).call ? /** @type {any} */ (field)() : field;
     const size = value.BYTES_PER_ELEMENT;
-    // Wire type 1 has 8 bytes, 5 has 4; little-endian, as machines with a browser are.
+    // Wire type 1 has 8 bytes, 5 has 4; little-endian, like all machines with a browser.
     if (size > 1) parts.push([number * 8 + 9 - size], new Uint8Array(value.buffer));
     else if (value.length)
       for (const row of value[0].buffer ? value : [value]) {

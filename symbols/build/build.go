@@ -2,11 +2,10 @@
 //
 // [Find] searches the folder and pairs scripts with maps. It keeps no file in memory, so
 // [Build.Load] reads a script and its map again. A fault of a script is not an error but a
-// [Problem] with a path and advice, as a build has many scripts and most are fine. The results of
-// both are deterministic, including their order.
+// [Problem] with a path and advice, because a build has many scripts and most have no problem. The
+// results of both functions are deterministic, including their order.
 //
-// The file system must not follow links out of the folder: that of [os.Root] does not, that of
-// [os.DirFS] does.
+// The file system must not follow links out of the folder. [os.Root] complies, [os.DirFS] does not.
 package build
 
 import (
@@ -28,14 +27,14 @@ type Build struct {
 	options Options
 }
 
-// Script is a script in a folder with the location of its map.
+// Script is a script in a folder, with the location of its map.
 type Script struct {
 	Path    string // in the folder, with slashes
 	Size    int64  // bytes
 	SHA256  [sha256.Size]byte
-	DebugID string // of its //# debugId= comment, in lower case; "" if there is none
+	DebugID string // from its //# debugId= comment, in lower case; or ""
 	Way     Way    // how its map was found
-	MapPath string // in the folder; "" if the map is in the script, or there is none
+	MapPath string // in the folder; "" if the map is inline or missing
 }
 
 // Way is the rule by which the map of a script was found.
@@ -46,22 +45,22 @@ const (
 	NoMap     Way = ""
 	Inline    Way = "inline"   // as a data: URL in the sourceMappingURL comment
 	ByComment Way = "comment"  // the sourceMappingURL comment names it
-	Beside    Way = "beside"   // its name is that of the script and .map
-	ByDebugID Way = "debug ID" // its debugId is that of the script
+	Beside    Way = "beside"   // it has the name of the script plus .map
+	ByDebugID Way = "debug ID" // it has the debugId of the script
 	ByFile    Way = "file"     // its file key names the script
 )
 
-// Options say what to read.
+// Options configures a search.
 type Options struct {
 	Limits Limits
-	// Sources is the folder of the project. Sources without content in the map are read from it;
-	// nil to not read them. It must not follow links out of it.
+	// Sources is the folder of the project. Sources without content in the map are read from it. If
+	// it is nil, they are not read. It must not follow links out of the folder.
 	Sources fs.FS
 	// Dir is the path of the build folder within Sources, such as "dist".
 	Dir string
 }
 
-// Limits bound the files that are read. A limit of 0 is that of [DefaultLimits].
+// Limits bounds the files that are read. A zero field selects its value in [DefaultLimits].
 type Limits struct {
 	Entries     int   // files and folders in the folder
 	Scripts     int   // scripts in the folder
@@ -94,30 +93,32 @@ func (l Limits) withDefaults() Limits {
 // Find searches a folder for files that end with .js, .mjs or .cjs, and for their maps. A script
 // gets the first map of these:
 //
-//  1. what the last sourceMappingURL comment in its last lines says: a data: URL, or a path in
-//     the folder. Of a URL of the network, and of an absolute path, only the file of that name
-//     beside the script is tried.
-//  2. the file beside it with the name of the script and .map.
-//  3. a file that ends with .map and belongs to no other script, and has the debug ID of the
-//     script, or names it by its file key.
+//  1. the target of the last sourceMappingURL comment in its last lines: a data: URL, or a path in
+//     the folder. For a remote URL or an absolute path, Find tries only the file with that name in
+//     the script's folder.
+//  2. the file in the same folder with the name of the script plus .map. 3. a file that ends with
 //
-// Folders called node_modules and folders whose name begins with a dot are skipped, except for
-// fsys itself. Links to files are followed, links to folders are not. An HTML page with the name
-// of a script is not a script.
+// .map, belongs to no other script, and either has the debug ID of the
 //
-// The error says that the folder cannot be read, or exceeds a limit as a whole.
+//	script or names the script in its file key.
+//
+// Find skips folders named node_modules and folders whose name begins with a dot, except for fsys
+// itself. It follows links to files, but not to folders. An HTML page with the name of a script is
+// not a script.
+//
+// It returns an error if the folder cannot be read or exceeds a limit.
 func Find(fsys fs.FS, o Options) (*Build, error) {
 	o.Limits = o.Limits.withDefaults()
 	b := &Build{fsys: fsys, options: o}
 	files, err := b.walk()
 	if err != nil {
-		return nil, fmt.Errorf("look through folder: %w", err)
+		return nil, fmt.Errorf("search folder: %w", err)
 	}
 	p := pairing{Build: b, lost: map[int]Problem{}}
 	for _, path := range files.scripts {
 		p.add(path)
 	}
-	p.share() // before the search, in which a script that lost its map may find another
+	p.share() // first, since a script that lost its map may find another
 	p.search(files.maps)
 	p.share()
 	p.report()

@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 )
 
-// aMap returns a map with a name of its own, and more keys, as {"a":"b"}.
+// aMap returns a map with its own name, and more keys, as {"a":"b"}.
 func aMap(source string, more ...string) string {
 	return fmt.Sprintf(`{"version":3,"sources":[%q],"sourcesContent":["x"],"mappings":"AAAA"%s}`, source, strings.Join(more, ""))
 }
@@ -25,7 +25,7 @@ func filesOf(texts map[string]string) fstest.MapFS {
 	return fsys
 }
 
-// describe finds and loads all scripts and returns a line for each, and one for each problem.
+// describe finds and loads all scripts and returns a line for each script and problem.
 func describe(t *testing.T, b *Build) (lines []string) {
 	t.Helper()
 	problems := slices.Clone(b.Problems)
@@ -171,11 +171,11 @@ func TestProblems(t *testing.T) {
 		{"a URL of the network", map[string]string{"a.js": "x\n//# sourceMappingURL=//cdn.example/a.js.map?token"},
 			[]string{"a.js", `map-outside a.js: its sourceMappingURL "//cdn.example/a.js.map?token" is a URL, which is not read`}},
 		{"a map that is not there", map[string]string{"a.js": "x\n//# sourceMappingURL=a.js.map"},
-			[]string{"a.js", `missing-map a.js: its sourceMappingURL "a.js.map" is not there`}},
+			[]string{"a.js", `missing-map a.js: its sourceMappingURL "a.js.map" does not exist`}},
 		{"a long name", map[string]string{"a.js": "x\n//# sourceMappingURL=" + strings.Repeat("é", 1000)},
-			[]string{"a.js", `missing-map a.js: its sourceMappingURL "` + strings.Repeat("é", 50) + `…" is not there`}},
+			[]string{"a.js", `missing-map a.js: its sourceMappingURL "` + strings.Repeat("é", 50) + `…" does not exist`}},
 		{"a folder as a map", map[string]string{"a.js": "x\n//# sourceMappingURL=maps", "maps/x": ""},
-			[]string{"a.js", `missing-map a.js: its sourceMappingURL "maps" is not there`}},
+			[]string{"a.js", `missing-map a.js: its sourceMappingURL "maps" does not exist`}},
 		{"a data URL without data", map[string]string{"a.js": "x\n//# sourceMappingURL=data:application/json"},
 			[]string{"a.js inline", "unreadable-map a.js: map in its data: URL: a data: URL without a comma"}},
 		{"garbage in base64", map[string]string{"a.js": "x\n//# sourceMappingURL=data:application/json;base64,ab!c"},
@@ -183,42 +183,42 @@ func TestProblems(t *testing.T) {
 		{"garbage in percent signs", map[string]string{"a.js": "x\n//# sourceMappingURL=data:,%7B%zz"},
 			[]string{"a.js inline", `unreadable-map a.js: map in its data: URL: decode data: URL: invalid URL escape "%zz"`}},
 		{"data that is no map", map[string]string{"a.js": "x\n//# sourceMappingURL=data:;base64,e30="},
-			[]string{"a.js inline", "unreadable-map a.js: map in its data: URL: source map: no version, which a source map has"}},
+			[]string{"a.js inline", "unreadable-map a.js: map in its data: URL: source map: version is missing"}},
 		{"a page in place of a map", map[string]string{"a.js": "x", "a.js.map": "<!DOCTYPE html>"},
-			[]string{"a.js beside a.js.map", "unreadable-map a.js: map a.js.map: source map: byte 0: a page of HTML or XML; is it the answer of a server that did not have the map?"}},
+			[]string{"a.js beside a.js.map", "unreadable-map a.js: map a.js.map: source map: byte 0: an HTML or XML page; did a server respond with it because it has no map?"}},
 		{"a page in place of a script", map[string]string{"a.js": "\ufeff \n<!DOCTYPE HTML><html>", "b.js": "<HTML lang=en>", "c.js": "<!-- old comment\nx", "c.js.map": aMap("c.ts")},
 			[]string{"c.js beside c.js.map of c.ts",
-				"not-a-script a.js: a page of HTML with the name of a script", "not-a-script b.js: a page of HTML with the name of a script"}},
+				"not-a-script a.js: an HTML page with the name of a script", "not-a-script b.js: an HTML page with the name of a script"}},
 		{"two scripts with one map", map[string]string{
 			"a.js": "x\n//# sourceMappingURL=m.map", "b.js": "y\n//# sourceMappingURL=m.map", "m.map": aMap("a.ts"),
 		}, []string{"a.js", "b.js",
-			"shared-map a.js: it has the map m.map, which the other script b.js has too",
-			"shared-map b.js: it has the map m.map, which the other script a.js has too"}},
+			"shared-map a.js: its map m.map also belongs to b.js",
+			"shared-map b.js: its map m.map also belongs to a.js"}},
 		{"two scripts with a map that is that of one", map[string]string{
 			"a.js": "x\n//# sourceMappingURL=b.js.map", "b.js": "y\n//# sourceMappingURL=b.js.map", "b.js.map": aMap("b.ts"), "c.js": "y//# sourceMappingURL=b.js.map",
 		}, []string{"a.js", "b.js comment b.js.map of b.ts", "c.js",
-			"shared-map a.js: it has the map b.js.map, which the other script b.js has too",
-			"shared-map c.js: it has the map b.js.map, which the other script b.js has too"}},
+			"shared-map a.js: its map b.js.map also belongs to b.js",
+			"shared-map c.js: its map b.js.map also belongs to b.js"}},
 		{"two maps that claim a script", map[string]string{
 			"a.js": "x", "1.map": aMap("a.ts", `,"file":"a.js"`), "2.map": aMap("b.ts", `,"file":"a.js"`),
-		}, []string{"a.js", "ambiguous-map a.js: both 1.map and 2.map say that they are its map: each names it"}},
+		}, []string{"a.js", "ambiguous-map a.js: both 1.map and 2.map may be its map: each names it"}},
 		{"two maps with the debug ID of a script", map[string]string{
 			"a.js": "x\n//# debugId=" + uuid, "1.map": aMap("a.ts", `,"debugId":"`+uuid+`"`), "2.map": aMap("b.ts", `,"debugId":"`+uuid+`"`),
-		}, []string{"a.js", "ambiguous-map a.js: both 1.map and 2.map say that they are its map: each has its debug ID"}},
+		}, []string{"a.js", "ambiguous-map a.js: both 1.map and 2.map may be its map: each has its debug ID"}},
 		{"two scripts with one debug ID and one map", map[string]string{
 			"a.js": "x\n//# debugId=" + uuid, "b.js": "y\n//# debugId=" + uuid, "1.map": aMap("a.ts", `,"debugId":"`+uuid+`"`),
 		}, []string{"a.js", "b.js",
-			"shared-map a.js: it has the map 1.map, which the other script b.js has too",
-			"shared-debug-id b.js: it has the debug ID " + uuid + ", which a.js has too",
-			"shared-map b.js: it has the map 1.map, which the other script a.js has too"}},
+			"shared-map a.js: its map 1.map also belongs to b.js",
+			"shared-debug-id b.js: its debug ID " + uuid + " is also used by a.js",
+			"shared-map b.js: its map 1.map also belongs to a.js"}},
 		{"two scripts with one debug ID", map[string]string{
 			"a.js": "x\n//# debugId=" + uuid, "b.js": "y\n//# debugId=" + uuid, "a.js.map": aMap("a.ts"), "b.js.map": aMap("b.ts"),
 		}, []string{"a.js beside a.js.map of a.ts", "b.js beside b.js.map of b.ts",
-			"shared-debug-id b.js: it has the debug ID " + uuid + ", which a.js has too"}},
+			"shared-debug-id b.js: its debug ID " + uuid + " is also used by a.js"}},
 		{"a script and its map with different debug IDs", map[string]string{
 			"a.js": "x\n//# debugId=" + uuid, "a.js.map": aMap("a.ts", `,"debugId":"`+otherUUID+`"`),
 		}, []string{"a.js beside a.js.map of a.ts",
-			"debug-id-differs a.js: its debug ID is " + uuid + `, and that of its map is "` + otherUUID + `"`}},
+			"debug-id-differs a.js: its debug ID is " + uuid + `, but its map has "` + otherUUID + `"`}},
 		{"no contents", map[string]string{
 			"a.js": "x", "a.js.map": `{"version":3,"sources":["a.ts","b.ts",null,"c.ts","d.ts","e.ts"],"sourcesContent":["x"],"mappings":""}`,
 		}, []string{"a.js beside a.js.map of a.ts",
@@ -236,7 +236,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestSame: a folder gives the same each time, though it is kept in maps on the way.
+// TestSame checks that the results are deterministic, although maps are used internally.
 func TestSame(t *testing.T) {
 	texts := map[string]string{}
 	for i := range 40 {

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// commentLines is how many lines at the end of a script are searched for comments, not counting
-// empty ones. Bundlers write theirs last, and other tools a few lines after them.
+// commentLines is the number of non-empty lines at the end of a script that are searched for
+// comments. Bundlers write their comments last, and other tools add a few lines.
 const commentLines = 10
 
-// comments are the statements of a script about itself in comments at its end.
+// comments are the comments at the end of a script that describe it.
 type comments struct {
 	mapURL  string // of sourceMappingURL
 	debugID string // in lower case
 }
 
-// readComments returns the last comment of each kind in the last lines of a script. Text
-// followed by code or a quote is not a comment, but part of a string. ECMA-426 defines the
-// search in JavaScriptExtractSourceMapURL.
+// readComments returns the last comment of each kind in the last lines of a script. Text followed
+// by code or a quote is not a comment, but part of a string. ECMA-426 defines the search in
+// JavaScriptExtractSourceMapURL.
 func readComments(text []byte) comments {
 	var found comments
 	for lines := 0; lines < commentLines && len(text) > 0; {
@@ -69,8 +69,7 @@ func isDebugID(s string) bool {
 	return len(digits) == 32 && strings.Trim(digits, "0123456789abcdefABCDEF") == ""
 }
 
-// isPage reports whether a file is an HTML page that a server or a tool wrote in place of a
-// script.
+// isPage reports whether a file is an HTML page that a server or a tool wrote instead of a script.
 func isPage(text []byte) bool {
 	begin := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n")
 	begin = bytes.ToLower(begin[:min(len(begin), len("<!doctype"))])

@@ -10,12 +10,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/bundles"
 )
 
-// TestConformance finds the scripts and maps of bundlers, each in its way and without a problem.
+// TestConformance finds the scripts and maps of bundlers by every rule, without problems.
 func TestConformance(t *testing.T) {
 	all := fstest.MapFS{}
 	for name, b := range builtFiles(t) {
 		if strings.Contains(name, "starts/") {
-			continue // scripts that nobody built
+			continue // scripts that no bundler wrote
 		}
 		all[name] = &fstest.MapFile{Data: b}
 	}
@@ -34,8 +34,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// checkBundle checks the folder of a bundler that writes comments with the URL of the map, or
-// not, and debug IDs.
+// checkBundle checks the folder of a bundler that may or may not write comments with the URL of the
+// map, and debug IDs.
 func checkBundle(t *testing.T, fsys fs.FS, hidden, hasID bool) {
 	b, err := Find(fsys, Options{})
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// fakeFS has files that say that they have other sizes than they have, and files and folders
-// that can not be opened.
+// fakeFS has files that report wrong sizes, and files and folders that cannot be opened.
 type fakeFS struct {
 	fstest.MapFS
 	sizes  map[string]int64
@@ -69,7 +68,7 @@ func TestTooLarge(t *testing.T) {
 		"no-map c.js: it has no source map")
 }
 
-// TestGrows: a file that is longer than it says is not read beyond the limit.
+// TestGrows checks that a file that is longer than reported is not read beyond the limit.
 func TestGrows(t *testing.T) {
 	texts := filesOf(map[string]string{"a.js": strings.Repeat("x", 101), "b.js": strings.Repeat("x", 100)})
 	o := Options{Limits: Limits{ScriptBytes: 100}}
@@ -99,9 +98,9 @@ func TestTooMany(t *testing.T) {
 		limits Limits
 		want   string
 	}{
-		{Limits{Scripts: 3, Entries: 6}, ""}, // the folder itself is one, and x is one
-		{Limits{Scripts: 2}, "look through folder: more than 2 scripts; give a folder with fewer"},
-		{Limits{Entries: 5}, "look through folder: more than 5 files and folders; give the folder that holds the scripts alone"},
+		{Limits{Scripts: 3, Entries: 6}, ""}, // the folder itself is an entry, and so is x
+		{Limits{Scripts: 2}, "search folder: more than 2 scripts; pass a folder with fewer"},
+		{Limits{Entries: 5}, "search folder: more than 5 files and folders; pass the folder that contains only the scripts"},
 	} {
 		_, err := Find(texts, Options{Limits: c.limits})
 		if err == nil && c.want != "" || err != nil && err.Error() != c.want {
@@ -110,7 +109,7 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// TestWrittenAgain: a script that changes after it was found is not taken with its old map.
+// TestWrittenAgain checks that a script that changed after it was found is not loaded.
 func TestWrittenAgain(t *testing.T) {
 	texts := filesOf(map[string]string{"a.js": "x", "a.js.map": aMap("a.ts")})
 	b, err := Find(texts, Options{})
@@ -118,7 +117,7 @@ func TestWrittenAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts["a.js"].Data = []byte("y")
-	if _, err := b.Load(b.Scripts[0]); err == nil || !strings.Contains(err.Error(), "a.js: it was written again") {
+	if _, err := b.Load(b.Scripts[0]); err == nil || !strings.Contains(err.Error(), "a.js: it changed while") {
 		t.Errorf("a changed script: %v", err)
 	}
 	delete(texts, "a.js")
@@ -127,7 +126,7 @@ func TestWrittenAgain(t *testing.T) {
 	}
 }
 
-// TestLinks looks through a folder of the file system, as that is where links matter.
+// TestLinks searches a folder on disk, where links matter.
 func TestLinks(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	write := func(folder, name, text string) {
@@ -176,8 +175,8 @@ func TestLinks(t *testing.T) {
 		"js/a.js beside js/a.js.map of a.ts",
 		"latest.js beside latest.js.map of a.ts",
 		"link-not-followed absolute.js"+noFile,
-		`missing-map b.js: its sourceMappingURL "b.map" is not there`,
-		`missing-map c.js: its sourceMappingURL "folder/secret.map" is not there`,
+		`missing-map b.js: its sourceMappingURL "b.map" does not exist`,
+		`missing-map c.js: its sourceMappingURL "folder/secret.map" does not exist`,
 		"link-not-followed dangling.js"+noFile,
 		"link-not-followed js/round: a link to a folder",
 		"link-not-followed loop1.js"+noFile,
@@ -187,18 +186,18 @@ func TestLinks(t *testing.T) {
 	)
 }
 
-// TestPipe: what is no file is not opened, which would wait for ever.
+// TestPipe checks that only regular files are opened: opening a pipe would block.
 func TestPipe(t *testing.T) {
 	texts := filesOf(map[string]string{"b.js": "x\n//# sourceMappingURL=b.map"})
 	texts["a.js"] = &fstest.MapFile{Mode: fs.ModeNamedPipe, ModTime: time.Unix(0, 0)}
 	texts["b.map"] = &fstest.MapFile{Mode: fs.ModeNamedPipe}
 	check(t, texts, Options{},
 		"b.js",
-		"unreadable a.js: it is no file",
-		`missing-map b.js: its sourceMappingURL "b.map" is not there`)
+		"unreadable a.js: not a file",
+		`missing-map b.js: its sourceMappingURL "b.map" does not exist`)
 }
 
-// FuzzScript: a script may say what it likes, and no more than its own folder is read.
+// FuzzScript checks for scripts with any content that only files in their folder are read.
 func FuzzScript(f *testing.F) {
 	for _, s := range []string{
 		"//# sourceMappingURL=../../etc/passwd", "/*# sourceMappingURL=data:;base64,e30= */", "//@ sourceMappingURL=%2e%2e/x?y#z",
@@ -220,7 +219,7 @@ func FuzzScript(f *testing.F) {
 	})
 }
 
-// validFS fails the test when it is asked for a path that is none of its own.
+// validFS fails the test if an invalid path is requested.
 type validFS struct {
 	t *testing.T
 	fstest.MapFS

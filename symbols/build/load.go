@@ -16,21 +16,21 @@ import (
 type Loaded struct {
 	Script
 	Text      []byte
-	MapText   []byte         // as it is stored; nil if there is none
-	Map       *sourcemap.Map // nil if there is no readable one
+	MapText   []byte         // as stored; nil if missing
+	Map       *sourcemap.Map // nil if missing or unreadable
 	MapSHA256 [sha256.Size]byte
-	Problems  []Problem // of the map, by kind
+	Problems  []Problem // with the map, by kind
 }
 
-// Load reads a script of b and its map. Sources without content in the map are read from the
-// folder of the project, if there is one. An unreadable map is a problem of the script; the error
-// is for a script that can no longer be read, or that has changed.
+// Load reads a script of b and its map. It reads sources without content in the map from the folder
+// of the project, if there is one. An unreadable map is a problem of the script. Load returns an
+// error if the script is no longer readable, or has changed.
 //
-// If the script has no debug ID, the result has that of the map.
+// If the script has no debug ID, the result has the debug ID of the map.
 func (b *Build) Load(s Script) (*Loaded, error) {
 	text, err := read(b.fsys, s.Path, b.options.Limits.ScriptBytes)
 	if err == nil && sha256.Sum256(text) != s.SHA256 {
-		err = errors.New("it was written again while the folder was read; wait for the end of the build")
+		err = errors.New("it changed while the folder was read; wait for the end of the build")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read script %s: %w", s.Path, err)
@@ -44,7 +44,7 @@ func (b *Build) Load(s Script) (*Loaded, error) {
 		return l, nil
 	}
 	if id := l.Map.DebugID; id != "" && s.DebugID != "" && id != s.DebugID {
-		l.tell(DebugIDDiffers, "empty the folder before the build, and inject IDs into both", "its debug ID is %s, and that of its map is %q", s.DebugID, shorten(id))
+		l.tell(DebugIDDiffers, "empty the folder before the build, and inject IDs into both", "its debug ID is %s, but its map has %q", s.DebugID, shorten(id))
 	}
 	l.DebugID = cmp.Or(s.DebugID, l.Map.DebugID)
 	b.complete(l)
@@ -75,7 +75,7 @@ func (b *Build) loadMap(l *Loaded) (err error) {
 	return nil
 }
 
-// complete reads sources without content in the map, and records those still missing.
+// complete reads sources without content in the map, and records those that are still missing.
 func (b *Build) complete(l *Loaded) {
 	var missing []Missing
 	if b.options.Sources != nil {
@@ -99,7 +99,7 @@ func (b *Build) complete(l *Loaded) {
 	if len(missing) > most {
 		names = append(names, "…")
 	}
-	l.tell(SourcesMissing, "have the build write sourcesContent, or give the folder of the project",
+	l.tell(SourcesMissing, "configure the build to write sourcesContent, or pass the folder of the project",
 		"its map has no content of %d of %d sources, so some functions keep their names: %s",
 		len(missing), len(l.Map.Sources), strings.Join(names, ", "))
 }

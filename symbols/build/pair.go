@@ -14,19 +14,19 @@ import (
 
 // Advice shared by several problems.
 const (
-	adviceBuild  = "have the build write source maps"
-	adviceUpload = "upload before maps are deleted, or have the build keep them"
+	adviceBuild  = "configure the build to write source maps"
+	adviceUpload = "upload before maps are deleted, or keep them"
 	adviceClean  = "empty the folder before the build"
 )
 
 // pairing pairs the scripts of a build with maps, rule by rule.
 type pairing struct {
 	*Build
-	// lost has, for scripts without a map, the fault of the map that their comment names.
+	// lost has, by index of a script without a map, the fault of the map in its comment.
 	lost map[int]Problem
 }
 
-// add adds a script, and the map that is inline, named by its comment, or beside it.
+// add adds a script, and its map if that is inline, named by its comment, or next to it.
 func (p *pairing) add(name string) {
 	text, err := read(p.fsys, name, p.options.Limits.ScriptBytes)
 	switch {
@@ -34,10 +34,10 @@ func (p *pairing) add(name string) {
 		p.tell(name, TooLarge, "split the script, as browsers take long to parse it too", "the script is %v", err)
 		return
 	case err != nil:
-		p.tell(name, FileUnreadable, "make it readable or take it out of the folder", "%v", err)
+		p.tell(name, FileUnreadable, "make it readable or remove it from the folder", "%v", err)
 		return
 	case isPage(text):
-		p.tell(name, NotScript, "look why the build has it, as browsers can not run it", "a page of HTML with the name of a script")
+		p.tell(name, NotScript, "check why the build contains it; browsers cannot run it", "an HTML page with the name of a script")
 		return
 	}
 	says := readComments(text)
@@ -66,11 +66,11 @@ func (p *pairing) add(name string) {
 // doubt records a fault in the comment of a script. It matters if no other rule finds a map.
 func (p *pairing) doubt(i int, r reference, mapURL string) {
 	if r.outside != "" {
-		p.lose(i, MapOutside, "put the map beside the script, or give the folder that holds both",
+		p.lose(i, MapOutside, "put the map next to the script, or pass the folder that contains both",
 			"its sourceMappingURL %q is %s, which is not read", shorten(mapURL), r.outside)
 		return
 	}
-	p.lose(i, MapMissing, adviceUpload, "its sourceMappingURL %q is not there", shorten(mapURL))
+	p.lose(i, MapMissing, adviceUpload, "its sourceMappingURL %q does not exist", shorten(mapURL))
 }
 
 // lose records why a script has no map.
@@ -78,7 +78,7 @@ func (p *pairing) lose(i int, kind Kind, advice, format string, args ...any) {
 	p.lost[i] = Problem{p.Scripts[i].Path, kind, fmt.Sprintf(format, args...), advice}
 }
 
-// shorten returns outside text, cut to fit a line.
+// shorten truncates external text to fit on a line.
 func shorten(s string) string {
 	const most = 100
 	if len(s) <= most {
@@ -92,7 +92,7 @@ func (p *pairing) isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// share resolves maps claimed by different scripts: the script whose name the map has keeps it,
+// share resolves maps that several scripts claim: the script whose name the map contains keeps it,
 // and the others lose it.
 func (p *pairing) share() {
 	owners := map[string][]int{}
@@ -119,23 +119,23 @@ func (p *pairing) share() {
 				other = last
 			}
 			s.Way, s.MapPath = NoMap, ""
-			p.lose(i, MapShared, adviceClean, "it has the map %s, which the other script %s has too", mapPath, other.Path)
+			p.lose(i, MapShared, adviceClean, "its map %s also belongs to %s", mapPath, other.Path)
 		}
 	}
 }
 
-// claim is the identity that an unused map states.
+// claim is an identity in an unused map.
 type claim struct {
 	path string
 	sourcemap.Header
 }
 
-// byClaim has maps by one of their statements.
+// byClaim indexes claims by one of their values.
 type byClaim map[string][]claim
 
 func (b byClaim) add(key string, c claim) { b[key] = append(b[key], c) }
 
-// search gives scripts without a map the maps that claim them.
+// search assigns unused maps that claim a script to scripts without a map.
 func (p *pairing) search(maps []string) {
 	if !slices.ContainsFunc(p.Scripts, func(s Script) bool { return s.Way == NoMap }) {
 		return
@@ -169,8 +169,8 @@ func (p *pairing) search(maps []string) {
 	}
 }
 
-// claims reads the headers of unused maps. Other files are skipped, as a build may have files of
-// other kinds that end with .map.
+// claims reads the headers of unused maps. It skips other files, because a build may contain other
+// files that end with .map.
 func (p *pairing) claims(maps []string) (claims []claim) {
 	owned := map[string]bool{}
 	for _, s := range p.Scripts {
@@ -191,23 +191,22 @@ func (p *pairing) claims(maps []string) (claims []claim) {
 	return claims
 }
 
-// accept gives a script the map that claims it, if there is exactly one.
+// accept assigns a map to a script if exactly one map claims it.
 func (p *pairing) accept(i int, way Way, does string, claims []claim) {
 	if len(claims) > 1 {
-		p.lose(i, MapAmbiguous, adviceClean, "both %s and %s say that they are its map: each %s", claims[0].path, claims[1].path, does)
+		p.lose(i, MapAmbiguous, adviceClean, "both %s and %s may be its map: each %s", claims[0].path, claims[1].path, does)
 		return
 	}
 	p.Scripts[i].Way, p.Scripts[i].MapPath = way, claims[0].path
 	delete(p.lost, i)
 }
 
-// report adds a problem for each script without a map, or with a debug ID that differs from its
-// map's.
+// report adds a problem for each script without a map, or whose debug ID differs from its map's.
 func (p *pairing) report() {
 	firstWithID := map[string]Script{}
 	for i, s := range p.Scripts {
 		if first, found := firstWithID[s.DebugID]; found && first.SHA256 != s.SHA256 {
-			p.tell(s.Path, DebugIDShared, adviceClean, "it has the debug ID %s, which %s has too", s.DebugID, first.Path)
+			p.tell(s.Path, DebugIDShared, adviceClean, "its debug ID %s is also used by %s", s.DebugID, first.Path)
 		} else if !found && s.DebugID != "" {
 			firstWithID[s.DebugID] = s
 		}

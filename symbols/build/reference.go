@@ -10,16 +10,15 @@ import (
 	"strings"
 )
 
-// reference is the content of a sourceMappingURL comment, as paths to try. Paths are in the
-// folder.
+// reference is the content of a sourceMappingURL comment, as paths in the folder to try.
 type reference struct {
 	inline  bool   // the map is in the URL
-	path    string // what the comment names; "" if that is outside the folder
-	beside  string // the file of that name beside the script, if the comment names one outside
-	outside string // why the comment names something outside the folder; "" if it does not
+	path    string // target of the comment; "" if outside the folder
+	beside  string // for a target outside: the file with its name in the script's folder
+	outside string // why the target is outside the folder; "" if inside
 }
 
-// refer resolves a comment in a script.
+// refer resolves the comment of a script.
 func refer(script, mapURL string) reference {
 	if strings.HasPrefix(mapURL, "data:") {
 		return reference{inline: true}

@@ -16,7 +16,7 @@ var scriptSuffixes = []string{".js", ".mjs", ".cjs"}
 
 const mapSuffix = ".map"
 
-// files are the paths of files in a folder, in order.
+// files are the sorted paths of files in a folder.
 type files struct{ scripts, maps []string }
 
 // walk searches the folder.
@@ -28,11 +28,11 @@ func (b *Build) walk() (files, error) {
 			if name == "." {
 				return err
 			}
-			b.tell(name, FileUnreadable, "make it readable or take it out of the folder", "%v", cause(err))
+			b.tell(name, FileUnreadable, "make it readable or remove it from the folder", "%v", cause(err))
 			return nil
 		}
 		if entries++; entries > b.options.Limits.Entries {
-			return fmt.Errorf("more than %d files and folders; give the folder that holds the scripts alone", b.options.Limits.Entries)
+			return fmt.Errorf("more than %d files and folders; pass the folder that contains only the scripts", b.options.Limits.Entries)
 		}
 		if entry.IsDir() {
 			if name != "." && (entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".")) {
@@ -50,37 +50,37 @@ func (b *Build) walk() (files, error) {
 			found.maps = append(found.maps, name)
 		}
 		if len(found.scripts) > b.options.Limits.Scripts {
-			return fmt.Errorf("more than %d scripts; give a folder with fewer", b.options.Limits.Scripts)
+			return fmt.Errorf("more than %d scripts; pass a folder with fewer", b.options.Limits.Scripts)
 		}
 		return nil
 	})
 	return found, err
 }
 
-// leadsToFile reports whether a link leads to a file in the folder. If it does not and might
-// hide scripts, it adds a problem.
+// leadsToFile reports whether a link leads to a file in the folder. It adds a problem if the link
+// does not and might hide scripts.
 func (b *Build) leadsToFile(name string, isScript bool) bool {
 	info, err := fs.Stat(b.fsys, name)
 	switch {
 	case err != nil && isScript:
 		b.tell(name, LinkNotFollowed, "put the file itself into the folder", "a link that does not lead to a file in the folder")
 	case err == nil && info.IsDir():
-		b.tell(name, LinkNotFollowed, "put the folder itself in its place if scripts in it are served", "a link to a folder")
+		b.tell(name, LinkNotFollowed, "replace it by the folder itself if scripts in it are served", "a link to a folder")
 	}
 	return err == nil && !info.IsDir()
 }
 
-// errTooLarge is for a file over its limit.
+// errTooLarge is returned for a file over its limit.
 var errTooLarge = errors.New("too large")
 
 // read reads a file of at most most bytes. Its errors are short.
 func read(fsys fs.FS, name string, most int64) ([]byte, error) {
-	info, err := fs.Stat(fsys, name) // before it is opened, as a pipe would wait for a writer
+	info, err := fs.Stat(fsys, name) // before opening, which would block for a pipe
 	if err != nil {
 		return nil, cause(err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no file")
+		return nil, errors.New("not a file")
 	}
 	if info.Size() > most {
 		return nil, fmt.Errorf("%w: %d bytes, the most is %d", errTooLarge, info.Size(), most)
@@ -101,7 +101,7 @@ func read(fsys fs.FS, name string, most int64) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// cause returns an error without its path, which the problem states anyway.
+// cause returns an error without its path, which is part of the problem anyway.
 func cause(err error) error {
 	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathError.Err

@@ -1,9 +1,10 @@
-// Package edits finds the functions that were edited from one build to another. It reads nothing but
-// their tables of symbols: a table has, for each function, a hash of its text and one of its own text,
-// without the functions within it, and a hash of its code in the script.
+// Package edits finds the functions that were edited between two builds. It needs only their tables
+// of symbols: for each function, a table has a hash of its text, a hash of its own text without
+// nested functions, and a hash of its code in the script.
 //
-// A function that the bundler dropped or inlined is in no script, so it is in no table either: one
-// that is inlined from now on is removed. Comments and white space are no edits.
+// A function that the bundler dropped or inlined is in no script, and thus in no table: if a
+// function becomes inlined, it counts as removed. Changes of comments and white space are not
+// edits.
 package edits
 
 import (
@@ -15,17 +16,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Kind says what became of a function.
+// Kind is the kind of a change to a function.
 type Kind string
 
-// The kinds.
 const (
 	Unchanged Kind = "unchanged"
 	Edited    Kind = "edited"
-	Around    Kind = "around" // it is itself unchanged, but there is an edit in a function within it
+	Around    Kind = "around" // unchanged itself, but a nested function was edited
 	Added     Kind = "added"
 	Removed   Kind = "removed"
-	Moved     Kind = "moved" // to another file, or renamed, but else unchanged
+	Moved     Kind = "moved" // to another file, or renamed, but otherwise unchanged
 	// Recompiled is a function with the same source but different code, such as after a change of a
 	// build constant, or of a function that the minifier inlines into it.
 	Recompiled Kind = "recompiled"
@@ -35,7 +35,7 @@ const (
 // within it.
 func (k Kind) IsEdit() bool { return k == Edited || k == Added || k == Removed || k == Recompiled }
 
-// Edit is what became of a function.
+// Edit is the change of a function between two builds.
 type Edit struct {
 	Kind   Kind
 	Before *Function // nil if it was added
@@ -47,27 +47,27 @@ type Function struct {
 	*symbols.Function
 	Source symbols.Source
 
-	codes []uint32 // hashes of its code in each script that has it, where they are known
+	codes []uint32 // hashes of its code in each script, if known
 }
 
-// Frame returns the function as profiles of its build have it.
+// Frame returns the function as a frame of profiles of its build.
 func (f *Function) Frame() trie.Frame {
 	return trie.Frame{Name: f.Name, Resource: f.Source.Name, Line: f.SourceLine, Column: f.SourceColumn}
 }
 
-// Newest returns the function after the change, or before it if it is gone.
+// Newest returns the function after the change, or before it if it was removed.
 func (e *Edit) Newest() *Function { return cmp.Or(e.After, e.Before) }
 
-// Result is what became of all functions of a build.
+// Result contains the changes of all functions of a build.
 type Result struct {
-	// Edits has each function of both builds, sorted by file and place, those that are gone by the
-	// place that they had.
+	// Edits has each function of both builds, sorted by file and place. Removed functions are
+	// sorted by their old place.
 	Edits []Edit
-	// Unknown is how many functions of the new build have no known text. They may be edited.
+	// Unknown is the number of functions of the new build without a known text. They may be edited.
 	Unknown int
 }
 
-// Between returns what became of the functions of a build, which are those of all its scripts.
+// Between compares the functions of two builds, given the tables of all their scripts.
 func Between(before, after []*symbols.Table) Result {
 	a, _ := functions(before)
 	b, unknown := functions(after)
@@ -105,7 +105,7 @@ func Between(before, after []*symbols.Table) Result {
 func (e Edit) before() *Function { return e.Before }
 func (e Edit) after() *Function  { return e.After }
 
-// kindOf returns what became of a function that is there before and after.
+// kindOf returns the change of a function that exists in both builds.
 func kindOf(a, b *Function) Kind {
 	switch {
 	case a.Own != b.Own:
@@ -118,13 +118,14 @@ func kindOf(a, b *Function) Kind {
 	return Unchanged
 }
 
-// recompiled reports whether the code of a function is known in both builds, and in no script the same.
+// recompiled reports whether the code of a function is known in both builds and is equal in no
+// script.
 func recompiled(a, b *Function) bool {
 	return len(a.codes) > 0 && len(b.codes) > 0 && !slices.ContainsFunc(a.codes, func(c uint32) bool { return slices.Contains(b.codes, c) })
 }
 
-// functions returns the functions with a known text by their path, in the order of their source. One
-// that several scripts have is there once.
+// functions returns the functions with a known text by path, in source order. A function in several
+// scripts appears once.
 func functions(tables []*symbols.Table) (byPath map[uint64][]*Function, unknown int) {
 	byPath = map[uint64][]*Function{}
 	type identity struct {

@@ -9,15 +9,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// PackageChange is a package with another version. One that is new has no version before, one that is
-// gone has none after.
+// PackageChange is a package whose version changed. Before is empty for a new package, and After
+// for a removed one.
 type PackageChange struct {
 	Name   string `json:"name"`
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 }
 
-// Packages returns the packages of which the sources have another version.
+// Packages returns the packages whose sources have another version.
 func Packages(before, after []*symbols.Table) (out []PackageChange) {
 	if len(before) == 0 || len(after) == 0 {
 		return nil
@@ -37,8 +37,8 @@ func Packages(before, after []*symbols.Table) (out []PackageChange) {
 	return out
 }
 
-// versions returns the versions of the packages in tables, with commas between where there are several.
-// Packages without a known version are left out.
+// versions returns the versions of packages in tables, separated by commas if there are several. It
+// omits packages without a known version.
 func versions(tables []*symbols.Table) map[string]string {
 	all := map[string][]string{}
 	for _, t := range tables {

@@ -2,10 +2,10 @@ package edits
 
 import "slices"
 
-// pair pairs the functions with one path of two builds, both in the order of their source. Mostly
-// there is one on each side. Functions without a name are several, and their numbers change when
-// another comes before them: so those with equal texts are paired first, and what is left between two
-// of these is an edited function.
+// pair pairs the functions with the same path in two builds, both in source order. Usually there is
+// one on each side. Functions without a name share a path, and their numbers change when another is
+// inserted before them. So functions with equal texts are paired first, and the remaining functions
+// between two pairs are edited.
 func pair(a, b []*Function) (pairs []Edit) {
 	p := pairing{a: a, b: b, to: make([]int, len(a)), from: make([]int, len(b))}
 	for i := range p.to {
@@ -49,8 +49,8 @@ func (p *pairing) byText(text func(*Function) uint64) {
 	}
 }
 
-// between pairs the functions that are left between the same two pairs, in order. If none are between
-// pairs, as after the functions changed places, they are paired only if their numbers are equal.
+// between pairs the functions that remain between the same two pairs, in order. Functions that are
+// not between pairs, as after a reordering, are paired only if both sides have equally many.
 func (p *pairing) between() {
 	next := make([]int, len(p.a)+1) // the partner of the next paired function
 	next[len(p.a)] = len(p.b)
@@ -60,7 +60,7 @@ func (p *pairing) between() {
 			next[i] = p.to[i]
 		}
 	}
-	last := -1 // the partner of the function before
+	last := -1 // the partner of the previous function
 	for i := range p.a {
 		if p.to[i] < 0 {
 			for j := last + 1; j < next[i]; j++ {
@@ -92,8 +92,9 @@ func (p *pairing) between() {
 	}
 }
 
-// findMoved pairs functions that are gone with added ones that are certainly the same: no other on
-// either side has their text, or equally many, in the same order and of the same name.
+// findMoved pairs removed functions with added ones that are certainly the same: no other function on
+// either side has their text, or both sides have equally many, in the same order and with the same
+// name.
 func findMoved(gone, fresh []*Function) (moved []Edit) {
 	type text struct {
 		own, whole uint32

@@ -11,8 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 )
 
-// constants returns the table of a build in testdata/constants, by esbuild: of a build before, of one
-// that differs from it by a constant (--define), and of one with modules in another order, more
+// constants returns the table of a build in testdata/constants, made by esbuild: a build before,
+// one that differs from it by a constant (--define), and one with modules in another order, more
 // functions and other identifiers.
 func constants(t *testing.T, name string) *symbols.Table {
 	t.Helper()
@@ -36,7 +36,7 @@ func constants(t *testing.T, name string) *symbols.Table {
 	return table
 }
 
-// Builds that differ by a constant have the same sources, and a function with different code.
+// Builds that differ by a constant have the same sources, and one function with different code.
 func TestRecompiled(t *testing.T) {
 	before, constant, order := constants(t, "before"), constants(t, "constant"), constants(t, "order")
 	for _, x := range []struct {

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "record pairs of the builds that SOURCEMAPS names")
 
-// recorded is a pair of builds: its tables, of the functions of the app alone, and what was done.
+// recorded is a pair of builds: the tables of the app's functions, and the edits between them.
 type recorded struct {
 	Name          string
 	Before, After side
@@ -28,7 +28,7 @@ type recorded struct {
 
 type side struct {
 	Tables [][]byte
-	Known  []bundles.SourcePlace // of the functions in scripts
+	Known  []bundles.SourcePlace // functions in scripts
 }
 
 func (s side) scripts() []bundles.Script {
@@ -52,8 +52,8 @@ func (s side) tables(t *testing.T) (out []*symbols.Table) {
 
 func pairsPath() string { return filepath.Join("testdata", "pairs.json.gz") }
 
-// TestPairs holds what is found between recorded builds of several bundlers against what was done to
-// their sources: nothing is missed, and nothing is too much.
+// TestPairs compares the edits found between recorded builds of several bundlers with the edits
+// that were made to their sources: none is missed, and none is wrong.
 func TestPairs(t *testing.T) {
 	data, err := os.ReadFile(pairsPath())
 	if err != nil {
@@ -87,8 +87,8 @@ func judge(t *testing.T, j edited.Judgement) {
 	}
 }
 
-// TestBuilds does the same with whole builds, which SOURCEMAPS names: node test/bundlers/edits.js
-// makes such builds. With -update it records the first pair of each bundler.
+// TestBuilds does the same with complete builds in $SOURCEMAPS, which node test/bundlers/edits.js
+// makes. With -update it records the first pair of each bundler.
 func TestBuilds(t *testing.T) {
 	all, err := bundles.Read(bundles.Dir(t))
 	if err != nil {
@@ -114,7 +114,7 @@ func TestBuilds(t *testing.T) {
 	}
 }
 
-// sideOf returns what is recorded of a build.
+// sideOf returns the recorded data of a build.
 func sideOf(t *testing.T, b bundles.Build, tables []*symbols.Table) (out side) {
 	app := func(file string) bool { return strings.HasPrefix(file, "src/") }
 	for _, s := range b.Scripts {

@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// Release returns the newest table of each path, if a script was uploaded several times.
+// Release returns the newest table of each path if a script was uploaded several times.
 func TestReleaseHasNewestTables(t *testing.T) {
 	l := &library{}
 	l.add("r1", "a.js", table(1, fn(10, "a", "old", 1)))
@@ -44,7 +44,7 @@ func TestNewestSources(t *testing.T) {
 		for _, i := range order {
 			of = append(of, scripts[i])
 		}
-		for range 20 { // maps have no order
+		for range 20 { // map iteration order is random
 			if got := newestSources(of)["src/a.ts"]; got.table != builds[0] {
 				t.Fatalf("order %v: got the build of rank %d, want the newest", order, got.rank)
 			}

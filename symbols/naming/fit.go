@@ -10,21 +10,20 @@ import (
 // Problem is the reason why the frames of a script are not named.
 type Problem string
 
-// The problems.
 const (
-	NoSymbols     Problem = "there are no symbols of it"
-	OtherBuild    Problem = "the symbols are of another build"
-	SeveralBuilds Problem = "symbols of several builds fit, which may name it differently"
-	Damaged       Problem = "the symbols can not be read"
+	NoSymbols     Problem = "no symbols were uploaded for it"
+	OtherBuild    Problem = "the symbols belong to another build"
+	SeveralBuilds Problem = "symbols of several builds match, and their names may differ"
+	Damaged       Problem = "the symbols cannot be read"
 )
 
-// allowedMisses is the minimum number of frames for each frame missing in a table, for the table
-// to be accepted. A table has all frames of its own script. It lacks most frames of another
-// build, but none before the first difference between the builds.
+// allowedMisses is the minimum number of frames for each frame that is missing in an accepted
+// table. A table has all frames of its own script. It lacks most frames of another build, but none
+// before the first difference between the builds.
 const allowedMisses = 50
 
-// choose returns the table that names the frames of a script: that of the first library with
-// one. If there is none, the problem is that of the first library that knows the script.
+// choose returns the table that names the frames of a script: from the first library that has one.
+// If there is none, it returns the problem of the first library that knows the script.
 func (n *Naming) choose(s *script) chosen {
 	problem := NoSymbols
 	for _, from := range n.shelves {
@@ -39,9 +38,9 @@ func (n *Naming) choose(s *script) chosen {
 	return chosen{problem: problem}
 }
 
-// choose returns the table of a library. A table fits if its functions begin where those of the
-// frames do and have the same minified names: then it belongs to this build, or to one that
-// cannot be told from it.
+// choose returns the table of a library. A table fits if its functions begin at the places of the
+// frames and have the same minified names. Then it belongs to this build, or to one that cannot be
+// distinguished from it.
 func (x *shelf) choose(s *script) chosen {
 	problem := NoSymbols
 	var found []chosen
@@ -64,7 +63,7 @@ func (x *shelf) choose(s *script) chosen {
 	case len(found) > 1 && !agree(found, s.frames):
 		return chosen{problem: SeveralBuilds}
 	case len(found) > 1:
-		s.fits(found[0].table) // the last one was another
+		s.fits(found[0].table) // the last check was for another table
 	}
 	return found[0]
 }
@@ -86,7 +85,8 @@ func (s *script) fits(t *symbols.Table) bool {
 	return missed*allowedMisses <= all
 }
 
-// agree reports whether tables give all frames the same names: then the build does not matter.
+// agree reports whether all tables give the same names to all frames: then the build does not
+// matter.
 func agree(found []chosen, frames []seen) bool {
 	for i := range frames {
 		first := lookup(found[0].table, frames[i].Frame)
@@ -106,8 +106,8 @@ func agree(found []chosen, frames []seen) bool {
 	return true
 }
 
-// lookup returns the number of a frame's function, or -1 if the table has none there with that
-// name.
+// lookup returns the index of a frame's function, or -1 if the table has no function with that name
+// there.
 func lookup(t *symbols.Table, f trie.Frame) int32 {
 	i := t.Index(f.Line, f.Column)
 	if i < 0 || t.Functions[i].Minified != f.Name && !memberName(&t.Functions[i], f) {
@@ -116,9 +116,8 @@ func lookup(t *symbols.Table, f trie.Frame) int32 {
 	return int32(i)
 }
 
-// memberName reports whether a frame has the name of the member to which a function without a
-// name is assigned: DevTools writes a.b for a.b = function, where the Self-Profiling API has no
-// name.
+// memberName reports whether a frame has the name of the member to which a function without a name
+// is assigned: for a.b = function, DevTools writes a.b, and the Self-Profiling API no name.
 func memberName(fn *symbols.Function, f trie.Frame) bool {
 	return fn.Minified == "" && (strings.Contains(f.Name, ".") || f.Name == "(anonymous)")
 }

@@ -2,8 +2,8 @@ package naming
 
 import "testing"
 
-// Two builds may have different functions of the same name at a place. Then a frame there has no
-// name unless the build is known.
+// Two builds may have different functions with the same name at one place. Then a frame there gets
+// no name unless the build is known.
 func TestSameNameOfDifferentFunctions(t *testing.T) {
 	frame := at(appURL, "a", 10)
 	for _, tt := range []struct {
@@ -48,7 +48,7 @@ func TestFitsWithFewMisses(t *testing.T) {
 			f.Line = 1
 			build.Functions = append(build.Functions, f)
 			if i < tt.missing {
-				column++ // no function begins there
+				column++ // no function begins here
 			}
 			s.frames = append(s.frames, seen{Frame: at(appURL, "a", column)})
 		}

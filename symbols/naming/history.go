@@ -6,14 +6,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// History is what is known of the commits of a release.
+// History is the known history of a release.
 type History struct {
-	Commit        string // that was built; "" if unknown
+	Commit        string // the commit that was built; "" if unknown
 	RepositoryURL string
-	Commits       []symbols.Commit // since the release before, the newest first
+	Commits       []symbols.Commit // since the previous release, newest first
 }
 
-// History returns the commits of a release: those of its newest upload that has any.
+// History returns the commits of a release, from its newest upload with commits.
 func (s *Symbolizer) History(release string) History {
 	var out History
 	for ; s != nil; s = s.next {
@@ -26,8 +26,8 @@ func (s *Symbolizer) History(release string) History {
 	return out
 }
 
-// Of returns the commits that edit a source file, the newest first. A path in the sources may lack the folders above the project, and
-// one in the repository those within which the bundler ran.
+// Of returns the commits that edit a source file, newest first. A path in the sources may lack
+// folders above the project. A path in the repository may lack folders in which the bundler ran.
 func (h *History) Of(source string) (out []symbols.Commit) {
 	for _, c := range h.Commits {
 		for _, f := range c.Files {
@@ -40,7 +40,7 @@ func (h *History) Of(source string) (out []symbols.Commit) {
 	return out
 }
 
-// URL returns the address of a commit, "" if nobody knows it.
+// URL returns the URL of a commit, or "" if unknown.
 func (h *History) URL(sha string) string {
 	if h.RepositoryURL == "" {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// A source has the commits that edit its file, also if one of both has more folders above.
+// A source gets the commits that edit its file, even if one of the paths has more parent folders.
 func TestHistory(t *testing.T) {
 	h := History{RepositoryURL: "https://git.example/shop.git/", Commits: []symbols.Commit{
 		{SHA: "c3", Files: []string{"web/src/lib/money.ts"}}, {SHA: "c2", Files: []string{"src/lib/money.ts", "x"}}, {SHA: "c1", Files: []string{"src/lib/old-money.ts", "money.ts.md"}}}}

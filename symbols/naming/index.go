@@ -14,31 +14,30 @@ import (
 // index finds the scripts that a URL may belong to.
 type index struct {
 	generation string
-	byBase     map[string][]*candidate // by the last part of the path
+	byBase     map[string][]*candidate // by the last segment of the path
 	byDebugID  map[string][]*candidate
-	ambiguous  bool         // two builds have scripts that one URL may be of
+	ambiguous  bool         // two builds have scripts that match the same URL
 	all        []*candidate // newest first
 	sources    sync.Map     // by release: map[string]owner.Origin, see sourcesOf
 }
 
-// candidate is a script of an upload. For a script in several uploads, it is that of the
-// newest.
+// candidate is a script of one or more uploads. Its fields are from the newest upload.
 type candidate struct {
 	symbols.Script
-	releases   []string          // of all uploads that have it, the newest first
+	releases   []string          // of all uploads with the script, newest first
 	repository string            // of the newest upload
 	owners     *owner.Codeowners // of the newest upload; nil if it has none
-	rank       int               // of the newest upload; 0 is the newest of all
+	rank       int               // of the newest upload; 0 is the newest
 }
 
 func newIndex(generation string, uploads []symbols.Upload) *index {
 	x := &index{generation: generation, byBase: map[string][]*candidate{}, byDebugID: map[string][]*candidate{}}
 	known := map[symbols.Script]*candidate{}
-	teams := map[string]*owner.Codeowners{} // most builds have those of the one before
+	teams := map[string]*owner.Codeowners{} // most builds share the file of the previous build
 	for rank := range uploads {
 		u := &uploads[rank]
 		if _, ok := teams[u.Owners]; !ok && u.Owners != "" {
-			teams[u.Owners], _, _ = owner.ParseCodeowners(u.Owners) // who uploads it is told what is wrong with it
+			teams[u.Owners], _, _ = owner.ParseCodeowners(u.Owners) // the upload reported errors
 		}
 		for _, s := range u.Scripts {
 			if c := known[s]; c != nil {
@@ -63,9 +62,9 @@ func newIndex(generation string, uploads []symbols.Upload) *index {
 	return x
 }
 
-// candidates returns the scripts that a resource of a release may be: those with its debug ID,
-// otherwise those whose path it ends with. If there are several, those of the release are
-// preferred. The newest comes first, and each table once.
+// candidates returns the scripts that a resource of a release may be: scripts with its debug ID, or
+// else scripts whose path it ends with. If there are several, scripts of the release have
+// precedence. The newest comes first, and each table appears once.
 func (x *index) candidates(resource, release string) []*candidate {
 	url, id := scripturl.CutDebugID(resource)
 	found := x.byDebugID[id]
@@ -88,7 +87,7 @@ func (x *index) candidates(resource, release string) []*candidate {
 	})
 }
 
-// byPath returns the scripts that share the longest path with a URL.
+// byPath returns the scripts that share the longest path suffix with a URL.
 func (x *index) byPath(url string) []*candidate {
 	path := pathOf(url)
 	var best []*candidate
@@ -102,7 +101,7 @@ func (x *index) byPath(url string) []*candidate {
 			}
 		case endsWith(path, c.Path), endsWith(c.Path, path):
 			n = min(len(c.Path), len(path))
-		case hashed(baseName(path)): // served from elsewhere; no other file has the name
+		case hashed(baseName(path)): // served from elsewhere; the name is unique
 			n = 1
 		}
 		if n > most {
@@ -123,7 +122,7 @@ func distinct(all []*candidate) int {
 	return len(seen)
 }
 
-// pathOf returns the path of a URL without the slash at its beginning.
+// pathOf returns the path of a URL without its leading slash.
 func pathOf(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		_, url, _ = strings.Cut(rest, "/")
@@ -136,7 +135,7 @@ func pathOf(url string) string {
 
 func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// endsWith reports whether the last parts of a path are equal to another path.
+// endsWith reports whether the last segments of a path equal another path.
 func endsWith(path, end string) bool {
 	end = strings.TrimPrefix(end, "./")
 	return end != "" && (path == end || strings.HasSuffix(path, "/"+end))

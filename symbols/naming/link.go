@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Links make URLs of sources: a text with {repo}, {release}, {file} and {line} in it. The zero
-// value makes none.
+// Links is a template for URLs of sources, with {repo}, {release}, {file} and {line}. The zero
+// value makes no links.
 type Links struct{ template string }
 
 // ParseLinks reads a template, such as
@@ -19,15 +19,15 @@ func ParseLinks(template string) (Links, error) {
 	u, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(template))
 	switch {
 	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		return Links{}, errors.New("it is not a URL that begins with https:// or http://")
+		return Links{}, errors.New("not a URL that begins with https:// or http://")
 	case !strings.Contains(template, "{file}"):
-		return Links{}, errors.New("it has no {file}; further parts are {repo}, {release} and {line}")
+		return Links{}, errors.New("{file} is missing; other placeholders are {repo}, {release} and {line}")
 	}
 	return Links{template}, nil
 }
 
-// Of returns the URL of the source of a frame returned by [Names.Of], or "" if its source is
-// unknown or outside the repository, such as that of a package.
+// Of returns the URL of the source of a frame returned by [Names.Of]. It returns "" if the source
+// is unknown or outside the repository, for example in a package.
 func (l Links) Of(n *Names, named trie.Frame) string {
 	if l.template == "" {
 		return ""
@@ -39,7 +39,7 @@ func (l Links) Of(n *Names, named trie.Frame) string {
 	return l.url(o.Repository, o.Release, o.Source.Name, o.Function.SourceLine)
 }
 
-// url returns the URL of a place in the sources, or "" if these are unknown or outside the repository.
+// url returns the URL of a place in the sources, or "" if it is unknown or outside the repository.
 func (l Links) url(repository, release, file string, line uint32) string {
 	if l.template == "" || file == "" || strings.Contains(file, "node_modules/") || strings.Contains(file, ":") {
 		return ""

@@ -7,14 +7,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// Memory is a Library of tables in memory. It does not change.
+// Memory is an immutable Library of tables in memory.
 type Memory struct {
 	upload symbols.Upload
 	tables map[string]*symbols.Table
 }
 
-// NewMemory returns a Library with one build: its tables by the path of their
-// script.
+// NewMemory returns a Library with one build: tables by the path of their script.
 func NewMemory(release string, tables map[string]*symbols.Table) *Memory {
 	m := &Memory{upload: symbols.Upload{Release: release}, tables: map[string]*symbols.Table{}}
 	for path, t := range tables {
@@ -35,7 +34,7 @@ func (m *Memory) Generation() string { return "memory" }
 func (m *Memory) Table(sha256 string) (*symbols.Table, error) {
 	t := m.tables[sha256]
 	if t == nil {
-		return nil, fmt.Errorf("no table of script %s", sha256)
+		return nil, fmt.Errorf("no table for script %s", sha256)
 	}
 	return t, nil
 }

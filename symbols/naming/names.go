@@ -15,7 +15,7 @@ import (
 // TopLevel is the name of the code of a script outside all functions.
 const TopLevel = "(top level)"
 
-// Names holds the names of the frames of a response. It does not change; nil names nothing.
+// Names holds the names of the frames of a response. It is immutable; nil names nothing.
 type Names struct {
 	byRelease bool
 	scripts   map[scriptKey]*script
@@ -32,20 +32,20 @@ type Origin struct {
 	Function *symbols.Function // nil for [TopLevel]
 	Source   symbols.Source
 	// Release is a release with the function at the place of the frame, and Repository is the
-	// repository that the build gives for its sources.
+	// repository of its sources.
 	Release, Repository string
 	Owners              *owner.Codeowners // of the build; nil if it has none
 }
 
-// Coverage says how much of the time of scripts has names.
+// Coverage is the share of time in scripts that has names.
 type Coverage struct {
 	Self    int64     `json:"self_us"`           // of all frames in scripts
-	Named   int64     `json:"named_us"`          // of the named ones
-	Builds  int       `json:"builds"`            // with a table that named them
+	Named   int64     `json:"named_us"`          // of named frames
+	Builds  int       `json:"builds"`            // builds whose tables named frames
 	Missing []Missing `json:"missing,omitempty"` // scripts without names, heaviest first
 	More    int       `json:"more_missing,omitempty"`
-	// Bounded is how many functions were several functions in one release: their page views are
-	// an upper bound, not exact.
+	// Bounded counts functions that were several functions in one release: their page views are an
+	// upper bound, not exact.
 	Bounded int `json:"bounded,omitempty"`
 }
 
@@ -57,11 +57,11 @@ type Missing struct {
 	Problem  Problem `json:"problem"`
 }
 
-// listedMissing bounds the scripts listed in a Coverage.
+// listedMissing is the maximum number of scripts listed in a Coverage.
 const listedMissing = 20
 
-// Of returns the named form of a frame of a release. A frame without a name is returned as it
-// is, but without the debug ID of its resource, which differs in each build and means nothing to
+// Of returns the named form of a frame of a release. A frame without a name is returned unchanged,
+// but without the debug ID of its resource, which differs in each build and means nothing to
 // people.
 func (n *Names) Of(release string, f trie.Frame) trie.Frame {
 	resource := f.Resource
@@ -85,8 +85,8 @@ func (n *Names) Of(release string, f trie.Frame) trie.Frame {
 	return f
 }
 
-// Origin returns the origin of a frame returned by [Names.Of], and false if the frame is as the
-// browser reported it.
+// Origin returns the origin of a frame returned by [Names.Of], and false if the frame has no name
+// from symbols.
 func (n *Names) Origin(named trie.Frame) (Origin, bool) {
 	if n == nil {
 		return Origin{}, false
@@ -168,7 +168,7 @@ func (n *Names) add(s *script) {
 	s.frames = nil
 }
 
-// Add adds the coverage of another response, or of another part of one; nil adds nothing.
+// Add adds the coverage of another response or of another part of it; nil is ignored.
 func (c *Coverage) Add(o *Coverage) {
 	if o == nil {
 		return
@@ -194,7 +194,7 @@ func (c *Coverage) finish(n *Names) {
 	c.list()
 }
 
-// list sorts the missing scripts and drops all but those with the most self time.
+// list sorts missing scripts and keeps those with the most self time.
 func (c *Coverage) list() {
 	slices.SortStableFunc(c.Missing, func(a, b Missing) int {
 		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Release, b.Release))
@@ -210,16 +210,17 @@ func stablePath(path string) string {
 	return path[:len(path)-len(base)] + unhashed(base)
 }
 
-// Lines describes the coverage in words, and lists missing scripts: no lines if all is named.
+// Lines describes the coverage in sentences, and lists missing scripts. It returns none if
+// everything is named.
 func (c *Coverage) Lines() []string {
 	if c == nil || c.Self == 0 || c.Named == c.Self && len(c.Missing) == 0 {
 		return nil
 	}
-	out := []string{fmt.Sprintf("%s of the time in scripts has the names of the sources, by the symbols of %s",
+	out := []string{fmt.Sprintf("%s of the time in scripts has names from sources, by the symbols of %s",
 		share(c.Named, c.Self), counted(c.Builds, "script"))}
 	for i, m := range c.Missing {
 		if m.Self*1000 < c.Self && m.Problem == NoSymbols && i > 0 {
-			break // less than a part in a thousand
+			break // less than 0.1 %
 		}
 		of := ""
 		if m.Release != "" {
@@ -233,7 +234,7 @@ func (c *Coverage) Lines() []string {
 	return out
 }
 
-// maxLines bounds the scripts listed by Lines.
+// maxLines is the maximum number of scripts listed by Lines.
 const maxLines = 5
 
 func share(part, all int64) string {

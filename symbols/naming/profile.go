@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
-// Profile names the frames of a profile that has no releases, such as that of a file.
+// Profile names the frames of a profile without releases, such as one from a file.
 func (s *Symbolizer) Profile(p *trie.Profile) (*trie.Profile, *Names) {
 	n := s.Begin()
 	if n == nil {
@@ -24,7 +24,7 @@ func (s *Symbolizer) Profile(p *trie.Profile) (*trie.Profile, *Names) {
 	return p, names
 }
 
-// SeeProfile shows all frames of p to n. Where names depend on releases, p is grouped by them.
+// SeeProfile adds all frames of p to n. If names depend on releases, p must be grouped by release.
 func (n *Naming) SeeProfile(p *trie.Profile) {
 	byRelease := map[string][]trie.Weight{} // by node
 	for i := range p.Groups {
@@ -36,7 +36,7 @@ func (n *Naming) SeeProfile(p *trie.Profile) {
 		}
 		for node, w := range p.Groups[i].Weights.All() {
 			flat[node].Self += w.Self
-			flat[node].Reach |= 1 // it is there
+			flat[node].Reach |= 1 // it exists
 		}
 	}
 	for release, flat := range byRelease {
@@ -64,8 +64,8 @@ func releaseOf(matters bool, l trie.Labels) string {
 	return l.Value(rollup.KeyRelease)
 }
 
-// Profile returns p with the names of its frames. Where these depend on releases, the groups
-// of each are named by themselves, and are put together again unless releases were asked for.
+// Profile returns p with names. If names depend on releases, it names the groups of each release
+// separately and merges them, unless keepReleases is set.
 func (n *Names) Profile(p *trie.Profile, byRelease, keepReleases bool) *trie.Profile {
 	if n == nil {
 		return WithoutDebugIDs(p)
@@ -91,8 +91,8 @@ func (n *Names) Profile(p *trie.Profile, byRelease, keepReleases bool) *trie.Pro
 	return out
 }
 
-// WithoutDebugIDs returns p with frames as browsers said them, but for what [Names.Of]
-// takes off those that it does not name.
+// WithoutDebugIDs returns p with frames as reported by browsers, but without debug IDs, like
+// unnamed frames of [Names.Of].
 func WithoutDebugIDs(p *trie.Profile) *trie.Profile {
 	for i := range p.Frames {
 		if _, id := scripturl.CutDebugID(p.Strings[p.Frames[i].Resource]); id != "" {
@@ -102,8 +102,8 @@ func WithoutDebugIDs(p *trie.Profile) *trie.Profile {
 	return p
 }
 
-// renamed returns a profile of one release with the names of its frames. Mostly each frame gets a
-// name of its own, and then nothing but the names has to be made.
+// renamed returns a profile of one release with names. Usually each frame gets a different name, so
+// only the names have to be replaced.
 func renamed(p *trie.Profile, release string, names *Names) *trie.Profile {
 	rename := func(f trie.Frame) trie.Frame { return names.Of(release, f) }
 	if out, ok := p.Rename(rename); ok {
@@ -112,8 +112,8 @@ func renamed(p *trie.Profile, release string, names *Names) *trie.Profile {
 	return p.Coalesce(rename)
 }
 
-// Finder returns what says whose code frames are that were given names; of several names that
-// know a frame the first count, and names may be nil.
+// Finder returns a Finder of owners for named frames. If several names know a frame, the first
+// applies. Elements of names may be nil.
 func Finder(rules *owner.Rules, names ...*Names) *owner.Finder {
 	if rules == nil {
 		rules = owner.Default()

@@ -8,11 +8,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
 )
 
-// ofRelease is a script that was uploaded for a release.
+// ofRelease identifies a script that was uploaded for a release.
 type ofRelease struct{ path, prefix string }
 
-// Release returns the tables of all scripts that were uploaded for a release, and the scripts of
-// which there is none. If a script was uploaded more than once, the newest upload counts.
+// Release returns the tables of all scripts that were uploaded for a release, and the scripts
+// without a table. If a script was uploaded several times, the newest upload counts.
 func (s *Symbolizer) Release(release string) (tables []*symbols.Table, missing []Missing) {
 	known, seen := map[ofRelease]bool{}, map[string]bool{}
 	for ; s != nil; s = s.next {
@@ -42,8 +42,8 @@ func (s *Symbolizer) Release(release string) (tables []*symbols.Table, missing [
 	return tables, missing
 }
 
-// SourceOrigin returns what symbols know about a source file of a release, or of the newest upload
-// if the release is "". The zero value is for files that they do not know.
+// SourceOrigin returns the origin of a source file of a release, or of the newest upload if release
+// is "". It returns the zero Origin for unknown files.
 func (s *Symbolizer) SourceOrigin(release, name string) owner.Origin {
 	for ; s != nil; s = s.next {
 		if o, ok := s.sourcesOf(release)[name]; ok {
@@ -78,7 +78,7 @@ func (s *indexed) sourcesOf(release string) map[string]owner.Origin {
 	return of
 }
 
-// FirstUploads returns when symbols of each release were first uploaded.
+// FirstUploads returns the time of the first upload of each release.
 func (s *Symbolizer) FirstUploads() map[string]time.Time {
 	first := map[string]time.Time{}
 	for ; s != nil; s = s.next {
@@ -91,7 +91,7 @@ func (s *Symbolizer) FirstUploads() map[string]time.Time {
 	return first
 }
 
-// Tables returns the tables that gave names, each once.
+// Tables returns the tables that provided names, each once.
 func (n *Names) Tables() (out []*symbols.Table) {
 	if n == nil {
 		return nil
@@ -106,7 +106,7 @@ func (n *Names) Tables() (out []*symbols.Table) {
 	return out
 }
 
-// Unnamed returns the resources of a release that no symbols are of.
+// Unnamed returns the resources of a release without symbols.
 func (n *Names) Unnamed() (out []string) {
 	if n == nil {
 		return nil
@@ -119,7 +119,7 @@ func (n *Names) Unnamed() (out []string) {
 	return out
 }
 
-// Link returns the URL of a place in the sources of a release, as [Links.Of] does.
+// Link returns the URL of a place in the sources of a release, see [Links.Of].
 func (s *Symbolizer) Link(l Links, release, file string, line uint32) string {
 	for ; s != nil; s = s.next {
 		for _, u := range s.library.Uploads() {

@@ -6,21 +6,21 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// Functions without a name are numbered among those that differ only in their text. So an inserted
-// function takes the key of the one at its place, and the keys of all after it move. The texts
-// tell where they went.
+// Functions without a name are numbered among the functions that differ only in their text. So an
+// inserted function takes the key of the function at its place, and all later keys shift. Texts
+// show where the functions went.
 
-// textKey identifies a function that was moved but not changed.
+// textKey identifies a function that was moved without a change.
 type textKey struct {
 	source, name string
 	text         uint32
 }
 
-// texts finds the functions of a table by text and by key. It is built at its first use, and safe
+// texts finds the functions of a table by text and by key. It is built at first use, and is safe
 // for concurrent use.
 type texts struct {
 	once   sync.Once
-	byText map[textKey]*symbols.Function // nil for those that several have
+	byText map[textKey]*symbols.Function // nil if ambiguous
 	byKey  map[uint64]*symbols.Function
 }
 
@@ -54,7 +54,7 @@ func (n *Naming) textsOf(t *symbols.Table) *texts {
 	return made.(*texts).of(t)
 }
 
-// newestSources returns the newest table with each source, if there are several tables.
+// newestSources returns the newest table of each source, if there are several tables.
 func newestSources(scripts []*script) map[string]chosen {
 	tables := map[*symbols.Table]chosen{}
 	for _, s := range scripts {
@@ -76,8 +76,8 @@ func newestSources(scripts []*script) map[string]chosen {
 	return out
 }
 
-// keyOf returns the key of a function of a script in the newest build with its source. gone
-// reports that this build has another function in its place.
+// keyOf returns the key of a function of a script in the newest build with its source. gone reports
+// whether this build has another function in its place.
 func (n *Naming) keyOf(c chosen, f *symbols.Function, newest map[string]chosen) (key uint64, gone bool) {
 	if f.Text == 0 || f.Source < 0 || f.Key == 0 || newest == nil {
 		return f.Key, false
@@ -88,13 +88,13 @@ func (n *Naming) keyOf(c chosen, f *symbols.Function, newest map[string]chosen) 
 	}
 	theirs, ours := n.textsOf(to.table), n.textsOf(c.table)
 	if ours.byText[textOf(c.table, f)] == nil {
-		return f.Key, false // several are alike
+		return f.Key, false // several have the same text
 	}
 	if same := theirs.byText[textOf(c.table, f)]; same != nil {
 		return same.Key, false
 	}
-	// The function changed, or is gone. Then the key may belong to another function, which was
-	// elsewhere before.
+	// The function changed, or was removed. Then its key may belong to another function that used
+	// to be elsewhere.
 	if other := theirs.byKey[f.Key]; other != nil {
 		if before := ours.byText[textOf(to.table, other)]; before != nil && before.Key != f.Key {
 			return f.Key ^ uint64(c.rank+1)*0x9E3779B97F4A7C15, true

@@ -1,12 +1,12 @@
 // Package naming names the frames of a response.
 //
-// The store holds frames as browsers reported them: a minified name, a script and a place. They
-// are matched with functions of the sources at query time, by the tables uploaded until then. So
-// symbols that arrive late name old data, too, and wrong symbols do no lasting harm.
+// The store holds frames as browsers reported them: a minified name, a script and a place. They are
+// matched with functions of the sources at query time, by the tables uploaded until then. So
+// symbols that arrive late also name old data, and wrong symbols do no lasting harm.
 //
-// A [Naming] first sees all frames of a response, as names depend on the other frames: a table
-// is accepted only if it fits the frames of its script, and a function with a different place in
-// each release gets one place, that in the newest release.
+// A [Naming] first collects all frames of a response, because names depend on other frames: a table
+// is accepted only if it fits the frames of its script, and a function at different places in
+// different releases gets one place, the place in the newest release.
 package naming
 
 import (
@@ -20,26 +20,27 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Library has the uploaded symbols. It is safe for concurrent use.
+// Library provides the uploaded symbols. It must be safe for concurrent use.
 type Library interface {
-	// Uploads are the uploads, newest first. They must not be changed.
+	// Uploads returns the uploads, newest first. The caller must not change them.
 	Uploads() []symbols.Upload
-	// Table returns the table of the script with a hash, in hexadecimal.
+	// Table returns the table of the script with a hash in hexadecimal.
 	Table(sha256 string) (*symbols.Table, error)
-	// Generation changes whenever the results of Uploads or Table may change.
+	// Generation changes whenever results of Uploads or Table may change.
 	Generation() string
 }
 
-// Symbolizer names frames with one Library, or with several. It is safe for concurrent use; nil names nothing.
+// Symbolizer names frames with one or more libraries. It is safe for concurrent use; nil names
+// nothing.
 type Symbolizer struct {
 	*indexed
 	next *Symbolizer // see [Symbolizer.Before]
 }
 
-// indexed is a Library with what was found in it.
+// indexed is a Library with its index.
 type indexed struct {
 	library Library
-	site    string // whose symbols they are; "" if all sites share them
+	site    string // owner of the symbols; "" if all sites share them
 	mu      sync.Mutex
 	index   *index
 	texts   *sync.Map // of tables of the index: *symbols.Table to *texts
@@ -53,15 +54,16 @@ func NewOfSite(library Library, site string) *Symbolizer {
 	return &Symbolizer{indexed: &indexed{library: library, site: site}}
 }
 
-// NewOfSites returns a Symbolizer with the symbols of sites, by name, and with those that all sites share, by "": they come last.
+// NewOfSites returns a Symbolizer with the symbols of sites, by name. The symbols that all sites
+// share have the name "" and are used last.
 func NewOfSites[L Library](of map[string]L) (all *Symbolizer) {
-	for _, name := range slices.Sorted(maps.Keys(of)) { // "" is first, and so the last one
+	for _, name := range slices.Sorted(maps.Keys(of)) { // "" is first here, and thus last in the chain
 		all = NewOfSite(of[name], name).Before(all)
 	}
 	return all
 }
 
-// Before returns a Symbolizer that names scripts like s, and those without names in s like next.
+// Before returns a Symbolizer that names scripts like s, and scripts without names in s like next.
 // Either may be nil.
 func (s *Symbolizer) Before(next *Symbolizer) *Symbolizer {
 	if s == nil {
@@ -70,7 +72,8 @@ func (s *Symbolizer) Before(next *Symbolizer) *Symbolizer {
 	return &Symbolizer{s.indexed, s.next.Before(next)}
 }
 
-// OfSites returns a Symbolizer that knows the symbols of these sites alone, and those that all sites share.
+// OfSites returns a Symbolizer with the symbols of these sites and the symbols that all sites
+// share.
 func (s *Symbolizer) OfSites(names ...string) *Symbolizer {
 	switch {
 	case s == nil:
@@ -81,7 +84,7 @@ func (s *Symbolizer) OfSites(names ...string) *Symbolizer {
 	return &Symbolizer{s.indexed, s.next.OfSites(names...)}
 }
 
-// Generation changes whenever names may; it is "" for nil.
+// Generation changes whenever names may change; it is "" for nil.
 func (s *Symbolizer) Generation() string {
 	if s == nil {
 		return ""
@@ -110,7 +113,7 @@ func (s *Symbolizer) Begin() *Naming {
 
 // current returns the index of the current uploads.
 func (s *indexed) current() (*index, *sync.Map) {
-	generation := s.library.Generation() // read before the uploads, so that the index is never too old
+	generation := s.library.Generation() // read before the uploads, so that the index is not stale
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.index == nil || s.index.generation != generation {
@@ -121,11 +124,11 @@ func (s *indexed) current() (*index, *sync.Map) {
 
 // Naming collects the frames of a response. It is not safe for concurrent use.
 type Naming struct {
-	shelves   []shelf // one that comes first is asked first
+	shelves   []shelf // the first has precedence
 	texts     *sync.Map
-	ambiguous bool // one of the indexes is
+	ambiguous bool // some index is ambiguous
 	scripts   map[scriptKey]*script
-	last      *script // of the frame that was seen last
+	last      *script // script of the previous frame
 }
 
 // shelf is a Library with its index.
@@ -141,30 +144,30 @@ type script struct {
 	scriptKey
 	frames []seen
 	chosen chosen
-	keys   map[int32]uint64 // of functions with another key in the newest build
-	named  []trie.Frame     // by function of the table that was seen
+	keys   map[int32]uint64 // functions whose key differs in the newest build
+	named  []trie.Frame     // by function of the table
 	top    trie.Frame       // name of its code outside functions
 }
 
-// seen is a frame that was seen, once or several times.
+// seen is a frame that occurred.
 type seen struct {
 	trie.Frame
 	self     int64 // µs
-	function int32 // of the table that was chosen, -1 for none
+	function int32 // in the chosen table, or -1
 }
 
 // chosen is the table that names a script.
 type chosen struct {
 	*candidate
 	table   *symbols.Table
-	problem Problem // why there is none
+	problem Problem // if there is no table
 }
 
-// ByRelease reports whether the release of frames matters, because two builds have scripts of
-// the same name. Otherwise frames of all releases may be added as those of one.
+// ByRelease reports whether the release of frames matters, because two builds have scripts with the
+// same name. Otherwise frames of all releases may be added under one release.
 func (n *Naming) ByRelease() bool { return n != nil && n.ambiguous }
 
-// See adds a frame with its self time (µs) in the response.
+// See adds a frame with its self time in the response, in µs.
 func (n *Naming) See(release string, f trie.Frame, self int64) {
 	if f.Resource == "" {
 		return
@@ -183,7 +186,7 @@ func (n *Naming) See(release string, f trie.Frame, self int64) {
 	n.last.frames = append(n.last.frames, seen{f, self, -1})
 }
 
-// Names decides the names of all frames seen.
+// Names computes the names of all added frames.
 func (n *Naming) Names() *Names {
 	out := &Names{byRelease: n.ByRelease(), scripts: n.scripts}
 	for _, s := range n.scripts {
@@ -211,9 +214,9 @@ func (n *Naming) Names() *Names {
 
 // identity is a function across builds.
 type identity struct {
-	place        // in the newest of them
-	several bool // two functions of one release are it, so that a page view may have had both
-	gone    bool // the newest build has another function in its place, so its name says that it is not that
+	place        // in the newest build
+	several bool // two functions of one release are mapped to it, so a page view may have had both
+	gone    bool // the newest build has another function in its place, so the name must differ
 }
 
 // frame returns the function as a frame.
@@ -225,7 +228,7 @@ func (x identity) frame() trie.Frame {
 	return f
 }
 
-// identify records the places of the functions of a script that were seen.
+// identify records the places of the functions of a script.
 func (n *Naming) identify(s *script, known map[uint64]identity, newest map[string]chosen) {
 	if s.chosen.table == nil {
 		return
@@ -271,15 +274,15 @@ func (p place) overlaps(q place) bool {
 	return slices.ContainsFunc(p.releases, func(r string) bool { return slices.Contains(q.releases, r) })
 }
 
-// before reports whether p is preferred to q as the place of a function: it is of a newer build,
-// or further up.
+// before reports whether p is preferred to q as the place of a function: p is in a newer build, or
+// further up.
 func (p place) before(q place) bool {
 	return cmp.Or(cmp.Compare(p.rank, q.rank), cmp.Compare(p.SourceLine, q.SourceLine), cmp.Compare(p.SourceColumn, q.SourceColumn),
 		strings.Compare(p.SHA256, q.SHA256), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column)) < 0
 }
 
-// frame returns the function as a frame. A function without a known source, such as code added
-// by a bundler, gets its place in the script.
+// frame returns the function as a frame. A function without a known source, such as code that a
+// bundler added, gets its place in the script.
 func (p place) frame() trie.Frame {
 	if p.Source < 0 {
 		return trie.Frame{Name: p.Name, Resource: stablePath(p.Path), Line: p.Line, Column: p.Column}

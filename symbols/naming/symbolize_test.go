@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// TestBefore: the first library that has a table of a script names it.
+// TestBefore checks that the first library with a table for a script names it.
 func TestBefore(t *testing.T) {
 	first, second, empty := &library{}, &library{}, &library{}
 	first.add("", "a.js", table(1, fn(10, "a", "first", 1)))
@@ -21,7 +21,7 @@ func TestBefore(t *testing.T) {
 		name    string
 		by      *Symbolizer
 		a, b    string
-		problem Problem // of changed, which is no function of any table
+		problem Problem // of changed, which is not a function of any table
 	}{
 		{"both", New(first).Before(New(second)), "first", "other", OtherBuild},
 		{"the other way round", New(second).Before(New(first)), "second", "other", OtherBuild},
@@ -55,7 +55,7 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-// TestCoverageAdd: of two answers the heaviest scripts are listed, and the others counted.
+// TestCoverageAdd checks that a sum lists the heaviest scripts of both, and counts the others.
 func TestCoverageAdd(t *testing.T) {
 	a, b := Coverage{Self: 10, Named: 4, Builds: 1, Bounded: 1}, Coverage{Self: 7, Named: 7, Builds: 2, More: 1}
 	for i := range listedMissing {
@@ -88,7 +88,7 @@ func (l *library) Table(key string) (*symbols.Table, error) {
 	return nil, fmt.Errorf("table %s is damaged", key)
 }
 
-// add adds a build of one script as the newest.
+// add adds a build with one script as the newest.
 func (l *library) add(release, path string, t *symbols.Table) {
 	key := hex.EncodeToString(t.Script[:])
 	l.uploads = slices.Insert(l.uploads, 0, symbols.Upload{Release: release, Scripts: []symbols.Script{{Path: path, SHA256: key, DebugID: t.DebugID}}})
@@ -99,8 +99,8 @@ func (l *library) add(release, path string, t *symbols.Table) {
 	l.n++
 }
 
-// table returns a table of functions of src/a.ts, each one line further down than the one
-// before, that begin at the given columns of line 1.
+// table returns a table of functions of src/a.ts, on consecutive source lines, that begin at the
+// given columns of line 1.
 func table(n byte, functions ...symbols.Function) *symbols.Table {
 	t := &symbols.Table{Script: [32]byte{n}, Sources: []symbols.Source{{Name: "src/a.ts"}}}
 	for _, f := range functions {
@@ -126,7 +126,7 @@ func source(name string, line uint32) trie.Frame {
 	return trie.Frame{Name: name, Resource: "src/a.ts", Line: line, Column: 5}
 }
 
-// name names frames of one release.
+// name names the frames of one release.
 func name(l Library, release string, frames ...trie.Frame) *Names {
 	n := New(l).Begin()
 	for _, f := range frames {
@@ -164,7 +164,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A function that two releases have at different places is one, where the newest has it.
+// A function at different places in two releases becomes one, at the place in the newest.
 func TestNewestPlace(t *testing.T) {
 	l := &library{}
 	l.add("A", "app-aaaaaaa1.js", table(1, fn(10, "a", "renderRow", 1)))
@@ -185,7 +185,7 @@ func TestNewestPlace(t *testing.T) {
 	}
 }
 
-// Without hashes in names the release tells builds apart.
+// Without hashes in names, the release distinguishes builds.
 func TestReleases(t *testing.T) {
 	l := &library{}
 	l.add("A", "app.js", table(1, fn(10, "a", "renderRow", 1)))
@@ -209,7 +209,7 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// A table of another build is not believed, and neither is one that can not be read.
+// A table of another build and an unreadable table are rejected.
 func TestFit(t *testing.T) {
 	l := &library{}
 	l.add("A", "app.js", table(1, fn(10, "a", "one", 1), fn(20, "b", "two", 2), fn(30, "c", "three", 3)))
@@ -243,7 +243,7 @@ func TestDebugID(t *testing.T) {
 	}
 }
 
-// Two functions of one release that become one may both have been in a page view.
+// If two functions of one release become one, a page view may have had both.
 func TestBounded(t *testing.T) {
 	l := &library{}
 	l.add("A", "a.js", table(1, fn(10, "a", "shared", 1)))
@@ -293,7 +293,7 @@ func TestUnhashed(t *testing.T) {
 	}
 }
 
-// A function that is inserted before others that have no names does not get their times.
+// A function inserted before others without names does not get their times.
 func TestShiftedKeys(t *testing.T) {
 	effect := func(column, line uint32, key uint64, text uint32) symbols.Function {
 		return symbols.Function{Column: column, Name: "List/useEffect()", Key: key, Text: text, SourceLine: line}

@@ -10,8 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/outline"
 )
 
-// BenchmarkFunctions reads a script of this package many times over, and bundles if there
-// are some.
+// BenchmarkFunctions parses a script of this package many times, and bundles if they are available.
 func BenchmarkFunctions(b *testing.B) {
 	forms, err := os.ReadFile(filepath.Join("testdata", "starts", "forms.js"))
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// ComponentScripts returns a single-file component of Vue, Svelte or Astro with everything
-// but its code blanked: the code is the contents of <script>, and the text between lines
-// --- at the start. Length and line ends stay the same, so offsets in both are equal. Data
-// in a <script>, such as JSON, is blanked too.
+// ComponentScripts returns a single-file component of Vue, Svelte or Astro in which everything
+// except code is blanked. The code is the contents of <script> and the text between lines --- at
+// the start. Length and line ends stay the same, so offsets in both are equal. Data in a <script>,
+// such as JSON, is blanked too.
 func ComponentScripts(text []byte) []byte {
 	scripts := make([]byte, 0, len(text))
 	kept := 0
@@ -38,7 +38,7 @@ func ComponentScripts(text []byte) []byte {
 			continue
 		}
 		at = start
-		if strings.HasSuffix(attributes, "/") { // closed at once
+		if strings.HasSuffix(attributes, "/") { // self-closing
 			continue
 		}
 		end := closingTag(text, start)

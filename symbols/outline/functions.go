@@ -5,8 +5,8 @@ import "strings"
 // value is the part of an expression's value that names depend on.
 type value struct {
 	kind valueKind
-	// a and b are the start and end of a reference's name. Of a definition, a is the index
-	// of the function; of a call, it is the first of the functions among its arguments.
+	// a and b are the start and end of a reference's name. For a definition, a is the index of the
+	// function; for a call, it is the first of the functions among its arguments.
 	a, b int
 }
 
@@ -16,8 +16,8 @@ const (
 	other           valueKind = iota
 	variable                  // x
 	memberReference           // a.x and a["x"]
-	keyword                   // this and super, which can be called and not assigned
-	definition                // a function or class that has the name of what it is bound to
+	keyword                   // this and super, which can be called but not assigned
+	definition                // a function or class that takes the name of what it is bound to
 	call                      // a.b(…)
 	arrowFunction             // a definition after which an expression ends
 	finished                  // the same without a function to name
@@ -35,8 +35,8 @@ func (p *parser) define(kind Kind, start int) int {
 // erase removes a function, such as one without a body.
 func (p *parser) erase(index int) { p.functions[index].Kind = erased }
 
-// bind gives a function the name that it is bound to, and gives functions among the
-// arguments of a call the name that its result is bound to.
+// bind gives a function the name that it is bound to. For a call, it gives functions among the
+// arguments the name that the result is bound to.
 func (p *parser) bind(v value, binding Binding, start, end int) {
 	switch v.kind {
 	case definition, arrowFunction:
@@ -80,19 +80,19 @@ func (p *parser) name(index int, binding Binding, start, end int) {
 // While the text is read, Function.Parent is the next one of the list.
 const noArgument = -1
 
-// result tells the functions among the arguments of a call the name that its result is
-// bound to.
+// result sets, for the functions among the arguments of a call, the name that its result is bound
+// to.
 func (p *parser) result(v value, name string) {
 	for i := v.a; i != noArgument; i = p.functions[i].Parent {
 		p.functions[i].Result = name
 	}
 }
 
-// arguments reads the arguments of a call and returns the call, the number of arguments,
-// and whether they can only be parameters. The functions among them are put before the
-// list chain, those of the earlier calls in a chain such as a(…).b(…).
+// arguments reads the arguments of a call and returns the call, the number of arguments, and
+// whether they can only be parameters. It prepends the functions among them to the list chain,
+// which has those of earlier calls in a chain such as a(…).b(…).
 func (p *parser) arguments(callee value, chain int) (v value, count int, annotated bool) {
-	if callee.kind == definition && p.functions[callee.a].Kind != Class { // called where it stands
+	if callee.kind == definition && p.functions[callee.a].Kind != Class { // called immediately
 		p.functions[callee.a].Parent = chain
 		chain = callee.a
 	}
@@ -121,7 +121,7 @@ func (p *parser) arguments(callee value, chain int) (v value, count int, annotat
 	return value{kind: call, a: chain}, count, annotated
 }
 
-// maxLiteral bounds a string, with its quotes, that is shown with a callee.
+// maxLiteral is the maximum length of a string, with quotes, that is shown with a callee.
 const maxLiteral = 66
 
 // callee returns the name of the callee, with the first argument if that is a string.
@@ -148,8 +148,8 @@ func isString(s string) bool {
 	return len(s) >= 2 && s[len(s)-1] == s[0] && strings.IndexByte(s[1:len(s)-1], s[0]) < 0
 }
 
-// element reads an argument, an expression in parentheses, or a parameter of a possible
-// arrow function; annotated says that it can only be a parameter.
+// element reads an argument, an expression in parentheses, or a parameter of a possible arrow
+// function; annotated means that it can only be a parameter.
 func (p *parser) element() (v value, annotated bool) {
 	p.eat(ellipsis)
 	v = p.assignment()
@@ -166,7 +166,7 @@ func (p *parser) element() (v value, annotated bool) {
 	return value{}, true
 }
 
-// function reads a function from its keyword; start is that of async, if it has that.
+// function reads a function from its keyword; start is the offset of async, if present.
 func (p *parser) function(start int) value {
 	index := p.define(Plain, start)
 	p.next()
@@ -270,7 +270,7 @@ func (p *parser) initializer(target value) {
 	}
 }
 
-// arrow reads an arrow function from its sign.
+// arrow reads an arrow function from its =>.
 func (p *parser) arrow(start, parameters int) value {
 	index := p.define(Arrow, start)
 	p.functions[index].Parameters = parameters

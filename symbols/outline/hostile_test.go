@@ -10,8 +10,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/outline"
 )
 
-// hostile are pieces of which many make a text that is nested without end, ambiguous at all
-// places, or never closed.
+// hostile are fragments that, repeated, make a text deeply nested, ambiguous everywhere, or never
+// closed.
 var hostile = []struct {
 	piece    string
 	language outline.Language
@@ -49,7 +49,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// checkFunctions checks what holds for the functions of any text.
+// checkFunctions checks properties of the functions of any text.
 func checkFunctions(t *testing.T, text []byte, language outline.Language) {
 	t.Helper()
 	functions, _, err := outline.Functions(text, language)

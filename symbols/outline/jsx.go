@@ -2,8 +2,8 @@ package outline
 
 import "strings"
 
-// jsxElement reads an element of JSX from its < and returns its end. It reads no token
-// after that: the text of an outer element may follow.
+// jsxElement reads an element of JSX from its < and returns its end. It does not read the token
+// after the end, because text of an outer element may follow.
 func (p *parser) jsxElement() (end int) {
 	if !p.deeper() {
 		p.depth--
@@ -138,7 +138,7 @@ func (p *parser) jsxChildren(i int) (end int) {
 func (p *parser) jsxContainer(start int) (end int) {
 	comments := len(p.comments)
 	p.resume(start + 1)
-	if p.token.kind == braceClose { // a comment is all that can be in it
+	if p.token.kind == braceClose { // only a comment can be in it
 		p.comments = append(p.comments[:comments], Span{start, p.token.end})
 		return p.token.end
 	}

@@ -17,12 +17,12 @@ type token struct {
 // resume.
 type lexer struct {
 	text         string
-	position     int // where the token after the present one is looked for
-	last         int // end of the token before the present one
+	position     int // where the search for the next token begins
+	last         int // end of the previous token
 	token        token
-	budget       int // tokens that may still be read
+	budget       int // remaining number of tokens
 	htmlComments bool
-	err          error // why it stopped; the rest of the text is then taken for read
+	err          error // why it stopped; the remaining text is skipped
 	comments     []Span
 	literals     []Span
 }
@@ -36,15 +36,14 @@ func (l *lexer) stop(err error) {
 	l.position, l.last, l.token = end, end, token{kind: eof, start: end, end: end}
 }
 
-// resume continues with the token after an offset. Up to there the parser has read the text
-// itself.
+// resume continues with the token after an offset. The parser has read the text up to there itself.
 func (l *lexer) resume(offset int) {
 	l.position = min(offset, len(l.text))
 	l.token.end = l.position
 	l.next()
 }
 
-// skipHashbang skips the first line of a script for Unix.
+// skipHashbang skips a #! line at the start.
 func (l *lexer) skipHashbang() {
 	rest := strings.TrimPrefix(l.text, "\ufeff")
 	l.position = len(l.text) - len(rest)
@@ -107,7 +106,7 @@ func (l *lexer) next() {
 	l.token = token{kind: kind, newline: newline, start: start, end: end}
 }
 
-// noteComment records what was skipped, if a comment is in it.
+// noteComment records skipped text if it contains a comment.
 func (l *lexer) noteComment(start, end int) {
 	if end-start > 1 && strings.ContainsAny(l.text[start:end], "/<-") {
 		l.comments = append(l.comments, Span{start, end})
@@ -211,8 +210,8 @@ func (l *lexer) lineEnd(i int) int {
 	return i
 }
 
-// wordEnd returns the end of the word at i. It knows escapes and all of Unicode: a
-// character that is neither ASCII nor blank counts as a letter.
+// wordEnd returns the end of the word at i, with escapes and all of Unicode: a character that is
+// neither ASCII nor blank counts as a letter.
 func (l *lexer) wordEnd(i int) int {
 	text := l.text
 	for i < len(text) {

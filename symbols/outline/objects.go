@@ -70,7 +70,7 @@ func (p *parser) modifies() bool {
 	case 0, '(', ')', '=', ';', '}', ',', ':', '?', '!', '<':
 		return false
 	case '*':
-		if kind == wordGet || kind == wordSet { // which can be no generators
+		if kind == wordGet || kind == wordSet { // which cannot be generators
 			return false
 		}
 	}
@@ -81,8 +81,8 @@ func (p *parser) modifies() bool {
 type key struct {
 	first      int // where it begins, with its bracket if it is computed
 	start, end int // the word, string or number
-	// literal says that the key is a word, a string or a number. computed says that it is
-	// in brackets, where V8 takes no name from it.
+	// literal means that the key is a word, a string or a number. computed means that it is in
+	// brackets, where V8 takes no name from it.
 	literal, computed bool
 }
 

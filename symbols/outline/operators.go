@@ -13,14 +13,14 @@ const (
 	startsWord byteClass = iota + 1
 	digit
 	quote
-	stands   // a token of its own, whatever comes next; alone says which
+	stands   // a token of one byte in any context, see alone
 	operates // begins a token of one byte or more
 
 	firstByte      byteClass = 0x0f // the above
-	inWord         byteClass = 0x10 // goes on a word
+	inWord         byteClass = 0x10 // continues a word
 	beyondASCII    byteClass = 0x20 // is part of a letter beyond ASCII or an escape, or of a blank
 	mayBeBlank     byteClass = 0x40 // may begin a blank or comment
-	endsExpression byteClass = 0x80 // no expression goes on with it
+	endsExpression byteClass = 0x80 // cannot continue an expression
 )
 
 // byteClasses has the class of each byte.
@@ -50,7 +50,7 @@ var byteClasses = func() (classes [256]byteClass) {
 	return classes
 }()
 
-// alone has the tokens that are always one byte.
+// alone has the tokens that always have one byte.
 var alone = [256]lexeme{
 	'{': braceOpen, '}': braceClose,
 	'(': parenOpen, ')': parenClose,
@@ -174,5 +174,5 @@ func (l *lexer) doubledOperator(start int, first, second, third byte) (kind lexe
 // isLineEnd reports whether a character ends a line.
 func isLineEnd(r rune) bool { return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' }
 
-// isBlank reports whether a character beyond ASCII stands for nothing between tokens.
+// isBlank reports whether a non-ASCII character is white space.
 func isBlank(r rune) bool { return r == '\ufeff' || isLineEnd(r) || unicode.Is(unicode.Zs, r) }

@@ -14,7 +14,7 @@ var kindNames = map[outline.Kind]string{
 	outline.Fields: "fields", outline.Statics: "statics",
 }
 
-// describe says in words what is known of a function, but its places.
+// describe describes a function in words, without its places.
 func describe(f outline.Function) string {
 	words := []string{kindNames[f.Kind]}
 	if f.Name != "" {
@@ -35,7 +35,7 @@ func describe(f outline.Function) string {
 	return strings.Join(words, " ")
 }
 
-// cut takes the marks ¦ out of a text and returns their offsets.
+// cut removes the marks ¦ from a text and returns their offsets.
 func cut(marked string) (text string, marks []int) {
 	for {
 		before, after, found := strings.Cut(marked, "¦")
@@ -48,8 +48,8 @@ func cut(marked string) (text string, marks []int) {
 	}
 }
 
-// example is a text with a ¦ at the place of each function, and what these are, sorted by
-// where they start.
+// example is a text with a ¦ at the place of each function, and descriptions of these, sorted by
+// start.
 type example struct {
 	name, text string
 	want       []string

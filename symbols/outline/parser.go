@@ -1,9 +1,8 @@
 package outline
 
-// parser reads statements and expressions for the functions in them. Each method reads the
-// construct that it is named for, from the current token on, and stops at the token after
-// it. At the end of the text, and when the parser has stopped, all tokens are eof, which
-// ends all loops.
+// parser parses statements and expressions for the functions in them. Each method parses the
+// construct in its name, from the current token on, and stops at the token after it. At the end of
+// the text, and after the parser has stopped, all tokens are eof, which ends all loops.
 type parser struct {
 	lexer
 	types, jsx bool
@@ -11,7 +10,7 @@ type parser struct {
 	members    []member
 	unclear    int
 	depth      int
-	generator  bool // yield is no name here
+	generator  bool // yield is not a name here
 	// colonFollows is set where a colon after a parenthesis may belong to a conditional or
 	// case, and not begin the return type of an arrow function.
 	colonFollows bool
@@ -21,14 +20,14 @@ type parser struct {
 // kind Class from its start on. It is erased if there is a constructor.
 type member struct{ function, class int }
 
-// expect eats a token of a kind, or counts a place that is unclear.
+// expect consumes a token of a kind, or counts an unclear place.
 func (p *parser) expect(kind lexeme) {
 	if !p.eat(kind) {
 		p.unclear++
 	}
 }
 
-// eat advances if the current token has this kind.
+// eat consumes the current token and returns true if it has this kind.
 func (p *parser) eat(kind lexeme) bool {
 	if p.token.kind != kind {
 		return false
@@ -37,7 +36,7 @@ func (p *parser) eat(kind lexeme) bool {
 	return true
 }
 
-// deeper goes a level deeper, unless that is too deep.
+// deeper enters a nested construct, unless the nesting is too deep.
 func (p *parser) deeper() bool {
 	p.depth++
 	if p.depth > maxDepth {
@@ -46,8 +45,8 @@ func (p *parser) deeper() bool {
 	return p.err == nil
 }
 
-// enclose begins a part in brackets, where an outer colon has no meaning. It returns
-// colonFollows, to restore it after the part.
+// enclose begins a part in brackets, where an outer colon has no meaning. It returns the previous
+// colonFollows, which the caller must restore after the part.
 func (p *parser) enclose() (outer bool) {
 	outer, p.colonFollows = p.colonFollows, false
 	return outer
@@ -58,8 +57,8 @@ func (p *parser) more(closing lexeme) bool {
 	return p.token.kind != closing && p.token.kind != eof
 }
 
-// separator eats the comma after an element of a list that began at start. It skips
-// anything else up to a comma or bracket, and reports whether the list can continue.
+// separator consumes the comma after an element of a list that began at start. It skips anything
+// else up to a comma or bracket, and reports whether the list can continue.
 func (p *parser) separator(closing lexeme, start int) bool {
 	if p.eat(comma) || p.token.kind == closing {
 		return true
@@ -74,7 +73,7 @@ func (p *parser) separator(closing lexeme, start int) bool {
 	return true
 }
 
-// balanced skips a bracket and its content, where no functions can be.
+// balanced skips a bracket and its content, which cannot have functions.
 func (p *parser) balanced() {
 	p.next()
 	p.skipToClosing(1)
@@ -96,7 +95,7 @@ func (p *parser) skipToClosing(depth int) {
 	}
 }
 
-// mark is a place to go back to.
+// mark is a position to which the parser can return.
 type mark struct {
 	lexer              lexer
 	functions, members int
@@ -107,7 +106,7 @@ func (p *parser) mark() mark {
 	return mark{p.lexer, len(p.functions), len(p.members), p.unclear, p.depth}
 }
 
-// rewind forgets everything read since a mark, except for the count of work.
+// rewind returns to a mark. The count of work is kept.
 func (p *parser) rewind(m mark) {
 	p.forget(m.functions, m.members)
 	p.unclear, p.depth = m.unclear, m.depth

@@ -19,7 +19,7 @@ import (
 // place is a line and a column from 1, the latter in UTF-16 units.
 type place struct{ line, column int }
 
-// frame is a function as V8 gives it: [line, column, name, …].
+// frame is a function as reported by V8: [line, column, name, …].
 type frame struct {
 	place
 	name string
@@ -56,7 +56,7 @@ func places(text string) []place {
 	return at
 }
 
-// framesOf returns the functions of a text as V8 gives them.
+// framesOf returns the functions of a text in the form of V8.
 func framesOf(t *testing.T, text []byte) map[place]string {
 	t.Helper()
 	functions, unclear, err := outline.Functions(text, outline.Script)
@@ -75,7 +75,7 @@ func framesOf(t *testing.T, text []byte) map[place]string {
 	return frames
 }
 
-// compare checks that all frames wanted are there with their names.
+// compare checks that all wanted frames exist with their names.
 func compare(t *testing.T, got map[place]string, want []frame, mayLack int) {
 	t.Helper()
 	for _, w := range want {
@@ -104,7 +104,7 @@ func readStarts(t *testing.T, folder string) map[string][]frame {
 	return starts
 }
 
-// TestStarts compares with what Chromium gave for functions that ran.
+// TestStarts compares with the functions that Chromium reported.
 func TestStarts(t *testing.T) {
 	folder := filepath.Join("testdata", "starts")
 	for script, frames := range readStarts(t, folder) {
@@ -159,7 +159,7 @@ func bundles(t testing.TB) map[string][]byte {
 	}
 }
 
-// TestBundles compares with all functions of bundles. One of each may lack.
+// TestBundles compares with all functions of bundles. One of each may be missing.
 func TestBundles(t *testing.T) {
 	files := bundles(t)
 	checked := 0

@@ -5,7 +5,7 @@ func (p *parser) statement() {
 	if p.deeper() {
 		before := p.position
 		p.anyStatement()
-		if p.position == before && p.token.kind != eof { // it did not understand a token
+		if p.position == before && p.token.kind != eof { // the token was not understood
 			p.next()
 		}
 	}
@@ -262,7 +262,7 @@ func (p *parser) declaresWord(at int) bool {
 	switch word := p.wordAhead(at); word {
 	case "", "in", "instanceof", "as", "satisfies":
 		return word == "as" || word == "satisfies"
-	case "of": // of a loop over what is called using, or a name
+	case "of": // of a for loop over a variable named using, or a name
 		return p.token.kind == wordLet
 	}
 	return true

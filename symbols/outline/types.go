@@ -1,6 +1,6 @@
 package outline
 
-// The types of TypeScript contain no functions, so they are only read to find their ends.
+// TypeScript types contain no functions, so the parser only needs to find their ends.
 
 // typeExpression reads a type.
 func (p *parser) typeExpression() {
@@ -210,8 +210,8 @@ func (p *parser) typeArguments() bool {
 	return false
 }
 
-// endsTypeArguments reports whether the current token can follow type arguments in an
-// expression. The rules are those of the TypeScript compiler.
+// endsTypeArguments reports whether the current token can follow type arguments in an expression.
+// The rules are from the TypeScript compiler.
 func (p *parser) endsTypeArguments() bool {
 	switch kind := p.token.kind; {
 	case kind == parenOpen, kind == backtick:

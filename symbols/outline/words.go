@@ -1,6 +1,6 @@
 package outline
 
-// wordKind tells names from words with a meaning.
+// wordKind returns the kind of a word: identifier, or a kind of keyword.
 func wordKind(word string) lexeme {
 	switch word {
 	case "abstract":

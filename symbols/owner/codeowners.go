@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// MaxCodeowners bounds a CODEOWNERS file, in bytes, like GitHub does.
+	// MaxCodeowners is the maximum size of a CODEOWNERS file, in bytes, as on GitHub.
 	MaxCodeowners = 3_000_000
-	// MaxRules bounds the rules of a CODEOWNERS file, and the entries of a file of rules: each may
-	// be compared with each source file.
+	// MaxRules is the maximum number of rules of a CODEOWNERS file, and of entries of a file of
+	// rules: each may be compared with each source file.
 	MaxRules = 10_000
-	// maxPatterns bounds all patterns of a file together, in bytes. It keeps the worst file and the
-	// worst path below a few seconds.
+	// maxPatterns is the maximum total size of all patterns of a file, in bytes. It keeps the worst
+	// file with the worst path below a few seconds.
 	maxPatterns = 512 << 10
-	// maxWarnings bounds the warnings about one file.
+	// maxWarnings is the maximum number of warnings about one file.
 	maxWarnings = 100
 )
 
-// Codeowners gives the team of each file of a repository. It does not change; nil has no teams.
+// Codeowners maps files of a repository to teams. It is immutable; nil has no teams.
 type Codeowners struct{ rules pathRules }
 
 // Warning is the reason why a line of a CODEOWNERS file is ignored.
@@ -30,16 +30,16 @@ type Warning struct {
 
 func (w Warning) String() string { return fmt.Sprintf("line %d: %s", w.Line, w.Text) }
 
-// ParseCodeowners reads a CODEOWNERS file like GitHub does: it skips an invalid line with a
-// warning, and does not support ! and [ ]. In addition it supports two features of GitLab: a
-// backslash before # or a space, and sections, where a line without owners gets those of the
-// section. It returns at most the first 100 warnings. An error says that the file exceeds a bound.
+// ParseCodeowners parses a CODEOWNERS file like GitHub does: it skips an invalid line with a
+// warning, and does not support ! and [ ]. It also supports two features of GitLab: a backslash
+// before # or a space, and sections, where a line without owners gets the owners of the section. It
+// returns at most the first 100 warnings. It returns an error if the file exceeds a limit.
 //
 // See https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
 // and https://docs.gitlab.com/user/project/codeowners/reference/.
 func ParseCodeowners(text string) (*Codeowners, []Warning, error) {
 	if len(text) > MaxCodeowners {
-		return nil, nil, fmt.Errorf("a CODEOWNERS file of over %d bytes", MaxCodeowners)
+		return nil, nil, fmt.Errorf("the CODEOWNERS file exceeds %d bytes", MaxCodeowners)
 	}
 	var c Codeowners
 	var warnings []Warning
@@ -76,10 +76,10 @@ func ParseCodeowners(text string) (*Codeowners, []Warning, error) {
 			warnings = append(warnings, Warning{number, err.Error()})
 		}
 		if len(c.rules) > MaxRules {
-			return nil, nil, fmt.Errorf("a CODEOWNERS file of over %d rules", MaxRules)
+			return nil, nil, fmt.Errorf("the CODEOWNERS file exceeds %d rules", MaxRules)
 		}
 		if patterns > maxPatterns {
-			return nil, nil, fmt.Errorf("a CODEOWNERS file whose patterns are over %d bytes together", maxPatterns)
+			return nil, nil, fmt.Errorf("the patterns of the CODEOWNERS file exceed %d bytes", maxPatterns)
 		}
 	}
 	c.rules = slices.Clip(c.rules)
@@ -101,7 +101,7 @@ func newRule(fields []string, bySection string) (r pathRule, err error) {
 func checkOwners(owners []string) error {
 	for _, name := range owners {
 		if !strings.Contains(name, "@") {
-			return fmt.Errorf("%.60q is no owner: write @user, @organization/team or a mail address", name)
+			return fmt.Errorf("%.60q is not an owner; write @user, @organization/team or a mail address", name)
 		}
 	}
 	return nil
@@ -127,8 +127,8 @@ func fieldsOf(line string) (fields []string) {
 	}
 }
 
-// sectionOwners returns the owners of a section if a line is its heading: [name], ^[name] or
-// [name][2], followed by owners.
+// sectionOwners returns the owners in a section heading: [name], ^[name] or [name][2], followed by
+// owners. ok is false if the line is not a heading.
 func sectionOwners(line string) (owners []string, ok bool) {
 	line = strings.TrimPrefix(strings.TrimSpace(line), "^")
 	if !strings.HasPrefix(line, "[") {
@@ -145,8 +145,8 @@ func sectionOwners(line string) (owners []string, ok bool) {
 	return fieldsOf(rest), true
 }
 
-// Team returns the team of a file. path is relative to the top of the repository, with slashes. The
-// last matching line wins; "" is nobody. Several teams are one text, separated by a space.
+// Team returns the team of a file. path is relative to the root of the repository, with slashes.
+// The last matching line applies; "" is no team. Several teams are separated by a space.
 func (c *Codeowners) Team(path string) string {
 	if c == nil {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The patterns of the example in GitHub's documentation, and the paths that it speaks of.
+// The patterns of the example in GitHub's documentation, and the paths that it mentions.
 const githubExample = `# Each line is a pattern and its owners.
 *       @global-owner1 @global-owner2
 *.js    @js-owner #This is an inline comment.
@@ -32,7 +32,7 @@ func TestCodeownersOfGitHub(t *testing.T) {
 		"x.js":                           "@js-owner",
 		"main.go":                        "docs@example.com",
 		"notes/a.txt":                    "@octo-org/octocats",
-		"build/logs/a/b.bin":             "@octocat", // **/logs is later
+		"build/logs/a/b.bin":             "@octocat", // **/logs comes later
 		"docs/getting-started.md":        "@doctocat",
 		"docs/build-app/troubleshooting": "@doctocat",
 		"x/apps/y.js":                    "@octocat",
@@ -80,12 +80,12 @@ db/
 func TestCodeownersWarnings(t *testing.T) {
 	checkTeams(t, "* @all\r\n!*.md @docs\r\nsrc/[ab].js @ab\r\n[ab].js @ab\r\n*.ts nobody @ts\r\n/ @root\r\n"+
 		"[Section] not-an-owner\r\nx.css\r\na\\ @b\r\n# end\r\n", []string{
-		`line 2: "!*.md": ! is not for such patterns; write a later line for what is another's`,
-		`line 3: "src/[ab].js": [ ] is not for such patterns; a bracket itself is written \[`,
-		`line 4: "[ab].js": [ ] is not for such patterns; a bracket itself is written \[`,
-		`line 5: "nobody" is no owner: write @user, @organization/team or a mail address`,
+		`line 2: "!*.md": ! is not supported; write a later line for files with another owner`,
+		`line 3: "src/[ab].js": [ ] is not supported; write a literal bracket as \[`,
+		`line 4: "[ab].js": [ ] is not supported; write a literal bracket as \[`,
+		`line 5: "nobody" is not an owner; write @user, @organization/team or a mail address`,
 		`line 6: "/": an empty pattern; * is all files`,
-		`line 7: "not-an-owner" is no owner: write @user, @organization/team or a mail address`,
+		`line 7: "not-an-owner" is not an owner; write @user, @organization/team or a mail address`,
 	}, map[string]string{
 		"README.md": "@all", "src/a.js": "@all", "a.ts": "@all", "x.css": "", "a @b": "",
 	})
@@ -150,7 +150,7 @@ func FuzzCodeowners(f *testing.F) {
 			}
 		}
 		team := c.Team(path)
-		// A last line for all files is what counts.
+		// A last line for all files applies to all.
 		all, _, err := ParseCodeowners(strings.TrimRight(file, "\r\n\\") + "\n* @last\n")
 		if err != nil || len(path) > maxPath {
 			return
@@ -161,7 +161,7 @@ func FuzzCodeowners(f *testing.F) {
 	})
 }
 
-// benchmarkRules are like those of a large repository.
+// benchmarkRules are like the rules of a large repository.
 func benchmarkRules() string {
 	var b strings.Builder
 	b.WriteString("* @acme/everyone\n*.md @acme/docs\n**/testdata/ @acme/quality\n")
@@ -189,7 +189,7 @@ func BenchmarkCodeowners(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for b.Loop() { // a file that only the first line is about, so all are tried
+	for b.Loop() { // only the first line matches, so all are tried
 		if c.Team("packages/checkout/src/components/table/Row.tsx") != "@acme/everyone" {
 			b.Fatal("another team")
 		}
@@ -206,8 +206,8 @@ func BenchmarkParseCodeowners(b *testing.B) {
 	}
 }
 
-// BenchmarkHostilePattern has patterns and paths of full length that nearly fit. A file has up to
-// MaxRules of them.
+// BenchmarkHostilePattern has patterns and paths of maximum length that nearly match. A file may
+// have MaxRules of them.
 func BenchmarkHostilePattern(b *testing.B) {
 	for name, tt := range map[string]struct{ pattern, path string }{
 		"deep":      {strings.Repeat("**/a/", 50) + "b", strings.Repeat("a/", 510) + "c"},

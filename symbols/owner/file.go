@@ -8,11 +8,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
 )
 
-// maxText bounds each text of a file, in bytes.
+// maxText is the maximum length of each text of a file, in bytes.
 const maxText = 500
 
-// Parse reads a file of rules, which extend the default ones; see docs/owners.md. It has at most
-// 1 MiB and [MaxRules] entries. Errors name the line.
+// Parse parses a file of rules, which extend the default ones; see docs/owners.md. The file may
+// have 1 MiB and [MaxRules] entries. Errors contain the line number.
 func Parse(r io.Reader) (*Rules, error) {
 	v, err := strictyaml.Read(r)
 	if err != nil {
@@ -23,7 +23,7 @@ func Parse(r io.Reader) (*Rules, error) {
 		return nil, err
 	}
 	if len(top) == 0 {
-		return nil, errors.New("nothing in it: give it app, frameworks, packages or teams")
+		return nil, errors.New("the file is empty; add app, frameworks, packages or teams")
 	}
 	app, err := top["app"].Fields("packages", "sources")
 	if err != nil {
@@ -47,7 +47,7 @@ func Parse(r io.Reader) (*Rules, error) {
 	return f.rules, nil
 }
 
-// file is a file that is being read.
+// file is the state of parsing a file.
 type file struct {
 	rules   *Rules
 	entries int
@@ -85,7 +85,7 @@ func (f *file) packageName(to *names) func(strictyaml.Value) error {
 	}
 }
 
-// pathOf reads entries with a pattern of paths and a text in field.
+// pathOf returns a function that parses an entry with a pattern of paths and a text in field.
 func pathOf(to *pathRules, field string) func(strictyaml.Value) error {
 	return func(item strictyaml.Value) error {
 		fields, err := item.Fields("path", field)
@@ -115,7 +115,7 @@ func addPath(to *pathRules, item strictyaml.Value, path, text string) error {
 	return nil
 }
 
-// text reads a text that is not empty; what names it in errors.
+// text parses a non-empty text; what is its name in errors.
 func text(v strictyaml.Value, what string) (string, error) {
 	text, err := v.Text()
 	if err != nil {
@@ -123,7 +123,7 @@ func text(v strictyaml.Value, what string) (string, error) {
 	}
 	unfit := func(r rune) bool { return r < ' ' || r == 0x7f }
 	if text == "" || len(text) > maxText || strings.ContainsFunc(text, unfit) {
-		return "", v.Errorf("%s: give it a text of up to %d bytes, without control characters", what, maxText)
+		return "", v.Errorf("%s: use a text of up to %d bytes, without control characters", what, maxText)
 	}
 	return text, nil
 }

@@ -9,8 +9,8 @@ import (
 
 func TestParseRefuses(t *testing.T) {
 	for file, want := range map[string]string{
-		"":                                        "nothing in it: give it app, frameworks, packages or teams",
-		"# nothing":                               "nothing in it",
+		"":                                        "the file is empty; add app, frameworks, packages or teams",
+		"# nothing":                               "the file is empty",
 		"teams:\n  - a":                           "line 2: a list entry is not a mapping with the keys path, team",
 		"apps: []":                                "line 1: unknown key \"apps\"; known keys are app, frameworks, packages, teams",
 		"app: [a]":                                "line 1: app is not a mapping with the keys packages, sources",
@@ -20,17 +20,17 @@ func TestParseRefuses(t *testing.T) {
 		"frameworks: ['@a']":                      "is not the name of a package",
 		"frameworks: ['@/a']":                     "is not the name of a package",
 		"frameworks: ['@a/b/c']":                  "is not the name of a package",
-		"frameworks: ['a[0-9]']":                  `"a[0-9]": [ ] is not for such patterns`,
-		"frameworks:\n  - \"\"":                   "line 2: a name: give it a text of up to 500 bytes",
-		"app:\n  sources:\n    - '!src/x'":        `line 3: "!src/x": ! is not for such patterns`,
+		"frameworks: ['a[0-9]']":                  `"a[0-9]": [ ] is not supported`,
+		"frameworks:\n  - \"\"":                   "line 2: a name: use a text of up to 500 bytes",
+		"app:\n  sources:\n    - '!src/x'":        `line 3: "!src/x": ! is not supported`,
 		"app:\n  sources:\n    - /":               `line 3: "/": an empty pattern`,
 		"packages:\n  - {path: a}":                "line 2: name is missing: an entry has path and name",
 		"packages:\n  - {name: a}":                "line 2: path is missing: an entry has path and name",
-		"teams:\n  - {path: a, team: \"\"}":       "line 2: team: give it a text",
-		"teams:\n  - {path: a//b, team: x}":       `line 2: "a//b": an empty part (//)`,
+		"teams:\n  - {path: a, team: \"\"}":       "line 2: team: use a text",
+		"teams:\n  - {path: a//b, team: x}":       `line 2: "a//b": an empty path segment (//)`,
 		"teams:\n  - {path: 'a\\', team: x}":      "a backslash at the end",
 		"teams:\n  - {path: a, team: x, name: y}": "line 2: unknown key \"name\"; known keys are path, team",
-		"teams:\n  - {path: " + strings.Repeat("a", 501) + ", team: x}": "line 2: path: give it a text of up to 500 bytes",
+		"teams:\n  - {path: " + strings.Repeat("a", 501) + ", team: x}": "line 2: path: use a text of up to 500 bytes",
 	} {
 		if _, err := Parse(strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: got %v, want %s", file, err, want)

@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Finder finds the owners of the frames of a response. It decides once for each file. It is safe
-// for concurrent use if origin is.
+// Finder finds the owners of the frames of a response. It decides once per file. It is safe for
+// concurrent use if origin is.
 type Finder struct {
 	rules  *Rules
 	origin func(trie.Frame) Origin
@@ -20,12 +20,12 @@ type Finder struct {
 
 // evidence is everything that an owner depends on.
 type evidence struct {
-	trie.Frame // without its place, and with a name only if it has no resource
+	trie.Frame // without its place; with a name only if it has no resource
 	Origin
 }
 
-// NewFinder returns a Finder. origin returns the symbols' data about a frame; nil is for frames
-// without symbols.
+// NewFinder returns a Finder. origin returns the symbols' data about a frame; it may be nil without
+// symbols.
 func NewFinder(rules *Rules, origin func(trie.Frame) Origin) *Finder {
 	if origin == nil {
 		origin = func(trie.Frame) Origin { return Origin{} }
@@ -81,10 +81,10 @@ func (x *Finder) ByTeam(f trie.Frame) trie.Frame {
 	}
 }
 
-// ByPackage returns the frame for the package of f, with its version if known: "lodash@4.17.21". All
-// that is no package is in parentheses: "(app)", "(browser)", "(runtime webpack)" and others as
-// [Finder.ByOwner] has them. A script without a known source and package is "(unmapped HOST)",
-// "(node)" or "(wasm)", or "(app)" if it came from no host. Frames in parentheses stay.
+// ByPackage returns the frame for the package of f, with its version if known: "lodash@4.17.21".
+// Code outside packages is in parentheses: "(app)", "(browser)", "(runtime webpack)" and the rest
+// like in [Finder.ByOwner]. A script without a known source and package is "(unmapped HOST)",
+// "(node)" or "(wasm)", or "(app)" if it has no host. Frames in parentheses are unchanged.
 func (x *Finder) ByPackage(f trie.Frame) trie.Frame {
 	o := x.Of(f)
 	switch {
@@ -98,7 +98,8 @@ func (x *Finder) ByPackage(f trie.Frame) trie.Frame {
 	return trie.Frame{Name: o.Name}
 }
 
-// withoutPackage is ByPackage for a frame of no package: its owner says less of scripts without a source.
+// withoutPackage is ByPackage for a frame outside packages. It is more specific than the owner for
+// scripts without a source.
 func (x *Finder) withoutPackage(f trie.Frame, o Owner) trie.Frame {
 	switch {
 	case x.origin(f).Source != "" || f.Resource == "":
@@ -116,8 +117,8 @@ func (x *Finder) withoutPackage(f trie.Frame, o Owner) trie.Frame {
 	return Owner{Kind: App}.Frame()
 }
 
-// ByFile returns the frame for the source file of f, or for its script if no source is known. A
-// frame without either stays.
+// ByFile returns the frame for the source file of f, or for its script if the source is unknown. A
+// frame without either is unchanged.
 func ByFile(f trie.Frame) trie.Frame {
 	if f.Resource == "" {
 		return f

@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// sources says of a frame whose resource is a path that it is of the source with that path.
+// sources returns an origin whose source is the resource of a frame, if that is a path.
 func sources(teams *Codeowners) func(trie.Frame) Origin {
 	return func(f trie.Frame) Origin {
 		switch {
@@ -58,7 +58,7 @@ func TestBy(t *testing.T) {
 	}
 }
 
-// Without symbols, the package is told by the script alone.
+// Without symbols, only the script determines the package.
 func TestByPackageOfScripts(t *testing.T) {
 	x := NewFinder(Default(), nil)
 	for resource, want := range map[string]string{
@@ -80,8 +80,7 @@ func TestByPackageOfScripts(t *testing.T) {
 	}
 }
 
-// A file is decided once, but not for two builds that say different things of it, and frames
-// without a script are told apart by their names.
+// A file is decided once per origin, and frames without a script are distinguished by their names.
 func TestFinderRemembers(t *testing.T) {
 	var from Origin
 	x := NewFinder(Default(), func(trie.Frame) Origin { return from })

@@ -3,13 +3,13 @@ package owner
 import "github.com/fieldtrie/fieldtrie/trie"
 
 // FoldOthers returns p with the code of other owners collapsed: nested calls within one owner
-// become one node, the frame of the owner. The app's code stays as it is, below the owners that
-// call it. Flame graphs show this.
+// become one node, the frame of the owner. The app's code is unchanged, below the owners that call
+// it. Flame graphs use this.
 //
-// A browser function called by an owner becomes part of that node: it worked for the owner.
-// Browser functions called by the app stay, and so do frames for work of the browser, such as
-// (gc), as these tell where to optimise. Scripts without symbols may be the app's, so they stay,
-// too.
+// A browser function called by an owner becomes part of that node, since it worked for the owner.
+// Browser functions called by the app are kept, and so are frames for work of the browser, such as
+// (gc), because they show where to optimise. Scripts without symbols may belong to the app, so they
+// are kept, too.
 //
 // In each group, the sums of self times and of samples stay the same, and so do self time, total
 // and samples of each function that is [App] or [Unmapped]. FoldOthers is idempotent and commutes
@@ -23,7 +23,7 @@ func FoldOthers(p *trie.Profile, of func(trie.Frame) Owner) *trie.Profile {
 		}
 	}
 	m := newMove(p, shown)
-	folded := make([]bool, len(p.Nodes)) // into the node of an owner
+	folded := make([]bool, len(p.Nodes)) // merged into the node of an owner
 	for i := 1; i < len(p.Nodes); i++ {
 		n := p.Nodes[i]
 		is := roles[n.Frame].is
@@ -42,15 +42,14 @@ func FoldOthers(p *trie.Profile, of func(trie.Frame) Owner) *trie.Profile {
 	return m.profile()
 }
 
-// OnlyApp returns p with only the functions of the app. The time of other code goes to the app's
-// function that called it, directly or through others. Time without a function of the app on the
-// stack goes to a node for each owner at the root. There, functions of the browser are treated as
-// in [FoldOthers], and are "(browser)" without a caller. OnlyApp shows the app's developers what
+// OnlyApp returns p with only the functions of the app. The time of other code is added to the
+// app's function that called it, directly or indirectly. Time without a function of the app on the
+// stack is added to a node for each owner at the root. There, functions of the browser are treated
+// as in [FoldOthers], and are "(browser)" without a caller. OnlyApp shows the app's developers what
 // they can change themselves.
-//
-// In each group, the sums of self times and of samples stay the same, and so does the total of
-// each function of the app. OnlyApp of OnlyApp, or of [FoldOthers], is OnlyApp, and it commutes
-// with [trie.Merge]. For the reach see [trie.Profile.Coalesce].
+// In each group, the sums of self times and of samples stay the same, and so does the total of each
+// function of the app. OnlyApp is idempotent, OnlyApp of [FoldOthers] equals OnlyApp, and it
+// commutes with [trie.Merge]. For the reach see [trie.Profile.Coalesce].
 func OnlyApp(p *trie.Profile, of func(trie.Frame) Owner) *trie.Profile {
 	roles := rolesOf(&p.Trie, of)
 	shown := make([]trie.Frame, len(roles))
@@ -90,10 +89,10 @@ type is uint8
 
 const (
 	app      is = iota
-	other       // a function of somebody else
+	other       // a function of another owner
 	native      // a function of the browser
-	mark        // what says what the browser did
-	unmapped    // perhaps the app's
+	mark        // work of the browser, such as (gc)
+	unmapped    // possibly the app's
 )
 
 func rolesOf(t *trie.Trie, of func(trie.Frame) Owner) []role {
@@ -121,10 +120,10 @@ func rolesOf(t *trie.Trie, of func(trie.Frame) Owner) []role {
 type move struct {
 	from   *trie.Profile
 	out    *trie.Profile
-	shown  []trie.Frame   // by the frame of from
-	frames []trie.FrameID // of out by the frame of from, one more; 0 is none yet
-	to     []trie.NodeID  // of out by the node of from
-	again  []bool         // by the node of from: one that called it has become the same node
+	shown  []trie.Frame   // by frame of from
+	frames []trie.FrameID // 1 + frame of out, by frame of from; 0 is none yet
+	to     []trie.NodeID  // of out, by node of from
+	again  []bool         // by node of from: a caller has become the same node
 }
 
 func newMove(from *trie.Profile, shown []trie.Frame) *move {
@@ -154,10 +153,10 @@ func (m *move) join(i int) {
 	m.to[i], m.again[i] = m.to[m.from.Nodes[i].Parent], true
 }
 
-// findRepeats finds the nodes with an ancestor that has become the same node, however far up.
-// Those with one in the app join their parent.
+// findRepeats finds the nodes with an ancestor, at any distance, that has become the same node.
+// Nodes with such an ancestor in the app join their parent.
 func (m *move) findRepeats(inApp []bool) {
-	open := make([]int, len(m.out.Nodes)) // how many nodes of the stack that is walked have become it
+	open := make([]int, len(m.out.Nodes)) // by node of out: how often it is on the current stack
 	var stack []trie.NodeID
 	for n, depth := range m.from.Preorder() {
 		for len(stack) >= depth {
@@ -179,7 +178,7 @@ func (m *move) profile() *trie.Profile {
 		to.Labels, to.Coverage = from.Labels, from.Coverage
 		for n, w := range from.Weights.All() {
 			if m.again[n] {
-				w.Reach = 0 // every view that touched it touched the one that called it, too
+				w.Reach = 0 // every view that reached it also reached its caller
 			}
 			to.Weights.Add(m.to[n], w)
 		}

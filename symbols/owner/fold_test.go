@@ -12,8 +12,8 @@ import (
 
 func ofTest() func(trie.Frame) Owner { return NewFinder(Default(), sources(nil)).Of }
 
-// frameOf returns a frame for a short text: /name is the app's, name:function a package's,
-// !function a script without symbols, and all else has no script.
+// frameOf returns a frame for a short text: /name belongs to the app, name:function to a package,
+// function to a script without symbols, and any other text has no script.
 func frameOf(text string) trie.Frame {
 	if name, ok := strings.CutPrefix(text, "/"); ok {
 		return trie.Frame{Name: name, Resource: "src/" + name + ".ts", Line: 1}
@@ -41,7 +41,7 @@ func profileOf(stacks ...string) *trie.Profile {
 		n := p.Insert(stack...)
 		p.Add(nil, n, trie.Weight{Self: self, Samples: int64(i + 1), Reach: 1})
 		for m := range p.Stack(p.Nodes[n].Parent) {
-			p.Add(nil, m, trie.Weight{Reach: 1}) // each stack is of a page view of its own
+			p.Add(nil, m, trie.Weight{Reach: 1}) // each stack belongs to a different page view
 		}
 	}
 	p.Views = int64(len(stacks))
@@ -116,7 +116,7 @@ func TestFoldAndOnly(t *testing.T) {
 	}
 }
 
-// randomProfile returns a profile that depends on seed alone.
+// randomProfile returns a random profile that depends only on seed.
 func randomProfile(seed uint64) *trie.Profile {
 	r := rand.New(rand.NewPCG(seed, 3))
 	frames := []string{
@@ -188,8 +188,8 @@ func checkSums(t *testing.T, name string, got, want *trie.Profile) {
 	}
 }
 
-// checkFunctions checks that the functions of some owners have the same totals in p and q, and
-// the same self times and samples if these stay, too.
+// checkFunctions checks that the functions of some owners have the same totals in p and q, and with
+// self also the same self times and samples.
 func checkFunctions(t *testing.T, name string, p, q *trie.Profile, whose func(Owner) bool, self bool) {
 	t.Helper()
 	weigh := func(p *trie.Profile) map[trie.Frame]trie.Function {
@@ -210,7 +210,7 @@ func checkFunctions(t *testing.T, name string, p, q *trie.Profile, whose func(Ow
 			t.Errorf("%s: %v weighs %+v, want %+v", name, f, after[f], want)
 		}
 	}
-	if !self { // OnlyApp makes (unmapped), which is no function of the app
+	if !self { // OnlyApp creates (unmapped), which is not a function of the app
 		return
 	}
 	for f := range after {

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxName bounds the text matched by more than one of * and ?, in bytes: no filesystem has
-// longer names.
+// maxName is the maximum length of a text matched by more than one of * and ?, in bytes: no file
+// system has longer names.
 const maxName = 255
 
 // glob is a text in which * is any text and ? any character; a backslash escapes the next
 // character. Most globs have no wildcard, or one star.
 type glob struct {
 	first, last string // before the first and after the last of * and ?
-	between     []rune // from the first of them to the last; nil: there are none, and first is all
+	between     []rune // from the first wildcard to the last; nil: none, and first is the complete text
 }
 
 // Wildcards in glob.between.
@@ -25,7 +25,7 @@ const (
 
 func newGlob(text string) (glob, error) {
 	if text == "" {
-		return glob{}, errors.New("an empty part (//)")
+		return glob{}, errors.New("an empty path segment (//)")
 	}
 	if !strings.ContainsAny(text, `*?[\`) {
 		return glob{first: text}, nil
@@ -41,7 +41,7 @@ func newGlob(text string) (glob, error) {
 			escaped = true
 			continue
 		case c == '[':
-			return glob{}, errors.New(`[ ] is not for such patterns; a bracket itself is written \[`)
+			return glob{}, errors.New(`[ ] is not supported; write a literal bracket as \[`)
 		case c == '*':
 			if n := len(all); n > 0 && all[n-1] == anyText {
 				continue
@@ -60,7 +60,7 @@ func newGlob(text string) (glob, error) {
 	}
 	switch {
 	case escaped:
-		return glob{}, errors.New(`a backslash at the end; a backslash itself is written \\`)
+		return glob{}, errors.New(`a backslash at the end; write a literal backslash as \\`)
 	case first < 0:
 		return glob{first: string(all)}, nil
 	}
@@ -72,7 +72,7 @@ func (g *glob) all() bool {
 	return g.first == "" && g.last == "" && len(g.between) == 1 && g.between[0] == anyText
 }
 
-// fits reports whether the whole of s matches. A star takes as little as possible, and only
+// fits reports whether the pattern matches all of s. A star takes as little as possible, and only
 // the last star reached is ever extended.
 func (g *glob) fits(s string) bool {
 	if g.between == nil {
@@ -88,7 +88,7 @@ func (g *glob) fits(s string) bool {
 	if len(s) > maxName {
 		return false
 	}
-	i, k := 0, 0               // in between, in s
+	i, k := 0, 0               // positions in between and in s
 	afterStar, resume := -1, 0 // where the last star ended
 	for i < len(g.between) || k < len(s) {
 		if i < len(g.between) && g.between[i] == anyText {

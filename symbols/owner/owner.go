@@ -1,9 +1,9 @@
-// Package owner finds the owner of a function's code: the app, and a team within it, or a
-// package, a framework, a bundler, another company.
+// Package owner finds the owner of a function's code: the app, and a team within it, or a package,
+// a framework, a bundler or a third party.
 //
-// [Rules] decide for one frame. A [Finder] caches the decisions for the frames of a response,
-// and maps each frame to one for all code of its owner, team, package or file. [FoldOthers] and
-// [OnlyApp] collapse the code of other owners in a profile without losing time.
+// [Rules] determine the owner of one frame. A [Finder] caches the owners of the frames of a
+// response, and maps each frame to a frame for all code of its owner, team, package or file.
+// [FoldOthers] and [OnlyApp] collapse the code of other owners in a profile without losing time.
 //
 // For a frame without symbols, only the script decides. Frames named by symbols have an [Origin]
 // with more: the source file, and the CODEOWNERS file of the build.
@@ -19,20 +19,19 @@ import (
 // Kind is a kind of owner.
 type Kind string
 
-// The kinds.
 const (
 	App        Kind = "app"
 	Package    Kind = "package"     // a library
 	Framework  Kind = "framework"   // a package that calls the app more than the app calls it
 	Runtime    Kind = "runtime"     // added to a build by a bundler
-	ThirdParty Kind = "third-party" // a script of another host; nothing more is stored about it
-	Extension  Kind = "extension"   // of the browser
+	ThirdParty Kind = "third-party" // a script of another host, about which nothing else is stored
+	Extension  Kind = "extension"   // browser extension
 	Browser    Kind = "browser"     // the browser itself: code without a script, or a script of its own
 	Unmapped   Kind = "unmapped"    // a script without a known source
-	Unknown    Kind = "unknown"     // unknown: hidden code, or code left out of a pruned profile
+	Unknown    Kind = "unknown"     // hidden code, or code that a pruned profile omits
 )
 
-// named holds the kinds whose owners have names.
+// named has the kinds whose owners have names.
 var named = map[Kind]bool{
 	App: false, Package: true, Framework: true, Runtime: true, ThirdParty: true,
 	Extension: false, Browser: false, Unmapped: false, Unknown: false,
@@ -41,17 +40,16 @@ var named = map[Kind]bool{
 // Owner is the owner of code.
 type Owner struct {
 	Kind Kind `json:"kind"`
-	// Name is the name of the package or of the bundler, or the host of a third party; otherwise
-	// "".
+	// Name is the name of the package or bundler, or the host of a third party; otherwise "".
 	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"` // of the package, such as 19.2.0; "" if not known
-	// Team is the team of the source, as given by a CODEOWNERS file; "" for none. Several teams
-	// of one source are one text, separated by a space.
+	// Team is the team of the source from a CODEOWNERS file, or "". Several teams are separated by
+	// a space.
 	Team string `json:"team,omitempty"`
 }
 
 // String returns the kind and the name, such as "app", "framework react-dom" or "third-party
-// cdn.example.com". Versions and teams are not part of it.
+// cdn.example.com". It does not include version and team.
 func (o Owner) String() string {
 	if o.Name == "" {
 		return string(o.Kind)
@@ -90,8 +88,8 @@ func standsFor(name string) (Owner, bool) {
 	return Owner{Kind: Kind(kind), Name: of}, known && (of == "" || hasName)
 }
 
-// marker reports whether a frame is not a function, but stands for work of the browser or for
-// something left out. Such a frame says more than the name of its owner.
+// marker reports whether a frame is not a function, but represents work of the browser or omitted
+// code. Such a frame is more specific than its owner.
 func marker(f trie.Frame) bool {
 	switch f.Name {
 	case trie.FrameGC, trie.FrameStyle, trie.FrameLayout, trie.FramePaint, trie.FrameIdle, trie.FrameProgram, trie.FrameOther:

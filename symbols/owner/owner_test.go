@@ -35,7 +35,7 @@ func TestOwnerTexts(t *testing.T) {
 	}
 }
 
-// The frames that ingest makes of what it hides are those of their owners.
+// Frames that replace hidden code belong to the owners of that code.
 func TestOwnerFramesAreThoseOfIngest(t *testing.T) {
 	if got, want := (Owner{Kind: ThirdParty, Name: "ads.example"}).Frame(), trie.ThirdParty("ads.example"); got != want {
 		t.Errorf("got %v, want %v", got, want)

@@ -55,8 +55,7 @@ func (n *names) has(name string) bool {
 	return false
 }
 
-// modulesFolder is the prefix of the path of an installed source, which is not in the
-// repository.
+// modulesFolder is the prefix of the path of an installed source, which is not in the repository.
 const modulesFolder = "node_modules/"
 
 // packageOf returns the package of a source, or "". Files that tools put into node_modules
@@ -73,9 +72,9 @@ func packageOf(source string) string {
 	return name
 }
 
-// ignoredName returns a name for code that a build marks as not the app's and that is in no
-// package: its path up to the folder, or file, in a folder for third-party code, otherwise the
-// top-level folder.
+// ignoredName returns a name for code that a build marks as third-party and that is in no package:
+// its path up to the folder, or file, in a folder for third-party code, otherwise the top-level
+// folder.
 func ignoredName(source string) string {
 	end := strings.IndexByte(source, '/')
 	for from := 0; ; {
@@ -100,7 +99,7 @@ func ignoredName(source string) string {
 
 // bundlerOf returns the bundler that added a source to the build, or "".
 func bundlerOf(source, pkg string) string {
-	if i := strings.IndexByte(source, 0); i >= 0 { // a module that a plugin of Rollup makes up
+	if i := strings.IndexByte(source, 0); i >= 0 { // a virtual module of a Rollup plugin
 		for _, bundler := range []string{"vite", "rolldown"} {
 			if strings.HasPrefix(source[i+1:], bundler) {
 				return bundler
@@ -133,8 +132,8 @@ func bundlerOf(source, pkg string) string {
 	return ""
 }
 
-// webpackModule reports whether a path in webpack/ is one that webpack invented, and not a
-// folder of the app with that name.
+// webpackModule reports whether a path in webpack/ is a virtual module of webpack, not a folder of
+// the app with that name.
 func webpackModule(path string) bool {
 	for _, made := range []string{"bootstrap", "runtime/", "container/", "container_", "sharing/", "startup", "before-startup", "after-startup", "universalModuleDefinition"} {
 		if strings.HasPrefix(path, made) {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Bounds in bytes. No path of a repository exceeds them.
+// Limits in bytes. No path of a repository exceeds them.
 const (
 	maxPattern = 256
 	maxPath    = 1024
 )
 
-// pattern is a pattern of paths of a CODEOWNERS file: like those of .gitignore, without ! and [
-// ], and a last part * does not match in subfolders.
+// pattern is a path pattern of a CODEOWNERS file. Its syntax is like .gitignore, without ! and [ ],
+// and a last segment * does not match in subfolders.
 //
 //	*.js       files of that name in all folders
 //	/docs/     all below docs at the top
@@ -31,13 +31,13 @@ type part struct {
 	deep bool
 }
 
-// tail says what may follow the parts of a pattern in a path.
+// tail is what may follow the segments of a pattern in a path.
 type tail uint8
 
 const (
-	anything  tail = iota // nothing, or what is below a folder
-	nothing               // it was the name of a file
-	something             // it was the name of a folder
+	anything  tail = iota // nothing, or content of a folder
+	nothing               // it matched a file
+	something             // it matched a folder
 )
 
 // newPattern reads a pattern.
@@ -48,7 +48,7 @@ func newPattern(text string) (pattern, error) {
 	case len(text) > maxPattern:
 		return pattern{}, fmt.Errorf("a pattern of over %d bytes", maxPattern)
 	case text[0] == '!':
-		return pattern{}, errors.New("! is not for such patterns; write a later line for what is another's")
+		return pattern{}, errors.New("! is not supported; write a later line for files with another owner")
 	}
 	var p pattern
 	path, folder := strings.CutSuffix(text, "/")
@@ -87,11 +87,11 @@ func newPattern(text string) (pattern, error) {
 	return p, nil
 }
 
-// fits reports whether path, in parts, matches the pattern. Each ** takes as few parts as
-// possible, which leaves the most to those after it. So only the last one ever has to take more,
-// and no part is compared twice with the same part of the pattern.
+// fits reports whether path, in segments, matches the pattern. Each ** takes as few segments as
+// possible, which leaves the most to later ones. So only the last ** may need to take more, and no
+// segment is compared twice with the same segment of the pattern.
 func (p *pattern) fits(path []string) bool {
-	i, k := 0, 0               // in the pattern, in the path
+	i, k := 0, 0               // positions in the pattern and in the path
 	afterDeep, resume := -1, 0 // where the last ** ended
 	for {
 		switch {
@@ -134,8 +134,8 @@ type pathRule struct {
 	text string
 }
 
-// of returns the text of the last matching rule, and false if none matches. A path that is too
-// long matches none.
+// of returns the text of the last matching rule, and false if none matches. A path that is too long
+// matches none.
 func (r pathRules) of(path string) (text string, ok bool) {
 	if len(r) == 0 || len(path) > maxPath {
 		return "", false

@@ -63,10 +63,10 @@ func TestPatternRefuses(t *testing.T) {
 		"":                       "empty pattern",
 		"/":                      "empty pattern",
 		"//":                     "empty pattern",
-		"!a":                     "! is not for such patterns",
-		"a[bc]":                  "[ ] is not for such patterns",
-		"a//b":                   "an empty part",
-		"//a":                    "an empty part",
+		"!a":                     "! is not supported",
+		"a[bc]":                  "[ ] is not supported",
+		"a//b":                   "an empty path segment",
+		"//a":                    "an empty path segment",
 		`a\`:                     "a backslash at the end",
 		strings.Repeat("a", 257): "over 256 bytes",
 	} {
@@ -76,7 +76,7 @@ func TestPatternRefuses(t *testing.T) {
 	}
 }
 
-// A leading ./ or / of a path does not matter, and of several rules the last counts.
+// A leading ./ or / of a path is ignored, and the last matching rule applies.
 func TestPathRules(t *testing.T) {
 	var rules pathRules
 	for _, text := range []string{"*", "/src/", "/src/a.ts", ".github/"} {
@@ -102,7 +102,7 @@ func TestPathRules(t *testing.T) {
 	}
 }
 
-// expression is a pattern as a regular expression, by the rules of .gitignore as they are written.
+// expression converts a pattern to a regular expression, following the .gitignore documentation.
 func expression(pattern string) string {
 	path, folder := strings.CutSuffix(pattern, "/")
 	var b strings.Builder

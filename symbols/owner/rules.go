@@ -7,21 +7,21 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
-// Origin is the symbols' data about a frame. The zero Origin means that symbols did not name it;
-// its resource is the URL of a script.
+// Origin is the symbols' data about a frame. The zero Origin means that symbols did not name the
+// frame; its resource is then the URL of a script.
 type Origin struct {
-	Source  string      // path of the source file, normalised; "" if it is not known
-	Ignored bool        // in the ignoreList of the source map: its authors do not call it theirs
-	Version string      // of the package of the source, see [PackageVersion]; "" if not known
-	Teams   *Codeowners // of the repository of the build; nil if there is none
+	Source  string      // normalised path of the source file; "" if unknown
+	Ignored bool        // in the ignoreList of the source map: third-party code
+	Version string      // of the package, see [PackageVersion]; "" if unknown
+	Teams   *Codeowners // of the build; nil if it has none
 }
 
-// Rules decide the owner of a frame. Get them from [Default] or [Parse]. They do not change.
+// Rules determine the owner of a frame. Get them from [Default] or [Parse]. They are immutable.
 type Rules struct {
 	ours       names     // packages of the app
 	own        pathRules // sources of the app
 	frameworks names
-	packages   pathRules // sources of a package, whose name is the text
+	packages   pathRules // sources of a package; the text is its name
 	teams      pathRules
 }
 
@@ -29,7 +29,7 @@ type Rules struct {
 func Default() *Rules {
 	r := new(Rules)
 	for _, name := range frameworks {
-		_ = r.frameworks.add(name) // the list is right, which a test says
+		_ = r.frameworks.add(name) // the list is valid, which a test checks
 	}
 	return r
 }
@@ -45,7 +45,7 @@ func Default() *Rules {
 //   - Without a script: the frames of owners, see [Owner.Frame]; (other) is [Unknown]; the
 //     browser.
 //
-// The rules give the teams of all sources but runtimes. Where they give none, CODEOWNERS does,
+// The rules assign teams to all sources except runtimes. Where they assign none, CODEOWNERS does,
 // except in node_modules, which is not in the repository.
 func (r *Rules) Of(f trie.Frame, from Origin) Owner {
 	switch {

@@ -66,7 +66,7 @@ func TestOf(t *testing.T) {
 		{Default(), Origin{Source: "polyfills.js", Ignored: true}, Owner{Kind: Package, Name: "polyfills.js"}},
 		{Default(), Origin{Source: "src/vendor/d3/arc.js"}, Owner{Kind: App}},
 
-		// What bundlers add.
+		// Code that bundlers add.
 		{Default(), Origin{Source: "webpack/bootstrap"}, Owner{Kind: Runtime, Name: "webpack"}},
 		{Default(), Origin{Source: "webpack/runtime/define property getters", Teams: teams}, Owner{Kind: Runtime, Name: "webpack"}},
 		{Default(), Origin{Source: "webpack/loaders.ts"}, Owner{Kind: App}},
@@ -87,7 +87,7 @@ func TestOf(t *testing.T) {
 		// With rules.
 		{rules, Origin{Source: "node_modules/@acme/cart/index.ts"}, Owner{Kind: App}},
 		{rules, Origin{Source: "node_modules/shop-ui/Button.tsx", Ignored: true}, Owner{Kind: App}},
-		{rules, Origin{Source: "node_modules/@acme/engine/index.ts"}, Owner{Kind: App}}, // ours before all
+		{rules, Origin{Source: "node_modules/@acme/engine/index.ts"}, Owner{Kind: App}},
 		{rules, Origin{Source: "node_modules/@acme-corp/x/index.ts"}, Owner{Kind: Package, Name: "@acme-corp/x"}},
 		{rules, Origin{Source: "node_modules/@tanstack/react-router/x.js"}, Owner{Kind: Framework, Name: "@tanstack/react-router"}},
 		{rules, Origin{Source: "node_modules/react/index.js"}, Owner{Kind: Framework, Name: "react"}},
@@ -120,7 +120,7 @@ func TestOfFramesWithoutSource(t *testing.T) {
 	}
 	for resource, want := range map[string]Owner{
 		"https://shop.example/assets/app-3f9a81bc.js": {Kind: Unmapped},
-		"assets/app.js":                                   {Kind: Unmapped}, // of a script that has symbols
+		"assets/app.js":                                   {Kind: Unmapped}, // a script with symbols
 		"blob:https://shop.example":                       {Kind: Unmapped},
 		"data:text/javascript":                            {Kind: Unmapped},
 		"wasm://wasm/app-3b507e7a":                        {Kind: Unmapped},
@@ -162,7 +162,7 @@ func TestOfFramesWithoutSource(t *testing.T) {
 	}
 }
 
-// Each pattern of the list is one, and stands once.
+// Each pattern of the list is valid and unique.
 func TestFrameworks(t *testing.T) {
 	var n names
 	for i, name := range frameworks {

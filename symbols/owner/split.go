@@ -6,14 +6,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Split returns p with each group split by owner: a group has the samples in which a function of
-// its owner was running, whatever its callers. The groups have an additional label key with the
-// text of [Owner.Frame].
+// Split returns p with each group split by owner: the group of an owner has the samples in which a
+// function of the owner was running, whatever its callers. The groups have an additional label key
+// with the text of [Owner.Frame].
 //
-// Self times and samples add up to those of the original group. So does its coverage: time without
-// a stack stays in a group without an owner. Each new group has the page views and traces of the
-// original group. The reach of a node is a bound, as it is unknown in which page views an owner
-// ran below it: at most that of the original node, and at most the sum of the nodes below it.
+// Self times and samples add up to the values of the original group. So does the coverage: time
+// without a stack stays in a group without an owner. Each new group has the page views and traces
+// of the original group. The reach of a node is an upper bound, because it is unknown in which page
+// views an owner ran below it: at most the reach of the original node, and at most the sum of the
+// nodes below it.
 func Split(p *trie.Profile, key string, of func(trie.Frame) Owner) *trie.Profile {
 	out := &trie.Profile{Trie: p.Trie, Views: p.Views, Traces: p.Traces}
 	owners := make([]string, len(p.Frames))

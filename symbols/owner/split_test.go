@@ -38,8 +38,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// checkSplit checks that the groups of owners add up to what they were, and that no node is in
-// more page views than it was, or in fewer than what is below it.
+// checkSplit checks that the groups of owners add up to the original, and that no node has more
+// page views than before, or fewer than the nodes below it.
 func checkSplit(t *testing.T, p *trie.Profile) {
 	t.Helper()
 	of := ofTest()

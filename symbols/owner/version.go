@@ -8,9 +8,9 @@ import (
 )
 
 // PackageVersion returns the version of the npm package of a file, such as "19.2.0", or "" if its
-// path does not give it. source is the name of a source in a source map, or a URL. It must not be
-// normalised, which drops the version: it is in the folder in which a package manager stores the
-// package, or in the part name@version of a CDN's URL.
+// path does not contain it. source is the name of a source in a source map, or a URL. It must not
+// be normalised, which drops the version: it is in the folder in which a package manager stores the
+// package, or in the segment name@version of a CDN's URL.
 //
 //	node_modules/.pnpm/react@19.2.0/node_modules/react/index.js    also .bun, .deno
 //	.yarn/cache/react-npm-19.2.0-2f1b8c3a44-5e2d….zip/node_modules/react/index.js
@@ -27,7 +27,7 @@ func PackageVersion(source string) string {
 	if i := strings.LastIndex(path, "node_modules/"); i >= 0 {
 		path = strings.TrimSuffix(path[:i], "/")
 	}
-	for path != "" { // the innermost folder that is one of the package
+	for path != "" { // the innermost folder that belongs to the package
 		folder := path[strings.LastIndexByte(path, '/')+1:]
 		if version := storedVersion(folder, name); version != "" {
 			return version
@@ -63,12 +63,12 @@ func storedVersion(folder, name string) string {
 	return ""
 }
 
-// isHash reports whether a text is the short hash before Yarn's long one.
+// isHash reports whether a text is the short hash that precedes Yarn's long one.
 func isHash(text string) bool {
 	return len(text) == 10 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// leadingVersion returns the version at the front of a text: one to three numbers, and an optional
+// leadingVersion returns the version at the start of a text: one to three numbers, and an optional
 // suffix after - or +.
 func leadingVersion(text string) string {
 	text = strings.TrimPrefix(text, "v")
@@ -103,9 +103,9 @@ func isVersionByte(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '.' || c == '-' || c == '+'
 }
 
-// cdns are the hosts that serve packages, with the position of the package in their paths.
+// cdns are the hosts of package CDNs, with the position of the package in their paths.
 var cdns = map[string]struct {
-	before string // the name
+	before string // path before the name
 	libs   bool   // name/version, not name@version
 }{
 	"cdn.jsdelivr.net":     {before: "/npm/"},
@@ -135,7 +135,7 @@ func cdnPackage(resource string) (name, version string) {
 		version, _, _ = strings.Cut(rest, "/")
 		return name, leadingVersion(version)
 	}
-	if host == "esm.sh" { // may have the version of the CDN itself before it
+	if host == "esm.sh" { // the CDN's own version may precede it
 		if first, rest, _ := strings.Cut(path, "/"); first == "stable" || first != "" && first[0] == 'v' && leadingVersion(first) == first[1:] {
 			path = rest
 		}

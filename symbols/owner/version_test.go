@@ -36,9 +36,9 @@ func TestPackageVersion(t *testing.T) {
 		"src/a.ts":                    "",
 		"src/react@19.2.0/a.ts":       "",
 		"node_modules/react/index.js": "",
-		"node_modules/.pnpm/react@19.2.0/node_modules/scheduler/index.js":   "", // beside what it was asked for
+		"node_modules/.pnpm/react@19.2.0/node_modules/scheduler/index.js":   "", // a dependency next to react
 		"node_modules/.pnpm/a@1.0.0/node_modules/a/node_modules/b/index.js": "", // bundled in a
-		"node_modules/.pnpm/a@1.0.0/node_modules/a/node_modules/a/index.js": "", // another one, in a
+		"node_modules/.pnpm/a@1.0.0/node_modules/a/node_modules/a/index.js": "", // another copy in a
 		"node_modules/.pnpm/react@file+react/node_modules/react/index.js":   "", // no version
 		"node_modules/.pnpm/a@https+++x.example+a/node_modules/a/index.js":  "",
 		"node_modules/.store/react-npm-19.2.0/node_modules/react/index.js":  "19.2.0",

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// largeMap returns a map as bundlers write them: a generated line, a tenth of the mappings with
-// names, and contents with an escape in each of their lines.
+// largeMap returns a map like those of bundlers: one generated line, a tenth of the mappings with
+// names, and contents with an escape in each line.
 func largeMap() []byte {
 	r := rand.New(rand.NewPCG(1, 1))
 	var p plainMap

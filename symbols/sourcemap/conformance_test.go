@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/bundles"
 )
 
-// TestConformanceMaps compares the maps of bundlers with what a plain decoder reads from them.
+// TestConformanceMaps compares the maps of bundlers with the results of a simple decoder.
 func TestConformanceMaps(t *testing.T) {
 	maps := 0
 	for name, b := range files(t) {
@@ -32,7 +32,7 @@ func TestConformanceMaps(t *testing.T) {
 	}
 }
 
-// comparePlainly compares m with what encoding/json and decodePlainly read from b.
+// comparePlainly compares m with the results of encoding/json and decodePlainly for b.
 func comparePlainly(t *testing.T, m *Map, b []byte) {
 	var want struct {
 		File, SourceRoot, Mappings, DebugID string
@@ -64,7 +64,7 @@ func comparePlainly(t *testing.T, m *Map, b []byte) {
 	t.Logf("%d sources, %d names, %d mappings", len(m.Sources), len(m.Names), len(m.Mappings()))
 }
 
-// decodePlainly decodes mappings, which are in order and right, as the text of ECMA-426 says it.
+// decodePlainly decodes sorted, valid mappings by the text of ECMA-426.
 func decodePlainly(text string) (mappings []plain) {
 	var sum [5]int32
 	for line, group := range strings.Split(text, ";") {
@@ -100,7 +100,7 @@ func decodePlainly(text string) (mappings []plain) {
 	return mappings
 }
 
-// TestConformancePlaces looks up the functions of the bundles, as V8 gives their places.
+// TestConformancePlaces looks up the functions of the bundles by their places in V8.
 func TestConformancePlaces(t *testing.T) {
 	files := files(t)
 	functions := 0
@@ -130,8 +130,8 @@ func TestConformancePlaces(t *testing.T) {
 	}
 }
 
-// checkFunction checks a row of a truth.json: its place is the beginning of a function in the
-// script, and the map has something before it.
+// checkFunction checks a row of a truth.json: a function of the script begins at its place, and the
+// map has a mapping before it.
 func checkFunction(t *testing.T, p *Positions, m *Map, row []any) {
 	t.Helper()
 	line, column := int32(row[0].(float64))-1, int32(row[1].(float64))-1

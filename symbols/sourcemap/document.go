@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// document is the JSON of a map or of one in a section, before its mappings are decoded.
+// document is the JSON of a map or section, before its mappings are decoded.
 type document struct {
 	file, debugID string
 	sources       []Source
@@ -34,16 +34,16 @@ type reader struct {
 // fields are the undecoded values of a map's keys. A slice is nil if its key is missing.
 type fields struct {
 	document
-	version             int32 // -1 if it is not there
+	version             int32 // -1 if missing
 	root, oldID         string
 	contents            [][]byte
 	ignored, oldIgnored []int32
 }
 
-// aMap names the expected value at the start of a map, for errors.
+// aMap is the expected value at the start of a map, for errors.
 const aMap = "an object, a source map,"
 
-// document reads a map. The last of repeated keys wins.
+// document parses a map. The last of repeated keys applies.
 func (r *reader) document() (document, error) {
 	f := fields{version: -1}
 	err := r.object(aMap, func(key string) error {
@@ -189,10 +189,10 @@ func (r *reader) indices(key string, list *[]int32) error {
 
 func (r *reader) sections(f *fields) error {
 	if r.inSection {
-		return errors.New("sections within sections are not read")
+		return errors.New("nested sections are not supported")
 	}
 	if r.null() {
-		return nil // as tools write it that have the key in all their maps
+		return nil // some tools write this key in all maps
 	}
 	r.inSection = true
 	defer func() { r.inSection = false }()
@@ -205,7 +205,7 @@ func (r *reader) sections(f *fields) error {
 		if i > 0 {
 			last := f.sections[i-1]
 			if s.line < last.line || s.line == last.line && s.column < last.column {
-				return fmt.Errorf("it begins at line %d, column %d, before the section before it", s.line, s.column)
+				return fmt.Errorf("it begins at line %d, column %d, before the previous section", s.line, s.column)
 			}
 		}
 		f.sections = append(f.sections, s)
@@ -232,7 +232,7 @@ func (r *reader) section() (s section, err error) {
 			if r.null() {
 				return nil
 			}
-			return errors.New("url: maps of sections in other files are not read; have the build tool write them into this file")
+			return errors.New("url: sections in other files are not supported; configure the build tool to write them into this file")
 		}
 		return r.skip()
 	})
@@ -269,15 +269,15 @@ func (r *reader) combine(f *fields) (document, error) {
 	doc.debugID = f.id()
 	switch {
 	case f.version >= 0 && f.version != 3:
-		return document{}, fmt.Errorf("version: %d is not read, only 3", f.version)
+		return document{}, fmt.Errorf("version: %d is not supported, only 3", f.version)
 	case doc.sections != nil:
 		return doc, nil
 	case f.version < 0:
-		return document{}, errors.New("no version, which a source map has")
+		return document{}, errors.New("version is missing")
 	case doc.sources == nil:
-		return document{}, errors.New("no sources, which a source map has")
+		return document{}, errors.New("sources is missing")
 	case doc.mappings == nil:
-		return document{}, errors.New("no mappings, which a source map has")
+		return document{}, errors.New("mappings is missing")
 	}
 	if err := r.prefix(doc.sources, f.root); err != nil {
 		return document{}, fmt.Errorf("sourceRoot: %w", err)
@@ -291,7 +291,7 @@ func (r *reader) combine(f *fields) (document, error) {
 	}
 	for i, source := range ignored {
 		if int(source) >= len(doc.sources) {
-			return document{}, fmt.Errorf("%s[%d]: %d, and there are %d sources", key, i, source, len(doc.sources))
+			return document{}, fmt.Errorf("%s[%d]: %d, but there are %d sources", key, i, source, len(doc.sources))
 		}
 		doc.sources[source].Ignored = true
 	}
@@ -301,9 +301,9 @@ func (r *reader) combine(f *fields) (document, error) {
 // id returns the debug ID, under its current or its old name.
 func (f *fields) id() string { return strings.ToLower(cmp.Or(f.debugID, f.oldID)) }
 
-// prefix puts the sourceRoot before names of sources, with a slash between them, as browsers
-// do. A URL stays as it is. The size of the result is checked first, as a long root of many
-// sources takes far more than the map itself.
+// prefix puts the sourceRoot before names of sources, separated by a slash, like browsers do. It
+// does not change URLs. It checks the size of the result first, because a long root of many sources
+// takes far more than the map itself.
 func (r *reader) prefix(sources []Source, root string) error {
 	if root == "" {
 		return nil

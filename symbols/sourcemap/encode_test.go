@@ -14,11 +14,11 @@ type plain struct {
 	Mapping
 }
 
-// plainMap is a map as a list, which the tests encode with the plainest code there is.
+// plainMap is a map as a list, which the tests encode with simple code.
 type plainMap struct {
 	Sources  []Source
 	Names    []string
-	Mappings []plain // in order
+	Mappings []plain // sorted
 }
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -39,7 +39,7 @@ func encodeNumber(n int64) string {
 	}
 }
 
-// encodeMappings encodes mappings, which are in order.
+// encodeMappings encodes sorted mappings.
 func encodeMappings(mappings []plain) string {
 	var text strings.Builder
 	var line, column, source, sourceLine, sourceColumn, name int32
@@ -70,7 +70,7 @@ func encodeMappings(mappings []plain) string {
 	return text.String()
 }
 
-// fields returns the keys of the JSON of p.
+// fields returns the JSON members of p.
 func (p plainMap) fields() map[string]any {
 	var sources, contents []any
 	ignored := []int{}
@@ -89,7 +89,7 @@ func (p plainMap) fields() map[string]any {
 	}
 }
 
-// json returns p as a map.
+// json returns p as JSON.
 func (p plainMap) json() []byte { return encodeJSON(p.fields()) }
 
 // cut returns p as an index map with a section from the beginning and one from each place.
@@ -139,7 +139,7 @@ func plainOf(m *Map) plainMap {
 	return p
 }
 
-// randomMap returns a map with everything that a map may have, and places to cut it at.
+// randomMap returns a random map with all features, and places to cut it.
 func randomMap(r *rand.Rand) (p plainMap, places []plain) {
 	texts := []string{"", "a", "src/a.ts", "ä\u2028𝒳", "\"\\/\b\f\n\r\t\x01", "<script>"}
 	for range 1 + r.IntN(4) {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzRead: what is read has mappings in order and no index out of range, and reads no further
-// than limits allow.
+// FuzzRead checks that accepted maps have sorted mappings and no index out of range, and that
+// reading stays within the limits.
 func FuzzRead(f *testing.F) {
 	for seed := range uint64(8) {
 		p, places := randomMap(rand.New(rand.NewPCG(seed, 4)))
@@ -32,7 +32,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// checkMap checks what holds of every map that was read.
+// checkMap checks properties of every map.
 func checkMap(t *testing.T, m *Map, limits Limits) {
 	t.Helper()
 	if m.Lines() > limits.Lines || len(m.Sources) > limits.Sources || len(m.Names) > limits.Names || len(m.Mappings()) > limits.Mappings {
@@ -72,7 +72,7 @@ func checkMap(t *testing.T, m *Map, limits Limits) {
 	}
 }
 
-// FuzzPositions: an offset where a character begins is found again from its place.
+// FuzzPositions checks that the place of a character leads back to its offset.
 func FuzzPositions(f *testing.F) {
 	scripts, err := filepath.Glob("testdata/*.js")
 	if err != nil || len(scripts) == 0 {

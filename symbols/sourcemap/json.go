@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads JSON of a known shape without a copy of it. It validates the values it returns.
+// scanner reads JSON of a known shape without copying it. It validates the values that it returns.
 // Skipped values must have balanced quotes and brackets, but may be invalid otherwise.
 type scanner struct {
 	text []byte
@@ -48,7 +48,7 @@ func (s *scanner) null() bool {
 // unexpected is the error for a value other than wanted.
 func (s *scanner) unexpected(wanted string) error {
 	found := s.found()
-	return fmt.Errorf("byte %d: %s where %s is wanted", s.at, found, wanted)
+	return fmt.Errorf("byte %d: found %s, want %s", s.at, found, wanted)
 }
 
 // found describes the next value, for errors.
@@ -135,7 +135,7 @@ func (s *scanner) quoted(what string) ([]byte, error) {
 	for {
 		n := bytes.IndexByte(s.text[s.at:], '"')
 		if n < 0 {
-			return nil, fmt.Errorf("byte %d: a string that begins here has no end", begin-1)
+			return nil, fmt.Errorf("byte %d: unterminated string", begin-1)
 		}
 		end := s.at + n
 		s.at = end + 1
@@ -143,7 +143,7 @@ func (s *scanner) quoted(what string) ([]byte, error) {
 		for end-slashes > begin && s.text[end-slashes-1] == '\\' {
 			slashes++
 		}
-		if slashes%2 == 0 { // else the last one escapes the quote
+		if slashes%2 == 0 { // otherwise the last one escapes the quote
 			return s.text[begin:end:end], nil
 		}
 	}
@@ -157,7 +157,7 @@ func (s *scanner) string(what string) ([]byte, error) {
 	}
 	value, bad := unescape(raw)
 	if bad >= 0 {
-		return nil, fmt.Errorf("byte %d: an escape that JSON does not have", s.at-1-len(raw)+bad)
+		return nil, fmt.Errorf("byte %d: invalid escape", s.at-1-len(raw)+bad)
 	}
 	return value, nil
 }
@@ -174,7 +174,7 @@ func unescape(raw []byte) (value []byte, bad int) {
 		}
 		value = append(value, raw[at:at+n]...)
 		at += n
-		if c := unescaped[raw[at+1]]; c != 0 { // raw does not end with a backslash that escapes
+		if c := unescaped[raw[at+1]]; c != 0 { // raw does not end with an escaping backslash
 			value = append(value, c)
 			at += 2
 			continue
@@ -220,7 +220,7 @@ func (s *scanner) index(what string) (int32, error) {
 	digits := s.text[s.at:end]
 	n, err := strconv.ParseUint(string(digits), 10, 31)
 	if err != nil {
-		return 0, fmt.Errorf("byte %d: %.40s where %s is wanted: a whole number from 0 to 2147483647", s.at, digits, what)
+		return 0, fmt.Errorf("byte %d: found %.40s, want %s: a whole number from 0 to 2147483647", s.at, digits, what)
 	}
 	s.at = end
 	return int32(n), nil
@@ -243,7 +243,7 @@ func (s *scanner) skip() error {
 			s.at++
 		case '}', ']':
 			if depth == 0 {
-				return nil // the end of what the value is in
+				return nil // the end of the enclosing value
 			}
 			depth--
 			s.at++
@@ -261,5 +261,5 @@ func (s *scanner) skip() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("byte %d: a value that begins here has no end", begin)
+	return fmt.Errorf("byte %d: unterminated value", begin)
 }

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Limits bound the content of a map. A limit of 0 is that of [DefaultLimits]. The reader of
-// a map bounds its text: contents of sources take no more than that.
+// Limits bounds the content of a map. A zero field selects its value in [DefaultLimits]. The caller
+// of Read bounds the size of the map, which also bounds the contents of sources.
 type Limits struct {
 	Mappings int // of all sections
 	Lines    int // generated lines
@@ -16,9 +16,9 @@ type Limits struct {
 	Text     int // bytes of the names of sources, with their sourceRoot, and of Names
 }
 
-// DefaultLimits returns limits far above any map of a real build, and low enough that a
-// hostile one does no harm: 20 million mappings (400 MB), 5 million lines, 100,000 sources,
-// 2 million names, 10,000 sections and 64 MiB of names.
+// DefaultLimits returns limits far above any map of a real build, and low enough that a malicious
+// map does no harm: 20 million mappings (400 MB), 5 million lines, 100,000 sources, 2 million
+// names, 10,000 sections and 64 MiB of names.
 func DefaultLimits() Limits {
 	return Limits{
 		Mappings: 20_000_000,
@@ -46,12 +46,12 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// tooMany is the error for more than most of things.
+// tooMany returns the error for exceeding a limit of things.
 func tooMany(most int, things string) error {
 	return fmt.Errorf("more than %s%s", grouped(most), things)
 }
 
-// grouped writes a number with a comma before every three digits.
+// grouped formats a number with a comma before every three digits.
 func grouped(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// flatten decodes the mappings of a document and its sections into one map. It counts their size
-// first, so that too many are rejected before memory is allocated.
+// flatten decodes the mappings of a document and its sections into one map. It first counts them,
+// so that too many are rejected before memory is allocated.
 func (doc *document) flatten(limits Limits) (*Map, error) {
 	sections := doc.sections
 	if sections == nil {
@@ -57,7 +57,7 @@ func measure(text []byte) (ends, mappings int) {
 	before := uint8(1)
 	for _, c := range text {
 		separates := digits[c] / separator
-		mappings += int(before &^ separates) // one begins here
+		mappings += int(before &^ separates) // a mapping begins here
 		before = separates
 	}
 	return bytes.Count(text, []byte(";")), mappings
@@ -85,7 +85,7 @@ const (
 	separator = 0x80
 )
 
-// digits has the values of the digits of base64. The sixth bit says that more follow.
+// digits has the values of base64 digits. The sixth bit is the continuation bit.
 var digits = func() (table [256]uint8) {
 	for i := range table {
 		table[i] = noDigit
@@ -105,7 +105,7 @@ func (m *Map) decode(s *section) error {
 		begin: int64(s.column),
 	}
 	text := s.mappings
-	first, sorted := len(m.mappings), true // of the line
+	first, sorted := len(m.mappings), true // first mapping of the line
 	for at := 0; at < len(text); {
 		switch text[at] {
 		case ',':
@@ -138,9 +138,9 @@ func (m *Map) decode(s *section) error {
 
 // decoder decodes the numbers of mappings, which are differences from the previous mapping.
 type decoder struct {
-	sources, names         int64 // how many the section has
-	firstSource, firstName int32 // of the section among those of the map
-	begin                  int64 // the column from which those of the line count
+	sources, names         int64 // number of them in the section
+	firstSource, firstName int32 // index of the section's first in the map
+	begin                  int64 // column at which the section begins
 
 	column, source, line, sourceColumn, name int64
 }
@@ -155,14 +155,14 @@ func (d *decoder) mapping(field *[5]int64, count int) (Mapping, error) {
 		return mapping, nil
 	}
 	if count < 4 {
-		return Mapping{}, fmt.Errorf("a mapping of %d numbers, not 1, 4 or 5", count)
+		return Mapping{}, fmt.Errorf("a mapping has %d numbers, want 1, 4 or 5", count)
 	}
 	d.source += field[1]
 	d.line += field[2]
 	d.sourceColumn += field[3]
 	switch {
 	case d.source < 0 || d.source >= d.sources:
-		return Mapping{}, fmt.Errorf("source %d, and there are %d", d.source, d.sources)
+		return Mapping{}, fmt.Errorf("source %d, but there are %d", d.source, d.sources)
 	case d.line < 0 || d.line > math.MaxInt32:
 		return Mapping{}, outOfRange("original line", d.line)
 	case d.sourceColumn < 0 || d.sourceColumn > math.MaxInt32:
@@ -172,7 +172,7 @@ func (d *decoder) mapping(field *[5]int64, count int) (Mapping, error) {
 	mapping.SourceLine, mapping.SourceColumn = int32(d.line), int32(d.sourceColumn)
 	if count == 5 {
 		if d.name += field[4]; d.name < 0 || d.name >= d.names {
-			return Mapping{}, fmt.Errorf("name %d, and there are %d", d.name, d.names)
+			return Mapping{}, fmt.Errorf("name %d, but there are %d", d.name, d.names)
 		}
 		mapping.Name = d.firstName + int32(d.name)
 	}
@@ -183,8 +183,8 @@ func outOfRange(what string, value int64) error {
 	return fmt.Errorf("%s %d is out of range", what, value)
 }
 
-// sort sorts the mappings of a line, from first on, by column, and keeps the order of equal
-// ones. It sorts numbers, as stable sorting of mappings takes several times as long.
+// sort sorts the mappings of a line, from first on, stably by column. It sorts numbers, because
+// stable sorting of mappings takes several times as long.
 func (m *Map) sort(first int, sorted bool) {
 	if sorted {
 		return
@@ -209,7 +209,7 @@ func numbers(text []byte, field *[5]int64) (count, n int, err error) {
 			break
 		}
 		if count == len(field) {
-			return 0, 0, errors.New("a mapping of more than 5 numbers")
+			return 0, 0, errors.New("a mapping has more than 5 numbers")
 		}
 		if digit < 0x20 { // most numbers have one digit
 			field[count] = signed(uint64(digit))
@@ -239,7 +239,7 @@ func number(text []byte) (value int64, n int, err error) {
 		}
 		if digit == noDigit {
 			char, _ := utf8.DecodeRune(text[n:])
-			return 0, n, fmt.Errorf("%s is no base64 digit", strconv.QuoteRune(char))
+			return 0, n, fmt.Errorf("%s is not a base64 digit", strconv.QuoteRune(char))
 		}
 		sum |= uint64(digit&0x1f) << (bits * n)
 		if sum > math.MaxUint32 || n == 32/bits && digit >= 0x20 {
@@ -252,8 +252,8 @@ func number(text []byte) (value int64, n int, err error) {
 	return 0, 0, errors.New("a number without its last digit")
 }
 
-// signed returns the number whose sign is the lowest bit of u. By ECMA-426, minus zero stands
-// for the least number of 32 bits.
+// signed returns the number whose sign is the lowest bit of u. In ECMA-426, minus zero stands for
+// the smallest 32-bit number.
 func signed(u uint64) int64 {
 	value := int64(u >> 1)
 	if u&1 == 0 {

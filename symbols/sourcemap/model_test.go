@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRandomMaps: a map is read as it was written, as a whole and in sections, and At finds
-// what looking at all mappings finds.
+// TestRandomMaps checks that a map is read as it was written, complete and in sections, and that At
+// agrees with a linear search.
 func TestRandomMaps(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -65,7 +65,7 @@ func checkAt(t *testing.T, m *Map, want plainMap, r *rand.Rand) {
 	}
 }
 
-// TestUnsortedColumns: the order of the mappings in a line is no matter, as long as their places
+// TestUnsortedColumns checks that the order of mappings in a line does not matter if their places
 // differ.
 func TestUnsortedColumns(t *testing.T) {
 	for seed := range uint64(300) {

@@ -6,29 +6,29 @@ import (
 	"sort"
 )
 
-// Positions converts between byte offsets of a text and lines and columns as source maps and V8
-// count them: both from 0, columns in UTF-16 units. Lines end after \n, \r, \r\n, U+2028 and
-// U+2029. A byte order mark before the text has no column.
+// Positions converts between byte offsets of a text and lines and columns as counted by source maps
+// and V8: both from 0, columns in UTF-16 units. Lines end after \n, \r, \r\n, U+2028 and U+2029. A
+// byte order mark before the text has no column.
 //
-// The text is UTF-8 of less than 1 GiB. In invalid UTF-8, each byte that can begin a character
-// is one, and other bytes belong to the previous character.
+// The text is UTF-8 of less than 1 GiB. In invalid UTF-8, each byte that can begin a character is
+// one character, and other bytes belong to the previous character.
 type Positions struct {
 	text []byte
-	// starts has where each line begins.
+	// starts has the offset of each line.
 	starts []int32
-	// units has for each block of bytes the number of UTF-16 units of all characters that begin
-	// before it. It is nil for ASCII, where that is the offset.
+	// units has, for each block of bytes, the number of UTF-16 units of all characters that begin
+	// before it. It is nil for ASCII, where this equals the offset.
 	units []int32
 	// lineUnits has the same for each line.
 	lineUnits []int32
 }
 
-// block is how many bytes share an entry of units. Larger blocks make lookups slower, smaller
-// ones the index larger.
+// block is the number of bytes per entry of units. Larger blocks make lookups slower, smaller ones
+// make the index larger.
 const block = 64
 
-// NewPositions returns an index of text, which must not change while the index is in use. It
-// takes 4 bytes for each line, and for text that is not ASCII as many again and a sixteenth of
+// NewPositions returns an index of text, which must not change while the index is in use. The index
+// takes 4 bytes for each line. For text that is not ASCII it takes as many again and a sixteenth of
 // the text.
 func NewPositions(text []byte) *Positions {
 	begin := 0
@@ -102,11 +102,11 @@ func width(c byte) int32 {
 	return 2
 }
 
-// Lines returns how many lines the text has: one more than there are ends of lines.
+// Lines returns the number of lines: one more than there are line ends.
 func (p *Positions) Lines() int { return len(p.starts) }
 
 // Place returns the line and column of the character that begins at offset. An offset within a
-// character gives the place after it. Offsets outside the text give its start or end.
+// character returns the place after it. Offsets outside the text return its start or end.
 func (p *Positions) Place(offset int) (line, column int32) {
 	offset = min(max(offset, int(p.starts[0])), len(p.text))
 	after, found := slices.BinarySearch(p.starts, int32(offset))
@@ -129,9 +129,9 @@ func (p *Positions) unitsBefore(offset int) int32 {
 	return units
 }
 
-// Offset returns the start of the character at a place. A column beyond its line gives the last
-// character of the line, its line end, and never the next line; in the last line it gives the
-// end of the text. A line beyond the text gives the end of the text. Negative values count as 0.
+// Offset returns the start of the character at a place. A column beyond its line returns the last
+// character of the line, its line end, and never the next line; in the last line it returns the end
+// of the text. A line beyond the text returns the end of the text. Negative values count as 0.
 func (p *Positions) Offset(line, column int32) int {
 	line, column = max(line, 0), max(column, 0)
 	if int(line) >= len(p.starts) {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestStarts: the places that V8 gave for functions are where they begin.
+// TestStarts checks that functions begin at the places that V8 reports.
 func TestStarts(t *testing.T) {
 	b, err := os.ReadFile("testdata/starts.json")
 	if err != nil {
@@ -88,7 +88,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// TestBeyond: places that are not there.
+// TestBeyond converts places outside the text.
 func TestBeyond(t *testing.T) {
 	const most = 1<<31 - 1
 	for _, c := range []struct {
@@ -126,7 +126,7 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// checkPositions goes through a text by character and compares the places with a count.
+// checkPositions iterates over the characters of a text and compares places with a count.
 func checkPositions(t *testing.T, text []byte) {
 	t.Helper()
 	p := NewPositions(text)
@@ -164,8 +164,8 @@ func checkPositions(t *testing.T, text []byte) {
 	}
 }
 
-// checkRoundTrip checks what holds of any bytes: each byte that can begin a character is found
-// again, and no place is outside the text or in the next line.
+// checkRoundTrip checks for any bytes that each character start is found again, and that no place
+// is outside the text or in the next line.
 func checkRoundTrip(t *testing.T, text []byte, line, column int32) {
 	t.Helper()
 	p := NewPositions(text)

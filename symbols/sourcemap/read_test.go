@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestKeys reads maps in the forms that tools write.
+// TestKeys reads maps in the forms of different tools.
 func TestKeys(t *testing.T) {
 	text := func(s string) []byte { return []byte(s) }
 	for _, c := range []struct {
@@ -95,9 +95,9 @@ func TestReadHeader(t *testing.T) {
 		{`)]}'` + "\n" + `{"mappings":"!","file":"a.js","debug_id":"AB","x":[{}]}`, "a.js", "ab", ""},
 		{`{"debug_id":"AB","debugId":"CD","file":null}`, "", "cd", ""},
 		{`{}`, "", "", ""},
-		{`<html>`, "", "", "source map: byte 0: a page of HTML or XML; is it the answer of a server that did not have the map?"},
-		{`{"file":1}`, "", "", "source map: file: byte 8: a number where a string is wanted"},
-		{`{"mappings":"`, "", "", "source map: byte 12: a string that begins here has no end"},
+		{`<html>`, "", "", "source map: byte 0: an HTML or XML page; did a server respond with it because it has no map?"},
+		{`{"file":1}`, "", "", "source map: file: byte 8: found a number, want a string"},
+		{`{"mappings":"`, "", "", "source map: byte 12: unterminated string"},
 	} {
 		h, err := ReadHeader([]byte(c.text))
 		if got := fmt.Sprint(err); h.File != c.file || h.DebugID != c.id || err != nil && got != c.err || err == nil && c.err != "" {
@@ -106,8 +106,8 @@ func TestReadHeader(t *testing.T) {
 	}
 }
 
-// TestShares: a content without escapes takes no memory of its own, and can not be appended to
-// over what follows.
+// TestShares checks that a content without escapes shares memory with the map, with limited
+// capacity.
 func TestShares(t *testing.T) {
 	b := []byte(`{"version":3,"sources":["a"],"sourcesContent":["xyz"],"mappings":""}`)
 	m, err := Read(b, Limits{})
@@ -170,7 +170,7 @@ func TestMappings(t *testing.T) {
 	}
 }
 
-// TestSections cuts sections where the next one begins.
+// TestSections checks that sections end where the next one begins.
 func TestSections(t *testing.T) {
 	section := func(line, column int, mappings string) string {
 		return fmt.Sprintf(`{"offset":{"line":%d,"column":%d},"map":{"version":3,"sources":[],"mappings":%q}}`, line, column, mappings)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRefuse: what is no map, or a broken one, is refused with where and why.
+// TestRefuse checks that invalid maps are refused with the place and the reason.
 func TestRefuse(t *testing.T) {
 	mappings := func(s string) string {
 		return `{"version":3,"sources":["a"],"names":["x"],"mappings":"` + s + `"}`
@@ -17,48 +17,48 @@ func TestRefuse(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing", "", "the file is empty"},
 		{"white space", " \n", "the file is empty"},
-		{"HTML", "\n<!doctype html><title>404", "byte 1: a page of HTML or XML; is it the answer of a server that did not have the map?"},
-		{"guard alone", ")]}'", "byte 0: a line )]} and nothing after it"},
-		{"text", "Not found", "byte 0: 'N' where an object, a source map, is wanted"},
-		{"array", "[1]", "byte 0: an array where an object, a source map, is wanted"},
-		{"null", "null", "byte 0: null where an object, a source map, is wanted"},
-		{"zero byte", "\x00", `byte 0: '\x00' where an object, a source map, is wanted`},
-		{"another object", `{"name":"app","private":true}`, "no version, which a source map has"},
-		{"package.json", `{"name":"app","version":"1.0"}`, "version: byte 24: a string where the number 3 is wanted"},
-		{"version 2", `{"version":2}`, "version: 2 is not read, only 3"},
-		{"version 3.5", `{"version":3.5}`, "version: byte 11: 3.5 where the number 3 is wanted: a whole number from 0 to 2147483647"},
-		{"no sources", `{"version":3,"mappings":""}`, "no sources, which a source map has"},
-		{"no mappings", `{"version":3,"sources":[]}`, "no mappings, which a source map has"},
+		{"HTML", "\n<!doctype html><title>404", "byte 1: an HTML or XML page; did a server respond with it because it has no map?"},
+		{"guard alone", ")]}'", "byte 0: nothing after the line )]}"},
+		{"text", "Not found", "byte 0: found 'N', want an object, a source map,"},
+		{"array", "[1]", "byte 0: found an array, want an object, a source map,"},
+		{"null", "null", "byte 0: found null, want an object, a source map,"},
+		{"zero byte", "\x00", `byte 0: found '\x00', want an object, a source map,`},
+		{"another object", `{"name":"app","private":true}`, "version is missing"},
+		{"package.json", `{"name":"app","version":"1.0"}`, "version: byte 24: found a string, want the number 3"},
+		{"version 2", `{"version":2}`, "version: 2 is not supported, only 3"},
+		{"version 3.5", `{"version":3.5}`, "version: byte 11: found 3.5, want the number 3: a whole number from 0 to 2147483647"},
+		{"no sources", `{"version":3,"mappings":""}`, "sources is missing"},
+		{"no mappings", `{"version":3,"sources":[]}`, "mappings is missing"},
 		{"two maps", mappings("A") + mappings("A"), "byte 58: an object after the end of the map"},
-		{"cut off in a string", `{"version":3,"mappings":"AAAA`, "mappings: byte 24: a string that begins here has no end"},
-		{"cut off at a backslash", `{"version":3,"file":"a\`, "file: byte 20: a string that begins here has no end"},
-		{"cut off in an array", `{"version":3,"sources":["a",`, "sources[1]: byte 28: the end of the file where a string is wanted"},
-		{"cut off after a key", `{"version"`, "byte 10: the end of the file where a colon is wanted"},
-		{"cut off in an unknown value", `{"x":[[{}`, "byte 5: a value that begins here has no end"},
-		{"cut off in an unknown string", `{"x":["`, "byte 6: a string that begins here has no end"},
-		{"no value", `{"x":}`, "byte 5: '}' where a value is wanted"},
-		{"no comma", `{"version":3 "file":""}`, "byte 13: a string where a comma or the end of the object is wanted"},
-		{"comma at the end", `{"version":3,}`, "byte 13: '}' where a key is wanted"},
-		{"no comma in an array", `{"sources":["a" "b"]}`, "sources: byte 16: a string where a comma or the end of the array is wanted"},
-		{"number as file", `{"file":7}`, "file: byte 8: a number where a string is wanted"},
-		{"word as sources", `{"sources":true}`, "sources: byte 11: true where an array is wanted"},
-		{"object as source", `{"sources":["a",{}]}`, "sources[1]: byte 16: an object where a string is wanted"},
-		{"number as content", `{"sourcesContent":[null,5]}`, "sourcesContent[1]: byte 24: a number where a string or null is wanted"},
-		{"bad escape", `{"sourcesContent":["a\xb"]}`, "sourcesContent[0]: byte 21: an escape that JSON does not have"},
-		{"bad code unit", `{"names":["\u12g4"]}`, "names[0]: byte 11: an escape that JSON does not have"},
-		{"signed code unit", `{"names":["\u+123"]}`, "names[0]: byte 11: an escape that JSON does not have"},
-		{"short code unit", `{"names":["\u12"]}`, "names[0]: byte 11: an escape that JSON does not have"},
-		{"null as mappings", `{"mappings":null}`, "mappings: byte 12: null where a string is wanted"},
-		{"ignore list", `{"version":3,"sources":["a"],"ignoreList":[0,1],"mappings":""}`, "ignoreList[1]: 1, and there are 1 sources"},
-		{"negative in the ignore list", `{"x_google_ignoreList":[-1]}`, "x_google_ignoreList[0]: byte 24: -1 where an index of sources is wanted: a whole number from 0 to 2147483647"},
+		{"cut off in a string", `{"version":3,"mappings":"AAAA`, "mappings: byte 24: unterminated string"},
+		{"cut off at a backslash", `{"version":3,"file":"a\`, "file: byte 20: unterminated string"},
+		{"cut off in an array", `{"version":3,"sources":["a",`, "sources[1]: byte 28: found the end of the file, want a string"},
+		{"cut off after a key", `{"version"`, "byte 10: found the end of the file, want a colon"},
+		{"cut off in an unknown value", `{"x":[[{}`, "byte 5: unterminated value"},
+		{"cut off in an unknown string", `{"x":["`, "byte 6: unterminated string"},
+		{"no value", `{"x":}`, "byte 5: found '}', want a value"},
+		{"no comma", `{"version":3 "file":""}`, "byte 13: found a string, want a comma or the end of the object"},
+		{"comma at the end", `{"version":3,}`, "byte 13: found '}', want a key"},
+		{"no comma in an array", `{"sources":["a" "b"]}`, "sources: byte 16: found a string, want a comma or the end of the array"},
+		{"number as file", `{"file":7}`, "file: byte 8: found a number, want a string"},
+		{"word as sources", `{"sources":true}`, "sources: byte 11: found true, want an array"},
+		{"object as source", `{"sources":["a",{}]}`, "sources[1]: byte 16: found an object, want a string"},
+		{"number as content", `{"sourcesContent":[null,5]}`, "sourcesContent[1]: byte 24: found a number, want a string or null"},
+		{"bad escape", `{"sourcesContent":["a\xb"]}`, "sourcesContent[0]: byte 21: invalid escape"},
+		{"bad code unit", `{"names":["\u12g4"]}`, "names[0]: byte 11: invalid escape"},
+		{"signed code unit", `{"names":["\u+123"]}`, "names[0]: byte 11: invalid escape"},
+		{"short code unit", `{"names":["\u12"]}`, "names[0]: byte 11: invalid escape"},
+		{"null as mappings", `{"mappings":null}`, "mappings: byte 12: found null, want a string"},
+		{"ignore list", `{"version":3,"sources":["a"],"ignoreList":[0,1],"mappings":""}`, "ignoreList[1]: 1, but there are 1 sources"},
+		{"negative in the ignore list", `{"x_google_ignoreList":[-1]}`, "x_google_ignoreList[0]: byte 24: found -1, want an index of sources: a whole number from 0 to 2147483647"},
 
-		{"two numbers", mappings("AA"), "mappings: byte 0: a mapping of 2 numbers, not 1, 4 or 5"},
-		{"three numbers", mappings("A,AAA"), "mappings: byte 2: a mapping of 3 numbers, not 1, 4 or 5"},
-		{"six numbers", mappings(";AAAAAA"), "mappings: byte 1: a mapping of more than 5 numbers"},
-		{"no digit", mappings("A;ä"), "mappings: byte 2: 'ä' is no base64 digit"},
-		{"no digit within a number", mappings("Ag!"), "mappings: byte 2: '!' is no base64 digit"},
-		{"old base64", mappings("-"), "mappings: byte 0: '-' is no base64 digit"},
-		{"escape in mappings", mappings(`A\n`), `mappings: byte 1: '\n' is no base64 digit`},
+		{"two numbers", mappings("AA"), "mappings: byte 0: a mapping has 2 numbers, want 1, 4 or 5"},
+		{"three numbers", mappings("A,AAA"), "mappings: byte 2: a mapping has 3 numbers, want 1, 4 or 5"},
+		{"six numbers", mappings(";AAAAAA"), "mappings: byte 1: a mapping has more than 5 numbers"},
+		{"no digit", mappings("A;ä"), "mappings: byte 2: 'ä' is not a base64 digit"},
+		{"no digit within a number", mappings("Ag!"), "mappings: byte 2: '!' is not a base64 digit"},
+		{"old base64", mappings("-"), "mappings: byte 0: '-' is not a base64 digit"},
+		{"escape in mappings", mappings(`A\n`), `mappings: byte 1: '\n' is not a base64 digit`},
 		{"end in a number", mappings("AAAAg"), "mappings: byte 4: a number without its last digit"},
 		{"comma in a number", mappings("AAg,A"), "mappings: byte 2: a number without its last digit"},
 		{"33 bits", mappings("ggggggE"), "mappings: byte 6: a number of more than 32 bits"},
@@ -66,27 +66,27 @@ func TestRefuse(t *testing.T) {
 		{"column before the line", mappings("C,F"), "mappings: byte 2: column -1 is out of range"},
 		{"column of 32 bits", mappings("+/////D,C"), "mappings: byte 8: column 2147483648 is out of range"},
 		{"least number", mappings("B"), "mappings: byte 0: column -2147483648 is out of range"},
-		{"source after the last", mappings("ACAA"), "mappings: byte 0: source 1, and there are 1"},
-		{"source before the first", mappings("AAAA,CDAA"), "mappings: byte 5: source -1, and there are 1"},
+		{"source after the last", mappings("ACAA"), "mappings: byte 0: source 1, but there are 1"},
+		{"source before the first", mappings("AAAA,CDAA"), "mappings: byte 5: source -1, but there are 1"},
 		{"original line", mappings("AADA"), "mappings: byte 0: original line -1 is out of range"},
 		{"original line of 32 bits", mappings("AA+/////DA,AACA"), "mappings: byte 11: original line 2147483648 is out of range"},
 		{"original column", mappings("AAAD"), "mappings: byte 0: original column -1 is out of range"},
-		{"name", mappings("AAAAC"), "mappings: byte 0: name 1, and there are 1"},
-		{"name before the first", mappings("AAAAD"), "mappings: byte 0: name -1, and there are 1"},
+		{"name", mappings("AAAAC"), "mappings: byte 0: name 1, but there are 1"},
+		{"name before the first", mappings("AAAAD"), "mappings: byte 0: name -1, but there are 1"},
 
 		{"section of another file", sections(`{"offset":{"line":0,"column":0},"url":"b.map"}`),
-			"sections[0]: url: maps of sections in other files are not read; have the build tool write them into this file"},
+			"sections[0]: url: sections in other files are not supported; configure the build tool to write them into this file"},
 		{"sections within sections", sections(`{"offset":{"line":0,"column":0},"map":{"version":3,"sections":[]}}`),
-			"sections[0]: map: sections within sections are not read"},
+			"sections[0]: map: nested sections are not supported"},
 		{"sections that go back", sections(`{"offset":{"line":1,"column":5},` + sub + `},{"offset":{"line":1,"column":4},` + sub + `}`),
-			"sections[1]: it begins at line 1, column 4, before the section before it"},
+			"sections[1]: it begins at line 1, column 4, before the previous section"},
 		{"no offset", sections(`{` + sub + `}`), "sections[0]: no offset"},
 		{"no map", sections(`{"offset":{"line":0,"column":0}}`), "sections[0]: no map"},
 		{"negative offset", sections(`{"offset":{"line":0,"column":-3},` + sub + `}`),
-			"sections[0]: offset: byte 54: -3 where a column is wanted: a whole number from 0 to 2147483647"},
+			"sections[0]: offset: byte 54: found -3, want a column: a whole number from 0 to 2147483647"},
 		{"broken section", sections(`{"offset":{"line":0,"column":0},` + sub + `},{"offset":{"line":9,"column":0},"map":{"version":3,"sources":[],"mappings":"AAAA"}}`),
-			"sections[1]: map: mappings: byte 0: source 0, and there are 0"},
-		{"section of another version", sections(`{"map":{"version":1}}`), "sections[0]: map: version: 1 is not read, only 3"},
+			"sections[1]: map: mappings: byte 0: source 0, but there are 0"},
+		{"section of another version", sections(`{"map":{"version":1}}`), "sections[0]: map: version: 1 is not supported, only 3"},
 		{"section before its begin", sections(`{"offset":{"line":0,"column":7},"map":{"version":3,"sources":[],"mappings":"D"}}`),
 			"sections[0]: map: mappings: byte 0: column -1 is out of range"},
 		{"section beyond 32 bits", sections(`{"offset":{"line":0,"column":2147483647},"map":{"version":3,"sources":[],"mappings":"C"}}`),
@@ -106,14 +106,14 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// TestLimits: what is over a limit is refused, and what is just within it is read.
+// TestLimits checks that maps over a limit are refused, and maps at the limit are accepted.
 func TestLimits(t *testing.T) {
 	repeat := func(s string, n int) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }
 	section := `{"offset":{"line":0,"column":0},"map":{"version":3,"sources":["a"],"names":["x"],"mappings":"A,C"}}`
 	for _, c := range []struct {
 		name   string
 		limits Limits
-		text   func(n int) string // with n things
+		text   func(n int) string // with n elements
 		want   string             // for 5, where 4 are allowed
 	}{
 		{"mappings", Limits{Mappings: 4}, func(n int) string { return `{"version":3,"sources":[],"mappings":"` + repeat("A", n) + `;"}` },
@@ -167,7 +167,7 @@ func TestGrouped(t *testing.T) {
 	}
 }
 
-// TestHostile: a megabyte of what takes most takes no more than 64 of memory.
+// TestHostile checks that a megabyte of the most expensive input uses at most 64 MiB of memory.
 func TestHostile(t *testing.T) {
 	const size = 1 << 20
 	array := func(key, element string) string {

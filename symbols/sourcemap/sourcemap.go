@@ -1,9 +1,8 @@
-// Package sourcemap reads source maps, which map the places of a generated script to places in
-// its original files. It reads ECMA-426, https://tc39.es/ecma426/ (formerly revision 3).
-// Sections of index maps become one map, and the keys debugId and ignoreList are accepted under
-// their old names, too.
+// Package sourcemap reads source maps, which map the places of a generated script to places in its
+// original files. It implements ECMA-426, https://tc39.es/ecma426/ (formerly revision 3). Sections
+// of index maps become one map. The old names of the keys debugId and ignoreList are accepted, too.
 //
-// A map is outside input, so its content is bounded by [Limits] and fully checked: the result of
+// A map is untrusted input, so its content is bounded by [Limits] and fully checked: the result of
 // [Read] has its mappings in order and no index out of range.
 package sourcemap
 
@@ -16,8 +15,8 @@ import (
 
 // Map is a source map. Places are lines and columns from 0, columns in UTF-16 units.
 type Map struct {
-	File    string   // the generated script, as the map names it; "" if it does not
-	DebugID string   // in lower case; "" if there is none
+	File    string   // the generated script, as named by the map; or ""
+	DebugID string   // in lower case; or ""
 	Sources []Source // of all sections, in their order
 	Names   []string // of all sections, in their order
 
@@ -27,12 +26,12 @@ type Map struct {
 
 // Source is an original file.
 type Source struct {
-	Name    string // with the sourceRoot of the map; "" if the map has null
-	Content []byte // nil if the map has none; it may share the bytes of the map
+	Name    string // with the sourceRoot of the map; "" for null
+	Content []byte // nil if missing; it may share the bytes of the map
 	Ignored bool   // third-party code, by the ignoreList of the map
 }
 
-// Mapping gives the origin of the generated code from one place on.
+// Mapping is the origin of the generated code from one place on.
 type Mapping struct {
 	Column       int32 // of the generated code
 	Source       int32 // index in Sources; -1 if the code has no original
@@ -41,8 +40,8 @@ type Mapping struct {
 	Name         int32 // index in Names; -1 if there is none
 }
 
-// Mappings returns all mappings, by generated line and column. Mappings of one place keep the
-// order of the map. They belong to m and must not be changed.
+// Mappings returns all mappings, by generated line and column. Mappings at the same place keep the
+// order of the map. The caller must not change them.
 func (m *Map) Mappings() []Mapping { return m.mappings }
 
 // Lines returns how many generated lines the map covers. The script may have more.
@@ -68,13 +67,12 @@ func (m *Map) At(line, column int32) int {
 	return first + after - 1
 }
 
-// Read reads a map. It skips a byte order mark, and the line that begins with )]} with which
-// some servers guard JSON. Errors give the position: the key and index, and the byte of the file
-// or of the mappings.
+// Read reads a map. It skips a byte order mark, and a first line that begins with )]}, with which
+// some servers protect JSON. Errors contain the position: the key and index, and the byte of the
+// file or of the mappings.
 //
-// Sections end where the next one begins: their mappings beyond that are dropped. Sections that
-// refer to another file by URL, or have sections themselves, are rejected. Columns out of order
-// are sorted.
+// Sections end where the next one begins: later mappings of a section are dropped. Sections that
+// refer to another file by URL, and nested sections, are rejected. Columns out of order are sorted.
 //
 // The map shares the bytes of b, so b must not be changed while the map is in use.
 func Read(b []byte, limits Limits) (*Map, error) {
@@ -90,8 +88,8 @@ type Header struct {
 	File, DebugID string
 }
 
-// ReadHeader reads the header of a map and skips the rest, which takes a fraction of the time
-// and almost no memory. The rest may be invalid.
+// ReadHeader reads the header of a map and skips the rest, which takes a fraction of the time and
+// almost no memory. The rest may be invalid.
 func ReadHeader(b []byte) (Header, error) {
 	r := &reader{scanner: scanner{text: b}, limits: DefaultLimits()}
 	f := fields{}
@@ -134,7 +132,7 @@ func (r *reader) preface() error {
 	if bytes.HasPrefix(r.text[r.at:], []byte(")]}")) {
 		end := bytes.IndexByte(r.text[r.at:], '\n')
 		if end < 0 {
-			return fmt.Errorf("byte %d: a line )]} and nothing after it", r.at)
+			return fmt.Errorf("byte %d: nothing after the line )]}", r.at)
 		}
 		r.at += end + 1
 	}
@@ -144,7 +142,7 @@ func (r *reader) preface() error {
 			return errors.New("the file is empty")
 		}
 	case '<':
-		return fmt.Errorf("byte %d: a page of HTML or XML; is it the answer of a server that did not have the map?", r.at)
+		return fmt.Errorf("byte %d: an HTML or XML page; did a server respond with it because it has no map?", r.at)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ func newCache(most int) *lru.Cache[*symbols.Table] {
 	return lru.New[*symbols.Table](int64(most), nil)
 }
 
-// sizeOf returns about how many bytes a table takes.
+// sizeOf returns the approximate size of a table in bytes.
 func sizeOf(t *symbols.Table) int64 {
 	const function, source = 88 + 8, 56 // a row and its place, a row of sources
 	n := len(t.Functions)*function + len(t.Sources)*source

@@ -11,27 +11,27 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// Bounds of uploads, in bytes unless noted.
+// Limits of uploads, in bytes unless noted.
 const (
-	MaxScripts = 20_000   // of one
-	MaxUpload  = 16 << 20 // of its JSON, as it comes
+	MaxScripts = 20_000   // of one upload
+	MaxUpload  = 16 << 20 // of its JSON
 	maxFile    = 2 * MaxUpload
 	maxPath    = 1024
 	maxPrefix  = 2048
 	maxRelease = 256
 	maxOwners  = 3_000_000
 	maxCommits = 1_000   // of an upload
-	maxHistory = 1 << 20 // of the texts of all of them
+	maxHistory = 1 << 20 // total texts of all commits
 	maxTitle   = 256
-	// maxListed bounds the files of all uploads, which are held in memory.
+	// maxListed is the maximum size of the files of all uploads, which are held in memory.
 	maxListed = 128 << 20
 )
 
-// check rejects an upload over a bound, and sorts the scripts.
+// check returns an error for an upload over a limit, and sorts the scripts.
 func check(u *symbols.Upload) error {
 	switch {
 	case len(u.Scripts) == 0:
-		return errors.New("scripts: there are none")
+		return errors.New("scripts: none")
 	case len(u.Scripts) > MaxScripts:
 		return fmt.Errorf("scripts: %d, the most is %d", len(u.Scripts), MaxScripts)
 	case len(u.Owners) > maxOwners:
@@ -63,7 +63,7 @@ func checkScript(x symbols.Script) error {
 		return fmt.Errorf("sha256: %w", err)
 	}
 	if x.Path == "" || strings.HasPrefix(x.Path, "/") || strings.Contains(x.Path, `\`) || slices.Contains(strings.Split(x.Path, "/"), "..") {
-		return fmt.Errorf("path: %.100q is not one in a folder, with slashes", x.Path)
+		return fmt.Errorf("path: %.100q is not a relative path with slashes", x.Path)
 	}
 	if err := checkText("path", x.Path, maxPath); err != nil {
 		return err
@@ -74,7 +74,7 @@ func checkScript(x symbols.Script) error {
 	return checkText("prefix", x.Prefix, maxPrefix)
 }
 
-// checkCommits rejects commits over a bound, and an address that no link may lead to.
+// checkCommits returns an error for commits over a limit, and for a URL that links must not use.
 func checkCommits(u *symbols.Upload) error {
 	if err := checkHash("commit", u.Commit); u.Commit != "" && err != nil {
 		return err
@@ -108,10 +108,10 @@ func checkCommits(u *symbols.Upload) error {
 	return nil
 }
 
-// checkHash rejects what is no hash of a commit: 7 to 64 hexadecimal digits.
+// checkHash returns an error unless text is a commit hash: 7 to 64 hexadecimal digits.
 func checkHash(what, text string) error {
 	if len(text) < 7 || len(text) > 64 || strings.Trim(text, "0123456789abcdef") != "" {
-		return fmt.Errorf("%s: %.100q is no hash of a commit", what, text)
+		return fmt.Errorf("%s: %.100q is not a commit hash", what, text)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func checkText(what, text string, most int) error {
 	case len(text) > most:
 		return fmt.Errorf("%s: %d bytes, the most is %d", what, len(text), most)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return fmt.Errorf("%s: %.100q has control characters, or is no UTF-8", what, text)
+		return fmt.Errorf("%s: %.100q has control characters, or is not valid UTF-8", what, text)
 	}
 	return nil
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// file is an unreadable file of an upload. The tables that it names are unknown.
+// file is an unreadable file of an upload. The tables that it refers to are unknown.
 type file struct {
 	name    string
 	written time.Time
 }
 
-// list returns the state of the files. Uploads are listed first: the tables of a listed upload
-// exist already, whatever others do meanwhile. Files known from old are not read again.
+// list returns the state of the files. It lists uploads first: the tables of a listed upload exist
+// already, whatever other stores do meanwhile. Files in old are not read again.
 func (s *Store) list(old *state) (x state, err error) {
 	x = newState()
 	uploads, err := s.listUploads(old, &x)
@@ -42,10 +42,10 @@ func (s *Store) list(old *state) (x state, err error) {
 	return x, nil
 }
 
-// same reports whether two entries of a script are of one file.
+// same reports whether two entries of a script refer to the same file.
 func (e *entry) same(o *entry) bool { return e.bytes == o.bytes && e.written.Equal(o.written) }
 
-// become makes x the state of the store. The caller holds mu.
+// become makes x the state of the store. The caller must hold mu.
 func (s *Store) become(x state) {
 	for _, hash := range s.decoded.Names() {
 		if e, o := x.tables[hash], s.tables[hash]; e == nil || o == nil || !e.same(o) {
@@ -98,13 +98,13 @@ func (s *Store) listUploads(old, x *state) (out []listedUpload, err error) {
 		}
 		u, err := s.readUpload(f.Name)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it was deleted meanwhile
+			continue // deleted meanwhile
 		}
 		if err != nil {
 			bad := file{f.Name, f.Written}
 			x.unreadable = append(x.unreadable, bad)
 			if !slices.Contains(old.unreadable, bad) {
-				s.options.Damaged(fmt.Errorf("what was uploaded of a build can not be read: %w", err))
+				s.options.Damaged(fmt.Errorf("an upload of a build cannot be read: %w", err))
 			}
 			continue
 		}

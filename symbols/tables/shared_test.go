@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// memory is Files in memory.
+// memory implements Files in memory.
 type memory struct {
 	mu     sync.Mutex
 	files  map[string]memoryFile
@@ -68,8 +68,8 @@ func (m *memory) Remove(name string) error {
 	return nil
 }
 
-// Two stores on the same files are one, if each looks at them before it does something; and one is right alone
-// about what it is told.
+// Two stores on the same files are equivalent if each refreshes before each operation, and each is
+// right about its own changes without refreshing.
 func TestRandomShared(t *testing.T) {
 	all := bodies{}
 	for seed := range uint64(8) {
@@ -108,7 +108,7 @@ func TestRandomShared(t *testing.T) {
 	}
 }
 
-// A build whose tables went to one machine may be named to another one.
+// The tables of a build may go to one node and its upload to another.
 func TestSharedUpload(t *testing.T) {
 	files := newMemory()
 	files.shared = true

@@ -8,14 +8,15 @@ import (
 	"sync"
 )
 
-// sitesFolder has a folder for each site, with its tables and uploads.
+// sitesFolder contains a folder for each site, with its tables and uploads.
 const sitesFolder = "sites"
 
-// minMemory is the least memory for the decoded tables of a site, in bytes.
+// minMemory is the minimum cache size for decoded tables of a site, in bytes.
 const minMemory = 4 << 20
 
-// Sites are the symbols of several sites, each in a store of its own, and those that all share. Nothing that is sent to one store
-// is in another, not even whether a script is known. It is safe for concurrent use.
+// Sites holds the symbols of several sites, each in its own store, and symbols that all sites
+// share. Data sent to one store is not visible in another, not even whether a script is known. It
+// is safe for concurrent use by multiple goroutines.
 type Sites struct {
 	files    Files
 	options  Options
@@ -26,8 +27,8 @@ type Sites struct {
 	of map[string]*Store
 }
 
-// OpenSites opens the shared symbols and those of each site that has any. most is how many sites there may be: all of them
-// together take as much as the shared ones at most, each an equal part.
+// OpenSites opens the shared symbols and those of each site that has any. most is the maximum
+// number of sites: together they get as much space as the shared store, in equal parts.
 func OpenSites(f Files, o Options, most int) (*Sites, error) {
 	o = o.withDefaults()
 	shared, err := Open(f, o)
@@ -68,10 +69,10 @@ func (s *Sites) discover() error {
 	return nil
 }
 
-// Shared is the store of symbols that all sites share.
+// Shared returns the store of symbols that all sites share.
 func (s *Sites) Shared() *Store { return s.shared }
 
-// Site returns the store of a site, which may be empty. name is as package site has it.
+// Site returns the store of a site, which may be empty. name must be valid for package site.
 func (s *Sites) Site(name string) (*Store, error) {
 	if err := checkSite(name); err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func (s *Sites) Site(name string) (*Store, error) {
 	return x, nil
 }
 
-// All returns the stores that are open, by site, and the shared one by "".
+// All returns the open stores by site; the shared one has the key "".
 func (s *Sites) All() map[string]*Store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +99,7 @@ func (s *Sites) All() map[string]*Store {
 	return all
 }
 
-// Refresh reads the changes of other machines, see [Store.Refresh].
+// Refresh reads the changes of other nodes, see [Store.Refresh].
 func (s *Sites) Refresh() error {
 	if !s.files.Shared() {
 		return nil
@@ -110,7 +111,7 @@ func (s *Sites) Refresh() error {
 	return err
 }
 
-// Sweep deletes what is too old, see [Store.Sweep].
+// Sweep deletes expired uploads and unused tables, see [Store.Sweep].
 func (s *Sites) Sweep() (err error) {
 	for _, x := range s.All() {
 		err = errors.Join(err, x.Sweep())
@@ -118,7 +119,7 @@ func (s *Sites) Sweep() (err error) {
 	return err
 }
 
-// Stats are those of all stores together.
+// Stats returns the sum over all stores.
 func (s *Sites) Stats() (sum Stats) {
 	for _, x := range s.All() {
 		one := x.Stats()
@@ -127,7 +128,7 @@ func (s *Sites) Stats() (sum Stats) {
 	return sum
 }
 
-// checkSite rejects what can be no folder of a site.
+// checkSite returns an error unless name may be the folder of a site.
 func checkSite(name string) error {
 	if name == "" || len(name) > 32 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
 		return fmt.Errorf("%.60q is not the name of a site", name)
@@ -135,10 +136,10 @@ func checkSite(name string) error {
 	return nil
 }
 
-// below is a folder of files.
+// below is a Files for a folder of another.
 type below struct {
 	Files
-	folder string // with a slash at the end
+	folder string // ends in a slash
 }
 
 func (b below) List(folder string) ([]File, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// What is sent to the store of a site is in no other, and is there again when all are opened anew.
+// Data sent to the store of a site is in no other store, and is still there after all are reopened.
 func TestSites(t *testing.T) {
 	f := newMemory()
 	open := func() *Sites {

@@ -9,23 +9,23 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// state is the content of a store's folder as the store knows it.
+// state is the content of a store's folder as known to the store.
 type state struct {
 	tables     map[string]*entry // by the hash of the script
 	bytes      int64             // of tables
-	uploads    []symbols.Upload  // the newest first; never changed, but replaced
-	lengths    map[string]int64  // bytes of the files of uploads, by ID
+	uploads    []symbols.Upload  // newest first; immutable, replaced on change
+	lengths    map[string]int64  // sizes of upload files, by ID
 	listed     int64             // the sum of lengths
-	unreadable []file            // of uploads
+	unreadable []file            // files of uploads
 
-	generation uint64 // the sum of a hash of each table and of each upload, without carry
+	generation uint64 // sum of a hash of each table and upload, modulo 2^64
 }
 
 func newState() state {
 	return state{tables: map[string]*entry{}, lengths: map[string]int64{}}
 }
 
-// setTable adds a table, or replaces that of the same script.
+// setTable adds a table, or replaces the table of the same script.
 func (x *state) setTable(e *entry) {
 	if old := x.tables[e.hash]; old != nil {
 		e.uploads = old.uploads
@@ -48,7 +48,7 @@ func (x *state) addUpload(u symbols.Upload, bytes int64) {
 	x.noteUpload(&x.uploads[0], bytes)
 }
 
-// addOldest is addUpload for an upload older than all others. The list has no other
+// addOldest is like addUpload for an upload older than all others. The list must have no other
 // readers yet.
 func (x *state) addOldest(u symbols.Upload, bytes int64) {
 	x.uploads = append(x.uploads, u)
@@ -73,8 +73,8 @@ func fingerprint(of ...any) uint64 {
 	return h.Sum64()
 }
 
-// intern makes an upload share texts with others. It changes the scripts, so they
-// must not be shared.
+// intern makes an upload share strings with others. It changes the scripts, so they must not be
+// shared.
 func intern(u *symbols.Upload) {
 	u.Owners, u.Repository = share(u.Owners), share(u.Repository)
 	for i := range u.Commits {
@@ -89,11 +89,10 @@ func intern(u *symbols.Upload) {
 	}
 }
 
-// share returns the single copy of a text: builds have most of their scripts in
-// common.
+// share returns a canonical copy of a text: builds have most scripts in common.
 func share(text string) string { return unique.Make(text).Value() }
 
-// dropUpload forgets the upload at an index.
+// dropUpload removes the upload at an index.
 func (x *state) dropUpload(at int) {
 	u := x.uploads[at]
 	x.uploads = slices.Concat(x.uploads[:at], x.uploads[at+1:])

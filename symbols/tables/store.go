@@ -15,20 +15,20 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// Options bound a store. A zero field means the default beside it.
+// Options configures a store. A zero field selects the default given in its comment.
 type Options struct {
-	Retention time.Duration // 400 days since an upload; negative keeps uploads for ever
+	Retention time.Duration // 400 days since an upload; negative keeps uploads indefinitely
 	MaxSize   int64         // 2 GiB: bytes of all tables
 	MaxMemory int           // 64 MiB: bytes of the cached decoded tables
 	Now       func() time.Time
-	// Room is called before n bytes are written. If they must not be, it returns an error that
-	// wraps [ErrNoSpace]. If nil, there is always room.
+	// Room is called before n bytes are written. To prevent that, it returns an error that wraps
+	// [ErrNoSpace]. If nil, there is always room.
 	Room func(n int64) error
-	// Damaged is called once for each unreadable file, from several goroutines. It may be nil.
+	// Damaged is called once for each unreadable file, concurrently. It may be nil.
 	Damaged func(error)
 }
 
-// ErrNoSpace says that too little space is left on the filesystem.
+// ErrNoSpace is returned if too little space is left on the file system.
 var ErrNoSpace = disk.ErrNoSpace
 
 func (o Options) withDefaults() Options {
@@ -47,38 +47,38 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store has the tables and uploads in [Files]. It is safe for concurrent use, and implements the
-// Library of package naming.
+// Store holds the tables and uploads in [Files]. It is safe for concurrent use by multiple
+// goroutines, and implements the Library of package naming.
 type Store struct {
 	files    Files
 	options  Options
 	readOnly bool
 
-	// writing is held by callers that change files, and is locked before mu. So queries never
-	// wait for the disk.
+	// writing is held while files change, and is locked before mu. So queries never wait for the
+	// disk.
 	writing sync.Mutex
 
 	mu      sync.Mutex // guards the fields below
-	state              // what is there
+	state              // of the files
 	decoded *lru.Cache[*symbols.Table]
-	looked  time.Time // at the files, by a reader
+	looked  time.Time // last check of the files by a reader
 }
 
-// entry is the state of a table. A table that replaces it has another entry.
+// entry is the state of a table. A replaced table gets a new entry.
 type entry struct {
 	hash    string // of the script
 	bytes   int64
 	written time.Time
-	uploads int     // that name it
-	counts  *Counts // nil until it was read
-	damage  error   // why it can not be read
+	uploads int     // number of uploads with this script
+	counts  *Counts // nil until first read
+	damage  error   // why it cannot be read
 }
 
 // Counts are numbers of functions in a table.
 type Counts struct {
 	Functions int
-	Named     int // of the functions
-	Compared  int // of the functions: those with a hash of their own text, so that edits are found
+	Named     int // functions with an original name
+	Compared  int // functions with a hash of their own text, which is needed to find edits
 }
 
 func countsOf(t *symbols.Table) Counts {
@@ -91,7 +91,7 @@ func countsOf(t *symbols.Table) Counts {
 	return out
 }
 
-// The names of folders, and the suffix of uploads.
+// Names of folders, and the suffix of uploads.
 const (
 	tablesFolder  = "tables"
 	uploadsFolder = "uploads"
@@ -115,7 +115,8 @@ func open(f Files, o Options, readOnly bool) (*Store, error) {
 	return s, nil
 }
 
-// Refresh reads the changes of other stores on the same files, if these are shared. Queries do not wait for it.
+// Refresh reads the changes of other stores on the same files, if they are shared. Queries do not
+// wait for it.
 func (s *Store) Refresh() error {
 	if !s.files.Shared() {
 		return nil
@@ -125,7 +126,7 @@ func (s *Store) Refresh() error {
 	return s.refresh()
 }
 
-// refresh is Refresh for callers that hold writing.
+// refresh is like Refresh. The caller must hold writing.
 func (s *Store) refresh() error {
 	x, err := s.list(s.known())
 	if err != nil {
@@ -137,8 +138,8 @@ func (s *Store) refresh() error {
 	return nil
 }
 
-// known returns a copy of the current state for lookups. Counts and damage found meanwhile are
-// not in it.
+// known returns a copy of the current state for lookups. It does not receive later counts and
+// damage.
 func (s *Store) known() *state {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,13 +162,13 @@ func (s *Store) Generation() string {
 	return fmt.Sprintf("%016x", s.generation)
 }
 
-// How often a reader looks for changes.
+// Intervals at which a reader checks for changes.
 const (
 	lookEvery       = time.Second
 	lookSharedEvery = 30 * time.Second
 )
 
-// look makes a reader see changes of a daemon.
+// look updates a reader with the changes of a daemon.
 func (s *Store) look() {
 	every := lookEvery
 	if s.files.Shared() {
@@ -178,19 +179,19 @@ func (s *Store) look() {
 		return
 	}
 	s.looked = now
-	if x, err := s.list(&s.state); err == nil { // else what was there before will do
+	if x, err := s.list(&s.state); err == nil { // otherwise keep the previous state
 		s.become(x)
 	}
 }
 
-// Uploads returns all uploads, newest first. They must not be changed.
+// Uploads returns all uploads, newest first. The caller must not change them.
 func (s *Store) Uploads() []symbols.Upload {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.uploads
 }
 
-// Has reports whether the table of a script exists and is readable. Senders skip the table then.
+// Has reports whether the table of a script exists and is readable. Clients then need not send it.
 func (s *Store) Has(sha256 string) bool {
 	_, err := s.Counts(sha256)
 	return err == nil
@@ -218,7 +219,7 @@ func (s *Store) countsIn(e *entry) *Counts {
 	return e.counts
 }
 
-// Table returns the table of a script. It must not be changed.
+// Table returns the table of a script. The caller must not change it.
 func (s *Store) Table(sha256 string) (*symbols.Table, error) {
 	e, err := s.entry(sha256)
 	if err != nil {
@@ -235,7 +236,7 @@ func (s *Store) Table(sha256 string) (*symbols.Table, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.tables[sha256] == e { // else another one has taken its place meanwhile
+	if s.tables[sha256] == e { // otherwise it was replaced meanwhile
 		s.decoded.Put(sha256, t, sizeOf(t))
 	}
 	return t, nil
@@ -280,14 +281,14 @@ func (s *Store) load(e *entry) (*symbols.Table, error) {
 	return t, err
 }
 
-// decode reads a table and checks that it belongs to the script.
+// decode decodes a table and checks that it belongs to the script.
 func decode(sha256 string, b []byte) (*symbols.Table, error) {
 	t, err := symbols.Decode(bytes.NewReader(b))
 	if err != nil {
 		return nil, err
 	}
 	if fmt.Sprintf("%x", t.Script) != sha256 {
-		return nil, fmt.Errorf("%w: it is that of script %x", symbols.ErrMalformed, t.Script)
+		return nil, fmt.Errorf("%w: it belongs to script %x", symbols.ErrMalformed, t.Script)
 	}
 	return t, nil
 }

@@ -20,7 +20,7 @@ import (
 // hashOf returns the hash of script n.
 func hashOf(n int) string { return fmt.Sprintf("%x", sha256.Sum256([]byte{byte(n)})) }
 
-// bodies makes tables. Each is made once, as compressing takes longer than all else here.
+// bodies caches encoded tables, since compressing takes most of the time here.
 type bodies map[[2]int][]byte
 
 // body returns the table of script n, with some of ten functions named.
@@ -51,17 +51,17 @@ func body(t testing.TB, n, named int) (hash string, b []byte) {
 	return bodies{}.body(t, n, named)
 }
 
-// model is what a Store has to be.
+// model is a simple model of a Store.
 type model struct {
 	now        time.Time
 	most       int64
 	tables     map[string]modelTable
-	uploads    []symbols.Upload // the newest first
-	unreadable []time.Time      // uploads, by when they were damaged
+	uploads    []symbols.Upload // newest first
+	unreadable []time.Time      // times of damaged files
 }
 
 type modelTable struct {
-	named int // functions; -1: damaged
+	named int // number of functions; -1: damaged
 	bytes int64
 	put   time.Time
 }
@@ -81,7 +81,7 @@ func (m *model) isNamed(hash string) bool {
 	return slices.ContainsFunc(m.uploads, func(u symbols.Upload) bool { return hashesOf(u)[hash] })
 }
 
-// old returns the tables that are not named and were not put lately, the oldest first.
+// old returns the tables without an upload that were not put recently, oldest first.
 func (m *model) old() []string {
 	hashes := slices.DeleteFunc(slices.Sorted(maps.Keys(m.tables)), func(hash string) bool {
 		return m.isNamed(hash) || m.now.Sub(m.tables[hash].put) < unnamedFor
@@ -119,7 +119,7 @@ func (m *model) sweep(retention time.Duration) {
 	}
 }
 
-// content returns what answers are made of, as a text.
+// content returns the content of responses as a text.
 func (m *model) content() string {
 	ids := ""
 	for _, u := range m.uploads {
@@ -128,8 +128,8 @@ func (m *model) content() string {
 	return fmt.Sprint(ids, m.tables)
 }
 
-// TestRandom does what daemons and people do, in any order, and what disks do, and holds the store
-// against a plain model.
+// TestRandom performs random operations of daemons and users, with disk errors, and compares the
+// store with a simple model.
 func TestRandom(t *testing.T) {
 	all := bodies{}
 	for seed := range uint64(8) {
@@ -150,7 +150,7 @@ type run struct {
 	all     bodies
 	files   *memory
 	store   *Store
-	damaged int // files that Damaged was told of
+	damaged int // calls of Damaged
 }
 
 const testRetention = 30 * 24 * time.Hour
@@ -189,7 +189,7 @@ func testRandom(t *testing.T, all bodies, most int64, r *rand.Rand) {
 	}
 }
 
-// open begins anew, as a daemon after a crash.
+// open reopens the store, like a daemon after a crash.
 func (x *run) open() {
 	x.damaged = 0
 	s, err := Open(x.files, Options{Retention: testRetention, MaxSize: x.most, MaxMemory: 4000, Now: func() time.Time { return x.now }, Damaged: func(error) { x.damaged++ }})
@@ -199,7 +199,7 @@ func (x *run) open() {
 	x.store = s
 }
 
-// step does something, and reports whether that was to open the store again.
+// step performs an operation, and reports whether it reopened the store.
 func (x *run) step() (reopened bool) {
 	switch x.IntN(8) {
 	case 0, 1, 2:
@@ -211,7 +211,7 @@ func (x *run) step() (reopened bool) {
 			x.Fatal(err)
 		}
 		x.sweep(testRetention)
-		x.damaged = x.store.Stats().Damaged // some may have gone
+		x.damaged = x.store.Stats().Damaged // some may be gone
 	case 6:
 		_ = x.files.Write("uploads/x.json.tmp", []byte("{"))
 		_ = x.files.Write("tables/y.tmp", []byte("half"))
@@ -244,7 +244,7 @@ func (x *run) put() {
 		x.tables[hash] = modelTable{named, n, x.now}
 		x.date(tableName(hash), x.now)
 	}
-	x.damaged = x.store.Stats().Damaged // it may be one that took its place
+	x.damaged = x.store.Stats().Damaged // it may be the replacement
 }
 
 func (x *run) upload() {
@@ -268,7 +268,7 @@ func (x *run) upload() {
 	x.uploads = slices.Insert(slices.DeleteFunc(x.uploads, same), 0, u)
 }
 
-// damage has the disk lose the end of a file.
+// damage truncates a file.
 func (x *run) damage() {
 	if n := x.IntN(8); x.IntN(3) > 0 {
 		hash := hashOf(n)
@@ -294,7 +294,7 @@ func (x *run) cut(name string, written time.Time) {
 	x.date(name, written)
 }
 
-// date has a file be written at a time.
+// date sets the modification time of a file.
 func (x *run) date(name string, written time.Time) {
 	x.files.files[name] = memoryFile{x.files.files[name].body, written}
 }
@@ -328,7 +328,7 @@ func checkStore(t *testing.T, s *Store, m *model) {
 	}
 }
 
-// A reader sees what the daemon does.
+// A reader sees the changes of the daemon.
 func TestReaderSees(t *testing.T) {
 	files := newMemory()
 	r, err := OpenReader(files)
@@ -357,7 +357,7 @@ func TestReaderSees(t *testing.T) {
 	}
 }
 
-// The oldest uploads go when tables take too much.
+// The oldest uploads are deleted when tables exceed the limit.
 func TestMaxSize(t *testing.T) {
 	now := time.Now()
 	_, b := body(t, 0, 5)
@@ -383,7 +383,7 @@ func TestMaxSize(t *testing.T) {
 	}
 }
 
-// Tables that no upload names are bounded, too, and so is what may be written to a full disk.
+// Tables without an upload are limited, too, and nothing is written to a full disk.
 func TestFull(t *testing.T) {
 	_, b := body(t, 0, 5)
 	var room error
@@ -418,7 +418,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// A table that is read while another one takes its place is not what is answered afterwards.
+// A table that is replaced while it is read is not cached.
 func TestReplaced(t *testing.T) {
 	s, err := Open(newMemory(), Options{})
 	if err != nil {
@@ -469,20 +469,20 @@ func TestRefused(t *testing.T) {
 	hash, b := body(t, 1, 5)
 	other, _ := body(t, 2, 5)
 	for what, put := range map[string]func() error{
-		"is not a SHA-256":        func() error { _, err := s.Put("../../etc/passwd", b); return err },
-		"does not begin with":     func() error { _, err := s.Put(hash, []byte("<html>")); return err },
-		"it is that of script":    func() error { _, err := s.Put(other, b); return err },
-		"scripts: there are none": func() error { _, _, err := s.AddUpload(symbols.Upload{}); return err },
+		"is not a SHA-256":     func() error { _, err := s.Put("../../etc/passwd", b); return err },
+		"does not begin with":  func() error { _, err := s.Put(hash, []byte("<html>")); return err },
+		"it belongs to script": func() error { _, err := s.Put(other, b); return err },
+		"scripts: none":        func() error { _, _, err := s.AddUpload(symbols.Upload{}); return err },
 		"scripts: 20001": func() error {
 			_, _, err := s.AddUpload(symbols.Upload{Scripts: make([]symbols.Script, 20001)})
 			return err
 		},
-		`"../a.js" is not one in`:   func() error { _, _, err := s.AddUpload(of("../a.js", hash)); return err },
-		`"a/../../b" is not one in`: func() error { _, _, err := s.AddUpload(of("a/../../b", hash)); return err },
-		"path: 2000 bytes":          func() error { _, _, err := s.AddUpload(of(strings.Repeat("a", 2000), hash)); return err },
-		"control characters":        func() error { _, _, err := s.AddUpload(of("a\x00b", hash)); return err },
-		"scripts[0]: sha256":        func() error { _, _, err := s.AddUpload(of("a.js", "x")); return err },
-		"is no hash of a commit": func() error {
+		`"../a.js" is not a relative path`:   func() error { _, _, err := s.AddUpload(of("../a.js", hash)); return err },
+		`"a/../../b" is not a relative path`: func() error { _, _, err := s.AddUpload(of("a/../../b", hash)); return err },
+		"path: 2000 bytes":                   func() error { _, _, err := s.AddUpload(of(strings.Repeat("a", 2000), hash)); return err },
+		"control characters":                 func() error { _, _, err := s.AddUpload(of("a\x00b", hash)); return err },
+		"scripts[0]: sha256":                 func() error { _, _, err := s.AddUpload(of("a.js", "x")); return err },
+		"is not a commit hash": func() error {
 			return add(s, hash, func(u *symbols.Upload) { u.Commit = "main" })
 		},
 		"is not an address such as": func() error {
@@ -509,7 +509,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// add adds an upload of one script that was edited.
+// add adds an upload of one edited script.
 func add(s *Store, hash string, edit func(*symbols.Upload)) error {
 	u := of("a.js", hash)
 	edit(&u)

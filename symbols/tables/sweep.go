@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// unnamedFor is how long a table without an upload is kept: the upload comes after its tables.
+// unnamedFor is how long a table without an upload is kept: clients send an upload after its
+// tables.
 const unnamedFor = 24 * time.Hour
 
 // Sweep deletes uploads that are too old, or whose tables exceed the limit of all tables, and
-// tables that no upload names any more. While an upload is unreadable, the tables that it names
-// are unknown: then tables are deleted only if all exceed their limit.
+// tables that no upload refers to. While an upload is unreadable, its tables are unknown: then
+// tables are deleted only if all exceed their limit.
 func (s *Store) Sweep() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -40,7 +41,7 @@ func (s *Store) Sweep() error {
 	return nil
 }
 
-// expire deletes uploads from before a time.
+// expire deletes uploads older than before.
 func (s *Store) expire(before time.Time) error {
 	for {
 		uploads := s.Uploads()
@@ -73,8 +74,8 @@ func (s *Store) damagedUploads() []file {
 	return slices.Clone(s.unreadable)
 }
 
-// makeRoom makes room for a table of n bytes, both in the limit of all tables and on the disk, or
-// returns an error.
+// makeRoom makes room for a table of n bytes, both within the limit of all tables and on the disk,
+// or returns an error.
 func (s *Store) makeRoom(n int64) error {
 	if err := s.options.Room(n); err != nil {
 		return err
@@ -95,9 +96,9 @@ func (s *Store) size() int64 {
 	return s.bytes
 }
 
-// evict deletes tables until all take at most most bytes: first tables without an upload that are
-// too old to get one, then the oldest uploads with their tables. Tables that may still get an
-// upload stay.
+// evict deletes tables until at most most bytes are left: first tables without an upload that are
+// too old to get one, then the oldest uploads with their tables. It keeps tables that may still get
+// an upload.
 func (s *Store) evict(most int64) error {
 	if s.size() <= most {
 		return nil

@@ -12,34 +12,35 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// InvalidError says that an invalid table or upload was not stored.
+// InvalidError is returned for an invalid table or upload, which is not stored.
 type InvalidError struct{ Err error }
 
 func (e *InvalidError) Error() string { return e.Err.Error() }
 func (e *InvalidError) Unwrap() error { return e.Err }
 
-// MissingError says that an upload names scripts whose tables are missing or unreadable.
+// MissingError is returned for an upload with scripts whose tables are missing or unreadable.
 type MissingError struct{ Missing []string } // hashes, sorted
 
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("the tables of %d scripts are missing; send them first", len(e.Missing))
 }
 
-// FullError says that the tables of one build alone exceed the limit of all tables.
+// FullError is returned if the tables of one build alone exceed the limit of all tables.
 type FullError struct{ Most int64 } // bytes
 
 func (e *FullError) Error() string {
-	return fmt.Sprintf("the tables that no upload has named yet take over %d bytes, which is all that symbols may take", e.Most)
+	return fmt.Sprintf("tables without an upload take over %d bytes, which is the limit of all symbols", e.Most)
 }
 
-// Put stores the table of a script, and reports whether it did: an existing table stays if it is
-// readable, and names and compares as many functions. An invalid table, or that of another script, is an
-// [InvalidError]. If all tables exceed their limit, the oldest uploads are deleted.
+// Put stores the table of a script, and reports whether it did: it keeps an existing table that is
+// readable and names and compares as many functions. It returns an [InvalidError] for an invalid
+// table or the table of another script. If all tables exceed their limit, it deletes the oldest
+// uploads.
 func (s *Store) Put(sha256 string, body []byte) (stored bool, err error) {
 	if err := CheckHash(sha256); err != nil {
 		return false, &InvalidError{err}
 	}
-	s.writing.Lock() // also since one table at a time may take memory
+	s.writing.Lock() // also because one table at a time may use memory
 	defer s.writing.Unlock()
 	t, err := decode(sha256, body)
 	if err != nil {
@@ -63,14 +64,14 @@ func (s *Store) Put(sha256 string, body []byte) (stored bool, err error) {
 	return true, nil
 }
 
-// covers reports whether a table with these counts may stay where one with others would take its place.
+// covers reports whether a table with these counts need not be replaced by one with others.
 func (c Counts) covers(o Counts) bool {
 	return c.Named > o.Named || c.Named == o.Named && c.Compared >= o.Compared
 }
 
 // AddUpload stores the upload of a build, and returns its ID. It replaces an existing upload with
-// the same content, with its own time. Missing tables of its scripts are a [MissingError], and an
-// upload over a bound is an [InvalidError].
+// the same content, but a different time. It returns a [MissingError] if tables of its scripts are
+// missing, and an [InvalidError] if the upload exceeds a limit.
 func (s *Store) AddUpload(u symbols.Upload) (id string, created bool, err error) {
 	if err := check(&u); err != nil {
 		return "", false, &InvalidError{err}
@@ -82,7 +83,7 @@ func (s *Store) AddUpload(u symbols.Upload) (id string, created bool, err error)
 		return "", false, err
 	}
 	u.Time = s.options.Now().UTC().Truncate(time.Millisecond)
-	if len(before) > 0 && !u.Time.After(before[0].Time) { // the clock was set back, or it is the same moment
+	if len(before) > 0 && !u.Time.After(before[0].Time) { // the clock was set back, or did not advance
 		u.Time = before[0].Time.Add(time.Millisecond)
 	}
 	u.ID = u.Time.Format("20060102T150405.000Z") + "-" + strings.ToLower(rand.Text()[:8])
@@ -113,7 +114,7 @@ func (s *Store) AddUpload(u symbols.Upload) (id string, created bool, err error)
 	return u.ID, old < 0, nil
 }
 
-// expect returns the existing uploads, if all tables named by u exist.
+// expect returns the existing uploads, if all tables of u exist.
 func (s *Store) expect(u symbols.Upload) (before []symbols.Upload, err error) {
 	if before, err = s.expectKnown(u); err == nil || !s.files.Shared() {
 		return before, err
@@ -149,12 +150,12 @@ func encode(u symbols.Upload) ([]byte, error) {
 		return nil, fmt.Errorf("store upload: %w", err)
 	}
 	if b.Len() > maxFile {
-		return nil, &InvalidError{fmt.Errorf("it takes %d bytes, the most is %d", b.Len(), maxFile)}
+		return nil, &InvalidError{fmt.Errorf("it has %d bytes, the most is %d", b.Len(), maxFile)}
 	}
 	return b.Bytes(), nil
 }
 
-// over reports whether there are several uploads and their files take more than most bytes.
+// over reports whether there are several uploads and their files exceed most bytes.
 func (s *Store) over(most int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

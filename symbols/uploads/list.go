@@ -30,7 +30,7 @@ type listed struct {
 	Damaged    int       `json:"damaged,omitempty"` // unreadable tables
 }
 
-// Bounds of a listing.
+// Limits of a listing.
 const (
 	defaultListed = 20
 	mostListed    = 1000

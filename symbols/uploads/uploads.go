@@ -1,5 +1,5 @@
-// Package uploads accepts symbols over HTTP: tables of the functions of scripts, and the scripts
-// of builds. It is for the private address; docs/symbols.md describes the requests.
+// Package uploads accepts symbols over HTTP: tables of functions of scripts, and uploads that list
+// the scripts of builds. It serves the private address; docs/symbols.md describes the requests.
 package uploads
 
 import (
@@ -22,11 +22,11 @@ type Handler struct {
 	store   *tables.Store
 	mux     *http.ServeMux
 	bodies  chan struct{} // holds one for each body in memory
-	stall   time.Duration // without a byte of a body
+	stall   time.Duration // timeout without a byte of a body
 	refused atomic.Int64
 }
 
-// maxBodies bounds the bodies in memory at once.
+// maxBodies is the maximum number of bodies in memory.
 const maxBodies = 4
 
 // New returns a Handler.
@@ -37,7 +37,7 @@ func New(store *tables.Store) *Handler {
 	h.mux.HandleFunc("POST /v1/symbols/uploads", h.add)
 	h.mux.HandleFunc("GET /v1/symbols", h.list)
 	h.mux.HandleFunc("/v1/symbols/", func(w http.ResponseWriter, r *http.Request) {
-		h.refuse(w, http.StatusNotFound, fmt.Errorf("%s %s is not there: HEAD and PUT /v1/symbols/SHA256, POST /v1/symbols/uploads and GET /v1/symbols are", r.Method, r.URL.Path))
+		h.refuse(w, http.StatusNotFound, fmt.Errorf("%s %s not found; use HEAD and PUT /v1/symbols/SHA256, POST /v1/symbols/uploads and GET /v1/symbols", r.Method, r.URL.Path))
 	})
 	return h
 }
@@ -45,7 +45,7 @@ func New(store *tables.Store) *Handler {
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
 
-// Refused returns how many requests were rejected.
+// Refused returns the number of refused requests.
 func (h *Handler) Refused() int64 { return h.refused.Load() }
 
 func (h *Handler) head(w http.ResponseWriter, r *http.Request) {
@@ -86,7 +86,7 @@ func (h *Handler) add(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer func() { <-h.bodies }()
-	// The fields set by the store are not read.
+	// Fields set by the store are ignored.
 	var u struct {
 		symbols.Upload
 		ID   *struct{} `json:"id"`
@@ -108,13 +108,13 @@ func (h *Handler) add(w http.ResponseWriter, r *http.Request) {
 	write(w, status, map[string]string{"id": id})
 }
 
-// Time limits of senders: tables may be large, and CI far away.
+// Timeouts of clients: tables may be large, and CI far away.
 const (
 	bodyStall = 10 * time.Second // without a byte
-	bodyTime  = 2 * time.Minute  // in all
+	bodyTime  = 2 * time.Minute  // in total
 )
 
-// patientReader reads a body as long as data arrives.
+// patientReader reads a body as long as data keeps arriving.
 type patientReader struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -127,11 +127,12 @@ func (p *patientReader) Read(b []byte) (int, error) {
 	if deadline.After(p.until) {
 		deadline = p.until
 	}
-	_ = p.control.SetReadDeadline(deadline) // a recorder has none
+	_ = p.control.SetReadDeadline(deadline) // httptest.ResponseRecorder does not support it
 	return p.ReadCloser.Read(b)
 }
 
-// body reads a body of at most most bytes. If ok, it holds a slot of h.bodies.
+// body reads a body of at most most bytes. If ok, it holds a slot of h.bodies, which the caller
+// must free.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request, most int64) (b []byte, ok bool) {
 	select {
 	case h.bodies <- struct{}{}:
@@ -149,7 +150,7 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request, most int64) (b []
 	case large:
 		h.refuse(w, http.StatusRequestEntityTooLarge, fmt.Errorf("over %d bytes", most))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		h.refuse(w, http.StatusRequestTimeout, errors.New("the body came too slowly"))
+		h.refuse(w, http.StatusRequestTimeout, errors.New("the body arrived too slowly"))
 	default:
 		h.refuse(w, http.StatusBadRequest, fmt.Errorf("read body: %w", err))
 	}
@@ -187,5 +188,5 @@ func write(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client may have gone
+	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }

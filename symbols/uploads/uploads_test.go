@@ -63,19 +63,19 @@ func TestHandler(t *testing.T) {
 		{"HEAD", hash, "", 200, ""},
 		{"PUT", hash, string(more), 201, ""},
 		{"PUT", hash, string(body), 200, ""},
-		{"PUT", other, string(body), 422, "it is that of script"},
+		{"PUT", other, string(body), 422, "it belongs to script"},
 		{"PUT", hash, "<!doctype html>", 422, "does not begin with"},
 		{"PUT", hash, string(body[:len(body)-3]), 422, "malformed"},
 		{"PUT", "nonsense", string(body), 400, "is not a SHA-256"},
 		{"PUT", hash, strings.Repeat("x", symbols.MaxTable+1), 413, "over 16777216 bytes"},
 		{"POST", "uploads", upload("app.js", hash), 201, `"id":"2`},
 		{"POST", "uploads", upload("app.js", hash), 200, `"id":"2`},
-		{"POST", "uploads", upload("../app.js", hash), 422, "is not one in a folder"},
+		{"POST", "uploads", upload("../app.js", hash), 422, "is not a relative path"},
 		{"POST", "uploads", upload("a\x00.js", hash), 422, "control characters"},
 		{"POST", "uploads", `{"release":7}`, 422, "read upload"},
-		{"POST", "uploads", `{"release":"B","scripts":[]}`, 422, "there are none"},
+		{"POST", "uploads", `{"release":"B","scripts":[]}`, 422, "scripts: none"},
 		{"POST", "uploads", `{"release":"` + strings.Repeat("B", 300) + `","scripts":[{"path":"a.js","sha256":"` + hash + `"}]}`, 422, "300 bytes"},
-		{"DELETE", hash, "", 404, "is not there"},
+		{"DELETE", hash, "", 404, "not found"},
 		{"GET", "", "", 200, `"release":"A","scripts":1,"functions":5,"named":5}],"tables":1`},
 		{"GET", "?limit=0", "", 400, "parameter limit"},
 	} {
@@ -94,7 +94,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// A client that goes away while others send keeps no place.
+// A client that disconnects while others send frees its slot.
 func TestGone(t *testing.T) {
 	store, err := tables.Open(storetest.Open(t, storetest.Options{}).Symbols(), tables.Options{})
 	if err != nil {
@@ -115,7 +115,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// What there is no room for is refused, and with it when to try again.
+// An upload without room on the disk is refused with Retry-After.
 func TestFull(t *testing.T) {
 	hash, body := table(t, "app", 3)
 	var room error
@@ -143,7 +143,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// A table that the disk has damaged is not there, until it is sent again.
+// A table damaged on disk counts as missing until it is sent again.
 func TestDamaged(t *testing.T) {
 	files := storetest.Open(t, storetest.Options{}).Symbols()
 	store, err := tables.Open(files, tables.Options{})
@@ -185,7 +185,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// A body may take longer than the server has for others, but not stand still.
+// A body may take longer than other requests, but must not stall.
 func TestSlowBody(t *testing.T) {
 	store, err := tables.Open(storetest.Open(t, storetest.Options{}).Symbols(), tables.Options{})
 	if err != nil {
@@ -231,7 +231,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// broken is a body whose connection breaks.
+// broken is a body whose connection fails.
 type broken struct{ left []byte }
 
 func (b *broken) Read(p []byte) (int, error) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// cursor reads a part of a module. The first error sticks; after it every method returns
-// zero, so loops end and one check at the end is enough.
+// cursor reads part of a module. The first error sticks; after it every method returns zero, so
+// loops end and one check at the end is enough.
 type cursor struct {
 	data []byte
 	pos  int // offset of the next byte in data
@@ -25,7 +25,7 @@ func (c *cursor) more() bool { return c.err == nil && c.pos < len(c.data) }
 
 func (c *cursor) byte() byte {
 	if !c.more() {
-		c.fail("it ends too early")
+		c.fail("unexpected end")
 		return 0
 	}
 	c.pos++
@@ -82,7 +82,7 @@ func (c *cursor) part() *cursor {
 	return &cursor{data: data, base: c.base + c.pos - len(data), err: c.err}
 }
 
-// take passes an error of a part on to c.
+// take propagates an error of a part to c.
 func (c *cursor) take(part *cursor) {
 	if c.err == nil {
 		c.err = part.err
@@ -93,7 +93,7 @@ func (c *cursor) take(part *cursor) {
 func (c *cursor) valueType() {
 	const nullableReference, reference = 0x63, 0x64
 	if t := c.byte(); t == nullableReference || t == reference {
-		c.skipNumber(33) // to what it refers
+		c.skipNumber(33) // the referenced type
 	}
 }
 

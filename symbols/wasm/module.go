@@ -8,16 +8,16 @@ import (
 
 // Module holds the names of the functions of a WebAssembly module.
 type Module struct {
-	Name    string // of the file, as the user named it
+	Name    string // file name as given by the user
 	Imports int    // number of imported functions, which come first
 
-	own    string            // the name that the module gives itself, or ""
-	names  map[uint32]string // by the number of the function, as the file has them
-	fromGo bool              // Go's own compiler made it
+	own    string            // the module's own name, or ""
+	names  map[uint32]string // by number of the function, as in the file
+	fromGo bool              // compiled by the standard Go compiler
 	hashes []uint32          // see urlHash
 }
 
-// maxModule bounds a module, in bytes; browsers accept no more.
+// maxModule is the maximum size of a module, in bytes, which is also the limit of browsers.
 const maxModule = 1 << 30
 
 // header begins each module: a magic number and the version. Components have another
@@ -50,13 +50,13 @@ func (m *Module) read(data []byte) error {
 	case len(data) > maxModule:
 		return fmt.Errorf("more than %d bytes", maxModule)
 	case bytes.HasPrefix(data, header[:4]) && len(data) >= len(header) && !bytes.HasPrefix(data, header[:]):
-		return fmt.Errorf("version %x of WebAssembly; only modules of version 1 are read", data[4:len(header)])
+		return fmt.Errorf("WebAssembly version %x is not supported, only version 1", data[4:len(header)])
 	case !bytes.HasPrefix(data, header[:]):
 		return fmt.Errorf("not a WebAssembly module")
 	}
 	c := &cursor{data: data, pos: len(header)}
-	named := map[uint32]string{} // by their imports and exports
-	custom, nameSection := 0, 0  // bytes in custom sections, and in that of the names
+	named := map[uint32]string{} // from imports and exports
+	custom, nameSection := 0, 0  // bytes in all custom sections, and in the name section
 	for c.more() {
 		start := c.pos
 		id := c.byte()
@@ -137,7 +137,7 @@ func (m *Module) readImports(c *cursor, named map[uint32]string) {
 			c.limits()
 		case kindGlobal:
 			c.valueType()
-			c.byte() // whether it may change
+			c.byte() // mutability
 		case kindTag:
 			c.byte()
 			c.number() // its type

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// number, vector and section write what a module is made of.
+// number, vector and section encode parts of a module.
 func number(n uint32) []byte {
 	var b []byte
 	for ; n >= 0x80; n >>= 7 {
@@ -44,7 +44,7 @@ func functionNames(first uint32, names ...string) []byte {
 	return section(0, text("name"), section(1, vector(items...)))
 }
 
-// someImports has two functions, at the first and the last place, and one of all else.
+// someImports has two functions, first and last, and one import of every other kind.
 var someImports = section(sectionImport, vector(
 	slices.Concat(text("env"), text("tick"), []byte{kindFunction, 7}),
 	slices.Concat(text("env"), text("table"), []byte{kindTable, 0x63, 0x70, 1, 1, 2}),
@@ -91,18 +91,18 @@ func TestReadRefuses(t *testing.T) {
 		{"empty", nil, "x: not a WebAssembly module"},
 		{"text", []byte("(module)"), "not a WebAssembly module"},
 		{"short", header[:5], "not a WebAssembly module"},
-		{"component", []byte("\x00asm\x0d\x00\x01\x00"), "version 0d000100 of WebAssembly; only modules"},
-		{"no length", module([]byte{3}), "byte 9: it ends too early"},
+		{"component", []byte("\x00asm\x0d\x00\x01\x00"), "WebAssembly version 0d000100 is not supported"},
+		{"no length", module([]byte{3}), "byte 9: unexpected end"},
 		{"length over the end", module([]byte{3, 9, 0}), "byte 10: a length of 9, but 1 bytes are left"},
 		{"length of six bytes", module([]byte{3}, long), "byte 14: a number of more than 32 bits"},
 		{"length of 35 bits", module([]byte{3, 0xff, 0xff, 0xff, 0xff, 0x7f}), "more than 32 bits"},
 		{"name over the section", module(section(0, []byte{5, 'n'}), section(3, []byte("aaaaaaaa"))), "byte 11: a length of 5, but 1 bytes are left"},
 		{"cut name section", module(section(0, text("name"), []byte{1, 4, 1, 0, 9, 'a'})), "byte 20: a length of 9, but 1 bytes are left"},
-		{"more names than there are", module(section(0, text("name"), section(1, number(1<<31)))), "it ends too early"},
+		{"more names than there are", module(section(0, text("name"), section(1, number(1<<31)))), "unexpected end"},
 		{"unknown import", module(section(sectionImport, vector(slices.Concat(text("a"), text("b"), []byte{9})))), "an import of the unknown kind 9"},
-		{"more imports than there are", module(section(sectionImport, number(1<<31))), "it ends too early"},
+		{"more imports than there are", module(section(sectionImport, number(1<<31))), "unexpected end"},
 		{"limits without end", module(section(sectionImport, vector(slices.Concat(text("a"), text("b"), []byte{kindMemory, 0}, bytes.Repeat([]byte{0x80}, 11))))), "more than 64 bits"},
-		{"export", module(section(sectionExport, vector(text("a")))), "it ends too early"},
+		{"export", module(section(sectionExport, vector(text("a")))), "unexpected end"},
 	} {
 		_, err := Read(bytes.NewReader(c.data), "x")
 		if err == nil || !strings.Contains(err.Error(), c.err) {
@@ -111,7 +111,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestReadGo reads a module that another program wrote, Go's linker.
+// TestReadGo reads a module written by another program, the Go linker.
 func TestReadGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
@@ -135,7 +135,7 @@ func TestReadGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Every function has a name and so every import, without a hole.
+	// Every function has a name, and so every import, without a gap.
 	numbers := slices.Sorted(maps.Keys(m.names))
 	if m.Imports == 0 || len(numbers) < 500 || int(numbers[len(numbers)-1]) != len(numbers)-1 {
 		t.Fatalf("%d imports, %d names up to number %d", m.Imports, len(numbers), numbers[len(numbers)-1])
@@ -145,7 +145,7 @@ func TestReadGo(t *testing.T) {
 			t.Errorf("function %d of %d imports is %q", i, m.Imports, m.names[i])
 		}
 	}
-	// The exports number the functions in the same way as the names.
+	// Exports and names number functions in the same way.
 	for name, want := range map[string]string{"run": "wasm_export_run", "getsp": "wasm_export_getsp"} {
 		i, ok := exported(data)[name]
 		if !ok || m.Function(i) != want {

@@ -9,12 +9,12 @@ import (
 // Function returns the name of a function by its number, which counts the imported
 // functions first; "" if it has none.
 //
-// Names of C++ and Rust are demangled. Go's linker replaces each character except letters,
-// digits, "_" and "." with "_" (nameRegexp in cmd/link/internal/wasm). Only one form can
-// be recognised in the result: a method of a pointer, pkg.__T_.Method, which becomes
-// pkg.(*T).Method again. Slashes and dashes in the path of a package are lost, and so are
-// brackets of type arguments: example.com_a_b.F may belong to example.com/a/b or to
-// example.com/a_b. TinyGo keeps all names as they are.
+// Names of C++ and Rust are demangled. Go's linker replaces each character except letters, digits,
+// "_" and "." with "_" (nameRegexp in cmd/link/internal/wasm). Only one form can be recognised in
+// the result: a method of a pointer, pkg.__T_.Method, which becomes pkg.(*T).Method again. Slashes
+// and dashes in the path of a package are lost, and so are brackets of type arguments:
+// example.com_a_b.F may belong to example.com/a/b or to example.com/a_b. TinyGo keeps all names
+// unchanged.
 func (m *Module) Function(number uint32) string { return m.readable(m.names[number]) }
 
 // readable returns the usual form of a name of m.
@@ -25,7 +25,7 @@ func (m *Module) readable(name string) string {
 	return demangled(name)
 }
 
-// Limits of demangled names. A short mangled name can stand for a very long one.
+// Limits of demangled names. A short mangled name can expand to a very long one.
 const (
 	maxMangled   = 8 << 10
 	maxDemangled = 14 // as a power of two

@@ -8,18 +8,17 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Modules are the possible modules of the frames of a recording.
+// Modules are the modules that may have the frames of a recording.
 type Modules []*Module
 
-// Rename returns f with the name of its function in its module. Frames other than
-// WebAssembly are returned unchanged. It suits [trie.Trace.Coalesce] and
-// [trie.Profile.Coalesce].
+// Rename returns f with the name of its function in its module. It returns other frames than
+// WebAssembly unchanged. It can be passed to [trie.Trace.Coalesce] and [trie.Profile.Coalesce].
 //
-// A frame wasm-function[N] belongs to the module whose hash is in its URL, as V8 writes
-// it: wasm://wasm/HASH or wasm://wasm/NAME-HASH. A stripped copy of a module is
-// recognised, too, if it is larger than 16 kB. Otherwise the frame belongs to the only
-// module with the name in the URL, either its own or that of its file. If there is only
-// one module, all frames belong to it. Names known to the browser are made readable.
+// A frame wasm-function[N] belongs to the module whose hash is in its URL, as V8 writes it:
+// wasm://wasm/HASH or wasm://wasm/NAME-HASH. A stripped copy of a module is recognised, too, if it
+// is larger than 16 kB. Otherwise the frame belongs to the only module with the name in the URL,
+// either its own name or its file name. If there is only one module, all frames belong to it. Names
+// known to the browser are demangled.
 func (m Modules) Rename(f trie.Frame) trie.Frame {
 	number, numbered := functionNumber(f.Name)
 	if !numbered && !strings.HasPrefix(f.Resource, "wasm") {
@@ -68,7 +67,7 @@ func (m Modules) find(resource string) *Module {
 			continue
 		}
 		if found != nil {
-			return nil // two have that name
+			return nil // ambiguous
 		}
 		found = x
 	}
@@ -105,19 +104,18 @@ func stem(file string) string {
 	return strings.TrimSpace(name)
 }
 
-// V8 hashes the bytes of a module like a string, and the URL has the hash as in the
-// header of a string: two bits are its type.
+// V8 hashes the bytes of a module like a string, and the URL contains the hash as in the header of
+// a string: two bits are its type.
 const (
 	hashShift = 2
 	isHash    = 2
-	// maxHashed is how many bytes V8 hashes. The hash of a longer string is its length.
+	// maxHashed is the number of bytes that V8 hashes. The hash of a longer string is its length.
 	maxHashed = 16383
 )
 
-// urlHashes returns the hashes that V8 may use for a module: that of data, and if it is
-// large, those of stripped forms with these sizes. The hash of a small module is that of
-// V8 in Node.js 20; V8 in Chromium 156 hashes small modules differently, large ones
-// alike.
+// urlHashes returns the hashes that V8 may use for a module: the hash of data and, if data is
+// large, of stripped forms with these sizes. The hash of a small module is as in V8 of Node.js 20;
+// V8 in Chromium 156 hashes small modules differently, but large ones alike.
 func urlHashes(data []byte, stripped ...int) []uint32 {
 	if len(data) <= maxHashed {
 		return []uint32{oneAtATime(data)<<hashShift | isHash}

@@ -21,11 +21,10 @@ func mustRead(t testing.TB, data []byte, name string) *Module {
 	return m
 }
 
-// padding is a custom section of n bytes and some.
+// padding is a custom section of about n bytes.
 func padding(n int) []byte { return section(sectionCustom, text("padding"), make([]byte, n)) }
 
-// TestRenameRecorded renames the frames of a profile that Node.js recorded, see
-// testdata/README.md.
+// TestRenameRecorded renames the frames of a profile recorded by Node.js, see testdata/README.md.
 func TestRenameRecorded(t *testing.T) {
 	fib, err := os.ReadFile("testdata/fib.wasm")
 	if err != nil {
@@ -43,7 +42,7 @@ func TestRenameRecorded(t *testing.T) {
 			}
 		}
 		for url, known := range map[string]bool{
-			"wasm://wasm/app-3b507e7a": true, // with the names, of which one is missing
+			"wasm://wasm/app-3b507e7a": true, // with names, of which one is missing
 			"wasm://wasm/59dbfb72":     len(modules) == 1,
 			"wasm://wasm/00013a92":     len(modules) == 1,
 		} {
@@ -85,11 +84,11 @@ func recordedFrames(t *testing.T) map[trie.Frame]bool {
 
 // large returns a module of n bytes.
 func large(n int) []byte {
-	const some = 1 << 14 // whose length takes as many bytes as that of n
+	const some = 1 << 14 // n has an encoding of the same length
 	return module(padding(n - len(module(padding(some))) + some))
 }
 
-// TestHashes has URLs that V8 gave to modules of these bytes.
+// TestHashes has URLs that V8 used for modules with these bytes.
 func TestHashes(t *testing.T) {
 	for _, c := range []struct {
 		url  string

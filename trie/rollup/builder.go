@@ -8,28 +8,28 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Limits bound the size of one record, whatever is sent. Anything over a limit is counted as
-// (other), never left out.
+// Limits bounds the size of one record, whatever clients send. Data over a limit is counted as
+// (other), never dropped. A zero field selects the default in its comment.
 type Limits struct {
 	Nodes int // stacks of a page in one stack table: 1<<17
 	Bytes int // of the names and URLs in one stack table: 16 MiB
-	// Cells bounds the sets of labels in a record: 2048, and twice as many once browser, connection
-	// and device of further ones are replaced by (other). Web Vitals have sets of their own, in which elements are
-	// replaced before these.
+	// Cells is the maximum number of label sets in a record: 2048, and twice as many once browser,
+	// connection and device of further ones are replaced by (other). Web Vitals have their own
+	// sets, in which elements are replaced first.
 	Cells int
-	// Functions is how many functions of a final record keep a distribution of their own: the
+	// Functions is the number of functions of a final record with their own distribution: the
 	// heaviest 500 of each release.
 	Functions int
-	// AllFunctions is how many functions of all releases are kept apart in a record that is not
-	// final: 1<<16. If there are more, the lightest half is added to the rest.
+	// AllFunctions is the number of functions of all releases in a record that is not final: 1<<16.
+	// If there are more, the lightest half is added to the rest.
 	AllFunctions int
-	// Memory bounds the bytes of the rows of a record under construction, by cell and node: 256
-	// MiB. Above half of it, browser, connection and device of new page views are (other); above
-	// all of it, all labels are.
+	// Memory is the maximum size of the rows of a record under construction, in bytes, by cell and
+	// node: 256 MiB. Above half of it, browser, connection and device of new page views are
+	// (other); above all of it, all labels are.
 	Memory int
 }
 
-// WithDefaults returns l with the default for each zero.
+// WithDefaults returns l with every zero field replaced by its default.
 func (l Limits) WithDefaults() Limits {
 	set := func(p *int, v int) {
 		if *p <= 0 {
@@ -45,7 +45,7 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Builder sums up page views and records of one page. It is not for concurrent use.
+// Builder sums page views and records of one page. It is not safe for concurrent use.
 type Builder struct {
 	page   string
 	stacks *trie.Trie
@@ -57,32 +57,32 @@ type Builder struct {
 	touches   []touch
 	touchAt   map[string]int
 	weights   table[weight] // by cell and node
-	reach     table[int64]  // by touch and node: page views
+	reach     table[int64]  // by touch and node: number of page views
 	dists     []Distribution
 	distAt    map[string]int
 	functions map[string]*functions // by release
-	told      int                   // functions in these
+	told      int                   // number of functions in all releases
 	outcomes  map[string]int64
 	vitals    vitals
 	key       []byte // scratch
 
-	counted, bytes int // strings of stacks that were counted, and their bytes
+	counted, bytes int // number of strings of stacks already counted, and their bytes
 
-	whole bool // the stack table is its own, see NewWholeBuilder
-	flat  bool // all time is the root's, without functions
+	whole bool // the stack table is not shared, see NewWholeBuilder
+	flat  bool // all time is added to the root, without functions
 
 	chunk chunk
 	view  view
 }
 
-// touch is a set of cells; see the package comment.
+// touch is a set of cells; see the package documentation.
 type touch struct {
 	cells         []int // sorted
 	views, traces int64
 }
 
-// NewBuilder returns an empty Builder for the traces of page. Their nodes are added to
-// stacks, the stack table.
+// NewBuilder returns an empty Builder for the traces of page. It adds their nodes to stacks, the
+// stack table.
 func NewBuilder(page string, stacks *trie.Trie, lim Limits) *Builder {
 	lim = lim.WithDefaults()
 	return &Builder{
@@ -93,7 +93,7 @@ func NewBuilder(page string, stacks *trie.Trie, lim Limits) *Builder {
 }
 
 // NewFlatBuilder returns an empty Builder for the traces of page without stacks and functions: all
-// time with a stack is that of the root. This takes a fraction of the work and is enough for
+// time with a stack is added to the root. This takes a fraction of the work and is enough for
 // queries about time alone.
 func NewFlatBuilder(page string, lim Limits) *Builder {
 	b := NewBuilder(page, trie.New(), lim)
@@ -138,7 +138,7 @@ func (b *Builder) cellOf(l trie.Labels) int {
 	return i
 }
 
-// fitting returns the labels to count l under, given the room there is.
+// fitting returns the labels under which to count l, given the available room.
 func (b *Builder) fitting(l trie.Labels) trie.Labels {
 	switch size := b.weights.size + b.reach.size; {
 	case size <= b.lim.Memory/2 || l.Value(trie.FrameOther) != "":
@@ -179,8 +179,8 @@ func (b *Builder) touchOf(cells []int) int {
 	return i
 }
 
-// foldTouch returns a smaller set of cells to count a page view in if there are too many touches,
-// and nil otherwise, or if nothing is left to leave out.
+// foldTouch returns a smaller set of cells in which to count a page view if there are too many
+// touches. It returns nil otherwise, or if the set cannot become smaller.
 func (b *Builder) foldTouch(cells []int) []int {
 	if len(b.touches) < 4*b.lim.Cells {
 		return nil
@@ -199,7 +199,8 @@ func (b *Builder) foldTouch(cells []int) []int {
 	return out
 }
 
-// graftFrom makes t the source of nodes. Once the stack table has too much text, it accepts no more of it.
+// graftFrom makes t the source of nodes. Once the text of the stack table reaches its limit, it
+// accepts no more.
 func (b *Builder) graftFrom(t *trie.Trie) {
 	b.chunk.set = nil
 	b.countText()
@@ -238,7 +239,7 @@ func (b *Builder) End() {
 		for _, f := range v.frames {
 			beside := all
 			if b.stacks.FrameOf(f).Own() {
-				beside = 0 // all is without it
+				beside = 0 // all time is the script's
 			}
 			b.function(v.release, f).add(v.self[f], v.total[f], beside, v.sign)
 		}
@@ -246,7 +247,7 @@ func (b *Builder) End() {
 	b.relieve()
 }
 
-// population returns how many page views a view with this sampling share stands for, in
+// population returns how many page views a view with this sampling share represents, in
 // thousandths, at most 10,000.
 func population(share float64) int64 {
 	if share <= 0 || share > 1 {
@@ -269,7 +270,7 @@ func (b *Builder) Views() (views, traces int64) {
 	return views, traces
 }
 
-// Record returns the sums as a record of its own stack table, see [Builder.Stacks].
+// Record returns the sums as a record for the stack table of b, see [Builder.Stacks].
 func (b *Builder) Record() (*Record, error) { return Decode(b.Encode(Whole, false), b.stacks) }
 
 // Stacks returns the stack table.

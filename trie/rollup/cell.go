@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Labels that records keep apart. All others exist only in the traces.
+// Labels that records distinguish. All other labels exist only in traces.
 const (
 	KeyRelease     = "release"
 	KeyEnvironment = "environment"
@@ -17,43 +17,46 @@ const (
 	KeyDevice      = "device"
 	KeyBrowser     = "browser"
 	KeyConnection  = "connection"
-	// KeyNavigation is the label of Web Vitals alone: [NavigationSoft], or none for a document.
+	// KeyNavigation is a label of Web Vitals only: [NavigationSoft], or missing for a document.
 	KeyNavigation = "navigation"
-	// KeyArm is the label of Web Vitals alone that says in which arm of the experiment the page view is that every draw of
-	// who is profiled is: [ArmProfiled], [ArmHeader] or [ArmNone]; page views of browsers without a profiler have none.
+	// KeyArm is a label of Web Vitals only: the arm of the experiment that the sampling decision of
+	// each page view is: [ArmProfiled], [ArmHeader] or [ArmNone]. Page views of browsers without a
+	// profiler have none.
 	KeyArm = "arm"
-	// KeyElement is the label of Web Vitals alone that says which element of the page they are of: that of LCP as "image img#hero" or
-	// "text h1", that of INP as the label interaction has it, "pointer button#save", and the one that the largest layout shift moved. A Web
-	// Vital without it is not known to be of one.
+	// KeyElement is a label of Web Vitals only: the element of the page that determined the value.
+	// For LCP it is like "image img#hero" or "text h1", for INP like the label interaction,
+	// "pointer button#save", and for CLS the element moved by the largest layout shift. It is
+	// missing if the element is unknown.
 	KeyElement = "element"
 )
 
-// The arms: a page view is in one by the draw, whatever became of it.
+// Arms. The sampling decision alone determines the arm, whatever the outcome.
 const (
-	ArmProfiled = "profiled" // drawn to be profiled
-	ArmHeader   = "header"   // not drawn, but the document allows a profiler
-	ArmNone     = "none"     // not drawn by the server, which sends the header to those that are
+	ArmProfiled = "profiled" // selected for profiling
+	ArmHeader   = "header"   // not selected, but the document allows a profiler
+	ArmNone     = "none"     // not selected by the server, which sends the header only to selected views
 )
 
-// NavigationSoft is the value of [KeyNavigation] for changes of route within a document, with their
+// NavigationSoft is the value of [KeyNavigation] for route changes within a document, with their
 // own Largest Contentful Paint and INP, and no Time to First Byte.
 const NavigationSoft = "soft"
 
-// Level says which labels a record keeps apart. The record sums over all others.
+// Level determines which labels a record distinguishes. The record sums over all others.
 type Level uint8
 
 const (
-	// Narrow has release, environment, phase, visibility and features: most queries use only these.
+	// Narrow has release, environment, phase, visibility and features, which is enough for most
+	// queries.
 	Narrow Level = iota
-	// Wide has all labels that records keep apart.
+	// Wide has all labels that records distinguish.
 	Wide
-	// Details has the functions and outcomes, which are not kept by label.
+	// Details has functions and outcomes, which are not kept by label.
 	Details
 	// Whole is Wide and Details together.
 	Whole
 )
 
-// Has reports whether l keeps key apart.
+// Has reports whether l distinguishes key.
 func (l Level) Has(key string) bool {
 	switch key {
 	case KeyRelease, KeyEnvironment, KeyPhase, KeyVisibility, KeyFeature:
@@ -64,7 +67,7 @@ func (l Level) Has(key string) bool {
 	return false
 }
 
-// project returns labels without those that l lacks. Both are sorted.
+// project returns labels without those that l does not distinguish. Both are sorted.
 func (l Level) project(labels trie.Labels) trie.Labels {
 	var out trie.Labels
 	for _, x := range labels {
@@ -75,10 +78,10 @@ func (l Level) project(labels trie.Labels) trie.Labels {
 	return out
 }
 
-// otherLabels are the labels of data that found no room.
+// otherLabels returns the labels of data over the limits.
 func otherLabels() trie.Labels { return trie.Labels{{Key: trie.FrameOther, Value: trie.FrameOther}} }
 
-// foldWide returns l with (other) as the value of each label that Narrow lacks.
+// foldWide returns l with (other) as the value of each label that Narrow does not distinguish.
 func foldWide(l trie.Labels) trie.Labels {
 	return fold(l, func(key string) bool { return !Narrow.Has(key) })
 }
@@ -88,7 +91,7 @@ func FoldElement(l trie.Labels) trie.Labels {
 	return fold(l, func(key string) bool { return key == KeyElement })
 }
 
-// fold returns l with (other) as the value of the labels with some keys.
+// fold returns l with (other) as the value of labels for which folds returns true.
 func fold(l trie.Labels, folds func(key string) bool) trie.Labels {
 	out := slices.Clone(l)
 	for i := range out {
@@ -99,26 +102,28 @@ func fold(l trie.Labels, folds func(key string) bool) trie.Labels {
 	return out
 }
 
-// OfVitals reports whether a key is one that Web Vitals alone have.
+// OfVitals reports whether only Web Vitals have the label key.
 func OfVitals(key string) bool { return slices.Contains(vitalKeys(), key) }
 
-// vitalKeys are the labels that Web Vitals alone have, beside those of Wide.
+// vitalKeys returns the labels that only Web Vitals have, in addition to Wide.
 func vitalKeys() []string { return []string{KeyArm, KeyElement, KeyNavigation} }
 
 // cell is a cell under construction.
 type cell struct {
 	labels trie.Labels
 	Silence
-	dists []int // distributions that a view with time in the cell takes part in
+	dists []int // distributions that include a view with time in the cell
 }
 
 // Silence is the time without a stack, in µs. Truncated counts samples whose stack the browser cut
 // off.
 //
-// Likely is how much more JavaScript there was than the weights have, in µs, if it is taken that between two samples that are more than two intervals
-// apart, where others are missing, half of the time was like the one and half like the other. A sample has the time after it for
-// up to three intervals, but a busy device delays samples for as long as something runs, so that the time before a sample tells as much of it. In
-// experiments with known times this is off by a few percent where the weights are by tens, see docs/benchmarks.md.
+// Likely estimates how much more JavaScript ran than the weights show, in µs. If samples are
+// missing between two samples that are more than two intervals apart, it assumes that half of the
+// time was like the first and half like the second. A sample has the time after it for up to three
+// intervals, but a busy device delays samples while something runs, so the time before a sample is
+// as informative. In experiments with known times this estimate is off by a few percent where the
+// weights are off by tens of percent, see docs/benchmarks.md.
 type Silence struct {
 	Stackless, Idle, Unsampled, Truncated, Likely int64
 }
@@ -160,7 +165,7 @@ func valueOf(slice trie.Slice, c *trie.Context, key string) string {
 	return c.Labels.Value(key)
 }
 
-// appendLabelsKey appends a text that is equal for equal labels only.
+// appendLabelsKey appends a text that is equal only for equal labels.
 func appendLabelsKey(dst []byte, l trie.Labels) []byte {
 	for _, x := range l {
 		dst = append(strconv.AppendInt(dst, int64(len(x.Key)), 10), ':')
@@ -171,7 +176,7 @@ func appendLabelsKey(dst []byte, l trie.Labels) []byte {
 	return dst
 }
 
-// baseOf returns those labels of l that rarely change during a page view.
+// baseOf returns the labels of l that rarely change during a page view.
 func baseOf(l trie.Labels) trie.Labels {
 	var out trie.Labels
 	for _, x := range l {
@@ -182,6 +187,6 @@ func baseOf(l trie.Labels) trie.Labels {
 	return out
 }
 
-// BaseLabels returns those labels of a page view with the context c that rarely change during it.
-// Distributions are kept by them.
+// BaseLabels returns the labels of a page view with the context c that rarely change during it.
+// Distributions are kept by these labels.
 func BaseLabels(c *trie.Context) trie.Labels { return baseOf(CellLabels(trie.Slice{}, c)) }

@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// A page view keeps 63 sets of labels apart, and counts all others under (other).
+// A page view distinguishes 63 sets of labels, and counts all others under (other).
 func TestCellsOfView(t *testing.T) {
 	for _, sets := range []int{1, 62, 63, 64, 65, 66, 100} {
 		x := &trie.Trace{Trie: *trie.New()}
@@ -37,7 +37,7 @@ func TestCellsOfView(t *testing.T) {
 	}
 }
 
-// The weight of a page view is 1/share in thousandths, at most that of 10,000 views.
+// The weight of a page view is 1/share in thousandths, at most 10,000 views.
 func TestPopulation(t *testing.T) {
 	for _, tt := range []struct {
 		share float64

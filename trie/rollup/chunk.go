@@ -6,23 +6,23 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// chunk is the trace that is being added.
+// chunk is the trace being added.
 type chunk struct {
 	slices []trie.Slice
 	used   []bool
-	cells  []int // by slice: the view's cell, -1 if the slice is of another page
+	cells  []int // by slice: the view's cell, -1 for another page
 	parts  []part
-	set    *trie.Set     // whose tables the trace has; nil if it has its own
-	held   []trie.NodeID // the nodes of the trace that are in a sampled stack, parents first
-	nodes  []inChunk     // by node: zero but for those of held
+	set    *trie.Set     // whose tables the trace uses; nil for its own
+	held   []trie.NodeID // nodes of the trace in a sampled stack, parents first
+	nodes  []inChunk     // by node: zero except for nodes in held
 	depths []uint32
 }
 
-// inChunk is what the trace adds to one of its nodes.
+// inChunk is the contribution of the trace to one of its nodes.
 type inChunk struct {
 	held        bool
 	at          trie.NodeID // in the stack table
-	mask        uint64      // the view's cells in which it was
+	mask        uint64      // the view's cells with the node
 	self, total int64       // µs
 }
 
@@ -33,9 +33,9 @@ type part struct {
 	top     trie.Frame
 	self    int64
 	samples int64
-	ends    bool // what follows does not belong to the same task
+	ends    bool // the next part does not belong to the same task
 	stack   bool
-	own     bool // of the profiling script itself
+	own     bool // time of the profiling script itself
 }
 
 // LongTask is the minimum duration of a long task, as defined by https://w3c.github.io/longtasks/,
@@ -43,8 +43,8 @@ type part struct {
 const LongTask = 50_000
 
 // KeyStopped is the label of traces of a page view whose profiling stopped early; its value is the
-// reason. The length of such a view is unknown, so it counts in sums and not in distributions:
-// there it would make slow devices look fast, as profiling costs most on them.
+// reason. The length of such a view is unknown, so it counts in sums but not in distributions.
+// There it would make slow devices look fast, because profiling costs most on them.
 const KeyStopped = "stopped"
 
 // Begin begins a page view: sign 1 adds it, sign -1 subtracts it.
@@ -54,7 +54,7 @@ func (b *Builder) Begin(sign int64) {
 }
 
 // Add adds the part of a trace of the page view that is on the page. All traces of a page view must
-// be added between Begin and End. The trace is not retained.
+// be added between Begin and End. It does not retain the trace.
 func (b *Builder) Add(t *trie.Trace) {
 	c, v := &b.chunk, &b.view
 	c.slices, c.used = t.SlicesInUse(c.slices, c.used)
@@ -94,7 +94,7 @@ func (b *Builder) Add(t *trie.Trace) {
 	b.settle()
 }
 
-// collect finds the parts of the trace, and the values beside stacks.
+// collect finds the parts of the trace, and the values outside stacks.
 func (b *Builder) collect(t *trie.Trace) {
 	c, v := &b.chunk, &b.view
 	c.parts = c.parts[:0]
@@ -141,8 +141,8 @@ func (b *Builder) collect(t *trie.Trace) {
 	})
 }
 
-// likely returns what [Silence.Likely] is of one share, if its sample and the next one, after which some are missing, are of JavaScript of the page or
-// not.
+// likely returns the contribution of one share to [Silence.Likely]. of and next report whether its
+// sample and the next one, after which samples are missing, are JavaScript of the page.
 func likely(s *trie.Share, of, next bool) int64 {
 	all, booked := s.Self+s.Gap, int64(0)
 	if of {
@@ -162,8 +162,8 @@ func (p *part) same(o *part) bool {
 	return !p.ends && p.cell == o.cell && p.node == o.node && p.top == o.top
 }
 
-// time adds up the time of the view's cells, without that of the profiling script. A long task is one for the visitor whoever made it, so it
-// may be long with the script's part alone.
+// time adds up the time of the view's cells, without the profiling script. A long task affects the
+// visitor whatever caused it, so it may be long only because of the script's part.
 func (b *Builder) time() {
 	c, v := &b.chunk, &b.view
 	begin, busy := 0, int64(0)
@@ -195,7 +195,7 @@ func (b *Builder) time() {
 	flush(len(c.parts))
 }
 
-// flatten adds the time with a stack to the root, and that of the profiling script to a node of its own.
+// flatten adds the time with a stack to the root, and the profiling script's time to its own node.
 func (b *Builder) flatten() {
 	for i := range b.chunk.parts {
 		p := &b.chunk.parts[i]
@@ -211,7 +211,7 @@ func (b *Builder) flatten() {
 	}
 }
 
-// spread notes the cells and times of each node of the trace.
+// spread records the cells and times of each node of the trace.
 func (b *Builder) spread(t *trie.Trace) {
 	c := &b.chunk
 	for i := range c.parts {
@@ -235,7 +235,7 @@ func (b *Builder) spread(t *trie.Trace) {
 	}
 }
 
-// hold notes that a sampled stack ends at node n of t.
+// hold records that a sampled stack ends at node n of t.
 func (c *chunk) hold(t *trie.Trace, n trie.NodeID) {
 	from := len(c.held)
 	for ; n != trie.Root && !c.nodes[n].held; n = t.Nodes[n].Parent {
@@ -245,7 +245,7 @@ func (c *chunk) hold(t *trie.Trace, n trie.NodeID) {
 	slices.Reverse(c.held[from:])
 }
 
-// settle adds the nodes of the trace to the stack table, the view and the weights, and forgets them.
+// settle adds the nodes of the trace to the stack table, the view and the weights, and clears them.
 func (b *Builder) settle() {
 	c, v := &b.chunk, &b.view
 	for _, i := range c.held {

@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Spread is the spread of a quantity over page views, in µs.
+// Spread is the distribution of a quantity over page views, in µs.
 type Spread struct {
 	Moments
 	Histogram Histogram
@@ -26,8 +26,8 @@ func (s *Spread) AddAll(o *Spread) {
 	s.Histogram.AddAll(&o.Histogram)
 }
 
-// Quantile returns quantile q, from 0 to 1, as [Histogram.Quantile] does. It is exact
-// for one or two values and for values that are all equal, where buckets are not.
+// Quantile returns quantile q, from 0 to 1, like [Histogram.Quantile]. It is exact for one or two
+// values and for equal values, where buckets are not.
 func (s *Spread) Quantile(q float64) float64 {
 	n := float64(s.Count)
 	if n <= 0 {
@@ -49,19 +49,18 @@ func (s *Spread) isZero() bool {
 	return s.Moments == Moments{} && !slices.ContainsFunc(s.Histogram.buckets, func(b bucket) bool { return b.count != 0 })
 }
 
-// size returns how many bytes s takes.
+// size returns the size of s in bytes.
 func (s *Spread) size() int {
 	return int(unsafe.Sizeof(*s)) + len(s.Histogram.buckets)*int(unsafe.Sizeof(bucket{}))
 }
 
-// Distribution is how page views with the same labels differ. The labels are those that
-// do not change during a view. One feature or one phase may be added; the times are then
-// limited to it.
+// Distribution describes how page views with the same labels differ. The labels do not change
+// during a view. One feature or one phase may be added; the times are then limited to it.
 type Distribution struct {
 	Labels trie.Labels
-	Time   Spread // time with a stack, without that of the profiling script, see [Own]
-	Long   Spread // the part of Time in long tasks: 50 ms and more without a pause
-	// Population is how many page views the sampled ones stand for: the sum of 1/share,
+	Time   Spread // time with a stack, without the profiling script, see [Own]
+	Long   Spread // part of Time in long tasks: 50 ms and more without a pause
+	// Population is the number of page views that the sampled ones represent: the sum of 1/share,
 	// in thousandths. PopulationSquares is the sum of its squares, in thousandths.
 	Population, PopulationSquares int64
 }
@@ -85,8 +84,8 @@ func (d *Distribution) isZero() bool {
 	return d.Population == 0 && d.PopulationSquares == 0 && d.Time.isZero() && d.Long.isZero()
 }
 
-// Function is the time that a function took of each page view. Only views with the
-// function in a sampled stack count.
+// Function is the distribution of a function's time over page views. Only views with the function
+// in a sampled stack count.
 type Function struct {
 	Frame trie.FrameID // of the stack table
 	Self  Spread
@@ -95,7 +94,8 @@ type Function struct {
 	beside product
 }
 
-// add adds a page view with this self and total time of the function, and with all its time.
+// add adds a page view with this self and total time of the function, and with all time of the
+// view.
 func (f *Function) add(self, total, all, sign int64) {
 	f.Self.add(self, sign)
 	f.Total.add(total, sign)
@@ -109,17 +109,16 @@ func (f *Function) AddAll(o *Function) {
 	f.beside.addAll(o.beside)
 }
 
-// isZero reports whether f says nothing. What a page view has more may be in other functions alone;
+// isZero reports whether f has no data. Additional time of a page view may be in other functions;
 // then only the product changes.
 func (f *Function) isZero() bool { return f.Self.isZero() && f.Total.isZero() && f.beside == product{} }
 
-// Product returns the sum over page views of the self time times all time with a stack of the view,
-// in µs².
+// Product returns the sum over page views of self time × all time with a stack of the view, in µs².
 func (f *Function) Product() float64 { return f.beside.value() }
 
-// Rest is the sum of the functions without a distribution of their own.
+// Rest is the sum of the functions without their own distribution.
 type Rest struct {
-	Functions int64 // how many, added up over records: some may count more than once
+	Functions int64 // number, added up over records: some may count more than once
 	Self      int64 // µs
 	Reach     int64 // added up over functions
 }
@@ -131,15 +130,15 @@ func (r *Rest) Add(o Rest) {
 	r.Reach += o.Reach
 }
 
-// functions are those of one release.
+// functions are the functions of one release.
 type functions struct {
-	views Moments     // all time with a stack of its page views, as in their distributions
-	dense []*Function // by frame; nil if there are too many releases for that
+	views Moments     // all time with a stack of its page views
+	dense []*Function // by frame; nil if there are too many releases
 	of    map[trie.FrameID]*Function
 	rest  Rest
 }
 
-// denseReleases is how many releases of a record index their functions by frame as well.
+// denseReleases is the number of releases of a record whose functions are also indexed by frame.
 // There may be thousands of releases, and a table has many frames.
 const denseReleases = 4
 
@@ -177,8 +176,8 @@ func (b *Builder) function(release string, frame trie.FrameID) *Function {
 	return f
 }
 
-// shed adds the lightest half of the functions to the rest of their release. Time that
-// was subtracted weighs as much as time that was added.
+// shed adds the lightest half of the functions to the rest of their release. Subtracted time counts
+// by its absolute value.
 func (b *Builder) shed() {
 	type told struct {
 		*Function

@@ -9,7 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Version is the first byte of encoded records. The package comment describes the other bytes.
+// Version is the first byte of encoded records. The package documentation describes the other
+// bytes.
 const Version = 1
 
 // writer appends to a record. Numbers are variants of LEB128.
@@ -75,13 +76,13 @@ func (w *writer) histogram(h *Histogram) {
 	}
 }
 
-// Encode returns the sums as a record of a level. A final record keeps only the heaviest
-// functions, see [Limits]. One that will be added to keeps all, or the order of adding
-// would matter. Equal sums of the same stack table encode alike.
+// Encode returns the sums as a record of a level. A final record keeps only the heaviest functions,
+// see [Limits]. A record that will be added to others keeps all, or the order of adding would
+// matter. Equal sums with the same stack table have equal encodings.
 func (b *Builder) Encode(level Level, final bool) []byte {
 	w := &writer{strings: map[string]uint64{}}
 	if level == Details {
-		for range 3 { // cells, touches, and distributions; the rows of no cells take nothing
+		for range 3 { // cells, touches, and distributions; rows of no cells are free
 			w.length(0)
 		}
 	} else {
@@ -108,7 +109,7 @@ func (b *Builder) Encode(level Level, final bool) []byte {
 	return append(head.out, w.out...)
 }
 
-// sums writes everything that is kept by label.
+// sums writes all data that is kept by label.
 func (w *writer) sums(b *Builder, level Level) {
 	liveCells, liveTouches := b.live()
 	cells, cellTo := b.projectCells(level, liveCells)
@@ -135,8 +136,7 @@ func (w *writer) sums(b *Builder, level Level) {
 	w.distributions(b.dists, level)
 }
 
-// live reports which cells and touches are not zero: adding and subtracting can leave empty
-// ones.
+// live reports which cells and touches are not zero: adding and subtracting can leave empty ones.
 func (b *Builder) live() (cells, touches []bool) {
 	cells, touches = make([]bool, len(b.cells)), make([]bool, len(b.touches))
 	for i := range cells {
@@ -157,8 +157,8 @@ func (b *Builder) live() (cells, touches []bool) {
 	return cells, touches
 }
 
-// projectCells returns the live cells of a level, sorted, and the number there of each cell
-// of b.
+// projectCells returns the live cells of a level, sorted, and for each cell of b its number among
+// them.
 func (b *Builder) projectCells(level Level, live []bool) (out []cell, to []int) {
 	type place struct {
 		key  string
@@ -191,7 +191,7 @@ func (b *Builder) projectCells(level Level, live []bool) (out []cell, to []int) 
 	return out, to
 }
 
-// projectTouches is projectCells for touches.
+// projectTouches is like projectCells for touches.
 func (b *Builder) projectTouches(cellTo []int, live []bool) (out []touch, to []int) {
 	mapped := make([]touch, len(b.touches))
 	var order []int

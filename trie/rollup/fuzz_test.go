@@ -27,7 +27,7 @@ func fuzzSeeds() (*trie.Trie, [][]byte) {
 	return stacks, out
 }
 
-// Whatever is decoded can be added, summed up and written again; all else is malformed.
+// Decoded records can be added, summed and encoded again; all other input is malformed.
 func FuzzDecode(f *testing.F) {
 	stacks, seeds := fuzzSeeds()
 	for _, s := range seeds {
@@ -49,7 +49,7 @@ func FuzzDecode(f *testing.F) {
 		once := b.Encode(Whole, false)
 		back, err := Decode(once, b.stacks)
 		if err != nil {
-			t.Fatalf("what was written can not be read: %v", err)
+			t.Fatalf("the encoded record cannot be decoded: %v", err)
 		}
 		again := NewBuilder("/a", b.stacks, Limits{})
 		again.AddRecord(back, b.stacks)
@@ -73,13 +73,13 @@ func FuzzDecodeStacks(f *testing.F) {
 		}
 		y := trie.New()
 		if err := DecodeStacks(y, EncodeStacks(x, Size{1, 0, 1})); err != nil || len(y.Nodes) != len(x.Nodes) {
-			t.Fatalf("what was written can not be read: %v", err)
+			t.Fatalf("the encoded record cannot be decoded: %v", err)
 		}
 	})
 }
 
-// Nothing can make a record or a stack table larger than its limits, and what is over them
-// is there as (other), with all its time.
+// Records and stack tables never exceed their limits, and data over the limits is under (other),
+// with all its time.
 func TestLimits(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	views := randomViews(r, 60)

@@ -7,10 +7,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// NewWholeBuilder returns an empty Builder for all data of page. It has its own stack table.
-// When that is full, it keeps the heaviest stacks: those in the most page views. So a flood of
-// other stacks cannot turn common stacks into (other), whichever came first. A dropped stack
-// may be added again; its earlier sums stay (other).
+// NewWholeBuilder returns an empty Builder for all data of page, with its own stack table. When
+// that is full, it keeps the stacks in the most page views. So a flood of other stacks cannot turn
+// common stacks into (other), whichever came first. A dropped stack may be added again; its earlier
+// sums stay (other).
 func NewWholeBuilder(page string, lim Limits) *Builder {
 	b := NewBuilder(page, trie.New(), lim)
 	b.whole = true
@@ -18,11 +18,11 @@ func NewWholeBuilder(page string, lim Limits) *Builder {
 	return b
 }
 
-// Full reports whether anything became (other) for lack of room in the stack table.
+// Full reports whether anything became (other) because the stack table was full.
 func (b *Builder) Full() bool { return b.graft.Full() }
 
-// useStacks makes stacks the stack table. A table that is not shared may reach twice its size
-// until the current page view ends.
+// useStacks makes stacks the stack table. A table that is not shared may reach twice its size until
+// the current page view ends.
 func (b *Builder) useStacks(stacks *trie.Trie) {
 	most := b.lim.Nodes
 	if b.whole {
@@ -32,7 +32,7 @@ func (b *Builder) useStacks(stacks *trie.Trie) {
 	b.counted, b.bytes = 0, 0
 }
 
-// relieve drops the lighter stacks of a full table. It is called between page views.
+// relieve drops the lighter stacks of a full table. It must be called between page views.
 func (b *Builder) relieve() {
 	b.countText()
 	if b.whole && (len(b.stacks.Nodes) > b.lim.Nodes || b.bytes > b.lim.Bytes) {
@@ -40,16 +40,16 @@ func (b *Builder) relieve() {
 	}
 }
 
-// Shares: a table shared by records that were made one after the other grows to this many times
-// the full size, and each record finds room for this part of that size.
+// Shares: a table shared by consecutive records grows to this many times the full size, and each
+// record gets room for this part of that size.
 const (
 	sharedTables = 4
 	sharedPart   = 8
 )
 
-// Onto returns a Builder with the same sums whose nodes are in a shared stack table. If that is
-// full, or nearly, there is still room for the heaviest of its stacks, up to an eighth of a
-// table: so no earlier record turns a heavy stack into (other).
+// Onto returns a Builder with the same sums whose nodes are in a shared stack table. Even if that
+// is full or nearly full, it adds the heaviest of its stacks, up to an eighth of a table: so no
+// earlier record turns a heavy stack into (other).
 func (b *Builder) Onto(stacks *trie.Trie) (*Builder, error) {
 	used := room{nodes: b.lim.Nodes - len(stacks.Nodes), bytes: b.lim.Bytes - textOf(stacks)}
 	b.keep(room{
@@ -78,13 +78,13 @@ func textOf(t *trie.Trie) (bytes int) {
 
 // room bounds the part of a stack table to keep.
 type room struct {
-	nodes, bytes int        // stacks, and bytes of names and URLs
-	known        *trie.Trie // what stands in here takes no room
+	nodes, bytes int        // number of stacks, and bytes of names and URLs
+	known        *trie.Trie // its content takes no room
 }
 
-// keep drops the lightest stacks until the others fit. The sums of a dropped stack go to
-// (other) below its nearest remaining caller. Functions without a remaining stack are added to
-// the rest.
+// keep drops the lightest stacks until the others fit. The sums of a dropped stack are added to
+// (other) below its nearest remaining caller. Functions without a remaining stack are added to the
+// rest.
 func (b *Builder) keep(r room) {
 	b.view.reset()
 	clear(b.view.outer)
@@ -105,7 +105,7 @@ func (b *Builder) keep(r room) {
 	}
 	to := trie.New()
 	nodes := make([]trie.NodeID, len(from.Nodes))
-	frames := make([]trie.FrameID, len(from.Frames)) // one more; 0 is none that stays
+	frames := make([]trie.FrameID, len(from.Frames)) // number plus one; 0 is dropped
 	for i, n := range from.Nodes {
 		switch {
 		case i == 0:
@@ -149,8 +149,8 @@ func (b *Builder) heaviest() []trie.NodeID {
 
 // costs are the sizes of the nodes of a stack table.
 type costs struct {
-	free         []bool // by node: it takes nothing
-	nodes, bytes int    // of all
+	free         []bool // by node: it takes no room
+	nodes, bytes int    // total
 }
 
 func (r room) costs(t *trie.Trie) (c costs) {
@@ -159,7 +159,7 @@ func (r room) costs(t *trie.Trie) (c costs) {
 	if r.known == nil {
 		return c
 	}
-	at := make([]trie.NodeID, len(t.Nodes)) // in what is known
+	at := make([]trie.NodeID, len(t.Nodes)) // in known
 	c.free[trie.Root] = true
 	for i := 1; i < len(t.Nodes); i++ {
 		n := t.Nodes[i]
@@ -220,8 +220,8 @@ func (c *costs) others(t *trie.Trie, stays []bool) (n int) {
 	return n
 }
 
-// moveRows moves the rows of nodes to others. How many page views the merged nodes have in
-// common is unknown: the result has the page views of the largest, and no more than its caller.
+// moveRows moves the rows of nodes to others. The number of page views that merged nodes have in
+// common is unknown: the result has the page views of the largest, and at most those of its caller.
 func (b *Builder) moveRows(to []trie.NodeID, stays []bool) {
 	var weights table[weight]
 	for cell, of := range b.weights.of {
@@ -283,7 +283,7 @@ func (b *Builder) boundOthers() {
 	b.reach = reach
 }
 
-// moveFunctions renumbers the frames of functions. The new numbers are one less than those in
+// moveFunctions renumbers the frames of functions. The new numbers are one less than the values in
 // to.
 func (b *Builder) moveFunctions(to []trie.FrameID) {
 	old := b.functions

@@ -19,7 +19,7 @@ func wideTrace(view, prefix string, n int) *trie.Trace {
 	return t
 }
 
-// profileOf returns all that a builder has as one group, by the names on the stacks.
+// profileOf returns the data of a builder as one group, by the names on the stacks.
 func profileOf(t *testing.T, b *Builder) (byStack map[string]trie.Weight, sum trie.Weight, views int64) {
 	t.Helper()
 	s := NewSum(func(trie.Labels) (trie.Labels, bool) { return nil, true })
@@ -42,8 +42,8 @@ func profileOf(t *testing.T, b *Builder) (byStack map[string]trie.Weight, sum tr
 	return byStack, sum, p.Views
 }
 
-// A flood of stacks that no two page views have in common, before and after, makes no stack of
-// the views of a site (other).
+// A flood of stacks that no two page views have in common, before and after, turns no stack of a
+// site's views into (other).
 func TestFloodOfStacks(t *testing.T) {
 	lim := Limits{Nodes: 1000}
 	honest := func(b *Builder, from, n int) {
@@ -80,7 +80,7 @@ func TestFloodOfStacks(t *testing.T) {
 		}
 	}
 	check(b, "from traces")
-	// Of records, too, whose table is larger than what there may be.
+	// The same with records whose table exceeds the limit.
 	table := trie.New()
 	all := NewWholeBuilder("/a", lim)
 	for i := range 27 {
@@ -93,7 +93,7 @@ func TestFloodOfStacks(t *testing.T) {
 		all.AddRecord(decoded(t, x, Whole), table)
 	}
 	check(all, "from records")
-	// And in a table that an earlier flood has filled.
+	// And with a table that an earlier flood has filled.
 	shared := trie.New()
 	for i := range lim.Nodes + 10 {
 		shared.Insert(trie.Frame{Name: fmt.Sprint("earlier", i)})
@@ -108,8 +108,8 @@ func TestFloodOfStacks(t *testing.T) {
 	}
 }
 
-// However little room there is, nothing is lost: sums, views and distributions are those of a
-// builder with room for all.
+// With any limit, nothing is lost: sums, views and distributions equal those of an unlimited
+// builder.
 func TestKeepLosesNothing(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 11))

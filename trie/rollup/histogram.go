@@ -10,8 +10,8 @@ import (
 
 // Histogram counts values in buckets whose width grows with the value: the middle of a bucket is
 // within 1.6 % of all values in it. The error stays the same however many values are added or
-// subtracted, in any order, as it is a list of counts. Values are not negative. The zero value is
-// empty.
+// subtracted, in any order, because it is a list of counts. Values are not negative. The zero value
+// is empty.
 type Histogram struct {
 	buckets []bucket // sorted; nearly all histograms are of few page views
 }
@@ -21,7 +21,7 @@ type bucket struct {
 	count int64
 }
 
-// subBits sets the resolution: 32 buckets for each doubling. Smaller values have one bucket each.
+// subBits is the resolution: 32 buckets for each doubling. Smaller values have one bucket each.
 const subBits = 5
 
 const maxBucket = (62-subBits+1)<<subBits | (1<<subBits - 1)
@@ -94,7 +94,7 @@ func (h *Histogram) AddAll(o *Histogram) {
 	}
 }
 
-// used returns the buckets that are not zero.
+// used returns the buckets with a count other than zero.
 func (h *Histogram) used() []bucket {
 	if !slices.ContainsFunc(h.buckets, func(b bucket) bool { return b.count == 0 }) {
 		return h.buckets
@@ -117,7 +117,7 @@ func (h *Histogram) All() iter.Seq[Bar] {
 	}
 }
 
-// Count returns how many values there are.
+// Count returns the number of values.
 func (h *Histogram) Count() (n int64) {
 	for _, b := range h.buckets {
 		n += b.count
@@ -126,7 +126,7 @@ func (h *Histogram) Count() (n int64) {
 }
 
 // Quantile returns the smallest value that is not exceeded by a share q, from 0 to 1, of the
-// values, as [Rank] says; 0 if there are none.
+// values, as defined by [Rank]; 0 if there are no values.
 func (h *Histogram) Quantile(q float64) float64 {
 	n := h.Count()
 	if n <= 0 {
@@ -135,13 +135,13 @@ func (h *Histogram) Quantile(q float64) float64 {
 	return h.rank(float64(Rank(q, int(n))))
 }
 
-// Rank returns the index of quantile q among n sorted values: the nearest rank. It is the one
-// definition of percentiles, for rollups and single page views alike.
+// Rank returns the index of quantile q among n sorted values: the nearest rank. It is the only
+// definition of percentiles, for rollups and single page views.
 func Rank(q float64, n int) int {
 	return min(max(int(math.Ceil(q*float64(n)-1e-9))-1, 0), n-1)
 }
 
-// Largest returns an estimate of the sum of the n largest values. n is at most their number.
+// Largest returns an estimate of the sum of the n largest values. n must not exceed their number.
 func (h *Histogram) Largest(n int64) (sum float64) {
 	for _, b := range slices.Backward(h.buckets) {
 		if n <= 0 {
@@ -155,7 +155,7 @@ func (h *Histogram) Largest(n int64) (sum float64) {
 	return sum
 }
 
-// rank returns the value at a rank. It takes values as spread evenly in their bucket.
+// rank returns the value at a rank. It assumes that values are spread evenly in their bucket.
 func (h *Histogram) rank(rank float64) (value float64) {
 	before := 0.0
 	for _, b := range h.buckets {
@@ -163,7 +163,7 @@ func (h *Histogram) rank(rank float64) (value float64) {
 		if c <= 0 {
 			continue
 		}
-		low, width := bucketRange(int(b.at)) // whole values, the first is low
+		low, width := bucketRange(int(b.at)) // integers; low is the first
 		value = float64(low) + min(math.Floor(max(rank-before, 0))+0.5, c-0.5)/c*float64(width-1)
 		if rank < before+c {
 			return value
@@ -190,7 +190,7 @@ func (h *Histogram) QuantileInterval(q float64) (low, high float64, ok bool) {
 	return h.rank(max(first, 0)), h.rank(min(last, n-1)), true
 }
 
-// Moments are the count, sum and sum of squares of values, exactly.
+// Moments are the exact count, sum and sum of squares of values.
 type Moments struct {
 	Count int64
 	Sum   int64
@@ -215,10 +215,10 @@ func (m *Moments) AddAll(o Moments) {
 // Squares returns the sum of squares.
 func (m *Moments) Squares() float64 { return m.squares.value() }
 
-// product is an exact sum of products: hi·2^64 + lo, as a number in two's complement.
+// product is an exact sum of products: hi·2^64 + lo in two's complement.
 type product struct{ hi, lo uint64 }
 
-// add adds x·y, which are not negative; sign -1 subtracts it.
+// add adds x·y, which must not be negative; sign -1 subtracts it.
 func (p *product) add(x, y, sign int64) {
 	hi, lo := bits.Mul64(uint64(x), uint64(y))
 	var carry uint64
@@ -239,7 +239,7 @@ func (p *product) addAll(o product) {
 func (p product) value() float64 { return float64(int64(p.hi))*0x1p64 + float64(p.lo) }
 
 // Mean returns the mean over n values, and half the width of its 95 % confidence interval. Values
-// that were not added are 0.
+// that were not added count as 0.
 func (m *Moments) Mean(n int64) (mean, half float64) {
 	if n <= 0 {
 		return 0, 0

@@ -32,7 +32,8 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// percentile is the definition: the least of some sorted values that a share q of them do not exceed.
+// percentile implements the definition: the smallest of sorted values that a share q of them do not
+// exceed.
 func percentile(values []int64, q float64) int64 {
 	for i, v := range values {
 		if i+1 == len(values) || float64(i+1) >= q*float64(len(values))-1e-6 {
@@ -42,8 +43,8 @@ func percentile(values []int64, q float64) int64 {
 	return 0
 }
 
-// Quantiles are those of the values, to the width of a bucket; and what was taken away
-// leaves no trace.
+// Quantiles equal those of the values, to the width of a bucket, and subtracted values leave no
+// trace.
 func TestQuantile(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	for range 50 {
@@ -76,7 +77,7 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// The interval of a quantile holds the true one in 95 of 100 cases.
+// The interval of a quantile contains the true value in 95 of 100 cases.
 func TestIntervalCovers(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	for _, q := range []float64{0.5, 0.75, 0.95} {

@@ -67,8 +67,8 @@ func smallTrace(r *rand.Rand, view string, chunk uint32) *trie.Trace {
 // randomViews returns page views of one to three traces.
 func randomViews(r *rand.Rand, n int) [][]*trie.Trace { return viewsOf(r, n, randomTrace) }
 
-// smallViews returns page views that have much in common: sums of them come to nothing here
-// and there when some are taken away.
+// smallViews returns page views with many common labels, so that subtracting some makes sums zero
+// in places.
 func smallViews(r *rand.Rand, n int) [][]*trie.Trace { return viewsOf(r, n, smallTrace) }
 
 func viewsOf(r *rand.Rand, n int, trace func(r *rand.Rand, view string, chunk uint32) *trie.Trace) (views [][]*trie.Trace) {
@@ -82,7 +82,7 @@ func viewsOf(r *rand.Rand, n int, trace func(r *rand.Rand, view string, chunk ui
 	return views
 }
 
-// inSets returns the same page views with traces of sets: each set has some that follow each other.
+// inSets returns the same page views with traces in sets: each set has some consecutive traces.
 func inSets(r *rand.Rand, views [][]*trie.Trace) [][]*trie.Trace {
 	all := slices.Concat(views...)
 	var of []*trie.Trace
@@ -108,7 +108,7 @@ func addView(b *Builder, sign int64, chunks ...*trie.Trace) {
 	b.End()
 }
 
-// question is what one may ask of a record.
+// question is a query about a record.
 type question struct {
 	name  string
 	takes func(trie.Labels) bool
@@ -179,7 +179,7 @@ func sameProfile(t *testing.T, what string, got, want *trie.Profile) {
 	}
 }
 
-// describe lists all that a profile says, in an order of its own.
+// describe lists the content of a profile in a defined order.
 func describe(p *trie.Profile) (out []string) {
 	out = append(out, fmt.Sprintf("views %d traces %d", p.Views, p.Traces))
 	for _, g := range p.Groups {
@@ -208,7 +208,7 @@ func decoded(t *testing.T, b *Builder, level Level) *Record {
 	return rec
 }
 
-// A record answers as the traces do, however it came about.
+// A record gives the same answers as its traces, however it was made.
 func TestRecordEqualsMerge(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -247,8 +247,8 @@ func narrow(q question) bool {
 	return !slices.Contains([]string{"by everything", "device", "not on 3g", "load by connection"}, q.name)
 }
 
-// again adds b to an empty Builder with a stack table in canonical order, so that equal
-// sums have equal bytes.
+// again adds b to an empty Builder with a stack table in canonical order, so that equal sums have
+// equal bytes.
 func again(t *testing.T, b *Builder) *Builder {
 	stacks := trie.New()
 	for n := range b.stacks.Preorder() {
@@ -264,8 +264,8 @@ func again(t *testing.T, b *Builder) *Builder {
 	return out
 }
 
-// inPieces rolls chunks up one after the other in random order, into several records with
-// stack tables of their own, each time as what the view has more than it had.
+// inPieces rolls up chunks in random order into several records with separate stack tables, each
+// time adding the difference to the view's earlier chunks.
 func inPieces(t *testing.T, r *rand.Rand, views [][]*trie.Trace) *Builder {
 	type piece struct{ view, chunk int }
 	var order []piece
@@ -315,8 +315,8 @@ func TestStacksGrow(t *testing.T) {
 	}
 }
 
-// A record is encoded at several levels, one after the other. What was added must not change
-// by that, also where page views left nothing behind when they were taken away.
+// A record is encoded at several levels, one after another. Encoding must not change the sums, even
+// if subtracted page views left empty cells.
 func TestEncodeLeavesTheBuilder(t *testing.T) {
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 11))
@@ -339,8 +339,8 @@ func TestEncodeLeavesTheBuilder(t *testing.T) {
 	}
 }
 
-// What an answer lacks for want of room is no more than the record says, of the labels that
-// the answer is about.
+// The page views missing from an answer because of limits are at most the number that the record
+// reports for the labels of the answer.
 func TestFolded(t *testing.T) {
 	folded := map[string]int{}
 	for seed := range uint64(40) {
@@ -371,7 +371,7 @@ func TestFolded(t *testing.T) {
 	}
 }
 
-// A flat builder has the labels, times and distributions of one with stacks.
+// A flat builder has the same labels, times and distributions as one with stacks.
 func TestFlatBuilder(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -409,7 +409,7 @@ func TestFlatBuilder(t *testing.T) {
 			}
 		}
 		same("cells", got.Cells, want.Cells)
-		// The others say in which cells of a view a stack was.
+		// The others contain the cells of a view in which a stack occurred.
 		withViews := slices.DeleteFunc(slices.Clone(want.Touches), func(x Touch) bool { return x.Views == 0 && x.Traces == 0 })
 		same("touches", got.Touches, withViews)
 		same("distributions", got.Distributions, want.Distributions)

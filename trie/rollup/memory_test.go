@@ -8,8 +8,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Views with many functions of many releases, in which each stack is under many labels, are
-// what takes the most memory.
+// Views with many functions of many releases, with each stack under many labels, use the most
+// memory.
 func TestMemoryIsBounded(t *testing.T) {
 	lim := Limits{AllFunctions: 1000, Memory: 1 << 20}
 	b := NewBuilder("/a", trie.New(), lim)
@@ -28,12 +28,12 @@ func TestMemoryIsBounded(t *testing.T) {
 		addView(b, 1, tr)
 		most = max(most, int64(b.weights.size+b.reach.size))
 	}
-	// One view more than fits, and the rows of (other).
+	// One view more than the limit, and the rows of (other).
 	if most > int64(lim.Memory)+1<<19 {
 		t.Errorf("rows take %d bytes, want at most %d or so", most, lim.Memory)
 	}
 	if b.told > lim.AllFunctions {
-		t.Errorf("%d functions are told apart, want at most %d", b.told, lim.AllFunctions)
+		t.Errorf("%d functions, want at most %d", b.told, lim.AllFunctions)
 	}
 	rec := decoded(t, b, Whole)
 	functions, rest := 0, Rest{}
@@ -54,7 +54,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	if rec.Folded([]string{KeyFeature}) == 0 || rec.Folded([]string{KeyFeature}) == 60 {
 		t.Errorf("%d of 60 views lost their features", rec.Folded([]string{KeyFeature}))
 	}
-	// The heaviest function stays, when it came late, too.
+	// The heaviest function is kept, even if it came late.
 	heavy := &trie.Trace{Trie: *trie.New(), Context: trie.Context{Page: "/a", ViewID: "heavy", Release: "r1", Interval: 10_000}}
 	node := heavy.Insert(trie.Frame{Name: "heavy"})
 	for i := range int64(50) {
@@ -79,7 +79,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// A sum that may not be as large as one record makes it stops in the middle of it.
+// A sum whose limit is exceeded within one record stops in the middle of it.
 func TestSumStopsInTime(t *testing.T) {
 	b := NewBuilder("/a", trie.New(), Limits{})
 	for n := range 40 {

@@ -8,7 +8,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// The time of page views is as if the profiling script had not run: as that of the same traces with its samples without a stack.
+// The time of page views equals the time of the same traces with the script's samples without a
+// stack.
 func TestOwn(t *testing.T) {
 	samples := 0
 	for seed := range uint64(60) {
@@ -25,7 +26,7 @@ func TestOwn(t *testing.T) {
 					x := *tr
 					x.Samples = append([]trie.Sample{}, tr.Samples...)
 					for i := range x.Samples {
-						// The browser's own work is on top of a stack, and its own time.
+						// The browser's own work, on top of a stack and with its own time.
 						s := &x.Samples[i]
 						if s.Node != trie.Root && s.OnTop() == (trie.Frame{}) && tr.Frame(s.Node).Name == trie.FrameFieldtrie {
 							s.Node, s.Marker = trie.Root, trie.MarkerNone
@@ -53,7 +54,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// scripted returns t with the functions of a line as those of the profiling script.
+// scripted returns t with the functions of a line replaced by the profiling script.
 func scripted(t *trie.Trace) *trie.Trace {
 	return t.Coalesce(func(f trie.Frame) trie.Frame {
 		if f.Line == 3 {

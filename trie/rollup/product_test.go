@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Products are those of single page views, each in a record of its own.
+// Products equal the sum over single page views, each in its own record.
 func TestProducts(t *testing.T) {
 	type key struct {
 		release string
@@ -50,7 +50,7 @@ func TestProducts(t *testing.T) {
 	}
 }
 
-// weightWithoutOwn returns all self time but that of the profiling script.
+// weightWithoutOwn returns all self time except the profiling script's.
 func (r *Record) weightWithoutOwn(stacks *trie.Trie) (sum int64) {
 	r.EachWeight(func(_ int, n trie.NodeID, self, _ int64) {
 		if n == trie.Root || stacks.Frame(n).Name != trie.FrameFieldtrie {

@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// ErrMalformed is wrapped by every error about bytes that are no record or stack table.
+// ErrMalformed is wrapped by every error about bytes that are not a valid record or stack table.
 var ErrMalformed = errors.New("malformed rollup")
 
 // Record is a decoded record. It shares memory with the encoded bytes.
@@ -24,7 +24,7 @@ type Record struct {
 	Vitals        []Vital
 
 	weights, reach []byte
-	nodes, frames  uint64 // of the stack table that it was checked against
+	nodes, frames  uint64 // size of the stack table that it was checked against
 }
 
 // Cell is a set of labels under which time was spent.
@@ -44,12 +44,12 @@ type Touch struct {
 type Functions struct {
 	Release string
 	Rest    Rest
-	// Views is how all time with a stack of the release's page views varies.
+	// Views are the moments of all time with a stack of the release's page views.
 	Views Moments
 	Of    []Function
 }
 
-// Outcome counts page views by what became of their profile: a reason why there is none,
+// Outcome counts page views by the outcome of their profile: a reason why there is none,
 // [OutcomeProfiled] or [OutcomeReported].
 type Outcome struct {
 	Reason string
@@ -67,7 +67,7 @@ type reader struct {
 	wire.Reader
 	texts []string
 
-	buckets []bucket // room for those of histograms: a record has thousands of small ones
+	buckets []bucket // memory for buckets of histograms: a record has thousands of small ones
 }
 
 func (r *reader) text() string {
@@ -119,8 +119,7 @@ func (r *reader) histogram() (h Histogram) {
 	return h
 }
 
-// Decode reads a record. Its nodes and frames must be in stacks. The errors wrap
-// [ErrMalformed].
+// Decode decodes a record. Its nodes and frames must be in stacks. Errors wrap [ErrMalformed].
 func Decode(data []byte, stacks *trie.Trie) (*Record, error) {
 	if len(data) < 2 {
 		return nil, fmt.Errorf("%w: %d bytes", ErrMalformed, len(data))
@@ -163,7 +162,7 @@ func (r *reader) touch(cells int) (t Touch) {
 	at := uint64(0)
 	for range r.Length(1) {
 		if at += r.Uint(); at >= uint64(cells) {
-			r.Fail("a touch has a cell that is not there")
+			r.Fail("a touch has an unknown cell")
 			return t
 		}
 		t.Cells = append(t.Cells, int(at))
@@ -222,19 +221,19 @@ func eachRow(rows []byte, n int, two bool, f func(of int, node trie.NodeID, a, b
 	}
 }
 
-// EachWeight calls f with the self time (µs) and samples of each node that has some, cell
-// by cell, by node.
+// EachWeight calls f with the self time (µs) and samples of each node that has any, ordered by cell
+// and node.
 func (r *Record) EachWeight(f func(cell int, n trie.NodeID, self, samples int64)) {
 	eachRow(r.weights, len(r.Cells), true, f)
 }
 
 // EachReach calls f with the number of page views at a node in exactly the cells of a touch,
-// touch by touch, by node.
+// ordered by touch and node.
 func (r *Record) EachReach(f func(touch int, n trie.NodeID, views int64)) {
 	eachRow(r.reach, len(r.Touches), false, func(t int, n trie.NodeID, v, _ int64) { f(t, n, v) })
 }
 
-// Views returns how many page views and traces the record counts.
+// Views returns the number of page views and traces in the record.
 func (r *Record) Views() (views, traces int64) {
 	for _, t := range r.Touches {
 		views, traces = views+t.Views, traces+t.Traces
@@ -242,9 +241,9 @@ func (r *Record) Views() (views, traces int64) {
 	return views, traces
 }
 
-// Size returns about how many bytes r takes.
+// Size returns the approximate size of r in bytes.
 func (r *Record) Size() int {
-	const entry = 64 // a cell, touch or distribution without what it refers to
+	const entry = 64 // a cell, touch or distribution without referenced data
 	size := len(r.weights) + len(r.reach) + entry*(len(r.Cells)+len(r.Touches)+len(r.Distributions))
 	for _, c := range r.Cells {
 		size += len(c.Labels) * int(unsafe.Sizeof(trie.Label{}))
@@ -266,8 +265,8 @@ func (r *Record) Size() int {
 	return size
 }
 
-// Folded returns how many page views lost a label with one of these keys for lack of room: the
-// value, or all labels, of one of their cells are (other).
+// Folded returns how many page views lost a label with one of these keys because of limits: in one
+// of their cells, the value or all labels are (other).
 func (r *Record) Folded(keys []string) (views int64) {
 	if len(keys) == 0 {
 		return 0
@@ -359,7 +358,7 @@ func (b *Builder) take(rec *Record, stacks *trie.Trie) (nodes func(trie.NodeID) 
 		used[up] = used[up] || used[i]
 	}
 	to := make([]trie.NodeID, len(used))
-	frameTo := make([]trie.FrameID, len(stacks.Frames)) // one more; 0 is not known yet
+	frameTo := make([]trie.FrameID, len(stacks.Frames)) // number plus one; 0 is unknown
 	frame := func(f trie.FrameID) trie.FrameID {
 		if frameTo[f] == 0 {
 			frameTo[f] = b.stacks.Intern(stacks.FrameOf(f)) + 1

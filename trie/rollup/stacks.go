@@ -45,8 +45,8 @@ func EncodeStacks(t *trie.Trie, from Size) []byte {
 	return w.out
 }
 
-// DecodeStacks appends the result of [EncodeStacks] to t, which must be as large as from
-// was. After an error t must not be used.
+// DecodeStacks appends the result of [EncodeStacks] to t, which must have the size from. After an
+// error t must not be used.
 func DecodeStacks(t *trie.Trie, data []byte) error {
 	r := wire.NewReader(data, ErrMalformed)
 	if v := r.Uint(); r.Err() == nil && v != stacksVersion {
@@ -54,7 +54,7 @@ func DecodeStacks(t *trie.Trie, data []byte) error {
 	}
 	has := SizeOf(t)
 	if from := (Size{int(r.Uint()), int(r.Uint()), int(r.Uint())}); r.Err() == nil && from != has {
-		return fmt.Errorf("%w: stack table goes on at %v, there is %v", ErrMalformed, from, has)
+		return fmt.Errorf("%w: stack table continues at %v, but the size is %v", ErrMalformed, from, has)
 	}
 	for range r.Length(1) {
 		t.Strings = append(t.Strings, string(r.Bytes(r.Length(1))))

@@ -7,8 +7,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// A page view that was not profiled to its end is in sums, and in no distribution; and so it is when
-// only its last trace says so, and when it is taken away again.
+// A page view whose profiling stopped early is in sums, but not in distributions, even if only its
+// last trace has the label, and after it is subtracted again.
 func TestStopped(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	b := NewBuilder("/a", trie.New(), Limits{})

@@ -6,23 +6,23 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Sum adds up the parts of many records that a query selects into a profile. It equals the
+// Sum adds up the parts of many records that a query selects into a profile. The result equals the
 // profile that [trie.Merger] makes of the traces in the records.
 type Sum struct {
 	group   func(trie.Labels) (trie.Labels, bool)
 	profile *trie.Profile
-	stacks  *trie.Trie // of the records since the last flush
+	stacks  *trie.Trie // stack table of the records since the last flush
 	groups  []*summed
-	byKey   map[string]int // places in groups
+	byKey   map[string]int // indexes in groups
 	key     []byte
-	pending int // bytes that groups take
-	size    int // of profile, at the last flush
+	pending int // size of groups in bytes
+	size    int // size of profile at the last flush
 	fits    func(size int) error
-	asked   int   // the size at the last call of fits
-	err     error // of fits
+	asked   int   // size at the last call of fits
+	err     error // returned by fits
 }
 
-// maxPending is how many bytes groups take before they are flushed to the profile.
+// maxPending is the size in bytes at which groups are flushed to the profile.
 const maxPending = 32 << 20
 
 // summed is a group of the profile, by nodes of stacks.
@@ -32,21 +32,21 @@ type summed struct {
 	coverage trie.Coverage
 }
 
-// NewSum returns an empty Sum. group maps the labels of a cell to those of the profile's group
-// for its time, sorted, and returns false to leave the cell out.
+// NewSum returns an empty Sum. group maps the labels of a cell to the sorted labels of the
+// profile's group for its time, and returns false to omit the cell.
 func NewSum(group func(cell trie.Labels) (trie.Labels, bool)) *Sum {
 	return &Sum{group: group, profile: trie.NewProfile(), byKey: map[string]int{}}
 }
 
-// Bound sets a check of the size. [Sum.Add] calls fits whenever the Sum has grown by one MiB,
-// even in the middle of a record: one can take hundreds.
+// Bound sets a check of the size. [Sum.Add] calls fits whenever the Sum has grown by one MiB, even
+// within a record: one record can take hundreds.
 func (s *Sum) Bound(fits func(size int) error) { s.fits = fits }
 
-// askEvery is how many bytes a Sum grows by between two checks of its size.
+// askEvery is the growth in bytes between two checks of the size.
 const askEvery = 1 << 20
 
-// Add adds a record with nodes of stacks. It is fastest if records of one table follow each
-// other. An error is one of the function given to [Sum.Bound]; the Sum is useless then.
+// Add adds a record with nodes of stacks. It is fastest if records of one table follow each other.
+// It returns the error of the function given to [Sum.Bound]; afterwards the Sum must not be used.
 func (s *Sum) Add(rec *Record, stacks *trie.Trie) error {
 	if s.err != nil {
 		return s.err
@@ -74,7 +74,7 @@ func (s *Sum) Add(rec *Record, stacks *trie.Trie) error {
 			w.Samples += samples
 		}
 	})
-	sets := make([][]int, len(rec.Touches)) // by touch: the groups
+	sets := make([][]int, len(rec.Touches)) // by touch: its groups
 	for i, t := range rec.Touches {
 		sets[i] = s.groupsOf(t, to)
 		for _, g := range sets[i] {
@@ -116,7 +116,7 @@ func (s *Sum) at(group int, n trie.NodeID) *trie.Weight {
 	return w
 }
 
-// Size returns about how many bytes the sums take. It is cheap.
+// Size returns the approximate size of the sums in bytes. It is cheap.
 func (s *Sum) Size() int { return s.size + s.pending }
 
 func (s *Sum) groupOf(l trie.Labels) int {
@@ -170,7 +170,7 @@ func (s *Sum) graft() []trie.NodeID {
 			used[s.stacks.Nodes[n].Parent] = true
 		}
 	}
-	frames := make([]trie.FrameID, len(s.stacks.Frames)) // one more, 0 is not known yet
+	frames := make([]trie.FrameID, len(s.stacks.Frames)) // number plus one; 0 is unknown
 	nodes := make([]trie.NodeID, len(used))
 	for n, x := range s.stacks.Nodes {
 		if n == 0 || !used[n] {
@@ -184,7 +184,7 @@ func (s *Sum) graft() []trie.NodeID {
 	return nodes
 }
 
-// Profile returns the sums as a profile. Nothing may be added after that.
+// Profile returns the sums as a profile. The caller must add nothing after that.
 func (s *Sum) Profile() *trie.Profile {
 	s.flush()
 	return s.profile

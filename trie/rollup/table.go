@@ -6,12 +6,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// table holds a row for each node of each cell or touch. The nodes of a page view lie
-// together, so it is a table of blocks, which are allocated when something is added: adding
-// is the inner loop of rolling up, and a hash table takes twice as long.
+// table has a row for each node of each cell or touch. The nodes of a page view are close together,
+// so it is a table of blocks that are allocated on demand. Adding is the inner loop of rolling up,
+// and a hash table takes twice as long.
 type table[R comparable] struct {
 	of   []rows[R] // by cell or touch
-	size int       // bytes of the blocks and groups
+	size int       // bytes of blocks and groups
 }
 
 // rows are those of one cell or touch: node n is in block n / blockRows, in group n /
@@ -61,7 +61,7 @@ func (s *rows[R]) at(n trie.NodeID) (row *R, size int) {
 	return &block[n%blockRows], size
 }
 
-// each calls f with each row that is not zero, by node.
+// each calls f with each row that is not zero, in the order of nodes.
 func (s rows[R]) each(f func(n trie.NodeID, r R)) {
 	var zero R
 	for i, group := range s {
@@ -88,11 +88,11 @@ func (s rows[R]) used() bool {
 	return used
 }
 
-// mapped returns a table in which the rows of each cell or touch are added to those of to;
-// a negative to leaves them out. Where nothing is added up, the tables share rows.
+// mapped returns a table in which the rows of each cell or touch are added to those of to; rows
+// with a negative to are dropped. Tables share rows if nothing is added up.
 func (t *table[R]) mapped(to []int, n int, add func(to *R, r R)) *table[R] {
 	out := &table[R]{of: make([]rows[R], n)}
-	shared := make([]bool, n) // whether the rows that are there are still those of t
+	shared := make([]bool, n) // by cell or touch: its rows are shared with t
 	for of, from := range t.of {
 		if of >= len(to) || to[of] < 0 {
 			continue

@@ -13,7 +13,7 @@ func rowsOf(t *table[int64], of int) map[trie.NodeID]int64 {
 	return m
 }
 
-// What is mapped shares rows with the table that it is made of, which must stay as it was.
+// A mapped table shares rows with the original, which must not change.
 func TestMappedLeavesItsSource(t *testing.T) {
 	of := func(kind byte) (r rows[int64]) {
 		set := func(n trie.NodeID, v int64) {
@@ -21,7 +21,7 @@ func TestMappedLeavesItsSource(t *testing.T) {
 			*row = v
 		}
 		switch kind {
-		case 'z': // what was added was taken away again
+		case 'z': // added and subtracted
 			set(3, 0)
 		case 'x':
 			set(3, 7)

@@ -7,25 +7,25 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// view is the page view being added. It numbers its cells from 0, so that a set of them
-// fits a word.
+// view is the page view being added. It numbers its cells from 0, so that a set of them fits into a
+// word.
 type view struct {
 	sign    int64
-	share   float64 // sampling share, 0 if not known
+	share   float64 // sampling share, 0 if unknown
 	release string
-	stopped bool   // it was not profiled to its end
+	stopped bool   // its profiling stopped early
 	mask    uint64 // its cells
-	cells   []int  // those of the record
+	cells   []int  // by cell of the view: cell of the record
 	sums    []sums // by cell
 
-	nodes []trie.NodeID // in which it was
-	at    []uint64      // by node of the stack table: the cells
+	nodes []trie.NodeID // nodes with the view
+	at    []uint64      // by node of the stack table: its cells
 	known []known
 
-	frames []trie.FrameID // in which it was
+	frames []trie.FrameID // frames with the view
 	seen   []bool         // by frame
 	self   []int64        // by frame, µs
-	total  []int64        // by frame, µs; a call counts once, however deep it recurs
+	total  []int64        // by frame, µs; recursion counts once
 	outer  []uint8        // by node of the stack table: 1 if no caller has its frame, 2 if one has
 
 	parts []distributed
@@ -33,7 +33,7 @@ type view struct {
 
 type sums struct{ time, long int64 }
 
-// known is a touch that was looked up.
+// known is a cached touch.
 type known struct {
 	mask  uint64
 	touch int
@@ -61,7 +61,7 @@ func (v *view) reset() {
 func (v *view) cellOf(b *Builder, l trie.Labels) int {
 	c := b.cellOf(l)
 	i := slices.Index(v.cells, c)
-	if i < 0 && len(v.cells) == 63 { // the last place is for what there is no room for
+	if i < 0 && len(v.cells) == 63 { // the last cell is for labels over the limit
 		c = b.cellOf(otherLabels())
 		i = slices.Index(v.cells, c)
 	}
@@ -93,7 +93,7 @@ func (v *view) touchOf(b *Builder, mask uint64) int {
 	return t
 }
 
-// touch notes that the view was at node n of the stack table in the cells of mask.
+// touch records that the view was at node n of the stack table in the cells of mask.
 func (v *view) touch(b *Builder, n trie.NodeID, mask uint64, self, total int64) {
 	v.at, v.outer = extended(v.at, len(b.stacks.Nodes)), extended(v.outer, len(b.stacks.Nodes))
 	frames := len(b.stacks.Frames)

@@ -15,13 +15,13 @@ type VitalKind struct {
 	// Good is the largest value rated good, and Poor the largest that is not yet poor, as
 	// published: in µs, or in millionths of a layout shift score.
 	Good, Poor int64
-	Score      bool // it is a score, and not a time
-	// Parts name the stretches of time that it consists of, in order. They add up to it in each page view. See
+	Score      bool // a score, not a time
+	// Parts are the names of its consecutive phases. They add up to it in each page view. See
 	// https://web.dev/articles/optimize-lcp and https://web.dev/articles/optimize-inp.
 	Parts []string
 }
 
-// Part returns the name of the [Vital] that is a part of it, as "lcp/load-delay".
+// Part returns the name of the [Vital] for a part of k, such as "lcp/load-delay".
 func (k VitalKind) Part(name string) string { return k.Name + "/" + name }
 
 // VitalKinds returns all known Web Vitals, the Core Web Vitals first.
@@ -35,7 +35,7 @@ func VitalKinds() []VitalKind {
 	}
 }
 
-// VitalKindOf returns the Web Vital of a name, and false if there is none.
+// VitalKindOf returns the Web Vital with a name, and false if there is none.
 func VitalKindOf(name string) (VitalKind, bool) {
 	for _, k := range VitalKinds() {
 		if k.Name == name {
@@ -45,7 +45,7 @@ func VitalKindOf(name string) (VitalKind, bool) {
 	return VitalKind{}, false
 }
 
-// Rating says whether a value, in the unit of k, is good, poor or in between.
+// Rating returns the rating of a value in the unit of k: good, needs improvement, or poor.
 func (k VitalKind) Rating(value float64) string {
 	switch {
 	case value <= float64(k.Good):
@@ -56,19 +56,19 @@ func (k VitalKind) Rating(value float64) string {
 	return "needs improvement"
 }
 
-// Vital is the distribution of a Web Vital over page views with the same labels. Each page view
-// that reported it stands for a number of others, its weight.
+// Vital is the distribution of a Web Vital over page views with the same labels. Each reporting
+// page view represents a number of others, its weight.
 type Vital struct {
-	Labels        trie.Labels // those of BaseLabels, and KeyNavigation, KeyArm and KeyElement; of parts without the arm
-	Name          string      // of a [VitalKind], or of a part of it
+	Labels        trie.Labels // BaseLabels plus KeyNavigation, KeyArm and KeyElement; parts have no arm
+	Name          string      // name of a [VitalKind] or of a part
 	Views         int64       // page views that reported it
 	Weight        int64       // page views represented by these
 	WeightSquares int64       // sum of the squares of the weights
-	Good, Poor    int64       // weights of the good and of the poor ones
-	Histogram     Histogram   // of values in the unit of the kind; its counts are weights
+	Good, Poor    int64       // weights of good and of poor page views
+	Histogram     Histogram   // values in the unit of the kind; its counts are weights
 }
 
-// Add adds a page view that stands for weight others, at most [MaxVitalWeight].
+// Add adds a page view that represents weight others, at most [MaxVitalWeight].
 func (v *Vital) Add(value, weight int64) {
 	v.Views++
 	v.Weight += weight
@@ -81,7 +81,7 @@ func (v *Vital) Add(value, weight int64) {
 	v.Histogram.Add(value, weight)
 }
 
-// MaxVitalWeight bounds a weight, so that a million page views of it can be added up.
+// MaxVitalWeight is the maximum weight, so that a million page views can be added up.
 const MaxVitalWeight = 10_000
 
 // AddAll adds o, without labels and name.
@@ -115,8 +115,8 @@ func (v *Vital) size() int {
 	return int(unsafe.Sizeof(*v)) + len(v.Histogram.buckets)*int(unsafe.Sizeof(bucket{})) + len(v.Labels)*int(unsafe.Sizeof(trie.Label{}))
 }
 
-// AddVital adds v to the vital of the same name in list, and returns the list. All labels in list
-// are the same. It does not retain v.
+// AddVital adds v to the vital with the same name in list, and returns the list. All vitals in list
+// must have the same labels. It does not retain v.
 func AddVital(list []Vital, v *Vital) []Vital {
 	i := slices.IndexFunc(list, func(o Vital) bool { return o.Name == v.Name })
 	if i < 0 {
@@ -130,11 +130,11 @@ func AddVital(list []Vital, v *Vital) []Vital {
 // vitals are the Web Vitals under construction.
 type vitals struct {
 	of   map[string]*Vital // by labels and name
-	sets map[string]bool   // of labels
+	sets map[string]bool   // sets of labels
 }
 
-// AddVital adds v to the page views with its labels, which must be sorted. Labels that find no room
-// become (other), as in cells, elements before all others.
+// AddVital adds v to the page views with its labels, which must be sorted. Labels over the limit
+// become (other), like in cells, elements first.
 func (b *Builder) AddVital(v *Vital) {
 	if b.vitals.of == nil {
 		b.vitals = vitals{map[string]*Vital{}, map[string]bool{}}

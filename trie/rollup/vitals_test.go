@@ -12,7 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// randomVitals returns what so many page views report.
+// randomVitals returns the vitals of a number of page views.
 func randomVitals(r *rand.Rand, n int) (out []Vital) {
 	for range n {
 		for _, k := range VitalKinds() {
@@ -30,7 +30,7 @@ func randomVitals(r *rand.Rand, n int) (out []Vital) {
 	return out
 }
 
-// withElements gives vitals elements, and parts to those that have some.
+// withElements adds elements to vitals, and parts to some of those.
 func withElements(r *rand.Rand, list []Vital) (out []Vital) {
 	for _, v := range list {
 		v.Labels = append(v.Labels, trie.Label{Key: KeyElement, Value: []string{"image img#hero", "text h1", "div#banner"}[r.IntN(3)]}).Sort()
@@ -55,8 +55,7 @@ func buildVitals(lists ...[]Vital) *Builder {
 	return b
 }
 
-// In whatever order and groups vitals are added, and at whatever level what was added is written on
-// the way, the sum has the same bytes.
+// In any order and grouping, and with any intermediate level, the sum of vitals has the same bytes.
 func TestVitalsAddUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 50 {
@@ -77,13 +76,13 @@ func TestVitalsAddUp(t *testing.T) {
 				mixed = mixed[n:]
 			}
 			if got := sum.Encode(level, true); !bytes.Equal(got, want) {
-				t.Fatalf("level %d: the sum of parts is not that of all", level)
+				t.Fatalf("level %d: the sum of parts differs from the sum of all", level)
 			}
 		}
 	}
 }
 
-// Page views past the limit of label sets are counted under fewer labels, and none is lost.
+// Page views over the limit of label sets are counted under fewer labels, and none is lost.
 func TestVitalsBounded(t *testing.T) {
 	b := NewBuilder("/a", trie.New(), Limits{Cells: 10})
 	for i := range 200 {
@@ -105,7 +104,7 @@ func TestVitalsBounded(t *testing.T) {
 	}
 }
 
-// Elements are the first that find no room: all else is as it is without them.
+// Elements are folded first; all other data is the same as without them.
 func TestElementsBounded(t *testing.T) {
 	b := NewBuilder("/a", trie.New(), Limits{Cells: 10})
 	for i := range 200 {
@@ -127,7 +126,7 @@ func TestElementsBounded(t *testing.T) {
 	}
 }
 
-// The bounds of ratings are those that are published, and are kept to the unit.
+// The bounds of ratings are the published ones, exact to the unit.
 func TestVitalRatings(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -150,7 +149,7 @@ func TestVitalRatings(t *testing.T) {
 	}
 }
 
-// The interval of a quantile holds the true one as often as it says, also where page views have
+// The interval of a quantile contains the true value as often as stated, also if page views have
 // different weights.
 func TestVitalInterval(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
@@ -183,8 +182,8 @@ func TestVitalInterval(t *testing.T) {
 	}
 }
 
-// BenchmarkVitalLabels says how large the Web Vitals of an hour of a page are, with 600 reports: without arms, with both, and with elements and
-// parts as well.
+// BenchmarkVitalLabels reports the size of the Web Vitals of a page in an hour with 600 reports:
+// without arms, with arms, and with elements and parts as well.
 func BenchmarkVitalLabels(b *testing.B) {
 	var plain float64
 	for _, with := range []string{"nothing", "arms", "arms and elements"} {

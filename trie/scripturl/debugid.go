@@ -2,15 +2,15 @@ package scripturl
 
 import "strings"
 
-// debugIDMark stands between the URL of a script and its debug ID in a resource.
+// debugIDMark separates the URL of a script from its debug ID in a resource.
 const debugIDMark = "#debugId="
 
 // debugIDLength is the length of a UUID with its dashes.
 const debugIDLength = 36
 
-// CutDebugID takes the debug ID off a resource. A debug ID, see ECMA-426, names one build of a
-// script wherever it is served; it is a UUID in lower case, with dashes. A resource without a debug
-// ID is returned unchanged, with the ID "".
+// CutDebugID removes the debug ID from a resource. A debug ID, see ECMA-426, identifies one build
+// of a script wherever it is served; it is a UUID in lower case, with dashes. A resource without a
+// debug ID is returned unchanged, with the ID "".
 func CutDebugID(resource string) (url, id string) {
 	at := len(resource) - debugIDLength
 	if at < len(debugIDMark) || !isUUID(resource[at:]) || !strings.HasSuffix(resource[:at], debugIDMark) {

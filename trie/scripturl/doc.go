@@ -1,2 +1,3 @@
-// Package scripturl reads the URLs of scripts: the debug ID of a build, and the npm package of a source file.
+// Package scripturl parses URLs of scripts: the debug ID of a build, and the npm package of a
+// source file.
 package scripturl

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Package returns the name of the npm package of a script, such as "lodash" or
-// "@babel/core", or "" if the script is not in a node_modules folder. The innermost of
-// nested packages wins, which also finds packages in the folders of pnpm
-// (node_modules/.pnpm/lodash@4.17.21/node_modules/lodash) and in the archives of Yarn.
-// Windows paths and percent-encoding are understood.
+// Package returns the name of the npm package of a script, such as "lodash" or "@babel/core", or ""
+// if the script is not in a node_modules folder. It returns the innermost of nested packages, which
+// also finds packages in the folders of pnpm
+// (node_modules/.pnpm/lodash@4.17.21/node_modules/lodash) and in the archives of Yarn. It supports
+// Windows paths and percent-encoding.
 func Package(resource string) string {
 	const folder = "node_modules"
 	path := resource

@@ -1,3 +1,3 @@
-// Package rules tests the alerts with Prometheus' own parser and engine. It is a module of its own, as these bring a
-// hundred others.
+// Package rules tests the alerts with Prometheus' own parser and engine. It is a separate module,
+// because these have about a hundred dependencies.
 package rules

@@ -20,10 +20,10 @@ import (
 	"github.com/prometheus/prometheus/rules"
 )
 
-// series are what a daemon says each minute, as promtool writes it: FIRST+STEPxTIMES.
+// series are metrics of a daemon, one sample a minute, in promtool's notation: FIRST+STEPxTIMES.
 type series string
 
-// minutes returns how long series last.
+// minutes returns the length of series.
 func (s series) minutes(t *testing.T) int {
 	t.Helper()
 	_, values, _ := strings.Cut(string(s), "} ")
@@ -41,7 +41,8 @@ func (s series) minutes(t *testing.T) int {
 	return n
 }
 
-// cases have series that mean trouble, and some that do not, for each alert, which is the first word of the name.
+// cases have series for each alert, with and without the problem. The first word of the name is the
+// alert.
 func cases() map[string]struct{ trouble, healthy []series } {
 	return map[string]struct{ trouble, healthy []series }{
 		"FieldtrieBudgetBlown": {
@@ -115,7 +116,7 @@ func cases() map[string]struct{ trouble, healthy []series } {
 		},
 		"FieldtrieLagging": {
 			ofShards("lag_seconds", "0+60x60", "0+60x60", "15x60"),
-			// One of the machines has not looked for long.
+			// One of the machines has not checked for a long time.
 			ofShards("lag_seconds", "0+60x60", "15x60", "15x60"),
 		},
 		"FieldtrieLagging of a directory": {
@@ -261,7 +262,8 @@ func cases() map[string]struct{ trouble, healthy []series } {
 	}
 }
 
-// latencies are series of a histogram in which each minute so many requests took up to 0.5, 1 and 10 s, of a thousand that took up to 20.
+// latencies are series of a histogram: per minute, the number of requests of a thousand that took
+// up to 0.5, 1 and 10 s. The others took up to 20.
 func latencies(name string, half, one, ten int) (out []series) {
 	for le, n := range map[string]int{"0.5": half, "1": one, "10": ten, "20": 1000, "+Inf": 1000} {
 		out = append(out, series(fmt.Sprintf("%s_bucket{instance=\"a\",path=\"/\",le=%q} 0+%dx120", name, le, n)))
@@ -277,7 +279,8 @@ func ofShards(name, one, other, directory string) []series {
 	return []series{of("a", one), of("b", other), of("c", directory), `fieldtrie_store_free_bytes{instance="c"} 1000x60`}
 }
 
-// Prometheus reads the file, and each alert fires within an hour of trouble, says what is wrong, and is silent without it.
+// Prometheus accepts the file, and each alert fires within an hour of the problem, has texts, and
+// is silent without it.
 func TestAlerts(t *testing.T) {
 	p := parser.NewParser(parser.Options{})
 	file, errs := rulefmt.ParseFile("../prometheus/alerts.yml", false, model.UTF8Validation, p, slog.Default())
@@ -321,7 +324,7 @@ func TestAlerts(t *testing.T) {
 	if slices.Sort(described); !slices.Equal(described, slices.Sorted(maps.Keys(alerts))) {
 		t.Errorf("docs/alerts.md describes %q", described)
 	}
-	// What a rule looks at is what its section says.
+	// A rule uses the metrics of its section.
 	for name, r := range alerts {
 		_, section, _ := strings.Cut(string(text), "### "+name+"\n")
 		section, _, _ = strings.Cut(section, "\n#")
@@ -332,8 +335,8 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// firing returns how many alerts a rule fires when an hour of series is over, or all of them if they are longer. Each links to
-// the section about it on a daemon.
+// firing returns the number of alerts of a rule that fire after an hour of series, or after all of
+// them if they are longer. Each must link to its section in the daemon's documentation.
 func firing(t *testing.T, p parser.Parser, r rulefmt.Rule, list []series) (n int) {
 	t.Helper()
 	load := "load 1m\n"

@@ -45,7 +45,7 @@ type JSON struct {
 	Err   error  // the first error, an *Error
 	Ended bool   // the error is that the document ends where it must not
 	Name  []byte // the key that was read last; it stays until the next key
-	First bool   // nothing of the innermost open object or array was read yet
+	First bool   // no element of the innermost open object or array was read yet
 	open  []byte // scratch space of Skip
 
 	// For a streamed document, see [JSON.Stream].
@@ -53,7 +53,7 @@ type JSON struct {
 	src      io.Reader // where the rest is; nil if data holds all that is left
 	base     int64     // offset of data[0] in the document
 	kept     []byte    // a key that may be overwritten
-	copied   *jsonCopy // what is read goes there, too; nil if nowhere
+	copied   *jsonCopy // receives a copy of what is read; nil if not needed
 }
 
 // Ahead returns the next bytes, as far as r holds them. They are valid until more is read.
@@ -374,8 +374,7 @@ func (r *JSON) Float() float64 {
 	return f
 }
 
-// Whole reads a number and reports whether it is whole and from 0 to most, which may be up to
-// 2^53.
+// Whole reads a number and reports whether it is an integer from 0 to most; most may be up to 2^53.
 func (r *JSON) Whole(most uint64) (uint64, bool) {
 	if mantissa, decimals, end := r.Decimal(); end > 0 && decimals == 0 {
 		r.Pos = end

@@ -35,7 +35,7 @@ func (r *JSON) more(from int) bool {
 		r.Stop(Refuse(TooLarge, "", "byte %d: a string of over %d bytes", r.base+int64(from), maxJSONString))
 		return false
 	}
-	if len(r.Name) > 0 { // it lies in what is overwritten
+	if len(r.Name) > 0 { // it is in the part that is overwritten
 		r.kept = append(r.kept[:0], r.Name...)
 		r.Name = r.kept
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
 )
 
-// tokens reads a document and says what it is made of, up to the first error.
+// tokens reads a document and describes its tokens, up to the first error.
 func tokens(r *JSON, out *strings.Builder) {
 	var value func(depth int)
 	value = func(depth int) {
@@ -54,7 +54,7 @@ func tokens(r *JSON, out *strings.Builder) {
 	r.End()
 }
 
-// checkJSONStream reads a document in pieces and at once: the pieces must not matter.
+// checkJSONStream reads a document in pieces and as a whole, and compares the results.
 func checkJSONStream(t *testing.T, data []byte) {
 	t.Helper()
 	var whole, streamed JSON
@@ -101,7 +101,7 @@ func FuzzJSONStream(f *testing.F) {
 	f.Fuzz(checkJSONStream)
 }
 
-// A stream that breaks off for another reason than its end says so.
+// An error of the reader other than its end is returned.
 func TestJSONStreamError(t *testing.T) {
 	broken := errors.New("broken")
 	for _, text := range []string{``, `{`, `{"a`, `{"a":`, `{"a":1`, `{"a":1,"b":[tr`, `["\`} {

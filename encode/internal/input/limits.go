@@ -1,7 +1,7 @@
 package input
 
-// Limits bounds one trace or profile for a decoder. A zero field means the default
-// given beside it.
+// Limits bounds one trace or profile for a decoder. A zero field selects the default in its
+// comment.
 type Limits struct {
 	Samples     int // 60,000
 	Nodes       int // 20,000

@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// FunctionName returns the name of a function, or "" if s says that it has none.
+// FunctionName returns the name of a function, or "" if s stands for an anonymous function.
 func FunctionName(s string) string {
 	if s == "(anonymous)" || s == "(anonymous function)" {
 		return ""

@@ -14,7 +14,7 @@ type Strings struct {
 	slots []uint32 // a hash table of numbers, 0 for free
 }
 
-// hashSeed differs in each process, so that nobody can send texts that collide.
+// hashSeed differs in each process, so that clients cannot send texts that collide.
 var hashSeed = maphash.MakeSeed()
 
 // Reset makes s empty. It keeps the memory.

@@ -1,5 +1,5 @@
 // The binary trie format of Fieldtrie: Document is version 1, Set version 2. This file is
-// its specification; docs/format.md tells the same with pictures and a worked example.
+// its specification; docs/format.md explains it with pictures and a worked example.
 //
 // Conventions
 //
@@ -48,14 +48,14 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Marker says what the browser was doing when it took a sample, as the sample markers of
-// the JS Self-Profiling API do.
+// Marker is the work of the browser when it took a sample, as in the sample markers of
+// the JS Self-Profiling API.
 type Marker int32
 
 const (
-	// Nothing is known.
+	// Unknown.
 	Marker_MARKER_UNSPECIFIED Marker = 0
-	// JavaScript that the profiler may not show ran, of another origin for example.
+	// JavaScript that the profiler may not show, for example of another origin.
 	Marker_MARKER_SCRIPT Marker = 1
 	Marker_MARKER_GC     Marker = 2
 	Marker_MARKER_STYLE  Marker = 3
@@ -63,7 +63,7 @@ const (
 	Marker_MARKER_PAINT  Marker = 5
 	// Something else.
 	Marker_MARKER_OTHER Marker = 6
-	// The main thread had nothing to do.
+	// The main thread was idle.
 	Marker_MARKER_IDLE Marker = 7
 )
 
@@ -124,13 +124,13 @@ type Document struct {
 	// The bytes "FTR" and 1, read as a little-endian number: 0x01525446. Required, and
 	// written first.
 	Magic uint32 `protobuf:"fixed32,1,opt,name=magic,proto3" json:"magic,omitempty"`
-	// Where the trace or profile comes from. Absent means that nothing is known.
+	// The origin of the trace or profile. Absent means unknown.
 	Context *Context `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
-	// Convention 3. Each row holds only what follows the bytes it shares with the row
-	// before it.
+	// Convention 3. Each row holds only the bytes after those that it shares with the
+	// previous row.
 	ResourceText string `protobuf:"bytes,3,opt,name=resource_text,json=resourceText,proto3" json:"resource_text,omitempty"`
-	// Bytes that the row shares with the row before it; 0 in the first row. The cut is
-	// never inside a UTF-8 sequence.
+	// Bytes that the row shares with the previous row; 0 in the first row. They never
+	// end inside a UTF-8 sequence.
 	ResourceShared []uint32 `protobuf:"varint,4,rep,packed,name=resource_shared,json=resourceShared,proto3" json:"resource_shared,omitempty"`
 	// Bytes that the row adds in resource_text.
 	ResourceLength []uint32 `protobuf:"varint,5,rep,packed,name=resource_length,json=resourceLength,proto3" json:"resource_length,omitempty"`
@@ -145,8 +145,8 @@ type Document struct {
 	// One or two numbers for each frame. An even number 2d: the same line as the frame
 	// before it in this resource, d columns further on. An odd number 2d+1: d lines
 	// further on, and the next number is the column itself. The first frame of a
-	// resource counts from line 0, column 0. Lines and columns are 1-based and say where
-	// the function is defined; 0 is unknown.
+	// resource counts from line 0, column 0. Lines and columns are 1-based and give the
+	// place of the definition; 0 is unknown.
 	FramePosition []uint64 `protobuf:"varint,10,rep,packed,name=frame_position,json=framePosition,proto3" json:"frame_position,omitempty"`
 	// For each chain, the distance from its first node to the parent of that node.
 	ChainParent []uint32 `protobuf:"varint,11,rep,packed,name=chain_parent,json=chainParent,proto3" json:"chain_parent,omitempty"`
@@ -169,8 +169,8 @@ type Document struct {
 	SampleRun []uint64 `protobuf:"varint,17,rep,packed,name=sample_run,json=sampleRun,proto3" json:"sample_run,omitempty"`
 	// For each run of more than one sample, in order, how many samples it has, less two.
 	SampleRunLength []uint32 `protobuf:"varint,18,rep,packed,name=sample_run_length,json=sampleRunLength,proto3" json:"sample_run_length,omitempty"`
-	// What the browser was doing, for runs of samples with the same Marker. Absent when
-	// no sample has a marker.
+	// The work of the browser, for runs of samples with the same Marker. Absent if no
+	// sample has a marker.
 	Marker []Marker `protobuf:"varint,19,rep,packed,name=marker,proto3,enum=fieldtrie.v1.Marker" json:"marker,omitempty"`
 	// Samples of each of these runs, less one.
 	MarkerRunLength []uint32 `protobuf:"varint,20,rep,packed,name=marker_run_length,json=markerRunLength,proto3" json:"marker_run_length,omitempty"`
@@ -200,12 +200,12 @@ type Document struct {
 	// a trace can have time in several.
 	Views  int64 `protobuf:"zigzag64,34,opt,name=views,proto3" json:"views,omitempty"`
 	Traces int64 `protobuf:"zigzag64,35,opt,name=traces,proto3" json:"traces,omitempty"`
-	// The part of group_stackless in which the main thread had nothing to do, as far as
-	// is known. Written only where a group has some: absent, it is 0 for all groups.
+	// The part of group_stackless in which the main thread is known to have been idle.
+	// Absent if it is 0 for all groups.
 	GroupIdle []int64 `protobuf:"zigzag64,36,rep,packed,name=group_idle,json=groupIdle,proto3" json:"group_idle,omitempty"`
-	// What profiling cost the page view. Absent: not measured. It is the last field on
-	// purpose: an encoder writes all others, looks at the clock, and appends it. A reader
-	// takes it at any place.
+	// The cost of profiling the page view. Absent: not measured. It is the last field on
+	// purpose: an encoder writes all others, reads the clock, and appends it. A reader
+	// accepts it at any place.
 	Cost          *Cost `protobuf:"bytes,37,opt,name=cost,proto3" json:"cost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -500,19 +500,19 @@ func (x *Document) GetCost() *Cost {
 	return nil
 }
 
-// Cost is what profiling cost a page view since its trace before this one. Numbers have
-// up to 32 bits. A reader drops fields of it that it does not know.
+// Cost is the cost of profiling a page view since its previous trace. Numbers have up
+// to 32 bits. A reader drops unknown fields of it.
 type Cost struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Microseconds of main-thread time to start the profiler.
 	Start uint32 `protobuf:"varint,1,opt,name=start,proto3" json:"start,omitempty"`
 	// Microseconds to stop it and to get the trace.
 	Stop uint32 `protobuf:"varint,2,opt,name=stop,proto3" json:"stop,omitempty"`
-	// Microseconds to encode: this trace, and what else was encoded since the one before.
+	// Microseconds to encode this trace, and other data since the previous trace.
 	Encode uint32 `protobuf:"varint,3,opt,name=encode,proto3" json:"encode,omitempty"`
 	// Bytes sent, this trace not included.
 	Bytes uint32 `protobuf:"varint,4,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	// Traces that could not be sent and were given up.
+	// Traces that were dropped because they could not be sent.
 	Dropped       uint32 `protobuf:"varint,5,opt,name=dropped,proto3" json:"dropped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -583,21 +583,21 @@ func (x *Cost) GetDropped() uint32 {
 	return 0
 }
 
-// Context says where a trace comes from. Every field is optional.
+// Context is the origin of a trace. Every field is optional.
 type Context struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Path of the page, without origin, query and fragment, such as "/feed".
 	Page string `protobuf:"bytes,1,opt,name=page,proto3" json:"page,omitempty"`
-	// Random bytes, at most 16, that name the page view and do not outlive it.
+	// Random bytes, at most 16, that identify the page view and do not outlive it.
 	ViewId []byte `protobuf:"bytes,2,opt,name=view_id,json=viewId,proto3" json:"view_id,omitempty"`
-	// Number of this trace among those of its page view, from 0.
+	// Number of this trace in its page view, from 0.
 	Chunk uint32 `protobuf:"varint,3,opt,name=chunk,proto3" json:"chunk,omitempty"`
 	// The page's time origin, microseconds of the Unix epoch by the clock of the client.
 	TimeOrigin int64 `protobuf:"varint,4,opt,name=time_origin,json=timeOrigin,proto3" json:"time_origin,omitempty"`
 	// The true interval between samples in microseconds, as the browser reports it.
 	Interval uint32 `protobuf:"varint,5,opt,name=interval,proto3" json:"interval,omitempty"`
-	// The probability with which this page view was chosen, over 0 to 1. Absent: not
-	// known.
+	// The probability of sampling this page view, greater than 0 and at most 1. Absent:
+	// unknown.
 	SamplingShare float64 `protobuf:"fixed64,6,opt,name=sampling_share,json=samplingShare,proto3" json:"sampling_share,omitempty"`
 	// Version of the site that the visitor ran, such as "2026.11.3" or a commit.
 	Release string `protobuf:"bytes,7,opt,name=release,proto3" json:"release,omitempty"`
@@ -606,11 +606,11 @@ type Context struct {
 	// Further labels: row i is label_key[i] = label_value[i]. Sorted by key; a key once.
 	LabelKey   []string `protobuf:"bytes,9,rep,name=label_key,json=labelKey,proto3" json:"label_key,omitempty"`
 	LabelValue []string `protobuf:"bytes,10,rep,name=label_value,json=labelValue,proto3" json:"label_value,omitempty"`
-	// 0: time spent on the page that is named, which is a route of an application of one
-	// page; these do not overlap. 1: time of a feature. 2: time in which a label holds;
-	// the name is KEY=VALUE, cut at the first "=", neither side empty. Where two labels
-	// with the same key overlap, the later row holds, and either holds instead of a label
-	// of label_key with that key.
+	// 0: time on the named page, which is a route of a single-page application; these do
+	// not overlap. 1: time of a feature. 2: time in which a label applies; the name is
+	// KEY=VALUE, split at the first "=", neither side empty. Where two labels with the
+	// same key overlap, the later row applies. Either overrides a label of label_key with
+	// that key.
 	SpanKind []uint32 `protobuf:"varint,11,rep,packed,name=span_kind,json=spanKind,proto3" json:"span_kind,omitempty"`
 	SpanName []string `protobuf:"bytes,12,rep,name=span_name,json=spanName,proto3" json:"span_name,omitempty"`
 	// Start of each span less the start of the span before it (of the first: less 0).
@@ -749,16 +749,15 @@ func (x *Context) GetSpanLength() []uint64 {
 	return nil
 }
 
-// Set is many traces whose tables are one, as a store keeps the traces of a page. The fields
-// up to 20 mean what they mean in a Document, but that those of samples are for all traces.
-// Reading one gives back every trace as it was, but for fields that are not known.
+// Set is a list of traces that share their tables, as stored for the traces of a page. The
+// fields up to 20 have the same meaning as in a Document, but fields of samples cover all
+// traces. Decoding a set returns every trace unchanged, except for unknown fields.
 type Set struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The bytes "FTR" and 2, read as a little-endian number: 0x02525446. Required, and
 	// written first.
 	Magic uint32 `protobuf:"fixed32,1,opt,name=magic,proto3" json:"magic,omitempty"`
-	// What traces have in common, each once: contexts without view_id, chunk, time_origin
-	// and spans.
+	// Distinct contexts of the traces, without view_id, chunk, time_origin and spans.
 	Context        []*Context `protobuf:"bytes,2,rep,name=context,proto3" json:"context,omitempty"`
 	ResourceText   string     `protobuf:"bytes,3,opt,name=resource_text,json=resourceText,proto3" json:"resource_text,omitempty"`
 	ResourceShared []uint32   `protobuf:"varint,4,rep,packed,name=resource_shared,json=resourceShared,proto3" json:"resource_shared,omitempty"`
@@ -777,8 +776,8 @@ type Set struct {
 	SampleUnit []uint32 `protobuf:"varint,15,rep,packed,name=sample_unit,json=sampleUnit,proto3" json:"sample_unit,omitempty"`
 	// For each sample but the first of its trace.
 	SampleTime []int64 `protobuf:"zigzag64,16,rep,packed,name=sample_time,json=sampleTime,proto3" json:"sample_time,omitempty"`
-	// No run holds samples of two traces. The last node that an earlier run named is that of
-	// the same trace; before any it is 0.
+	// No run has samples of two traces. The last node named by an earlier run is in the same
+	// trace; before the first run it is 0.
 	SampleRun       []uint64 `protobuf:"varint,17,rep,packed,name=sample_run,json=sampleRun,proto3" json:"sample_run,omitempty"`
 	SampleRunLength []uint32 `protobuf:"varint,18,rep,packed,name=sample_run_length,json=sampleRunLength,proto3" json:"sample_run_length,omitempty"`
 	// As sample_run: for all traces, or absent when no sample of any has a marker.
@@ -790,23 +789,23 @@ type Set struct {
 	TraceSamples []uint32 `protobuf:"varint,39,rep,packed,name=trace_samples,json=traceSamples,proto3" json:"trace_samples,omitempty"`
 	// How many rows of trace_node it has. Absent: 0 for all.
 	TraceNodes []uint32 `protobuf:"varint,40,rep,packed,name=trace_nodes,json=traceNodes,proto3" json:"trace_nodes,omitempty"`
-	// Nodes of a trace of which neither they nor those below them have samples: zigzag of the
-	// node less that of the row before it (0 before any).
+	// Nodes of a trace without samples in or below them: zigzag of the difference to the node
+	// of the previous row (0 before the first).
 	TraceNode []int64 `protobuf:"zigzag64,41,rep,packed,name=trace_node,json=traceNode,proto3" json:"trace_node,omitempty"`
-	// Bytes of the view ids, one after the other.
+	// Concatenated bytes of the view ids.
 	ViewId []byte `protobuf:"bytes,42,opt,name=view_id,json=viewId,proto3" json:"view_id,omitempty"`
 	// 0: the view id of the trace before it. n + 1: the next n bytes of view_id.
 	ViewIdLength []uint32 `protobuf:"varint,43,rep,packed,name=view_id_length,json=viewIdLength,proto3" json:"view_id_length,omitempty"`
 	// As in Context.
 	Chunk []uint32 `protobuf:"varint,44,rep,packed,name=chunk,proto3" json:"chunk,omitempty"`
-	// As in Context, less that of the trace before it (before any: 0).
+	// As in Context, as the difference to the previous trace (before the first: 0).
 	TimeOrigin []int64 `protobuf:"zigzag64,45,rep,packed,name=time_origin,json=timeOrigin,proto3" json:"time_origin,omitempty"`
 	// The fields 1 to 5 of Cost: field 1 of all traces, then field 2 of all traces … Absent: 0
 	// for all.
 	Cost []uint32 `protobuf:"varint,46,rep,packed,name=cost,proto3" json:"cost,omitempty"`
 	// How many spans the trace has. Absent: 0 for all.
 	TraceSpans []uint32 `protobuf:"varint,47,rep,packed,name=trace_spans,json=traceSpans,proto3" json:"trace_spans,omitempty"`
-	// For each span, the row of the table below that says what it is.
+	// For each span, its row in the table below.
 	Span []uint32 `protobuf:"varint,48,rep,packed,name=span,proto3" json:"span,omitempty"`
 	// As in Context: the first span of a trace counts from 0.
 	SpanStart  []int64  `protobuf:"zigzag64,49,rep,packed,name=span_start,json=spanStart,proto3" json:"span_start,omitempty"`

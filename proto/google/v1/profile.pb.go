@@ -28,7 +28,7 @@ const (
 // Profile is a pprof profile.
 type Profile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the values of a sample are.
+	// The types of the values of a sample.
 	SampleType []*ValueType `protobuf:"bytes,1,rep,name=sample_type,json=sampleType,proto3" json:"sample_type,omitempty"`
 	// Stacks and their values.
 	Sample []*Sample `protobuf:"bytes,2,rep,name=sample,proto3" json:"sample,omitempty"`
@@ -48,7 +48,7 @@ type Profile struct {
 	TimeNanos int64 `protobuf:"varint,9,opt,name=time_nanos,json=timeNanos,proto3" json:"time_nanos,omitempty"`
 	// How long it lasts, in ns.
 	DurationNanos int64 `protobuf:"varint,10,opt,name=duration_nanos,json=durationNanos,proto3" json:"duration_nanos,omitempty"`
-	// What one sample is taken for.
+	// The type of a sampling period.
 	PeriodType *ValueType `protobuf:"bytes,11,opt,name=period_type,json=periodType,proto3" json:"period_type,omitempty"`
 	// How much of that lies between two samples.
 	Period int64 `protobuf:"varint,12,opt,name=period,proto3" json:"period,omitempty"`
@@ -188,7 +188,7 @@ func (x *Profile) GetDefaultSampleType() int64 {
 	return 0
 }
 
-// ValueType says what a value is.
+// ValueType is the type and unit of a value.
 type ValueType struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What it counts, such as wall: a text.

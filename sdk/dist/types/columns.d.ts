@@ -10,16 +10,15 @@ export declare const micros: (ms: number) => number;
  */
 export declare const compareRows: (a: readonly any[], b: readonly any[]) => number;
 /**
- * Returns the nodes that the samples of a trace have, in the order of their first sample and each
- * stack from the root up, and the fields of the samples, 14 to 20. The first node is node 1.
+ * Returns the nodes of a trace's samples, in the order of their first sample and each stack from
+ * the root up, and the fields of the samples, 14 to 20. The first node is node 1.
  * @param {ProfilerTrace} trace
  * @param {number} interval in µs
  * @returns {[Node[], Field[]]}
  */
 export declare function sampleColumns({ samples, stacks }: ProfilerTrace, interval: number): [Node[], Field[]];
 /**
- * Returns the row of each frame that nodes have, and the fields of resources, names and frames, 3 to
- * 10.
+ * Returns the row of each frame of nodes, and the fields of resources, names and frames, 3 to 10.
  * @param {ProfilerTrace} trace
  * @param {Node[]} nodes
  * @returns {[number[], Field[]]}

@@ -3,7 +3,8 @@ import type { View } from './loader.js';
 /** How the document was loaded. */
 export declare const loading: PerformanceNavigationTiming;
 /**
- * Labels for the device and for how the visitor came here, coarse enough for very many to share them.
+ * Returns labels for the device and the kind of visit, coarse enough to be shared by very many
+ * visitors.
  * @param {View} view
  */
 export declare function labels({ $event: event }: View): {

@@ -2,15 +2,15 @@ import type { Span } from './encodeTrace.js';
 export type Interaction = {
     $id: number;
     /**
-     * what was used, as `pointer button#save`
+     * the element, such as `pointer button#save`
      */
     $name: string;
     /**
-     * when its first event began
+     * start of its first event
      */
     $first: number;
     /**
-     * when the longest did
+     * start of its longest event
      */
     $start: number;
     /**
@@ -18,36 +18,37 @@ export type Interaction = {
      */
     $ms: number;
     /**
-     * that shows it
+     * the frame that shows its result
      */
     $frame: Frame;
     /**
-     * the spans that it has
+     * its spans
      */
     $noted?: Span[];
 };
 export type Frame = [end: number, from: number, until: number];
 /**
- * Names the element that a visitor has used or seen: by the name that the site has given it, else by tag and id or role.
- * Whatever the page is like, it returns a text. The properties of a form are its inputs if they have such names, so
- * nothing is read from the element itself.
- * @param {any} [node] none if it has gone
+ * Returns a name for the element that a visitor used or saw: the name given by the site, or else
+ * its tag with id or role. It returns a text for any page. A form's inputs shadow its properties if
+ * they have such names, so nothing is read from the element itself.
+ * @param {any} [node] missing if it was removed
  */
 export declare function nameOf(node?: any): string;
 /**
- * Returns two functions: one takes an entry of Event Timing and returns the interaction it is of, as far as it is known, if it is of one, and
- * one returns that of an id. See https://w3c.github.io/event-timing/.
+ * Returns two functions. One takes an entry of Event Timing and returns its interaction, if it has
+ * one and that is known. The other returns the interaction with an id. See
+ * https://w3c.github.io/event-timing/.
  * @returns {[take: (entry: any) => Interaction | undefined, find: (id: number) => Interaction | undefined]}
  */
 export declare function interactions(): [take: (entry: any) => Interaction | undefined, find: (id: number) => Interaction | undefined];
 /**
- * Cuts the time of an interaction into input delay, processing and presentation. The paint may seem to come before the
- * work is done, as its time alone is in steps.
+ * Divides the time of an interaction into input delay, processing and presentation. The paint may
+ * seem to precede the end of the work, because only paint times are rounded.
  * @param {Interaction} of
  */
 export declare const partsOf: ({ $start: start, $ms: ms, $frame: [, from, until] }: Interaction) => number[];
 /**
- * Cuts `all` at times of it, and returns the parts, which add up to it whatever the times are.
+ * Divides `all` at some of its times, and returns the parts, which always add up to it.
  * @param {number} all
  * @param {number[]} times
  */

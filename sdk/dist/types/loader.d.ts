@@ -6,7 +6,7 @@ export type Options = {
      */
     url: string;
     /**
-     * write key, if the collector asks for one
+     * write key, if the collector needs one
      */
     key?: string;
     /**
@@ -18,18 +18,18 @@ export type Options = {
      */
     environment?: string;
     /**
-     * name of the page, or what gives it for a
-     * path; the path itself otherwise
+     * name of the page, or a function that returns it for a
+     * path; by default the path itself
      */
     page?: string | ((path: string) => string);
     /**
-     * share of the page views that are profiled, 0 to 1; not asked where
-     * the server has decided, see docs/sdk.md
+     * share of the page views to profile, 0 to 1; ignored if the server
+     * has decided, see docs/sdk.md
      */
     sampleRate?: number;
     /**
-     * the share with which the server has chosen this page view, 0 if it has
-     * not, where Server-Timing can not say so
+     * the share with which the server selected this page view, 0 if not
+     * selected; for documents without Server-Timing
      */
     decided?: number;
     /**
@@ -38,63 +38,63 @@ export type Options = {
     sampleInterval?: number;
     /**
      * further labels, with few values each; empty ones are
-     * left out
+     * skipped
      */
     labels?: Record<string, unknown>;
     /**
-     * profile for `length` ms, at most 60,000, and then
-     * not for `gap` ms on average, again and again, instead of throughout
+     * profile repeatedly for `length` ms, at most 60,000,
+     * with gaps of `gap` ms on average, instead of continuously
      */
     windows?: {
         length: number;
         gap: number;
     };
     /**
-     * share of the main thread's time over which the SDK switches itself off;
+     * share of the main thread's time above which the SDK disables itself;
      * 0.005
      */
     maxCost?: number;
     /**
-     * share of the page views that are not chosen which say so, and say
-     * their Web Vitals; 0.01
+     * share of the unselected page views that report this, with their Web
+     * Vitals; 0.01
      */
     reportRate?: number;
     /**
-     * do not profile visitors whose browser sends Global Privacy Control,
-     * nor take their Web Vitals
+     * do not profile visitors whose browser sends Global Privacy Control, and do
+     * not collect their Web Vitals
      */
     honourGPC?: boolean;
     /**
-     * draw, and profile nobody: the A/A test of `aggregate --cost`
+     * select page views without profiling them: the A/A test of `aggregate --cost`
      */
     dryRun?: boolean;
     /**
-     * false leaves out what splits the time without a stack
+     * false disables the classification of time without a stack
      */
     stackless?: boolean;
     /**
-     * keep the last seconds, and send them when something bad happens; not
-     * in the core
+     * keep the last seconds, and send them when a problem occurs; not in
+     * the core
      */
     recorder?: Recorder;
 };
 export type Visit = {
     $options: Options;
     /**
-     * the present one
+     * the current one
      */
     $view: View;
     /**
-     * loads a part from the collector that has served the script, and calls
-     * it with what it is of; the integrity also names the version, for caches
+     * loads a part from the collector that served the
+     * script, and calls it with `of`; the integrity also identifies the version, for caches
      */
     $part: (name: string, integrity: string, of: any) => void;
     /**
-     * add what is known to a trace that is about to be encoded
+     * add data to a trace before it is encoded
      */
     $completes: ((trace: ProfilerTrace, of: View) => void)[];
     /**
-     * the largest contentful paint of the document, ms, 0 if there is none yet
+     * the largest contentful paint of the document, ms; 0: none yet
      */
     $lcp?: () => number;
     /**
@@ -106,19 +106,19 @@ export type Visit = {
      */
     $over?: boolean;
     /**
-     * begins the page view of a document that comes back
+     * starts the page view of a restored document
      */
     $restored: (event: PageTransitionEvent) => void;
     /**
-     * of all listeners and observers, as what takes options of a listener takes it
+     * for all listeners and observers, as options of listeners
      */
     $stop: AbortController;
     /**
-     * adds each listener again, by what it calls
+     * adds each listener again, by its function
      */
     $listens: Map<Function, () => void>;
     /**
-     * handles a page view; the first call loads all else
+     * handles a page view; the first call loads all other parts
      */
     $begin: () => void;
 };
@@ -128,47 +128,47 @@ export type RunningProfiler = EventTarget & {
 };
 export type View = {
     /**
-     * it is chosen if that is under the rate
+     * the page view is selected if this is below the rate
      */
     $draw: number;
     /**
-     * the rate: share of the page views that are profiled
+     * the rate: share of the page views to profile
      */
     $top: number;
     /**
-     * the visitor does not want it
+     * the visitor opted out
      */
     $refused?: boolean;
     /**
-     * that brought it, none if the document was loaded
+     * the event that started it; missing if the document was loaded
      */
     $event?: PageTransitionEvent;
     /**
-     * that the loader has started
+     * started by the loader
      */
     $profiler?: RunningProfiler;
     /**
-     * why it has not
+     * why it was not started
      */
     $problem?: any;
     /**
-     * when it began, ms
+     * start of the page view, ms
      */
     $begun: number;
     /**
-     * when the profiler was, ms
+     * start of the profiler, ms
      */
     $started: number;
     /**
-     * these are known when all else is loaded
+     * set after the other parts are loaded
      */
     $viewId: Uint8Array<ArrayBuffer>;
     /**
-     * how many traces it has
+     * number of its traces
      */
     $chunk: number;
     /**
-     * the page on which it began
+     * its first page
      */
     $shown: Span;
     /**
@@ -176,23 +176,23 @@ export type View = {
      */
     $known: Record<string, unknown>;
     /**
-     * the rate that the server has asked for in one before
+     * the rate that the server requested in an earlier one
      */
     $told?: string;
     /**
-     * whether the server still wants it or not
+     * whether it was selected, even if the server has lowered the rate
      */
     $chosen: boolean;
     /**
-     * page views that it stands for when it says something
+     * number of page views that its report stands for
      */
     weight: number;
     /**
-     * it is profiled, and sends that whatever happens
+     * it is profiled, and will send a trace
      */
     $sends?: boolean;
     /**
-     * why it was not profiled to its end
+     * why profiling stopped early
      */
     stopped?: string;
 };
@@ -201,88 +201,89 @@ export type View = {
 /**
  * @typedef {object} Options
  * @property {string} url the collector, such as "https://profiles.example.com"
- * @property {string} [key] write key, if the collector asks for one
+ * @property {string} [key] write key, if the collector needs one
  * @property {string} [release] version of the site
  * @property {string} [environment] such as "production"
- * @property {string | ((path: string) => string)} [page] name of the page, or what gives it for a
- *   path; the path itself otherwise
- * @property {number} [sampleRate] share of the page views that are profiled, 0 to 1; not asked where
- *   the server has decided, see docs/sdk.md
- * @property {number} [decided] the share with which the server has chosen this page view, 0 if it has
- *   not, where Server-Timing can not say so
+ * @property {string | ((path: string) => string)} [page] name of the page, or a function that returns it for a
+ *   path; by default the path itself
+ * @property {number} [sampleRate] share of the page views to profile, 0 to 1; ignored if the server
+ *   has decided, see docs/sdk.md
+ * @property {number} [decided] the share with which the server selected this page view, 0 if not
+ *   selected; for documents without Server-Timing
  * @property {number} [sampleInterval] ms between samples; 10
  * @property {Record<string, unknown>} [labels] further labels, with few values each; empty ones are
- *   left out
- * @property {{length: number, gap: number}} [windows] profile for `length` ms, at most 60,000, and then
- *   not for `gap` ms on average, again and again, instead of throughout
- * @property {number} [maxCost] share of the main thread's time over which the SDK switches itself off;
+ *   skipped
+ * @property {{length: number, gap: number}} [windows] profile repeatedly for `length` ms, at most 60,000,
+ *   with gaps of `gap` ms on average, instead of continuously
+ * @property {number} [maxCost] share of the main thread's time above which the SDK disables itself;
  *   0.005
- * @property {number} [reportRate] share of the page views that are not chosen which say so, and say
- *   their Web Vitals; 0.01
- * @property {boolean} [honourGPC] do not profile visitors whose browser sends Global Privacy Control,
- *   nor take their Web Vitals
- * @property {boolean} [dryRun] draw, and profile nobody: the A/A test of `aggregate --cost`
- * @property {boolean} [stackless] false leaves out what splits the time without a stack
- * @property {Recorder} [recorder] keep the last seconds, and send them when something bad happens; not
- *   in the core
+ * @property {number} [reportRate] share of the unselected page views that report this, with their Web
+ *   Vitals; 0.01
+ * @property {boolean} [honourGPC] do not profile visitors whose browser sends Global Privacy Control, and do
+ *   not collect their Web Vitals
+ * @property {boolean} [dryRun] select page views without profiling them: the A/A test of `aggregate --cost`
+ * @property {boolean} [stackless] false disables the classification of time without a stack
+ * @property {Recorder} [recorder] keep the last seconds, and send them when a problem occurs; not in
+ *   the core
  */
 /**
- * What the loader knows, and what is loaded later goes on with.
+ * State of the loader that later parts share.
  * @typedef {object} Visit
  * @property {Options} $options
- * @property {View} $view the present one
- * @property {(name: string, integrity: string, of: any) => void} $part loads a part from the collector that has served the script, and calls
- *   it with what it is of; the integrity also names the version, for caches
- * @property {((trace: ProfilerTrace, of: View) => void)[]} $completes add what is known to a trace that is about to be encoded
- * @property {() => number} [$lcp] the largest contentful paint of the document, ms, 0 if there is none yet
+ * @property {View} $view the current one
+ * @property {(name: string, integrity: string, of: any) => void} $part loads a part from the collector that served the
+ *   script, and calls it with `of`; the integrity also identifies the version, for caches
+ * @property {((trace: ProfilerTrace, of: View) => void)[]} $completes add data to a trace before it is encoded
+ * @property {() => number} [$lcp] the largest contentful paint of the document, ms; 0: none yet
  * @property {(reason: string) => void} [$kept] keep() of the flight recorder
  * @property {boolean} [$over] stop() was called
- * @property {(event: PageTransitionEvent) => void} $restored begins the page view of a document that comes back
- * @property {AbortController} $stop of all listeners and observers, as what takes options of a listener takes it
- * @property {Map<Function, () => void>} $listens adds each listener again, by what it calls
- * @property {() => void} $begin handles a page view; the first call loads all else
+ * @property {(event: PageTransitionEvent) => void} $restored starts the page view of a restored document
+ * @property {AbortController} $stop for all listeners and observers, as options of listeners
+ * @property {Map<Function, () => void>} $listens adds each listener again, by its function
+ * @property {() => void} $begin handles a page view; the first call loads all other parts
  */
 /**
- * A profiler that has been started, see https://wicg.github.io/js-self-profiling/.
+ * A running profiler, see https://wicg.github.io/js-self-profiling/.
  * @typedef {EventTarget & {stop(): Promise<ProfilerTrace>, readonly sampleInterval: number}} RunningProfiler
  */
 /**
- * A page view. A trace of it may come when the next one has begun, after a return from the back/forward
- * cache.
+ * A page view. Its trace may arrive after the next one has started, when the document returns from
+ * the back/forward cache.
  * @typedef {object} View
- * @property {number} $draw it is chosen if that is under the rate
- * @property {number} $top the rate: share of the page views that are profiled
- * @property {boolean} [$refused] the visitor does not want it
- * @property {PageTransitionEvent} [$event] that brought it, none if the document was loaded
- * @property {RunningProfiler} [$profiler] that the loader has started
- * @property {any} [$problem] why it has not
- * @property {number} $begun when it began, ms
- * @property {number} $started when the profiler was, ms
- * @property {Uint8Array<ArrayBuffer>} $viewId these are known when all else is loaded
- * @property {number} $chunk how many traces it has
- * @property {Span} $shown the page on which it began
+ * @property {number} $draw the page view is selected if this is below the rate
+ * @property {number} $top the rate: share of the page views to profile
+ * @property {boolean} [$refused] the visitor opted out
+ * @property {PageTransitionEvent} [$event] the event that started it; missing if the document was loaded
+ * @property {RunningProfiler} [$profiler] started by the loader
+ * @property {any} [$problem] why it was not started
+ * @property {number} $begun start of the page view, ms
+ * @property {number} $started start of the profiler, ms
+ * @property {Uint8Array<ArrayBuffer>} $viewId set after the other parts are loaded
+ * @property {number} $chunk number of its traces
+ * @property {Span} $shown its first page
  * @property {Record<string, unknown>} $known its labels
- * @property {string} [$told] the rate that the server has asked for in one before
- * @property {boolean} $chosen whether the server still wants it or not
- * @property {number} weight page views that it stands for when it says something
- * @property {boolean} [$sends] it is profiled, and sends that whatever happens
- * @property {string} [stopped] why it was not profiled to its end
+ * @property {string} [$told] the rate that the server requested in an earlier one
+ * @property {boolean} $chosen whether it was selected, even if the server has lowered the rate
+ * @property {number} weight number of page views that its report stands for
+ * @property {boolean} [$sends] it is profiled, and will send a trace
+ * @property {string} [stopped] why profiling stopped early
  */
 /** @type {Visit} */
 export declare const visit: Visit;
-/** Samples that a profiler has room for: V8 adds them in bursts, so they are many more than intervals. */
+/** Buffer size of a profiler in samples. V8 adds samples in bursts, so there are many more than intervals. */
 export declare const room = 30000;
-/** Ends profiling for this document and sends what there is. Nothing is left: no listener, observer or timer. */
+/** Ends profiling for this document and sends the remaining data. It removes all listeners, observers and timers. */
 export declare function stop(): void;
 /**
- * Sends what the flight recorder has, with the label `reason`. It does so no more than once a second,
- * and nothing where no flight recorder runs.
- * @param {string} reason one of few
+ * Sends the data of the flight recorder, with the label `reason`. It sends at most once a second,
+ * and does nothing without a flight recorder.
+ * @param {string} reason one of a few values
  */
 export declare const keep: (reason: string) => void | undefined;
 /**
- * Begins to profile this page view, if it is chosen. Once is enough, whichever copy of the script is called.
+ * Starts to profile this page view, if it is selected. Only the first call counts, in any copy of
+ * the script.
  * @param {Options} options
- * @param {() => void} load loads what does all else, and calls it with the visit
+ * @param {() => void} load loads the other parts, and calls them with the visit
  */
 export declare function start(options: Options | undefined, load: () => void): void;

@@ -8,20 +8,20 @@ export type Profiling = {
     $open: (onFull: () => void) => RunningProfiler | undefined;
     /**
      * stops a
-     * profiler and sends what it has after `since`, with more labels
+     * profiler and sends its data after `since`, with additional labels
      */
     $close: (profiler: RunningProfiler, since?: number, more?: Record<string, string>) => void;
     /**
-     * begins to profile in this mode
+     * starts to profile in this mode
      */
     $go: (mode: Mode) => void;
 };
 /**
- * Goes on with what the loader has begun: cuts the time of a page view into chunks, and encodes and sends
- * them.
+ * Continues what the loader started: divides the time of a page view into chunks, and encodes and
+ * sends them.
  * @param {Visit} visit
- * @param {(visit: Visit) => void} [vitals] begins with the first page view that says something
- * @param {((visit: Visit) => void)[]} [chosen] begin with the first page view that is chosen
+ * @param {(visit: Visit) => void} [vitals] starts with the first page view that reports
+ * @param {((visit: Visit) => void)[]} [chosen] start with the first selected page view
  * @param {(profiling: Profiling) => void} [recorder] calls `$go`
  */
 export declare function profile(visit: Visit, vitals?: (visit: Visit) => void, chosen?: ((visit: Visit) => void)[], recorder?: (profiling: Profiling) => void): void;

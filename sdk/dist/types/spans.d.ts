@@ -1,9 +1,9 @@
 /** @import { Span } from './encodeTrace.js' */
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Span } from './encodeTrace.js';
-/** Time of the page in ms, as all times of the browser. */
+/** Time of the page in ms, on the clock of all browser times. */
 export declare const now: () => number;
-/** How many spans are kept: the server takes 1,000 for a trace. */
+/** Maximum number of spans: the server accepts 1,000 for a trace. */
 export declare const most = 800;
 /**
  * Returns a function that calls `work` and never throws, so that an error of the script, or of a function that the page
@@ -16,20 +16,20 @@ export declare const most = 800;
  */
 export declare const guard: <A extends any[], R>(work: (...args: A) => R) => (...args: A) => R | undefined;
 /**
- * What all copies of the script on a page share, whatever their versions: spans, pages, and the options of the one that
- * has begun.
+ * State that all copies of the script on a page share, whatever their versions: spans, pages, and
+ * the options of the copy that was started.
  * @type {[Span[], Span[], object?]}
  */
 export declare const shared: [Span[], Span[], object?];
 /**
- * The spans of features and labels that a trace may still need, oldest first. Those that are not over
- * end at Infinity.
+ * Spans of features and labels that a trace may still need, oldest first. Open spans end at
+ * Infinity.
  */
 export declare const spans: Span[];
-/** Those of pages, which cover all time. The last one is shown. There is always one. */
+/** Spans of pages, which cover all time. The last one is the current page. There is always one. */
 export declare const pages: Span[];
 /**
- * The longest name that is sent: a longer one ends with an ellipsis. It is what the server keeps.
+ * Truncates a name to the maximum length, with an ellipsis. The server has the same maximum.
  * @param {unknown} text
  */
 export declare const cut: (text: unknown) => string;
@@ -38,9 +38,9 @@ export declare function feature(name: string): {
     end(): void;
 } & Disposable;
 /**
- * Says which page is shown, as a route of an application of one page is: its path, or better its
- * pattern, such as "/user/:id". Changes of the URL are seen without that; a name that is given within
- * 50 ms of one takes its place.
- * @param {string} name what is no text becomes one
+ * Sets the current page, such as a route of a single-page application: its path, or better its
+ * pattern, such as "/user/:id". URL changes are detected automatically; a name set within 50 ms of
+ * one replaces it.
+ * @param {string} name other values are converted to text
  */
 export declare function page(name: string): void;

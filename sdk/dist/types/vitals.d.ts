@@ -1,14 +1,15 @@
 import type { Visit } from './loader.js';
 /**
- * Reports the Web Vitals of each navigation, as the library web-vitals has them: LCP, INP, CLS, FCP and
- * TTFB, as far as the browser tells. See https://web.dev/articles/vitals. A navigation is a document that
- * was loaded or restored from the back/forward cache, or a soft navigation within it.
+ * Reports the Web Vitals of each navigation, like the library web-vitals: LCP, INP, CLS, FCP and
+ * TTFB, if the browser supports them. See https://web.dev/articles/vitals. A navigation is a
+ * document that was loaded or restored from the back/forward cache, or a soft navigation within it.
  *
- * With LCP, INP and CLS it says which element they are of, and how the time of LCP and INP is made up: see
+ * For LCP, INP and CLS it reports the element, and for LCP and INP the parts of the time: see
  * https://web.dev/articles/optimize-lcp and https://web.dev/articles/optimize-inp.
  *
- * A report can not be taken back. So it waits for the end where the browser can send when the page has
- * gone, together with those of soft navigations before it, and else until the page is hidden.
+ * A sent report cannot be changed. So if the browser can send after the page is closed, the report
+ * waits until then, together with reports of earlier soft navigations. Otherwise it waits until the
+ * page is hidden.
  * @param {Visit} visit
  */
 export declare function vitals(visit: Visit): void;

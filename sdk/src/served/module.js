@@ -3,19 +3,19 @@ import { guard } from '../spans.js';
 
 /** @import { Options } from '../loader.js' */
 
-/** The loader as the collector serves it: it loads the parts from there. */
+/** The loader as served by the collector, from which it loads the parts. */
 
 export { keep, stop } from '../loader.js';
 export { feature, page } from '../spans.js';
 
 /**
- * Loads a part of the script from the collector. Its integrity is checked by the browser: what is
- * preloaded is what is imported.
+ * Loads a part of the script from the collector. The browser checks its integrity: it imports the
+ * preloaded module.
  * @type {NonNullable<import('../loader.js').Visit['$part']>}
  */
 visit.$part = (name, integrity, of) => {
   const href = `${visit.$options.url}/${name}.mjs?${integrity}`;
-  const onerror = () => visit.$view.$profiler?.stop(); // it would run until the page ends
+  const onerror = () => visit.$view.$profiler?.stop(); // otherwise it would run until the page is closed
   const onload = () => import(href).then((part) => part.default(of)).catch(onerror);
   // SVG documents have no head.
   const link = Object.assign(document.createElement('link'), { rel: 'modulepreload', href, integrity, onload, onerror });

@@ -5,7 +5,7 @@ import { vitals } from '../vitals.js';
 /** @import { Visit } from '../loader.js' */
 
 /**
- * All that the loader leaves to later, but for what loads only when it is asked for.
+ * Everything that the loader defers, except for parts that load on demand.
  * @param {Visit} visit
  */
 export default (visit) =>

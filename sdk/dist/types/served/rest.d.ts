@@ -2,7 +2,7 @@ import type { Visit } from '../loader.js';
 export default _default;
 /** @import { Visit } from '../loader.js' */
 /**
- * All that the loader leaves to later, but for what loads only when it is asked for.
+ * Everything that the loader defers, except for parts that load on demand.
  * @param {Visit} visit
  */
 declare function _default(visit: Visit): void;

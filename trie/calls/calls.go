@@ -1,4 +1,5 @@
-package query
+// Package calls returns the callers and callees of functions in a profile.
+package calls
 
 import "github.com/fieldtrie/fieldtrie/trie"
 
