@@ -6,6 +6,7 @@
 //	v, err := strictyaml.Read(r)
 //	fields, err := v.Fields("tokens", "users") // any other key is an error
 //	tokens, err := fields["tokens"].Items()    // empty if the key is missing
+//
 // All errors contain the line number.
 // All errors name the line.
 package strictyaml
