@@ -1,4 +1,4 @@
-// node build.js: makes the scripts in dist from src, and says what they weigh.
+// node build.js: builds the scripts in dist from src, and prints their sizes.
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,9 +7,9 @@ import { build } from 'esbuild';
 import { minify } from 'terser';
 
 /**
- * The scripts, parts before what loads them. Those with a constant are parts, whose integrity stands for
- * it in what is built later. Names that begin with sdk are those with which the collector serves them; the package has
- * the others, with maps.
+ * The scripts, with parts before their loaders. Entries with a constant are parts; later scripts
+ * contain their integrity under this constant. The collector serves the names that begin with sdk;
+ * the package has the other names, with maps.
  * @type {{file: string, entry: string, constant?: string, external?: string[]}[]}
  */
 const outputs = [
@@ -29,13 +29,14 @@ const outputs = [
 ];
 
 /**
- * Properties that neither browsers nor users of the SDK know, so they may have shorter names, the same in all scripts. They
- * begin with a mark of our own, as no name of the platform does.
+ * Internal properties, which neither browsers nor users of the SDK access, so they get shorter
+ * names, the same in all scripts. They begin with $, unlike all names of the platform.
  */
 const internal = /^\$[a-z]/;
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
-// What the collector serves, in Brotli, by the hash of what it is of: one that is of another build is never served.
+// Brotli encodings for the collector, by hash of their content, so that the encoding of another
+// build is never served.
 rmSync(`${folder}brotli`, { recursive: true, force: true });
 mkdirSync(`${folder}brotli`);
 /** @type {Record<string, string | false>} */
@@ -70,7 +71,8 @@ for (const { file, entry, constant, external } of outputs) {
     module: true, // what is at the top is no global
     ecma: 2020,
     compress: { passes: 2, hoist_funs: true, unsafe_arrows: true },
-    // Nearly all of the loader runs at once. So Chromium compiles it while it loads, and not function by function in the main thread.
+    // Most of the loader runs immediately. So Chromium should compile it while loading, not
+    // function by function in the main thread.
     format: { preamble: file == 'sdk.js' ? '//# allFunctionsCalledOnLoad' : '' },
   });
   if (constant) parts[constant] = JSON.stringify('sha256-' + createHash('sha256').update(code).digest('base64'));

@@ -25,10 +25,10 @@ func TestInOrder(t *testing.T) {
 			}
 			got := slices.Collect(InOrder(t.Context(), atOnce, list, read))
 			if want := []int{70, 10, 90, 30, 30, 0, 80, 20}; !slices.Equal(got, want) {
-				t.Errorf("%d at once: got %v, want %v", atOnce, got, want)
+				t.Errorf("atOnce %d: got %v, want %v", atOnce, got, want)
 			}
 			if n := int(most.Load()); n > max(1, atOnce) {
-				t.Errorf("%d at once: %d were read at the same time", atOnce, n)
+				t.Errorf("atOnce %d: %d concurrent reads", atOnce, n)
 			}
 		})
 	}

@@ -44,8 +44,8 @@ func TestLock(t *testing.T) {
 		t.Fatalf("a writer after the readers: %v", err)
 	}
 	a, b = mustLock(t, dir), mustLock(t, dir)
-	refused("a reader beside a writer", a.Shared(time.Minute)) // it does not wait for a writer
-	refused("a writer beside a writer", b.Exclusive("write", time.Minute))
+	refused("a reader during a write lock", a.Shared(time.Minute)) // it does not wait for a writer
+	refused("a writer during a write lock", b.Exclusive("write", time.Minute))
 	if err := c.Release(); err != nil {
 		t.Fatal(err)
 	}

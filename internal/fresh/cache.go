@@ -75,7 +75,7 @@ func (c *Cache[V]) Get(ctx context.Context, key string, lag time.Duration, f Mak
 	}
 }
 
-// toDo is what the caller of find must do with an entry.
+// toDo is the next step for the caller of find.
 type toDo int
 
 const (
@@ -84,7 +84,7 @@ const (
 	makeIt       // compute the value
 )
 
-// find returns the entry under key, and what the caller must do with it.
+// find returns the entry under key, and the caller's next step.
 func (c *Cache[V]) find(key string) (*entry[V], toDo) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -107,7 +107,7 @@ func TestCacheAhead(t *testing.T) {
 			begin := time.Now()
 			n, _, err := r.Get(t.Context(), key, time.Minute, func(context.Context) (int, int, error) {
 				if running.Add(1) > 1 {
-					t.Error("two answers are made ahead at once")
+					t.Error("two values are computed ahead concurrently")
 				}
 				defer running.Add(-1)
 				time.Sleep(4 * time.Second)
@@ -134,11 +134,11 @@ func TestCacheAhead(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second) // the other one's turn came after the pause
 		if n, waited := ask("b"); n != 2 || waited > 0 {
-			t.Errorf("got answer %d after %v, want 2 at once", n, waited)
+			t.Errorf("got answer %d after %v, want 2 immediately", n, waited)
 		}
 		time.Sleep(5 * time.Second)
 		if n, waited := ask("b"); n != 4 || waited > 0 {
-			t.Errorf("got answer %d after %v, want 4 at once", n, waited)
+			t.Errorf("got answer %d after %v, want 4 immediately", n, waited)
 		}
 		time.Sleep(25 * time.Second)
 		ask("b")

@@ -1,7 +1,7 @@
-// The first route, before profiling begins: else the page has time under two names.
+// The first route, set before profiling begins: otherwise the page has time under two names.
 if (location.pathname == '/demo/') history.replaceState(null, '', '/demo/feed' + location.search);
 
-// Begins to profile, before all other scripts of the page.
+// Starts profiling, before all other scripts of the page.
 fieldtrie.start({
   url: document.querySelector('meta[name=collector]').content,
   release: 'demo',

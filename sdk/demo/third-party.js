@@ -1,5 +1,5 @@
-// What another company's script may look like. It works in a task of its own, so that no function of
-// the page is on the stack.
+// A typical third-party script. It runs in a separate task, so that no function of the page is on
+// the stack.
 globalThis.thirdParty = () =>
   setTimeout(() => {
     const end = performance.now() + 300;

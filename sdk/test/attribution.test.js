@@ -6,8 +6,8 @@ import { closeTab } from './leave.js';
 import { Site } from './site.js';
 import { chances } from './visits.js';
 
-// Which elements Web Vitals are of and what they are made up of, held against the library web-vitals, with attribution, on page views that are
-// drawn by chance. VIEWS says how many, SEED which.
+// Compares the elements and parts of Web Vitals with the library web-vitals, with attribution, on
+// random page views. VIEWS is their number, SEED the seed.
 
 const views = Number(process.env.VIEWS ?? (long ? 100 : 8));
 const seed = Number(process.env.SEED ?? 6);
@@ -31,7 +31,7 @@ const listen = () => {
       },
       { reportAllChanges: true, generateTarget: (node) => (node.nodeType == 1 ? node : node.parentElement).id },
     );
-  // The library does not report a larger element that was painted at the same time as the one before.
+  // The library does not report a larger element that was painted at the same time as the previous one.
   new PerformanceObserver((list) => {
     const { element, url } = list.getEntries().at(-1);
     globalThis.largest = { id: element.id, kind: url ? 'image' : 'text' };
@@ -133,9 +133,10 @@ check(
         assert.equal(element.element.split(' ')[0].replace('key', 'keyboard'), name == 'cls' ? element.element : want.kind, note);
         if (name == 'cls') continue;
         assert.equal(got.parts?.length, want.parts.length, note);
-        // Where the paint seems to be before the work, as its time is in steps, those of the library do not add up.
+        // If the rounded paint time precedes the end of the work, the parts of the library do not
+        // add up.
         const off = Math.abs(want.parts.reduce((/** @type {number} */ sum, /** @type {number} */ part) => sum + part, -want.value));
-        // Stored are histograms, whose buckets are 3 % wide.
+        // Values are stored as histograms with buckets 3 % wide.
         got.parts.forEach((/** @type {any} */ part, /** @type {number} */ i) => {
           counts.parts++;
           assert.ok(Math.abs(part.p50.value - want.parts[i]) <= 0.035 * want.parts[i] + 0.2 + off, `${part.name}: ${note}`);

@@ -49,7 +49,7 @@ export class Setup {
     this.context = await (await browser).newContext();
     const context = this.context;
     this.#closers.push(() => context.close());
-    // A violation is seen here even if it is not in the console.
+    // Violations are reported here even if they are not in the console.
     await context.addInitScript(() => {
       addEventListener('securitypolicyviolation', (event) => {
         console.error(`violation of ${event.violatedDirective}: ${event.blockedURI}`);
@@ -100,7 +100,8 @@ export class Setup {
 }
 
 /**
- * Has a page paint. After a click Chromium calls no page idle before that, and the SDK waits 5 s then.
+ * Makes a page paint. Otherwise Chromium may not report it as idle after a click, and the SDK would
+ * wait 5 s.
  * @param {Page} page
  */
 export const paint = (page) =>
@@ -109,7 +110,7 @@ export const paint = (page) =>
   });
 
 /**
- * Ends profiling, so that all there is gets sent while the page lives.
+ * Ends profiling, so that all data is sent while the page is open.
  * @param {Page} page
  */
 export async function stop(page) {
@@ -118,8 +119,8 @@ export async function stop(page) {
 }
 
 /**
- * For open(): the first profilers of a page have small buffers. At 10 ms one of 100 is full after about
- * a second. `stopped` says how many were stopped.
+ * For open(): the first profilers of a page have small buffers. At 10 ms a buffer of 100 is full
+ * after about a second. `stopped` is the number of stopped profilers.
  * @param {{count: number, size: number}} which
  */
 export const smallBuffers = ({ count, size }) => {

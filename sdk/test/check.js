@@ -41,7 +41,7 @@ async function run(body, time, flags) {
  * @param {boolean} [options.measures] that it is about times as such, which others that use the processor make wrong
  * @param {number} [options.time] limit of each try in ms
  * @param {number} [options.tries] how often it may be tried: a busy machine makes a measurement wrong
- *   by chance, a mistake makes all of them wrong
+ *   by chance; a bug makes all of them wrong
  */
 export function check(name, body, { flags, todo, measures, tries = todo ? 1 : 3, time = 90_000 } = {}) {
   const skip = measures && !long && 'it measures time on a quiet machine: LONG=1, which make nightly has';
@@ -71,8 +71,8 @@ export function near(got, want, share, what, unsampled = 0) {
 }
 
 /**
- * Asserts that the time of work is as expected: with LONG within a share, else only that it is there,
- * since others use the processor, too.
+ * Asserts that the time of work is as expected: with LONG within a share, and otherwise only that
+ * it is present, since other processes use the processor, too.
  * @param {number} got in ms
  * @param {number} want
  * @param {number} share that it may be off
@@ -85,7 +85,7 @@ export function took(got, want, share, what, unsampled = 0) {
 }
 
 /**
- * Asserts that work is there, where its time is not what the test is about. On a busy machine the browser
+ * Asserts that work is present, in tests that are not about its time. On a busy machine the browser
  * may take no samples for a while.
  * @param {number | undefined} got in ms
  * @param {number} want

@@ -5,7 +5,7 @@ import { until } from './daemon.js';
 import { closeTab, follow, goBack } from './leave.js';
 import { header } from './site.js';
 
-// Which page views are profiled, and what is said of those that are not.
+// Which page views are profiled, and what is reported of the others.
 
 const timing = (/** @type {string} */ share) => ({ ...header, 'Server-Timing': `db;dur=12, fieldtrie;dur=${share}` });
 
@@ -27,7 +27,7 @@ const refusals = [
   ],
   ['a visitor with Global Privacy Control', 'refused', { start: { honourGPC: true } }, gpc],
   ['a page view that the server has not chosen', 'unsampled', { headers: timing('0'), start: { reportRate: 1 } }],
-  ['a page view that the site has not chosen by itself', 'unsampled', { start: { decided: 0, reportRate: 1 } }],
+  ['a page view that the site has not selected itself', 'unsampled', { start: { decided: 0, reportRate: 1 } }],
   [
     'a browser with too many profilers',
     'quota',
@@ -57,7 +57,7 @@ for (const [name, outcome, document, init] of refusals)
     assert.deepEqual(await daemon.pages(), {});
   });
 
-check('profiled: what the server has chosen, whatever the page would draw', async ({ daemon, site, open }) => {
+check('profiled: selected by the server, whatever the page would draw', async ({ daemon, site, open }) => {
   const page = await open(site.page('/chosen', { headers: timing('0.25'), start: { sampleRate: 0 } }));
   await page.evaluate(() => globalThis.spin(100));
   const sent = page.waitForRequest(/\/t\//);
@@ -85,7 +85,7 @@ check('Web Vitals say in which arm of the draw a page view is', async ({ daemon,
     ['none', { headers: off, start: { sampleRate: 0.5 } }],
     ['header', { start: { sampleRate: 1e-9 } }],
     ['profiled', { headers: { 'Server-Timing': 'fieldtrie;dur=0.25' }, start: { dryRun: true } }],
-    ['', { headers: off }, noProfiler], // a browser that can not be drawn is in no arm, chosen or not
+    ['', { headers: off }, noProfiler], // a browser without a profiler is in no arm, selected or not
     ['', { headers: timing('0.25') }, noProfiler],
     ['profiled', { start: { sampleRate: 1 } }, noTraces],
   ];

@@ -1,9 +1,10 @@
-// Measures which share of the traces that are sent while a page is left arrive:
+// Measures the share of traces that arrive if they are sent while a page is closed:
 //
 //   node sdk/test/closes.js [N]
 //
-// It prints a line of JSON for a server that answers after 20 ms, and for one that answers at once. N, by default 200, is how many page views are ended: a quarter each by
-// closing the tab, by window.close(), by going to another page and by loading the page again.
+// It prints a line of JSON for a server with a delay of 20 ms, and for one without. N, by default
+// 200, is the number of page views: a quarter each are ended by closing the tab, by window.close(),
+// by navigation and by a reload.
 import { Setup, closeBrowser } from './browser.js';
 import { closeTab, follow, openAndClose } from './leave.js';
 
@@ -39,7 +40,7 @@ site.script('/work.js', work);
 site.page('/end', { start: false });
 const opener = await open(site.page('/opener', { start: false }));
 
-// No server that visitors reach answers sooner than after 20 ms; one that answers at once is the worst case.
+// Real servers respond in 20 ms or more; a server without delay is the worst case.
 for (const [delay, figure] of /** @type {const} */ ([[20, 'sdk/close_chunks_arrived'], [0, 'sdk/close_chunks_arrived_at_once']])) {
   site.delay = delay;
   /** @type {Record<string, number>} */
@@ -48,7 +49,7 @@ for (const [delay, figure] of /** @type {const} */ ([[20, 'sdk/close_chunks_arri
   for (let i = 0; i < count; i++)
     for (const name of names) await ways[name](setup, site.page(page(name), { scripts: ['/work.js'] }), opener);
 
-  // What is on its way arrives within moments or never.
+  // Requests in flight arrive within moments or never.
   for (let before = -1, tries = 0; tries < 10; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 200));
     const now = await daemon.traces();

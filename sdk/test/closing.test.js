@@ -4,10 +4,10 @@ import { check, long, seen, took } from './check.js';
 import { until } from './daemon.js';
 import { closeTab, follow, goBack, openAndClose, phone } from './leave.js';
 
-// Whatever ends a page view, its trace arrives.
+// The trace of a page view arrives, however the page is closed.
 
-// The profiler gives its trace some ms after beforeunload, and the page is gone when the server has
-// answered. No server that visitors reach takes less than this.
+// The profiler delivers its trace some ms after beforeunload, and the page is gone before the
+// server responds. No real server is faster than this.
 const delay = 20;
 
 /** Page views of each way to end. */
@@ -36,7 +36,8 @@ async function allArrive(daemon, page, count) {
 }
 
 /**
- * Waits until something holds, or a while in vain: what comes after that is an assertion which says more.
+ * Waits until a condition holds, or until a timeout. The assertion that follows has a better
+ * message.
  * @param {() => Promise<boolean>} holds
  */
 const soon = (holds) => until('', holds).catch(() => {});

@@ -3,7 +3,8 @@ import { check, seen } from './check.js';
 import { until } from './daemon.js';
 import { stop } from './browser.js';
 
-// What a handler starts, such as a request, and what is painted of it much later is of its interaction, as far as the browser follows it.
+// Content that a handler starts, such as a request, and that is painted much later, belongs to its
+// interaction, as far as the browser tracks it.
 
 const app = () => {
   const show = (/** @type {string} */ text) => {

@@ -3,7 +3,7 @@ import { stop } from './browser.js';
 import { check, seen } from './check.js';
 import { until } from './daemon.js';
 
-// Each query gives its own part of the time and nothing of the others.
+// Each query returns its own part of the time and nothing of the others.
 
 check('routes and features each have their own time', async ({ daemon, site, open }) => {
   site.script('/app.js', () => {
@@ -95,7 +95,7 @@ check('routes and features each have their own time', async ({ daemon, site, ope
   assert.deepEqual(Object.keys(await daemon.pages()).sort(), ['/feed', '/search', '/user/:name']);
 });
 
-// The SDK forgets the oldest of very many spans, and it could be the one of the page.
+// The SDK drops the oldest of very many spans, but must keep the span of the page.
 check('many features do not move time to another page', async ({ daemon, site, open }) => {
   site.script('/app.js', () => {
     const { feature } = globalThis.fieldtrie;
@@ -166,7 +166,7 @@ check('labels say in which phase, browser and device the time was spent', async 
   assert.equal(await daemon.profile('--label', 'variant=a'), undefined);
 });
 
-check('traces say what profiling cost', async ({ daemon, site, open }) => {
+check('traces contain the cost of profiling', async ({ daemon, site, open }) => {
   const page = await open(site.page('/cost'));
   await page.evaluate(() => globalThis.spin(200));
   await stop(page);

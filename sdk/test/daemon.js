@@ -157,7 +157,8 @@ export class Daemon {
   }
 
   /**
-   * Returns how many page views of a page have reported Web Vitals, by the arm of the experiment that each draw is; '' is none.
+   * Returns how many page views of a page have reported Web Vitals, by arm of the sampling
+   * experiment; '' is none.
    * @param {string} page
    * @returns {Promise<Record<string, number>>}
    */
@@ -168,7 +169,7 @@ export class Daemon {
   }
 
   /**
-   * Returns an answer that has all that was acknowledged before.
+   * Returns a response that includes all acknowledged data.
    * @param {string} path
    */
   get(path) {
@@ -176,7 +177,7 @@ export class Daemon {
   }
 
   /**
-   * Returns the value of a metric, or 0 if it is not there.
+   * Returns the value of a metric, or 0 if it is missing.
    * @param {string} series its name, with all labels in alphabetical order
    */
   async metric(series) {
@@ -185,7 +186,7 @@ export class Daemon {
   }
 
   /**
-   * How many page views of a page had an outcome.
+   * Returns the number of page views of a page with an outcome.
    * @param {string} outcome
    * @param {string} page
    */
@@ -213,7 +214,7 @@ export class Profile {
   }
 
   /**
-   * Time of a function and of what it calls.
+   * Returns the time of a function including its callees.
    * @param {string} name
    */
   total(name) {

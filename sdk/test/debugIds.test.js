@@ -22,7 +22,7 @@ afterEach(() => names.forEach((name) => delete globalThis[name]));
 
 test('without registries there are no IDs', () => has(debugIds(), {}));
 
-test('IDs are those of the innermost script', () => {
+test('IDs belong to the innermost script', () => {
   note({
     [stack(`${app}:1:88`)]: one,
     [stack('f (https://x.example/b(1).js?v=2:1:88)', `new g (${app}:7:1)`)]: two.toUpperCase(),
@@ -73,7 +73,7 @@ test('what is not a stack names no script', () => {
   assert.equal(debugIds()[app], undefined);
 });
 
-test('what is not a text does not hide what follows', () => {
+test('a key that is not a text does not hide later ones', () => {
   note({ [stack(`${app}:1:1`)]: null, [stack(`${app}:1:2`)]: {}, [stack(`${app}:1:3`)]: one });
   has(debugIds(), { [app]: `#debugId=${one}` });
 });

@@ -3,7 +3,7 @@ import { paint } from './browser.js';
 import { check } from './check.js';
 import { until } from './daemon.js';
 
-// The page of ingest --demo, as a newcomer uses it.
+// The page of ingest --demo, used like a new user does.
 
 const flags = ['--demo', '--demo-views', '0'];
 
@@ -69,7 +69,7 @@ check(
 );
 
 check(
-  'the demo without the header says so',
+  'the demo reports a missing header',
   async ({ daemon, open, expect }) => {
     expect(/Document policy violation/);
     const page = await open(`http://${daemon.address}/demo/`);
@@ -93,7 +93,7 @@ check(
     const [program, ...args] = ((await page.textContent('#command')) ?? '').split(' ');
     assert.equal(program, 'aggregate');
     assert.ok(args.includes('reason=error'));
-    // One in a second is sent, and loading the page may have been slow enough to be that one.
+    // At most one a second is sent, which may be the slow loading of the page.
     await until('what came before the error', async () => {
       await page.click('button >> text=Throw an error');
       await paint(page);

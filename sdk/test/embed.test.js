@@ -56,7 +56,7 @@ check('the loader in the document itself, which takes no request of those who ar
   seen(profile.total('hot'), ms, 'hot');
 });
 
-check('another script than that of the integrity does not run', async ({ daemon, site, open, expect }) => {
+check('a script with another integrity does not run', async ({ daemon, site, open, expect }) => {
   expect(/integrity|fieldtrie is not defined/);
   const list = await (await fetch(`${daemon.collector}/sdk.json`)).json();
   const tag = `<script src="${daemon.collector}/sdk.js" integrity="${list.module.integrity}" crossorigin="anonymous"></script>`;
@@ -114,7 +114,7 @@ check(
 );
 
 check('with a header from a service worker', async ({ daemon, site, open }) => {
-  // As docs/sdk.md says it.
+  // As in docs/sdk.md.
   site.script('/worker.js', () => {
     addEventListener('install', () => skipWaiting());
     addEventListener('activate', (event) => event.waitUntil(clients.claim()));

@@ -9,7 +9,7 @@ const vectors = readdirSync(folder).filter((name) => name.endsWith('.json'));
 
 test('there are vectors', () => assert.ok(vectors.length >= 7));
 
-// The Go test TestVectors holds the same files against the Go encoder.
+// The Go test TestVectors compares the same files with the Go encoder.
 for (const name of vectors)
   test(`${name} gives the bytes of the Go encoder`, () => {
     const envelope = JSON.parse(readFileSync(new URL(name, folder), 'utf8'));

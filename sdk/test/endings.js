@@ -1,9 +1,10 @@
-// Measures what arrives of page views that end without beforeunload, as phones end them:
+// Measures what arrives of page views that end without beforeunload, like on phones:
 //
 //   node sdk/test/endings.js [N]
 //
-// It prints two lines of JSON for each way and kind of device: which share of the page views arrives, and which share of the JavaScript in
-// them. N, by default 30, is how many page views of each are ended, 1 to 8 s after they began.
+// It prints two lines of JSON for each way to close a page and kind of device: the share of page
+// views that arrive, and the share of their JavaScript. N, by default 30, is the number of page
+// views of each, which are ended after 1 to 8 s.
 import { Setup, closeBrowser } from './browser.js';
 import { phone } from './leave.js';
 
@@ -29,7 +30,8 @@ const kill = async (page) => {
 const ways = {
   closed: (page) => page.close(),
   browser: (page) => page.context().close(),
-  // What comes before an app switcher ends a page. Chromium shows all tabs that are driven, so what the page sees of it is made.
+  // The events before an app switcher closes a page. Chromium shows all automated tabs, so these
+  // events are simulated.
   hidden: async (page) => {
     await page.evaluate(() => {
       Object.defineProperty(Document.prototype, 'hidden', { get: () => true });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer, request } from 'node:http';
 import { check } from './check.js';
 
-// A page of another origin, in the browser of somebody who may reach the private address, tries to
-// read what is there. The daemon is asked at 127.0.0.1; the page is of localhost, another site.
+// A page of another origin, in the browser of a user who may access the private address, tries to
+// read its data. The daemon is at 127.0.0.1; the page is on localhost, which is another site.
 
 /** A trace with names that make folded stacks a script: what stands between them is a string. */
 const hostile = {
@@ -30,7 +30,7 @@ async function listen(answer) {
 }
 
 /**
- * What the page finds out: each attempt by its name.
+ * The results of the page: each attempt by name.
  * @param {string} at the private address
  */
 const attempts = async (at) => {
@@ -76,7 +76,7 @@ check(
     assert.equal(sent.status, 202, await sent.text());
     assert.match(await daemon.get('/api/v1/pages'), /\/checkout/); // which waits until it is rolled up
     const evil = await listen((_, res) => res.setHeader('Content-Type', 'text/html').end('<!doctype html><title>x</title><body>'));
-    // Passes on what a daemon without protection would answer: the test can fail.
+    // Forwards the responses of a daemon without protection, so that the test can fail.
     const [host, port] = daemon.address.split(':');
     const unguarded = await listen((req, res) => {
       const headers = Object.fromEntries(Object.entries(req.headers).filter(([name]) => !/^(sec-fetch|origin|accept-encoding)/.test(name)));
@@ -95,12 +95,12 @@ check(
       const all = { script: 'refused', image: 'refused', cors: 'refused', backup: 'refused', health: 'refused', post: 'refused' };
       assert.deepEqual(await again.evaluate(attempts, daemon.address), all);
 
-      // What a person types is answered.
+      // Typed URLs are allowed.
       const own = await open(`http://${daemon.address}/api/v1/pages`);
       assert.match(await own.content(), /\/checkout/);
-      // So is what a page of this origin asks.
+      // Requests of pages of this origin are allowed.
       assert.match(await own.evaluate(() => fetch('/api/v1/profile?page=/checkout&format=folded').then((r) => r.text())), /done=1/);
-      // And what a link elsewhere leads to, unless it is a backup.
+      // Links from other sites are allowed, except to a backup.
       /** @param {string} path */
       const follow = async (path) => {
         const link = await open(`http://localhost:${evil.port}/`);

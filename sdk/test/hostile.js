@@ -1,4 +1,4 @@
-// Pages that shadow, freeze, patch and throw, drawn by chance from a seed: what sites do by accident, combined.
+// Random pages that shadow, freeze, patch and throw: combinations of what sites do by accident.
 
 /**
  * @typedef {object} Hostile
@@ -70,7 +70,7 @@ const traits = {
   }),
   noHead: () => ({ before: `document.currentScript.remove(); document.head.remove();` }),
   opened: () => ({
-    // What comes between the loader and its parts removes the link that loads them.
+    // Code between the loader and its parts removes the link that loads them.
     after: `const open = () => { const html = document.querySelector('#all').outerHTML; document.open(); document.write(html); document.close(); globalThis.ready(); };
       const wait = () => (globalThis.loaded() ? setTimeout(open, 50) : setTimeout(wait, 50)); wait();`,
   }),

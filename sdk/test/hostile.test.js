@@ -6,8 +6,9 @@ import { closeTab } from './leave.js';
 import { header } from './site.js';
 import { chances } from './visits.js';
 
-// Whatever a page does, the script throws no error into it, the daemon accepts every request, and Web Vitals equal those of
-// the browser. HOSTILE is the number of pages, SEED the first one; LONG=1 visits 2,000.
+// For any page, the script throws no error into it, the daemon accepts every request, and Web
+// Vitals equal those of the browser. HOSTILE is the number of pages, SEED the first one; LONG=1
+// visits 2,000.
 
 const count = Number(process.env.HOSTILE ?? (long ? 2000 : 24));
 const first = Number(process.env.SEED ?? 1);
@@ -92,7 +93,7 @@ async function visit({ daemon, site, context }, seed, time) {
     await tab.mouse.click(60, 50); // the button
     await tab.waitForTimeout(150);
     await tab.mouse.click(60, 110); // the form below it
-    // The last entries come after a paint. Where the page has lost its form, there are fewer.
+    // The last entries come after a paint. If the page has lost its form, there are fewer.
     await tab.waitForFunction(() => globalThis.truth.inputs > 1, undefined, { polling: 50, timeout: 3000 }).catch(() => {});
     await tab.waitForTimeout(200);
     truth = await tab.evaluate(() => globalThis.truth);
@@ -124,7 +125,7 @@ for (let from = 0; from < count; from += batch) {
           for (const error of errors) say(error);
           const traced = page.traits.includes('noFetch') || (await daemon.profile('--release', release));
           if (!(got.ttfb && traced) && tries > 1) left.push(seed);
-          // Stored are histograms, whose buckets are 3 % wide.
+          // Values are stored as histograms with buckets 3 % wide.
           else {
             if (!traced) say('no trace');
             for (const name of /** @type {const} */ (['lcp', 'inp']))

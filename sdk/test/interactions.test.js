@@ -4,7 +4,8 @@ import { encodeTrace } from '../src/encodeTrace.js';
 import { cuts, interactions, nameOf, partsOf } from '../src/interactions.js';
 import { argumentsOf } from './envelope.js';
 
-// These need no browser: events are plain objects, and elements have what is read of them.
+// These tests need no browser: events are plain objects, and elements have only the properties that
+// are read.
 
 globalThis.Element = /** @type {any} */ (
   class {

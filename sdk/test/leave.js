@@ -1,8 +1,8 @@
 /** @import { Page } from 'playwright-core' */
 
 /**
- * Closes a tab as a visitor does. The page gets beforeunload, and pagehide in its last moment;
- * page.close() alone leaves the first out.
+ * Closes a tab like a visitor does. The page gets beforeunload, and pagehide in its last moment;
+ * page.close() alone skips the first.
  * @param {Page} page
  */
 export async function closeTab(page) {
@@ -42,7 +42,7 @@ export async function follow(page, url) {
 }
 
 /**
- * Goes back to a page that the browser has kept, and waits until it is shown.
+ * Goes back to a page in the back/forward cache, and waits until it is shown.
  * @param {Page} page
  * @param {string} url
  */
@@ -55,7 +55,7 @@ export async function goBack(page, url) {
 }
 
 /**
- * Has a page run on a phone, as far as it can tell.
+ * Makes a page behave as on a phone, as far as it can detect.
  * @param {Page} page
  */
 export async function phone(page) {

@@ -6,7 +6,8 @@ import { check } from './check.js';
 import { until } from './daemon.js';
 import { header } from './site.js';
 
-// With the markers of the browser, which its origin trial gives, the time of style and layout is that of the function that forced it.
+// With the markers of the browser, from its origin trial, the time of style and layout belongs to
+// the function that forced it.
 
 const isolated = { ...header, 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'credentialless' };
 

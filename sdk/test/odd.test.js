@@ -4,7 +4,8 @@ import { check, long, seen } from './check.js';
 import { until } from './daemon.js';
 import { closeTab } from './leave.js';
 
-// What sites and browsers do that nobody meant, with the built scripts as the daemon serves them.
+// Unintended behaviour of sites and browsers, tested with the built scripts as the daemon serves
+// them.
 
 const hot = () => {
   globalThis.hot = function hot() {
@@ -110,7 +111,7 @@ for (const second of ['/sdk.js', '/sdk-all.js', '/sdk-core.js'])
       await once(daemon, page, '/twice', ms);
     });
 
-check('a module beside a script is the second copy', async ({ daemon, site, open }) => {
+check('a module next to a script is the second copy', async ({ daemon, site, open }) => {
   site.script('/hot.js', hot);
   const tag = `<script src="${daemon.collector}/sdk-all.js" crossorigin="anonymous"></script><script type="module">
     import * as second from '${daemon.collector}/sdk-all.mjs';
@@ -136,7 +137,7 @@ check('a URL of the collector may end with a slash', async ({ daemon, site, open
   seen(profile.total('hot'), ms, 'hot');
 });
 
-check('a name of the page that can not be made costs nothing else', async ({ daemon, site, open }) => {
+check('a page name that throws affects nothing else', async ({ daemon, site, open }) => {
   site.script('/hot.js', hot);
   const tag = `<script src="${daemon.collector}/sdk-all.js" crossorigin="anonymous"></script><script>
     fieldtrie.start({ url: '${daemon.collector}', decided: 1, maxCost: 1, page: () => { throw new Error('no route') } });

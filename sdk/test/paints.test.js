@@ -5,7 +5,8 @@ import { stop } from './browser.js';
 import { check, seen } from './check.js';
 import { until } from './daemon.js';
 
-// What runs before the site's own elements are painted is a feature. What was painted when is what the browser tells the page itself.
+// Code that runs before the site's own elements are painted is a feature. Paint times are compared
+// with those that the browser reports to the page.
 
 /** Does work and shows things, one after the other, each when the one before was painted, and a route. */
 const app = async () => {

@@ -6,7 +6,7 @@ import { closeTab } from './leave.js';
 
 /** @import { Setup } from './browser.js' */
 
-// The flight recorder sends the last seconds when something bad happens, and nothing else.
+// The flight recorder sends the last seconds after a problem, and nothing else.
 
 /** Thresholds that no test reaches, but for the one that sets its own. */
 const calm = { seconds: 2, interaction: 1e5, frame: 1e5 };
@@ -53,7 +53,7 @@ check('a calm page sends nothing', async (setup) => {
     globalThis.hot();
   });
   await closeTab(page);
-  // What is sent after it arrives, so what it sent has.
+  // A later request has arrived, so all earlier ones have arrived, too.
   await setup.open(setup.site.page('/next', { start: { sampleRate: 0, reportRate: 1 } }));
   await until('the next page view', () => setup.daemon.views('unsampled', '/next'));
   assert.equal(await setup.daemon.traces(), 0);
@@ -73,7 +73,7 @@ check('keep() sends the last seconds and no more', async (setup) => {
   assert.ok(profile.profiled < 2300, `it has ${profile.profiled} ms`);
 });
 
-check('what was sent is not sent again', async (setup) => {
+check('sent data is not sent again', async (setup) => {
   const page = await record(setup);
   await page.evaluate(async () => {
     globalThis.hot();

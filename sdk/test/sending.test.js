@@ -4,7 +4,7 @@ import { check, seen } from './check.js';
 import { until } from './daemon.js';
 import { closeTab } from './leave.js';
 
-// What is sent arrives, once.
+// All sent data arrives, exactly once.
 
 check('a chunk that finds no daemon arrives when it is back, once', async ({ daemon, site, open, expect }) => {
   expect(/ERR_CONNECTION_REFUSED/);
@@ -64,7 +64,7 @@ async function allArrive(daemon, count, ms = 3000) {
     const profile = await daemon.profile('--page', '/deep');
     return new Set(profile?.functions.map(({ name }) => name).filter((name) => /^top\d/.test(name))).size;
   };
-  // What does not fit beside the rest on its way is sent again after a second or more.
+  // Data that exceeds the quota of requests in flight is sent again after at least a second.
   await until('', async () => (await arrived()) == count, ms).catch(() => {}); // the next line says more
   assert.equal(await arrived(), count, `stacks in ${await daemon.traces()} traces`);
   const bytes = await daemon.metric('fieldtrie_ingest_bytes_total');
@@ -82,7 +82,7 @@ check('a large trace arrives in parts while the page lives', async ({ daemon, si
   await allArrive(daemon, 60, 20000);
 });
 
-// Of what is sent by pages that are gone a browser holds 64 KiB. This comes close to it.
+// A browser holds 64 KiB of requests of closed pages. This test comes close to the limit.
 check('a large trace arrives in parts when the page is closed', async ({ daemon, site, open }) => {
   site.script('/app.js', deep);
   const page = await open(site.page('/deep', { scripts: ['/app.js'] }));
@@ -103,10 +103,10 @@ check(
   { todo: 'sendBeacon and fetch refuse what goes beyond 64 KiB for all that is on its way' },
 );
 
-check('a page in the background sends at once what there is', async ({ daemon, site, open }) => {
+check('a page in the background sends its data immediately', async ({ daemon, site, open }) => {
   const page = await open(site.page('/background'));
   await page.evaluate(() => globalThis.spin(200));
-  // Tabs of a headless browser are all shown, so the page is told that it is hidden.
+  // All tabs of a headless browser are visible, so hiding the page is simulated.
   await page.evaluate(() => {
     globalThis.real = Object.getOwnPropertyDescriptor(Document.prototype, 'hidden');
     Object.defineProperty(Document.prototype, 'hidden', { get: () => true, configurable: true });
@@ -149,7 +149,7 @@ check('windows profile a part of the time', async ({ daemon, site, open }) => {
     profile && profile.profiled > 400 && profile.profiled < 3600,
     `it profiled ${profile?.profiled} ms of 4000`,
   );
-  // The share stands in each trace, as field 6 of the context, a double.
+  // Each trace has the share, as field 6 of the context, a double.
   const share = Buffer.from([0x31, 0, 0, 0, 0, 0, 0, 0xe0, 0x3f]);
   assert.ok(
     bodies.some((body) => body?.includes(share)),

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-// Each entry of the package can be imported where there is no page, and does nothing there.
+// Each entry point of the package can be imported on a server, and does nothing there.
 
 const root = new URL('..', import.meta.url);
 const { exports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));

@@ -1,6 +1,6 @@
 /**
- * Reads a set of traces, written from docs/format.md alone: what the Go package encode writes, another program reads.
- * Numbers over 2^53 are none of a real trace.
+ * Decodes a set of traces, implemented only from docs/format.md: another program can read what the
+ * Go package encode writes. It does not support numbers over 2^53, which real traces do not have.
  */
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -55,7 +55,7 @@ const inTurn = (/** @type {Iterable<any>} */ values) => {
 };
 
 /**
- * Returns the traces of a set as the API has them, each with what encodeTrace takes beside it.
+ * Returns the traces of a set in the form of the API, each with the context for encodeTrace.
  * @param {Uint8Array} bytes
  * @returns {Parameters<typeof import('../src/encodeTrace.js').encodeTrace>[]}
  */

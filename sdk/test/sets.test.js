@@ -9,8 +9,8 @@ const names = readdirSync(new URL('sdk/', testdata))
   .filter((name) => name.endsWith('.ftr') && name != 'order.ftr')
   .sort();
 
-// The Go test TestSetGolden holds the same set against the Go encoder.
-test('a set gives back each of its traces', () => {
+// The Go test TestSetGolden compares the same set with the Go encoder.
+test('a set returns each of its traces', () => {
   const traces = readSet(readFileSync(new URL('format/v2/sdk.ftr', testdata)));
   assert.equal(traces.length, names.length);
   traces.forEach((trace, i) => {

@@ -4,7 +4,7 @@ import { check, seen } from './check.js';
 import { until } from './daemon.js';
 import { closeTab } from './leave.js';
 
-// After stop() nothing of the script is left in the page, and all it had arrives.
+// After stop() the script has left nothing in the page, and all its data arrives.
 
 /** Counts what a page waits for: observers that observe, and timers. */
 const counts = () => {
@@ -44,7 +44,7 @@ const counts = () => {
 };
 
 /**
- * Returns how many listeners the browser knows of, and what `counts` does.
+ * Returns the browser's number of listeners, and the number that `counts` reports.
  * @param {import('playwright-core').Page} page
  */
 async function left(page) {
@@ -59,7 +59,7 @@ async function left(page) {
 }
 
 /**
- * Waits until a page has no more than one without the script has.
+ * Waits until a page has as few as one without the script.
  * @param {import('playwright-core').Page} page
  * @param {object} none
  */
@@ -72,7 +72,8 @@ const kinds = [
   ['everything in one file', '/sdk-all.js'],
   ['the core', '/sdk-core.js'],
   ['windows', '/sdk-all.js', { windows: { length: 500, gap: 100 } }],
-  // On a busy machine a frame is long by itself, and what is kept for that leaves no other keep() within a second.
+  // On a busy machine a frame may be long by itself, and its record allows no other keep() within a
+  // second.
   ['the flight recorder', '/sdk-all.js', { recorder: { frame: 1e5, interaction: 1e5 } }],
   ['who is not profiled, and reports', '/sdk.js', { sampleRate: 0, reportRate: 1 }, false],
   ['who is neither', '/sdk.js', { sampleRate: 0, reportRate: 0 }, false],
@@ -97,7 +98,7 @@ for (const [name, file, start, profiled = true] of kinds)
       const profile = await until('a profile', () => daemon.profile('--page', '/page'));
       if (!start?.windows) seen(profile.total('hot'), ms, 'hot');
     }
-    // What comes after is not seen.
+    // Later code is not profiled.
     await page.evaluate(() => globalThis.hot());
     await page.mouse.click(10, 10);
     await paint(page);
@@ -107,9 +108,9 @@ for (const [name, file, start, profiled = true] of kinds)
     assert.equal(await daemon.traces(), traces);
   });
 
-check('what waits when stop() is called arrives, though the page is left at once', async ({ daemon, site, open }) => {
+check('waiting data arrives after stop(), even if the page is closed immediately', async ({ daemon, site, open }) => {
   site.script('/hot.js', 'globalThis.hot = function hot() { return globalThis.spin(150); }; globalThis.ms = hot();');
-  // With these draws a window ends after half a second, and the next one begins 0.6 s later.
+  // With these draws a window ends after 0.5 s, and the next one begins 0.6 s later.
   const document = { start: { windows: { length: 1000, gap: 900 } }, scripts: ['/hot.js'] };
   const page = await open(site.page('/left', document), () => {
     Math.random = () => 0.5;

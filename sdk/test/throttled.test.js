@@ -4,8 +4,8 @@ import { check, near } from './check.js';
 import { until } from './daemon.js';
 import { closeTab } from './leave.js';
 
-// What profiling costs must not decide who is profiled: a slow device is not left out, and a page view that
-// stops early is not taken for a fast one.
+// The cost of profiling must not bias the sample: slow devices are included, and a page view that
+// stops early does not count as fast.
 
 /** Work of the same size on every device, which says how long it took. */
 const app = () => {
@@ -50,7 +50,7 @@ check('slow devices are profiled to the end of their page views', async ({ conte
   assert.equal(await daemon.profile('--label', 'stopped=cost'), undefined, 'none has stopped early');
 }, { measures: true });
 
-check('the time of the script and of its parts is apart from that of the page', async ({ context, daemon, site }) => {
+check('the time of the script and its parts is separate from the time of the page', async ({ context, daemon, site }) => {
   site.script('/hot.js', 'globalThis.spin(100)');
   const url = site.page('/apart', { sdk: daemon.collector + '/load.js', start: { maxCost: 1 }, scripts: ['/hot.js'] });
   const page = await context.newPage();
@@ -66,7 +66,7 @@ check('the time of the script and of its parts is apart from that of the page', 
   assert.ok(!top.includes(new URL(daemon.collector).host), top);
 });
 
-check('a page view that stops early says so, and is in no percentile', async ({ daemon, site, open }) => {
+check('a page view that stops early reports this, and is in no percentile', async ({ daemon, site, open }) => {
   const url = site.page('/dear', { start: { maxCost: 1e-9 } });
   const page = await open(url, smallBuffers, { count: 1, size: 100 });
   await page.evaluate(async () => {

@@ -4,7 +4,7 @@ import { smallBuffers, stop } from './browser.js';
 import { check, near, seen, took } from './check.js';
 import { until } from './daemon.js';
 
-// The times that aggregate prints are those that the pages measure themselves.
+// The times that aggregate prints equal those that the pages measure themselves.
 
 /** @type {typeof check} */
 const measure = (name, body, options) => check(name, body, { tries: 3, ...options });

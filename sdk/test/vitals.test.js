@@ -63,7 +63,7 @@ for (const [name, sdk] of [
   ['the loader', '/sdk.js'],
   ['everything in one file', '/sdk-all.js'],
 ])
-  check(`web vitals are those of the library, and their functions are found: ${name}`, async (setup) => {
+  check(`web vitals equal those of the library, and their functions are found: ${name}`, async (setup) => {
     const { daemon, site } = setup;
     site.script('/vitals.js', `${library};(${listen})()`);
     site.script('/app.js', app);

@@ -8,8 +8,8 @@ import { Site, header } from '../site.js';
 import { chances } from '../visits.js';
 import { firefox, webkit } from './drive.js';
 
-// The script in other engines: no error in the page, the reason why there is no profile, and Web Vitals as the library
-// web-vitals has them. make test-engines installs the browsers.
+// The script in other engines: no error in the page, the reason for a missing profile, and the same
+// Web Vitals as the library web-vitals. make test-engines installs the browsers.
 
 const library = readFileSync(new URL('../../node_modules/web-vitals/dist/web-vitals.iife.js', import.meta.url), 'utf8');
 const wait = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -89,7 +89,7 @@ for (const [name, start, knows] of /** @type {const} */ ([
           const got = Object.fromEntries(((await daemon.vitals(`/${page}`))?.vitals ?? []).map((vital) => [vital.name, vital.p50.value]));
           assert.deepEqual(Object.keys(got).sort(), names.sort());
           assert.deepEqual(names.filter((vital) => knows.includes(vital)).sort(), [...knows].sort());
-          // Stored are histograms, whose buckets are 3 % wide.
+          // Values are stored as histograms with buckets 3 % wide.
           for (const vital of names) assert.ok(Math.abs(got[vital] - said[vital]) <= 0.035 * said[vital] + 2, `${vital} is ${got[vital]}, the library says ${said[vital]}`);
         });
 
