@@ -20,8 +20,8 @@ type CompareQuery struct {
 	A, B    selection.Selection
 	Method  Method
 	Options compare.Options
-	// Plain compares the page views as they are, whatever devices and browsers they are of: two traffics that have none in
-	// common, such as that of a lab and that of users, can not be compared otherwise.
+	// Plain compares the page views without adjusting for devices and browsers. It is needed for traffic without common
+	// devices, such as a lab against users.
 	Plain bool
 	// Concurrent compares only hours in which both sides have page views, pooled until both have 30, with B's page views in
 	// A's mix of them: so that the time of the day is not taken for a change, as in a roll-out in steps.
@@ -30,7 +30,7 @@ type CompareQuery struct {
 	Brief bool
 }
 
-// Method says what a comparison rests on.
+// Method is the data that a comparison uses.
 type Method string
 
 // The methods of comparisons.
@@ -41,7 +41,8 @@ const (
 	MethodViews Method = "views"
 	// MethodSums reads what is summed up. Means are exact; the variance of the page and of
 	// features is, too, and that of functions by release. By device and browser, and within
-	// a feature or phase, the variance of a function is estimated from that of the whole, see [compare.Divide].
+	// a feature or phase, the variance of a function is estimated from its variance over all page views, see
+	// [compare.Divide].
 	MethodSums Method = "sums"
 )
 
@@ -50,7 +51,7 @@ type Comparison struct {
 	Method Method `json:"method_of_sums"`
 	Note   string `json:"note"` // what that means
 	compare.Result
-	// Names says how much of the time of both sides has readable names, see [Stats].
+	// Names is the share of both sides' time with readable names, see [Stats].
 	Names  *naming.Coverage `json:"names,omitempty"`
 	StatsA Stats            `json:"stats_a"`
 	StatsB Stats            `json:"stats_b"`
@@ -110,7 +111,7 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 		}
 	}
 	if q.B.Only != "" {
-		return out, selection.Refuse("only: what is compared are all functions; take --by owner or by=owner to sum up those of others")
+		return out, selection.Refuse("only: a comparison covers all functions; use --by owner or by=owner to sum up the others")
 	}
 	timeA, timeB, warning, err := l.stretches(ctx, q)
 	if err != nil {
@@ -158,7 +159,7 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 // overPages reports whether sides are compared over all pages.
 func overPages(a, b selection.Selection) bool { return a.Page == "" && b.Page == "" }
 
-// noteOf says what the intervals of functions rest on.
+// noteOf describes the data behind the intervals of functions.
 func noteOf(m Method, a, b *sums.Side) string {
 	switch {
 	case m == MethodViews && a.Facet.Part == "" && b.Facet.Part == "":

@@ -23,8 +23,7 @@ type VitalChange struct {
 	Status     compare.Status `json:"status"`
 }
 
-// SlowInteractions says what ran in interactions of 200 ms and more: that is what a change of INP
-// comes from, as far as it is JavaScript. Times are milliseconds in 1,000 page views, whether or not
+// SlowInteractions is the JavaScript in interactions of 200 ms or more, which explains a change of INP. Times are milliseconds in 1,000 page views, whether or not
 // these had such an interaction.
 type SlowInteractions struct {
 	Views compare.Pair `json:"views"` // of 1,000, those that had one

@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Cost says what profiling costs visitors: how Web Vitals of page views that were drawn to be profiled differ from those of others.
+// Cost is the cost of profiling to visitors: the differences of Web Vitals between page views drawn for profiling and others.
 type Cost struct {
 	cost.Report
 	Stats Stats `json:"stats"`

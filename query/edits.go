@@ -40,11 +40,11 @@ type Edits struct {
 	More      int                   `json:"more_functions,omitempty"` // that are over the limit
 	Counts    map[edits.Kind]int    `json:"counts"`                   // of all kinds
 	Packages  []edits.PackageChange `json:"packages"`                 // whose version changed, by name
-	// Scripts are those of others that one release alone has. It is null without a page.
+	// Scripts are third-party scripts that only one release has. It is null without a page.
 	Scripts []compare.ScriptChange `json:"scripts"`
 	// Unknown is how many functions of the new release have no known text, so that they may be edited.
 	Unknown int `json:"unknown_functions,omitempty"`
-	// Missing says which symbols are missing. Without those of a release there are no functions.
+	// Missing lists missing symbols. If a release has none, there are no functions.
 	Missing []naming.Missing `json:"missing,omitempty"`
 	Age     fresh.Age        `json:"-"`
 

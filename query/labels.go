@@ -12,7 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Labels says which labels there are.
+// Labels lists labels with their values.
 type Labels struct {
 	Labels []LabelValues `json:"labels"` // by key
 	Stats  Stats         `json:"stats"`
@@ -76,7 +76,7 @@ const maxLabelValues = 1000
 
 // refuseLabels returns the error of a query about labels that sums do not keep.
 func refuseLabels(what string) error {
-	return selection.Refuse("%s are kept by page, feature, %s, not by the label that is asked for", what,
+	return selection.Refuse("%s are stored by page, feature, %s, and not by this label", what,
 		strings.Join([]string{rollup.KeyRelease, rollup.KeyEnvironment, rollup.KeyPhase, rollup.KeyVisibility, rollup.KeyDevice, rollup.KeyBrowser, rollup.KeyConnection}, ", "))
 }
 

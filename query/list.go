@@ -25,12 +25,12 @@ type ListSum struct {
 	Population float64          `json:"population"`
 	Missing    map[string]int64 `json:"missing"` // page views without a profile, by the reason
 	Self       int64            `json:"self_us"`
-	Own        int64            `json:"own_us"` // of Self: that of the profiling script
+	Own        int64            `json:"own_us"` // part of Self that the profiling script took
 	Samples    int64            `json:"samples"`
 }
 
 // ListOf returns the groups of a series of one step, grouped by key alone, as a list of at most limit
-// values, or all if limit is 0. With coverage it says what all add up to.
+// values, or all if limit is 0. With coverage it includes the total.
 func ListOf(key string, s Series, limit int, coverage bool) List {
 	out := List{Key: key, Values: []ListItem{}, Spreads: s.Spreads, Stats: s.Stats}
 	for i, g := range s.Groups {

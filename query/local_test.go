@@ -174,7 +174,7 @@ func TestUndecodable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const bad = "2 stored traces can not be decoded, the last: trace ff010000000000000000000000000000/0: it is a profile"
+	const bad = "2 stored traces cannot be decoded, the last: trace ff010000000000000000000000000000/0: it is a profile"
 	for _, c := range []struct {
 		sel      selection.Selection
 		traces   int64
@@ -206,7 +206,7 @@ func TestWarnings(t *testing.T) {
 		Gaps:       []store.Gap{{Partition: "P2", Page: "/a", Expected: 7, Found: 3}, {Partition: "P3", Expected: 1}},
 	}
 	want := []string{
-		"2 stored traces are damaged and left out", "3 acknowledged traces were lost in a crash", "partition P1 can not be read: bad table",
+		"2 stored traces are damaged and left out", "3 acknowledged traces were lost in a crash", "partition P1 cannot be read: bad table",
 		`partition P2: 4 traces of page "/a" are missing`, "partition P3: 1 traces are missing",
 	}
 	if w := warnings(s); !slices.Equal(w, want) {

@@ -16,7 +16,7 @@ func (l Local) naming(sel selection.Selection) *naming.Naming {
 	return l.OfPage(sel.Page).Symbols.Begin()
 }
 
-// forNaming returns a selection with releases kept apart if names depend on them.
+// forNaming returns a selection that is grouped by release if names depend on releases.
 func forNaming(s selection.Selection, n *naming.Naming) selection.Selection {
 	if n.ByRelease() && !slices.Contains(s.GroupBy, rollup.KeyRelease) {
 		s.GroupBy = append(slices.Clip(s.GroupBy), rollup.KeyRelease)

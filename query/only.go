@@ -13,7 +13,7 @@ import (
 type Pages struct {
 	Key   string                 // tells them from others
 	Takes func(page string) bool // nil: all
-	Sites []string               // that they are of; nil: of any
+	Sites []string               // of the pages; nil: any
 }
 
 // OfSite returns the pages of a site.
@@ -32,8 +32,8 @@ func siteOf(page string) string {
 	return of
 }
 
-// OfPage returns a source that names functions by the symbols of the page's site, and by those that all sites share: two sites may have
-// scripts and releases of one name. For all pages, "", those of all sites name functions.
+// OfPage returns a source that names functions by symbols of the page's site and by shared symbols, because two sites may
+// have scripts and releases with the same name. For all pages, "", the symbols of all sites are used.
 func (l Local) OfPage(page string) Local {
 	if page != "" {
 		l.Symbols = l.Symbols.OfSites(siteOf(page))

@@ -10,11 +10,11 @@ import (
 // PeoplesTime is the JavaScript that people waited for: the mean of the page views that were profiled,
 // times all that these stand for. It is never extrapolated.
 type PeoplesTime struct {
-	// Hours are those of a day, on average over Days, if there is a day of data or more. Otherwise they
-	// are all of the time that was asked for.
+	// Hours is the total user time per day, averaged over Days, if there is at least a day of data, else the
+	// total of the selected time.
 	Hours float64 `json:"hours"`
-	// Days is how long there was data in the time that was asked for: from its beginning, or from the first
-	// trace that is stored, of whatever page, to its end or to now.
+	// Days is the length of the selected time with data: from its start, or from the first stored trace of any
+	// page, to its end or to now.
 	Days   float64 `json:"days"`
 	PerDay bool    `json:"per_day"`
 }
@@ -25,8 +25,8 @@ func peoplesTime(mean, pageViews, days float64) *PeoplesTime {
 	return &PeoplesTime{Hours: mean * pageViews / hour / max(days, 1), Days: days, PerDay: days >= 1}
 }
 
-// Of returns how much of p, which is that of page views with a mean of all ms, is of a part with a mean of
-// part ms over the same page views.
+// Of returns the hours of a part of p: p has a mean of all ms per page view, and the part a mean of part ms over
+// the same page views.
 func (p *PeoplesTime) Of(part, all float64) (hours float64) {
 	if p == nil || all <= 0 {
 		return 0
@@ -34,7 +34,7 @@ func (p *PeoplesTime) Of(part, all float64) (hours float64) {
 	return p.Hours * part / all
 }
 
-// StandsFor returns how many page views those of a point stand for; at least they are themselves.
+// StandsFor returns the number of page views that the profiled ones of a point represent, at least themselves.
 func (p *Point) StandsFor() float64 {
 	if p.Population == nil {
 		return float64(p.Views)
@@ -42,8 +42,7 @@ func (p *Point) StandsFor() float64 {
 	return p.Population.Value
 }
 
-// daysOfAll returns for how many days of what a query for one point of all asks for there is data: 0 for
-// one with steps.
+// daysOfAll returns the days with data of a query for a single point, and 0 for a query with steps.
 func (l Local) daysOfAll(ctx context.Context, q SeriesQuery) (float64, error) {
 	if q.Step > 0 {
 		return 0, nil
@@ -51,7 +50,7 @@ func (l Local) daysOfAll(ctx context.Context, q SeriesQuery) (float64, error) {
 	return l.daysOf(ctx, q.Selection)
 }
 
-// daysOf returns for how many days of what a selection asks for there is data.
+// daysOf returns the days with data of a selection.
 func (l Local) daysOf(ctx context.Context, sel selection.Selection) (float64, error) {
 	whole := sel
 	whole.Since = time.Time{}

@@ -19,7 +19,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Stats say what a response rests on.
+// Stats describes the data behind a response.
 type Stats struct {
 	Days       int    `json:"days,omitempty"`      // read as rollups of days
 	Hours      int    `json:"hours,omitempty"`     // read as rollups of partitions
@@ -34,11 +34,11 @@ type Stats struct {
 	// answer about these labels may lack them, as they are under (other).
 	Folded int64     `json:"folded_views,omitempty"`
 	Age    fresh.Age `json:"-"` // how old it is, see [selection.Selection.Lag]
-	// Names says how much of the time has readable names; nil if there are no symbols, or if
-	// names as browsers said them were asked for.
+	// Names is the share of the time with readable names; nil without symbols, or if the query wants the names
+	// that browsers reported.
 	Names *naming.Coverage `json:"names,omitempty"`
-	// Warnings name what should have been read and could not be: damaged values,
-	// partitions that can not be opened, traces lost in a crash. None: all was read.
+	// Warnings list data that could not be read: damaged values, partitions that cannot be opened, traces
+	// lost in a crash. It is empty if everything was read.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -91,8 +91,7 @@ type reading struct {
 	badErr  error
 }
 
-// decode returns the trace of a record, or nil if it can not be read. It is good until the
-// next call.
+// decode returns the trace of a record, or nil if it cannot be decoded. It is valid until the next call.
 func (r *reading) decode(rec store.Record) *trie.Trace {
 	if rec.Trace != nil {
 		return rec.Trace
@@ -109,11 +108,11 @@ func (r *reading) decode(rec store.Record) *trie.Trace {
 // countFolded counts the page views of a rollup that the response may lack.
 func (r *reading) countFolded(rec *rollup.Record) { r.folded += rec.Folded(r.sel.LabelKeys()) }
 
-// stats says what the response rests on.
+// stats returns the Stats of the response.
 func (r *reading) stats(s store.ScanStats) Stats {
 	w := warnings(s)
 	if r.bad > 0 {
-		w = append(w, fmt.Sprintf("%d stored traces can not be decoded, the last: %v", r.bad, r.badErr))
+		w = append(w, fmt.Sprintf("%d stored traces cannot be decoded, the last: %v", r.bad, r.badErr))
 	}
 	if r.folded > 0 {
 		w = append(w, fmt.Sprintf("%d page views had more labels than sums keep apart, and are counted under (other)", r.folded))
@@ -128,7 +127,7 @@ type recording struct {
 	reading
 	step time.Duration // above 0: records of traces are of so much of the time of receipt alone
 	flat bool          // records of traces have no stacks and functions
-	// split, unless it is nil, says what a record of traces may not mix.
+	// split returns the group of a trace; a record has traces of one group. nil is a single group.
 	split func(*trie.Trace) string
 	take  func(at time.Time, r store.Rolled) error
 
@@ -137,7 +136,7 @@ type recording struct {
 	builders map[recordKey]*building
 }
 
-// recordKey says which record of a page and partition a trace goes to.
+// recordKey identifies the record of a page and partition for a trace.
 type recordKey struct {
 	at    time.Time // the beginning of a step, the zero time without one
 	split string
@@ -180,8 +179,8 @@ func (l Local) readRecords(ctx context.Context, want store.Wanted, r *recording)
 	return r.stats(stats), nil
 }
 
-// fewTraces reports whether the traces of the time and pages of sel are there, since what is
-// only summed up can not be read again, and at most so many that they can be read.
+// fewTraces reports whether the traces of the time and pages of sel still exist, and are at most most, so that they
+// can be read one by one.
 func (l Local) fewTraces(ctx context.Context, sel selection.Selection, most uint64) (bool, error) {
 	if !l.Reader.HasTraces(sel.Since, sel.Until) {
 		return false, nil
@@ -296,10 +295,10 @@ func warnings(s store.ScanStats) []string {
 		w = append(w, fmt.Sprintf("%d acknowledged traces were lost in a crash", s.Lost))
 	}
 	for _, u := range s.Unreadable {
-		w = append(w, fmt.Sprintf("partition %s can not be read: %v", u.Partition, u.Err))
+		w = append(w, fmt.Sprintf("partition %s cannot be read: %v", u.Partition, u.Err))
 	}
 	for _, x := range s.Widened {
-		w = append(w, fmt.Sprintf("%s to %s is included as a whole: its traces are deleted, and rollups can not be cut",
+		w = append(w, fmt.Sprintf("%s to %s is included completely: its traces are deleted, and rollups cannot be cut",
 			x.First.Format(time.RFC3339), x.Last.Format(time.RFC3339)))
 	}
 	for _, g := range s.Gaps {

@@ -15,8 +15,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Report says how page views differ, page by page. Times are in milliseconds of a page
-// view; every interval is one of 95 %.
+// Report has the distributions of page views, by page. Times are in milliseconds per page view; intervals are of
+// 95 %.
 type Report struct {
 	Pages []PageReport `json:"pages"` // those with the most views first
 	Stats Stats        `json:"stats"`
@@ -29,14 +29,14 @@ type PageReport struct {
 	// Population estimates how many page views these stand for, by their sampling shares;
 	// a view whose share is not known stands for itself.
 	Population Estimate `json:"population"`
-	// Coverage counts page views by why there is no profile, as browsers reported them: of
-	// the page as a whole, so it is not there if a feature or other labels are asked for.
+	// Coverage counts page views by outcome, as browsers reported them, for the whole page. It is absent for a
+	// feature or other labels.
 	Coverage  map[string]int64 `json:"coverage,omitempty"`
 	Time      Spread           `json:"time"`       // with a stack on the main thread
 	LongTasks Spread           `json:"long_tasks"` // of it, in stretches of 50 ms and more
-	// Unsampled is the share of the time, from 0 to 1, in which the browser took no samples: what ran then is in no other
-	// number but Scaled, which is the mean of Time with what it likely lacks, see [rollup.Silence]. Its interval is that of the mean, as much wider
-	// as that could be wrong: from none of it to twice as much. Both are 0 if it is not known.
+	// Unsampled is the share of the time, from 0 to 1, in which the browser took no samples: all other numbers exclude this
+	// time, except Scaled: the mean of Time plus the estimate of the missing time, see [rollup.Silence]. Its interval is the interval of the mean,
+	// widened by from none to twice the estimate. Both are 0 if unknown.
 	Unsampled  float64 `json:"unsampled_share"`
 	Scaled     float64 `json:"scaled_mean_ms"`
 	ScaledLow  float64 `json:"scaled_low_ms,omitempty"`
@@ -45,8 +45,8 @@ type PageReport struct {
 	Own      float64 `json:"own_mean_ms,omitempty"`
 	Features []Part  `json:"features,omitempty"`
 	Phases   []Part  `json:"phases,omitempty"`
-	// Functions are those with the most self time; Others is what is not listed or was not
-	// kept by itself. They are kept by release alone.
+	// Functions are the functions with the most self time; Others are the functions that are not listed or were
+	// not stored separately. They are stored by release alone.
 	Functions []FunctionReport `json:"functions,omitempty"`
 	Others    OtherFunctions   `json:"other_functions"`
 	Folded    int64            `json:"folded_views,omitempty"` // whose labels were too many to be kept
@@ -239,7 +239,7 @@ func (r *reporting) addDistribution(p *pageSums, d *rollup.Distribution) {
 	}
 }
 
-// names decides what the functions of all pages are called.
+// names returns the names of the functions of all pages.
 func (r *reporting) names() *naming.Names {
 	if r.naming == nil {
 		return nil
@@ -316,7 +316,7 @@ func spreadOf(s *rollup.Spread, n int64) Spread {
 	return out
 }
 
-// widened returns the interval of a mean with what it likely lacks: that of the mean, from none of that to twice as much.
+// widened returns the interval of a mean plus its estimated missing time: from none to twice the estimate.
 func widened(mean Estimate, scaled float64) (low, high float64) {
 	if mean.High == 0 {
 		return 0, 0
@@ -327,7 +327,7 @@ func widened(mean Estimate, scaled float64) (low, high float64) {
 
 // interval is in µs; nothing takes less than no time.
 func interval(mean, half float64) Estimate {
-	if math.IsInf(half, 1) { // of one page view: nobody can say
+	if math.IsInf(half, 1) { // a single page view has no interval
 		return Estimate{Value: mean / 1000}
 	}
 	return Estimate{Value: mean / 1000, Low: max(mean-half, 0) / 1000, High: (mean + half) / 1000}

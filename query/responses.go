@@ -9,9 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// ResponseCache keeps responses for as long as they may be behind ([selection.Selection.Lag]): people
-// who look at dashboards ask the same thing again and again, and often several of them at once. It is
-// safe for concurrent use.
+// ResponseCache keeps responses as long as they may lag behind ([selection.Selection.Lag]): dashboards repeat
+// queries, often several at the same time. It is safe for concurrent use.
 type ResponseCache struct{ responses *fresh.Cache[any] }
 
 const (
@@ -25,9 +24,8 @@ func NewResponseCache(ctx context.Context) *ResponseCache {
 	return &ResponseCache{fresh.New[any](ctx, maxResponses, maxResponseBytes)}
 }
 
-// cached returns the response that compute makes to the query that key tells from others of l, or one
-// that was begun less than the lag ago, and how long ago that was. Responses are shared, so nobody may
-// change them.
+// cached returns the response of compute, or a cached response with the same key and source that is younger than
+// lag, and its age. Responses are shared, so callers must not change them.
 func cached[T interface{ size() int }](ctx context.Context, l Local, key string, lag time.Duration, compute func(context.Context) (T, error)) (T, time.Duration, error) {
 	if l.Responses == nil || lag <= 0 {
 		x, err := compute(ctx)
@@ -46,7 +44,7 @@ func cached[T interface{ size() int }](ctx context.Context, l Local, key string,
 	return got.(T), age, nil
 }
 
-// alignment is what the beginning of a time is rounded down to, if a response may be behind.
+// alignment is the granularity of the start of a time range, if a response may lag behind.
 const alignment = 15 * time.Second
 
 // recently returns s with its beginning rounded down, so that queries for the last hour are

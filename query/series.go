@@ -26,19 +26,18 @@ type SeriesQuery struct {
 	Coverage bool
 	// Histogram asks for the histogram of each point.
 	Histogram bool
-	// Limit is how many parts of the code each group has at most, if parts are asked for: the
-	// others are "(other)". 0 is 20.
+	// Limit is the maximum number of parts of the code in each group, if the query is by parts; the others are
+	// "(other)". 0 is 20.
 	Limit int
 }
 
 // Series is a response to a SeriesQuery.
 type Series struct {
-	// Step is that of the response, in seconds: not less than an hour where there are more
-	// than a few traces, since they are summed up by the hour, and not less than a day where
-	// hours are no more kept apart.
+	// Step is the step of the response, in seconds: at least an hour where there are more than a few traces,
+	// since they are summed up by the hour, and at least a day where only rollups of days are left.
 	Step   float64       `json:"step_seconds"`
-	Groups []SeriesGroup `json:"groups"` // by labels; that with the most time first
-	// Spreads says why there are no distributions: they are not kept for every query.
+	Groups []SeriesGroup `json:"groups"` // by labels; most time first
+	// Spreads is the reason for missing distributions, which are not stored for every query.
 	Spreads string `json:"no_spread,omitempty"`
 	Stats   Stats  `json:"stats"`
 }
@@ -67,13 +66,13 @@ type Point struct {
 	Traces     int64            `json:"traces"`
 	Population *Estimate        `json:"population,omitempty"` // page views that these stand for
 	Self       int64            `json:"self_us"`              // with a stack on the main thread, in µs
-	Own        int64            `json:"own_us"`               // of Self: that of the profiling script; Mean, Scaled, Spread, LongTasks, Histogram and People are without it
+	Own        int64            `json:"own_us"`               // part of Self that the profiling script took; Mean, Scaled, Spread, LongTasks, Histogram and People exclude it
 	Samples    int64            `json:"samples"`
 	Stackless  int64            `json:"stackless_us"`
 	Idle       int64            `json:"idle_us"` // of it known to be
 	Unsampled  int64            `json:"unsampled_us"`
 	Mean       float64          `json:"mean_ms"`        // Self less Own, for each view
-	Scaled     float64          `json:"scaled_mean_ms"` // with what it likely lacks where samples are missing, see [rollup.Silence]
+	Scaled     float64          `json:"scaled_mean_ms"` // with the estimated time of missing samples, see [rollup.Silence]
 	ScaledLow  float64          `json:"scaled_low_ms,omitempty"`
 	ScaledHigh float64          `json:"scaled_high_ms,omitempty"`
 	Spread     *Spread          `json:"spread,omitempty"`     // of the time of a page view
@@ -155,8 +154,8 @@ func (l Local) series(ctx context.Context, q SeriesQuery) (Series, error) {
 	return out, err
 }
 
-// stepOf returns when the first point of a response begins, and how long all are. What can
-// not be told apart must not be in several points, as each of them would have all of it.
+// stepOf returns the start of the first point of a response, and the step. Data that cannot be divided must not be
+// in several points, because each of them would have all of it.
 func (l Local) stepOf(ctx context.Context, q SeriesQuery) (since time.Time, step time.Duration, err error) {
 	if since, step = q.Since, q.Step; step == 0 {
 		return since, 0, nil
@@ -183,15 +182,15 @@ func (l Local) stepOf(ctx context.Context, q SeriesQuery) (since time.Time, step
 	if end.IsZero() {
 		end = l.Reader.Now()
 	}
-	// In seconds: a Duration can not be longer than 292 years.
+	// In seconds: a Duration cannot be longer than 292 years.
 	if n := float64(end.Unix()-since.Unix()) / step.Seconds(); n > maxPoints {
 		return since, 0, selection.Refuse("%.0f points of %s, the most is %d: ask for longer steps or less time", n, step, maxPoints)
 	}
 	return since, step, nil
 }
 
-// hasHours reports whether hours are kept apart on all days that sel asks for some of: one
-// of which they are not is read as a whole, whatever part of it is asked for.
+// hasHours reports whether there are rollups of hours for all days of sel. A day without them is read completely,
+// even if sel wants a part of it.
 func (l Local) hasHours(sel selection.Selection) bool {
 	until := sel.Until
 	if !until.IsZero() {
@@ -242,7 +241,7 @@ func (l Local) eachStep(ctx context.Context, q SeriesQuery, want store.Wanted, s
 type seriesSums struct {
 	q      SeriesQuery
 	facet  sums.Facet
-	spread bool // facet says which distributions
+	spread bool // facet is set
 	groups map[string]*groupSums
 	days   float64 // of data; 0 if points are steps
 	own    rollup.Own

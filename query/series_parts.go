@@ -21,13 +21,13 @@ import (
 // defaultParts is how many parts of code a series has in each group of labels.
 const defaultParts = 20
 
-// byParts reports whether parts of the code are asked for.
+// byParts reports whether the query is by parts of the code.
 func (q SeriesQuery) byParts() bool {
 	return q.By != "" || slices.Contains(q.GroupBy, selection.KeyOwner)
 }
 
-// partSeries answers how much time was in each part of the code, over time. Each part is a group;
-// its page views are all that the time of its point has, so that means are of a page view and add up.
+// partSeries returns the time of each part of the code, over time. Each part is a group. Its page views are all page
+// views of the point, so means are per page view and add up.
 func (l Local) partSeries(ctx context.Context, q SeriesQuery) (Series, error) {
 	sel, byOwner := q.WithoutOwner()
 	q.Selection = sel

@@ -23,33 +23,30 @@ type Source interface {
 	// Profile merges what sel asks for. progress may be nil; it is called now and
 	// then with the number of traces read so far.
 	Profile(ctx context.Context, sel selection.Selection, progress func(traces uint64)) (Result, error)
-	// Report says how the page views that sel asks for differ. Labels that distributions are
-	// not kept for are an error.
+	// Report returns the distributions of the selected page views. Labels without distributions are an error.
 	Report(ctx context.Context, sel selection.Selection) (Report, error)
-	// Vitals says how page views were for visitors. Labels that Web Vitals are not kept by are
-	// an error.
+	// Vitals returns the Web Vitals of the selected page views. Labels without Web Vitals are an error.
 	Vitals(ctx context.Context, sel selection.Selection) (Vitals, error)
-	// Cost says what profiling costs visitors. Labels that Web Vitals are not kept by are an error.
+	// Cost returns the cost of profiling to visitors. Labels without Web Vitals are an error.
 	Cost(ctx context.Context, sel selection.Selection) (Cost, error)
-	// Series says how many page views there were over time, and how they differ.
+	// Series returns page views and their distributions over time.
 	Series(ctx context.Context, q SeriesQuery) (Series, error)
 	// Top lists the functions that took the most time.
 	Top(ctx context.Context, q TopQuery) (Top, error)
-	// Compare says what changed from one selection to another.
+	// Compare returns the changes from one selection to another.
 	Compare(ctx context.Context, q CompareQuery) (Comparison, error)
-	// Edits says which functions were edited between two releases.
+	// Edits returns the functions that were edited between two releases.
 	Edits(ctx context.Context, q EditsQuery) (Edits, error)
-	// Labels says which labels the time has that sel asks for.
+	// Labels returns the labels of the selected time.
 	Labels(ctx context.Context, sel selection.Selection) (Labels, error)
-	// Values lists the values of a label that the time has that sel asks for, sorted.
+	// Values returns the values of a label in the selected time, sorted.
 	Values(ctx context.Context, sel selection.Selection, key string) ([]string, error)
 	// Views chooses single page views by their time.
 	Views(ctx context.Context, q ViewsQuery) (Views, error)
-	// View says what one page view went through. One that is not there is a [NotFoundError].
+	// View returns a single page view. It returns a [NotFoundError] if the view does not exist.
 	View(ctx context.Context, q ViewQuery) (View, error)
-	// Catalog says what is stored, sorted by page; for each page the entry for all of
-	// it comes first, then the others by kind and name. It may lack what came in the last time,
-	// see [selection.Selection.Lag].
+	// Catalog returns a list of stored data, sorted by page; for each page the entry for the whole page comes first,
+	// then the others by kind and name. It may lack the latest data, see [selection.Selection.Lag].
 	Catalog(ctx context.Context, since, until time.Time, lag time.Duration) (Catalog, error)
 }
 
@@ -61,7 +58,7 @@ type Result struct {
 	names *naming.Names // of the frames; nil if they are as browsers said them
 }
 
-// Entry says how many traces have a property.
+// Entry counts the traces with a property.
 type Entry struct {
 	Page   string    `json:"page"`
 	Kind   string    `json:"kind"` // "page", "feature", "release", "environment"
@@ -112,9 +109,9 @@ type Local struct {
 	Links func() naming.Links
 	// Browsers returns what is known about browser versions on the pages that takes reports; nil is nothing.
 	Browsers func(ctx context.Context, takes func(page string) bool) browsers.Evidence
-	// Responses are shared among those who ask the same within [selection.Selection.Lag]; nil does not.
+	// Responses are shared by equal queries within [selection.Selection.Lag]; nil does not cache.
 	Responses *ResponseCache
-	// Steps keeps the rollups of steps shorter than an hour for those who ask again within it; nil does not.
+	// Steps caches the rollups of steps shorter than an hour; nil does not cache.
 	Steps *StepCache
 
 	only string // [Pages.Key] of those that the reader knows

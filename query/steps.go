@@ -27,7 +27,7 @@ type StepCache struct {
 // holds the turn.
 type pageSteps struct {
 	key  string
-	turn chan struct{} // holds one while somebody works on it
+	turn chan struct{} // holds one while a query uses the steps
 
 	begun       time.Time // when its oldest step was read
 	since, upTo time.Time // what it has: whole steps that are over
@@ -43,7 +43,7 @@ type openSteps struct {
 	stats Stats
 }
 
-// step is what the traces of a page and partition that were received in a step sum up to.
+// step is the sums of the traces of a page and partition that were received in a step.
 type step struct {
 	at   time.Time
 	page string
@@ -52,8 +52,8 @@ type step struct {
 }
 
 const (
-	// settled is how long after its end a step is taken to have all its traces. The store
-	// refuses traces when one has waited for its commit for longer than a sixth of that.
+	// settled is the time after which an ended step is complete. The store refuses traces that wait for a commit
+	// for more than a sixth of it.
 	settled = time.Minute
 	// rereadAfter is after how long steps are read again, whatever may have come late.
 	rereadAfter = 10 * time.Minute
@@ -111,8 +111,8 @@ func (l Local) stepSeries(ctx context.Context, sel selection.Selection, length t
 	return stats, nil
 }
 
-// settle takes note that what was read is all there is of the steps before over. If something
-// is amiss with it, it is read each time, and said.
+// settle records that the steps before over are complete. Steps with warnings are read again each time, so that
+// responses repeat the warnings.
 func (f *pageSteps) settle(over time.Time) {
 	if !over.After(f.upTo) || len(f.open.stats.Warnings) > 0 {
 		return
@@ -215,7 +215,7 @@ func (s *stepSums) size() int {
 	return 200 + r.Size() + 32*len(s.weights)
 }
 
-// DefaultStep returns how long the points of a series are if nobody says: some hundred at most.
+// DefaultStep returns the default step of a series, which gives at most some hundred points.
 func DefaultStep(since, until, now time.Time) time.Duration {
 	if until.IsZero() {
 		until = now

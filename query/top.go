@@ -20,14 +20,14 @@ type Top struct {
 	Views     int64         `json:"views"`
 	Traces    int64         `json:"traces"`
 	Self      int64         `json:"self_us"` // of all functions
-	Own       int64         `json:"own_us"`  // of Self: that of the profiling script, where it is listed by itself
+	Own       int64         `json:"own_us"`  // part of Self that the profiling script took, where it has a row of its own
 	Stackless int64         `json:"stackless_us"`
 	Idle      int64         `json:"idle_us"` // of it known to be
 	Unsampled int64         `json:"unsampled_us"`
 	Truncated int64         `json:"truncated"` // samples whose stack was cut off
 	Functions []TopFunction `json:"functions"`
 	Others    TopOthers     `json:"other_functions"`
-	// Spreads says why there are no intervals and quantiles, if there are none.
+	// Spreads is the reason for missing intervals and quantiles.
 	Spreads string `json:"no_spread,omitempty"`
 	Stats   Stats  `json:"stats"`
 }

@@ -27,7 +27,7 @@ type View struct {
 	Interval uint32 `json:"interval_us"` // between samples
 	Start    int64  `json:"start_us"`    // of the first call
 	End      int64  `json:"end_us"`
-	// Names and Calls are as in a [columns.Tree], with times in place of weights: call i is of frame
+	// Names and Calls are as in a [columns.Tree], with times instead of weights: call i is of frame
 	// Frame[i] and lies Level[i] calls deep. They are sorted by start, callers first.
 	columns.Names
 	Calls ViewCalls `json:"calls"`
@@ -76,7 +76,7 @@ type ViewStretch struct {
 // viewCalls bounds the calls of a response about one page view.
 const viewCalls = 200_000
 
-// NotFoundError says that there is no such thing.
+// NotFoundError reports that What does not exist.
 type NotFoundError struct{ What string }
 
 func (e *NotFoundError) Error() string {
@@ -102,7 +102,7 @@ func (l Local) View(ctx context.Context, q ViewQuery) (View, error) {
 			if len(traces) == 0 {
 				out.ViewEntry = *newViewEntry(rec, &t.Context)
 			}
-			traces = append(traces, t.Canonical()) // what was decoded is good until the next one
+			traces = append(traces, t.Canonical()) // a decoded trace is valid until the next one
 		}
 		return nil
 	})

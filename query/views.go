@@ -17,15 +17,15 @@ import (
 // ViewsQuery asks for single page views.
 type ViewsQuery struct {
 	selection.Selection
-	// Quantiles say which views, by their time, from 0 to 1; without any it is 0.5, 0.75 and 0.95.
+	// Quantiles select views by their time, from 0 to 1. The default is 0.5, 0.75 and 0.95.
 	Quantiles []float64
 }
 
 // Views are single page views. Each is one person's visit, so that they are not for everybody who
 // may know of all.
 type Views struct {
-	Views int64 `json:"views"` // of which these were chosen: those with time in what was asked for, and profiled to their end
-	// List has one for each quantile, in their order, see [rollup.Rank].
+	Views int64 `json:"views"` // that List was chosen from: with time in the selection, and completely profiled
+	// List has one view for each quantile, in the order of the quantiles, see [rollup.Rank].
 	List  []ViewEntry `json:"list"`
 	Stats Stats       `json:"stats"`
 }
@@ -40,7 +40,7 @@ type ViewEntry struct {
 	Labels      map[string]string `json:"labels,omitempty"`
 	Received    time.Time         `json:"received"` // the first of its traces that was read
 	Traces      int               `json:"traces"`
-	Time        float64           `json:"time_ms"` // with a stack, in what was asked for, without Own
+	Time        float64           `json:"time_ms"` // with a stack, in the selection, without Own
 	Own         float64           `json:"own_ms"`  // of the profiling script
 	LongCount   int64             `json:"long_task_count"`
 	LongTime    float64           `json:"long_task_ms"` // of both, in stretches of 50 ms and more
@@ -106,7 +106,7 @@ func (l Local) Views(ctx context.Context, q ViewsQuery) (Views, error) {
 type viewSums struct {
 	ViewEntry
 	chunks  map[uint32]bool
-	stopped bool // it was not profiled to its end
+	stopped bool // profiling stopped early
 }
 
 func newViewEntry(rec store.Record, c *trie.Context) *ViewEntry {
@@ -127,7 +127,7 @@ func (l Local) eachViewTrace(ctx context.Context, sel selection.Selection, take 
 		return Stats{}, err
 	}
 	if !l.Reader.HasTraces(sel.Since, sel.Until) {
-		return Stats{}, selection.Refuse("single page views are told by traces, and those of a part of this time are gone: ask for a later time")
+		return Stats{}, selection.Refuse("single page views need traces, and traces of a part of this time are deleted: use a later time")
 	}
 	few, err := l.fewTraces(ctx, sel, readViews)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Vitals says how page views were for visitors, page by page: the Web Vitals that they reported, see
-// https://web.dev/articles/vitals. Those of views that are not profiled are among them.
+// Vitals has the Web Vitals that page views reported, by page, see https://web.dev/articles/vitals. Page views
+// without a profile are included.
 type Vitals struct {
-	Pages []vital.Page `json:"pages"` // those of the most page views first
+	Pages []vital.Page `json:"pages"` // most page views first
 	Stats Stats        `json:"stats"`
 }
 
@@ -104,7 +104,7 @@ func checkVitals(sel selection.Selection) error {
 	return nil
 }
 
-// takesVital reports whether the labels of v are those that are asked for.
+// takesVital reports whether the labels of v match the selection.
 func takesVital(s selection.Selection, v *rollup.Vital) bool {
 	return !slices.ContainsFunc(s.Where, func(m selection.Matcher) bool { return m.Key != selection.KeyPage && !m.Takes(v.Labels.Value(m.Key)) })
 }

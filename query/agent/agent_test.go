@@ -293,7 +293,7 @@ func TestMistakes(t *testing.T) {
 		{"verify", map[string]any{"change": "00"}, "there are no changes here"},
 		{"explain", nil, "change or name: say what to explain"},
 		{"explain", map[string]any{"page": "/feed", "name": "nope"}, "no function nope for /feed was seen; take name, file and line from top_functions"},
-		{"in_files", nil, "paths or diff: say which files"},
+		{"in_files", nil, "paths or diff is missing"},
 		{"in_files", map[string]any{"paths": []string{"a"}, "diff": "b"}, "one of both"},
 		{"in_files", map[string]any{"diff": "@@ -1 +1 @@\n-a\n+b\n"}, "before the name of a file"},
 		{"in_files", map[string]any{"diff": "--- a/x\n+++ b/x\n@@ -x +1 @@\n"}, "is no head of a hunk"},

@@ -16,7 +16,7 @@ type callersIn struct {
 	Selection
 	Name  string `json:"name" jsonschema:"the function, as top_functions lists it"`
 	File  string `json:"file,omitempty" jsonschema:"its file, whole or its end, if several functions have the name"`
-	Line  uint32 `json:"line,omitempty" jsonschema:"its line, likewise"`
+	Line  uint32 `json:"line,omitempty" jsonschema:"its line, if needed"`
 	Limit int    `json:"limit,omitempty" jsonschema:"how many callers, and as many callees, up to 200; 15 by default"`
 }
 

@@ -66,7 +66,7 @@ func (t tools) compare(ctx context.Context, in compareIn) (out compareOut, err e
 		return out, err
 	}
 	if in.CompareRelease == "" && in.CompareSince == "" && in.CompareUntil == "" {
-		return out, errors.New("compare_release or compare_since: say what to compare with")
+		return out, errors.New("compare_release or compare_since is missing: the other side of the comparison")
 	}
 	b, err := t.selection(in.Selection)
 	if err != nil {
@@ -168,7 +168,7 @@ type budgetOut struct {
 	Note   string    `json:"note,omitempty"`
 }
 
-// ErrNoBudgets says that there is no file with budgets.
+// ErrNoBudgets is returned without a file of budgets.
 var ErrNoBudgets = errors.New("there are no budgets: give a file with --budgets, to ingest or to aggregate mcp")
 
 func (t tools) budgets(ctx context.Context, _ budgetsIn) (out budgetsOut, err error) {

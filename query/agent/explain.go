@@ -20,7 +20,7 @@ type explainIn struct {
 	Change string `json:"change,omitempty" jsonschema:"the id of a change, as changes lists it; or"`
 	Name   string `json:"name,omitempty" jsonschema:"a function, as top_functions lists it"`
 	File   string `json:"file,omitempty" jsonschema:"its file, whole or its end, if several functions have the name"`
-	Line   uint32 `json:"line,omitempty" jsonschema:"its line, likewise"`
+	Line   uint32 `json:"line,omitempty" jsonschema:"its line, if needed"`
 }
 
 type explainOut struct {
@@ -71,7 +71,7 @@ func (t tools) explain(ctx context.Context, in explainIn) (out explainOut, err e
 		}
 	}
 	if place.Name == "" {
-		return out, errors.New("change or name: say what to explain; take an id of changes, or a function of top_functions")
+		return out, errors.New("change or name is missing: pass an id of changes, or a function of top_functions")
 	}
 	sel, err := t.selection(in.Selection)
 	if err != nil {
@@ -179,7 +179,7 @@ func valuesOf(p *trie.Profile, is func(trie.Frame) bool) (out []valueOut) {
 	return out
 }
 
-// unknownOf says what a profile does not hold.
+// unknownOf lists limits of a profile.
 func unknownOf(p *trie.Profile, stats query.Stats) (out []string) {
 	flat, c := p.Flat()
 	var self int64

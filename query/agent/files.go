@@ -43,7 +43,7 @@ type file struct {
 // lines are from one to another, that one included.
 type lines struct{ from, to uint32 }
 
-// inFiles says what the functions of source files cost real users.
+// inFiles returns the cost of the functions of source files to real users.
 func (t tools) inFiles(ctx context.Context, in filesIn) (out filesOut, err error) {
 	limit, err := rows(in.Limit, 40)
 	if err != nil {
@@ -127,7 +127,7 @@ func (x *file) edited(all []trie.Function) []trie.Function {
 func filesOf(in filesIn) (out []file, err error) {
 	switch {
 	case len(in.Paths) == 0 && in.Diff == "":
-		return nil, errors.New("paths or diff: say which files")
+		return nil, errors.New("paths or diff is missing")
 	case len(in.Paths) > 0 && in.Diff != "":
 		return nil, errors.New("paths and diff: one of both")
 	case len(in.Paths) > mostPaths:
@@ -195,7 +195,7 @@ func (h *hunk) inside() bool { return h.old > 0 || h.new > 0 }
 
 // next reads a line of the hunk, and adds what it edits to a file.
 func (h *hunk) next(line string, f *file) {
-	kind := byte(' ') // an empty line is one of context whose space somebody cut off
+	kind := byte(' ') // an empty line is a context line without its space
 	if line != "" {
 		kind = line[0]
 	}

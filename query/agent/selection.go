@@ -25,7 +25,7 @@ type Selection struct {
 
 const defaultSince = "24h"
 
-// selection returns what is asked about. Errors say what to write.
+// selection returns the selection of a call. Errors describe valid values.
 func (t tools) selection(s Selection) (sel selection.Selection, err error) {
 	now := t.Now()
 	sel.Page, sel.Feature, sel.Lag = s.Page, s.Feature, t.Lag
@@ -72,7 +72,7 @@ func rows(limit, usual int) (int, error) {
 	return limit, nil
 }
 
-// nothing says that there is nothing to answer with, and what there is.
+// nothing returns an error for an empty result, with the pages that have data.
 func (t tools) nothing(ctx context.Context, sel selection.Selection) error {
 	what := fmt.Sprintf("no page views%s since %s", name(sel.String()), sel.Since.UTC().Format("2006-01-02 15:04 MST"))
 	catalog, err := t.Source.Catalog(ctx, sel.Since, sel.Until, sel.Lag)

@@ -26,10 +26,10 @@ type Options struct {
 	Lag     time.Duration    // [selection.Selection.Lag]
 	// Budgets returns how things stand with budgets, by a source. nil, and the error [ErrNoBudgets]: there are none.
 	Budgets func(context.Context, query.Source) ([]budget.Status, error)
-	// Changes returns what knows of the changes that were found unasked, by a source. nil: nobody looks.
+	// Changes returns the source of changes for a query source; nil without a watch.
 	Changes func(query.Source) (changes.Source, error)
 	// Turn calls a function when it gets its turn, see package turn. nil calls it
-	// at once.
+	// immediately.
 	Turn func(context.Context, func() error) error
 }
 

@@ -111,7 +111,7 @@ func profileResponse(ctx context.Context, h *handler, sel selection.Selection, f
 			return response{}, selection.Refuse("parameter format: %s: %w", format.Name, err)
 		}
 		o.Selection = strings.TrimPrefix(strings.TrimSpace(sel.String()), "for ")
-		if o.Until.IsZero() { // who opens the file does not know when it was asked for
+		if o.Until.IsZero() { // the reader of the file does not know when it was written
 			o.Until = h.opts.Now()
 		}
 	}
@@ -232,7 +232,7 @@ func resolveSeries(p *parameters) {
 		setTimes(p.Values, "", since, time.Time{})
 	}
 	since, until, err := parseTimes(p.Values, "", p.now)
-	if err == nil && p.Get("step") == "" { // an error is that of the response
+	if err == nil && p.Get("step") == "" { // the response reports an error
 		p.Set("step", query.DefaultStep(since, until, p.now).String())
 	}
 }
@@ -262,7 +262,7 @@ func respondTop(ctx context.Context, h *handler, p *parameters) (response, error
 	return response{json: top, age: top.Stats.Age}, err
 }
 
-// compareParameters are those of a second selection.
+// compareParameters are the parameters of a second selection.
 func compareParameters() (names []string) {
 	for _, name := range selectionParameters {
 		names = append(names, "compare_"+name)
@@ -270,8 +270,8 @@ func compareParameters() (names []string) {
 	return names
 }
 
-// comparison reads a second selection: what the first is, but for what is said of it. ok is
-// false if nothing is.
+// comparison reads a second selection: the first one with its compare_ parameters. ok is false if there are
+// none.
 func (p *parameters) comparison(sel selection.Selection) (base selection.Selection, ok bool) {
 	for _, name := range compareParameters() {
 		ok = ok || p.Has(name)

@@ -12,16 +12,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/fair"
 )
 
-// GateOptions are the bounds of a [Gate]. A zero field means the default beside it.
+// GateOptions configures a [Gate]. Zero fields mean the defaults in the comments.
 type GateOptions struct {
-	Concurrent int                   // 32 responses in the making at once: most of their time they wait for the store
+	Concurrent int                   // 32 concurrent queries: most of their time they wait for the store
 	Wait       time.Duration         // 10 s: that a query waits for its turn
 	Metrics    prometheus.Registerer // where they are registered; nil is nowhere
 }
 
-// Gate bounds how many responses are in the making at once, over all handlers that share it,
-// and measures them. One client has a quarter of them at the most, also while nobody else asks:
-// a turn that is taken is not given back for who comes next. Who has the fewest comes first, see
+// Gate bounds the number of concurrent queries over all handlers that share it, and measures them. One client has
+// at most a quarter of them, even without other clients, because running queries are not interrupted for others. The
+// client with the fewest comes first, see
 // [fair.WithClient]. It may be used by several goroutines.
 type Gate struct {
 	turns    *fair.Semaphore
@@ -31,7 +31,7 @@ type Gate struct {
 	seconds  *prometheus.HistogramVec // by path
 }
 
-// NewGate returns a gate. Metrics can hold those of one gate.
+// NewGate returns a gate. A registry can hold the metrics of only one gate.
 func NewGate(o GateOptions) *Gate {
 	if o.Concurrent == 0 {
 		o.Concurrent = 32
@@ -62,20 +62,19 @@ func NewGate(o GateOptions) *Gate {
 	return g
 }
 
-// BusyError says that no turn came in time. Asking again later may help.
+// BusyError reports that a query did not get its turn in time. Retrying later may help.
 type BusyError struct {
-	Concurrent int           // queries that are answered at once
+	Concurrent int           // concurrent queries
 	Wait       time.Duration // for which the query waited
 }
 
 // Error implements error.
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("no turn came within %s: %d queries are answered at once, a quarter of them for one client: try again", e.Wait, e.Concurrent)
+	return fmt.Sprintf("no turn within %s: at most %d queries run at the same time, a quarter of them for one client; try again", e.Wait, e.Concurrent)
 }
 
 // Do calls f once few enough responses are in the making. Its own errors are a [BusyError],
-// and that of ctx if that ends first. Write the response afterwards: a client that reads
-// slowly should keep nobody waiting.
+// and the error of ctx if that ends first. Write the response afterwards, so that a slow client does not block others.
 func (g *Gate) Do(ctx context.Context, f func() error) error {
 	waiting, cancel := context.WithTimeout(ctx, g.wait)
 	defer cancel()

@@ -20,7 +20,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 )
 
-// Options say how a [Handler] answers. A zero field means the default beside it.
+// Options configures a [Handler]. Zero fields mean the defaults in the comments.
 type Options struct {
 	Now     func() time.Time // time.Now
 	Timeout time.Duration    // 30 s: for one response, waiting for its turn included
@@ -31,7 +31,7 @@ type Options struct {
 	Lag time.Duration
 	// ProfileFile returns the template of profiles as HTML; without it they are refused.
 	ProfileFile func() ([]byte, error)
-	// Demo says what is in a demo; empty for all other daemons. Catalogs have it.
+	// Demo describes a demo; empty for all other daemons. Catalogs have it.
 	Demo string
 }
 
@@ -54,7 +54,7 @@ func (o Options) WithDefaults() Options {
 
 // Handler serves a source over HTTP, below /api/v1/ and /pprof/, as openapi.yaml describes
 // it; that is served, too. The handler is for the private address and the Unix socket: it
-// asks nobody who they are. Errors are JSON objects with one key, error.
+// has no login. Errors are JSON objects with one key, error.
 func Handler(src query.Source, o Options) http.Handler {
 	o = o.WithDefaults()
 	h := &handler{src: src, opts: o}
@@ -70,9 +70,8 @@ func Handler(src query.Source, o Options) http.Handler {
 	return o.withDeadline(compressed()(mux))
 }
 
-// compressed returns what compresses responses. Small ones are not worth it, and pprof files
-// are compressed already. What is compressed is another representation, so it gets an ETag
-// of its own.
+// compressed wraps a handler to compress responses, except small ones and pprof files, which are compressed already. A
+// compressed response is another representation, so it gets its own ETag.
 func compressed() func(http.Handler) http.HandlerFunc {
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1400), gzhttp.EnableZstd(true), gzhttp.PreferZstd(true), gzhttp.SuffixETag("-gzip"),
 		gzhttp.ExceptContentTypes([]string{"application/octet-stream"}))
@@ -137,7 +136,7 @@ type handler struct {
 
 // versioned is a source that can say whether its responses have changed.
 type versioned interface {
-	Version(since, until time.Time) string // "": nobody can say
+	Version(since, until time.Time) string // "": unknown
 }
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
@@ -186,8 +185,8 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 	a.writeTo(w)
 }
 
-// unchanged reports whether the client has the response that it asks for, and sets the headers by which it can ask that. Those who
-// want all that was acknowledged have it waited for, and a tag does not tell of what is to come.
+// unchanged reports whether the client has the current response, and sets the headers for conditional requests. Requests for all
+// acknowledged traces wait for them, and a tag does not cover traces to come.
 func (h *handler) unchanged(w http.ResponseWriter, r *http.Request, p *parameters) bool {
 	tag := h.tag(r.URL.Path, p)
 	if tag == "" {
@@ -210,8 +209,8 @@ func (h *handler) refuse(w http.ResponseWriter, err error) {
 	WriteError(w, status, err)
 }
 
-// tag returns the ETag of a response, or "" if nobody can say whether it changes. It is made
-// of the times that are meant: "24h" is another time each hour.
+// tag returns the ETag of a response, or "" if it is unknown whether the response changes. It is computed from
+// absolute times: "24h" is another time each hour.
 func (h *handler) tag(path string, p *parameters) string {
 	src, ok := h.src.(versioned)
 	if !ok {
@@ -240,8 +239,8 @@ func (h *handler) tag(path string, p *parameters) string {
 	return fmt.Sprintf(`"%x"`, hash.Sum(nil))
 }
 
-// hasTag reports whether a list of ETags has one. A compressed response has that of the
-// response with a suffix.
+// hasTag reports whether a list of ETags contains one. A compressed response has the ETag of the response with a
+// suffix.
 func hasTag(list, tag string) bool {
 	for text := range strings.SplitSeq(list, ",") {
 		text = strings.TrimPrefix(strings.TrimSpace(text), "W/")
@@ -298,7 +297,7 @@ func (a response) writeTo(w http.ResponseWriter) {
 	}
 	w.Header().Set("Content-Type", a.media)
 	if err := a.write(w); err != nil {
-		// The status is on its way: only a broken connection says that this is not all.
+		// The status is sent: only a broken connection tells the client that the response is incomplete.
 		panic(http.ErrAbortHandler)
 	}
 }

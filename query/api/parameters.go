@@ -56,7 +56,7 @@ func (p *parameters) fail(err error) {
 	p.err = cmp.Or(p.err, err)
 }
 
-// selection reads what is asked for.
+// selection reads the selection.
 func (p *parameters) selection() selection.Selection {
 	s, err := parseSelection(p.Values, p.now)
 	p.fail(err)
@@ -99,7 +99,7 @@ func (p *parameters) choice(name string, of ...string) string {
 	return text
 }
 
-// mostQuantiles is how many page views may be asked for at once.
+// mostQuantiles is the maximum number of page views in a query.
 const mostQuantiles = 20
 
 // quantiles reads numbers from 0 to 1, with commas between; none without it.

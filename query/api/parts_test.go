@@ -119,7 +119,7 @@ func TestPartsRefused(t *testing.T) {
 			_, err := remote.Profile(t.Context(), selection.Selection{Parts: selection.Parts{Only: "you"}}, nil)
 			return err
 		},
-		"what is compared are all functions": func() error {
+		"a comparison covers all functions": func() error {
 			sel := selection.Selection{Parts: selection.Parts{Only: "app"}}
 			_, err := remote.Compare(t.Context(), query.CompareQuery{A: sel, B: sel})
 			return err

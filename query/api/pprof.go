@@ -13,8 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// respondPprof answers go tool pprof. That adds seconds to what it asks, which says how long
-// to profile, and has no meaning here.
+// respondPprof serves go tool pprof, which adds the parameter seconds, the duration to profile. It has no meaning
+// here.
 func respondPprof(ctx context.Context, h *handler, p *parameters) (response, error) {
 	sel := p.selection()
 	if !p.Has("group_by") {

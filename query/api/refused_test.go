@@ -27,8 +27,8 @@ func TestRefusedQuestions(t *testing.T) {
 		{"/pprof/profile?since=1969-12-31", "is not from 1970 to 9999"},
 		{"/api/v1/series?since=0002-01-01&until=0003-01-01", "0002-01-01T00:00:00Z is not from 1970 to 9999"},
 		{"/api/v1/series?since=1970-01-01&step=1s", "the most is 2000"},
-		{"/api/v1/labels?label=team=t1", "labels are kept by page, feature, release"},
-		{"/api/v1/labels?label=team!=t1", "labels are kept by page, feature, release"},
+		{"/api/v1/labels?label=team=t1", "labels are stored by page, feature, release"},
+		{"/api/v1/labels?label=team!=t1", "labels are stored by page, feature, release"},
 		{"/api/v1/stats?feature=edit&label=feature=search", "give one condition on the feature"},
 		{"/api/v1/stats?label=phase=load&label=phase=typing", "give one condition on the phase"},
 	} {

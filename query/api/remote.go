@@ -74,17 +74,17 @@ func (r *Remote) SetToken(token string) {
 	}
 }
 
-// SetRoots has r trust the certificates of some authorities, and not those of the system.
+// SetRoots makes r trust the certificates of these authorities instead of the system's.
 func (r *Remote) SetRoots(roots *x509.CertPool) {
 	if t, ok := r.client.Transport.(*remoteTransport); ok {
 		t.TLSClientConfig = &tls.Config{RootCAs: roots}
 	}
 }
 
-// remoteTransport sends who asks along with each request.
+// remoteTransport adds the credentials to each request.
 type remoteTransport struct {
 	*http.Transport
-	authorization string // "": nobody
+	authorization string // "": none
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -96,7 +96,7 @@ func (t *remoteTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.Transport.RoundTrip(r)
 }
 
-// refuseRedirect keeps what the request carries from those it was not meant for.
+// refuseRedirect keeps the credentials of a request from other servers.
 func refuseRedirect(r *http.Request, _ []*http.Request) error {
 	return fmt.Errorf("it redirects to %s, which is not followed; give the address of the daemon itself", r.URL.Redacted())
 }
@@ -189,7 +189,7 @@ func (r *Remote) Profile(ctx context.Context, sel selection.Selection, _ func(ui
 		return query.Result{}, fmt.Errorf("daemon's answer: %w", err)
 	}
 	if doc.Profile == nil {
-		return query.Result{}, errors.New("daemon's answer: a trace where a profile was asked for")
+		return query.Result{}, errors.New("daemon's response: a trace instead of a profile")
 	}
 	out := query.Result{Profile: doc.Profile}
 	if err := json.Unmarshal([]byte(header.Get(statsHeader)), &out.Stats); err != nil {
@@ -257,7 +257,7 @@ func (r *Remote) Compare(ctx context.Context, q query.CompareQuery) (query.Compa
 	for k, values := range queryOf(explicit(q.A, q.B)) {
 		v["compare_"+k] = values
 	}
-	v.Set("compare_page", q.A.Page) // also if it is "": not what the other has
+	v.Set("compare_page", q.A.Page) // also if it is "", which differs from a missing parameter
 	v.Set("compare_feature", q.A.Feature)
 	v.Set("method", cmp.Or(string(q.Method), "auto"))
 	if q.Plain {
@@ -366,7 +366,7 @@ func (r *Remote) Change(ctx context.Context, id string) (changes.Report, error) 
 	return ask[changes.Report](ctx, r, changesPath+"/"+url.PathEscape(id), url.Values{})
 }
 
-// Handle implements [changes.Source]. The daemon knows who asks it.
+// Handle implements [changes.Source]. The daemon knows the user.
 func (r *Remote) Handle(ctx context.Context, id string, h changes.Handling, _ string) (out changes.Item, err error) {
 	text, err := json.Marshal(h)
 	if err != nil {

@@ -142,7 +142,7 @@ func (s source) Catalog(context.Context, time.Time, time.Time, time.Duration) (q
 func TestRemoteWarnings(t *testing.T) {
 	w := []string{"two\nlines\r\n", "Ünïcödé <&>", strings.Repeat("long ", 100)}
 	for range 50 {
-		w = append(w, "partition 20261121T12 can not be read: "+strings.Repeat("x", 500))
+		w = append(w, "partition 20261121T12 cannot be read: "+strings.Repeat("x", 500))
 	}
 	src := source{result: query.Result{Profile: trie.NewProfile(), Stats: query.Stats{Warnings: w}}, catalog: query.Catalog{Entries: []query.Entry{}, Warnings: w}}
 	for name, r := range serve(t, Handler(src, Options{Now: fixture.Now})) {

@@ -29,10 +29,10 @@ var together = []string{
 
 // Together answers GET /api/v1/answers: several queries by one request. Each parameter
 // ask is a query as its path below /api/v1/ with its parameters, such as
-// series?since=24h&page=/feed. It is asked of h, which must answer requests for
-// /api/v1/series. Each response is written as soon as it is there: a line of JSON that says
-// which it is, and the response as it is in the next line. They begin in the order of the
-// parameters, a few at once, so that the first response does not wait for all of them.
+// series?since=24h&page=/feed. h must serve requests for
+// /api/v1/series. Each response is written as soon as it is ready: a line of JSON that identifies it, and the response
+// in the next line. Queries start in the order of the parameters, a few at the same time, so that the first response
+// does not wait for all of them.
 func Together(h http.Handler) http.Handler {
 	return compressed()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		queries, err := queriesOf(r)
@@ -49,7 +49,7 @@ func Together(h http.Handler) http.Handler {
 			turns <- struct{}{}
 			_ = out.c.SetWriteDeadline(time.Now().Add(30*time.Second + readTime))
 			all.Go(func() {
-				if out.full() { // what is not written is not worth the work
+				if out.full() { // its result would not be written
 					out.write(i, tooLong("all of them", longestTogether))
 				} else {
 					out.write(i, out.responseOf(h, q))
@@ -82,7 +82,7 @@ func queriesOf(r *http.Request) ([]*http.Request, error) {
 	for _, text := range asked {
 		path, query, _ := strings.Cut(text, "?")
 		if !slices.Contains(together, path) {
-			return nil, fmt.Errorf("%.50q can not be asked together with others; those that can are %s", path, strings.Join(together, ", "))
+			return nil, fmt.Errorf("%.50q cannot be combined with other queries; the paths that can are %s", path, strings.Join(together, ", "))
 		}
 		q := r.Clone(r.Context())
 		q.URL.Path, q.URL.RawPath, q.URL.RawQuery = "/api/v1/"+path, "", query
@@ -155,7 +155,7 @@ func (l *lines) full() bool {
 	return l.written >= longestTogether
 }
 
-// toldHeaders are the headers of a response that are told beside it.
+// toldHeaders are the headers of a response that its line of JSON includes.
 var toldHeaders = []string{"ETag", "Age", "Retry-After"}
 
 func (l *lines) write(i int, a *buffered) {

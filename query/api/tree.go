@@ -17,7 +17,7 @@ type Tree struct {
 	Stats query.Stats `json:"stats"`
 }
 
-// TreeSide is what the nodes of a Tree have in another selection.
+// TreeSide is the weights of the nodes of a Tree in another selection.
 type TreeSide struct {
 	columns.Side
 	Own   int64       `json:"own_us"`

@@ -15,7 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// BoardOptions say how a [Board] looks for changes. A zero field means the default beside it.
+// BoardOptions configures a [Board]. Zero fields mean the defaults in the comments.
 type BoardOptions struct {
 	Now func() time.Time // the clock by which page views are received: time.Now
 	// From is the hour from which the pages of an empty register are evaluated hour by hour: the last one alone.
@@ -23,9 +23,9 @@ type BoardOptions struct {
 	// After is how long after its end an hour is evaluated, when it is closed: 5 minutes. Jitter is up to how much longer, at
 	// random, so that of several nodes one is first: none.
 	After, Jitter time.Duration
-	// Explain returns the causes of a change, or says why none is known; nil: nobody looks for any.
+	// Explain returns the causes of a change, or a note why none is known. nil looks for no causes.
 	Explain func(context.Context, watch.Change) (causes []watch.Cause, note string, err error)
-	// Releases returns the releases of a page that began in [since, until), by time; nil: nobody knows.
+	// Releases returns the releases of a page that began in [since, until), by time; nil: unknown.
 	Releases func(ctx context.Context, page string, since, until time.Time) ([]Release, error)
 }
 
@@ -41,15 +41,15 @@ type Board struct {
 	settings watch.Settings
 	last     *Register // that was loaded or saved last; it does not change. nil: none
 	loaded   time.Time // by the clock of the machine
-	turns    int64     // of what was asked of the document
+	turns    int64     // number of the latest operation on the document
 	turn     int64     // in which last was
 	health   Health
 }
 
-// Health says how a board is.
+// Health is the state of a board.
 type Health struct {
-	Evaluated time.Time // when pages were evaluated last, by whichever node, as far as is known; zero: never
-	// Err says why the last evaluation by this node failed; nil if it did not.
+	Evaluated time.Time // when pages were evaluated last, by any node, as far as is known; zero: never
+	// Err is the error of the last evaluation by this node; nil if it succeeded.
 	Err error
 	// Pages are the pages that the last evaluation by this node could not look at, and Example one of them and why.
 	Pages   int
@@ -60,7 +60,7 @@ type Health struct {
 	Evaluations, Lost, Failed int64
 }
 
-// NewBoard returns a board of what a document has.
+// NewBoard returns a board of the changes in a document.
 func NewBoard(doc store.Document, observer watch.Observer, s watch.Settings, o BoardOptions) *Board {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -82,7 +82,7 @@ func (b *Board) SetSettings(s watch.Settings) {
 	b.settings = s
 }
 
-// Health says how the board is.
+// Health returns the state of the board.
 func (b *Board) Health() Health {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,7 +96,7 @@ func (b *Board) Health() Health {
 // attempts is how often a change of the register is tried that others change, too.
 const attempts = 20
 
-// load reads the register. One that can not be read is an error, with the version that it has.
+// load reads the register and its version. An unreadable register is an error, with its version.
 func (b *Board) load(ctx context.Context) (*Register, string, error) {
 	turn := b.take()
 	text, version, err := b.doc.Load(ctx)
@@ -119,7 +119,7 @@ func (b *Board) load(ctx context.Context) (*Register, string, error) {
 	return r.clone(), version, nil
 }
 
-// clone returns a copy that can be changed: what it points to is only replaced.
+// clone returns a copy that may be changed, by replacing the values that it points to.
 func (r *Register) clone() *Register {
 	out := *r
 	out.Changes, out.Outbox, out.Brakes = slices.Clone(r.Changes), slices.Clone(r.Outbox), slices.Clone(r.Brakes)
@@ -130,7 +130,7 @@ func (r *Register) clone() *Register {
 	return &out
 }
 
-// errNothing says that a register stays as it is.
+// errNothing reports that a register stays unchanged.
 var errNothing = errors.New("there is nothing to be done")
 
 // change changes the register by f, which may be called several times, each time with the newest one. A register that cannot be read is
@@ -192,7 +192,7 @@ func (b *Board) save(ctx context.Context, r *Register, over string) error {
 	return nil
 }
 
-// take returns the number of something that is asked of the document, which is larger than those before.
+// take returns the number of an operation on the document, larger than all earlier numbers.
 func (b *Board) take() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

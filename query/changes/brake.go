@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// EventBraked is told of a page of which fewer page views are profiled than were.
+// EventBraked reports that fewer page views of a page are profiled.
 const EventBraked Event = "braked"
 
 // Brake is a page of which fewer page views are profiled, since profiling cost its visitors more than a limit.
 type Brake struct {
-	ID    string    `json:"id"` // 16 hexadecimal digits, that of its notifications
+	ID    string    `json:"id"` // 16 hexadecimal digits, also the id of its notifications
 	Page  string    `json:"page"`
 	First float64   `json:"first"` // share of its page views that were profiled before
 	Rate  float64   `json:"rate"`  // share that may be
 	Begin time.Time `json:"begin"`
-	// Acted is when the share was halved last. What is decided next is decided by page views since then.
+	// Acted is when the share was last halved. Page views since then decide about the next step.
 	Acted time.Time `json:"acted"`
 	Why   string    `json:"why"` // as text
 }
@@ -69,7 +69,8 @@ func (r *Register) Holding(since time.Time) []Brake {
 	return slices.DeleteFunc(slices.Clone(r.Brakes), func(b Brake) bool { return b.Acted.Before(since) })
 }
 
-// brake halves the share of page views of a page that are profiled, and has it told. It does nothing if none are.
+// brake halves the share of a page's page views that are profiled, with a notification. It does nothing if the share is
+// 0.
 func (r *Register) brake(x Excess, now time.Time) *Brake {
 	b := r.Brake(x.Page)
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// Handling is what a person does about a change.
+// Handling is the triage of a change by a person.
 type Handling struct {
 	// State is [watch.Acknowledged]; [watch.Expected], until a time; [watch.Resolved], by hand; or [watch.Open], which takes the others back.
 	State watch.State `json:"state"`
@@ -22,7 +22,7 @@ type Handling struct {
 // longestExpected is how long a change may be expected.
 const longestExpected = 400 * 24 * time.Hour
 
-// check refuses what can not be done.
+// check returns an error for an invalid handling.
 func (h *Handling) check(now time.Time) error {
 	switch h.State {
 	case watch.Expected:
@@ -34,7 +34,7 @@ func (h *Handling) check(now time.Time) error {
 		}
 	case watch.Open, watch.Acknowledged, watch.Resolved:
 		if !h.Until.IsZero() {
-			return selection.Refuse("until: it is that of the state expected alone")
+			return selection.Refuse("until: only the state expected has it")
 		}
 	default:
 		return selection.Refuse("state: %.40q is none of open, acknowledged, expected, resolved", h.State)
@@ -46,7 +46,7 @@ func (h *Handling) check(now time.Time) error {
 	return nil
 }
 
-// Handle notes what somebody did about a change. One that is resolved by hand, or opened after it was resolved, is told.
+// Handle records the triage of a change. Resolving by hand, and opening a resolved change, send notifications.
 func (r *Register) Handle(id string, h Handling, by string, now time.Time) (watch.Change, error) {
 	if err := h.check(now); err != nil {
 		return watch.Change{}, err
@@ -88,14 +88,14 @@ func end(c *watch.Change, now time.Time, how watch.Resolution) {
 	c.State, c.Resolved, c.Resolution = watch.Resolved, now.UTC(), how
 }
 
-// open opens a change again, which nobody has handled since.
+// open reopens a change, without a handling.
 func open(c *watch.Change, now time.Time) {
 	c.State, c.Resolved, c.Resolution, c.Handled = watch.Open, time.Time{}, "", nil
 	c.Found = now.UTC()
 }
 
-// Apply takes what an evaluation found of the changes that were given to it, up to an hour. People may have handled some meanwhile,
-// which stays as it is.
+// Apply applies the result of an evaluation up to an hour. Changes that people have handled since the evaluation began keep their
+// handling.
 func (r *Register) Apply(e watch.Evaluation, hour, now time.Time) {
 	r.Memory, r.Hour, r.Evaluated = e.Memory, hour.UTC(), now.UTC()
 	for _, k := range e.Known {
@@ -105,7 +105,7 @@ func (r *Register) Apply(e watch.Evaluation, hour, now time.Time) {
 	for _, f := range e.Found {
 		r.add(f, now)
 	}
-	// Without a channel nobody takes them.
+	// Without a channel, no attempt removes them.
 	r.Outbox = slices.DeleteFunc(r.Outbox, func(n Notification) bool { return now.Sub(n.Since) > 2*giveUpAfter })
 }
 
@@ -123,8 +123,8 @@ func (r *Register) Known(now time.Time) (known []watch.Change) {
 // knownFor is how long the detectors know of a change that was resolved.
 const knownFor = 42 * 24 * time.Hour
 
-// again takes what is known now of a change that was known. One that ends while it is expected is not told, and does not become normal before it
-// is no more expected.
+// again updates a known change. A change that ends while it is expected sends no notification, and an expected change does not become
+// normal.
 func (r *Register) again(k watch.Change, now time.Time) {
 	c := r.find(k.ID)
 	if c == nil || c.State == watch.Resolved {
@@ -149,8 +149,8 @@ func take(c *watch.Change, from watch.Change) {
 	*c = from
 }
 
-// add takes a change that was found. One that ended by itself and is known opens again; one that a person ended does not, since it is the
-// same that they mean.
+// add adds a found change. A known change that ended without a person opens again; a change that a person resolved does not, since it
+// is the same change.
 func (r *Register) add(found watch.Change, now time.Time) {
 	c := r.find(found.ID)
 	switch {

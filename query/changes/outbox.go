@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// Event is what is told of a change.
+// Event is the event of a notification.
 type Event string
 
 // The events.
@@ -19,12 +19,12 @@ const (
 	EventResolved Event = "resolved"
 )
 
-// Notification is something that is to be told of a change or a brake, to all channels.
+// Notification is a message about a change or a brake, for all channels.
 type Notification struct {
 	ID     string    `json:"id"` // 16 hexadecimal digits, the same for each attempt
 	Event  Event     `json:"event"`
-	Change string    `json:"change"` // its id, or that of a brake
-	Since  time.Time `json:"since"`  // when it was to be told first
+	Change string    `json:"change"` // the id of the change or brake
+	Since  time.Time `json:"since"`  // when it was created
 	// Channels are those that have it, will never take it, or were tried.
 	Channels map[string]Delivery `json:"channels,omitempty"`
 }
@@ -67,7 +67,7 @@ func (r *Register) put(about string, e Event, now time.Time) {
 	r.Outbox = append(r.Outbox, Notification{ID: idOf("%s %s %d %d", about, e, now.UnixNano(), r.Saves), Event: e, Change: about, Since: now.UTC()})
 }
 
-// idOf returns the id of what a text is of alone.
+// idOf returns the id for a unique text.
 func idOf(format string, of ...any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, format, of...))
 	return fmt.Sprintf("%x", sum[:8])
@@ -79,16 +79,16 @@ type Attempt struct{ Notification, Channel string }
 // Outcome is what became of an attempt.
 type Outcome struct {
 	Attempt
-	// Failed says why it failed, nil if the channel has it. Next is when to try again; zero: never.
+	// Failed is the error, nil if the channel has accepted it. Next is when to retry; zero: never.
 	Failed error
 	Next   time.Time
 }
 
-// underWay is how long nobody else tries what a node tries. If that node ends, it is tried again after that.
+// underWay is how long an attempt of a node blocks attempts of other nodes, also if the node ends.
 const underWay = 2 * time.Minute
 
-// Due returns the notifications that are to be sent to a channel at a time, the oldest first. What is told of a change later waits until
-// the channel has what was told before.
+// Due returns the notifications to send to a channel at a time, oldest first. A later notification of a change waits until the
+// channel has the earlier ones.
 func (r *Register) Due(channel string, now time.Time) (due []Notification) {
 	waits := map[string]bool{}
 	for _, n := range r.Outbox {
@@ -109,7 +109,7 @@ func (r *Register) Take(attempts []Attempt, now time.Time) (taken []Attempt) {
 	for _, a := range attempts {
 		due := slices.ContainsFunc(r.Due(a.Channel, now), func(n Notification) bool { return n.ID == a.Notification })
 		if n := r.notification(a.Notification); due && n != nil && (len(n.Channels) < maxChannels || n.Channels[a.Channel] != Delivery{}) {
-			n.set(a.Channel, Delivery{Attempts: n.Channels[a.Channel].Attempts + 1, Next: now.Add(underWay).UTC(), Failed: "it is under way"})
+			n.set(a.Channel, Delivery{Attempts: n.Channels[a.Channel].Attempts + 1, Next: now.Add(underWay).UTC(), Failed: "in progress"})
 			taken = append(taken, a)
 		}
 	}
@@ -130,7 +130,7 @@ func (n *Notification) set(channel string, d Delivery) {
 	n.Channels[channel] = d
 }
 
-// Note notes what became of attempts, and takes out what is done with by all of the channels that there are.
+// Note records the outcomes of attempts, and removes notifications that all channels have finished.
 func (r *Register) Note(outcomes []Outcome, channels []string, now time.Time) {
 	for _, o := range outcomes {
 		n := r.notification(o.Notification)

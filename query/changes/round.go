@@ -9,11 +9,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// errDone says that somebody else has evaluated an hour.
+// errDone reports that another node has evaluated an hour.
 var errDone = errors.New("another node has evaluated the hour")
 
-// Evaluate evaluates the pages up to the last hour that is closed, if nobody has. What it finds, and what is to be told of it, is saved
-// at once, or not at all; if another node was first, nothing of it is.
+// Evaluate evaluates the pages up to the last closed hour, unless another node has. Changes and their notifications are saved together,
+// or not at all if another node was first.
 func (b *Board) Evaluate(ctx context.Context) error {
 	err := b.evaluate(ctx)
 	b.mu.Lock()
@@ -124,7 +124,7 @@ func (b *Board) notePages(e watch.Evaluation) {
 	}
 }
 
-// explain looks for causes of changes. One that can not be looked for is no reason not to say that there is a change.
+// explain looks for causes of changes. A failure to find causes does not hide the change.
 func (b *Board) explain(ctx context.Context, found []watch.Change) error {
 	if b.o.Explain == nil {
 		return nil
@@ -164,7 +164,7 @@ func (b *Board) Run(ctx context.Context, first time.Duration, done func(error)) 
 	}
 }
 
-// Handle notes what somebody did about a change.
+// Handle records the triage of a change.
 func (b *Board) Handle(ctx context.Context, id string, h Handling, by string) (c watch.Change, err error) {
 	_, err = b.change(ctx, func(r *Register) error {
 		c, err = r.Handle(id, h, by, b.o.Now())
@@ -173,7 +173,7 @@ func (b *Board) Handle(ctx context.Context, id string, h Handling, by string) (c
 	return c, err
 }
 
-// Take has plan say which attempts to make, notes that they are made, and returns them. It saves nothing if there are none.
+// Take records and returns the attempts that plan selects. It saves nothing if there are none.
 func (b *Board) Take(ctx context.Context, plan func(r *Register, now time.Time) []Attempt) (taken []Attempt, r *Register, err error) {
 	r, err = b.change(ctx, func(r *Register) error {
 		now := b.o.Now()

@@ -17,11 +17,11 @@ type Source interface {
 	Changes(ctx context.Context, q Query) (List, error)
 	// Change returns a change with its series. One that is not there is a [query.NotFoundError].
 	Change(ctx context.Context, id string) (Report, error)
-	// Handle notes what somebody did about a change, and returns it. A [ForbiddenError] says that they may not.
+	// Handle records the triage of a change, and returns the change. It returns a [ForbiddenError] if the user may not.
 	Handle(ctx context.Context, id string, h Handling, by string) (Item, error)
 }
 
-// Query says which changes are asked for.
+// Query selects changes.
 type Query struct {
 	Page   string        // that it is on; "": any
 	Since  time.Time     // when it was found, or opened again
@@ -32,7 +32,7 @@ type Query struct {
 
 // Item is a change as it is shown.
 type Item struct {
-	Title string `json:"title"` // one line that says what changed, with names as browsers said them
+	Title string `json:"title"` // one line, with names as browsers reported them
 	watch.Change
 	// Owner and Team say whose code the function is, by the rules of owners as they are now.
 	Owner string `json:"owner,omitempty"`
@@ -69,12 +69,12 @@ type Report struct {
 	Series *Series `json:"series"` // null if nothing is kept of it any more
 }
 
-// ForbiddenError says that somebody may not do something about a change.
+// ForbiddenError reports that a user may not handle a change.
 type ForbiddenError struct{ Why string }
 
 func (e *ForbiddenError) Error() string { return e.Why }
 
-// View is a board for some pages: who asks it knows of no others.
+// View is a board restricted to some pages.
 type View struct {
 	Board *Board
 	Pages query.Pages
@@ -103,7 +103,7 @@ func (v View) Changes(ctx context.Context, q Query) (List, error) {
 	return out, nil
 }
 
-// takes reports whether a change is asked for.
+// takes reports whether a change matches the query.
 func (q *Query) takes(c *Item) bool {
 	switch {
 	case c.Found.Before(q.Since):
@@ -179,7 +179,7 @@ func (v View) Handle(ctx context.Context, id string, h Handling, by string) (Ite
 		return Item{}, err
 	}
 	if len(seen.Pages) < len(whole.Pages) {
-		return Item{}, &ForbiddenError{"the change is on pages, too, that you may not ask about: somebody who may is to handle it"}
+		return Item{}, &ForbiddenError{"the change is also on pages that you may not see; ask a person with access to them to handle it"}
 	}
 	c, err := v.Board.Handle(ctx, id, h, by)
 	if err != nil {

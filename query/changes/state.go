@@ -16,8 +16,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// Register is all that is known of changes. Nodes share it as one document, of which each version is saved once: what was found, what
-// people said about it, and what is still to be told are in one version together.
+// Register is the state of all changes. Nodes share it as one document, and each version of it is saved once: changes, their triage,
+// and pending notifications are consistent within a version.
 type Register struct {
 	Version int `json:"version"` // of the form
 	// Saves counts the versions, so that no two of them are equal.
@@ -25,7 +25,7 @@ type Register struct {
 	// Hour is up to when pages were evaluated: the end of an hour that is closed. Evaluated is when that was done.
 	Hour      time.Time `json:"hour,omitzero"`
 	Evaluated time.Time `json:"evaluated,omitzero"`
-	// Changes are those of the last 400 days, the newest first.
+	// Changes are the changes of the last 400 days, newest first.
 	Changes []watch.Change `json:"changes"`
 	Memory  watch.Memory   `json:"memory"` // of the detectors
 	// Outbox is what is to be told, the oldest first, and Dropped how many notifications were not told since there were too many.
@@ -40,7 +40,7 @@ type Register struct {
 // version is the version of the form that this release reads and writes.
 const version = 1
 
-// Bounds of a register. What is over them is left out: the changes that were resolved first, and parts of others.
+// Bounds of a register. Beyond them the changes that were resolved first are dropped, and parts of others.
 const (
 	maxRegister     = 24 << 20 // bytes
 	maxChanges      = 5000
@@ -50,20 +50,20 @@ const (
 	maxMoved        = 20
 	maxCauses       = 3
 	maxCommits      = 3
-	maxText         = 1024 // bytes, as those of a page
+	maxText         = 1024 // bytes, the same as for pages
 	maxOutbox       = 1000
 
 	keepResolved = 400 * 24 * time.Hour
 )
 
-// VersionError says that another release wrote a register.
+// VersionError reports a register of another release.
 type VersionError struct{ Version int }
 
 func (e *VersionError) Error() string {
 	if e.Version > version {
-		return fmt.Sprintf("what is known of changes has version %d, this release knows %d: a newer release wrote it, use that one", e.Version, version)
+		return fmt.Sprintf("the register of changes has version %d, and this release supports up to %d: use the newer release that wrote it", e.Version, version)
 	}
-	return fmt.Sprintf("what is known of changes has version %d, this release knows %d", e.Version, version)
+	return fmt.Sprintf("the register of changes has version %d, and this release supports %d", e.Version, version)
 }
 
 // NewRegister returns a register that knows of no change.
@@ -71,7 +71,7 @@ func NewRegister() *Register {
 	return &Register{Version: version, Changes: []watch.Change{}, Outbox: []Notification{}}
 }
 
-// DecodeRegister reads a register, and checks it. A [VersionError] says that the text may be right, and must be left alone.
+// DecodeRegister reads a register, and checks it. A [VersionError] means that the text may be valid, and must not be changed.
 func DecodeRegister(text []byte) (*Register, error) {
 	if len(text) > maxRegister {
 		return nil, fmt.Errorf("read changes: %d bytes, the most are %d", len(text), maxRegister)
@@ -116,7 +116,7 @@ func (r *Register) Encode(now time.Time) ([]byte, error) {
 	}
 }
 
-// check reports what can not be in a register.
+// check returns an error for an invalid register.
 func (r *Register) check() error {
 	seen := map[string]bool{}
 	for i := range r.Changes {
@@ -162,7 +162,7 @@ func check(c *watch.Change) error {
 	case c.State == watch.Expected && (c.Handled == nil || c.Handled.Until.IsZero()):
 		return errors.New("it is expected, and nothing says until when")
 	case c.What.Kind == watch.OfFunction && c.What.Function == nil:
-		return errors.New("it is of a function, and nothing says of which")
+		return errors.New("the change of a function has no function")
 	}
 	return nil
 }

@@ -60,8 +60,8 @@ func amount(e compare.Estimate, unit string) string {
 	return text + " (" + terminal.Signed(*e.Low) + " to " + terminal.Signed(*e.High) + ")"
 }
 
-// Headline returns one line that says what changed: "formatPrice became slower by 160 ms (+112 to +208) on /products". Names in it are as
-// browsers said them.
+// Headline returns a one-line summary: "formatPrice became slower by 160 ms (+112 to +208) on /products". Names are as
+// browsers reported them.
 func Headline(c *watch.Change) string {
 	if len(c.Pages) == 0 {
 		return Text(c.What) + " changed"

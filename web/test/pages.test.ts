@@ -279,7 +279,7 @@ test('a daemon with too many queries is asked again, and that is said', async ()
   let refused = 0;
   await tab.page.route('**/api/v1/**', (route) => {
     if (refused++ >= 3) return route.continue();
-    const body = JSON.stringify({ error: 'no turn came within 10s: 32 queries are answered at once, a quarter of them for one client: try again' });
+    const body = JSON.stringify({ error: 'no turn within 10s: at most 32 queries run at the same time, a quarter of them for one client; try again' });
     return route.fulfill({ status: 503, headers: { 'Retry-After': '2' }, contentType: 'application/json', body });
   });
   await tab.page.goto(`${shop.url}/audience`);
