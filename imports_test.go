@@ -99,7 +99,7 @@ var mayImport = map[string][]string{
 
 	"notify": {"encode/output", "internal/authorities", "internal/strictyaml", "rules/feature"},
 
-	"query/cost":      {"internal/terminal", "trie/rollup"},
+	"query/cost":      {"internal/terminal", "query/browsers", "trie/rollup"},
 	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/browsers", "query/compare", "query/cost", "query/memory", "query/selection", "query/stretch", "query/sums", "query/vital", "rules/site", "store", "symbols", "symbols/edits", "symbols/naming", "symbols/owner", "trie", "trie/rollup", "trie/scripturl"},
 	"query/agent":     {"encode/output", "internal/spelling", "internal/terminal", "query", "query/budget", "query/changes", "query/compare", "query/cost", "query/selection", "query/verdict", "query/vital", "query/watch", "trie", "trie/calls", "trie/rollup"},
 	"query/api":       {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/fair", "internal/fresh", "query", "query/changes", "query/compare", "query/memory", "query/rollout", "query/selection", "trie", "trie/calls", "trie/rollup"},

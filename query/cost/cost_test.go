@@ -162,3 +162,24 @@ func TestExperiments(t *testing.T) {
 		})
 	}
 }
+
+// Page views of both arms match although their browsers have different versions, and do not match
+// across families.
+func TestBrowserFamilies(t *testing.T) {
+	for _, c := range []struct {
+		profiled, control string
+		matches           bool
+	}{{"Chrome 150", "Chrome 151", true}, {"Chrome 150", "Edge 150", false}} {
+		e := new(Experiment)
+		for arm, browser := range map[string]string{rollup.ArmProfiled: c.profiled, rollup.ArmNone: c.control} {
+			v := &rollup.Vital{Name: "lcp", Labels: trie.MakeLabels(rollup.KeyBrowser, browser, rollup.KeyArm, arm)}
+			for i := range 300 {
+				v.Add(int64(1000+i), 1)
+			}
+			e.Add("/feed", "", v)
+		}
+		if _, share := e.matched("lcp", rollup.ArmNone); (share == 1) != c.matches {
+			t.Errorf("%s and %s: %g of the page views match", c.profiled, c.control, share)
+		}
+	}
+}

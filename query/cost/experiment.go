@@ -5,11 +5,13 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fieldtrie/fieldtrie/query/browsers"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Experiment are page views by arm, in strata: both arms of a stratum have the same page, time, device, browser and connection, so
-// that a share of profiled page views that differs between these, or changes, makes no difference.
+// Experiment holds page views by arm, in strata: both arms of a stratum have the same page, time, device,
+// browser family and connection. So a share of profiled page views that differs between these, or changes
+// over time, does not bias the result.
 type Experiment struct {
 	strata map[string]stratum // by what its page views have in common
 }
@@ -30,7 +32,11 @@ func (e *Experiment) Add(page, time string, v *rollup.Vital) {
 	}
 	key := page + "\x00" + time
 	for _, k := range stratumKeys() {
-		key += "\x00" + v.Labels.Value(k)
+		value := v.Labels.Value(k)
+		if k == rollup.KeyBrowser { // arms are drawn, so versions cannot be confounded, and families match more page views
+			value = browsers.FamilyOf(value)
+		}
+		key += "\x00" + value
 	}
 	if e.strata == nil {
 		e.strata = map[string]stratum{}

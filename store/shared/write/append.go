@@ -343,8 +343,8 @@ func (n *Writer) putSegment(ctx context.Context, k string, body []byte, giveUp t
 	return nil
 }
 
-// Close stores all waiting traces, and the segments in the spool if there is time. Append must not
-// be called afterwards.
+// Close stores all waiting traces, and the segments in the spool if there is time. It logs counts that
+// cannot be stored, as on a full disk. Append must not be called afterwards.
 func (n *Writer) Close(ctx context.Context) error {
 	n.mu.Lock()
 	n.closing = true
@@ -363,6 +363,10 @@ func (n *Writer) Close(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	err := n.StoreCounts(ctx)
+	if err != nil && ctx.Err() == nil { // as on a full disk
+		n.opts.Logger.Warn("counts of page views are lost, since they cannot be stored", "err", err)
+		err = nil
+	}
 	if uerr := n.Unspool(ctx); uerr != nil {
 		segments, bytes := n.spool.size()
 		n.opts.Logger.Warn("segments are left in the spool; start the daemon with this spool again to store them", "segments", segments, "bytes", bytes, "err", uerr)
