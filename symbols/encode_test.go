@@ -152,12 +152,12 @@ func TestEncodeFits(t *testing.T) {
 		t.Errorf("%v: %+v", err, got)
 	}
 	for want, change := range map[string]func(*Table){
-		"begins nowhere": func(t *Table) { t.Functions[0].Line, t.Functions[0].Column = 0, 0 },
-		"function 1: it begins where the one before": func(t *Table) { t.Functions = append(t.Functions, t.Functions[0]) },
-		"its source is not in the list":              func(t *Table) { t.Functions[0].Source = 1 },
-		"way 99 is not known":                        func(t *Table) { t.Functions[0].Way = 99 },
-		"the most is 1000000":                        func(t *Table) { t.Functions = make([]Function, maxFunctions+1) },
-		"the most is 100000":                         func(t *Table) { t.Sources = make([]Source, maxSources+1) },
+		"it has no place": func(t *Table) { t.Functions[0].Line, t.Functions[0].Column = 0, 0 },
+		"function 1: it does not begin after the one before": func(t *Table) { t.Functions = append(t.Functions, t.Functions[0]) },
+		"its source is not in the list":                      func(t *Table) { t.Functions[0].Source = 1 },
+		"way 99 is not known":                                func(t *Table) { t.Functions[0].Way = 99 },
+		"the most is 1000000":                                func(t *Table) { t.Functions = make([]Function, maxFunctions+1) },
+		"the most is 100000":                                 func(t *Table) { t.Sources = make([]Source, maxSources+1) },
 	} {
 		bad := *table
 		bad.Functions = slices.Clone(table.Functions)

@@ -117,8 +117,8 @@ test('a daemon that is restarted is told, and comes back', async () => {
   await page.getByRole('link', { name: '/first', exact: true }).waitFor();
   await brief.stop();
   await page.getByRole('link', { name: '7d', exact: true }).click();
-  await page.getByText('does not respond').first().waitFor();
-  assert.equal(await page.getByText('does not respond').count(), 1, 'it is said once');
+  await page.getByText('The daemon does not respond').first().waitFor();
+  assert.equal(await page.getByText('The daemon does not respond').count(), 1, 'it is said once');
   await brief.start();
   await page.getByRole('button', { name: 'Retry' }).click();
   await page.getByRole('link', { name: '/first', exact: true }).waitFor();

@@ -54,7 +54,7 @@ test('the snippet works as it stands; without the header the page says so, with 
   await isNotWide(tab.page);
 
   await visit(await site(() => snippet, false));
-  await tab.page.getByText('1 page view reported, none profiled: the header Document-Policy is not there.').waitFor();
+  await tab.page.getByText('1 page view reported, none profiled: the header Document-Policy is missing.').waitFor();
   await visit(await site(() => snippet, true));
   await tab.page.getByRole('link', { name: '/', exact: true }).waitFor();
   await tab.close();
@@ -94,8 +94,8 @@ test('what is missing is said for each reason, the last one first', () => {
   assert.deepEqual(all, [
     '2 requests were refused, blocked by CORS: the origin https://shop.example is not allowed.',
     '1 request was refused: no key, or an unknown one.',
-    '1 page view reported, none profiled: the browser has no profiler. Firefox and Safari have none.',
-    '100 page views reported, not chosen by the sampleRate of fieldtrie.start.',
-    '12 page views reported, none profiled: the header Document-Policy is not there.',
+    '1 page view reported, none profiled: the browser has no profiler, like Firefox and Safari.',
+    '100 page views reported, not drawn at the sampleRate of fieldtrie.start.',
+    '12 page views reported, none profiled: the header Document-Policy is missing.',
   ]);
 });

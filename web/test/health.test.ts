@@ -56,7 +56,7 @@ const anywhere: [string, string, string][] = [
   ['fieldtrie_store_refused_traces_total 1', 'Writing', 'look'],
   ['fieldtrie_store_lag_seconds{shard="0"} 1\nfieldtrie_store_lag_seconds{shard="1"} 90', 'Rollups', 'look'],
   ['fieldtrie_store_lag_seconds{shard="1"} 400', 'Rollups', 'act'],
-  ['fieldtrie_store_open_hour_seconds{shard="1"} 4000', 'Hours', 'look'],
+  ['fieldtrie_store_open_hour_seconds{shard="1"} 4000', 'Hourly rollups', 'look'],
   ['fieldtrie_ingest_request_seconds_bucket{le="2"} 0\nfieldtrie_ingest_request_seconds_bucket{le="4"} 9', 'Responses to browsers', 'look'],
   ['fieldtrie_store_clock_doubted 1', 'Clock', 'act'],
   ['fieldtrie_store_lost_manifests 1', 'Shards', 'act'],

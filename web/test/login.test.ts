@@ -82,7 +82,7 @@ test('somebody in a group logs in by the provider, comes back to the page, and l
   for (const context of [tab.context, await tab.context.browser()!.newContext()]) {
     const response = await context.request.get(callback, { maxRedirects: 0 });
     assert.equal(response.status(), 403, await response.text());
-    assert.match(await response.text(), /not begun in this browser/);
+    assert.match(await response.text(), /not started in this browser/);
   }
 
   await page.getByRole('button', { name: 'Log out' }).click();
