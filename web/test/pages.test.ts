@@ -329,7 +329,7 @@ test('health says what was refused, and why', async () => {
   await daemon.sendSamples();
   const tab = await Tab.open(daemon.url, 'health');
   await tab.page.getByRole('heading', { name: 'All is well' }).waitFor();
-  const row = tab.page.getByRole('row').filter({ hasText: 'traces' }).filter({ hasText: /The responses say/ });
+  const row = tab.page.getByRole('row').filter({ hasText: 'traces' }).filter({ hasText: /The responses have/ });
   assert.match(await row.innerText(), /\t1\t/);
   const samples = (await readdir('../testdata/traces')).filter((name) => name.endsWith('.json.gz')).length;
   await tab.page.getByText('Not known: 0 page views of the arm profiled have reported').waitFor();
