@@ -20,9 +20,9 @@ func TestRefusedQuestions(t *testing.T) {
 	h := Handler(localOf(f), Options{Now: fixture.Now})
 	long := strings.Repeat("x", store.MaxPage+1)
 	for _, test := range []struct{ target, want string }{
-		{"/pprof/profile?page=%00x", `parameter page: \"\\x00x\" holds a NUL byte`},
-		{"/api/v1/profile?page=%00x", "holds a NUL byte"},
-		{"/api/v1/top?page=" + long, "a page of 1025 bytes, the most is 1024"},
+		{"/pprof/profile?page=%00x", `parameter page: page \"\\x00x\" contains a NUL byte`},
+		{"/api/v1/profile?page=%00x", "contains a NUL byte"},
+		{"/api/v1/top?page=" + long, "the page has 1025 bytes; the maximum is 1024"},
 		{"/api/v1/tree?compare_page=%00x", "parameter compare_page"},
 		{"/pprof/profile?since=1969-12-31", "is not from 1970 to 9999"},
 		{"/api/v1/series?since=0002-01-01&until=0003-01-01", "0002-01-01T00:00:00Z is not from 1970 to 9999"},

@@ -73,7 +73,7 @@ import (
 )
 
 // Amount is the time that the page views of one stratum spent in one function, feature or page.
-// Page views without it count as 0 in means: their number is that of the stratum's views less Seen.
+// Page views without it count as 0 in means: their number is the stratum's page views minus Seen.
 type Amount struct {
 	Seen float64 // page views in which it was seen; may be unknown (0) where Sum > 0
 	Sum  float64 // ms
@@ -101,7 +101,7 @@ type Function struct {
 	Self  []Amount
 	Total float64 // ms in all views, including callees
 	Reach float64 // page views in which it was on a stack
-	Code  Code    // what symbols tell of it
+	Code  Code    // evidence from symbols
 }
 
 // Feature is the time that page views spent in a feature.
@@ -351,7 +351,7 @@ func (c *comparison) settle(x *Change, alone, level float64) {
 	}
 	x.Status = c.status(x, level)
 	if x.Status == WithinNoise && x.P <= level {
-		x.Beside = nil // what is measured does not agree with it
+		x.Beside = nil // contradicts the measured change
 	}
 	x.show()
 	if x.Adjusted != nil && level > 0 {
@@ -388,7 +388,7 @@ func (c *comparison) warnings(r Result) (out []string) {
 	const more = "ask for a longer time, wait for more, or lower --min-views (min_views)"
 	switch {
 	case min(c.all.a, c.all.b) < float64(c.o.MinViews):
-		out = append(out, fmt.Sprintf("too few page views to say what changed: %d are needed on each side, A has %.0f and B has %.0f; %s",
+		out = append(out, fmt.Sprintf("too few page views to detect changes: %d are needed on each side, A has %.0f and B has %.0f; %s",
 			c.o.MinViews, c.all.a, c.all.b, more))
 	case !r.Enough:
 		out = append(out, fmt.Sprintf("too few page views of the traffic that both sides have: %d are needed on each, A has %.0f and B has %.0f; %s",

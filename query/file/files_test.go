@@ -87,7 +87,7 @@ func TestMergeFilesCounts(t *testing.T) {
 			}
 		}
 	}
-	// Of a part of a profile nobody knows which page views its groups share.
+	// The groups of a partial profile may share page views, so their sum is unknown.
 	for _, grouped := range [][]string{nil, selection.AllGroups()} {
 		got, err := Merge(t.Context(), []Input{merged}, selection.Selection{Feature: "edit", GroupBy: grouped}, Pick{}, nil)
 		if err != nil {
