@@ -26,7 +26,7 @@ func parse(t *testing.T, file string) *File {
 
 func now() time.Time { return noon }
 
-// What is answered is what is described.
+// Responses match the description of the API.
 func TestBoardAnswers(t *testing.T) {
 	doc, err := openapi3.NewLoader().LoadFromFile("../api/openapi.yaml")
 	if err != nil {
@@ -75,8 +75,8 @@ func TestBoardAnswers(t *testing.T) {
 	}
 }
 
-// A board evaluates after a while, then every minute, and at once when its file changes. One
-// evaluation remembers the one before.
+// A board evaluates after the first delay, then every minute, and immediately when its file
+// changes. An evaluation uses the state of the one before.
 func TestBoardRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &counting{err: errors.New("broken")}

@@ -12,8 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// site are page views of a site whose arms are drawn at random. Values are those of a log-normal distribution, as they are in the field, with
-// medians that differ by page, device and time.
+// site generates page views of a site whose arms are drawn at random. Values have a log-normal
+// distribution, as in real data, with
 type site struct {
 	r       *rand.Rand
 	views   int     // of each arm
