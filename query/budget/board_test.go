@@ -44,7 +44,7 @@ func TestBoardAnswers(t *testing.T) {
 		want           string
 	}{
 		{board, "GET", "/api/v1/budgets", 200, `{"evaluated":"2026-11-21T12:30:00Z","budgets":[{"name":"p75","page":"/feed","metric":"p75","of":"time","unit":"ms","since":"24h","limit":10,`},
-		{board, "GET", "/api/v1/budgets?page=/x", 400, `{"error":"unknown parameter \"page\"; there are none here"}`},
+		{board, "GET", "/api/v1/budgets?page=/x", 400, `{"error":"unknown parameter \"page\"; this path has none"}`},
 		{board, "GET", "/api/v1/budgets?%", 400, `query string: `},
 		{board, "POST", "/api/v1/budgets", 405, "answers GET"},
 		{fresh, "GET", "/api/v1/budgets", 503, "not evaluated yet"},

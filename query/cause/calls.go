@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// byReach is the part of a change that page views with the function must explain. The other
-	// constant is the largest part that may remain for the time per such page view. Both are parts
-	// of the logarithm of the change.
+	// byReach is the least part of a change, on a logarithmic scale, that the number of page views
+	// with the function must explain. The most is 2-byReach, so the time per such page view
+	// explains at most 1-byReach in either direction.
 	byReach = 0.8
 	// sureReach is the number of standard errors by which the share of page views must have
 	// changed.

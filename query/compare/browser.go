@@ -106,8 +106,8 @@ func familyViews(views map[string]float64) map[string]float64 {
 }
 
 // differing returns the differences between the shares of versions in a cell, given its number of
-// page views in B. Differences between families belong to the mix effect, so the differences within
-// a family add up to 0.
+// page views in B. Differences between families belong to the mix effect, so only families on both
+// sides contribute.
 func differing(versions []string, a, b map[string]float64, views float64) []float64 {
 	out := make([]float64, len(versions))
 	shareA, shareB, inA, inB := familyShares(a), familyShares(b), familyViews(a), familyViews(b)

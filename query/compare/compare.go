@@ -26,7 +26,7 @@
 // effect of the version and Σ its covariance, the change of the page is smaller by the sum of
 // d_m·δ_m·µ and has an additional variance of µ²·d'Σd, with µ the mean of B in the stratum. Versions that
 // both sides have are known and cost little; one that only B has costs the spread of versions.
-// Sides of the same time have d near 0.
+// If both sides cover the same time, d is near 0.
 //
 // Rollups have no functions by browser, so features and functions are corrected as the page is, and
 // their variance has the spread of versions, at least 1 %, once more for effects of their own. At an
@@ -35,18 +35,19 @@
 //
 // # Functions
 //
-// The time of a function varies with the device and with what the visitor does, as that of all others
-// does. So a function is tested at an equal rest of the page view, where sums tell how both vary
-// together ([Amount.Product]); this takes half of the page views. The result is the plain
-// change, or the change at an equal rest if only that test finds it ([Change.ByRest]). A function that
-// changed as the rest of its page views did is [WithPage], which is no alarm.
+// The time of a function varies with the device and with what the visitor does, like the time of all
+// other functions. So a function is tested relative to the rest of the page view, if the sums
+// include the covariance of both ([Amount.Product]). This test needs half of the page views. The
+// result is the plain change, or the change relative to the rest if only that test is significant
+// ([Change.ByRest]). A function that changed in proportion to the rest of its page views is
+// [WithPage], which is no alarm.
 //
 // # One number
 //
-// [Change.Shown] is the change, on every screen. [Change.Mean] are A's mean and B's with A's traffic
-// and browser versions, so they differ by exactly the change, and percentages are parts of A's mean.
-// Means as measured, the mix effect and the effect of browser versions explain the change; they are
-// no second number for it.
+// [Change.Shown] is the change that every screen shows. [Change.Mean] holds A's mean, and B's mean
+// with A's traffic and browser versions. They differ by exactly the change, and percentages are
+// relative to A's mean. The measured means, the mix effect and the effect of browser versions
+// explain the change; they are not alternatives to it.
 //
 // # False alarms
 //

@@ -54,8 +54,8 @@ func poisson(r *rand.Rand, m float64) (n int) {
 	return n
 }
 
-// look looks after each hour whether a limit of 2 % is exceeded in the hours before, which are at most those of a week, and returns the hours in
-// which it is. After each of these it begins anew, as the daemon does.
+// look tests a limit of 2 % after each hour, over at most the last week, and returns the hours in
+// which the limit is exceeded. After each of these it starts from scratch, like the daemon.
 func look(r *rand.Rand, hours, views int, effect float64) (acts []int) {
 	const week = 7 * 24
 	limits := Limits{Of: []Limit{{Vital: "lcp", Most: 0.02, Relative: true}, {Vital: "inp", Most: 4}}}

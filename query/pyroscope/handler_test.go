@@ -66,7 +66,7 @@ func TestRefused(t *testing.T) {
 		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["colour"]}`, 400, `{"code":"invalid_argument","message":"series are kept by page`},
 		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall + `","step":15,"stackTraceSelector":{"callSite":[{"name":"a"}]}}`, 501, `{"code":"unimplemented",`},
 		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + samples + `","step":15}`, 400, `{"code":"invalid_argument","message":"heat maps are of the time`},
-		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["visibility"]}`, 400, `{"code":"invalid_argument","message":"distributions are kept by`},
+		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["visibility"]}`, 400, `{"code":"invalid_argument","message":"distributions are stored by`},
 		{"SelectMergeStacktraces", "application/json", `{"profileTypeID":"` + wall + `","format":"PROFILE_FORMAT_DOT"}`, 501, `{"code":"unimplemented",`},
 		{"SelectMergeStacktraces", "application/json", `{"profileTypeID":"` + wall + `","spanSelector":["9a517183f26a089d"]}`, 501, `{"code":"unimplemented",`},
 		{"SelectMergeProfile", "application/json", `{"profileTypeID":"` + wall + `","stackTraceSelector":{"goPgo":{}}}`, 501, `{"code":"unimplemented",`},

@@ -127,8 +127,8 @@ func (h *history) draw(rng *rand.Rand, minute int) string {
 	return h.shares[len(h.shares)-1].name
 }
 
-// The newest release of fifty roll-outs of each kind is the one that was deployed last, and the
-// order is called a guess only if it cannot be known.
+// In fifty simulated rollouts of each kind, the newest release is the one that was deployed last,
+// and the order is reported as a guess only if it cannot be known.
 func TestSimulatedRollouts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(56, 2))
 	for _, kind := range []string{"all together", "canary", "two together", "rollback", "hotfix of an older line"} {

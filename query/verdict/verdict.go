@@ -51,7 +51,8 @@ func (l Limits) withDefaults() Limits {
 type Verdict struct {
 	Word    Word     `json:"verdict"`
 	Reasons []string `json:"reasons"` // sentences: the one that decided first
-	// Missing is how many more page views each side needs, about, if the verdict is NotYet.
+	// Missing is the approximate number of additional page views that each side needs, if the
+	// verdict is NotYet.
 	Missing *compare.Pair `json:"missing_views,omitempty"`
 	// Wait is the approximate time until then, in hours. It is absent if it is unknown, or longer
 	// than the compared time.

@@ -28,7 +28,8 @@ func functionNamed(name, file string) What {
 	return What{Kind: OfFunction, Metric: "self", Function: &compare.Place{Name: name, Resource: file, Line: 3, Column: 1}}
 }
 
-// One callee on forty pages, which makes all of them slower, is one change with forty pages; in whatever order it is found.
+// One callee on forty pages, which makes all of them slower, is one change with forty pages, in any
+// order of the findings.
 func TestGroupOneCause(t *testing.T) {
 	rng := rand.New(rand.NewPCG(32, 5))
 	var findings []Finding
@@ -63,7 +64,8 @@ func TestGroupOneCause(t *testing.T) {
 	}
 }
 
-// What no function explains is a change of the page; changes of other functions, pages or releases are others.
+// Findings that no function explains are changes of the page; changes of other functions, pages or
+// releases are separate.
 func TestGroupApart(t *testing.T) {
 	page := of("/a", What{Kind: OfPage, Metric: "js"}, 200)
 	small := of("/a", functionNamed("tick", "a.js"), 10)
@@ -101,7 +103,7 @@ func TestGroupMoved(t *testing.T) {
 	}
 }
 
-// Hours with bots or without traffic are no time to compare.
+// Hours with bots or without traffic are not compared.
 func TestUsualHours(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	var traffic Traffic
