@@ -189,8 +189,9 @@ func (of *beside) test(shift []apart) bool {
 	return true
 }
 
-// scale returns the factor for a decrease. With it, the decrease divided by A's mean is the decrease
-// divided by B's mean before the decrease, so it is never more than 100 %. The factor is 1 for an increase.
+// scale returns the factor for a decrease. With it, the decrease divided by A's mean is the
+// decrease divided by B's mean before the decrease, so it is never more than 100 %. The factor is 1
+// for an increase.
 func (of *beside) scale(value float64, even bool) float64 {
 	if value >= 0 || of.change.base <= 0 {
 		return 1

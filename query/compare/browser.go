@@ -215,7 +215,8 @@ func (v *versionMix) besides(of *beside) {
 	}
 }
 
-// add adds the variance of an independent estimate, with the degrees of freedom of Welch and Satterthwaite.
+// add adds the variance of an independent estimate, with the degrees of freedom of Welch and
+// Satterthwaite.
 func (e *estimate) add(d deviation) {
 	sum := deviation{e.err, e.freedom, true}.plus(d)
 	e.err, e.freedom = sum.err, sum.freedom

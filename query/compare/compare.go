@@ -19,24 +19,25 @@
 //
 // # Browser versions
 //
-// Strata have a browser without its version: each version is new for a few weeks, and few page views
-// of a release share versions with another release. But a version can be faster or slower.
-// So versions are random effects, estimated from contrasts of versions within a side, day and device
-// (package browsers). With d_m the share of version m in B less that in A, within the family, δ_m the
-// effect of the version and Σ its covariance, the change of the page is smaller by the sum of
-// d_m·δ_m·µ and has an additional variance of µ²·d'Σd, with µ the mean of B in the stratum. Versions that
-// both sides have are known and cost little; one that only B has costs the spread of versions.
-// If both sides cover the same time, d is near 0.
+// Strata have a browser without its version: each version is new for a few weeks, and few page
+// views of a release share versions with another release. But a version can be faster or slower. So
+// versions are random effects, estimated from contrasts of versions within a side, day and device
+// (package browsers). Let d_m be the share of version m in B minus its share in A, within the
+// family, δ_m the effect of the version, Σ the covariance of the effects, and µ the mean of B in
+// the stratum. Then the change of the page is reduced by the sum of d_m·δ_m·µ and has an additional
+// variance of µ²·d'Σd. Versions on both sides have well-known effects and add little variance; a
+// version that only B has adds the full variance between versions. If both sides cover the same
+// time, d is near 0.
 //
-// Rollups have no functions by browser, so features and functions are corrected as the page is, and
-// their variance has the spread of versions, at least 1 %, once more for effects of their own. At an
-// equal rest of the page view the effect on the page is in the rest, and the function's own effect is
-// left.
+// Rollups have no functions by browser, so features and functions get the correction of the page,
+// and additional variance for effects of their own: the variance between versions, with a standard
+// deviation of at least 1 %. Relative to the rest of the page view, only a function's own effect
+// remains, because the rest contains the effect on the page.
 //
 // # Functions
 //
-// The time of a function varies with the device and with what the visitor does, like the time of all
-// other functions. So a function is tested relative to the rest of the page view, if the sums
+// The time of a function varies with the device and with what the visitor does, like the time of
+// all other functions. So a function is tested relative to the rest of the page view, if the sums
 // include the covariance of both ([Amount.Product]). This test needs half of the page views. The
 // result is the plain change, or the change relative to the rest if only that test is significant
 // ([Change.ByRest]). A function that changed in proportion to the rest of its page views is
@@ -59,8 +60,8 @@
 // together, are tested; this choice is independent of a difference between the sides.
 //
 // Intervals have the level at which the test was decided, so words and numbers agree: the interval
-// of a change excludes 0, and that of noise includes it. The mix effect has an interval, too. With
-// too few page views, only the measured difference is reported.
+// of a change excludes 0, and the interval of noise includes it. The mix effect has an interval,
+// too. With too few page views, only the measured difference is reported.
 package compare
 
 import (
@@ -121,8 +122,8 @@ type Side struct {
 	// separate data of a function, it must not leave the function out, or the function looks new or
 	// gone: see Amount.Squares.
 	Functions []Function
-	// Versions are page views by browser version, such as "Chrome 158", by stratum, and Cells those of
-	// each day and device with their time. Without them, versions are not told from a change.
+	// Versions are page views by browser version, such as "Chrome 158", by stratum, and Cells those
+	// of each day and device with their time. Without them, versions are not told from a change.
 	Versions []map[string]float64
 	Cells    []browsers.Cell
 }

@@ -12,8 +12,8 @@ type drawnPart struct {
 	exact Amount
 }
 
-// drawParts draws page views of devices that differ in speed. Of the page views, have have the function, or a share that differs by
-// device.
+// drawParts draws page views of devices that differ in speed. Of the page views, have have the
+// function, or a share that differs by device.
 func drawParts(rng *rand.Rand, have float64, byDevice bool) (parts []drawnPart) {
 	for range 2 + rng.IntN(4) {
 		speed, n, has := math.Exp(rng.NormFloat64()), 200+rng.IntN(2000), have

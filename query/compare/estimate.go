@@ -27,8 +27,8 @@ func (d deviation) estimate(value, level float64) Estimate {
 }
 
 // change estimates the change of a time; amounts are by stratum. unadjusted reports that they are
-// sums over all strata. part reports that it is a part of the page. Intervals come later, as their level depends
-// on all tests.
+// sums over all strata. part reports that it is a part of the page. Intervals come later, as their
+// level depends on all tests.
 func (c *comparison) change(a, b []Amount, part bool) (out Change, unadjusted bool) {
 	sumA, vagueA := total(a)
 	sumB, vagueB := total(b)

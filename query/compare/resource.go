@@ -6,7 +6,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// StableURL returns a script's URL without the parts that differ between releases for the same file.
+// StableURL returns a script's URL without the parts that differ between releases for the same
+// file.
 func StableURL(resource string) string { return stable(resource) }
 
 // stable returns a script's URL without the parts that differ between releases for the same

@@ -94,8 +94,8 @@ type Change struct {
 	// Mix is the effect of B's traffic mix alone. It is null if it cannot be separated from the
 	// change: there are too few page views, or Unadjusted is set.
 	Mix *Estimate `json:"mix_ms"`
-	// Browser is the effect of B's browser versions alone, see the package comment. It is null if they
-	// are unknown.
+	// Browser is the effect of B's browser versions alone, see the package comment. It is null if
+	// they are unknown.
 	Browser *Estimate `json:"browser_ms"`
 	// LeftOut is the contribution of A's strata that were left out: its cause is unknown.
 	LeftOut *float64 `json:"left_out_ms"`

@@ -41,7 +41,8 @@ type Vital struct {
 	Hours              float64 `json:"hours_for_one_percent,omitempty"`
 }
 
-// Difference is profiled minus control, in the unit of the Web Vital, or as a share from 0 to 1 for "poor". Low and High are the interval of 95 %.
+// Difference is profiled minus control, in the unit of the Web Vital, or as a share from 0 to 1 for
+// "poor". Low and High are the interval of 95 %.
 type Difference struct {
 	What     string   `json:"what"` // p50, p75, p95, geomean or poor
 	Profiled float64  `json:"profiled"`

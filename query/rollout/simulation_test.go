@@ -104,7 +104,8 @@ func (h *history) seen(rng *rand.Rand, until int) (all []rollout.Release, views 
 	return all, views
 }
 
-// draw returns the release of a page view. One in fifty comes from a tab that has been open for long.
+// draw returns the release of a page view. One in fifty comes from a tab that has been open for
+// long.
 func (h *history) draw(rng *rand.Rand, minute int) string {
 	current := h.shares[0].since
 	for _, s := range h.shares {

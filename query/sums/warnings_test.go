@@ -7,7 +7,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// A comparison warns if one side has gaps and the other has none: the difference may be missing time.
+// A comparison warns if one side has gaps and the other has none: the difference may be missing
+// time.
 func TestUnsampledSides(t *testing.T) {
 	for _, c := range []struct {
 		a, b int64

@@ -11,8 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// daysWithVersions returns days of a page seen by one browser family. A new version is adopted around a
-// day, within some days, and is slower by a factor.
+// daysWithVersions returns days of a page seen by one browser family. A new version is adopted
+// around a day, within some days, and is slower by a factor.
 func daysWithVersions(rng *rand.Rand, around, within, factor float64) (out []Day) {
 	for i := range 35 {
 		share := 1 / (1 + math.Exp(-(float64(i)+0.5-around)*2.77/within)) // rises from 0.2 to 0.8 in within days

@@ -24,10 +24,13 @@ const (
 // that are only consequences of others. Findings that belong to a known change are added to that
 // change.
 //
-//   - A function found on several pages is one change. Its callers are no changes, because the tests use self time.
-//   - A function that only changed relative to other functions, whose time did change, is no change.
-//   - The page as a whole, its features and its Web Vitals are consequences of the functions that changed, if the functions
-//     explain most of their change, or if the unexplained part is not significant.
+//   - A function found on several pages is one change. Its callers are no changes, because the
+//     tests use self time.
+//   - A function that only changed relative to other functions, whose time did change, is no
+//     change.
+//   - The page as a whole, its features and its Web Vitals are consequences of the functions that
+//     changed, if the functions explain most of their change, or if the unexplained part is not
+//     significant.
 //   - Functions between which time moved are one change, Moved.
 func Group(findings []Finding, known []Change, now time.Time) []Change {
 	g := &grouping{known: known, now: now}

@@ -88,7 +88,8 @@ func TestGroupApart(t *testing.T) {
 	}
 }
 
-// Functions between which time moved are one change that causes no notification, also when it is found again.
+// Functions between which time moved are one change that causes no notification, also when it is
+// found again.
 func TestGroupMoved(t *testing.T) {
 	from, to := of("/a", functionNamed("old", "a.js"), -50), of("/a", functionNamed("extracted", "a.js"), 48)
 	from.Moved, from.With = true, []Consequence{{Page: "/a", What: to.What, Change: to.Change}}

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// drawnSeries draws days with errors of their page views and a spread between days, and a step of a size before one of them.
+// drawnSeries draws days with errors of their page views and a spread between days, and a step of a
+// size before one of them.
 func drawnSeries(rng *rand.Rand, n, at int, size, between float64, week bool) []point {
 	out := make([]point, n)
 	var ofDay [7]float64
