@@ -182,7 +182,7 @@ func TestEvaluate(t *testing.T) {
 	}{
 		"nothing": {NoData, ""}, "nowhere": {NoData, ""}, "all": {OK, ""}, "more": {TooFew, ""}, "two": {OK, "sum of 3 functions"},
 		"two p75": {Failed, "3 functions have this name, and percentiles do not add up"}, "missing": {OK, "was not seen"},
-		"label":     {Failed, "navigation|not by the label that is asked for"},
+		"label":     {Failed, "navigation|not by this label"},
 		"draw slow": {OK, ""}, "draw slow p75": {Failed, "no percentiles: distributions of functions are kept by page and release alone"},
 	} {
 		_, second, _ := strings.Cut(want.text, "|")

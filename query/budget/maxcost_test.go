@@ -22,7 +22,7 @@ func TestMaxCost(t *testing.T) {
 	for text, want := range map[string]string{
 		"{}":                          "no Web Vital is limited",
 		"{since: 2026-11-27T12:00Z}":  "no Web Vital is limited",
-		"2%":                          "no mapping",
+		"2%":                          "not a mapping",
 		"{lcp: 2}":                    `lcp: "2" is no limit above 0 such as 2% or 4ms`,
 		"{lcp: 0%}":                   "no limit above 0",
 		"{lcp: -4ms}":                 "no limit above 0",

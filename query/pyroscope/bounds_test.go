@@ -26,8 +26,8 @@ func TestRefusedSelections(t *testing.T) {
 		{"SelectHeatmap", fmt.Sprintf(`{%s,"start":"1","end":"%d"}`, all, int64(math.MaxInt64)), "is not a time from 1970 to 9999"},
 		{"LabelNames", fmt.Sprintf(`{"end":"%d"}`, time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()), "is not a time from 1970 to 9999"},
 		{"SelectMergeStacktraces", fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":%q}`, wall, `{page="\x00x"}`), "contains a NUL byte"},
-		{"LabelNames", `{"matchers":["{team=\"t1\"}"]}`, "labels are kept by page"},
-		{"LabelValues", `{"name":"page","matchers":["{team!=\"t1\"}"]}`, "labels are kept by page"},
+		{"LabelNames", `{"matchers":["{team=\"t1\"}"]}`, "labels are stored by page"},
+		{"LabelValues", `{"name":"page","matchers":["{team!=\"t1\"}"]}`, "labels are stored by page"},
 	} {
 		if status, body := f.post(t, test.method, "application/json", test.body); status != 400 || !strings.HasPrefix(body, `{"code":"invalid_argument"`) || !strings.Contains(body, test.want) {
 			t.Errorf("%s %s: %d %s", test.method, test.body, status, body)

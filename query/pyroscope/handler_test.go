@@ -63,7 +63,7 @@ func TestRefused(t *testing.T) {
 		{"LabelNames", "application/json", `{"start":"2000","end":"1000"}`, 400, `{"code":"invalid_argument","message":"start (2000) is after end (1000)"}`},
 		{"SelectSeries", "application/json", `{"profileTypeID":"process_cpu:cpu:nanoseconds:cpu:nanoseconds","step":15}`, 400, `{"code":"invalid_argument","message":"profile type \"process_cpu`},
 		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall + `"}`, 400, `{"code":"invalid_argument","message":"a step of 0 s`},
-		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["colour"]}`, 400, `{"code":"invalid_argument","message":"series are kept by page`},
+		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["colour"]}`, 400, `{"code":"invalid_argument","message":"series are stored by page`},
 		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall + `","step":15,"stackTraceSelector":{"callSite":[{"name":"a"}]}}`, 501, `{"code":"unimplemented",`},
 		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + samples + `","step":15}`, 400, `{"code":"invalid_argument","message":"heat maps are of the time`},
 		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["visibility"]}`, 400, `{"code":"invalid_argument","message":"distributions are stored by`},

@@ -379,14 +379,14 @@ func TestFacetOf(t *testing.T) {
 		{where: []string{"phase=load"}, part: "phase"},
 		{groups: []string{"phase"}, where: []string{"phase=~lo.*"}, part: "phase"},
 		{groups: []string{"feature"}, part: "feature"},
-		{feature: "s0", groups: []string{"phase"}, refused: "not for a feature in a phase"},
+		{feature: "s0", groups: []string{"phase"}, refused: "not for a feature within a phase"},
 		{where: []string{"visibility=hidden"}, refused: "not by visibility"},
 		{groups: []string{"navigation"}, refused: "not by navigation"},
 		{feature: "s0", where: []string{"feature=s1"}, refused: "one condition on the feature"},
 		{where: []string{"phase=load", "phase!=idle"}, refused: "one condition on the phase"},
-		{groups: []string{"phase"}, where: []string{"phase!=idle"}, refused: "without the time of others"},
-		{where: []string{"feature=~s."}, refused: "several features at once"},
-		{where: []string{"feature="}, refused: "several features at once"},
+		{groups: []string{"phase"}, where: []string{"phase!=idle"}, refused: "cannot exclude others"},
+		{where: []string{"feature=~s."}, refused: "several features together"},
+		{where: []string{"feature="}, refused: "several features together"},
 	} {
 		f, err := FacetOf(selection.Selection{Feature: tt.feature, Where: where(t, tt.where...), GroupBy: tt.groups})
 		if (err == nil) != (tt.refused == "") || err != nil && !strings.Contains(err.Error(), tt.refused) ||
