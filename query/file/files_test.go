@@ -118,7 +118,7 @@ func TestMergeFilesErrors(t *testing.T) {
 		"open x: no such file":      {"x", func() (io.ReadCloser, error) { return nil, errors.New("open x: no such file") }},
 		"read x: input/output":      {"x", func() (io.ReadCloser, error) { return broken{errors.New("input/output")}, nil }},
 		"x: malformed: ":            fileOf("x", []byte("hello")),
-		"x: empty file":               fileOf("x", nil),
+		"x: empty file":             fileOf("x", nil),
 		"read .: is a directory":    {".", func() (io.ReadCloser, error) { return os.Open(".") }},
 		"x: read as profilertrace:": fileOf("x", []byte(`{"frames":[{"name":"f"}],"stacks":[]}`)),
 	} {
