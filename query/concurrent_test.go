@@ -60,7 +60,7 @@ func TestCompareConcurrent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		longer := func(w string) bool { return strings.HasPrefix(w, "visits of B lasted for 0.0563 s") }
+		longer := func(w string) bool { return strings.HasPrefix(w, "visits lasted 0.0563 s in B") }
 		if all.Total.Status != compare.Faster || !slices.ContainsFunc(all.Warnings, longer) || slices.ContainsFunc(got.Warnings, longer) {
 			t.Errorf("%s: the calm hours are not faster, or not because of shorter visits: %+v, %q, %q", method, all.Total, all.Warnings, got.Warnings)
 		}

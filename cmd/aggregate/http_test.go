@@ -87,7 +87,7 @@ func TestHTTPOfFilesInTimeOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, get := browsing(t, folded)
-	if body := get("/api/v1/views", "127.0.0.1:1").Body.String(); !strings.Contains(body, `"list":[]`) || !strings.Contains(body, "can not be shown in time order") {
+	if body := get("/api/v1/views", "127.0.0.1:1").Body.String(); !strings.Contains(body, `"list":[]`) || !strings.Contains(body, "cannot be shown in time order") {
 		t.Errorf("of merged stacks: %s", body)
 	}
 	_, get = browsing(t, filepath.Join("..", "..", "testdata", "traces", "backbone.json.gz"))

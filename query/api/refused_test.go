@@ -20,17 +20,17 @@ func TestRefusedQuestions(t *testing.T) {
 	h := Handler(localOf(f), Options{Now: fixture.Now})
 	long := strings.Repeat("x", store.MaxPage+1)
 	for _, test := range []struct{ target, want string }{
-		{"/pprof/profile?page=%00x", `parameter page: \"\\x00x\" holds a NUL byte`},
-		{"/api/v1/profile?page=%00x", "holds a NUL byte"},
-		{"/api/v1/top?page=" + long, "a page of 1025 bytes, the most is 1024"},
+		{"/pprof/profile?page=%00x", `parameter page: page \"\\x00x\" contains a NUL byte`},
+		{"/api/v1/profile?page=%00x", "contains a NUL byte"},
+		{"/api/v1/top?page=" + long, "the page has 1025 bytes; the maximum is 1024"},
 		{"/api/v1/tree?compare_page=%00x", "parameter compare_page"},
 		{"/pprof/profile?since=1969-12-31", "is not from 1970 to 9999"},
 		{"/api/v1/series?since=0002-01-01&until=0003-01-01", "0002-01-01T00:00:00Z is not from 1970 to 9999"},
 		{"/api/v1/series?since=1970-01-01&step=1s", "the most is 2000"},
 		{"/api/v1/labels?label=team=t1", "labels are stored by page, feature, release"},
 		{"/api/v1/labels?label=team!=t1", "labels are stored by page, feature, release"},
-		{"/api/v1/stats?feature=edit&label=feature=search", "give one condition on the feature"},
-		{"/api/v1/stats?label=phase=load&label=phase=typing", "give one condition on the phase"},
+		{"/api/v1/stats?feature=edit&label=feature=search", "use only one condition on the feature"},
+		{"/api/v1/stats?label=phase=load&label=phase=typing", "use only one condition on the phase"},
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, test.target, nil))
@@ -65,9 +65,9 @@ func TestNoSpread(t *testing.T) {
 		{"", "feature", []string{"feature!~e.*"}, "and not !~"},
 		{"", "phase", []string{"phase!=load"}, "ask for phases by = or =~"},
 		{"", "", []string{"feature!=edit"}, "ask for one as in label=feature=NAME"},
-		{"edit", "", []string{"feature=search"}, "give one condition on the feature"},
-		{"", "", []string{"feature=edit", "feature=search"}, "give one condition on the feature"},
-		{"", "feature", []string{"feature=~e.*", "feature=~.*t"}, "give one condition on the feature"},
+		{"edit", "", []string{"feature=search"}, "use only one condition on the feature"},
+		{"", "", []string{"feature=edit", "feature=search"}, "use only one condition on the feature"},
+		{"", "feature", []string{"feature=~e.*", "feature=~.*t"}, "use only one condition on the feature"},
 	} {
 		q := query.SeriesQuery{Selection: selection.Selection{Page: "/a", Feature: test.feature}}
 		if test.groupBy != "" {

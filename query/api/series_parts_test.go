@@ -139,7 +139,7 @@ func TestSeriesByPartsRefused(t *testing.T) {
 	for what, q := range map[string]query.SeriesQuery{
 		"owner and by=team: give one":         {Selection: selection.Selection{GroupBy: []string{selection.KeyOwner}, Parts: selection.Parts{By: "team"}}},
 		"only, coverage and histogram do not": {Selection: selection.Selection{Parts: selection.Parts{By: "team"}}, Histogram: true},
-		"not by the label that is asked for":  {Selection: selection.Selection{GroupBy: []string{"plan"}, Parts: selection.Parts{By: "team"}}},
+		"not by this label":                   {Selection: selection.Selection{GroupBy: []string{"plan"}, Parts: selection.Parts{By: "team"}}},
 	} {
 		if _, err := localOf(f).Series(t.Context(), q); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("got %v, not %s", err, what)

@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
-// Evaluation is the status of all budgets at a time.
+// Evaluation is the status of all budgets at one time.
 type Evaluation struct {
 	Evaluated time.Time `json:"evaluated"`
 	Budgets   []Status  `json:"budgets"` // in the order of the file
@@ -28,17 +28,17 @@ type Board struct {
 	changed chan struct{} // holds one value after SetFile
 
 	mu    sync.Mutex
-	file  *File // nil: there are no budgets
+	file  *File // nil if there are no budgets
 	state State
-	last  *Evaluation // nil before the first; it does not change
+	last  *Evaluation // nil before the first evaluation; immutable
 }
 
-// NewBoard returns a Board for the budgets of f, which may be nil. The clock is that of the source.
+// NewBoard returns a Board for the budgets of f, which may be nil. It uses the clock of the source.
 func NewBoard(src query.Source, f *File, now func() time.Time) *Board {
 	return &Board{src: src, file: f, now: now, changed: make(chan struct{}, 1)}
 }
 
-// SetFile replaces the budgets. Run evaluates them at once.
+// SetFile replaces the budgets. Run then evaluates them immediately.
 func (b *Board) SetFile(f *File) {
 	b.mu.Lock()
 	b.file = f
@@ -105,7 +105,7 @@ func (b *Board) Evaluate(ctx context.Context) (*Evaluation, error) {
 }
 
 // Only returns a handler that serves only the budgets of pages for which takes returns true, or all
-// if it is nil. Budgets of all pages are only for those who may see all pages.
+// budgets if takes is nil. Budgets of all pages require access to all pages.
 func (b *Board) Only(takes func(page string) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { b.serve(w, r, takes) })
 }
@@ -124,7 +124,7 @@ func (b *Board) serve(w http.ResponseWriter, r *http.Request, takes func(page st
 	case err != nil:
 		refuse(http.StatusBadRequest, "query string: "+err.Error())
 	case len(parameters) > 0:
-		refuse(http.StatusBadRequest, fmt.Sprintf("unknown parameter %q; there are none here", slices.Min(slices.Collect(maps.Keys(parameters)))))
+		refuse(http.StatusBadRequest, fmt.Sprintf("unknown parameter %q; this path has none", slices.Min(slices.Collect(maps.Keys(parameters)))))
 	case !b.Has():
 		refuse(http.StatusNotFound, "there are no budgets: give ingest --budgets FILE")
 	default:
@@ -146,5 +146,5 @@ func (b *Board) serve(w http.ResponseWriter, r *http.Request, takes func(page st
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client may have gone
+	_ = json.NewEncoder(w).Encode(v) // the client may have disconnected
 }

@@ -26,7 +26,7 @@ func parse(t *testing.T, file string) *File {
 
 func now() time.Time { return noon }
 
-// What is answered is what is described.
+// Responses match the description of the API.
 func TestBoardAnswers(t *testing.T) {
 	doc, err := openapi3.NewLoader().LoadFromFile("../api/openapi.yaml")
 	if err != nil {
@@ -44,7 +44,7 @@ func TestBoardAnswers(t *testing.T) {
 		want           string
 	}{
 		{board, "GET", "/api/v1/budgets", 200, `{"evaluated":"2026-11-21T12:30:00Z","budgets":[{"name":"p75","page":"/feed","metric":"p75","of":"time","unit":"ms","since":"24h","limit":10,`},
-		{board, "GET", "/api/v1/budgets?page=/x", 400, `{"error":"unknown parameter \"page\"; there are none here"}`},
+		{board, "GET", "/api/v1/budgets?page=/x", 400, `{"error":"unknown parameter \"page\"; this path has none"}`},
 		{board, "GET", "/api/v1/budgets?%", 400, `query string: `},
 		{board, "POST", "/api/v1/budgets", 405, "answers GET"},
 		{fresh, "GET", "/api/v1/budgets", 503, "not evaluated yet"},
@@ -75,8 +75,8 @@ func TestBoardAnswers(t *testing.T) {
 	}
 }
 
-// A board evaluates after a while, then every minute, and at once when its file changes. One
-// evaluation remembers the one before.
+// A board evaluates after the first delay, then every minute, and immediately when its file
+// changes. An evaluation uses the state of the one before.
 func TestBoardRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &counting{err: errors.New("broken")}

@@ -9,10 +9,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 )
 
-// parts are the possible values of [Code.By].
+// parts lists the values of [Code.By].
 var parts = [...]string{"owner", "team", "package", "file"}
 
-// parseCode reads a mapping with one field: the kind of part, and its name.
+// parseCode parses a mapping with one field: the kind of part, and its name.
 func parseCode(v strictyaml.Value) (*Code, error) {
 	if v == (strictyaml.Value{}) {
 		return nil, nil
@@ -31,9 +31,9 @@ func parseCode(v strictyaml.Value) (*Code, error) {
 	return &c, texts(fields, map[string]*string{c.By: &c.Name})
 }
 
-// fits reports whether c matches a part of the code, given its name in results: a package in any
-// version or in one, an owner or all owners of a kind, a team alone or with others, a file by a
-// pattern in which * is any text.
+// fits reports whether c matches a part of the code, given its name in results. A package matches
+// in any version or in one, an owner exactly or by its kind, a team alone or with others, and a
+// file by a pattern in which * is any text.
 func (c *Code) fits(part string) bool {
 	switch c.By {
 	case "file":
@@ -54,9 +54,9 @@ func (c *Code) fits(part string) bool {
 	return part == c.Name || owner == c.Name || kind == c.Name
 }
 
-// ofCode measures a part of the code: the mean self time of a page view, or the time with what it
-// called. Parts do not call themselves, but of several that fit one can call another; their totals
-// are then too high.
+// ofCode measures a part of the code: the mean self time per page view, or the total time with
+// callees. A part does not call itself, but one matching part can call another; the sum of their
+// total times is then too high.
 func (e *evaluation) ofCode(b *Budget, sel selection.Selection) (measured, error) {
 	sel.By = b.Code.By
 	top, err := e.top(sel)

@@ -38,7 +38,7 @@ func TestCodeFits(t *testing.T) {
 	}
 }
 
-// A budget of code is about what an answer by parts says.
+// A budget of code has the value of a query by parts.
 func TestEvaluateCode(t *testing.T) {
 	l := field(t)
 	top, err := l.Top(t.Context(), query.TopQuery{Selection: selection.Selection{Page: "/feed", Parts: selection.Parts{By: "file"}}})

@@ -1,5 +1,5 @@
-// Package budget has limits for times and shares of page views, and evaluates them. A file
-// has the budgets, and rules for features:
+// Package budget defines limits for times and shares of page views, and evaluates them. A file
+// contains the budgets, and rules for features:
 //
 //	budgets:
 //	  - name: feed stays fast

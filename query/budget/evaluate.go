@@ -55,7 +55,7 @@ type cached[T any] struct {
 	err    error
 }
 
-// measured is the value of a budget with its evidence. value is nil if there is none.
+// measured is the value of a budget with its evidence. value is nil if it is unknown.
 type measured struct {
 	value    *query.Estimate
 	views    int64
@@ -70,7 +70,7 @@ type pointResult struct {
 	warnings []string
 }
 
-// selection returns what a budget is about.
+// selection returns the selection of page views and functions for a budget.
 func (e *evaluation) selection(b *Budget) (sel selection.Selection, err error) {
 	sel = selection.Selection{Page: b.Page, Feature: b.Feature, Where: slices.Clone(b.Where)}
 	if base, below := strings.CutSuffix(b.Page, "/**"); below {
@@ -84,12 +84,12 @@ func (e *evaluation) selection(b *Budget) (sel selection.Selection, err error) {
 	return sel, err
 }
 
-// keyOf names a selection.
+// keyOf returns the cache key of a selection.
 func keyOf(sel selection.Selection) string {
 	return fmt.Sprintf("%q %q %q %s %s", sel.Page, sel.Feature, sel.Where, sel.Since, sel.By)
 }
 
-// point asks for all page views of a selection together.
+// point queries all page views of a selection as one point.
 func (e *evaluation) point(sel selection.Selection) (pointResult, error) {
 	key := keyOf(sel)
 	x, known := e.points[key]
@@ -105,7 +105,7 @@ func (e *evaluation) point(sel selection.Selection) (pointResult, error) {
 	return x.result, x.err
 }
 
-// mostFunctions bounds the searched functions: those with the most self time.
+// mostFunctions limits the search for a function to the functions with the most self time.
 const mostFunctions = 10_000
 
 func (e *evaluation) top(sel selection.Selection) (query.Top, error) {
@@ -137,7 +137,7 @@ func (e *evaluation) measure(b *Budget) (measured, error) {
 	return e.ofTime(b, sel)
 }
 
-// ofTime measures the time of pages and features.
+// ofTime measures the time of a page or a feature.
 func (e *evaluation) ofTime(b *Budget, sel selection.Selection) (measured, error) {
 	p, err := e.point(sel)
 	out := measured{views: p.Views, warnings: p.warnings}
@@ -193,7 +193,7 @@ func metricOf(s *query.Spread, m Metric) *query.Estimate {
 	return &s.Mean
 }
 
-// ofReach measures the page views that have a feature.
+// ofReach measures the share of page views with a feature.
 func (e *evaluation) ofReach(sel selection.Selection) (measured, error) {
 	with, err := e.point(sel)
 	if err != nil {
@@ -212,8 +212,8 @@ func (e *evaluation) ofReach(sel selection.Selection) (measured, error) {
 	return out, err
 }
 
-// ofFunction measures a function: that with the name of the budget, in scripts that fit, of
-// which there can be several, as each release has its own.
+// ofFunction measures the functions with the name of the budget in matching scripts. There can be
+// several, because each release has its own scripts.
 func (e *evaluation) ofFunction(b *Budget, sel selection.Selection) (measured, error) {
 	top, err := e.top(sel)
 	out := measured{views: top.Views, warnings: top.Stats.Warnings}
@@ -252,7 +252,7 @@ func (e *evaluation) ofFunction(b *Budget, sel selection.Selection) (measured, e
 		return out, errors.New("no percentiles: " + top.Spreads)
 	case one == nil:
 		return out, errors.New("no percentiles: there are hours in which it was not among the functions that they are kept for; use mean")
-	default: // they are those of the page views in which it was seen
+	default: // percentiles are over the page views with the function
 		out.value, out.views = metricOf(one, b.Metric), found[0].Reach
 	}
 	if len(found) > 1 {
@@ -261,7 +261,7 @@ func (e *evaluation) ofFunction(b *Budget, sel selection.Selection) (measured, e
 	return out, nil
 }
 
-// sumOf says that a value is a sum of several.
+// sumOf explains that a value is a sum over n parts.
 func sumOf(n int, what string) string { return fmt.Sprintf("sum of %d %s", n, what) }
 
 // meanOf returns the time that functions take together, in milliseconds per page view. If

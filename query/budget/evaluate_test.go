@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// noon is when the tests take place.
+// noon is the time of the tests.
 var noon = time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC)
 
 // view is the trace of a page view. Every other one has the feature search, every third the
@@ -122,7 +122,7 @@ const fieldBudgets = `
   - {name: label, label: [navigation=reload], metric: mean, limit: 60s}
 `
 
-// What is said of budgets is what a report says.
+// Values of budgets are equal to the values of a report.
 func TestEvaluate(t *testing.T) {
 	l := field(t)
 	report := func(sel selection.Selection) query.PageReport {
@@ -182,7 +182,7 @@ func TestEvaluate(t *testing.T) {
 	}{
 		"nothing": {NoData, ""}, "nowhere": {NoData, ""}, "all": {OK, ""}, "more": {TooFew, ""}, "two": {OK, "sum of 3 functions"},
 		"two p75": {Failed, "3 functions have this name, and percentiles do not add up"}, "missing": {OK, "was not seen"},
-		"label":     {Failed, "navigation|not by the label that is asked for"},
+		"label":     {Failed, "navigation|not by this label"},
 		"draw slow": {OK, ""}, "draw slow p75": {Failed, "no percentiles: distributions of functions are kept by page and release alone"},
 	} {
 		_, second, _ := strings.Cut(want.text, "|")
@@ -195,13 +195,13 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// near reports whether two estimates are the same, but for how sums were rounded.
+// near reports whether two estimates are the same except for rounding.
 func near(a, b query.Estimate) bool {
 	is := func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*max(1, math.Abs(y)) }
 	return is(a.Value, b.Value) && is(a.Low, b.Low) && is(a.High, b.High)
 }
 
-// counting is a source that counts what it is asked, and can fail.
+// counting is a source that counts its queries, and can fail.
 type counting struct {
 	query.Source
 	series, tops int
@@ -233,7 +233,7 @@ func TestEvaluateAsksOnce(t *testing.T) {
 `
 	evaluate(t, src, file)
 	if src.series != 2 || src.tops != 1 {
-		t.Errorf("%d series and %d lists of functions were asked for", src.series, src.tops)
+		t.Errorf("got %d queries for series and %d for functions", src.series, src.tops)
 	}
 	src.err = errors.New("broken")
 	got := evaluate(t, src, file)

@@ -18,18 +18,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// File is a file of budgets.
+// File holds the contents of a file of budgets.
 type File struct {
 	Budgets  []Budget
 	Features feature.Rules
-	Watch    watch.Settings // which changes are looked for
-	MaxCost  cost.Limits    // what profiling may cost visitors
+	Watch    watch.Settings // settings of change detection
+	MaxCost  cost.Limits    // limits for the cost of profiling
 }
 
 // Metric is the limited quantity.
 type Metric string
 
-// The metrics. Times are milliseconds per page view.
+// Metrics. Times are in ms per page view.
 const (
 	P50   Metric = "p50"
 	P75   Metric = "p75"
@@ -42,7 +42,7 @@ const (
 // [rollup.VitalKinds].
 type Kind string
 
-// The kinds of time, for pages and features, and for functions.
+// Kinds of time for pages, features and functions.
 const (
 	Time      Kind = "time"
 	LongTasks Kind = "long_tasks" // tasks of 50 ms and more
@@ -63,8 +63,8 @@ type Budget struct {
 	Of       Kind    // "" for Reach
 	Limit    float64 // ms, percent for Reach, or a score for cls
 	MinViews int64
-	Since    string // a duration
-	Line     int    // of the file, from 1
+	Since    string // a duration, such as 24h
+	Line     int    // line in the file, from 1
 	// Hysteresis is a share of the limit: the value of an exceeded budget must fall below the limit
 	// by this much for it to be ok again.
 	Hysteresis float64
@@ -83,11 +83,11 @@ type Code struct {
 }
 
 const (
-	// MaxBudgets bounds the budgets of a file, as each needs several time series.
+	// MaxBudgets limits the budgets of a file, because each needs several time series.
 	MaxBudgets = 500
-	// maxText bounds each text, in bytes.
+	// maxText is the maximum length of a text, in bytes.
 	maxText = 500
-	// maxLabels bounds the conditions of a budget.
+	// maxLabels limits the conditions of a budget.
 	maxLabels = 10
 
 	defaultMinViews   = 100
@@ -159,13 +159,13 @@ func parseFeatures(list strictyaml.Value) (feature.Rules, error) {
 		return feature.Rules{}, err
 	}
 	all, err := feature.NewRules(rules)
-	if err != nil { // there are too many
+	if err != nil { // too many rules
 		err = list.Errorf("%w", err)
 	}
 	return all, err
 }
 
-// texts reads the text fields. They must not be empty.
+// texts parses the text fields, which must not be empty.
 func texts(fields map[string]strictyaml.Value, to map[string]*string) error {
 	for key, field := range to {
 		v, there := fields[key]
@@ -219,7 +219,7 @@ func parseBudget(item strictyaml.Value) (b Budget, err error) {
 	return b, b.setBounds(fields)
 }
 
-// parseFunction reads a name, or a mapping with a name and the pattern of a resource.
+// parseFunction parses a name, or a mapping with a name and the pattern of a resource.
 func parseFunction(v strictyaml.Value) (*Function, error) {
 	if v == (strictyaml.Value{}) {
 		return nil, nil
@@ -255,7 +255,7 @@ func parseLabels(list strictyaml.Value) (where []selection.Matcher, err error) {
 	return where, err
 }
 
-// setMetric reads the limited quantity and the limit.
+// setMetric parses the metric, the kind of time and the limit.
 func (b *Budget) setMetric(metric, of, limit string) error {
 	b.Metric, b.Of = Metric(metric), Kind(of)
 	if b.Code != nil && b.Function != nil {
@@ -305,7 +305,7 @@ func (b *Budget) setMetric(metric, of, limit string) error {
 	return nil
 }
 
-// setVital reads the limit of a Web Vital.
+// setVital parses the limit of a Web Vital.
 func (b *Budget) setVital(metric, limit string) error {
 	kind, _ := rollup.VitalKindOf(string(b.Of))
 	switch {
@@ -332,13 +332,13 @@ func (b *Budget) setVital(metric, limit string) error {
 	return nil
 }
 
-// vital reports whether b limits a Web Vital, and whether that is a score and not a time.
+// vital returns the Web Vital that b limits, if any.
 func (b *Budget) vital() (vital, score bool) {
 	kind, vital := rollup.VitalKindOf(string(b.Of))
 	return vital, kind.Score
 }
 
-// setBounds reads the requirements for a verdict.
+// setBounds parses the requirements for a verdict.
 func (b *Budget) setBounds(fields map[string]strictyaml.Value) error {
 	b.MinViews, b.Hysteresis = defaultMinViews, defaultHysteresis
 	if v, there := fields["min_views"]; there {
@@ -371,7 +371,7 @@ func (b *Budget) setBounds(fields map[string]strictyaml.Value) error {
 	return nil
 }
 
-// ParsePercent reads a percentage from 0% to 100%.
+// ParsePercent parses a percentage from 0% to 100%.
 func ParsePercent(text string) (float64, error) {
 	number, ok := strings.CutSuffix(text, "%")
 	f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)

@@ -67,7 +67,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// brokenFiles are files that are refused, and what their errors say.
+// brokenFiles maps invalid files to their errors.
 var brokenFiles = []struct{ name, file, want string }{
 	{"empty", "", "neither budgets, features, watch nor max_cost"},
 	{"watched kind", "watch: {of: [pages]}", `watch: of: "pages" is none of page, feature, function, vital`},
@@ -155,7 +155,7 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// What is read is within its bounds, and can be asked for.
+// Parsed budgets are within their limits, and their queries are valid.
 func FuzzParse(f *testing.F) {
 	f.Add(everything)
 	for _, test := range brokenFiles {

@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// parseMaxCost reads what profiling may cost, see docs/cost.md.
+// parseMaxCost parses the limits for the cost of profiling, see docs/cost.md.
 func parseMaxCost(v strictyaml.Value) (l cost.Limits, err error) {
 	if v == (strictyaml.Value{}) {
 		return l, nil
@@ -49,7 +49,7 @@ func parseMaxCost(v strictyaml.Value) (l cost.Limits, err error) {
 	return l, nil
 }
 
-// parseCostLimit reads a limit of a Web Vital: a percentage, a time, or a score of cls.
+// parseCostLimit parses the limit of a Web Vital: a percentage, a time, or a score for cls.
 func parseCostLimit(vital string, v strictyaml.Value) (cost.Limit, error) {
 	l := cost.Limit{Vital: vital}
 	kind, _ := rollup.VitalKindOf(vital)

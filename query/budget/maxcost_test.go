@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/cost"
 )
 
-// A file may say what profiling may cost, and nothing else.
+// A file may consist of max_cost alone.
 func TestMaxCost(t *testing.T) {
 	f, err := Parse(strings.NewReader("max_cost:\n  inp: 4ms\n  lcp: 2%\n  cls: 0.01\n  since: 2026-11-27T12:00:00Z\n"))
 	if err != nil {

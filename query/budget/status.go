@@ -10,11 +10,11 @@ import (
 // Verdict is the result of a budget.
 type Verdict string
 
-// The verdicts.
+// Verdicts of a budget.
 const (
 	OK     Verdict = "ok"
-	Blown  Verdict = "blown"         // the value is over the limit, or was and is not far enough below it
-	TooFew Verdict = "too few views" // to say anything
+	Blown  Verdict = "blown"         // the value exceeds the limit, or did and is not yet below the hysteresis
+	TooFew Verdict = "too few views" // for a verdict
 	NoData Verdict = "no data"
 	Failed Verdict = "error" // the budget cannot be evaluated; see Text
 )
@@ -38,15 +38,15 @@ type Status struct {
 	Hysteresis float64 `json:"hysteresis"`
 
 	Verdict Verdict `json:"status"`
-	// Blown is the last verdict that could be given: the one that alerts use.
+	// Blown is the last known verdict, which alerts use.
 	Blown bool `json:"blown"`
-	// Sure says that the interval of the value lies on one side of the limit.
+	// Sure reports whether the whole interval of the value lies on one side of the limit.
 	Sure  bool            `json:"sure"`
 	Value *query.Estimate `json:"value,omitempty"` // nil if unknown
-	Views int64           `json:"views"`           // page views behind the value
+	Views int64           `json:"views"`           // page views that the value is based on
 	Text  string          `json:"text,omitempty"`  // an explanation
-	Line  int             `json:"-"`               // of the file, from 1
-	// Warnings name data of the store that could not be read.
+	Line  int             `json:"-"`               // line in the file, from 1
+	// Warnings lists data of the store that could not be read.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -97,8 +97,8 @@ func (s *Status) What() string {
 	return strings.Join(words, " ")
 }
 
-// Judge sets the verdict for a known value: whether it exceeds the limit, and whether its
-// whole interval does.
+// Judge sets the verdict for a known value: Blown if it exceeds the limit. Sure is set if the whole
+// interval is on the same side.
 func (s *Status) Judge() {
 	v := s.Value
 	switch {

@@ -36,15 +36,15 @@ func TestState(t *testing.T) {
 	var state State
 	for i, step := range []struct {
 		value float64
-		views int64 // 0: it can not be answered
+		views int64 // 0: the query fails
 		want  Verdict
 		blown bool
 	}{
-		{95, 200, OK, false}, // it was never blown
+		{95, 200, OK, false}, // never blown before
 		{101, 200, Blown, true},
 		{100, 200, Blown, true}, // within the limit, and not far enough below it
 		{90, 200, Blown, true},
-		{50, 99, TooFew, true}, // which says nothing
+		{50, 99, TooFew, true}, // no verdict
 		{0, 0, Failed, true},
 		{89, 200, OK, false},
 		{95, 200, OK, false},

@@ -10,10 +10,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 )
 
-// maxWatched bounds the patterns of pages that are watched.
+// maxWatched limits the patterns of watched pages.
 const maxWatched = 100
 
-// parseWatch reads which changes are looked for, see docs/changes.md.
+// parseWatch parses the settings of change detection, see docs/changes.md.
 func parseWatch(v strictyaml.Value) (s watch.Settings, err error) {
 	if v == (strictyaml.Value{}) {
 		return s, nil

@@ -10,14 +10,16 @@ import (
 )
 
 const (
-	// byReach is the part of a change that page views with the function must explain, and what must be left for the time that it
-	// took in each, as parts of the logarithm of the change.
+	// byReach is the least part of a change, on a logarithmic scale, that the number of page views
+	// with the function must explain. The most is 2-byReach, so the time per such page view
+	// explains at most 1-byReach in either direction.
 	byReach = 0.8
-	// sureReach is how many standard errors the share of page views must have changed by.
+	// sureReach is the number of standard errors by which the share of page views must have
+	// changed.
 	sureReach = 3.3
 )
 
-// calls returns that a function ran in more or fewer page views, and took as long in each.
+// calls returns the cause that a function ran in more or fewer page views and took as long in each.
 func (d *delta) calls() (watch.Cause, bool) {
 	f := d.change.What.Function
 	if f == nil || d.compared == nil {

@@ -15,35 +15,40 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Evidence is what the causes of a change are found in.
+// Evidence is the data in which causes are searched.
 type Evidence struct {
-	// Before and After are the profiles of the page on which the change is largest, and of the feature if it is one that changed,
-	// from before and after it, grouped by [Keys].
+	// Before and After are profiles from before and after the change, grouped by [Keys]: of the
+	// page with the largest change, and of the feature if a feature changed.
 	Before, After *trie.Profile
-	// Edits are those between the releases; nil: no release explains the change, or there are no symbols at all.
+	// Edits lists the edits between the releases. It is nil if no release explains the change, or
+	// there are no symbols at all.
 	Edits *query.Edits
-	// Compared is the comparison of both, for how many page views a function ran in; nil: not known.
+	// Compared is the comparison of both times, which has the number of page views with a function.
+	// It is nil if unknown.
 	Compared *query.Comparison
-	// Owners say which scripts are those of others.
+	// Owners distinguishes third-party scripts.
 	Owners *owner.Rules
 }
 
-// Keys returns the labels that a change may be confined to.
+// Keys returns the labels to which a change may be confined.
 func Keys() []string { return []string{rollup.KeyBrowser, rollup.KeyConnection, rollup.KeyDevice} }
 
 const (
-	// most is how many causes there are at most.
+	// most limits the number of causes.
 	most = 3
-	// least is the least share of a change that a cause has beyond its share of the time, and mostShare the most: what has
-	// more is not the change, but moved.
+	// least is the least share of a change that a cause must have in addition to its share of the
+	// time, and mostShare the largest. Time with more is not the cause of the change, but moved.
 	least, mostShare = 0.5, 1.5
-	// alike is how far the profiles may be from the change as it was found, which has the mix of visitors taken out: by a factor.
+	// alike is the largest factor between the difference of the profiles and the change as
+	// detected, which is adjusted for the mix of visitors.
 	alike = 2
-	// only is the share of the time of a function in calls from the only one that calls it.
+	// only is the share of a function's time in calls from one caller above which it counts as the
+	// only caller.
 	only = 0.98
 )
 
-// Of returns the likeliest causes of a change, at most three, or says why there are none.
+// Of returns the most likely causes of a change, at most three, or a note with the reason if there
+// are none.
 func Of(c *watch.Change, e *Evidence) (causes []watch.Cause, note string) {
 	if c.What.Kind == watch.OfVital {
 		return nil, ""
@@ -52,7 +57,7 @@ func Of(c *watch.Change, e *Evidence) (causes []watch.Cause, note string) {
 	d.is[0], d.is[1] = d.targets(e.Edits)
 	whole := d.after.time(d.is[1]) - d.before.time(d.is[0])
 	if reported := c.Pages[0].Change.Value; whole*reported <= 0 || math.Abs(whole) > alike*math.Abs(reported) || math.Abs(whole)*alike < math.Abs(reported) {
-		return d.edited(e.Edits), "the profiles of both times differ by something else than the change, so causes of which a part of it would be known are not looked for"
+		return d.edited(e.Edits), "the difference between the profiles does not match the change, so only edits of the function itself were considered"
 	}
 	d.whole = whole
 	causes = d.edited(e.Edits)
@@ -71,17 +76,17 @@ func Of(c *watch.Change, e *Evidence) (causes []watch.Cause, note string) {
 	return nil, d.note(e.Edits, parts)
 }
 
-// delta is a change in two profiles.
+// delta is a change as the difference of two profiles.
 type delta struct {
 	change        *watch.Change
 	before, after *tree
-	is            [2]func(trie.Frame) bool // the function that changed; of a page all
+	is            [2]func(trie.Frame) bool // matches the function that changed; for a page, all functions
 	compared      *query.Comparison
-	whole         float64 // what the profiles differ by, in ms of a page view
+	whole         float64 // difference of the profiles, in ms per page view
 }
 
-// targets returns what tells the function that changed, before and after. One that is elsewhere in another release is
-// known by its symbols, or by its name and file.
+// targets returns predicates for the changed function, before and after. A function whose place
+// changed between releases is identified by its symbols, or by its name and file.
 func (d *delta) targets(e *query.Edits) (before, after func(trie.Frame) bool) {
 	f := d.change.What.Function
 	if f == nil {
@@ -99,7 +104,8 @@ func (d *delta) targets(e *query.Edits) (before, after func(trie.Frame) bool) {
 	return d.before.named(was), d.after.named(*f)
 }
 
-// edited returns that the function that changed was edited, or added: all of its time is its own.
+// edited returns the cause that the changed function itself was edited or added, which explains all
+// of its time.
 func (d *delta) edited(e *query.Edits) []watch.Cause {
 	f := d.change.What.Function
 	if e == nil || f == nil {
@@ -129,14 +135,14 @@ func (d *delta) ofFunction(x *query.EditedFunction, share float64, text string) 
 	return watch.Cause{Kind: kind, Text: text, Function: &place, Link: x.Link, Share: &compare.Estimate{Value: min(share, 1)}}
 }
 
-// note says why there is no cause.
+// note returns the reason for having no cause.
 func (d *delta) note(e *query.Edits, parts []part) string {
 	f := d.change.What.Function
 	switch {
 	case e == nil:
-		return "no label of page views has the change alone"
+		return "the change is not confined to page views with one label"
 	case f != nil && !isIn(e, f):
-		return "whether the function was edited is not known: no symbols were uploaded for it"
+		return "it is unknown whether the function was edited: no symbols were uploaded for it"
 	}
 	edited := 0
 	for i := range e.Functions {
@@ -152,7 +158,7 @@ func (d *delta) note(e *query.Edits, parts []part) string {
 		note = "the function was not edited; " + note
 	}
 	if e.Unknown > 0 {
-		note += fmt.Sprintf("; of %d functions it is not known whether they were edited", e.Unknown)
+		note += fmt.Sprintf("; for %d functions it is unknown whether they were edited", e.Unknown)
 	}
 	return note
 }
@@ -165,7 +171,8 @@ func became(k edits.Kind) string {
 	return "was " + string(k)
 }
 
-// isIn reports whether the symbols of both releases have a function. A list of edits from elsewhere does not say.
+// isIn reports whether the symbols of both releases contain a function. A list of edits from
+// another source does not tell.
 func isIn(e *query.Edits, f *compare.Place) bool {
 	all := e.All()
 	return all == nil || slices.ContainsFunc(all, func(x edits.Edit) bool { return x.After != nil && placeOf(x.After.Frame()) == *f })

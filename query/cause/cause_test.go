@@ -9,7 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/simulate/releases"
 )
 
-// Of nearly all changes with a planted cause it is the first one that is said, and nothing is said of those without one.
+// For nearly all changes with a planted cause, the first result is that cause. Changes without a
+// cause have none.
 func TestCauses(t *testing.T) {
 	const runs, views = 5, 1500
 	wrong := 0

@@ -1,8 +1,9 @@
-// Package cause finds why a change may be: an edited function, a package or a script of others with another version, a label that
-// the change is confined to, or more calls.
+// Package cause finds likely causes of a change: an edited function, another version of a package
+// or a third-party script, a label whose page views alone changed, or more calls.
 //
-// It follows the attribution of FBDetect (Yoon et al., SOSP 2024, §5.6): the share of a change that runs under a part of the code is
-// L/R, where R is what the time of all samples changed by, and L what that of the samples with the part on their stacks did. A part
-// that has much of the time anyway has as much of each change, so that only what is beyond that counts. Where nothing is sure,
-// nothing is said.
+// It follows the attribution of FBDetect (Yoon et al., SOSP 2024, §5.6). The share of a change that
+// runs under a part of the code is L/R: R is the change in the time of all samples, and L the
+// change in the time of samples with the part on their stacks. A part with a large share of the
+// time also has a large share of each change, so only the share beyond that counts. The package
+// reports only causes that are certain enough.
 package cause

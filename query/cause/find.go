@@ -12,11 +12,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// history is how long before a change without a release is what it is compared with.
+// history is the length of the time before a change without a release that is compared.
 const history = 14 * 24 * time.Hour
 
-// Find looks for the causes of a change in what is stored. The profiles of both times and, of a change by a release, the edits are
-// read: that takes as long as a comparison of both.
+// Find searches the causes of a change in stored data. It reads the profiles of both times and, if
+// a release caused the change, the edits. This takes as long as a comparison of both.
 func Find(ctx context.Context, source query.Local, c *watch.Change, now time.Time) (causes []watch.Cause, note string, err error) {
 	if c.What.Kind == watch.OfVital || len(c.Pages) == 0 {
 		return nil, "", nil
@@ -29,7 +29,7 @@ func Find(ctx context.Context, source query.Local, c *watch.Change, now time.Tim
 			return nil, "", fmt.Errorf("read edits: %w", err)
 		}
 		if e.Edits = &x; len(x.Missing) > 0 {
-			e.Edits, note = nil, fmt.Sprintf("which functions were edited is not known: release %s: %s", x.Missing[0].Release, x.Missing[0].Problem)
+			e.Edits, note = nil, fmt.Sprintf("it is unknown which functions were edited: release %s: %s", x.Missing[0].Release, x.Missing[0].Problem)
 		}
 	}
 	q, err := sides(ctx, source, c, now)
@@ -66,7 +66,7 @@ func Find(ctx context.Context, source query.Local, c *watch.Change, now time.Tim
 	return causes, note, nil
 }
 
-// mostCommits is how many commits a cause names.
+// mostCommits limits the commits of a cause.
 const mostCommits = 3
 
 // commitsOf returns the newest commits that edit the file of a cause.
@@ -81,8 +81,8 @@ func commitsOf(c *watch.Cause, h *naming.History) (out []watch.Commit) {
 	return out
 }
 
-// sides returns what is from before a change, and what is from after it, at the same hours of the day. Releases that ran at once
-// are compared at one time.
+// sides returns the time before and the time after a change, at the same hours of the day. Releases
+// that ran concurrently are compared over the same time.
 func sides(ctx context.Context, source query.Local, c *watch.Change, now time.Time) (q query.CompareQuery, err error) {
 	q.B = selection.Selection{Page: c.Pages[0].Page, Feature: c.What.Feature, Since: c.Begin, Until: now, GroupBy: Keys()}
 	q.A = q.B

@@ -10,14 +10,16 @@ import (
 )
 
 const (
-	// confined is how much of a change may be left without the page views of a label that it is confined to, and certain how much
-	// the half of the interval of that.
+	// confined is the largest part of a change that may remain without the page views of its label,
+	// and certain the largest half width of its interval.
 	confined, certain = 0.25, 0.4
-	// leastViews and mostViews are the share of page views that a label has, of one that a change can be confined to.
+	// leastViews and mostViews are the limits for the share of page views of a label to which a
+	// change can be confined.
 	leastViews, mostViews = 0.02, 0.9
 )
 
-// cell is the time of what changed in page views with one value of a label, or without.
+// cell is the time of the changed code in page views with one value of a label, or without the
+// label.
 type cell struct{ ms, views float64 }
 
 func (c cell) mean() float64 {
@@ -27,8 +29,9 @@ func (c cell) mean() float64 {
 	return c.ms / c.views
 }
 
-// label returns the label that the change is confined to: without its page views there is none. What is left then has
-// the error of the change as a whole, but for the fewer page views.
+// label returns the label to which the change is confined: without its page views nothing changed.
+// The error of the remaining change is the error of the whole change, increased for the smaller
+// number of page views.
 func (d *delta) label() (watch.Cause, bool) {
 	p := &d.change.Pages[0]
 	if p.Change.Low == nil || p.Change.High == nil {
@@ -62,14 +65,15 @@ func (d *delta) label() (watch.Cause, bool) {
 			best = watch.Cause{Kind: watch.CauseLabel, Label: &watch.Label{Key: key, Value: value},
 				Text: fmt.Sprintf("only page views with %s %s have the change, which are %.0f %% of all: the others changed by %s ms (±%s)", key, value, 100*share, terminal.Signed(left), terminal.Number(error))}
 			if had.views == 0 {
-				best.Text += "; before there were none with it"
+				best.Text += "; there were none before the change"
 			}
 		}
 	}
 	return best, found
 }
 
-// byLabel returns the time of the frames that is takes by the value of a label, and of all.
+// byLabel returns the time of the frames for which is returns true, by the value of a label, and
+// over all.
 func (t *tree) byLabel(key string, is func(trie.Frame) bool) (of map[string]cell, all cell) {
 	takes := make([]bool, len(t.p.Nodes))
 	for n := range takes {

@@ -7,9 +7,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Owner returns a function that returns the owner and the team of the function that changed, by the
-// rules of a source and the symbols of the release with the change. Both are empty if a change is of
-// no function.
+// Owner returns a function that returns the owner and the team of a changed function, by the rules
+// of a source and the symbols of the release with the change. Both are empty if the change is not
+// of a function.
 func Owner(source query.Local) func(*watch.Change) (name, team string) {
 	return func(c *watch.Change) (name, team string) {
 		f := c.What.Function

@@ -16,29 +16,30 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// part is code that differs between both times: a function, a package with another version, or a script of others.
+// part is code that differs between both times: a function, a package with another version, or a
+// third-party script.
 type part struct {
 	function *query.EditedFunction
 	pack     *edits.PackageChange
 	others   *others
 
 	share  float64 // of the change
-	beyond float64 // how much of it is beyond the share of the time before, from 0 to 1
-	only   bool    // it is the only one that calls the function that changed
-	steps  float64 // from where the time is up to the part
+	beyond float64 // share of the change minus share of the earlier time, from 0 to 1
+	only   bool    // it is the only caller of the changed function
+	steps  float64 // stack depth between the changed time and the part
 }
 
-// numbered are parts by how their frames are written before and after.
+// numbered indexes parts by their frames before and after.
 type numbered struct {
 	parts  []part
 	places [2]map[compare.Place]int
 	hosts  map[string]int
 }
 
-// others are the scripts of a host that have no symbols.
+// others holds the scripts of a host that have no symbols.
 type others struct {
 	host          string
-	before, after string // the address of one that has another one, if there is any
+	before, after string // URL of a script whose URL changed, if any
 }
 
 // parts returns all code that differs, with its share of the change.
@@ -116,13 +117,13 @@ func (n *numbered) addEdits(e *query.Edits) {
 	}
 }
 
-// hosts tells scripts without symbols by their host.
+// hosts identifies third-party scripts by their host.
 type hosts struct {
 	rules *owner.Rules
-	known bool // the app's scripts have symbols, so that those without are of others
+	known bool // the app's scripts have symbols, so scripts without are third-party
 }
 
-// host returns the host of the script of a frame; "" if it is none of others.
+// host returns the host of the script of a frame, or "" if the script is not third-party.
 func (h hosts) host(f trie.Frame) string {
 	switch o := h.rules.Of(f, owner.Origin{}); {
 	case o.Kind == owner.ThirdParty:
@@ -135,7 +136,7 @@ func (h hosts) host(f trie.Frame) string {
 	return ""
 }
 
-// addOthers adds the hosts of scripts of others, and which of their scripts has another address.
+// addOthers adds the hosts of third-party scripts, with a script whose URL changed.
 func (n *numbered) addOthers(d *delta, of hosts) {
 	a, b := scriptsOf(d.before.p, of), scriptsOf(d.after.p, of)
 	for _, host := range slices.Sorted(maps.Keys(b)) {
@@ -152,7 +153,7 @@ func (n *numbered) addOthers(d *delta, of hosts) {
 	}
 }
 
-// scriptsOf returns the scripts of others in a profile by their host, sorted.
+// scriptsOf returns the third-party scripts in a profile by their host, sorted.
 func scriptsOf(p *trie.Profile, of hosts) map[string][]string {
 	out := map[string][]string{}
 	for i := range p.Frames {
@@ -167,7 +168,7 @@ func scriptsOf(p *trie.Profile, of hosts) map[string][]string {
 	return out
 }
 
-// scored returns the parts that explain a change, the likeliest first.
+// scored returns the parts that explain a change, the most likely first.
 func (d *delta) scored(parts []part) (causes []watch.Cause) {
 	parts = slices.DeleteFunc(slices.Clone(parts), func(p part) bool {
 		return p.share < least || p.share > mostShare || p.beyond < least && !p.only

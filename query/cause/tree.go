@@ -5,7 +5,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// tree is a profile with the self time of its nodes, in ms of a page view.
+// tree is a profile with the self time of its nodes, in ms per page view.
 type tree struct {
 	p    *trie.Profile
 	self []float64
@@ -22,7 +22,7 @@ func treeOf(p *trie.Profile) *tree {
 
 func perView(us, views int64) float64 { return float64(us) / 1e3 / float64(max(views, 1)) }
 
-// time returns the self time of the frames that is takes.
+// time returns the self time of the frames for which is returns true.
 func (t *tree) time(is func(trie.Frame) bool) (ms float64) {
 	for n, self := range t.self {
 		if self != 0 && is(t.p.Frame(trie.NodeID(n))) {
@@ -32,7 +32,8 @@ func (t *tree) time(is func(trie.Frame) bool) (ms float64) {
 	return ms
 }
 
-// named returns what tells a function in a tree: its place or, where nothing is at it, its name and file.
+// named returns a predicate for a function in a tree: by its place or, if no function is at the
+// place, by name and file.
 func (t *tree) named(place compare.Place) func(trie.Frame) bool {
 	for i := range t.p.Frames {
 		if placeOf(t.p.FrameOf(trie.FrameID(i))) == place {
@@ -43,21 +44,22 @@ func (t *tree) named(place compare.Place) func(trie.Frame) bool {
 	return func(f trie.Frame) bool { return f.Name == place.Name && compare.StableURL(f.Resource) == file }
 }
 
-// under is the time of some frames that runs under a part.
+// under is the part of the changed time that runs under a part of the code.
 type under struct {
 	all    float64 // ms, with the part on the stack or as the function itself
-	direct float64 // of that with the part as the function itself or its caller
-	steps  float64 // from the functions up to the part, each weighted by its time
+	direct float64 // of all: with the part as the function itself or its direct caller
+	steps  float64 // stack depth from the functions to the part, weighted by time
 }
 
-// split returns of each part the time of the frames that is takes. partOf numbers the parts of a frame, -1 if it is in none.
+// split returns, for each part, the time of the frames for which is returns true. partOf returns
+// the index of a frame's part, or -1.
 func (t *tree) split(is func(trie.Frame) bool, partOf func(trie.Frame) int, parts int) []under {
 	out := make([]under, parts)
 	of := make([]int, len(t.p.Frames))
 	for i := range of {
 		of[i] = partOf(t.p.FrameOf(trie.FrameID(i)))
 	}
-	var seen []int // parts on the stack that is walked
+	var seen []int // parts on the current stack
 	for n, self := range t.self {
 		if self == 0 || n == 0 || !is(t.p.Frame(trie.NodeID(n))) {
 			continue

@@ -6,10 +6,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Adjust returns the call trees of both sides as [Compare] has their means: each for the page views
-// of A in the strata that both sides have, and B with A's traffic and browser versions. stratumOf
-// gives the stratum of a group of page views by its labels; the groups are joined. strata are those
-// of the comparison, for the effects of browser versions. With too few page views, both are as measured.
+// Adjust returns the call trees of both sides with the same adjustment as the means of [Compare]:
+// the page views of A in the strata that both sides have, and B with A's traffic and browser
+// versions. stratumOf returns the stratum of a group of page views from its labels; Adjust merges
+// the groups. strata are the strata of the comparison, for the effects of browser versions. With
+// too few page views, both trees are as measured.
 func Adjust(a, b *trie.Profile, stratumOf func(trie.Labels) trie.Labels, strata []Stratum, o Options) (adjustedA, adjustedB *trie.Profile) {
 	index := map[string]int{}
 	var in Input
@@ -25,7 +26,7 @@ func Adjust(a, b *trie.Profile, stratumOf func(trie.Labels) trie.Labels, strata 
 		return i
 	}
 	for i := range a.Groups {
-		s := stratum(&a.Groups[i]) // which makes the slice longer
+		s := stratum(&a.Groups[i]) // extends the slice
 		in.A.Views[s] += float64(a.Groups[i].Coverage.Views)
 	}
 	for i := range b.Groups {
@@ -40,7 +41,7 @@ func Adjust(a, b *trie.Profile, stratumOf func(trie.Labels) trie.Labels, strata 
 	for _, s := range strata {
 		effects[fmt.Sprint(s.Labels)] = s.Browser
 	}
-	effect := make([]float64, len(c.views)) // by cell: the strata of one have the same
+	effect := make([]float64, len(c.views)) // by cell; all strata of a cell have the same effect
 	for s, cell := range c.cellOf {
 		if cell >= 0 {
 			effect[cell] = effects[fmt.Sprint(labelMap(in.Strata[s]))]

@@ -8,9 +8,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Align returns the profile of another selection as one to be shown beside p: functions that
-// only stand somewhere else are where they are in p. One that is no more in p, and stood
-// where another one is now, has " (gone)" after its name, so that the two are not one.
+// Align returns other, the profile of another selection, for display next to p. Functions whose
+// place changed have their place in p. If another function took the place of a function that p
+// lacks, the name of the lost one gets the suffix " (gone)", so that the two are not merged.
 func Align(other, p *trie.Profile) *trie.Profile {
 	to := places(framesOf(other), framesOf(p))
 	if len(to) == 0 {
@@ -31,7 +31,7 @@ func Align(other, p *trie.Profile) *trie.Profile {
 	})
 }
 
-// framesOf returns the frames of a profile, each once, by place.
+// framesOf returns the distinct frames of a profile, by place.
 func framesOf(p *trie.Profile) []trie.Frame {
 	frames := make([]trie.Frame, len(p.Frames))
 	for i := range frames {

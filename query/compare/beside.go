@@ -9,40 +9,42 @@ import (
 // beside is a function and the rest of its page views' JavaScript, cell by cell.
 //
 // A slow device or a long visit makes the function x and the rest c slower alike, so c is a
-// covariate. Its effect is the elasticity λ: with one more percent of c, x has λ percent more. In a
-// cell, with q the mean of x divided by that of c over both sides, the change at an equal rest is
+// covariate. Its effect is the elasticity λ: if c is 1 % larger, x is λ percent larger. In a cell,
+// with q the mean of x divided by the mean of c over both sides, the change relative to the rest is
 //
 //	(x_B - x_A) - λ·q·(c_B - c_A)
 //
-// with means of page views, and the changes of cells are added up as those of pages are, by weight.
-// λ is 1 for what grows like the rest, and 0 for what runs once whatever
-// the visitor does; the λ with the smallest variance (analysis of covariance) lies between for most
-// functions. Which one is right for a change of c, nobody knows: c may have changed because the page
-// became slower as a whole, or because visits became longer. So the function has changed only if it
-// has for all λ from the best to 1: the change is linear in λ, so its ends are tested.
+// with means over page views. The changes of cells are added with the weights that pages have. λ is
+// 1 for a function that grows with the rest, and 0 for one that runs once whatever the visitor
+// does. The λ with the smallest variance (analysis of covariance) lies between for most functions.
+// The data does not tell which λ is right for a change of c: the page may have become slower as a
+// whole, or visits longer. So the function has changed only if it has for all λ from the best to 1.
+// The change is linear in λ, so testing both ends is enough.
 //
-// Slow devices vary by more ms than fast ones. A change by as many percent everywhere is found with
-// fewer page views if cells weigh by the precision of their percentages, a change on slow devices
-// alone if they weigh by page views. Both are tested, each at half of the level.
+// The time on slow devices varies by more ms than on fast ones. If a change has the same percentage
+// everywhere, it is found with fewer page views if cells weigh by the precision of their
+// percentages. A change on slow devices alone is found with fewer page views if cells weigh by page
+// views. Both are tested, each at half of the level.
 type beside struct {
 	change *Change
-	plain  float64 // its p without regard to the rest
+	plain  float64 // p of the plain change
 	cells  []besideCell
 	best   float64   // the λ with the smallest variance, from 0 to 1
-	even   []float64 // by cell: weights for a change by as many percent everywhere
-	// versions is the deviation by browser versions, with weights by page views and with even ones.
+	even   []float64 // by cell: weights for a change of the same percentage everywhere
+	// versions is the deviation by browser versions, with weights by page views and with even
+	// weights.
 	versions [2]deviation
-	own      []apart // what the function contributes to the change of c, by cell, if it is known to have changed
+	own      []apart // by cell: contribution to the change of c, if the function changed
 	size     float64 // its z, at the last test
-	lambda   float64 // at which that was
+	lambda   float64 // λ of that test
 }
 
-// besideCell is a function in a cell. The means are ms of a page view.
+// besideCell is a function in a cell. Means are in ms per page view.
 type besideCell struct {
 	cell   int
 	weight float64
 	n      both
-	x, c   float64 // B's means less A's
+	x, c   float64 // B's means minus A's
 	mean   float64 // of the function, over both sides
 	meanB  float64 // of the function, in B
 	q      float64
@@ -60,7 +62,8 @@ func (v covariances) residual(slope float64) float64 {
 // apart is a difference of means with its variance.
 type apart struct{ value, variance float64 }
 
-// besideOf returns the data of a function, or nil if its products are unknown, or there is no rest.
+// besideOf returns the data of a function, or nil if its products are unknown or the page view has
+// no other JavaScript.
 func (c *comparison) besideOf(f *FunctionChange, in Input) *beside {
 	a, b := in.self(f.pair)
 	if !f.tested || f.Unadjusted || unknownProduct(a) || unknownProduct(b) {
@@ -95,12 +98,12 @@ func (c *comparison) besideOf(f *FunctionChange, in Input) *beside {
 	return of
 }
 
-// evenly sets even: the inverse variances of relative changes, in ms of the same mean as weights by
-// page views. The variance that a few page views of a cell happen to have counts from a quarter of
-// that of all on.
+// evenly sets even: the inverse variances of relative changes, converted to weights by page views.
+// The variance of a cell has a lower bound of a quarter of the overall variance, because a few page
+// views can happen to have a small one.
 func (of *beside) evenly() {
 	var squares, all, weighted, mean float64
-	variances := make([]float64, len(of.cells)) // of relative changes, for one page view a side
+	variances := make([]float64, len(of.cells)) // of relative changes, for one page view per side
 	for i := range of.cells {
 		x := &of.cells[i]
 		slope := of.best * x.q
@@ -120,7 +123,7 @@ func (of *beside) evenly() {
 	}
 }
 
-// unknownProduct reports whether an amount has no product with all time of its page views.
+// unknownProduct reports whether an amount lacks its product with the total time of the page view.
 func unknownProduct(amounts []Amount) bool {
 	return slices.ContainsFunc(amounts, func(x Amount) bool { return x.Sum > 0 && x.Product <= 0 })
 }
@@ -131,13 +134,13 @@ func covariancesOf(x, page Amount, n float64) (v covariances) {
 	v.x = variance(x, n)
 	v.c = max(page.Squares-2*x.Product+x.Squares-rest*rest/n, 0) / (n - 1)
 	v.xc = (x.Product - x.Squares - x.Sum*rest/n) / (n - 1)
-	bound := math.Sqrt(v.x * v.c) // sums of older functions may be bounds
+	bound := math.Sqrt(v.x * v.c) // the sums of older functions may be upper bounds
 	v.xc = min(max(v.xc, -bound), bound)
 	return v
 }
 
-// at returns the change at an equal rest for a λ, with even weights or those by page views. shift is, by cell, the part of the rest's change
-// that other functions are known to have made.
+// at returns the change relative to the rest for a λ, with even weights or weights by page views.
+// shift is, by cell, the part of the rest's change that other functions are known to have caused.
 func (of *beside) at(lambda float64, even bool, shift []apart) (value float64, d deviation) {
 	var welch, pooled, spread float64
 	versions := of.versions[0]
@@ -168,7 +171,7 @@ func (of *beside) at(lambda float64, even bool, shift []apart) (value float64, d
 	return value, d
 }
 
-// test sets what decides about the function. It returns false if nothing can be said.
+// test sets the decisive estimate of the function. It returns false if there is none.
 func (of *beside) test(shift []apart) bool {
 	x := of.change
 	x.Beside, x.P = nil, of.plain
@@ -186,8 +189,9 @@ func (of *beside) test(shift []apart) bool {
 	return true
 }
 
-// scale returns the factor for a decrease. With it, the decrease divided by A's mean is the decrease
-// divided by B's mean before the decrease, so it is never more than 100 %. The factor is 1 for an increase.
+// scale returns the factor for a decrease. With it, the decrease divided by A's mean is the
+// decrease divided by B's mean before the decrease, so it is never more than 100 %. The factor is 1
+// for an increase.
 func (of *beside) scale(value float64, even bool) float64 {
 	if value >= 0 || of.change.base <= 0 {
 		return 1
@@ -203,7 +207,7 @@ func (of *beside) scale(value float64, even bool) float64 {
 	return of.change.base / without
 }
 
-// least returns the change at the λ that makes it the least certain, and its p.
+// least returns the change at the least significant λ, and its p.
 func (of *beside) least(even bool, shift []apart) (value, lambda float64, d deviation, p float64) {
 	p = -1
 	first := 0.0
@@ -214,7 +218,7 @@ func (of *beside) least(even bool, shift []apart) (value, lambda float64, d devi
 		}
 		if i == 0 {
 			first = v
-		} else if first*v < 0 { // 0 is the change of a λ between them
+		} else if first*v < 0 { // a λ between them has a change of 0
 			return 0, at, deviation, 1
 		}
 		if alone := studentTail(v/deviation.err, deviation.freedom); alone > p {
@@ -235,12 +239,13 @@ func (in Input) self(p pair) (a, b []Amount) {
 	return a, b
 }
 
-// mostTaken bounds how much is taken out of the rest: the sum of the ratios of functions to their rests. If more changed, there is
-// nothing that others can be beside, and what each contributed, which depends on all others, has no solution.
+// mostTaken limits how much is subtracted from the rest: the sum of the ratios of functions to
+// their rests. Beyond it, too little of the page is unchanged to compare with, and the equations
+// for the contributions of functions, which depend on each other, have no solution.
 const mostTaken = 0.9
 
-// ratio returns the time of the function divided by that of its rest, over all cells, times the largest λ: how much a change of the
-// rest is one of the function.
+// ratio returns the time of the function divided by the time of its rest, over all cells, times the
+// largest λ: how much a change of the rest changes the function.
 func (of *beside) ratio() float64 {
 	var x, rest float64
 	for i := range of.cells {
@@ -253,13 +258,14 @@ func (of *beside) ratio() float64 {
 	return max(of.best, 1) * ratio(x, rest)
 }
 
-// mostChanged bounds how many functions are taken to have changed the rest of the others.
+// mostChanged limits how many functions are subtracted from the rest of the others.
 const mostChanged = 200
 
-// besides tests functions at an equal rest of their page views.
+// besides tests functions relative to the rest of their page views.
 //
-// A function that changed a lot changes the rest of all others, which did not change. So the most
-// certain change is taken out of the rest of the others, then the next one, until there is none.
+// A function that changed a lot also changes the rest of functions that did not change. So besides
+// subtracts the most significant change from the rest of the others, then the next one, until no
+// significant change is left.
 func (c *comparison) besides(in Input, functions []FunctionChange, share float64) {
 	var all []*beside
 	for i := range functions {
@@ -268,7 +274,7 @@ func (c *comparison) besides(in Input, functions []FunctionChange, share float64
 		}
 	}
 	taken := 0.0
-	total := make([]apart, len(c.views)) // what functions are known to have changed, by cell
+	total := make([]apart, len(c.views)) // changes by functions found so far, by cell
 	families := c.families(functions, share)
 	for range mostChanged {
 		all = slices.DeleteFunc(all, func(of *beside) bool { return !of.test(of.without(total)) })
@@ -295,7 +301,7 @@ func (c *comparison) besides(in Input, functions []FunctionChange, share float64
 }
 
 // contributions returns, by cell, what the functions that changed contributed to the change of all
-// JavaScript. total is what they did as far as was known before.
+// JavaScript. total is the sum of their contributions found so far.
 func (c *comparison) contributions(all []*beside, total []apart) []apart {
 	out := make([]apart, len(c.views))
 	for _, of := range all {
@@ -312,8 +318,8 @@ func (c *comparison) contributions(all []*beside, total []apart) []apart {
 	return out
 }
 
-// contribution returns what the function itself contributed, by cell of it. It is that of the least certain change: at another λ,
-// what is a change of all of the page would be one of each function.
+// contribution returns the function's own contribution, by its cells. It uses the least significant
+// change: at another λ, a change of the whole page would count as a change of each function.
 func (of *beside) contribution(shift []apart) []apart {
 	own := make([]apart, len(of.cells))
 	for i := range of.cells {
@@ -325,7 +331,7 @@ func (of *beside) contribution(shift []apart) []apart {
 	return own
 }
 
-// without returns total without what the function itself contributed.
+// without returns total minus the function's own contribution.
 func (of *beside) without(total []apart) []apart {
 	if len(of.own) == 0 {
 		return total

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// visit is the times of one page view: of a function and of the rest.
+// visit holds the times of one page view: of a function and of the rest.
 type visit struct{ x, c float64 }
 
 func sideOfVisits(visits []visit) (s Side) {
@@ -24,7 +24,7 @@ func sideOfVisits(visits []visit) (s Side) {
 	return s
 }
 
-// TestBeside calculates the change at an equal rest from single page views, as its definition says.
+// TestBeside calculates the change relative to the rest from single page views, by its definition.
 func TestBeside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(32, 1))
 	mean := func(visits []visit, f func(visit) float64) (sum float64) {
@@ -61,7 +61,7 @@ func TestBeside(t *testing.T) {
 				near = min(near, math.Abs(mean(b, rest)-mean(a, rest)-f.Beside.Value))
 				spread = min(spread, math.Sqrt(square(a)+square(b)))
 			}
-			// If beta changed in the eyes of the test, it is not in the rest of alpha.
+			// If the test finds a change of beta, beta is not in the rest of alpha.
 			if beta := r.Functions[1-i]; !beta.Status.Alarm() && near > 1e-5 {
 				t.Fatalf("the change at an equal rest is %g off: %+v", near, f)
 			}
@@ -72,7 +72,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// elasticity returns the λ with the smallest variance, by search.
+// elasticity searches the λ with the smallest variance.
 func elasticity(a, b []visit, q float64) float64 {
 	variance := func(lambda float64) (sum float64) {
 		for _, of := range [][]visit{a, b} {
@@ -100,8 +100,8 @@ func elasticity(a, b []visit, q float64) float64 {
 	return (low + high) / 2
 }
 
-// TestDetectableFloor has functions that take the same part of each page view, in runs shorter than the interval of the samples: only
-// the samples vary, and no covariate takes that away.
+// TestDetectableFloor tests functions that take the same part of each page view, in runs shorter
+// than the sampling interval. Their only variance is sampling noise, which no covariate reduces.
 func TestDetectableFloor(t *testing.T) {
 	const interval, n = 10.0, 4000
 	rng := rand.New(rand.NewPCG(2, 7))

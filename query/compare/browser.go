@@ -13,24 +13,24 @@ import (
 // BrowserVersion is a version of a browser family, such as "Chrome 158".
 type BrowserVersion struct {
 	Browser string `json:"browser"`
-	// ShareA and ShareB are its shares of the page views of its family.
+	// ShareA and ShareB are the version's shares in the page views of its family.
 	ShareA float64 `json:"share_a"`
 	ShareB float64 `json:"share_b"`
-	// Effect is how much slower it runs the page than its family does, relative: 0.01 is 1 %. Low and
-	// High are its interval of 95 %.
+	// Effect is the relative difference between the page's time in this version and in its family:
+	// 0.01 is 1 % slower. Low and High are the 95 % interval.
 	Effect float64 `json:"effect"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
 }
 
-// leastShare is the least share of a browser version, on one side, that is listed.
+// leastShare is the least share, on one side, of a listed browser version.
 const leastShare = 0.01
 
-// versionMix is how the browser versions of B differ from those of A, and what that makes.
+// versionMix is the difference in browser versions between B and A, and its effect.
 type versionMix struct {
 	effects  *browsers.Effects
 	ofFamily []both      // by version: its share of the page views of its family
-	differs  [][]float64 // by cell and version: its share of B's page views in the cell, less with A's shares of versions
+	differs  [][]float64 // by cell and version: share of B's page views in the cell, minus the share with A's versions
 }
 
 // versionMixOf returns the mix of versions, or nil if the versions of a side are unknown.
@@ -105,8 +105,9 @@ func familyViews(views map[string]float64) map[string]float64 {
 	return out
 }
 
-// differing returns by how much the shares of versions differ in a cell with so many page views in B.
-// What families differ by is mix, and no family has a part in it.
+// differing returns the differences between the shares of versions in a cell, given its number of
+// page views in B. Differences between families belong to the mix effect, so only families on both
+// sides contribute.
 func differing(versions []string, a, b map[string]float64, views float64) []float64 {
 	out := make([]float64, len(versions))
 	shareA, shareB, inA, inB := familyShares(a), familyShares(b), familyViews(a), familyViews(b)
@@ -118,8 +119,8 @@ func differing(versions []string, a, b map[string]float64, views float64) []floa
 	return out
 }
 
-// shares returns by version the time in ms that B spends in it more than with A's versions, given B's
-// means of cells and the weights of cells.
+// shares returns, by version, the additional time in ms of B compared with A's versions, given B's
+// means and the weights of cells.
 func (v *versionMix) shares(means, weight []float64) []float64 {
 	out := make([]float64, len(v.ofFamily))
 	for i, mean := range means {
@@ -133,7 +134,7 @@ func (v *versionMix) shares(means, weight []float64) []float64 {
 	return out
 }
 
-// effect returns the effect of B's browser versions on the time in a cell, relative.
+// effect returns the relative effect of B's browser versions on the time in a cell.
 func (v *versionMix) effect(cell int) (value float64) {
 	if v == nil {
 		return 0
@@ -144,7 +145,7 @@ func (v *versionMix) effect(cell int) (value float64) {
 	return value
 }
 
-// versions returns the versions of both sides, those with the largest difference first.
+// versions returns the versions of both sides, the largest difference first.
 func (v *versionMix) versions() (out []BrowserVersion) {
 	if v == nil {
 		return nil
@@ -163,8 +164,8 @@ func (v *versionMix) versions() (out []BrowserVersion) {
 	return out
 }
 
-// versionWarning warns if browser versions may make half of what the interval of the total allows for.
-// It returns "" if not.
+// versionWarning returns a warning if browser versions may explain half of the width of the total's
+// interval, or "".
 func (r *Result) versionWarning() string {
 	browser, total := r.Total.Browser, r.Total.Shown
 	if browser == nil || browser.Low == nil || total.Low == nil {
@@ -174,11 +175,11 @@ func (r *Result) versionWarning() string {
 	if most < (*total.High-*total.Low)/4 {
 		return ""
 	}
-	return fmt.Sprintf("browser versions differ between A and B: up to ±%.3g ms may be theirs; their known effects are not part of the change", most)
+	return fmt.Sprintf("browser versions differ between A and B: they may explain up to ±%.3g ms; the change excludes their known effects", most)
 }
 
-// withoutVersions takes the effect of B's browser versions out of a change, whose amounts are in c.cells.
-// part reports that it is a part of the page.
+// withoutVersions subtracts the effect of B's browser versions from a change, whose amounts are in
+// c.cells. part reports whether the change is of a part of the page.
 func (c *comparison) withoutVersions(out *Change, e *estimate, part bool) {
 	if c.mixOfVersions == nil {
 		return
@@ -198,8 +199,8 @@ func (c *comparison) withoutVersions(out *Change, e *estimate, part bool) {
 	e.add(d)
 }
 
-// besides sets the deviation of a function at an equal rest of the page view. The effect on the whole
-// page is in the rest, so the function's own effect is left.
+// besides sets the deviation of a function relative to the rest of the page view. The rest contains
+// the effect on the whole page, so only the function's own effect is left.
 func (v *versionMix) besides(of *beside) {
 	if v == nil {
 		return
@@ -214,7 +215,8 @@ func (v *versionMix) besides(of *beside) {
 	}
 }
 
-// add adds the variance of an independent estimate, with the degrees of freedom of Welch and Satterthwaite.
+// add adds the variance of an independent estimate, with the degrees of freedom of Welch and
+// Satterthwaite.
 func (e *estimate) add(d deviation) {
 	sum := deviation{e.err, e.freedom, true}.plus(d)
 	e.err, e.freedom = sum.err, sum.freedom

@@ -14,8 +14,8 @@ func asText(c Change) string {
 	return string(text)
 }
 
-// versioned returns a side of one stratum whose page views take the given means by browser version,
-// with a coefficient of variation of 1, and the half of that in a function.
+// versioned returns a side of one stratum whose page views have the given means by browser version,
+// with a coefficient of variation of 1. Half of the time is in a function.
 func versioned(views, mean map[string]float64) (s Side) {
 	var all, half Amount
 	cell := browsers.Cell{Versions: map[string]browsers.Sum{}}
@@ -54,7 +54,7 @@ func TestBrowserVersions(t *testing.T) {
 	}
 }
 
-// A version that only B has is not known to be equal.
+// A version that only B has is not assumed to be equally fast.
 func TestNewBrowserVersion(t *testing.T) {
 	mean := map[string]float64{"Chrome 157": 100, "Chrome 158": 100, "Edge 158": 100}
 	width := func(b map[string]float64) float64 {

@@ -5,30 +5,30 @@ import "math"
 // Code is the evidence for a function from the symbols of two builds.
 type Code string
 
-// The kinds of evidence. A function that was not edited needs more evidence from page views, see
+// Kinds of evidence. A function that was not edited needs more evidence from page views, see
 // [comparison.families].
 const (
-	CodeUnknown Code = ""                 // there are no symbols of one side, or each side has several builds
-	CodeEdited  Code = "edited"           // its own code differs, or one build alone has it
-	CodeCalls   Code = "calls edited"     // it is the same, and calls an edited function itself
-	CodeCalled  Code = "called by edited" // it is the same, and an edited function itself calls it
-	CodeSame    Code = "not edited"       // it is the same, and so are its callers and callees that ran
+	CodeUnknown Code = ""                 // one side has no symbols, or both sides have several builds
+	CodeEdited  Code = "edited"           // its code differs, or only one build has it
+	CodeCalls   Code = "calls edited"     // its code is the same, and it directly calls an edited function
+	CodeCalled  Code = "called by edited" // its code is the same, and an edited function directly calls it
+	CodeSame    Code = "not edited"       // its code is the same, like its callers and callees that ran
 )
 
-// NotEdited sums up the functions with [CodeSame].
+// NotEdited summarizes the functions with [CodeSame].
 type NotEdited struct {
 	Functions int `json:"functions"`
-	Changed   int `json:"changed"` // by more than noise
-	// Largest is the function of those that changed with the largest change, nil if there are none.
+	Changed   int `json:"changed"` // significantly
+	// Largest is the function with the largest significant change, or nil.
 	Largest *Place    `json:"largest,omitempty"`
 	Change  *Estimate `json:"change_ms,omitempty"` // of Largest
 }
 
-// Folded reports whether screens sum up the function in one line with the others that were not edited.
-// Without edited functions there is nothing to tell it from.
+// Folded reports whether screens show the function only in the summary of functions that were not
+// edited. If no function was edited, the summary has no purpose.
 func (r *Result) Folded(f *FunctionChange) bool { return r.NotEdited != nil && f.Code == CodeSame }
 
-// notEdited sums up the functions that were not edited, or returns nil if none was.
+// notEdited summarizes the functions that were not edited, or returns nil if there are none.
 func notEdited(functions []FunctionChange) *NotEdited {
 	var out NotEdited
 	edited := false
@@ -52,7 +52,7 @@ func notEdited(functions []FunctionChange) *NotEdited {
 	return &out
 }
 
-// codeOf returns the evidence for a pair of functions, of which one side may be missing.
+// codeOf returns the evidence for a pair of functions. One side may be missing.
 func codeOf(a, b *Function, p pair) Code {
 	switch {
 	case p.b < 0:
@@ -63,7 +63,7 @@ func codeOf(a, b *Function, p pair) Code {
 	return strongest(a.Code, b.Code)
 }
 
-// strongest returns the evidence for a function of both sides.
+// strongest combines the evidence of both sides.
 func strongest(a, b Code) Code {
 	for _, c := range [...]Code{CodeEdited, CodeCalls, CodeCalled, CodeUnknown} {
 		if a == c || b == c {
@@ -73,23 +73,23 @@ func strongest(a, b Code) Code {
 	return CodeSame
 }
 
-// family is tests that are decided together, with their share of the false discoveries.
+// family is a set of tests that are corrected together, with its share of the false discoveries.
 type family struct {
 	changes []*Change
 	share   float64
 }
 
-// The shares of the families of functions in that of all functions. A family without tests leaves its
-// share to the others.
+// Shares of the families in the false discoveries of all functions. If a family has no tests, the
+// others get its share.
 const (
 	editedShare = 4.0 / 6
 	nearShare   = 1.0 / 6 // calls edited, called by edited, unknown
 	sameShare   = 1.0 / 6
 )
 
-// families divides the tests of functions by the evidence from code: edited functions are few and
-// likely to have changed, so a family of their own finds smaller changes of them. Which family a
-// function is in, and which have tests, does not depend on a difference between the sides.
+// families divides the tests of functions by the evidence from code. Edited functions are few and
+// likely to have changed, so a separate family finds smaller changes of them. The division does not
+// depend on a difference between the sides.
 func (c *comparison) families(functions []FunctionChange, share float64) []family {
 	all := []family{{share: editedShare}, {share: nearShare}, {share: sameShare}}
 	for i := range functions {

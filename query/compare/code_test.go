@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// codedSides returns two sides with n steady functions, of which the first is slower in B by a factor.
-// code says what is known of each.
+// codedSides returns two sides with n steady functions. The first one is slower in B by a factor.
+// code returns the evidence for each.
 func codedSides(n int, factor float64, code func(i int) Code) Input {
 	side := func(factor float64) Side {
 		const views = 2000.0
@@ -29,7 +29,7 @@ func codedSides(n int, factor float64, code func(i int) Code) Input {
 	return Input{Strata: strata("a"), A: side(1), B: side(factor)}
 }
 
-// first returns a code for the first function, and another one for the rest.
+// first returns a code for the first function, and another one for the others.
 func first(n, rest Code) func(int) Code {
 	return func(i int) Code {
 		if i == 0 {
@@ -39,8 +39,8 @@ func first(n, rest Code) func(int) Code {
 	}
 }
 
-// An edited function needs less evidence than one of which nothing is known, and one that was not
-// edited needs more.
+// An edited function needs less evidence than an unknown function, and one that was not edited
+// needs more.
 func TestEditedFunctionsNeedLessEvidence(t *testing.T) {
 	level := func(code func(int) Code) float64 {
 		r := Compare(codedSides(400, 1.05, code), Options{})
@@ -67,7 +67,7 @@ func TestEditedFunctionsNeedLessEvidence(t *testing.T) {
 	}
 }
 
-// The shares of families that have tests add up to that of all functions, whichever these are.
+// The shares of families with tests add up to the share of all functions.
 func TestFamiliesShareAll(t *testing.T) {
 	c := &comparison{}
 	for mask := range 8 {
@@ -89,7 +89,7 @@ func TestFamiliesShareAll(t *testing.T) {
 	}
 }
 
-// What is known of one side alone is not known, but an edit is one on whichever side it is.
+// Evidence from one side alone is unknown, except for an edit, which counts on either side.
 func TestStrongest(t *testing.T) {
 	for _, c := range []struct{ a, b, want Code }{
 		{CodeSame, CodeSame, CodeSame}, {CodeSame, CodeUnknown, CodeUnknown}, {CodeSame, CodeCalled, CodeCalled},
@@ -101,7 +101,7 @@ func TestStrongest(t *testing.T) {
 	}
 }
 
-// Without an edited function nothing is folded: there is nothing to tell the others from.
+// Without an edited function nothing is folded, because a summary of the others has no purpose.
 func TestNotEdited(t *testing.T) {
 	same := Compare(codedSides(20, 2, first(CodeSame, CodeSame)), Options{})
 	if same.NotEdited != nil || same.Folded(&same.Functions[0]) {

@@ -19,34 +19,36 @@
 //
 // # Browser versions
 //
-// Strata have a browser without its version: each version is new for a few weeks, and few page views
-// of a release share versions with another release. But a version can be faster or slower.
-// So versions are random effects, estimated from contrasts of versions within a side, day and device
-// (package browsers). With d_m the share of version m in B less that in A, within the family, δ_m the
-// effect of the version and Σ its covariance, the change of the page is smaller by the sum of
-// d_m·δ_m·µ and has an additional variance of µ²·d'Σd, with µ the mean of B in the stratum. Versions that
-// both sides have are known and cost little; one that only B has costs the spread of versions.
-// Sides of the same time have d near 0.
+// Strata have a browser without its version: each version is new for a few weeks, and few page
+// views of a release share versions with another release. But a version can be faster or slower. So
+// versions are random effects, estimated from contrasts of versions within a side, day and device
+// (package browsers). Let d_m be the share of version m in B minus its share in A, within the
+// family, δ_m the effect of the version, Σ the covariance of the effects, and µ the mean of B in
+// the stratum. Then the change of the page is reduced by the sum of d_m·δ_m·µ and has an additional
+// variance of µ²·d'Σd. Versions on both sides have well-known effects and add little variance; a
+// version that only B has adds the full variance between versions. If both sides cover the same
+// time, d is near 0.
 //
-// Rollups have no functions by browser, so features and functions are corrected as the page is, and
-// their variance has the spread of versions, at least 1 %, once more for effects of their own. At an
-// equal rest of the page view the effect on the page is in the rest, and the function's own effect is
-// left.
+// Rollups have no functions by browser, so features and functions get the correction of the page,
+// and additional variance for effects of their own: the variance between versions, with a standard
+// deviation of at least 1 %. Relative to the rest of the page view, only a function's own effect
+// remains, because the rest contains the effect on the page.
 //
 // # Functions
 //
-// The time of a function varies with the device and with what the visitor does, as that of all others
-// does. So a function is tested at an equal rest of the page view, where sums tell how both vary
-// together ([Amount.Product]); this takes half of the page views. The result is the plain
-// change, or the change at an equal rest if only that test finds it ([Change.ByRest]). A function that
-// changed as the rest of its page views did is [WithPage], which is no alarm.
+// The time of a function varies with the device and with what the visitor does, like the time of
+// all other functions. So a function is tested relative to the rest of the page view, if the sums
+// include the covariance of both ([Amount.Product]). This test needs half of the page views. The
+// result is the plain change, or the change relative to the rest if only that test is significant
+// ([Change.ByRest]). A function that changed in proportion to the rest of its page views is
+// [WithPage], which is no alarm.
 //
 // # One number
 //
-// [Change.Shown] is the change, on every screen. [Change.Mean] are A's mean and B's with A's traffic
-// and browser versions, so they differ by exactly the change, and percentages are parts of A's mean.
-// Means as measured, the mix effect and the effect of browser versions explain the change; they are
-// no second number for it.
+// [Change.Shown] is the change that every screen shows. [Change.Mean] holds A's mean, and B's mean
+// with A's traffic and browser versions. They differ by exactly the change, and percentages are
+// relative to A's mean. The measured means, the mix effect and the effect of browser versions
+// explain the change; they are not alternatives to it.
 //
 // # False alarms
 //
@@ -58,8 +60,8 @@
 // together, are tested; this choice is independent of a difference between the sides.
 //
 // Intervals have the level at which the test was decided, so words and numbers agree: the interval
-// of a change excludes 0, and that of noise includes it. The mix effect has an interval, too. With
-// too few page views, only the measured difference is reported.
+// of a change excludes 0, and the interval of noise includes it. The mix effect has an interval,
+// too. With too few page views, only the measured difference is reported.
 package compare
 
 import (
@@ -73,7 +75,7 @@ import (
 )
 
 // Amount is the time that the page views of one stratum spent in one function, feature or page.
-// Page views without it count as 0 in means: their number is that of the stratum's views less Seen.
+// Page views without it count as 0 in means: their number is the stratum's page views minus Seen.
 type Amount struct {
 	Seen float64 // page views in which it was seen; may be unknown (0) where Sum > 0
 	Sum  float64 // ms
@@ -101,7 +103,7 @@ type Function struct {
 	Self  []Amount
 	Total float64 // ms in all views, including callees
 	Reach float64 // page views in which it was on a stack
-	Code  Code    // what symbols tell of it
+	Code  Code    // evidence from symbols
 }
 
 // Feature is the time that page views spent in a feature.
@@ -120,8 +122,8 @@ type Side struct {
 	// separate data of a function, it must not leave the function out, or the function looks new or
 	// gone: see Amount.Squares.
 	Functions []Function
-	// Versions are page views by browser version, such as "Chrome 158", by stratum, and Cells those of
-	// each day and device with their time. Without them, versions are not told from a change.
+	// Versions are page views by browser version, such as "Chrome 158", by stratum, and Cells those
+	// of each day and device with their time. Without them, versions are not told from a change.
 	Versions []map[string]float64
 	Cells    []browsers.Cell
 }
@@ -351,7 +353,7 @@ func (c *comparison) settle(x *Change, alone, level float64) {
 	}
 	x.Status = c.status(x, level)
 	if x.Status == WithinNoise && x.P <= level {
-		x.Beside = nil // what is measured does not agree with it
+		x.Beside = nil // contradicts the measured change
 	}
 	x.show()
 	if x.Adjusted != nil && level > 0 {
@@ -388,7 +390,7 @@ func (c *comparison) warnings(r Result) (out []string) {
 	const more = "ask for a longer time, wait for more, or lower --min-views (min_views)"
 	switch {
 	case min(c.all.a, c.all.b) < float64(c.o.MinViews):
-		out = append(out, fmt.Sprintf("too few page views to say what changed: %d are needed on each side, A has %.0f and B has %.0f; %s",
+		out = append(out, fmt.Sprintf("too few page views to detect changes: %d are needed on each side, A has %.0f and B has %.0f; %s",
 			c.o.MinViews, c.all.a, c.all.b, more))
 	case !r.Enough:
 		out = append(out, fmt.Sprintf("too few page views of the traffic that both sides have: %d are needed on each, A has %.0f and B has %.0f; %s",

@@ -11,7 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// uniform is n page views with times spread evenly around a mean, in which something was seen.
+// uniform returns n page views with times spread evenly around a mean. All of them contain the
+// thing.
 func uniform(n, mean float64) Amount {
 	return Amount{Seen: n, Sum: n * mean, Squares: n * mean * mean * 1.1}
 }
@@ -23,7 +24,7 @@ func strata(names ...string) (out []trie.Labels) {
 	return out
 }
 
-// sideOf is a side with one stratum in which functions take so many ms.
+// sideOf returns a side with one stratum in which functions take the given times in ms.
 func sideOf(views float64, ms map[string]float64) Side {
 	s := Side{Views: []float64{views}}
 	all := 0.0
@@ -53,7 +54,7 @@ func TestStatuses(t *testing.T) {
 	a := sideOf(4000, map[string]float64{"alpha": 10, "beta": 20, "gamma": 5})
 	b := sideOf(4000, map[string]float64{"alpha": 14, "beta": 20, "delta": 4})
 	want := map[string]Status{"": Slower, "feature cart": Slower, "alpha": Slower, "beta": WithinNoise, "gamma": Gone, "delta": New}
-	// gamma is last seen in a.js:1; delta is another name, so it is not the same one.
+	// gamma is last seen in a.js:1. delta has another name, so it is not the same function.
 	got := Compare(Input{Strata: strata(""), A: a, B: b}, Options{})
 	if !reflect.DeepEqual(statuses(got), want) {
 		t.Errorf("got %v, want %v", statuses(got), want)
@@ -130,7 +131,7 @@ func TestStrata(t *testing.T) {
 	for _, s := range r.Strata {
 		got = append(got, s.Use)
 	}
-	// The pool is those of both that are small: 45 and 35 views.
+	// The pool consists of both strata that are small: 45 and 35 views.
 	if want := []StratumUse{StratumOwn, StratumLeftOut, StratumPooled, StratumPooled, StratumLeftOut}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -138,16 +139,16 @@ func TestStrata(t *testing.T) {
 		t.Errorf("uncovered %g, %q", *r.Uncovered, r.Warnings)
 	}
 	if d := r.Total.Mix.Value + r.Total.Adjusted.Value + *r.Total.LeftOut - (r.Total.Measured.B - r.Total.Measured.A); math.Abs(d) > 1e-9 {
-		t.Errorf("change, mix and what is left out miss the difference by %g", d)
+		t.Errorf("change, mix effect and left-out strata miss the difference by %g", d)
 	}
-	// A's mean is 28.0 ms more with those that B has none of: 200 of 945 page views of 200 ms.
+	// A's mean is 28.0 ms larger with the strata that B lacks: 200 of 945 page views of 200 ms.
 	rest := (200*200 - 200*r.Total.Measured.A) / 745
 	if math.Abs(*r.Total.LeftOut+rest) > 1e-9 {
 		t.Errorf("left out %g, want %g", *r.Total.LeftOut, -rest)
 	}
 }
 
-// TestRare checks that what one side did not happen to see is no news.
+// TestRare checks that a function that one side happened to miss is not reported as new or gone.
 func TestRare(t *testing.T) {
 	side := func(views, seen float64) Side {
 		return Side{Views: []float64{views}, Time: []Amount{uniform(views, 50)}, Functions: []Function{{Frame: frame("alpha", "a.js", 1, 1), Self: []Amount{{Seen: seen, Sum: seen * 10, Squares: seen * 110}}}}}
@@ -186,7 +187,7 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestHostile compares sides that make no sense, and expects numbers.
+// TestHostile compares invalid sides, and expects finite numbers.
 func TestHostile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	odd := []float64{0, 0, 1, 1, 2, 100, 5000, 1e12, 1e90, -1, math.NaN(), math.Inf(1), math.Inf(-1), 1e308, 1e-300}
@@ -225,9 +226,9 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestLaws checks on random sides of one stratum that the other way round is the opposite,
-// that a shift of all times by a constant changes no more than the value, and that the
-// page's change is the sum of its parts.
+// TestLaws checks three properties on random sides of one stratum: swapping the sides negates the
+// change, a constant added to all times only moves the value, and the page's change is the sum of
+// its parts.
 func TestLaws(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	names := []string{"alpha", "beta", "gamma", "delta", "epsilon"}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An adjusted p-value is at most the adjusted value of any larger p-value.
+// Adjusted p-values are in the order of the p-values.
 func TestAdjustTakesTheLeast(t *testing.T) {
 	for _, tt := range []struct{ p, want []float64 }{
 		{[]float64{0.010, 0.011}, []float64{0.011, 0.011}},

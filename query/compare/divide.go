@@ -2,22 +2,24 @@ package compare
 
 import "math"
 
-// Part is what is known of a function in one of the strata of a whole: of how it varies there, nothing is.
+// Part is the time of a function in one stratum of a whole. Its variance there is unknown.
 type Part struct {
 	Views float64
 	Self  float64 // ms
 	Time  Amount  // all of the page view
 }
 
-// Divide estimates how the time of a function varies in the strata of a whole of views page views,
-// whose variance is known: whole is that of the function, time that of all of the page view.
+// Divide estimates the variance of a function in the strata of a whole of views page views. whole
+// is the function's time over all strata, with its variance, and time the total time of the page
+// views.
 //
-// What the means of the strata leave of the variance is within them, as large a part of the square of each mean. A
-// smaller mean can also come of fewer page views that have the function, which vary by more: a stratum has as
-// few of them as its mean and the number of all page views without the function allow, so as not to raise
-// alarms. The function and the rest of the page view correlate in each stratum as they do in all. If the parts are not all of
-// the whole, the mean square of each is that of the whole scaled to its mean, in the larger of both ways, and
-// products are unknown.
+// The variance between the means of the strata is subtracted. The rest is variance within the
+// strata, proportional to the square of each mean. A smaller mean may also result from fewer page
+// views with the function, which increases the relative variance: to avoid false alarms, a stratum
+// has as few of them as its mean and the number of all page views without the function allow. The
+// correlation between the function and the rest of the page view is the same in each stratum as
+// overall. If the parts do not add up to the whole, the mean square of each is the mean square of
+// the whole scaled to its mean, by the larger of both methods, and products are unknown.
 func Divide(whole, time Amount, views float64, parts []Part) []Amount {
 	out := make([]Amount, len(parts))
 	in := withinOf(whole, time, views, parts)
@@ -48,11 +50,11 @@ func Divide(whole, time Amount, views float64, parts []Part) []Amount {
 	return out
 }
 
-// within is how a function varies within strata.
+// within is the variation of a function within strata.
 type within struct {
-	complete    bool    // the strata are all of the whole
+	complete    bool    // the strata add up to the whole
 	variance    float64 // divided by the square of the mean
-	seen        float64 // share of the page views that have it
+	seen        float64 // share of the page views with the function
 	correlation float64 // with the rest of the page view
 }
 
@@ -85,18 +87,20 @@ func withinOf(whole, time Amount, views float64, parts []Part) (in within) {
 	return in
 }
 
-// relative returns the variance in a stratum divided by the square of its mean. mean is relative to that of the whole,
-// share is that of the page views.
+// relative returns the variance in a stratum divided by the square of its mean. mean is relative to
+// the mean of the whole. share is the stratum's share of the page views.
 func (in *within) relative(mean, share float64) float64 {
 	seen := max(in.seen*min(mean, 1), 1-(1-in.seen)/share)
 	if seen <= 0 {
 		return in.variance
 	}
-	// Of the views that have it, seen·(1 + variance) is the mean square divided by the square of the mean.
+	// Among views with the function, the mean square divided by the square of the mean is seen·(1 +
+	// variance).
 	return (1+in.variance)*in.seen/seen - 1
 }
 
-// covariance returns that of a function of variance x with all time of a stratum's page views.
+// covariance returns the covariance of a function with variance x and the total time of a stratum's
+// page views.
 func (in *within) covariance(x float64, time Amount, views float64) float64 {
 	mean := time.Sum / views
 	all := max(time.Squares/views-mean*mean, 0)

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// drawnPart is a stratum of drawn page views: what is known of it, and what there is to know.
+// drawnPart is a stratum of drawn page views, with its known sums and its true amounts.
 type drawnPart struct {
 	part  Part
 	exact Amount
 }
 
-// drawParts draws page views of devices that differ in speed. Of the page views, have have the function, or a share that differs by
-// device.
+// drawParts draws page views of devices that differ in speed. Of the page views, have have the
+// function, or a share that differs by device.
 func drawParts(rng *rand.Rand, have float64, byDevice bool) (parts []drawnPart) {
 	for range 2 + rng.IntN(4) {
 		speed, n, has := math.Exp(rng.NormFloat64()), 200+rng.IntN(2000), have
@@ -45,8 +45,9 @@ func whole(parts []drawnPart) (of, time Amount, views float64, known []Part) {
 	return of, time, views, known
 }
 
-// The variance within strata is about that of their page views if all of these have the function, and otherwise not less, but
-// for chance. What the function has in common with the rest is about that of the page views, too.
+// The estimated variance within strata is about the variance of their page views if all of them
+// have the function, and otherwise not less, except for random noise. The covariance with the rest
+// is about the covariance of the page views, too.
 func TestDivide(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 300 {
@@ -64,15 +65,15 @@ func TestDivide(t *testing.T) {
 			got, want = covariances{got.x + n*x.x, got.c + n*x.c, got.xc + n*x.xc}, covariances{want.x + n*y.x, want.c + n*y.c, want.xc + n*y.xc}
 		}
 		if got.x < 0.99*want.x || have == 1 && got.x > 1.01*want.x {
-			t.Errorf("%d: variance %g, that of the page views is %g", i, got.x/views, want.x/views)
+			t.Errorf("%d: variance %g, page views have %g", i, got.x/views, want.x/views)
 		}
 		if have == 1 && math.Abs(got.xc/want.xc-1) > 0.2 {
-			t.Errorf("%d: covariance %g, that of the page views is %g", i, got.xc/views, want.xc/views)
+			t.Errorf("%d: covariance %g, page views have %g", i, got.xc/views, want.xc/views)
 		}
 	}
 }
 
-// Without all strata of the whole, nothing is said about the rest, and of the variance no less.
+// If strata of the whole are missing, products are unknown, and the variance is not less.
 func TestDivideSome(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 50 {

@@ -27,8 +27,8 @@ func (d deviation) estimate(value, level float64) Estimate {
 }
 
 // change estimates the change of a time; amounts are by stratum. unadjusted reports that they are
-// sums over all strata. part reports that it is a part of the page. Intervals come later, as their level depends
-// on all tests.
+// sums over all strata. part reports that it is a part of the page. Intervals come later, as their
+// level depends on all tests.
 func (c *comparison) change(a, b []Amount, part bool) (out Change, unadjusted bool) {
 	sumA, vagueA := total(a)
 	sumB, vagueB := total(b)
@@ -76,11 +76,11 @@ func (c *comparison) inCells(a, b []Amount) []amounts {
 	return c.cells
 }
 
-// mix estimates the mix effect: B's mean less the mean that B would have with A's traffic. It
+// mix estimates the mix effect: B's mean minus the mean that B would have with A's traffic. It
 // results from the shares of cells, and from strata of B that A hardly has. Both shares and means
-// are samples. It must follow inCells.
+// are samples. Callers must call inCells first.
 func (c *comparison) mix(mean float64, b []Amount, known bool) (*Estimate, deviation) {
-	value, means := mean, 0.0 // means is the variance that comes of those of the means
+	value, means := mean, 0.0 // means is the part of the variance that is due to the means
 	var byB, byA [2]float64   // first and second moments of the means, by B's shares and A's
 	part := func(x Amount, n, weight float64) {
 		if n <= 0 {
@@ -141,7 +141,7 @@ func estimateOf(cells []amounts, views []both, weight []float64) (e estimate) {
 			e.known = false
 			continue
 		}
-		if x == (amounts{}) { // most functions are in few strata
+		if x == (amounts{}) { // most functions occur in few strata
 			continue
 		}
 		va, vb := variance(x.a, n.a), variance(x.b, n.b)

@@ -8,19 +8,19 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// pair is a function of both sides, or of one; then the other's number is -1.
+// pair is a function of both sides. If one side lacks it, its index there is -1.
 type pair struct {
 	a, b  int
-	moved bool // to another file, or far from where its file's functions went
+	moved bool // to another file, or far from the new place of its neighbours
 }
 
 const (
-	// packedColumn is the column beyond which a script is taken for a bundle of a few very
-	// long lines, and not written by hand. There, places are columns.
+	// packedColumn is the column beyond which a script counts as a bundle of a few very long lines.
+	// Places in bundles are columns.
 	packedColumn = 1000
-	// packedLine is how many columns count as a line of such a bundle.
+	// packedLine is the number of columns of a bundle that count as a line.
 	packedLine = 40
-	// tellingName is the minimum length of a name that no minifier made up.
+	// tellingName is the minimum length of a name that is not minified.
 	tellingName = 3
 	// neighbours is how many functions around a place determine its shift.
 	neighbours = 5
@@ -267,8 +267,8 @@ func (m *matching) matchMoved() {
 	}
 }
 
-// places returns where the functions of A stand in B, for those that stand somewhere else,
-// as a comparison matches them. Both lists hold each frame once.
+// places returns the new places in B of the functions of A whose place changed, as matched by a
+// comparison. Both lists hold each frame once.
 func places(a, b []trie.Frame) map[trie.Frame]trie.Frame {
 	functions := func(frames []trie.Frame) (out []Function) {
 		for _, f := range frames {

@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// frame is a function in a file of one site.
+// frame returns a function in a file of one site.
 func frame(name, file string, line, column uint32) trie.Frame {
 	return trie.Frame{Name: name, Resource: "https://x.example/" + file, Line: line, Column: column}
 }

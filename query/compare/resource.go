@@ -6,14 +6,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// StableURL returns a script's URL without the parts that differ between releases for the same file.
+// StableURL returns a script's URL without the parts that differ between releases for the same
+// file.
 func StableURL(resource string) string { return stable(resource) }
 
 // stable returns a script's URL without the parts that differ between releases for the same
 // file: it drops the query and the fragment, and replaces parts that look like a hash of
 // the content or of the build by "*".
 func stable(resource string) string {
-	if strings.HasPrefix(resource, "blob:") { // ends in a UUID that is fresh each time
+	if strings.HasPrefix(resource, "blob:") { // ends in a UUID that differs each time
 		if i := strings.LastIndexByte(resource, '/'); i > 0 {
 			return resource[:i+1] + "*"
 		}
@@ -109,7 +110,7 @@ func files(a, b []Function) (fileA, fileB []string) {
 		out := map[string]bool{}
 		last := ""
 		for i := range functions {
-			if f := file(functions[i].Frame); f != last || i == 0 { // mostly they come by file
+			if f := file(functions[i].Frame); f != last || i == 0 { // most functions are sorted by file
 				out[f], last = true, f
 			}
 		}

@@ -11,18 +11,18 @@ import (
 // Status is the result for a function, a feature or the page.
 type Status string
 
-// The statuses. Slower, Faster, New and Gone are alarms: the change is significant after
+// Statuses of a change. Slower, Faster, New and Gone are alarms: the change is significant after
 // the correction for the number of tests, and its interval excludes 0.
 const (
 	Slower Status = "slower"
 	Faster Status = "faster"
 	New    Status = "new"  // significant, and seen in B alone
 	Gone   Status = "gone" // significant, and seen in A alone
-	// Moved is a function with the same name and a time within noise, but at another place: in
-	// another file, or far from where the other functions of its file went.
+	// Moved is a function with the same name and no significant change of time, but another place:
+	// in another file, or far from the new place of its neighbours.
 	Moved Status = "moved"
-	// WithPage is a function that changed as the rest of its page views did: it is as much of them as
-	// before, and has an interval that excludes 0. It is no alarm.
+	// WithPage is a function that changed in proportion to the rest of its page views. Its interval
+	// excludes 0, but it is no alarm.
 	WithPage Status = "with the page"
 	// WithinNoise means tested without a detected change: the interval includes 0.
 	WithinNoise Status = "within noise"
@@ -34,14 +34,14 @@ const (
 	TooFew Status = "too few views"
 )
 
-// Alarm reports whether s is a change that is more than noise.
+// Alarm reports whether s is a significant change.
 func (s Status) Alarm() bool { return s == Slower || s == Faster || s == New || s == Gone }
 
 // Result is the changes from A to B. Times are in milliseconds per page view.
 type Result struct {
 	Views          Pair      `json:"views"`
 	MinViews       int       `json:"min_views"` // needed on each side
-	Enough         bool      `json:"enough"`    // there are as many
+	Enough         bool      `json:"enough"`    // both sides have them
 	FalseDiscovery float64   `json:"false_discovery"`
 	Method         string    `json:"method"` // of the intervals
 	Total          Change    `json:"total"`  // of the page
@@ -50,14 +50,15 @@ type Result struct {
 	// them. It is null if Enough is false, as the strata are then too small to tell.
 	Uncovered *float64        `json:"uncovered"`
 	Features  []FeatureChange `json:"features"`
-	// Functions are the significant changes first, then the others, each by size of the change.
+	// Functions lists the significant changes first, then the others, each by size of the change.
 	Functions []FunctionChange `json:"functions"`
 	Tested    int              `json:"tested_functions"`
-	// NotEdited sums up the functions that screens fold, see [Result.Folded]. It is nil if no function
-	// that ran is known to be edited.
+	// NotEdited summarizes the functions that screens fold, see [Result.Folded]. It is nil if no
+	// function that ran is known to be edited.
 	NotEdited *NotEdited `json:"not_edited,omitempty"`
 	Rest      Rest       `json:"rest"`
-	// BrowserVersions are the browser versions of both sides, if known: those whose share differs most first.
+	// BrowserVersions lists the browser versions of both sides, if known, the largest difference in
+	// share first.
 	BrowserVersions []BrowserVersion `json:"browser_versions,omitempty"`
 	Warnings        []string         `json:"warnings,omitempty"`
 }
@@ -80,29 +81,31 @@ type Change struct {
 	// Mean is A's mean, and B's with A's traffic and browser versions. B less A is Shown.
 	Mean Pair `json:"mean_ms"`
 	// Shown is the change that every screen shows: with A's traffic, in the strata that both sides
-	// have. If there are too few page views for that, it is the measured difference. Its interval
-	// excludes 0 exactly if the status is an alarm or WithPage.
+	// have. With too few page views, it is the measured difference. Its interval excludes 0 exactly
+	// if the status is an alarm or WithPage.
 	Shown Estimate `json:"change_ms"`
-	// ByRest reports that Shown is the change at an equal rest of the page view, which alone tells it
-	// from noise. Plain is the change whatever the rest is, then.
+	// ByRest reports that Shown is the change relative to the rest of the page view, because only
+	// that change is significant. Plain is then the change in absolute time.
 	ByRest bool      `json:"at_equal_rest,omitempty"`
 	Plain  *Estimate `json:"plain_change_ms,omitempty"`
-	// Measured are the means over all page views. B less A is the sum of Adjusted, Mix, Browser and LeftOut.
+	// Measured holds the means over all page views. B minus A is the sum of Adjusted, Mix, Browser
+	// and LeftOut.
 	Measured Pair `json:"measured_ms"`
 	// Mix is the effect of B's traffic mix alone. It is null if it cannot be separated from the
 	// change: there are too few page views, or Unadjusted is set.
 	Mix *Estimate `json:"mix_ms"`
-	// Browser is the effect of B's browser versions alone, see the package comment. It is null if they
-	// are unknown.
+	// Browser is the effect of B's browser versions alone, see the package comment. It is null if
+	// they are unknown.
 	Browser *Estimate `json:"browser_ms"`
 	// LeftOut is the contribution of A's strata that were left out: its cause is unknown.
 	LeftOut *float64 `json:"left_out_ms"`
-	// Adjusted is the change with A's traffic, whatever the rest of the page view is. It is nil if
-	// there are too few page views.
+	// Adjusted is the change with A's traffic, in absolute time. It is nil if there are too few
+	// page views.
 	Adjusted *Estimate `json:"-"`
-	// Beside is the change of a function at an equal rest of the page view: what it would be if all
-	// other JavaScript had taken as long as before, see the package comment. If it is there, it decides
-	// about the status: its interval excludes 0 for an alarm, and includes 0 for WithinNoise.
+	// Beside is the change of a function relative to the rest of the page view: the change that
+	// would remain if all other JavaScript had taken as long as before, see the package comment. If
+	// set, it determines the status: its interval excludes 0 for an alarm, and includes 0 for
+	// WithinNoise.
 	Beside *Estimate `json:"-"`
 	// Level is the level of all intervals of this change, such as 0.95. Changes selected among
 	// many have intervals corrected for the selection, after Benjamini and Yekutieli, "False
@@ -114,10 +117,10 @@ type Change struct {
 	// Q is P corrected for all tests: the smallest false discovery rate at which this is a
 	// discovery. It is an alarm if both Q and P are at most Result.FalseDiscovery.
 	Q float64 `json:"q"`
-	// Detectable is the size of a change that nine of ten such comparisons would detect. Smaller
-	// ones may be detected, too. It has the noise of sampling in it, which nothing but more page views
-	// or a shorter interval of samples lowers: a function with short runs of m ms a page view has at
-	// least a variance of m times the interval.
+	// Detectable is the size of a change that nine of ten such comparisons would detect. They may
+	// detect smaller ones, too. It includes sampling noise, which only more page views or a shorter
+	// sampling interval reduce: a function with short runs of m ms per page view has a variance of
+	// at least m times the interval.
 	Detectable *float64 `json:"detectable_ms"`
 	Status     Status   `json:"status"`
 
@@ -160,8 +163,8 @@ func (c *Change) show() {
 	}
 }
 
-// agrees reports whether the plain change is of the direction of that at an equal rest, and no mere
-// fraction of it.
+// agrees reports whether the plain change has the direction of the change relative to the rest, and
+// a similar size.
 func (c *Change) agrees() bool {
 	if c.Beside == nil {
 		return true
@@ -173,7 +176,7 @@ func (c *Change) agrees() bool {
 // holds0 reports whether an interval is unknown or includes 0.
 func (e *Estimate) holds0() bool { return e.Low == nil || *e.Low <= 0 && *e.High >= 0 }
 
-// only says which side alone has something.
+// only tells which side alone has a value.
 type only uint8
 
 const (
@@ -206,15 +209,16 @@ func (p Place) compare(q Place) int {
 // does not have it.
 type FunctionChange struct {
 	Place
-	From *Place `json:"from,omitempty"` // the same function in A, if it is written otherwise
+	From *Place `json:"from,omitempty"` // the same function in A, if its name or place differs
 	Change
 	TotalMean  Pair `json:"total_ms"` // mean including callees
 	Reach      Pair `json:"reach"`    // page views in which it was on a stack
 	Code       Code `json:"code,omitempty"`
 	Unadjusted bool `json:"unadjusted,omitempty"`
-	// Share is its change divided by that of the page's total. Self times add up to the total,
-	// so the shares of all functions and the rest add up to 1; some may be negative or above 1.
-	// Absent if the total's interval includes 0, as a share of nothing is meaningless.
+	// Share is the function's change divided by the change of the page's total. Self times add up
+	// to the total, so the shares of all functions and the rest add up to 1; some may be negative
+	// or above 1. It is absent if the total's interval includes 0, because the quotient would be
+	// meaningless.
 	Share *float64 `json:"share,omitempty"`
 
 	moved bool
@@ -243,12 +247,12 @@ type Stratum struct {
 // StratumUse is the use of a stratum.
 type StratumUse string
 
-// How strata are used.
+// Uses of strata.
 const (
-	StratumOwn     StratumUse = "own"      // compared by itself
-	StratumPooled  StratumUse = "pooled"   // too small, compared as one with the other pooled ones
-	StratumLeftOut StratumUse = "left out" // one side has too little of it
-	StratumTooFew  StratumUse = "too few"  // both have, also with the other small ones
+	StratumOwn     StratumUse = "own"      // compared on its own
+	StratumPooled  StratumUse = "pooled"   // too small, compared together with other small strata
+	StratumLeftOut StratumUse = "left out" // one side has too few page views
+	StratumTooFew  StratumUse = "too few"  // both sides have too few page views, even pooled
 )
 
 // share returns v divided by the change of the total, or nil if that may be 0.
@@ -264,7 +268,7 @@ func (r *Result) share(v float64) *float64 {
 func (r *Result) list(functions []FunctionChange, n int) {
 	n = min(n, len(functions))
 	r.Rest.Functions = len(functions) - n
-	type key struct { // functions are large to be moved about
+	type key struct { // avoids moving large structs
 		function int
 		size     float64
 	}
@@ -292,8 +296,8 @@ func (r *Result) list(functions []FunctionChange, n int) {
 	r.Rest.Share = r.share(r.Rest.Change)
 }
 
-// size orders alarms before others, whose size is below zero, and larger changes before smaller
-// ones.
+// size orders alarms before other changes, whose size is below zero, and larger changes before
+// smaller ones.
 func (c *Change) size() float64 {
 	size := math.Abs(c.Shown.Value)
 	if c.Status.Alarm() {

@@ -16,10 +16,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// comparisons names a file that gets one of ten random comparisons, a line of JSON each: for tests in other languages.
+// comparisons names a file for the results of one of ten random comparisons, one JSON line each,
+// which tests in other languages read.
 var comparisons = flag.String("comparisons", "", "`FILE` to write random comparisons to")
 
-// TestRules has random comparisons judged by the definitions of what they say, not by how they are made.
+// TestRules checks random comparisons against the definitions of their fields, independently of the
+// implementation.
 func TestRules(t *testing.T) {
 	rng := rand.New(rand.NewPCG(28, 1))
 	said := map[compare.Status]int{}
@@ -51,7 +53,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// contradictions returns what in a result contradicts its definition, or itself.
+// contradictions returns all contradictions between a result and its definitions.
 func contradictions(r *compare.Result, said map[compare.Status]int) (out []string) {
 	wrong := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if min(r.Views.A, r.Views.B) < float64(r.MinViews) && r.Enough {
@@ -141,7 +143,7 @@ func contradictionsOf(c compare.Change, enough bool) (out []string) {
 	case compare.Faster, compare.Gone:
 		check(known && high < 0 && (!rest || restHigh < 0), "a change whose interval holds 0, or is missing")
 	case compare.WithinNoise, compare.Moved:
-		check(known && low <= 0 && 0 <= high && (!rest || restLow <= 0 && 0 <= restHigh), "no change beside an interval without 0")
+		check(known && low <= 0 && 0 <= high && (!rest || restLow <= 0 && 0 <= restHigh), "no change, but an interval without 0")
 	case compare.WithPage:
 		check(rest && (plainLow > 0 || plainHigh < 0), "with the page, and no change or no rest")
 	case compare.NotKnown:
@@ -157,8 +159,8 @@ func contradictionsOf(c compare.Change, enough bool) (out []string) {
 	return out
 }
 
-// TestMixInterval draws two releases with the same code and the same people, so that what traffic makes is 0,
-// and holds how often the interval has it against the level.
+// TestMixInterval draws two releases with the same code and the same people, so that the true
+// change is 0 apart from traffic. It compares how often the interval includes 0 with the level.
 func TestMixInterval(t *testing.T) {
 	rng := rand.New(rand.NewPCG(28, 2))
 	means := []float64{100, 300, 800}
@@ -184,7 +186,7 @@ func TestMixInterval(t *testing.T) {
 			t.Fatalf("level %g", r.Total.Level)
 		}
 	}
-	// 1 % of 2,000 are 20, give or take three times 4.4.
+	// 1 % of 2,000 is 20, plus or minus three standard deviations of 4.4.
 	if missed < 7 || missed > 34 {
 		t.Errorf("the interval missed 0 in %d of %d runs", missed, runs)
 	}

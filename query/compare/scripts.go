@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// ScriptChange is a script of others with another URL.
+// ScriptChange is a third-party script whose URL changed.
 type ScriptChange struct {
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 }
 
-// Scripts pairs the scripts that one side alone has by what of their URLs does not change.
+// Scripts pairs the scripts that only one side has by the stable part of their URLs.
 func Scripts(before, after []string) []ScriptChange {
 	out := []ScriptChange{}
 	gone := map[string][]string{}

@@ -46,10 +46,10 @@ func scenario(views, runs int) simulate.Scenario {
 	return simulate.Scenario{ViewsA: views, ViewsB: views, A: simulate.Devices(), B: simulate.Devices(), Sigma: 0.2, Runs: runs, Seed: 7}
 }
 
-// The bounds of these tests are those of a binomial distribution that is exceeded once in
-// a thousand seeds. The seed is fixed; `bench --only compare` has the figures of many runs.
+// The limits in these tests are quantiles of binomial distributions, which one seed in a thousand
+// exceeds. The seed is fixed; `bench --only compare` has the figures of many runs.
 
-// TestFalseAlarms compares releases between which nothing changed but who came.
+// TestFalseAlarms compares releases that differ only in their visitors.
 func TestFalseAlarms(t *testing.T) {
 	traces := realPages(t)
 	const runs, atMost = 50, 0.05 + 3*0.031
@@ -76,8 +76,8 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestPower plants a slowdown of 5 % in the heaviest function of a page. Its time varies as
-// devices and machines do, as there is one real view of each page here.
+// TestPower adds a slowdown of 5 % to the heaviest function of a page. The function's time varies
+// like that of devices and machines, because there is only one real view of each page here.
 func TestPower(t *testing.T) {
 	for _, of := range realPages(t)[:3] {
 		p, err := simulate.NewPage(of.Context.Page, []*trie.Trace{of})
@@ -91,8 +91,8 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// TestRest has all of a page become slower, and one function so much slower that the rest of all
-// others is another. Functions that did not change by themselves are not called changed.
+// TestRest slows down a whole page, and one function so much that the rest of all other functions
+// changes. Functions that did not change by themselves must not be reported.
 func TestRest(t *testing.T) {
 	const runs, atMost = 40, 0.05 + 3*0.035
 	device := simulate.By{Device: true}
@@ -114,8 +114,8 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestPages takes all pages as one, told apart by page and device: without that, which page
-// was viewed drowns everything.
+// TestPages compares all pages together, with strata by page and device. Without these strata, the
+// variance between pages would hide everything else.
 func TestPages(t *testing.T) {
 	var pages []*simulate.Page
 	for _, of := range realPages(t)[:6] {

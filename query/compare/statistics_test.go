@@ -25,7 +25,7 @@ func TestStudent(t *testing.T) {
 			}
 		}
 	}
-	for x := 0.0; x < 8; x += 0.1 { // where one method takes over from the other
+	for x := 0.0; x < 8; x += 0.1 { // around the value where the method changes
 		exact, near := studentTail(x, manyFreedom), studentTail(x, manyFreedom+1e-9)
 		if near < 0.995*exact || near > 1.01*exact && near > 1e-5 {
 			t.Errorf("t = %g: %g exactly, %g approximated", x, exact, near)
@@ -74,6 +74,6 @@ func TestVariance(t *testing.T) {
 		t.Errorf("got %g, want %g", got, want)
 	}
 	if got := seen(Amount{Sum: 9, Squares: 41}); got > 3 || got < 1 {
-		t.Errorf("three views are taken for %g", got)
+		t.Errorf("got %g views, want at most three", got)
 	}
 }

@@ -22,15 +22,15 @@ type comparison struct {
 	all       both
 	uncovered float64
 	pooled    []bool    // by cell: several strata
-	few       []bool    // by stratum: it is left out since it is small, and so are the others like it
+	few       []bool    // by stratum: left out because even its pool is too small
 	cells     []amounts // scratch
 	// mixOfVersions is nil if browser versions are unknown.
 	mixOfVersions *versionMix
 }
 
 const (
-	// ownViews is how many page views a stratum needs on each side to be compared on its
-	// own: fewer give no usable variance.
+	// ownViews is the number of page views that a stratum needs on each side to be compared on its
+	// own. With fewer, the variance is not usable.
 	ownViews = 30
 	// similar is the maximum factor between the shares of a small stratum for it to be
 	// pooled. More would bring the traffic mix back through the pool.
@@ -40,10 +40,10 @@ const (
 // KeyPage is the label for the page of a stratum.
 const KeyPage = "page"
 
-// newComparison decides the use of each stratum. A stratum with enough views on both
-// sides is a cell. A stratum that is small on both or has similar shares joins the others of its
-// page, and what is left of pages then joins by the same rule.
-// A stratum that is large on one side and almost missing on the other cannot be compared.
+// newComparison decides the use of each stratum. A stratum with enough views on both sides is a
+// cell. A stratum that is small on both sides or has similar shares joins the other small strata of
+// its page. The remaining strata of all pages are then pooled by the same rule. A stratum that is
+// large on one side and almost missing on the other cannot be compared.
 func newComparison(in Input, o Options) *comparison {
 	n := max(len(in.Strata), len(in.A.Views), len(in.B.Views))
 	c := &comparison{o: o, cellOf: make([]int, n), few: make([]bool, n)}
@@ -98,7 +98,7 @@ func (c *comparison) enough() bool {
 	return min(c.covered.a, c.covered.b) >= float64(c.o.MinViews)
 }
 
-// pool is strata that are compared as one.
+// pool is a set of strata that are compared as one.
 type pool struct {
 	strata []int
 	views  both
@@ -109,8 +109,8 @@ func (p *pool) add(o pool) {
 	p.views = both{p.views.a + o.views.a, p.views.b + o.views.b}
 }
 
-// cell makes strata a cell if they have enough page views on both sides. Without that they are left
-// out, until they are part of another pool.
+// cell makes a pool a cell if it has enough page views on both sides. Otherwise its strata are left
+// out until they join another pool.
 func (c *comparison) cell(p pool) bool {
 	least := c.least()
 	to := -1
@@ -124,11 +124,10 @@ func (c *comparison) cell(p pool) bool {
 	return to >= 0
 }
 
-// least is how many page views a cell needs on each side.
+// least is the number of page views that a cell needs on each side.
 func (c *comparison) least() float64 { return float64(min(ownViews, c.o.MinViews)) }
 
-// joins reports whether what is too small for a cell may be compared together with others: with
-// them it is all.
+// joins reports whether a pool that is too small for a cell may join others; all is the result.
 func (c *comparison) joins(v, all both) bool {
 	shareA, shareB := ratio(v.a, all.a), ratio(v.b, all.b)
 	return max(v.a, v.b) < c.least() || max(shareA, shareB) <= similar*min(shareA, shareB)

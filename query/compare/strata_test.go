@@ -33,8 +33,8 @@ func TestUseOfStrata(t *testing.T) {
 	}
 }
 
-// Another mix of pages is no change, though no device of a page has enough page views to be a cell. A
-// page without page views in B is left out, and its functions are not listed as gone.
+// Another mix of pages is no change, though no device of a page has enough page views to be a cell.
+// A page without page views in B is left out, and its functions are not listed as gone.
 func TestPagesAreTraffic(t *testing.T) {
 	var in Input
 	for _, page := range []string{"/", "/feed", "/board"} {

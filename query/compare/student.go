@@ -45,8 +45,8 @@ func studentQuantile(p, freedom float64) float64 {
 	return solve(low, high, func(t float64) float64 { return math.Log(studentTail(t, freedom) / p) })
 }
 
-// solve returns the zero of a falling function between low and high, by the Illinois method: a secant
-// that halves the value of an end that stays.
+// solve returns the zero of a falling function between low and high, by the Illinois method: a
+// secant that halves the value of an end that stays.
 func solve(low, high float64, f func(float64) float64) float64 {
 	const enough = 1e-14
 	atLow, atHigh, stayed := f(low), f(high), 0

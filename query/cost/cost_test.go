@@ -12,8 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// site are page views of a site whose arms are drawn at random. Values are those of a log-normal distribution, as they are in the field, with
-// medians that differ by page, device and time.
+// site generates page views of a site whose arms are drawn at random. Values have a log-normal
+// distribution, as in real data, with medians that differ by page, device and time.
 type site struct {
 	r       *rand.Rand
 	views   int     // of each arm
@@ -85,7 +85,8 @@ func vitalOf(t testing.TB, r Report, name string) Vital {
 	return r.Vitals[i]
 }
 
-// What is planted is found, its interval holds the truth as often as it says, and arms that are alike are called so. Each row is 200 experiments.
+// Planted effects are found, their intervals contain the true value as often as they should, and
+// equal arms are reported as equal. Each row is 200 experiments.
 func TestExperiments(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -17,14 +17,15 @@ type pair struct {
 // side is an arm of a stratum.
 type side struct {
 	bars []rollup.Bar
-	all  float64 // the weights of its page views
-	n    float64 // how many page views of equal weight know as much (L. Kish, Survey Sampling, 1965)
+	all  float64 // sum of the weights of its page views
+	n    float64 // effective sample size (L. Kish, Survey Sampling, 1965)
 	poor float64 // share, from 0 to 1
 	// log is the mean of the logarithms of the values, and spread their variance.
 	log, spread float64
 }
 
-// leastValue is what values below it count as, where their logarithms do: those of a millisecond say nothing about a page.
+// leastValue replaces smaller values before taking logarithms: values below a millisecond contain
+// no information about a page.
 const leastValue = 1000
 
 func sideOf(v *rollup.Vital) side {
@@ -46,7 +47,8 @@ func logOf(b rollup.Bar) float64 {
 	return math.Log(max(float64(b.Low), leastValue)*max(float64(b.High), leastValue)) / 2
 }
 
-// below returns the share of the page views with less than x. Values lie anywhere in their bar.
+// below returns the share of the page views with less than x. Values are assumed to be uniform
+// within their bar.
 func (s *side) below(x float64) float64 {
 	sum := 0.0
 	for _, b := range s.bars {
@@ -60,17 +62,17 @@ func (s *side) below(x float64) float64 {
 	return sum / s.all
 }
 
-// mixture is an arm of all strata, each with its weight.
+// mixture is an arm over all strata with their weights.
 type mixture struct {
 	sides   []*side
-	weights []float64 // of which the sum is 1
-	bars    []part    // of all of them
+	weights []float64 // add up to 1
+	bars    []part    // of all strata
 }
 
 // part is a bar with its share of the mixture.
 type part struct{ low, high, share float64 }
 
-// arms are both arms of the strata that have both, and all page views of these.
+// arms holds both arms of the strata that have both, and all page views of these strata.
 type arms struct{ profiled, control, both *mixture }
 
 func armsOf(pairs []pair) arms {
@@ -106,7 +108,7 @@ func mixtureOf(sides []*side, weights []float64) *mixture {
 	return m
 }
 
-// quantile returns the value below which a share q is.
+// quantile returns the value below which the share q lies.
 func (m *mixture) quantile(q float64) float64 {
 	sum := 0.0
 	for _, b := range m.bars {
@@ -118,8 +120,8 @@ func (m *mixture) quantile(q float64) float64 {
 	return m.bars[len(m.bars)-1].high
 }
 
-// interval returns quantile q with the values between which it is, as far as z standard errors go. What varies is the share below it, in
-// each stratum by itself.
+// interval returns quantile q with its interval of z standard errors. The interval follows from the
+// standard error of the share below the quantile, within each stratum.
 func (m *mixture) interval(q, z float64) (value, low, high float64) {
 	value = m.quantile(q)
 	_, d := m.below(value)
@@ -138,7 +140,8 @@ func (m *mixture) log() (mean, deviation float64) {
 	return mean, math.Sqrt(variance)
 }
 
-// mean returns the mean of what each stratum has with the variance of its page views, and its own variance.
+// mean returns the weighted mean of a value over the strata, with the variance between page views
+// and the variance of the mean.
 func (m *mixture) mean(of func(*side) (value, spread float64)) (mean, variance float64) {
 	for i, s := range m.sides {
 		value, spread := of(s)
@@ -153,8 +156,9 @@ func (m *mixture) poor() (share, deviation float64) {
 	return m.share(func(s *side) float64 { return s.poor })
 }
 
-// share returns a share of the page views that each stratum has, and its standard error. That of none or all is not 0: it is what one page
-// view more would make it (A. Agresti and B. Caffo, The American Statistician 54, 2000).
+// share returns the weighted mean of a share over the strata, and its standard error. For a share
+// of 0 or 1 the standard error is not 0 but as if one more page view were added (A. Agresti and B.
+// Caffo, The American Statistician 54, 2000).
 func (m *mixture) share(of func(*side) float64) (share, deviation float64) {
 	share, variance := m.mean(func(s *side) (value, spread float64) {
 		p := of(s)

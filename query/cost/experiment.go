@@ -13,18 +13,19 @@ import (
 // browser family and connection. So a share of profiled page views that differs between these, or changes
 // over time, does not bias the result.
 type Experiment struct {
-	strata map[string]stratum // by what its page views have in common
+	strata map[string]stratum // by the common labels of the page views
 }
 
-// stratum has the sums of its Web Vitals, by arm and name.
+// stratum holds the sums of Web Vitals by arm and name.
 type stratum map[string]map[string]*rollup.Vital
 
-// stratumKeys are the labels whose values the page views of a stratum share.
+// stratumKeys returns the labels that all page views of a stratum share.
 func stratumKeys() []string {
 	return []string{rollup.KeyDevice, rollup.KeyBrowser, rollup.KeyConnection, rollup.KeyNavigation}
 }
 
-// Add adds page views of a page and a time, which is any text. Those in no arm are left out.
+// Add adds page views of a page and a time, which may be any string. It ignores page views outside
+// the experiment.
 func (e *Experiment) Add(page, time string, v *rollup.Vital) {
 	arm := v.Labels.Value(rollup.KeyArm)
 	if !slices.Contains([]string{rollup.ArmProfiled, rollup.ArmHeader, rollup.ArmNone}, arm) {
@@ -54,14 +55,14 @@ func (e *Experiment) Add(page, time string, v *rollup.Vital) {
 	s[arm][v.Name].AddAll(v)
 }
 
-// Arm says how many page views are in an arm.
+// Arm describes the page views of an arm.
 type Arm struct {
 	Name      string `json:"arm"`        // profiled, header or none
-	Views     int64  `json:"views"`      // page views that reported, by the Web Vital that the most reported
-	PageViews int64  `json:"page_views"` // those that these stand for
+	Views     int64  `json:"views"`      // reporting page views, for the Web Vital with the most reports
+	PageViews int64  `json:"page_views"` // page views that Views represents
 }
 
-// arms returns those that have page views, the profiled one first.
+// arms returns the arms with page views, the profiled one first.
 func (e *Experiment) arms() []Arm {
 	out := []Arm{}
 	for _, name := range []string{rollup.ArmProfiled, rollup.ArmNone, rollup.ArmHeader} {
@@ -81,7 +82,8 @@ func (e *Experiment) arms() []Arm {
 	return out
 }
 
-// matched are the strata in which both arms have a Web Vital, in an order that is always the same, and the share that they have of the page views that reported it.
+// matched returns the strata in which both arms reported a Web Vital, in a stable order, and their
+// share of all page views that reported it.
 func (e *Experiment) matched(vital, control string) (out []pair, share float64) {
 	all, both := 0.0, 0.0
 	for _, key := range slices.Sorted(maps.Keys(e.strata)) {
@@ -96,7 +98,8 @@ func (e *Experiment) matched(vital, control string) (out []pair, share float64) 
 			continue
 		}
 		if p := (pair{sideOf(a), sideOf(b), 0}); p.profiled.n >= leastInStratum && p.control.n >= leastInStratum {
-			// The weight with which the difference varies least, if it is the same everywhere.
+			// This weight minimizes the variance of the difference if the difference is the same in
+			// all strata.
 			p.weight = p.profiled.n * p.control.n / (p.profiled.n + p.control.n)
 			out = append(out, p)
 			both += float64(a.Views + b.Views)
@@ -108,5 +111,5 @@ func (e *Experiment) matched(vital, control string) (out []pair, share float64) 
 	return out, share
 }
 
-// leastInStratum is of how many page views of an arm it can be told how they vary.
+// leastInStratum is the number of page views of an arm that are needed for a variance.
 const leastInStratum = 2

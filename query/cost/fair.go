@@ -7,14 +7,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Placebo is the Web Vital that nothing of the script can change: it is over before a document is parsed.
+// Placebo is the Web Vital that the script cannot affect: it is measured before the browser parses
+// a document.
 const Placebo = "ttfb"
 
-// falseAlarms is the share of fair draws that are called unfair, by all looks together.
+// falseAlarms is the probability that a fair draw is reported as unfair, over all looks together.
 const falseAlarms = 0.001
 
-// looks are the shares of page views below which both arms are compared. A cache that answers a
-// share of the profiled page views adds them at the low end, where half that share of all is.
+// looks returns the shares of page views at which the distributions of both arms are compared. A
+// cache that answers a part of the profiled page views adds fast page views, at the low end of the
+// distribution.
 func looks() []float64 { return []float64{0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75} }
 
 // judge decides whether the draw was fair.
@@ -33,10 +35,10 @@ func (e *Experiment) judge(out *Report) {
 	}
 }
 
-// unlike describes how Time to First Byte differs between the arms by more than chance; "" if it
-// does not.
+// unlike describes a significant difference in Time to First Byte between the arms. It returns ""
+// if there is none.
 func (a arms) unlike() string {
-	z := math.Sqrt2 * math.Erfcinv(falseAlarms/float64(len(looks())+1)) // the mean is a look, too
+	z := math.Sqrt2 * math.Erfcinv(falseAlarms/float64(len(looks())+1)) // the mean is one more look
 	for _, q := range looks() {
 		if at, x, y, is := a.differ(q, z); is {
 			return fmt.Sprintf("Time to First Byte is below %.3g ms in %.1f %% of profiled page views and in %.1f %% of others", at/1000, 100*x, 100*y)

@@ -10,8 +10,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// draws are page views of one page on three kinds of devices, of which 400 are profiled and 400 not.
-// A cache answers a share of the profiled ones within 25 ms instead of about 220.
+// draws are page views of one page on three kinds of devices, of which 400 are profiled and 400
+// not. A cache answers a share of the profiled ones within 25 ms instead of about 220.
 type draws struct {
 	r      *rand.Rand
 	cached float64

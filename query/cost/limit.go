@@ -9,21 +9,22 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Limits say how much longer profiled page views may take than others.
+// Limits configures how much longer profiled page views may take than others.
 type Limits struct {
-	Of []Limit // empty: nothing is limited
-	// Since is from when on page views count, and what was done before is undone.
+	Of []Limit // empty: no limits
+	// Since is the time from which page views count. Earlier decisions no longer apply.
 	Since time.Time
 }
 
-// Limit limits the difference of a Web Vital: that of the geometric mean as a share of the control if Relative, else that of p75 in the unit.
+// Limit limits the difference of a Web Vital. If Relative, it applies to the geometric mean, as a
+// share of the control; otherwise to p75, in the unit of the Web Vital.
 type Limit struct {
 	Vital    string // a name of rollup.VitalKinds, not ttfb
 	Most     float64
 	Relative bool
 }
 
-// String returns the limit as it is written, such as "2%" or "4ms".
+// String returns the limit in its written form, such as "2%" or "4ms".
 func (l Limit) String() string {
 	switch kind, _ := rollup.VitalKindOf(l.Vital); {
 	case l.Relative:
@@ -34,14 +35,15 @@ func (l Limit) String() string {
 	return fmt.Sprintf("%gms", l.Most)
 }
 
-// Excess is a difference that is above a limit.
+// Excess is a difference above a limit.
 type Excess struct {
 	Limit      Limit
 	Unit       string // of the difference: ms, or score
 	Difference Difference
 }
 
-// String says by how much, such as "LCP p75 1434 ms, 1366 ms without: +68 ms (+31 to +105), +5.0 % (+2.3 to +7.7), limit 2%".
+// String describes the excess, such as "LCP p75 1434 ms, 1366 ms without: +68 ms (+31 to +105),
+// +5.0 % (+2.3 to +7.7), limit 2%".
 func (x *Excess) String() string {
 	d := x.Difference
 	unit := d.unit(x.Unit)
@@ -53,12 +55,14 @@ func (x *Excess) String() string {
 	return text + ", limit " + x.Limit.String()
 }
 
-// certain is how many standard errors a difference is from 0 before anything is done about it. Somebody who looks each hour for a month, at
-// several Web Vitals of a hundred pages, sees four by chance more often than one would think: see BenchmarkLimits.
+// certain is the number of standard errors between a difference and 0 that is required for action.
+// With hourly tests of several Web Vitals on 100 pages for a month, four standard errors occur by
+// chance surprisingly often: see BenchmarkLimits.
 const certain = 4.5
 
-// Exceeded returns the first difference of a report that is above its limit: the interval is, as a whole, and chance does not explain that
-// there is a difference. It is nil if there is none or nothing can be told, as of a draw that is not fair or may not be.
+// Exceeded returns the first difference of a report that is above its limit. The whole interval
+// must be above the limit, and the difference must be certain. Exceeded returns nil if there is
+// none, or if the draw is not known to be fair.
 func (l Limits) Exceeded(r Report) *Excess {
 	if r.Fair == nil || !*r.Fair {
 		return nil

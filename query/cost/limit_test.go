@@ -11,8 +11,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// hour returns the page views of an hour of a page, a third of them of each of three devices. It is slower by day, and LCP is effect times
-// as long where it is profiled. Of so many page views it draws how many have each value, which is quicker than to draw each.
+// hour returns the page views of an hour of a page, a third of them of each of three devices. It is
+// slower by day, and LCP is effect times as long where it is profiled. Of so many page views it
+// draws how many have each value, which is quicker than to draw each.
 func hour(r *rand.Rand, at, views int, effect float64) (out []rollup.Vital) {
 	day := 1 + 0.2*math.Sin(2*math.Pi*float64(at)/24)
 	for device, slow := range []float64{1, 1.6, 3} {
@@ -44,7 +45,8 @@ func hour(r *rand.Rand, at, views int, effect float64) (out []rollup.Vital) {
 // normal is the distribution function of the standard normal distribution.
 func normal(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// poisson draws a number whose mean is m (of D. Knuth, The Art of Computer Programming, 3.4.1, for parts of m that are small).
+// poisson draws a number whose mean is m (of D. Knuth, The Art of Computer Programming, 3.4.1, for
+// parts of m that are small).
 func poisson(r *rand.Rand, m float64) (n int) {
 	for ; m > 0; m -= 30 {
 		for p, limit := r.Float64(), math.Exp(-min(m, 30)); p > limit; p *= r.Float64() {
@@ -54,8 +56,8 @@ func poisson(r *rand.Rand, m float64) (n int) {
 	return n
 }
 
-// look looks after each hour whether a limit of 2 % is exceeded in the hours before, which are at most those of a week, and returns the hours in
-// which it is. After each of these it begins anew, as the daemon does.
+// look tests a limit of 2 % after each hour, over at most the last week, and returns the hours in
+// which the limit is exceeded. After each of these it starts from scratch, like the daemon.
 func look(r *rand.Rand, hours, views int, effect float64) (acts []int) {
 	const week = 7 * 24
 	limits := Limits{Of: []Limit{{Vital: "lcp", Most: 0.02, Relative: true}, {Vital: "inp", Most: 4}}}
@@ -77,8 +79,8 @@ func look(r *rand.Rand, hours, views int, effect float64) (acts []int) {
 	return acts
 }
 
-// Nothing is done about noise, whatever the traffic; BenchmarkLimits has months of it. 5 % is noticed in the hour in which 20,000 page views of
-// each arm came.
+// Nothing is done about noise, whatever the traffic; BenchmarkLimits has months of it. 5 % is
+// noticed in the hour in which 20,000 page views of each arm came.
 func TestLimits(t *testing.T) {
 	for _, views := range []int{100, 1000, 20_000} {
 		t.Run(fmt.Sprint(views), func(t *testing.T) {
@@ -101,7 +103,8 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// BenchmarkLimits counts how often a page is braked in 30 days of noise, and how often 5 % is noticed in an hour.
+// BenchmarkLimits counts how often a page is braked in 30 days of noise, and how often 5 % is
+// noticed in an hour.
 func BenchmarkLimits(b *testing.B) {
 	for _, views := range []int{100, 1000, 20_000} {
 		b.Run(fmt.Sprintf("noise/views=%d", views), func(b *testing.B) {

@@ -8,38 +8,41 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Report says what profiling costs visitors. Unknown is nil or absent, and never zero.
+// Report is the result of an experiment. Unknown values are nil or absent, never 0.
 type Report struct {
 	Arms    []Arm  `json:"arms"`
-	Control string `json:"control,omitempty"` // the arm that profiled page views are compared with: none or, if nobody is in it, header
-	// Fair is false if the draw is not one: Time to First Byte, which profiling can not change, differs between the arms. Then there are no
-	// differences. It is nil if that can not be told.
+	Control string `json:"control,omitempty"` // the arm to compare with: none, or header if none has no page views
+	// Fair is false if the draw was not random: Time to First Byte, which profiling cannot change,
+	// differs between the arms. The report then has no differences. Fair is nil if unknown.
 	Fair *bool `json:"fair"`
-	// Unfair says by how much it differs.
+	// Unfair describes the difference in Time to First Byte.
 	Unfair string `json:"unfair,omitempty"`
-	// Vitals are the differences, in the order of rollup.VitalKinds, without Time to First Byte.
+	// Vitals lists the differences, in the order of rollup.VitalKinds, without Time to First Byte.
 	Vitals []Vital `json:"vitals"`
-	// Missing says why something is not there.
+	// Missing lists the reasons for missing results.
 	Missing []string `json:"missing,omitempty"`
 }
 
-// Vital is the difference that profiling makes to a Web Vital.
+// Vital is the difference of a Web Vital between the arms.
 type Vital struct {
 	Name     string  `json:"name"`
 	Unit     string  `json:"unit"` // ms, or score
 	Profiled int64   `json:"profiled_views"`
 	Control  int64   `json:"control_views"`
-	Matched  float64 `json:"matched"` // share of these that have the other arm beside them: same page, time, device, browser and connection
-	// Differences are those of p50, p75, p95, of a time the geometric mean, and the share that is rated poor. The geometric mean is known
-	// the most exactly, as all page views say something about it, and a page view that takes ten times as long does not outweigh others.
+	Matched  float64 `json:"matched"` // share of these with matching views in the other arm: same page, time, device, browser and connection
+	// Differences lists p50, p75, p95, the geometric mean (of times only), and the share rated
+	// poor. The geometric mean has the narrowest interval, because all page views contribute to it,
+	// and a page view that takes ten times as long does not outweigh others.
 	Differences []Difference `json:"differences"`
-	// ViewsForOnePercent is how many page views an arm needs until p75 is known within 1 % of itself, and Hours how long that
-	// takes at the rate of the time that was asked for, from its beginning.
+	// ViewsForOnePercent is the number of page views per arm until the interval of p75 is ±1 %.
+	// Hours is the time until then, counted from the beginning of the queried time, at its rate of
+	// page views.
 	ViewsForOnePercent int64   `json:"views_for_one_percent,omitempty"`
 	Hours              float64 `json:"hours_for_one_percent,omitempty"`
 }
 
-// Difference is profiled minus control, in the unit of the Web Vital, or as a share from 0 to 1 for "poor". Low and High are the interval of 95 %.
+// Difference is profiled minus control, in the unit of the Web Vital, or as a share from 0 to 1 for
+// "poor". Low and High are the interval of 95 %.
 type Difference struct {
 	What     string   `json:"what"` // p50, p75, p95, geomean or poor
 	Profiled float64  `json:"profiled"`
@@ -47,7 +50,7 @@ type Difference struct {
 	Value    float64  `json:"value"`
 	Low      float64  `json:"low"`
 	High     float64  `json:"high"`
-	Relative *Between `json:"relative,omitempty"` // the same as a share of the control; absent where that is 0
+	Relative *Between `json:"relative,omitempty"` // relative to the control; absent if the control is 0
 	Status   string   `json:"status"`             // slower, faster or noise
 }
 
@@ -61,13 +64,15 @@ type Between struct {
 const (
 	z95 = 1.959963984540054
 
-	// leastViews is of how many page views an arm the normal approximation holds up to p95.
+	// leastViews is the number of page views per arm from which the normal approximation holds up
+	// to p95.
 	leastViews = 200
-	// leastRelative is below what a percentage says nothing: in ms, of a score, and of a share.
+	// leastRelative is the least control for which a percentage is meaningful: in ms, as a score,
+	// or as a share.
 	leastRelative = 0.001
 )
 
-// Report compares the arms of an experiment that took so long.
+// Report compares the arms of an experiment. took is its duration.
 func (e *Experiment) Report(took time.Duration) Report {
 	out := Report{Arms: e.arms(), Vitals: []Vital{}}
 	views := map[string]int64{}
@@ -80,7 +85,7 @@ func (e *Experiment) Report(took time.Duration) Report {
 	}
 	for _, arm := range []string{rollup.ArmProfiled, out.Control} {
 		if views[arm] < leastViews {
-			out.Missing = append(out.Missing, fmt.Sprintf("%d page views of the arm %s have reported, %d are needed", views[arm], arm, leastViews))
+			out.Missing = append(out.Missing, fmt.Sprintf("%d page views of arm %s have reported; %d are needed", views[arm], arm, leastViews))
 		}
 	}
 	if len(out.Missing) > 0 {
@@ -146,7 +151,7 @@ func (e *Experiment) compare(kind rollup.VitalKind, control string, took time.Du
 	for _, q := range []float64{0.5, 0.75, 0.95} {
 		v.Differences = append(v.Differences, arms.differenceAt(q, z95, each))
 	}
-	if r := v.Differences[1].Relative; r != nil && r.High-r.Low < 1 { // else many page views have the same value, and it is no use to wait
+	if r := v.Differences[1].Relative; r != nil && r.High-r.Low < 1 { // otherwise many page views have the same value, and waiting does not help
 		half := (r.High - r.Low) / 2
 		times := half * half / (0.01 * 0.01)
 		v.ViewsForOnePercent = int64(math.Ceil(times * float64(min(v.Profiled, v.Control))))
@@ -162,19 +167,21 @@ func (e *Experiment) compare(kind rollup.VitalKind, control string, took time.Du
 	return v, nil
 }
 
-// differenceAt returns the difference of a quantile; each is the unit of the histograms in that of the result.
+// differenceAt returns the difference of a quantile. each is the unit of the histograms, in units
+// of the result.
 func (a arms) differenceAt(q, z, each float64) Difference {
 	x, xLow, xHigh := a.profiled.interval(q, z)
 	y, yLow, yHigh := a.control.interval(q, z)
-	// Of independent estimates the squares of the half widths add up, on each side of the value.
+	// For independent estimates, the squares of the half widths add up, on each side of the value.
 	low, high := math.Hypot(x-xLow, yHigh-y), math.Hypot(xHigh-x, y-yLow)
-	if _, _, _, is := a.differ(q, z); !is { // where many page views have the same value, the interval of a quantile is none to either side
+	if _, _, _, is := a.differ(q, z); !is { // if many page views have the same value, the interval of a quantile has no width on one side
 		low, high = max(low, x-y), max(high, y-x)
 	}
 	return finish(Difference{What: fmt.Sprintf("p%.0f", 100*q), Profiled: x / each, Control: y / each, Value: (x - y) / each, Low: (x - y - low) / each, High: (x - y + high) / each})
 }
 
-// geomean returns the difference of the geometric means. It is a ratio; its interval is that of the difference of the logarithms.
+// geomean returns the difference of the geometric means. Its interval follows from the interval of
+// the difference of the logarithms, which is a ratio.
 func (a arms) geomean(each float64) Difference {
 	x, dx := a.profiled.log()
 	y, dy := a.control.log()
@@ -183,8 +190,8 @@ func (a arms) geomean(each float64) Difference {
 	return finish(Difference{What: "geomean", Profiled: math.Exp(x) / each, Control: control, Value: ratio(0), Low: ratio(-d), High: ratio(d)})
 }
 
-// differ reports whether unlike shares of the arms, x and y, are below the value that a share q of
-// both is below.
+// differ reports whether the arms have significantly different shares x and y below at, the
+// quantile q of both arms together.
 func (a arms) differ(q, z float64) (at, x, y float64, is bool) {
 	at = a.both.quantile(q)
 	x, dx := a.profiled.below(at)
@@ -192,7 +199,7 @@ func (a arms) differ(q, z float64) (at, x, y float64, is bool) {
 	return at, x, y, math.Abs(x-y) > z*math.Hypot(dx, dy)
 }
 
-// finish says what a difference means.
+// finish sets the status of a difference.
 func finish(d Difference) Difference {
 	d.Status = "noise"
 	if d.Low > 0 {

@@ -21,9 +21,9 @@ func (r *Report) WriteText(w io.Writer, screen terminal.Screen) error {
 		if err := r.writeTable(w, screen); err != nil {
 			return err
 		}
-		fmt.Fprintln(w, "\nIntervals are those of 95 %: about one of twenty does not hold the truth.")
+		fmt.Fprintln(w, "\nIntervals are 95 % confidence intervals: about one in twenty misses the true value.")
 		if r.Fair == nil {
-			fmt.Fprintln(w, "\nWhether the draw is fair is not known.")
+			fmt.Fprintln(w, "\nIt is unknown whether the draw is fair.")
 		}
 	}
 	for _, m := range r.Missing {
@@ -59,7 +59,7 @@ func (r *Report) writeTable(w io.Writer, screen terminal.Screen) error {
 	return err
 }
 
-// unit returns what stands behind the values of a difference of a Web Vital, of which "poor" is in percent.
+// unit returns the suffix of the values of a difference: "poor" is in percent.
 func (d *Difference) unit(of string) string {
 	switch {
 	case d.What == "poor":
@@ -70,7 +70,7 @@ func (d *Difference) unit(of string) string {
 	return " ms"
 }
 
-// statusColor is the color of the status of a difference.
+// statusColor returns the color of a status.
 func statusColor(status string) terminal.Color {
 	switch status {
 	case "slower":
@@ -81,7 +81,7 @@ func statusColor(status string) terminal.Color {
 	return terminal.Plain
 }
 
-// span says how long something takes.
+// span formats a duration in hours or days.
 func span(hours float64) string {
 	if hours < 48 {
 		return fmt.Sprintf("%.1f hours", hours)

@@ -10,8 +10,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// keepApart describes a thread and returns the labels of its group. key is how many threads and
-// traces were taken before, and so the index of the thread among [Timelines].
+// keepApart describes a thread and returns the labels of its group. key is the number of threads
+// and traces before it, which is its index in [Timelines].
 func (p *picking) keepApart(file string, t *trie.Thread, key int) trie.Labels {
 	p.apart = append(p.apart, output.Thread{
 		Key: strconv.Itoa(key), Recording: file,
@@ -20,13 +20,13 @@ func (p *picking) keepApart(file string, t *trie.Thread, key int) trie.Labels {
 	return labelsOf(p.last())
 }
 
-// last returns the thread that was described last.
+// last returns the most recently described thread.
 func (p *picking) last() *output.Thread { return &p.apart[len(p.apart)-1] }
 
 func labelsOf(t *output.Thread) trie.Labels { return trie.MakeLabels(output.LabelThread, t.Key) }
 
-// describe notes what a part of the last thread is of. Once its events are merged with its
-// functions nobody can tell what its time went to, so that is summed here.
+// describe adds up the time of a part of the last thread by kind. Once events and functions are
+// merged, this can no longer be computed.
 func (p *picking) describe(part trie.Part) {
 	t := p.last()
 	switch {
@@ -38,11 +38,11 @@ func (p *picking) describe(part trie.Part) {
 	}
 }
 
-// apartOf returns a merged profile with a group for each of its threads. One that knows no threads
-// is a thread itself, unless it is of page views.
+// apartOf returns a merged profile with a group for each of its threads. A profile without threads
+// counts as one thread, unless it consists of page views.
 func (p *picking) apartOf(file string, in *trie.Profile) *trie.Profile {
 	out := &trie.Profile{Trie: in.Trie, Views: in.Views, Traces: in.Traces}
-	places := map[string]int{} // in p.apart, by the names of threads
+	places := map[string]int{} // index in p.apart, by name of the thread
 	for i := range in.Groups {
 		g := &in.Groups[i]
 		name := g.Labels.Value(output.LabelThread)
@@ -70,8 +70,8 @@ func (p *picking) apartOf(file string, in *trie.Profile) *trie.Profile {
 	return out
 }
 
-// finish completes the threads that are kept apart: it adds what their time in p went to, and puts
-// the main thread of each recording first.
+// finish completes the separate threads: it adds their time in p by kind, and sorts the main thread
+// of each recording first.
 func finish(threads output.Threads, p *trie.Profile) output.Threads {
 	groups := map[string]*trie.Group{}
 	for i := range p.Groups {
@@ -93,9 +93,9 @@ func finish(threads output.Threads, p *trie.Profile) output.Threads {
 	return mainFirst(threads)
 }
 
-// mainFirst sorts the threads of each recording, the main one first: of the sampled ones, if there
-// are any, the browser's main thread with the most JavaScript, as that is of the page with the
-// most to do; without a browser the one with the most JavaScript.
+// mainFirst sorts the threads of each recording, the main thread first. Sampled threads come before
+// others. The main thread is the browser's main thread with the most JavaScript, which belongs to
+// the busiest page; without a browser, it is the thread with the most JavaScript.
 func mainFirst(threads output.Threads) output.Threads {
 	recordings := map[string]int{}
 	for i := range threads {
@@ -117,10 +117,10 @@ func mainFirst(threads output.Threads) output.Threads {
 	return threads
 }
 
-// ofPage reports whether a thread with this name is what pages run on, in Chrome or Firefox.
+// ofPage reports whether the name is that of a thread that runs pages, in Chrome or Firefox.
 func ofPage(name string) bool { return name == "CrRendererMain" || name == "GeckoMain" }
 
-// rank puts what is true first.
+// rank returns a sort key that puts true first.
 func rank(first bool) int {
 	if first {
 		return 0
@@ -128,8 +128,8 @@ func rank(first bool) int {
 	return 1
 }
 
-// Shown returns s with the profile of the threads that show says, and of what comes of no
-// thread, as one group.
+// Shown returns s with the profile of the threads for which show returns true, and of everything
+// outside threads, as one group.
 func (s Merged) Shown(show func(*output.Thread) bool) Merged {
 	s.Threads = slices.Clone(s.Threads)
 	keys := map[string]bool{"": true}
@@ -143,7 +143,7 @@ func (s Merged) Shown(show func(*output.Thread) bool) Merged {
 	return s
 }
 
-// OfThread returns the profile of the thread with a key.
+// OfThread returns the profile of the thread with the key.
 func (s Merged) OfThread(key string) *trie.Profile { return s.ofThreads(map[string]bool{key: true}) }
 
 func (s Merged) ofThreads(keys map[string]bool) *trie.Profile {

@@ -24,7 +24,7 @@ func recordings(t *testing.T) (files []Input) {
 	return files
 }
 
-// Threads that are kept apart add up to what is merged at once, with and without events.
+// Separate threads add up to the merged profile, with and without events.
 func TestApartAddsUp(t *testing.T) {
 	files := recordings(t)
 	for _, pick := range []Pick{{}, {Events: true}, {Idle: true}, {Parts: selection.Parts{By: "file"}}} {
@@ -57,8 +57,8 @@ func TestApartAddsUp(t *testing.T) {
 	}
 }
 
-// The main thread of each recording comes first, as well in lists, and has the same times with
-// events as without.
+// The main thread of each recording comes first, also in lists, and has the same times with and
+// without events.
 func TestMainThreads(t *testing.T) {
 	files := recordings(t)
 	entries, _, err := Threads(t.Context(), files, nil)
@@ -119,7 +119,7 @@ func TestMainFirst(t *testing.T) {
 	}
 }
 
-// So many threads that they are not kept apart are one.
+// Threads beyond the limit are merged into one.
 func TestApartOfMany(t *testing.T) {
 	r := &trie.Recording{}
 	for i := range maxNamedThreads + 1 {

@@ -15,18 +15,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// carriedMaps is a [naming.Library] of the scripts that a file carries with their source maps.
-// A table is made when a frame of its script is seen, since most scripts of a page take no time.
+// carriedMaps is a [naming.Library] of the scripts that a file contains with their source maps. It
+// builds a table on the first frame of a script, because most scripts of a page take no time.
 type carriedMaps struct {
 	upload  symbols.Upload
 	scripts map[string]trie.Script // by hash
 
 	mu       sync.Mutex
-	tables   map[string]*symbols.Table // nil for those that can not be made
+	tables   map[string]*symbols.Table // nil if the table cannot be built
 	problems []string
 }
 
-// newCarriedMaps returns a Library of scripts, nil if there are none.
+// newCarriedMaps returns a Library of scripts, or nil if there are none.
 func newCarriedMaps(scripts []trie.Script) *carriedMaps {
 	if len(scripts) == 0 {
 		return nil
@@ -47,8 +47,8 @@ func newCarriedMaps(scripts []trie.Script) *carriedMaps {
 	return c
 }
 
-// carriedScript returns a script by its URL: that URL alone will do, unless it has a query,
-// which is no part of a path.
+// carriedScript returns a script by its URL. If the URL has a query, the key is needed, because a
+// query does not belong to a path.
 func carriedScript(url, key string) symbols.Script {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -76,19 +76,19 @@ func (c *carriedMaps) Table(sha256 string) (*symbols.Table, error) {
 		s := c.scripts[sha256]
 		var err error
 		if table, err = makeCarried(s); err != nil {
-			c.problems = append(c.problems, fmt.Sprintf("the source map of %s is not used: %v", s.URL, err))
+			c.problems = append(c.problems, fmt.Sprintf("ignored the source map of %s: %v", s.URL, err))
 		}
 		c.tables[sha256] = table
 	}
 	if table == nil {
-		return nil, errors.New("its source map can not be used")
+		return nil, errors.New("its source map cannot be used")
 	}
 	return table, nil
 }
 
 func makeCarried(s trie.Script) (*symbols.Table, error) {
 	if s.Text == nil {
-		return nil, errors.New("the file has no text of the script, by which its functions are found; have the browser save that, too, or name the folder of the build with --maps")
+		return nil, errors.New("the file lacks the text of the script, which is needed to find its functions; save the script's text in the browser, too, or pass the build folder with --maps")
 	}
 	m, err := sourcemap.Read(s.Map, sourcemap.Limits{})
 	if err != nil {
@@ -98,20 +98,20 @@ func makeCarried(s trie.Script) (*symbols.Table, error) {
 	return table, err
 }
 
-// shownProblems is how many maps of a file warnings are about.
+// shownProblems limits the warnings about the maps of a file.
 const shownProblems = 10
 
-// warnings returns what was wrong with the maps that were needed.
+// warnings returns the problems with maps that were needed.
 func (c *carriedMaps) warnings() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if more := len(c.problems) - shownProblems; more > 0 {
-		return append(c.problems[:shownProblems:shownProblems], fmt.Sprintf("%d more source maps are not used", more))
+		return append(c.problems[:shownProblems:shownProblems], fmt.Sprintf("ignored %d more source maps", more))
 	}
 	return c.problems
 }
 
-// carried returns the maps of r, nil if there are none or if names are not wanted.
+// carried returns the maps of r, or nil if r has none or p does not want names.
 func (p *picking) carried(r *trie.Recording) *carriedMaps {
 	if p.Minified {
 		return nil
@@ -119,8 +119,8 @@ func (p *picking) carried(r *trie.Recording) *carriedMaps {
 	return newCarriedMaps(r.Scripts)
 }
 
-// symbols returns what names functions; own, the maps of their file, may be nil. Maps that were
-// asked for come before those of a file.
+// symbols returns the symbolizer of p combined with own, the maps of the file, which may be nil.
+// Maps that the user passed take precedence over maps of the file.
 func (p Pick) symbols(own *carriedMaps) *naming.Symbolizer {
 	switch {
 	case p.Minified:
@@ -131,8 +131,8 @@ func (p Pick) symbols(own *carriedMaps) *naming.Symbolizer {
 	return p.Symbols.Before(naming.New(own))
 }
 
-// addRecording merges what p chooses of r. The functions of a file with maps of its own are named
-// at once, as its maps say nothing about other files.
+// addRecording merges the threads of r that p selects. It names the functions of a file with source
+// maps immediately, because these maps do not apply to other files.
 func (p *picking) addRecording(m *trie.Merger, file string, r *trie.Recording, sel selection.Selection) error {
 	own := p.carried(r)
 	if own == nil {
@@ -148,7 +148,8 @@ func (p *picking) addRecording(m *trie.Merger, file string, r *trie.Recording, s
 	return nil
 }
 
-// recordedTimelines returns the calls of what p chooses of r, and whether they are named already.
+// recordedTimelines returns the calls of the threads of r that p selects, and reports whether they
+// are already named.
 func (p *picking) recordedTimelines(file string, r *trie.Recording) (lines []*trie.Timeline, named bool, err error) {
 	lines, err = p.timelines(file, r)
 	own := p.carried(r)
@@ -160,7 +161,7 @@ func (p *picking) recordedTimelines(file string, r *trie.Recording) (lines []*tr
 	return lines, true, nil
 }
 
-// nameTimelines names those lines that are in these places.
+// nameTimelines names the lines at the given indexes.
 func (p *picking) nameTimelines(lines []*trie.Timeline, places []int) {
 	some := make([]*trie.Timeline, len(places))
 	for i, k := range places {

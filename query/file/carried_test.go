@@ -40,7 +40,7 @@ const (
 		"g" + inCart + "137);a" + inCart + "11) 2000\n" +
 		"g" + inCart + "137);a" + inCart + "11);e" + inCart + "54) 4000\n" +
 		"g" + inCart + "137);a" + inCart + "11);f" + inCart + "84) 11750\n"
-	ofCart = "trace.json: the source map of https://shop.example/assets/cart.js is not used: "
+	ofCart = "trace.json: ignored the source map of https://shop.example/assets/cart.js: "
 )
 
 func TestCarriedMaps(t *testing.T) {
@@ -73,7 +73,7 @@ func TestCarriedMaps(t *testing.T) {
 			ofCart + "source map: "},
 		{"map of millions of lines", withMap(`{"version":3,"sources":["a"],"names":[],"mappings":"` + strings.Repeat(";", 6_000_000) + `"}`), Pick{}, enhancedMinified,
 			ofCart + "source map: "},
-		{"no text", strings.Replace(file, `"sourceText"`, `"other"`, 1), Pick{}, enhancedMinified, ofCart + "the file has no text of the script"},
+		{"no text", strings.Replace(file, `"sourceText"`, `"other"`, 1), Pick{}, enhancedMinified, ofCart + "the file lacks the text of the script"},
 		{"broken map of a script that took no time", withMap(mapText + `},{"url":"https://shop.example/assets/other.js","sourceMap":[]`), Pick{}, enhancedNamed, ""},
 		{"files", file, Pick{Parts: selection.Parts{By: "file"}}, "src/cart.ts 18750\n", ""},
 	} {
@@ -95,7 +95,7 @@ func TestCarriedMaps(t *testing.T) {
 	}
 }
 
-// The maps of a file say nothing about other files, and those that were asked for come first.
+// The maps of a file do not apply to other files, and maps that the user passed take precedence.
 func TestCarriedMapsApart(t *testing.T) {
 	file, mapText, script := enhanced(t)
 	both := []Input{fileOf("trace.json", []byte(file)), fileOf("other.json", []byte(strings.Replace(file, `"sourceMaps"`, `"other"`, 1)))}
@@ -132,7 +132,7 @@ func TestCarriedMapsApart(t *testing.T) {
 	}
 }
 
-// In order of time the functions have the same names.
+// Functions have the same names in time order.
 func TestCarriedMapsInTime(t *testing.T) {
 	file, _, _ := enhanced(t)
 	both := []Input{fileOf("other.json", []byte(strings.Replace(file, `"sourceMaps"`, `"other"`, 1))), fileOf("trace.json", []byte(file))}

@@ -1,3 +1,4 @@
-// Package file reads profiles, traces and recordings from files: it merges what is picked of them,
-// lists their threads and puts these in order of time. [Merged] answers the queries that files can answer.
+// Package file reads profiles, traces and recordings from files. It merges a selection of them,
+// lists their threads and returns the calls of threads in time order. [Merged] answers queries from
+// files.
 package file

@@ -15,19 +15,19 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Input is a profile, trace or recording of any format that can be read.
+// Input is a profile, trace or recording in any supported format.
 type Input struct {
-	Name string // for messages, and for what some tools say in it
+	Name string // for messages, and because some tools encode ids in it
 	Open func() (io.ReadCloser, error)
 }
 
-// Progress is how far the reading of files is.
+// Progress is the progress of reading files.
 type Progress struct {
-	Files int   // read to their end
-	Bytes int64 // of all files, as they are stored
+	Files int   // completely read
+	Bytes int64 // of all files, before decompression
 }
 
-// readFiles reads one file after the other and gives what they hold to take.
+// readFiles reads one file after the other and passes each document to take.
 func readFiles(ctx context.Context, files []Input, progress func(Progress), take func(Input, encode.Document) error) (bytes int64, err error) {
 	p := Progress{}
 	tell := func() {
@@ -58,7 +58,7 @@ func readFiles(ctx context.Context, files []Input, progress func(Progress), take
 func readFile(ctx context.Context, f Input, read func(int)) (encode.Document, error) {
 	r, err := f.Open()
 	if err != nil {
-		return encode.Document{}, err // names the file and what was tried
+		return encode.Document{}, err // names the file and the operation
 	}
 	defer func() { _ = r.Close() }()
 	size := 0
@@ -66,19 +66,19 @@ func readFile(ctx context.Context, f Input, read func(int)) (encode.Document, er
 		size += n
 		read(n)
 	}}, encode.FileLimits())
-	_, named := errors.AsType[*fs.PathError](err) // it says what was tried on which file
+	_, named := errors.AsType[*fs.PathError](err) // names the operation and the file
 	switch {
 	case err == nil, named:
 		return doc, err
 	case encode.KindOf(err) == 0:
 		return doc, fmt.Errorf("read %s: %w", f.Name, err)
 	case size == 0:
-		return doc, fmt.Errorf("%s: is empty", f.Name)
+		return doc, fmt.Errorf("%s: empty file", f.Name)
 	}
 	return doc, fmt.Errorf("%s: %w", f.Name, err)
 }
 
-// watched counts what is read, and stops when ctx is done.
+// watched counts the bytes read, and stops when ctx is done.
 type watched struct {
 	ctx  context.Context
 	r    io.Reader
@@ -94,11 +94,11 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Merge merges files. Of traces it takes what sel asks for; times are not looked
-// at, since files do not say when they were received. Of profiles, which have no traces
-// left to select from, it takes the groups whose labels fit, and of recordings the threads
-// that pick chooses. A thread that is in no file is an error. The result has no stats but
-// the number of files and profiles, the bytes and warnings.
+// Merge merges files. From traces it selects by sel, except for times, because files do not contain
+// the time of reception. From profiles, which no longer have traces, it selects the groups with
+// matching labels, and from recordings the threads that pick selects. Merge returns an error if no
+// file has a thread of pick. The statistics of the result are the number of files and profiles,
+// bytes and warnings.
 func Merge(ctx context.Context, files []Input, sel selection.Selection, pick Pick, progress func(Progress)) (Merged, error) {
 	m := trie.NewMerger()
 	p := newPicking(pick)
@@ -125,16 +125,16 @@ func Merge(ctx context.Context, files []Input, sel selection.Selection, pick Pic
 	stats := query.Stats{Traces: uint64(len(files)), Profiles: p.merged, Bytes: uint64(bytes), Warnings: p.warnings}
 	named := p.name(m.Profile())
 	threads := finish(p.apart, named)
-	shown := p.show(named) // not before, as events lie between functions
+	shown := p.show(named) // only after naming, because events lie between functions
 	stats.Names = p.coverage()
 	return Merged{Result: query.Result{Profile: shown, Stats: stats}, Threads: threads, Owners: pick.Owners, names: p.names}, err
 }
 
-// Timelines returns the calls of all threads in files that pick chooses, in time order. A
-// file that holds no times is an error, and so is a thread that is in no file.
+// Timelines returns the calls of all threads that pick selects, in time order. It returns an error
+// for a file without times, and if no file has a thread of pick.
 func Timelines(ctx context.Context, files []Input, pick Pick, progress func(Progress)) ([]*trie.Timeline, query.Stats, error) {
 	var lines []*trie.Timeline
-	var open []int // those that are not named yet
+	var open []int // indexes of lines that are not named yet
 	p := newPicking(pick)
 	add := func(named bool, more ...*trie.Timeline) {
 		for _, line := range more {
@@ -147,7 +147,7 @@ func Timelines(ctx context.Context, files []Input, pick Pick, progress func(Prog
 	bytes, err := readFiles(ctx, files, progress, func(f Input, doc encode.Document) error {
 		switch {
 		case doc.Profile != nil:
-			return fmt.Errorf("a profile has no times, so it can not be shown in time order")
+			return fmt.Errorf("a profile has no times, so it cannot be shown in time order")
 		case doc.Recording != nil:
 			of, named, err := p.recordedTimelines(f.Name, doc.Recording)
 			add(named, of...)

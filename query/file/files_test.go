@@ -87,7 +87,7 @@ func TestMergeFilesCounts(t *testing.T) {
 			}
 		}
 	}
-	// Of a part of a profile nobody knows which page views its groups share.
+	// The groups of a partial profile may share page views, so their sum is unknown.
 	for _, grouped := range [][]string{nil, selection.AllGroups()} {
 		got, err := Merge(t.Context(), []Input{merged}, selection.Selection{Feature: "edit", GroupBy: grouped}, Pick{}, nil)
 		if err != nil {
@@ -118,7 +118,7 @@ func TestMergeFilesErrors(t *testing.T) {
 		"open x: no such file":      {"x", func() (io.ReadCloser, error) { return nil, errors.New("open x: no such file") }},
 		"read x: input/output":      {"x", func() (io.ReadCloser, error) { return broken{errors.New("input/output")}, nil }},
 		"x: malformed: ":            fileOf("x", []byte("hello")),
-		"x: is empty":               fileOf("x", nil),
+		"x: empty file":             fileOf("x", nil),
 		"read .: is a directory":    {".", func() (io.ReadCloser, error) { return os.Open(".") }},
 		"x: read as profilertrace:": fileOf("x", []byte(`{"frames":[{"name":"f"}],"stacks":[]}`)),
 	} {

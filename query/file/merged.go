@@ -15,33 +15,33 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Merged is a [query.Source] of a profile that is there already, as that of files is. It has no times, so
-// that nothing can be asked over time and all that was received at any time is the response.
+// Merged is a [query.Source] of an existing profile, such as the profile of files. It has no times:
+// it ignores time ranges and does not answer queries over time.
 type Merged struct {
 	Result query.Result
-	// Threads describe the groups of the profile that are of a thread each, the main one of each
-	// recording first; empty unless [Pick.Apart].
+	// Threads describes the groups of the profile that are one thread each, the main thread of each
+	// recording first. It is empty unless [Pick.Apart] is set.
 	Threads output.Threads
-	// Owners say whose code is whose; nil is [owner.Default].
+	// Owners assigns code to owners; nil is [owner.Default].
 	Owners *owner.Rules
-	// Lines are the threads in the order of time, which take the place of page views; nil if they are
-	// not known. It may be called several times, and at the same time.
+	// Lines returns the threads in time order, which take the place of page views. It is nil if the
+	// order is unknown. Lines must be safe for concurrent use, and may be called several times.
 	Lines func(context.Context) ([]*trie.Timeline, error)
 
-	names []*naming.Names // of the functions: each file may have its own
+	names []*naming.Names // of functions, possibly one per file
 }
 
-// labelFile tells the two files of [Versus] apart.
+// labelFile distinguishes the two files of [Versus].
 const labelFile = "file"
 
-// The values of the label that tells the sides of [Versus] apart.
+// Values of the label that distinguishes the sides of [Versus].
 const (
 	Before = "before"
 	After  = "after"
 )
 
-// Versus returns a profile of two, in groups with the label file of [Before] and [After].
-// Functions that only stand somewhere else are where they are after.
+// Versus merges two profiles into one, in groups labelled file=[Before] and file=[After]. Functions
+// whose place changed have the place of after.
 func Versus(before, after *trie.Profile) *trie.Profile {
 	m := trie.NewMerger()
 	for value, p := range map[string]*trie.Profile{Before: compare.Align(before, after), After: after} {
@@ -75,7 +75,7 @@ func (s Merged) Top(ctx context.Context, q query.TopQuery) (query.Top, error) {
 		return query.Top{}, err
 	}
 	top := query.TopOf(r.Profile, q)
-	top.Stats, top.Spreads = r.Stats, "times of files are sums"
+	top.Stats, top.Spreads = r.Stats, "times of files are totals"
 	return top, nil
 }
 
@@ -98,14 +98,14 @@ func (s Merged) Values(ctx context.Context, sel selection.Selection, key string)
 	return l.Names(key), err
 }
 
-// Catalog implements [query.Source]. Files are of no pages that are known apart.
+// Catalog implements [query.Source]. Files have no pages.
 func (s Merged) Catalog(context.Context, time.Time, time.Time, time.Duration) (query.Catalog, error) {
 	return query.Catalog{Entries: []query.Entry{}, Warnings: slices.Clone(s.Result.Stats.Warnings)}, nil
 }
 
-// notOfFiles is the error of queries that only a store answers.
+// notOfFiles returns the error for queries that need a store.
 func notOfFiles(what string) error {
-	return selection.Refuse("%s: files have none, as they do not tell page views and times apart; ask a store", what)
+	return selection.Refuse("files have no %s, because they do not contain page views and times; query a store instead", what)
 }
 
 // Report implements [query.Source].

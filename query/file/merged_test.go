@@ -63,7 +63,8 @@ func TestVersus(t *testing.T) {
 	}
 }
 
-// What only a store can answer is refused, and says so; all else is answered over HTTP as from a store.
+// Queries that need a store return an error; all others are answered over HTTP in the same way as
+// by a store.
 func TestMergedHandler(t *testing.T) {
 	src := Merged{Result: query.Result{Profile: stacksProfile(map[string]int64{"main > draw": 20, "main": 1})}}
 	h := api.Handler(src, api.Options{})
@@ -77,22 +78,22 @@ func TestMergedHandler(t *testing.T) {
 		"/api/v1/profile?group_by=owner":      "",
 		"/api/v1/labels":                      `"labels":[]`,
 		"/api/v1/catalog":                     `"entries":[]`,
-		"/api/v1/views":                       "there is no order of time",
-		"/api/v1/series":                      "files have none",
-		"/api/v1/stats":                       "files have none",
-		"/api/v1/vitals":                      "files have none",
-		"/api/v1/compare?compare_page=/other": "files have none",
+		"/api/v1/views":                       "time order is not available",
+		"/api/v1/series":                      "files have no",
+		"/api/v1/stats":                       "files have no",
+		"/api/v1/vitals":                      "files have no",
+		"/api/v1/compare?compare_page=/other": "files have no",
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-		refused := want == "files have none"
+		refused := want == "files have no"
 		if refused != (w.Code >= 400) || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d %.300s, want %s", path, w.Code, w.Body, want)
 		}
 	}
 }
 
-// The threads of files are there as page views are, with times since the first call.
+// Threads of files take the place of page views, with times since the first call.
 func TestMergedViews(t *testing.T) {
 	lines := make([]*trie.Timeline, 0, 3)
 	for i, name := range []string{"worker", "", "main"} {

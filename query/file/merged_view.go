@@ -14,9 +14,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Views implements [query.Source]: it lists the threads of files that are selected, those with the most
-// time first. Their pages are the names of the threads. A warning says why there are none, if files have
-// no times.
+// Views implements [query.Source]. It lists the selected threads of files by time, largest first.
+// The names of the threads take the place of pages. If files have no times, a warning gives the
+// reason.
 func (s Merged) Views(ctx context.Context, q query.ViewsQuery) (query.Views, error) {
 	out := query.Views{List: []query.ViewEntry{}, Stats: s.Result.Stats}
 	lines, err := s.lines(ctx)
@@ -36,8 +36,8 @@ func (s Merged) Views(ctx context.Context, q query.ViewsQuery) (query.Views, err
 	return out, nil
 }
 
-// View implements [query.Source]: the thread that [Merged.Views] calls so. Its times are those since the
-// first call of any thread.
+// View implements [query.Source]. It returns the thread with the id from [Merged.Views]. Times are
+// since the first call of any thread.
 func (s Merged) View(ctx context.Context, q query.ViewQuery) (query.View, error) {
 	lines, err := s.lines(ctx)
 	if err != nil {
@@ -54,15 +54,15 @@ func (s Merged) View(ctx context.Context, q query.ViewQuery) (query.View, error)
 
 func (s Merged) lines(ctx context.Context) ([]*trie.Timeline, error) {
 	if s.Lines == nil {
-		return nil, errors.New("there is no order of time: files that are compared, or come from standard input, have none")
+		return nil, errors.New("time order is not available for compared files and standard input")
 	}
 	return s.Lines(ctx)
 }
 
-// threadID names a thread as page views are named.
+// threadID returns an id in the format of page view ids.
 func threadID(i int) string { return fmt.Sprintf("%032x", i) }
 
-// firstCall returns when the first call of any line began.
+// firstCall returns the begin of the first call of any line.
 func firstCall(lines []*trie.Timeline) (first int64) {
 	known := false
 	for _, line := range lines {
@@ -73,7 +73,7 @@ func firstCall(lines []*trie.Timeline) (first int64) {
 	return first
 }
 
-// entryOf returns line i as an entry of a list.
+// entryOf returns the list entry of line i.
 func entryOf(i int, line *trie.Timeline) query.ViewEntry {
 	name := threadName(&trie.Thread{Process: line.Process, ID: line.Thread, Name: line.Name})
 	v := query.ViewEntry{ID: threadID(i), Page: cmp.Or(name, fmt.Sprintf("thread %d", i+1)), Traces: 1, Time: float64(line.Self()) / 1000}

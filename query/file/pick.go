@@ -14,35 +14,36 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Pick says what of a recording is taken, and how. The zero value takes what a sampler
-// saw on each thread, or the events of a recording without samples.
+// Pick selects parts of recordings. The zero value selects the samples of each thread, or the
+// events of a recording without samples.
 type Pick struct {
-	// Threads are names, numbers, or process and number as "7792/775"; a thread is taken
-	// if one of them fits. None: all threads with samples; if a file has none, all of it.
+	// Threads lists names, numbers, or process and number as "7792/775". A thread is selected if
+	// one of them matches. If Threads is empty, all threads with samples are selected, and
+	// everything in files without samples.
 	Threads []string
-	// Profile is the source or the id of the profiles that are taken of a thread that has
-	// several at the same time; "" is the choice of Chrome DevTools.
+	// Profile is the source or the id of the profile to use of a thread with several simultaneous
+	// profiles. "" chooses the same one as Chrome DevTools.
 	Profile string
-	// Apart makes a group of each thread, with [output.LabelThread], and describes it in
-	// [Merged.Threads], also of those without samples beside others. What does not come of
-	// threads is in groups without that label.
+	// Apart puts each thread into its own group with [output.LabelThread], and describes it in
+	// [Merged.Threads]. This includes threads without samples in files where other threads have
+	// samples. Everything outside threads is in groups without that label.
 	Apart  bool
 	Events bool // merge the events of a thread with the functions
-	Idle   bool // show the time in which a thread had nothing to do
-	// Symbols name the functions of minified scripts, before Rename sees them; nil does not.
+	Idle   bool // show idle time of threads
+	// Symbols names the functions of minified scripts, before Rename. It may be nil.
 	Symbols *naming.Symbolizer
-	// Minified keeps functions as browsers said them: neither Symbols nor the source maps that a
-	// file carries name them.
+	// Minified keeps the names of functions as reported by browsers. Neither Symbols nor the source
+	// maps in a file apply.
 	Minified bool
-	// Rename replaces each function, unless it is nil.
+	// Rename replaces each function, unless Rename is nil.
 	Rename func(trie.Frame) trie.Frame
 	selection.Parts
-	// Owners say whose code is whose, for Parts; nil is [owner.Default].
+	// Owners assigns code to owners, for Parts; nil is [owner.Default].
 	Owners *owner.Rules
 }
 
-// Rewrite returns a merged profile of a store as p shows it. The reach of a node that several
-// become is a sum, see [trie.Profile.Coalesce].
+// Rewrite returns a merged profile of a store with the transformations of p. If several nodes
+// become one, its reach is their sum, see [trie.Profile.Coalesce].
 func (p Pick) Rewrite(in *trie.Profile) *trie.Profile {
 	if p.Rename == nil {
 		return in
@@ -50,8 +51,8 @@ func (p Pick) Rewrite(in *trie.Profile) *trie.Profile {
 	return in.Coalesce(p.Rename)
 }
 
-// name returns a merged profile of files, with those that are named already, under the names of
-// their sources.
+// name names the functions of a merged profile of files by their sources and merges it with the
+// profiles that are already named.
 func (p *picking) name(in *trie.Profile) *trie.Profile {
 	named, names := p.symbols(nil).Profile(in)
 	p.names = append(p.names, names)
@@ -65,21 +66,21 @@ func (p *picking) name(in *trie.Profile) *trie.Profile {
 	return m.Profile()
 }
 
-// show returns a profile as p shows it.
+// show returns a profile with the transformations of p.
 func (p *picking) show(named *trie.Profile) *trie.Profile {
 	return p.Parts.Show(p.Rewrite(named), naming.Finder(p.Owners, p.names...))
 }
 
-// regroup returns the groups of a merged profile that sel and p ask for.
+// regroup returns the groups of a merged profile that sel and p select.
 func (p *picking) regroup(file string, in *trie.Profile, sel selection.Selection) *trie.Profile {
 	if !p.Apart {
 		return sel.Regroup(in, p.takesLabels)
 	}
-	sel.GroupBy = []string{output.LabelThread} // so that the groups stay
+	sel.GroupBy = []string{output.LabelThread} // keep the groups of threads
 	return p.apartOf(file, sel.Regroup(in, p.takesLabels))
 }
 
-// coverage says how much of all files is named; nil if there is nothing to name them by.
+// coverage returns how much of all files is named, or nil if there are no symbols.
 func (p *picking) coverage() *naming.Coverage {
 	var sum *naming.Coverage
 	for _, names := range p.names {
@@ -93,7 +94,7 @@ func (p *picking) coverage() *naming.Coverage {
 	return sum
 }
 
-// idle returns t with the idle time, if that is asked for.
+// idle returns t, with idle time if p includes it.
 func (p Pick) idle(t *trie.Trace) *trie.Trace {
 	if p.Idle {
 		return t.ShowIdle()
@@ -101,18 +102,18 @@ func (p Pick) idle(t *trie.Trace) *trie.Trace {
 	return t
 }
 
-// picking takes what a Pick asks for from one file after the other.
+// picking applies a Pick to one file after the other.
 type picking struct {
 	Pick
-	found    map[string]bool // the values of Threads that some thread fits
-	apart    output.Threads  // those that have a group of their own
-	taken    int             // threads and traces, as [Timelines] has a line for each
-	profile  bool            // some thread has Profile
-	merged   uint64          // profiles of recordings
-	inOrder  int             // calls that are in order of time
+	found    map[string]bool // values of Threads that match a thread
+	apart    output.Threads  // threads with their own group
+	taken    int             // number of threads and traces: the lines of [Timelines]
+	profile  bool            // a thread has Profile
+	merged   uint64          // number of profiles of recordings
+	inOrder  int             // number of calls in time order
 	named    []*trie.Profile // of files that carry source maps
-	names    []*naming.Names // of these, and at the end of the others
-	warnings []string        // what was left out that the user may have wanted
+	names    []*naming.Names // of named; the last one is for all other files
+	warnings []string        // about skipped data that the user may want
 }
 
 func newPicking(p Pick) *picking { return &picking{Pick: p, found: map[string]bool{}} }
@@ -121,13 +122,13 @@ func (p *picking) warn(file, format string, args ...any) {
 	p.warnings = append(p.warnings, file+": "+fmt.Sprintf(format, args...))
 }
 
-// shownFiles is how many files an error names.
+// shownFiles limits the files that an error names.
 const shownFiles = 5
 
-// shownStreams is how many profiles of a thread a warning names.
+// shownStreams limits the profiles of a thread that a warning names.
 const shownStreams = 20
 
-// missing returns an error about what was asked for and is in no file.
+// missing returns an error about requested threads or profiles that no file has.
 func (p *picking) missing(files []Input) error {
 	where := fmt.Sprintf("%d files", len(files))
 	if len(files) <= shownFiles {
@@ -152,7 +153,7 @@ func (p *picking) missing(files []Input) error {
 	return nil
 }
 
-// takes reports whether t is one of the threads that p names.
+// takes reports whether p selects the thread t.
 func (p *picking) takes(t *trie.Thread) bool {
 	taken := len(p.Threads) == 0
 	for _, want := range p.Threads {
@@ -163,7 +164,7 @@ func (p *picking) takes(t *trie.Thread) bool {
 	return taken
 }
 
-// takesTrace reports whether p wants a trace of the field, which does not know its thread.
+// takesTrace reports whether p selects a trace from a browser, whose thread is unknown.
 func (p *picking) takesTrace(file string) bool {
 	if len(p.Threads) > 0 || p.Profile != "" {
 		return false
@@ -174,8 +175,8 @@ func (p *picking) takesTrace(file string) bool {
 	return true
 }
 
-// takesLabels reports whether p wants a group of a merged profile. It may know its thread,
-// but not the sampler that saw it.
+// takesLabels reports whether p selects a group of a merged profile. A group may have a thread, but
+// no sampler.
 func (p *picking) takesLabels(l trie.Labels) bool {
 	if len(p.Threads) > 0 {
 		name := l.Value(output.LabelThread)
@@ -190,14 +191,14 @@ func (p *picking) fits(s *trie.Stream) bool {
 	return p.Profile == "" || s.Source == p.Profile || s.ID == p.Profile
 }
 
-// picked is a thread that was chosen, and the streams of it that speak for it, in time
-// order; none if only the events do.
+// picked is a selected thread with its selected streams in time order. It has no streams if only
+// its events are used.
 type picked struct {
 	thread  *trie.Thread
 	streams []int
 }
 
-// pick chooses the threads of r.
+// pick selects the threads of r.
 func (p *picking) pick(file string, r *trie.Recording) (out []picked) {
 	p.warnAll(file, r.Warnings)
 	nameThreads(file, r)
@@ -209,7 +210,7 @@ func (p *picking) pick(file string, r *trie.Recording) (out []picked) {
 		p.profile = p.profile || slices.ContainsFunc(t.Streams, func(s trie.Stream) bool { return len(s.Trace.Samples) > 0 && p.fits(&s) })
 	}
 	if empty {
-		p.warn(file, "has no samples")
+		p.warn(file, "no samples")
 	}
 	for i := range r.Threads {
 		t := &r.Threads[i]
@@ -232,12 +233,12 @@ func (p *picking) pick(file string, r *trie.Recording) (out []picked) {
 	return out
 }
 
-// streams returns the places of the streams that are taken of t, and says which are not.
+// streams returns the indexes of the selected streams of t, and warns about the others.
 func (p *picking) streams(file string, t *trie.Thread) []int {
 	name := strings.TrimSpace("thread " + threadName(t))
 	streams := t.Chosen(p.fits)
 	if len(streams) == 0 {
-		p.warn(file, "%s has no profile %s; left out", name, p.Profile)
+		p.warn(file, "skipped %s: no profile %s", name, p.Profile)
 		return nil
 	}
 	chosen := make([]bool, len(t.Streams))
@@ -259,13 +260,13 @@ func (p *picking) streams(file string, t *trie.Thread) []int {
 		if len(taken) > 1 {
 			some = ", some"
 		}
-		p.warn(file, "%s has %d profiles%s of the same time; took %s, left out %s (--profile chooses)", name,
+		p.warn(file, "%s has %d simultaneous profiles%s; using %s, ignoring %s (choose with --profile)", name,
 			len(taken)+len(others), some, someNames(taken), someNames(others))
 	}
 	return streams
 }
 
-// someNames lists names, or the first few of many.
+// someNames joins names, or the first shownStreams of them with the number of the others.
 func someNames(names []string) string {
 	if more := len(names) - shownStreams; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:shownStreams], ", "), more)
@@ -281,13 +282,13 @@ func streamName(s *trie.Stream) string {
 	return fmt.Sprintf("%s (%d samples)", name, len(s.Trace.Samples))
 }
 
-// add merges the threads of r that p chooses. A recording has no pages and no labels but
-// that of the thread.
+// add merges the threads of r that p selects. A recording has no pages, and no label but the
+// thread.
 func (p *picking) add(m *trie.Merger, file string, r *trie.Recording, sel selection.Selection) error {
 	picked := p.pick(file, r)
 	named := len(picked) <= maxNamedThreads
 	if !named && (p.Apart || len(sel.GroupBy) > 0) {
-		p.warn(file, "%d threads, which are merged as one; of up to %d each is kept apart", len(picked), maxNamedThreads)
+		p.warn(file, "merged all %d threads into one; files with at most %d threads keep them separate", len(picked), maxNamedThreads)
 	}
 	before := len(p.apart)
 	for _, c := range picked {
@@ -339,17 +340,17 @@ func (p *picking) addParts(m *trie.Merger, parts []trie.Part, group int) error {
 	return nil
 }
 
-// maxNamedThreads is how many threads of a file are kept apart: each takes memory for all
-// stacks of the file, a little for those that it does not have.
+// maxNamedThreads limits the separate threads of a file. Each takes memory for all stacks of the
+// file, although little for stacks that it does not have.
 const maxNamedThreads = 1 << 12
 
-// inThread says in which thread err was.
+// inThread adds the name of the thread to err.
 func inThread(t *trie.Thread, err error) error {
 	return fmt.Errorf("%s: %w", strings.TrimSpace("thread "+threadName(t)), err)
 }
 
-// calls returns the calls of a stream and events. All files together may have
-// [trie.MaxCalls], as they are written at once.
+// calls returns the calls of a stream and events. The limit for all files together is
+// [trie.MaxCalls], because they are written as one.
 func (p *picking) calls(s *trie.Stream, events []trie.Event) (*trie.Timeline, error) {
 	line, err := trie.Calls(s, events, trie.MaxCalls-p.inOrder)
 	if err == nil {
@@ -358,7 +359,7 @@ func (p *picking) calls(s *trie.Stream, events []trie.Event) (*trie.Timeline, er
 	return line, err
 }
 
-// timelines returns the calls of the threads of r that p chooses.
+// timelines returns the calls of the threads of r that p selects.
 func (p *picking) timelines(file string, r *trie.Recording) (lines []*trie.Timeline, err error) {
 	for _, c := range p.pick(file, r) {
 		var calls []*trie.Timeline
@@ -380,7 +381,7 @@ func (p *picking) timelines(file string, r *trie.Recording) (lines []*trie.Timel
 	return lines, nil
 }
 
-// parts returns what is shown of c. Events are shown with functions if that is asked for.
+// parts returns the parts of c to merge. Events are combined with functions if p.Events is set.
 func (p *picking) parts(c picked) ([]trie.Part, error) {
 	parts, err := c.thread.Parts(c.streams)
 	for i := range parts {

@@ -17,7 +17,7 @@ import (
 
 func threadNumber(t *trie.Thread) string { return fmt.Sprintf("%d/%d", t.Process, t.ID) }
 
-// threadName names a thread for people; "" if nothing is known of it.
+// threadName returns the display name of a thread, or "" if nothing is known about it.
 func threadName(t *trie.Thread) string {
 	switch number := threadNumber(t); {
 	case t.Process == 0 && t.ID == 0:
@@ -31,7 +31,7 @@ func threadName(t *trie.Thread) string {
 
 var namedThread = regexp.MustCompile(`^(?s:(.*) )?(-?\d+)/(-?\d+)$`)
 
-// parseThread reads what threadName returns.
+// parseThread parses a name returned by threadName.
 func parseThread(name string) *trie.Thread {
 	m := namedThread.FindStringSubmatch(name)
 	if m == nil {
@@ -43,12 +43,11 @@ func parseThread(name string) *trie.Thread {
 	return t
 }
 
-// nodeFile is how node --cpu-prof names its files: with the date, the process, the thread
-// and a number. People put names before it.
+// nodeFile matches file names of node --cpu-prof, which consist of the date, the process, the
+// thread and a number. Users add prefixes.
 var nodeFile = regexp.MustCompile(`(?:^|\PL)CPU\.\d{8}\.\d{6}\.(\d+)\.(\d+)\.\d+\.cpuprofile`)
 
-// nameThreads takes the numbers of a thread from the name of the file if that alone has
-// them.
+// nameThreads takes the number of a thread from the file name if the file does not contain it.
 func nameThreads(file string, r *trie.Recording) {
 	m := nodeFile.FindStringSubmatch(path.Base(strings.ReplaceAll(file, `\`, "/")))
 	if m == nil || len(r.Threads) != 1 || r.Threads[0].Process != 0 {
@@ -63,7 +62,7 @@ func nameThreads(file string, r *trie.Recording) {
 type ThreadEntry struct {
 	File    string `json:"file"`
 	Process int64  `json:"process"`
-	// ProcessName is what the file calls the process, such as "Renderer"; "" if it does not say.
+	// ProcessName is the name of the process in the file, such as "Renderer", or "".
 	ProcessName  string `json:"process_name,omitempty"`
 	Thread       int64  `json:"thread"`
 	Name         string `json:"name,omitempty"`
@@ -71,14 +70,14 @@ type ThreadEntry struct {
 	Source       string `json:"source,omitempty"` // of the profile
 	ID           string `json:"profile,omitempty"`
 	Samples      int    `json:"samples"`
-	Micros       int64  `json:"us"` // that the samples, or else the events, cover
+	Micros       int64  `json:"us"` // time covered by samples, or by events if there are no samples
 	output.Spent        // of the profile
-	Chosen       bool   `json:"taken"` // where all threads are
-	Main         bool   `json:"main"`  // taken where one thread of a file is
+	Chosen       bool   `json:"taken"` // part of the default selection of all threads
+	Main         bool   `json:"main"`  // the default where one thread per file is selected
 }
 
-// Threads lists the threads of files, each profile of a thread on its own, the main thread of
-// each file first. Those of a merged profile are its labels.
+// Threads lists the threads of files, each profile of a thread separately, the main thread of each
+// file first. The threads of a merged profile are its labels.
 func Threads(ctx context.Context, files []Input, progress func(Progress)) ([]ThreadEntry, []string, error) {
 	var out []ThreadEntry
 	var warnings []string
@@ -88,7 +87,7 @@ func Threads(ctx context.Context, files []Input, progress func(Progress)) ([]Thr
 		case doc.Profile != nil:
 			entries := labelEntries(f.Name, doc.Profile)
 			if len(entries) == 0 {
-				warnings = append(warnings, f.Name+": a profile, which has no threads")
+				warnings = append(warnings, f.Name+": a profile has no threads")
 			}
 			out = append(out, mainEntryFirst(entries)...)
 			return nil
@@ -129,7 +128,7 @@ func threadEntries(file string, r *trie.Recording) (out []ThreadEntry) {
 	return out
 }
 
-// labelEntries lists the threads that the groups of a profile are of.
+// labelEntries lists the threads in the group labels of a profile.
 func labelEntries(file string, p *trie.Profile) (out []ThreadEntry) {
 	at := map[string]int{}
 	for i := range p.Groups {
@@ -144,7 +143,7 @@ func labelEntries(file string, p *trie.Profile) (out []ThreadEntry) {
 			out = append(out, ThreadEntry{File: file, Process: t.Process, Thread: t.ID, Name: t.Name, Chosen: true})
 		}
 		self, samples := p.Groups[i].Sum()
-		if samples > 0 { // else nobody knows what are functions
+		if samples > 0 { // without samples, functions and events cannot be distinguished
 			out[k].Spent.Add(output.SpentIn(p, &p.Groups[i]))
 		}
 		out[k].Micros, out[k].Samples = out[k].Micros+self, out[k].Samples+int(samples)
@@ -152,8 +151,8 @@ func labelEntries(file string, p *trie.Profile) (out []ThreadEntry) {
 	return out
 }
 
-// mainEntryFirst sorts the entries of a file as [mainFirst] sorts its threads, those last that are
-// not taken, and marks the main thread.
+// mainEntryFirst sorts the entries of a file like [mainFirst], entries that are not selected last,
+// and marks the main thread.
 func mainEntryFirst(entries []ThreadEntry) []ThreadEntry {
 	type id struct {
 		process, thread int64
@@ -161,7 +160,7 @@ func mainEntryFirst(entries []ThreadEntry) []ThreadEntry {
 	}
 	idOf := func(e *ThreadEntry) id { return id{e.Process, e.Thread, e.Name} }
 	var threads output.Threads
-	places := map[id]int{} // of those that are taken
+	places := map[id]int{} // of the selected entries
 	for i := range entries {
 		e := &entries[i]
 		if !e.Chosen {

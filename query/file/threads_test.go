@@ -88,7 +88,7 @@ func TestPick(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	// Threads are kept apart by a label, and can be selected by it.
+	// Separate threads have a label, by which they can be selected.
 	got, err := Merge(t.Context(), []Input{file}, selection.Selection{GroupBy: selection.AllGroups()}, Pick{Threads: []string{"2", "3"}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestThreads(t *testing.T) {
 
 func TestTimeFilesWithoutTimes(t *testing.T) {
 	_, _, err := Timelines(t.Context(), []Input{fileOf("a.folded", []byte("a;b 5\n"))}, Pick{}, nil)
-	if want := "a.folded: a profile has no times, so it can not be shown in time order"; err == nil || err.Error() != want {
+	if want := "a.folded: a profile has no times, so it cannot be shown in time order"; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }
@@ -182,7 +182,7 @@ func TestPickOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// What was asked for is looked for in all files, and in the labels of profiles.
+// Requested threads and profiles are searched in all files, and in the labels of profiles.
 func TestPickOverFiles(t *testing.T) {
 	trace := fileOf("trace.json", []byte(twoThreads))
 	grouped, err := Merge(t.Context(), []Input{trace}, selection.Selection{GroupBy: selection.AllGroups()}, Pick{Threads: []string{"2", "3"}}, nil)
@@ -247,13 +247,13 @@ func TestPickWarnings(t *testing.T) {
 		pick Pick
 		want string
 	}{
-		{hits, Pick{}, "x: has no samples"},
+		{hits, Pick{}, "x: no samples"},
 		{two, Pick{}, ""},
 		{two, Pick{Events: true}, "x: no events to merge"},
 		{twoThreads, Pick{Events: true, Threads: []string{"3"}}, ""},
 		{"a;b 5\n", Pick{Events: true}, "x: no events to merge"},
-		{two, Pick{Profile: "Internal"}, "x: thread 1/3 has no profile Internal; left out"},
-		{two, Pick{Profile: "Internal", Threads: []string{"3"}}, "x: thread 1/3 has no profile Internal; left out"},
+		{two, Pick{Profile: "Internal"}, "x: skipped thread 1/3: no profile Internal"},
+		{two, Pick{Profile: "Internal", Threads: []string{"3"}}, "x: skipped thread 1/3: no profile Internal"},
 	} {
 		got, err := Merge(t.Context(), []Input{fileOf("x", []byte(tt.in))}, selection.Selection{}, tt.pick, nil)
 		if text := strings.Join(got.Result.Stats.Warnings, "\n"); err != nil || text != tt.want {
@@ -262,8 +262,8 @@ func TestPickWarnings(t *testing.T) {
 	}
 }
 
-// Functions are given the names of their packages once they lie in events, which know no
-// package: a function that an event called is no part of the one around the event.
+// Functions get the names of their packages before they are merged with events, which have no
+// package: a function called by an event must not get the package of the function around the event.
 func TestPickRewritesLast(t *testing.T) {
 	const in = `[{"ph":"P","name":"Profile","id":"0x1","pid":1,"tid":2,"ts":1000,"args":{"data":{}}},
 {"ph":"P","name":"ProfileChunk","id":"0x1","pid":1,"tid":9,"ts":1300,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"f","url":"a.js"}},

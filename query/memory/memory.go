@@ -1,4 +1,5 @@
-// Package memory bounds what responses in the making take: each of them, and all together.
+// Package memory limits the memory of responses while they are built: of each one, and of all
+// together.
 package memory
 
 import (
@@ -7,15 +8,15 @@ import (
 	"sync/atomic"
 )
 
-// TooLargeError says that a response would take more memory than one may.
+// TooLargeError means that a response would exceed its memory limit.
 type TooLargeError struct{ Most int } // bytes
 
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("its stacks take over %d MiB of memory, so it was given up: ask for one page or feature, less time, or fewer labels", e.Most>>20)
 }
 
-// CrowdedError says that all responses in the making together take too much memory. Asking
-// again later may help, or asking for less.
+// CrowdedError means that all responses together take too much memory. The caller may retry later,
+// or query less.
 type CrowdedError struct{ Most int } // bytes
 
 func (e *CrowdedError) Error() string {
@@ -25,27 +26,27 @@ func (e *CrowdedError) Error() string {
 // defaultMost has room for some four million stacks of one group.
 const defaultMost = 256 << 20
 
-// Bound bounds what the merges for all responses in the making take together. It may be used
-// by several goroutines. A nil Bound is none.
+// Bound limits the memory of all responses together. It is safe for concurrent use by multiple
+// goroutines. A nil Bound means no limit.
 type Bound struct {
 	most int64
 	heap func() (live, limit int64)
 	used atomic.Int64
 }
 
-// NewBound returns a bound of so many bytes.
+// NewBound returns a Bound of most bytes.
 func NewBound(most int) *Bound { return &Bound{most: int64(most)} }
 
-// Watch tells b how many bytes of the heap are in use, and how many may be. What responses say that they
-// take is less than what they take: there are also the rollups that are being read, the sums of
-// functions, and what is being written. So when little is left of the heap, no large response goes on, and when
-// almost nothing is left, none does. Call it before b is used.
+// Watch makes b consider the size of the heap, given functions for its current and its maximum size
+// in bytes. Responses do not account for all their memory: rollups being read, sums of functions
+// and output take some, too. So large responses fail when little of the heap is left, and all
+// responses fail when almost nothing is left. Watch must be called before b is used.
 func (b *Bound) Watch(heap func() (live, limit int64)) { b.heap = heap }
 
 // Used returns how many bytes are in use.
 func (b *Bound) Used() int64 { return b.used.Load() }
 
-// Hold takes n bytes for a response that is being written, until it is released.
+// Hold reserves n bytes for a response that is being written, until it is released.
 func (b *Bound) Hold(n int) (release func(), err error) {
 	if b == nil {
 		return func() {}, nil
@@ -56,7 +57,7 @@ func (b *Bound) Hold(n int) (release func(), err error) {
 	return func() { _ = b.take(-int64(n), 0) }, nil
 }
 
-// Check returns a [CrowdedError] if a response that has taken little so far may not go on.
+// Check returns a [CrowdedError] if a response that has taken little memory so far must stop.
 func (b *Bound) Check() error {
 	if b == nil {
 		return nil
@@ -64,11 +65,11 @@ func (b *Bound) Check() error {
 	return b.fits(0)
 }
 
-// small is the size up to which a response may use the last quarter of the memory, so that
-// queries that take a lot keep nobody else from asking.
+// small is the size up to which a response may use the last quarter of the memory, so that large
+// queries do not block small ones.
 const small = 16 << 20
 
-// take takes n bytes more for a response that is then size bytes large. n may be negative.
+// take reserves n more bytes for a response whose size is then size bytes. n may be negative.
 func (b *Bound) take(n, size int64) error {
 	if n > 0 {
 		if err := b.fits(size); err != nil {
@@ -86,7 +87,7 @@ func (b *Bound) take(n, size int64) error {
 	return nil
 }
 
-// fits returns an error if the heap has too little left for a response of so many bytes.
+// fits returns an error if too little of the heap is left for a response of the size.
 func (b *Bound) fits(size int64) error {
 	if b.heap == nil {
 		return nil
@@ -102,20 +103,20 @@ func (b *Bound) fits(size int64) error {
 	return nil
 }
 
-// Room is the memory of the merge for one response. It is not for concurrent use.
+// Room is the memory of one response. It is not safe for concurrent use.
 type Room struct {
 	most   int
 	shared *Bound
-	held   int64 // of shared
+	held   int64 // bytes reserved in shared
 }
 
-// Room returns the memory for one response, which may take most bytes at the most; 0 is 256 MiB. Give it back with [Room.Release].
+// Room returns the memory for one response of at most most bytes; 0 means 256 MiB. The caller must
+// call [Room.Release].
 func (b *Bound) Room(most int) *Room {
 	return &Room{most: cmp.Or(most, defaultMost), shared: b}
 }
 
-// Fits returns an error, a [TooLargeError] or a [CrowdedError], if the merge may not be so many
-// bytes large.
+// Fits returns a [TooLargeError] or a [CrowdedError] if the response must not grow to the size.
 func (r *Room) Fits(size int) error {
 	if size > r.most {
 		return &TooLargeError{r.most}
@@ -130,7 +131,7 @@ func (r *Room) Fits(size int) error {
 	return nil
 }
 
-// Release gives back what the merge took.
+// Release returns all memory of r to the bound.
 func (r *Room) Release() {
 	if r.shared != nil {
 		_ = r.shared.take(-r.held, 0)

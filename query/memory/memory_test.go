@@ -5,20 +5,19 @@ import (
 	"testing"
 )
 
-// All responses in the making have so much memory together, of which large ones leave some to
-// small ones.
+// All responses share one limit, of which large ones leave a part to small ones.
 func TestAnswersShareMemory(t *testing.T) {
 	m := NewBound(100 << 20)
 	large, other, small := m.Room(0), m.Room(0), m.Room(0)
 	if err := large.Fits(70 << 20); err != nil {
 		t.Fatal(err)
 	}
-	if err := large.Fits(60 << 20); err != nil || m.Used() != 60<<20 { // what is flushed takes less
+	if err := large.Fits(60 << 20); err != nil || m.Used() != 60<<20 { // a response shrinks after a flush
 		t.Fatalf("%d bytes are used, %v", m.Used(), err)
 	}
 	_, crowded := errors.AsType[*CrowdedError](other.Fits(17 << 20))
 	if !crowded || m.Used() != 60<<20 {
-		t.Errorf("a second large answer fits beside the first: %d bytes are used", m.Used())
+		t.Errorf("a second large response fits: %d bytes are used", m.Used())
 	}
 	if err := small.Fits(16 << 20); err != nil {
 		t.Errorf("a small answer does not fit: %v", err)
@@ -30,19 +29,19 @@ func TestAnswersShareMemory(t *testing.T) {
 	other.Release()
 	small.Release()
 	if m.Used() != 0 {
-		t.Errorf("%d bytes are used by nobody", m.Used())
+		t.Errorf("%d bytes are still reserved", m.Used())
 	}
 }
 
-// What no response counts is seen on the heap: with little left no large response goes on, with almost
-// nothing left none does.
+// Memory that responses do not account for is visible in the heap: large responses stop when little
+// is left, and all stop when almost nothing is left.
 func TestHeap(t *testing.T) {
 	b := NewBound(1 << 30)
 	var live int64
 	b.Watch(func() (int64, int64) { return live, 1000 })
 	for _, x := range []struct {
 		live         int64
-		large, small bool // that may go on
+		large, small bool // whether a response of this size may go on
 	}{{550, true, true}, {551, false, true}, {800, false, true}, {801, false, false}} {
 		live = x.live
 		large, little := b.Room(0), b.Room(0)
@@ -55,10 +54,10 @@ func TestHeap(t *testing.T) {
 			}
 		}
 		live = 1000
-		large.Release() // what is given back is always taken
+		large.Release() // releasing always works
 		little.Release()
 		if b.Used() != 0 {
-			t.Errorf("%d bytes are used by nobody", b.Used())
+			t.Errorf("%d bytes are still reserved", b.Used())
 		}
 	}
 	if none := (*Bound)(nil); none.Check() != nil || none.Room(0).Fits(small+1) != nil {

@@ -156,8 +156,8 @@ func TestSelectSeries(t *testing.T) {
 	}
 }
 
-// Where a point stands for more time than was asked for, its rate is that of the time of it
-// that has been.
+// If a point covers more time than the requested step, its rate is the mean over its time up to
+// now.
 func TestScale(t *testing.T) {
 	s := steps{asked: 15 * time.Second, step: time.Hour, end: noon.Add(time.Hour)} // half past one
 	s.Since = noon                                                                 // half past twelve
@@ -178,7 +178,7 @@ func TestScale(t *testing.T) {
 			t.Errorf("a step of %s becomes %s, want %s", asked, got, want)
 		}
 	}
-	// Steps that would be too many are longer.
+	// If there are too many steps, they become longer.
 	f := newFixture(t)
 	end := f.now
 	var got querierv1.SelectSeriesResponse
@@ -200,8 +200,8 @@ func (h hourly) Series(context.Context, query.SeriesQuery) (query.Series, error)
 	return query.Series{Step: 3600, Groups: []query.SeriesGroup{{Points: h.points}}}, nil
 }
 
-// A client that divides by the step it asked for has the rate of each hour, also of the one
-// that is not over.
+// A client that divides by the requested step gets the rate of each hour, including the current
+// one.
 func TestHourlyRate(t *testing.T) {
 	now := noon
 	hour := func(h int, seconds int64) query.Point {
@@ -297,7 +297,7 @@ func TestSelectMergeProfile(t *testing.T) {
 		t.Errorf("the JSON has %d ns, want %d", got, want)
 	}
 
-	// The bytes are those of a pprof profile that can be read.
+	// The bytes are a valid pprof profile.
 	_, data := f.post(t, "SelectMergeProfile", "application/json", body+`,"stackTraceSelector":{"callSite":[{"name":"main app.js:1:1"}]}}`)
 	var some googlev1.Profile
 	if err := protojson.Unmarshal([]byte(data), &some); err != nil {
@@ -323,7 +323,7 @@ func TestSelectMergeProfile(t *testing.T) {
 
 func first[A, B any](a A, _ B) A { return a }
 
-// near reports whether ms is a time, as far as stores tell it.
+// near reports whether ms is a time within the precision of stores.
 func near(ms int64, at time.Time) bool { return time.UnixMilli(ms).Sub(at).Abs() < time.Second }
 
 func TestProfileStats(t *testing.T) {
@@ -364,7 +364,7 @@ func TestRender(t *testing.T) {
 			t.Errorf("%+v", got.Metadata)
 		}
 	}
-	// Numbers are numbers here, and no texts.
+	// JSON numbers are not encoded as strings.
 	var raw bytes.Buffer
 	empty := rendered{Flamebearer: newStacks(trie.NewProfile(), 0, profileTypes()[0]).layOut().flamebearer()}
 	if err := json.NewEncoder(&raw).Encode(empty); err != nil {

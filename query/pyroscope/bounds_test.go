@@ -16,8 +16,7 @@ import (
 	querierv1 "github.com/fieldtrie/fieldtrie/proto/querier/v1"
 )
 
-// Times of which nothing can be stored, pages that can not be, and labels that sums do not
-// keep are mistakes of who asks.
+// Times outside the range of stores, invalid pages, and labels without sums are client errors.
 func TestRefusedSelections(t *testing.T) {
 	f := newFixture(t)
 	all := `"profileTypeID":"` + wall + `","step":15`
@@ -26,9 +25,9 @@ func TestRefusedSelections(t *testing.T) {
 		{"SelectSeries", fmt.Sprintf(`{%s,"start":"-1"}`, all), "is not a time from 1970 to 9999"},
 		{"SelectHeatmap", fmt.Sprintf(`{%s,"start":"1","end":"%d"}`, all, int64(math.MaxInt64)), "is not a time from 1970 to 9999"},
 		{"LabelNames", fmt.Sprintf(`{"end":"%d"}`, time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()), "is not a time from 1970 to 9999"},
-		{"SelectMergeStacktraces", fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":%q}`, wall, `{page="\x00x"}`), "holds a NUL byte"},
-		{"LabelNames", `{"matchers":["{team=\"t1\"}"]}`, "labels are kept by page"},
-		{"LabelValues", `{"name":"page","matchers":["{team!=\"t1\"}"]}`, "labels are kept by page"},
+		{"SelectMergeStacktraces", fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":%q}`, wall, `{page="\x00x"}`), "contains a NUL byte"},
+		{"LabelNames", `{"matchers":["{team=\"t1\"}"]}`, "labels are stored by page"},
+		{"LabelValues", `{"name":"page","matchers":["{team!=\"t1\"}"]}`, "labels are stored by page"},
 	} {
 		if status, body := f.post(t, test.method, "application/json", test.body); status != 400 || !strings.HasPrefix(body, `{"code":"invalid_argument"`) || !strings.Contains(body, test.want) {
 			t.Errorf("%s %s: %d %s", test.method, test.body, status, body)
@@ -36,7 +35,7 @@ func TestRefusedSelections(t *testing.T) {
 	}
 }
 
-// All the time there can be is answered by few points.
+// The longest time range is answered with few points.
 func TestAllTime(t *testing.T) {
 	f := newFixture(t)
 	for _, start := range []int64{1, 1000} {
@@ -48,7 +47,7 @@ func TestAllTime(t *testing.T) {
 	}
 }
 
-// An age is one: a date is none, and neither is what lies ahead.
+// An age is a duration; a date or a future time is not.
 func TestParseMomentAge(t *testing.T) {
 	now := noon
 	for _, text := range []string{"now-2026-11-21", "now--1h", "now-", "now-2026-11-21T10:00:00Z"} {
@@ -61,7 +60,7 @@ func TestParseMomentAge(t *testing.T) {
 	}
 }
 
-// daily answers with steps of days, whatever is asked for.
+// daily is a source that answers with steps of days, whatever the requested step.
 type daily struct{ query.Source }
 
 func (daily) Series(_ context.Context, q query.SeriesQuery) (query.Series, error) {
@@ -72,7 +71,7 @@ func (daily) Series(_ context.Context, q query.SeriesQuery) (query.Series, error
 	return query.Series{Step: 86400, Groups: []query.SeriesGroup{{Points: []query.Point{{Time: at, Self: 24 * 3600}}}}}, nil
 }
 
-// Where hours are no more kept apart, a rate is that of the whole day.
+// If single hours are no longer stored, a rate is the rate of the whole day.
 func TestDailyRate(t *testing.T) {
 	now := noon.Add(40 * 24 * time.Hour)
 	o := Options{Now: func() time.Time { return now }}.WithDefaults()
@@ -87,7 +86,7 @@ func TestDailyRate(t *testing.T) {
 	}
 }
 
-// An answer that would take too much memory says what to ask for.
+// A response that would take too much memory tells what to query instead.
 func TestAnswerSize(t *testing.T) {
 	f := newFixture(t)
 	f.local.MaxSize = 1

@@ -153,7 +153,7 @@ type graph struct {
 // layOut prunes the stacks and arranges their nodes in levels. A bar has an offset, a total
 // and a self value for each side, and the number of its name.
 func (s *stacks) layOut() *graph {
-	// The names are those of all stacks, so they do not depend on how many are shown.
+	// The names are computed from all stacks, so they do not depend on how many are shown.
 	name := named(&s.Trie)
 	pruned := s.Prune(s.maxNodes)
 	g := &graph{

@@ -14,15 +14,15 @@ import (
 	typesv1 "github.com/fieldtrie/fieldtrie/proto/types/v1"
 )
 
-// call is a bar of a flame graph as a viewer has it.
+// call is a bar of a flame graph, as seen by a viewer.
 type call struct {
 	begin, total, self int64
 	stack              string // names, root first
 	below              int64  // the totals of its callees
 }
 
-// rebuild makes a tree of levels as Grafana does: bars are assigned to the first parent,
-// from the left, that they lie within, and one that lies in none is an error. It returns the
+// rebuild converts levels to a tree in the same way as Grafana: each bar belongs to the first
+// parent, from the left, that contains it. A bar without a parent is an error. It returns the
 // totals by stack. skip and stride choose the side of a comparison.
 func rebuild(names []string, levels [][]int64, skip, stride int) (map[string]int64, error) {
 	if names[levels[0][0]] != rootName || len(levels[0]) != stride {
@@ -48,7 +48,7 @@ func rebuild(names []string, levels [][]int64, skip, stride int) (map[string]int
 					parent++
 				}
 				if parent == len(above) {
-					return nil, fmt.Errorf("level %d: %q lies in no bar above it", depth, name)
+					return nil, fmt.Errorf("level %d: %q is outside of all bars above it", depth, name)
 				}
 				c.stack = above[parent].stack + "\n" + name
 				above[parent].below += c.total
@@ -121,7 +121,7 @@ func TestFlameGraphTotals(t *testing.T) {
 	}
 }
 
-// Two functions of one name stay two, and the names say where they are.
+// Two functions with one name stay separate, and their names contain their places.
 func TestNames(t *testing.T) {
 	f := newFixture(t)
 	p := f.profileOf(t, selection.Selection{Page: "/a"})
@@ -149,7 +149,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What is pruned becomes one child of each node that lost something, and no total changes.
+// Pruned nodes become one child of each parent, and totals do not change.
 func TestFlameGraphPruned(t *testing.T) {
 	f := newFixture(t)
 	start, end := f.day()

@@ -16,12 +16,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/memory"
 )
 
-// Options configure a [Handler]. A zero field means the default beside it.
+// Options configures a [Handler]. Zero fields mean the default in the field's comment.
 type Options struct {
 	Site    string           // "fieldtrie": the value of the label service_name
 	Now     func() time.Time // time.Now
-	Timeout time.Duration    // 30 s: for one answer, waiting for its turn included
-	Gate    *api.Gate        // one of its own
+	Timeout time.Duration    // 30 s: for one response, including the time in the queue
+	Gate    *api.Gate        // a new gate
 	Lag     time.Duration    // none: [selection.Selection.Lag]
 }
 
@@ -80,13 +80,12 @@ func Handler(src query.Source, o Options) http.Handler {
 	})))
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1400))
 	if err != nil {
-		panic(err) // the option above can not be
+		panic(err) // the option is valid
 	}
 	return compress(mux)
 }
 
-// inTurn calls f when few enough requests are being served, with a context that bounds the
-// duration.
+// inTurn calls f within the limit for concurrent requests, with a context that limits the duration.
 func (a *backend) inTurn(ctx context.Context, timeout time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -22,7 +22,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
-// All that the schema has is answered, and nothing else.
+// All methods of the schema are served, and no others.
 func TestMethods(t *testing.T) {
 	methods := (&backend{}).methods()
 	for _, file := range []protoreflect.FileDescriptor{querierv1.File_querier_v1_querier_proto, settingsv1.File_settings_v1_setting_proto} {
@@ -63,10 +63,10 @@ func TestRefused(t *testing.T) {
 		{"LabelNames", "application/json", `{"start":"2000","end":"1000"}`, 400, `{"code":"invalid_argument","message":"start (2000) is after end (1000)"}`},
 		{"SelectSeries", "application/json", `{"profileTypeID":"process_cpu:cpu:nanoseconds:cpu:nanoseconds","step":15}`, 400, `{"code":"invalid_argument","message":"profile type \"process_cpu`},
 		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall + `"}`, 400, `{"code":"invalid_argument","message":"a step of 0 s`},
-		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["colour"]}`, 400, `{"code":"invalid_argument","message":"series are kept by page`},
+		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["colour"]}`, 400, `{"code":"invalid_argument","message":"series are stored by page`},
 		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall + `","step":15,"stackTraceSelector":{"callSite":[{"name":"a"}]}}`, 501, `{"code":"unimplemented",`},
 		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + samples + `","step":15}`, 400, `{"code":"invalid_argument","message":"heat maps are of the time`},
-		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["visibility"]}`, 400, `{"code":"invalid_argument","message":"distributions are kept by`},
+		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["visibility"]}`, 400, `{"code":"invalid_argument","message":"distributions are stored by`},
 		{"SelectMergeStacktraces", "application/json", `{"profileTypeID":"` + wall + `","format":"PROFILE_FORMAT_DOT"}`, 501, `{"code":"unimplemented",`},
 		{"SelectMergeStacktraces", "application/json", `{"profileTypeID":"` + wall + `","spanSelector":["9a517183f26a089d"]}`, 501, `{"code":"unimplemented",`},
 		{"SelectMergeProfile", "application/json", `{"profileTypeID":"` + wall + `","stackTraceSelector":{"goPgo":{}}}`, 501, `{"code":"unimplemented",`},
@@ -99,7 +99,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Bodies may be compressed, both ways, and headers of Connect are heeded.
+// Request and response bodies may be compressed, and Connect's headers are respected.
 func TestConnectHeaders(t *testing.T) {
 	f := newFixture(t)
 	start, end := f.day()
@@ -172,7 +172,7 @@ func gzipped(data []byte) []byte {
 	return b.Bytes()
 }
 
-// slow is a source that answers when it is told to.
+// slow is a source that blocks until the test releases it.
 type slow struct {
 	query.Source
 	begun chan struct{}
@@ -184,7 +184,7 @@ func (s slow) Catalog(ctx context.Context, _, _ time.Time, _ time.Duration) (que
 	return query.Catalog{}, ctx.Err()
 }
 
-// Few questions are answered at once, and none for ever.
+// Few requests are served concurrently, and each has a time limit.
 func TestTurns(t *testing.T) {
 	src := slow{begun: make(chan struct{}, 2)}
 	gate := api.NewGate(api.GateOptions{Concurrent: 1, Wait: time.Millisecond})

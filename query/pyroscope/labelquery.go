@@ -76,8 +76,8 @@ const (
 // labelQuery is the common part of most requests: a selection and its profile types.
 type labelQuery struct {
 	sel   selection.Selection
-	types []profileType // those that are asked for
-	empty bool          // nothing is what is asked for
+	types []profileType // the requested profile types
+	empty bool          // the selection is empty
 }
 
 // ask parses a label selector and a time range.
@@ -103,8 +103,8 @@ func (a *backend) ask(text string, start, end int64) (labelQuery, error) {
 			if err := selection.CheckPage(m.Value); err != nil {
 				return labelQuery{}, err
 			}
-			q.sel.Page = m.Value // which finds it faster
-		case m.Op == selection.Matches && m.Value == ".*": // all, as dashboards say it
+			q.sel.Page = m.Value // faster than a matcher
+		case m.Op == selection.Matches && m.Value == ".*": // dashboards send this for all pages
 		default:
 			q.sel.Where = append(q.sel.Where, m)
 		}
@@ -182,7 +182,7 @@ func (a *backend) times(start, end int64) (since, until time.Time, err error) {
 	since = notBefore1970(since)
 	if last.Before(now.Add(-fresh)) {
 		until = last
-		if !since.Before(until) { // a moment, which lasts a millisecond
+		if !since.Before(until) { // a single moment becomes a millisecond
 			until = since.Add(time.Millisecond)
 		}
 	}

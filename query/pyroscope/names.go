@@ -29,7 +29,7 @@ func namesOf(t *trie.Trie) []string {
 	return names
 }
 
-// nameOf returns the name of a frame, with resource in place of the URL of its script.
+// nameOf returns the name of a frame, with resource as the URL of its script.
 func nameOf(f trie.Frame, resource string) string {
 	name := cmp.Or(f.Name, output.Anonymous)
 	if resource == "" {

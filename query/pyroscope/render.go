@@ -49,8 +49,8 @@ type line struct {
 	Watermarks    map[string]int64 `json:"watermarks"`
 }
 
-// metadataOf says how to show values: times as samples at a rate per second, which is how
-// clients know processor time.
+// metadataOf describes the format of values: times are samples at a rate per second, the format in
+// which clients know CPU time.
 func metadataOf(t profileType, format string) metadata {
 	if t.isTime() {
 		return metadata{Format: format, SampleRate: 1e9, Units: "samples", Name: t.sample}

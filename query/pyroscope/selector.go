@@ -21,9 +21,9 @@ const (
 	maxMatchers = 20
 )
 
-// parseSelector reads a selector such as {page="/feed",release=~"2026.*"}. It may have a
-// name in front, in Pyroscope that of a profile type. Values are quoted as in Go, or with '
-// like ", and so may be names of labels. Errors name their byte, from 1.
+// parseSelector parses a selector such as {page="/feed",release=~"2026.*"}. A name may precede it,
+// which is a profile type in Pyroscope. Values are quoted as in Go, or with ' like ", and names of
+// labels may be quoted, too. Errors name the position in bytes, from 1.
 func parseSelector(text string) (selector, error) {
 	if len(text) > maxSelector {
 		return selector{}, fmt.Errorf("label selector: %d bytes, the most is %d", len(text), maxSelector)

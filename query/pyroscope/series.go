@@ -13,7 +13,7 @@ import (
 	typesv1 "github.com/fieldtrie/fieldtrie/proto/types/v1"
 )
 
-// maxColumns bounds the steps of a response. If more are requested, the steps are longer.
+// maxColumns limits the steps of a response. If a client requests more, the steps become longer.
 const maxColumns = 1000
 
 // steps is a query over time with its result.
@@ -22,7 +22,7 @@ type steps struct {
 	asked time.Duration // requested length of a step
 	step  time.Duration // actual length of a step
 	end   time.Time
-	// groups are the groups of the result; spreads says why it has no histograms.
+	// groups holds the groups of the result. spreads is the reason if they have no histograms.
 	groups  []query.SeriesGroup
 	spreads string
 }

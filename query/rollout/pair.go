@@ -13,18 +13,21 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Pair are the two releases that are compared by default.
+// Pair holds the two releases that are compared by default.
 type Pair struct {
-	Release string `json:"release,omitempty"` // the newest one; empty if there is none
-	Views   int64  `json:"views"`             // of it, in the selected time
+	Release string `json:"release,omitempty"` // the newest release; empty if there is none
+	Views   int64  `json:"views"`             // page views of Release in the selected time
 	// CompareRelease is the earlier release with the most page views from a day before Release
-	// began, and CompareViews are these; empty if no earlier release has any.
+	// began. CompareViews is their number. CompareRelease is empty if no earlier release has page
+	// views.
 	CompareRelease string `json:"compare_release,omitempty"`
 	CompareViews   int64  `json:"compare_views"`
-	MinViews       int64  `json:"min_views"` // that each of them needs for a verdict
-	// Missing says in a sentence why there is no verdict; it is empty if there can be one.
+	MinViews       int64  `json:"min_views"` // page views that each release needs for a verdict
+	// Missing is the reason, as a sentence, why a verdict is not possible. It is empty if a verdict
+	// is possible.
 	Missing string `json:"missing,omitempty"`
-	// Guess says in a sentence that the order of the releases is a guess; it is empty if it is known.
+	// Guess is set to a sentence if the order of the releases is a guess. It is empty if the order
+	// is known.
 	Guess string      `json:"guess,omitempty"`
 	Stats query.Stats `json:"stats"`
 }
@@ -66,7 +69,8 @@ func Choose(ctx context.Context, src query.Source, sel selection.Selection) (Pai
 	return out, nil
 }
 
-// Sides returns the two releases as the sides of a comparison. It is an error if there are no two.
+// Sides returns the two releases as the sides of a comparison. It returns an error if there are
+// fewer than two.
 func Sides(ctx context.Context, src query.Source, sel selection.Selection) (
 	p Pair, before, after selection.Selection, err error,
 ) {
@@ -82,7 +86,7 @@ func Sides(ctx context.Context, src query.Source, sel selection.Selection) (
 	return p, of(p.CompareRelease), of(p.Release), err
 }
 
-// explain sets the sentences.
+// explain sets Missing and Guess.
 func (p *Pair) explain(o Order) {
 	switch {
 	case p.Views < p.MinViews:
@@ -118,13 +122,13 @@ func withoutRelease(sel selection.Selection) (named string, all selection.Select
 // candidates returns the releases that began before the end of a selection.
 func candidates(c query.Catalog, views map[string]int64, sel selection.Selection) []Release {
 	all := releasesOf(c, sel)
-	for release := range views { // without traces: they began before the others
+	for release := range views { // releases without traces began before the others
 		if release != "" && !slices.ContainsFunc(all, func(r Release) bool { return r.Name == release }) {
 			all = append(all, Release{Name: release})
 		}
 	}
 	return slices.DeleteFunc(all, func(r Release) bool {
-		if sel.Feature != "" || len(sel.Where) > 0 { // the catalog does not know which releases have these
+		if sel.Feature != "" || len(sel.Where) > 0 { // the catalog does not list features and labels by release
 			return views[r.Name] == 0
 		}
 		return !sel.Until.IsZero() && !r.First.Before(sel.Until)
@@ -150,7 +154,7 @@ func releasesOf(c query.Catalog, sel selection.Selection) (all []Release) {
 	return all
 }
 
-// earliest returns the earlier one of two times that are known; the zero time is unknown.
+// earliest returns the earlier of two times, ignoring a zero time.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

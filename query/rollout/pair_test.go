@@ -94,7 +94,8 @@ func (u uploads) Uploads() []symbols.Upload            { return u }
 func (u uploads) Table(string) (*symbols.Table, error) { return nil, errors.New("none") }
 func (u uploads) Generation() string                   { return "1" }
 
-// Two releases that begin together have the order of their uploads. Without uploads, the order of their versions is a guess.
+// Two releases that begin together have the order of their uploads. Without uploads, the order of
+// their versions is a guess.
 func TestChooseOfTwoAtOnce(t *testing.T) {
 	f := fixture.New(t)
 	l := query.Local{Reader: f.Store}

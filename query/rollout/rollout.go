@@ -1,5 +1,5 @@
-// Package rollout decides which of several releases is the newest one, and which earlier release it
-// is compared with. The dashboard, the commands and the watch all ask it.
+// Package rollout determines the newest release, and the earlier release to compare it with. The
+// dashboard, the commands and the watch all use it.
 package rollout
 
 import (
@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// MinViews is how many page views each of two releases needs for a verdict.
+// MinViews is the number of page views that each of two releases needs for a verdict.
 const MinViews = 100
 
-// Together is the time within which two releases began at the same time: which of them sent a trace
-// first is chance then.
+// Together is the time within which two releases count as simultaneous: which of them sent a trace
+// first is then random.
 const Together = time.Hour
 
-// Release is what is known of the beginning of a release.
+// Release describes the begin of a release.
 type Release struct {
 	Name     string
 	First    time.Time // its first trace
 	Uploaded time.Time // the first upload of its symbols; zero if unknown
 }
 
-// deployed reports whether the upload belongs to the roll-out. Symbols that arrive later, such as
-// symbols of an old release after a rollback, say nothing about the order.
+// deployed reports whether the upload belongs to the rollout. Symbols that arrive later, such as
+// symbols of an old release after a rollback, are no evidence of the order.
 func (r *Release) deployed() bool {
 	return !r.Uploaded.IsZero() && r.Uploaded.Before(r.First.Add(Together))
 }
 
-// after reports whether r began after o. Two releases with uploads have the order of these, others
-// that of their first traces. Unless these are an hour apart, the order of the versions is a guess,
-// and sure is false.
+// after reports whether r began after o. If both have uploads, the order of the uploads counts,
+// otherwise the order of the first traces. If the traces are less than an hour apart, the order of
+// the versions is a guess, and sure is false.
 func (r *Release) after(o *Release) (after, sure bool) {
 	if r.deployed() && o.deployed() && !r.Uploaded.Equal(o.Uploaded) {
 		return r.Uploaded.After(o.Uploaded), true
@@ -40,18 +40,18 @@ func (r *Release) after(o *Release) (after, sure bool) {
 	return CompareVersions(r.Name, o.Name) > 0, false
 }
 
-// Order is a release among others.
+// Order is a release with the releases before it.
 type Order struct {
 	Release
-	Earlier []Release // those that began before it
-	// Tied are the versions, Release included and in their order, that began together with it, so
-	// that which of them is newer is a guess. It is empty if the order is known.
+	Earlier []Release // releases that began before it
+	// Tied lists the versions that began together with Release, in order and including it, so that
+	// the newest of them is a guess. It is empty if the order is known.
 	Tied []string
 }
 
-// Newest returns the release that was seen last for the first time. A release that comes back after
-// a rollback began when it was first seen, and a hotfix of an older line is newer than the release
-// that it replaces. ok is false without releases.
+// Newest returns the release whose first appearance is the latest. A release that returns after a
+// rollback keeps its first appearance, and a hotfix of an older line is newer than the release that
+// it replaces. ok is false if there are no releases.
 func Newest(all []Release) (o Order, ok bool) {
 	if len(all) == 0 {
 		return o, false
@@ -75,7 +75,8 @@ func Newest(all []Release) (o Order, ok bool) {
 	return orderOf(newest, all), true
 }
 
-// At returns a release with those that began before it. ok is false if it is not one of all.
+// At returns the given release with the releases that began before it. ok is false if all does not
+// contain it.
 func At(all []Release, name string) (o Order, ok bool) {
 	i := slices.IndexFunc(all, func(r Release) bool { return r.Name == name })
 	if i < 0 {
@@ -84,7 +85,8 @@ func At(all []Release, name string) (o Order, ok bool) {
 	return orderOf(&all[i], all), true
 }
 
-// latestUpload returns the release whose symbols were uploaded last, nil if there is none.
+// latestUpload returns the release whose symbols were uploaded last, or nil if there are no
+// uploads.
 func latestUpload(of []Release) (newest *Release) {
 	for i := range of {
 		if newest == nil {
@@ -96,8 +98,8 @@ func latestUpload(of []Release) (newest *Release) {
 	return newest
 }
 
-// latestTrace returns the release with the latest first trace, and the highest version of those that
-// began together with that one; nil if there is none.
+// latestTrace returns the release with the latest first trace or, if several began together, the
+// one with the highest version. It returns nil if there are no traces.
 func latestTrace(of []Release) (newest *Release) {
 	if len(of) == 0 {
 		return nil
@@ -133,8 +135,8 @@ func orderOf(r *Release, all []Release) Order {
 	return o
 }
 
-// Base returns the earlier release with the most page views, the later one of two with as many. It
-// is empty if no earlier release has any.
+// Base returns the earlier release with the most page views; of two with the same number, the later
+// one. It returns "" if no earlier release has page views.
 func (o *Order) Base(views func(release string) int64) string {
 	var base *Release
 	most := int64(0)

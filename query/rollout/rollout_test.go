@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/rollout"
 )
 
-// at returns a time so many minutes after the beginning.
+// at returns the time the given number of minutes after the start.
 func at(minutes int) time.Time {
 	return time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC).Add(time.Duration(minutes) * time.Minute)
 }

@@ -104,7 +104,8 @@ func (h *history) seen(rng *rand.Rand, until int) (all []rollout.Release, views 
 	return all, views
 }
 
-// draw returns the release of a page view. One in fifty comes from a tab that has been open for long.
+// draw returns the release of a page view. One in fifty comes from a tab that has been open for
+// long.
 func (h *history) draw(rng *rand.Rand, minute int) string {
 	current := h.shares[0].since
 	for _, s := range h.shares {
@@ -127,8 +128,8 @@ func (h *history) draw(rng *rand.Rand, minute int) string {
 	return h.shares[len(h.shares)-1].name
 }
 
-// The newest release of fifty roll-outs of each kind is the one that was deployed last, and the
-// order is called a guess only if it cannot be known.
+// In fifty simulated rollouts of each kind, the newest release is the one that was deployed last,
+// and the order is reported as a guess only if it cannot be known.
 func TestSimulatedRollouts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(56, 2))
 	for _, kind := range []string{"all together", "canary", "two together", "rollback", "hotfix of an older line"} {

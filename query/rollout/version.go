@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// CompareVersions orders versions as people do: 1.9.0, 1.10.0-rc.2, 1.10.0. Numbers in them are
-// compared as numbers, everything else as text. A version with a suffix that begins with a hyphen
-// comes before the version without it.
+// CompareVersions sorts versions in their natural order: 1.9.0, 1.10.0-rc.2, 1.10.0. Numbers in
+// versions are compared as numbers, everything else as text. A version with a suffix that begins
+// with a hyphen comes before the version without it.
 func CompareVersions(a, b string) int {
 	full, other := a, b
 	for a != "" && b != "" {
@@ -32,7 +32,7 @@ func CompareVersions(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(full, other))
 }
 
-// leading returns the number, or the text up to the next number, that a version begins with.
+// leading returns the leading number of a version, or the text before its first number.
 func leading(v string) string {
 	n := 1
 	for n < len(v) && isDigit(v[n]) == isDigit(v[0]) {

@@ -1,3 +1,3 @@
-// Package selection says which part of the stored traces a query is about: pages, features, labels,
-// times, and what functions are summed up to.
+// Package selection selects the part of the stored traces that a query is about, by pages,
+// features, labels and times, and groups functions into parts.
 package selection

@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// Op is how the value of a label is compared.
+// Op is the comparison operator of a matcher.
 type Op string
 
-// The operators of matchers, those of Prometheus. Regular expressions are RE2 and match
-// the whole value.
+// Operators of matchers, as in Prometheus. Regular expressions are RE2 and match the whole value.
 const (
 	Equal     Op = "="
 	NotEqual  Op = "!="
@@ -19,24 +18,24 @@ const (
 	MatchesNo Op = "!~"
 )
 
-// maxPattern bounds a regular expression, in bytes.
+// maxPattern is the maximum length of a regular expression, in bytes.
 const maxPattern = 1000
 
-// Matcher is a condition on a label. The keys page and feature are those of the time
-// itself, release and environment those of the context. A label that is missing has the
-// value "". As time may have several features, those that are negative say that none of
-// them is like that.
+// Matcher is a condition on a label. The keys page and feature refer to the time itself, release
+// and environment to the context. A missing label has the value "". Time may have several features:
+// a negative matcher requires that none of them match.
 type Matcher struct {
 	Key   string
 	Op    Op
 	Value string
-	re    *regexp.Regexp // of Matches and MatchesNo
+	re    *regexp.Regexp // for Matches and MatchesNo
 
 	literal string // the only value that re matches, if there is one
 	isOne   bool
 }
 
-// NewMatcher returns a Matcher. Its errors are about the key, operator or expression.
+// NewMatcher returns a Matcher. It returns an error if the key is empty, the operator unknown, or
+// the expression invalid or too long.
 func NewMatcher(key string, op Op, value string) (Matcher, error) {
 	m := Matcher{Key: key, Op: op, Value: value}
 	if key == "" {
@@ -46,9 +45,9 @@ func NewMatcher(key string, op Op, value string) (Matcher, error) {
 	case Equal, NotEqual:
 	case Matches, MatchesNo:
 		if len(value) > maxPattern {
-			return m, fmt.Errorf("the regular expression for %s has %d bytes, the most is %d", key, len(value), maxPattern)
+			return m, fmt.Errorf("the regular expression for %s has %d bytes; the maximum is %d", key, len(value), maxPattern)
 		}
-		bare, err := regexp.Compile(value) // without what is put around it
+		bare, err := regexp.Compile(value) // for an error message without the added anchors
 		if err != nil {
 			return m, fmt.Errorf("label %s: %w", key, err)
 		}
@@ -62,8 +61,8 @@ func NewMatcher(key string, op Op, value string) (Matcher, error) {
 	return m, nil
 }
 
-// ParseMatcher reads KEY=VALUE, KEY!=VALUE, KEY=~EXPRESSION or KEY!~EXPRESSION. An empty
-// value is that of a label that is missing.
+// ParseMatcher parses KEY=VALUE, KEY!=VALUE, KEY=~EXPRESSION or KEY!~EXPRESSION. An empty value
+// matches a missing label.
 func ParseMatcher(s string) (Matcher, error) {
 	if i := strings.IndexAny(s, "=!"); i > 0 {
 		for _, op := range []Op{Matches, NotEqual, MatchesNo, Equal} {
@@ -75,13 +74,13 @@ func ParseMatcher(s string) (Matcher, error) {
 	return Matcher{}, fmt.Errorf("label %q is none of KEY=VALUE, KEY!=VALUE, KEY=~EXPRESSION, KEY!~EXPRESSION", s)
 }
 
-// String returns m as ParseMatcher reads it.
+// String returns m in the syntax of ParseMatcher.
 func (m Matcher) String() string { return m.Key + string(m.Op) + m.Value }
 
-// Positive reports whether m asks for values, and does not rule some out.
+// Positive reports whether m includes values, rather than excluding them.
 func (m Matcher) Positive() bool { return m.Op == Equal || m.Op == Matches }
 
-// is reports whether value is what m compares with, whatever it says of that.
+// is reports whether value equals or matches the value of m, whether m is negative or not.
 func (m Matcher) is(value string) bool {
 	if m.re != nil {
 		return m.re.MatchString(value)
@@ -92,7 +91,7 @@ func (m Matcher) is(value string) bool {
 // Takes reports whether m holds for time with one value of the label.
 func (m Matcher) Takes(value string) bool { return m.is(value) == m.Positive() }
 
-// only returns the value that m asks for, if there is but one.
+// only returns the only value that m can match, if there is exactly one.
 func (m Matcher) only() (string, bool) {
 	switch m.Op {
 	case Equal:
@@ -103,7 +102,8 @@ func (m Matcher) only() (string, bool) {
 	return "", false
 }
 
-// takesAny reports whether m holds for time with all of these values; none is "".
+// takesAny reports whether m holds for time with all of these values; no values are equivalent to
+// "".
 func (m Matcher) takesAny(values []string) bool {
 	if len(values) == 0 {
 		return m.Takes("")

@@ -18,7 +18,7 @@ func TestParseMatcher(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"": "none of KEY=VALUE", "a": "none of KEY=VALUE", "=b": "none of KEY=VALUE", "a!b": "none of KEY=VALUE", "a=~(": "missing closing )",
-		"a=~b)|(c": "unexpected )", "a=~" + strings.Repeat("x", 1001): "has 1001 bytes, the most is 1000",
+		"a=~b)|(c": "unexpected )", "a=~" + strings.Repeat("x", 1001): "has 1001 bytes; the maximum is 1000",
 	} {
 		if m, err := ParseMatcher(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: got %+v and %v, want %s", text, m, err, want)

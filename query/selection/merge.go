@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Merge merges the parts of t that s asks for, on one page, or on all if page is "".
+// Merge merges the parts of t that s selects, on one page, or on all pages if page is "".
 func (s Selection) Merge(m *trie.Merger, t *trie.Trace, page string) {
 	if !s.Matches(&t.Context) {
 		return
@@ -20,8 +20,8 @@ func (s Selection) Merge(m *trie.Merger, t *trie.Trace, page string) {
 	})
 }
 
-// Regroup returns the groups of p that s asks for and that takes wants, as one group
-// unless s is grouped.
+// Regroup returns the groups of p that s selects and for which takes returns true, as one group
+// unless s has GroupBy.
 func (s Selection) Regroup(p *trie.Profile, takes func(trie.Labels) bool) *trie.Profile {
 	out := &trie.Profile{Trie: p.Trie}
 	all := true
@@ -41,15 +41,15 @@ func (s Selection) Regroup(p *trie.Profile, takes func(trie.Labels) bool) *trie.
 		}
 	}
 	if len(out.Groups) == 0 {
-		out.Trie = *trie.New() // stacks without time say nothing
+		out.Trie = *trie.New() // drop stacks without time
 	}
-	if all { // else the sum over groups is the best that is left
+	if all { // otherwise the sum over groups is the best estimate
 		out.Views, out.Traces = p.Views, p.Traces
 	}
 	return out
 }
 
-// TakesLabels reports whether a group with labels l is what s asks for.
+// TakesLabels reports whether s selects a group with labels l.
 func (s Selection) TakesLabels(l trie.Labels) bool {
 	for _, m := range s.Where {
 		if !m.takesAny(slices.Collect(ValuesOf(l, m.Key))) {

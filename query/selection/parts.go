@@ -9,28 +9,28 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Parts say what functions are summed up to. The zero value keeps each for itself.
+// Parts configures how functions are grouped. The zero value keeps functions separate.
 type Parts struct {
-	// By is one of [PartsBy]: calls within one of these are one node. "" is function.
+	// By is one of [PartsBy]: nested calls within one part become one node. "" means function.
 	By string
-	// Only is "app" for the functions of the app alone: the time of others is that of the
-	// nearest caller of the app; or "mine", which has one node for a run of others' code below
-	// and above the app's. "" is for all.
+	// Only is "app" for the functions of the app alone, where the time of other code counts for the
+	// nearest caller in the app. With "mine", consecutive calls of other code below and above the
+	// app's become one node. "" means all functions.
 	Only string
 }
 
-// PartsBy are what functions can be summed up to.
+// PartsBy returns the values of [Parts.By].
 func PartsBy() []string {
 	return []string{"function", "file", "package", "team", "owner", "resource"}
 }
 
-// What [Parts.Only] may be.
+// Values of [Parts.Only].
 const (
 	onlyApp  = "app"
 	onlyMine = "mine"
 )
 
-// Check refuses what there is not.
+// Check returns an error for unknown values.
 func (p Parts) Check() error {
 	switch {
 	case p.By != "" && !slices.Contains(PartsBy(), p.By):
@@ -41,10 +41,10 @@ func (p Parts) Check() error {
 	return nil
 }
 
-// Given reports whether functions are not each for itself.
+// Given reports whether p groups functions.
 func (p Parts) Given() bool { return p.By != "" && p.By != "function" || p.Only != "" }
 
-// Show returns a profile with its functions summed up. The sums of all stay what they are.
+// Show returns a profile with its functions grouped. Totals stay the same.
 func (p Parts) Show(in *trie.Profile, of *owner.Finder) *trie.Profile {
 	switch p.Only {
 	case onlyApp:
@@ -61,14 +61,15 @@ func (p Parts) Show(in *trie.Profile, of *owner.Finder) *trie.Profile {
 	return in
 }
 
-// Renamer returns what replaces each function, nil if each is for itself.
+// Renamer returns the function that maps each function to its part, or nil if functions stay
+// separate.
 func (p Parts) Renamer(of *owner.Finder) func(trie.Frame) trie.Frame {
 	if p.By == "" || p.By == "function" {
 		return nil
 	}
 	by, err := of.By(p.By)
 	if err != nil {
-		return nil // check refuses it
+		return nil // rejected by Check
 	}
 	return by
 }

@@ -2,7 +2,7 @@ package selection
 
 import "fmt"
 
-// RefusedError says that a query can not be answered as it was asked.
+// RefusedError means that a query is invalid or cannot be answered in this form.
 type RefusedError struct{ Err error }
 
 func (e *RefusedError) Error() string { return e.Err.Error() }

@@ -13,40 +13,39 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Selection says which part of which traces is merged.
+// Selection selects parts of traces to merge.
 type Selection struct {
 	Page    string // "" for all pages
 	Feature string // "" for all of the page
-	// Where must all hold, for the time in which they do. The keys release and environment
-	// are those of the context, others of a label span or, where there is none with the
-	// key, of the context.
+	// Where lists conditions that must all hold; time for which they do not is excluded. The keys
+	// release and environment refer to the context. Other keys refer to a label span or, if no span
+	// has the key, to the context.
 	Where []Matcher
-	// Since and Until bound the time at which the traces were received, half-open. A
-	// zero time is an open end.
+	// Since and Until limit the time at which traces were received, in [Since, Until). A zero time
+	// means no limit.
 	Since, Until time.Time
-	// GroupBy are the keys of labels whose values are kept apart. Time with several
-	// features is one group, of their set. Without keys all is one group, in which each
-	// page view counts once, if its traces are of one page and were received in one
-	// partition of the store: no more is remembered of a view.
+	// GroupBy lists the keys of labels by which to group. Time with several features is one group,
+	// for the set of features. Without keys there is one group. It counts a page view once if all
+	// traces of the view are of one page and were received in one partition of the store; the store
+	// has no further record of a view.
 	GroupBy []string
-	// Lag is how much of what came in last may be missing from a response: under
-	// load, to sum it up again for everybody who asks is expensive. 0: nothing.
+	// Lag is how much of the most recent data a response may lack, because updating it for every
+	// request is expensive under load. 0 means that nothing may be missing.
 	Lag time.Duration
-	// Minified has functions named as browsers said them, and not by the symbols that were
-	// uploaded.
+	// Minified keeps the names of functions as reported by browsers, without uploaded symbols.
 	Minified bool
 	Parts
 }
 
-// The keys of labels that are not those of a label span.
+// Keys of labels that do not come from a label span.
 const (
 	KeyPage = "page"
 )
 
-// AllGroups returns the keys that formats with labels are grouped by.
+// AllGroups returns the keys by which formats with labels group.
 func AllGroups() []string { return []string{KeyPage, rollup.KeyRelease, rollup.KeyFeature} }
 
-// String describes s as an error message does.
+// String describes s for error messages.
 func (s Selection) String() string {
 	var b strings.Builder
 	if s.Page != "" {
@@ -61,7 +60,7 @@ func (s Selection) String() string {
 	return b.String()
 }
 
-// Matches reports whether s can ask for some time of a trace with the context c.
+// Matches reports whether s can select any time of a trace with the context c.
 func (s Selection) Matches(c *trie.Context) bool {
 	for _, m := range s.Where {
 		if m.Key == KeyPage || m.Key == rollup.KeyFeature {
@@ -90,7 +89,7 @@ func labelOf(slice trie.Slice, c *trie.Context, key string) string {
 	return cmp.Or(slice.Labels.Value(key), c.Labels.Value(key))
 }
 
-// Takes reports whether s asks for the slice, of a trace with the context c.
+// Takes reports whether s selects the slice, of a trace with the context c.
 func (s Selection) Takes(slice trie.Slice, c *trie.Context) bool {
 	for _, m := range s.Where {
 		if m.Key == rollup.KeyFeature && !m.takesAny(slice.Features) || m.Key != rollup.KeyFeature && !m.Takes(labelOf(slice, c, m.Key)) {
@@ -101,7 +100,7 @@ func (s Selection) Takes(slice trie.Slice, c *trie.Context) bool {
 		(s.Feature == "" || slices.Contains(slice.Features, s.Feature))
 }
 
-// labels returns the labels of the group that a slice of a trace goes to.
+// labels returns the labels of the group for a slice of a trace.
 func (s Selection) labels(slice trie.Slice, c *trie.Context) (l trie.Labels) {
 	for _, key := range s.GroupBy {
 		if key == rollup.KeyFeature {
@@ -113,7 +112,7 @@ func (s Selection) labels(slice trie.Slice, c *trie.Context) (l trie.Labels) {
 	return l.Sort()
 }
 
-// appendFeatures appends the features of a group: that which is asked for, or all.
+// appendFeatures appends the features of a group: the selected feature, or all.
 func (s Selection) appendFeatures(l trie.Labels, all iter.Seq[string]) trie.Labels {
 	if s.Feature != "" {
 		return append(l, trie.Label{Key: rollup.KeyFeature, Value: s.Feature})
@@ -124,7 +123,7 @@ func (s Selection) appendFeatures(l trie.Labels, all iter.Seq[string]) trie.Labe
 	return l
 }
 
-// Wanted says which rollups can answer s.
+// Wanted describes the rollups that can answer s.
 func (s Selection) Wanted() store.Wanted {
 	w := store.Wanted{Level: rollup.Narrow}
 	for _, key := range s.LabelKeys() {
@@ -139,8 +138,8 @@ func (s Selection) Wanted() store.Wanted {
 	return w
 }
 
-// LabelKeys returns the keys of the labels that s is about. The page is none: each rollup is
-// of one.
+// LabelKeys returns the keys of the labels in conditions and groups of s. The page is not included,
+// because each rollup belongs to one page.
 func (s Selection) LabelKeys() (keys []string) {
 	add := func(key string) {
 		if key != KeyPage {
@@ -159,7 +158,7 @@ func (s Selection) LabelKeys() (keys []string) {
 	return keys
 }
 
-// Query returns what a store is asked for: the pages and the time.
+// Query returns the query for a store: the pages and the time.
 func (s Selection) Query() store.Query {
 	q := store.Query{Page: s.Page, Since: s.Since, Until: s.Until}
 	for _, m := range s.Where {
@@ -168,13 +167,13 @@ func (s Selection) Query() store.Query {
 		}
 		q.Pages = s.TakesPage
 		if page, ok := m.only(); ok && page != "" && q.Page == "" && CheckPage(page) == nil {
-			q.Page = page // which finds it faster: Grafana asks for one page by an expression
+			q.Page = page // faster; Grafana selects a single page by an expression
 		}
 	}
 	return q
 }
 
-// TakesPage reports whether s asks for some time on page.
+// TakesPage reports whether s can select any time on the page.
 func (s Selection) TakesPage(page string) bool {
 	for _, m := range s.Where {
 		if m.Key == KeyPage && !m.Takes(page) {
@@ -184,13 +183,13 @@ func (s Selection) TakesPage(page string) bool {
 	return s.Page == "" || s.Page == page
 }
 
-// OfPages reports whether s asks for whole pages, and says nothing of their time.
+// OfPages reports whether s selects whole pages, without conditions on their time.
 func (s Selection) OfPages() bool {
 	return s.Feature == "" && !slices.ContainsFunc(s.Where, func(m Matcher) bool { return m.Key != KeyPage })
 }
 
-// TakesCell reports whether s asks for the time under the labels of a rollup's cell, on a
-// page that it asks for.
+// TakesCell reports whether s selects the time under the labels of a rollup's cell, on a page that
+// it selects.
 func (s Selection) TakesCell(cell trie.Labels) bool {
 	for _, m := range s.Where {
 		switch m.Key {
@@ -208,7 +207,7 @@ func (s Selection) TakesCell(cell trie.Labels) bool {
 	return s.Feature == "" || slices.Contains(cell, trie.Label{Key: rollup.KeyFeature, Value: s.Feature})
 }
 
-// ValuesOf yields the values that labels have for a key.
+// ValuesOf returns an iterator over the values of a key in labels.
 func ValuesOf(l trie.Labels, key string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, x := range l {
@@ -219,8 +218,8 @@ func ValuesOf(l trie.Labels, key string) iter.Seq[string] {
 	}
 }
 
-// CellLabels returns the labels of the group that the time of a cell goes to, as labels
-// does for a slice of a trace.
+// CellLabels returns the labels of the group for the time of a cell, like labels for a slice of a
+// trace.
 func (s Selection) CellLabels(page string, cell trie.Labels) (l trie.Labels) {
 	for _, key := range s.GroupBy {
 		switch key {
@@ -237,19 +236,19 @@ func (s Selection) CellLabels(page string, cell trie.Labels) (l trie.Labels) {
 	return l.Sort()
 }
 
-// CheckPage refuses a page that no trace can be of; "" is all pages.
+// CheckPage returns a [RefusedError] for a page that no trace can have. "" means all pages.
 func CheckPage(page string) error {
 	if len(page) > store.MaxPage {
-		return Refuse("a page of %d bytes, the most is %d", len(page), store.MaxPage)
+		return Refuse("the page has %d bytes; the maximum is %d", len(page), store.MaxPage)
 	}
 	if strings.IndexByte(page, 0) >= 0 {
-		return Refuse("%q holds a NUL byte", page)
+		return Refuse("page %q contains a NUL byte", page)
 	}
 	return nil
 }
 
-// Before returns s with another time. Without an end it ends where s begins, if it begins
-// before that.
+// Before returns s with another time range. If until is zero, the range ends where s begins,
+// provided that it begins earlier.
 func (s Selection) Before(since, until time.Time) Selection {
 	if until.IsZero() && since.Before(s.Since) {
 		until = s.Since
@@ -258,7 +257,7 @@ func (s Selection) Before(since, until time.Time) Selection {
 	return s
 }
 
-// Replace returns all with those whose key is that of one of by replaced by these.
+// Replace returns all, without matchers whose key occurs in by, followed by the matchers of by.
 func Replace(all, by []Matcher) []Matcher {
 	out := slices.DeleteFunc(slices.Clone(all), func(m Matcher) bool {
 		return slices.ContainsFunc(by, func(x Matcher) bool { return x.Key == m.Key })
@@ -266,8 +265,8 @@ func Replace(all, by []Matcher) []Matcher {
 	return append(out, by...)
 }
 
-// CheckTimes refuses a time that is over before it begins, and times of which nothing can be
-// stored, with which nobody needs to reckon then.
+// CheckTimes returns a [RefusedError] for an empty range, and for times outside the range that a
+// store can hold, so that callers need not check times.
 func CheckTimes(since, until time.Time) error {
 	for _, t := range [...]time.Time{since, until} {
 		if !t.IsZero() && !KnownTime(t) {
@@ -280,13 +279,14 @@ func CheckTimes(since, until time.Time) error {
 	return nil
 }
 
-// KnownTime reports whether a query can be about t: one from 1970 to the year 9999, in UTC.
+// KnownTime reports whether t is in the range of queries: from 1970 to the year 9999, in UTC.
 func KnownTime(t time.Time) bool { return t.Unix() >= 0 && t.UTC().Year() <= 9999 }
 
-// KeyOwner groups by whose code time was in: see [owner.Owner]. It is no label of a page view.
+// KeyOwner groups time by the owner of the code, see [owner.Owner]. It is not a label of page
+// views.
 const KeyOwner = "owner"
 
-// WithoutOwner returns s without the key owner, and whether it had it.
+// WithoutOwner returns s without the key owner, and reports whether s had it.
 func (s Selection) WithoutOwner() (Selection, bool) {
 	at := slices.Index(s.GroupBy, KeyOwner)
 	if at < 0 {

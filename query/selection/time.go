@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// ParseTime reads a point in time: RFC 3339 ("2026-11-21T10:00:00Z"), a date
-// ("2026-11-21", midnight UTC), or how long before now: a Go duration ("90m", "1h30m")
-// or whole days or weeks ("7d", "2w"). "" is the zero time.
+// ParseTime parses a point in time: RFC 3339 ("2026-11-21T10:00:00Z"), a date ("2026-11-21",
+// midnight UTC), or the time before now as a Go duration ("90m", "1h30m") or as whole days or weeks
+// ("7d", "2w"). "" is the zero time.
 func ParseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -27,9 +27,9 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 	return now.Add(-d), nil
 }
 
-// ParseSince is [ParseTime] for the time at which something begins. A duration of six hours
-// and more reaches back to the beginning of its hour, in UTC: whole hours are answered by
-// their sums, and a part of one only by reading its traces.
+// ParseSince is [ParseTime] for the begin of a range. A duration of six hours or more is extended
+// to the begin of the hour, in UTC: whole hours are answered from rollups, parts of an hour only by
+// reading traces.
 func ParseSince(s string, now time.Time) (time.Time, error) {
 	t, err := ParseTime(s, now)
 	if d, ageErr := ParseAge(s); err == nil && ageErr == nil && d >= wholeHours {
@@ -38,10 +38,10 @@ func ParseSince(s string, now time.Time) (time.Time, error) {
 	return t, err
 }
 
-// wholeHours is from where on durations mean whole hours.
+// wholeHours is the shortest duration that is extended to whole hours.
 const wholeHours = 6 * time.Hour
 
-// ParseAge reads a Go duration, or whole days or weeks: "7d", "2w".
+// ParseAge parses a Go duration, or whole days or weeks: "7d", "2w".
 func ParseAge(s string) (time.Duration, error) {
 	unit := 7 * 24 * time.Hour
 	n, ok := strings.CutSuffix(s, "w")

@@ -1,5 +1,5 @@
-// Package stretch finds the time in which two sides of a comparison can be compared without taking the time of
-// the day for a change: stretches in which both have enough page views.
+// Package stretch finds time ranges, called stretches, in which both sides of a comparison have
+// enough page views, so that a difference between times of day does not look like a change.
 package stretch
 
 import (
@@ -9,31 +9,33 @@ import (
 )
 
 const (
-	// Longest is how much common time counts: the latest hours.
+	// Longest is the maximum common time in a comparison; the latest hours count.
 	Longest = 14 * 24 * time.Hour
-	// Enough is how many page views both sides need in a stretch.
+	// Enough is the number of page views that both sides need in a stretch.
 	Enough = 30
-	// mostStrata bounds the strata: each needs page views of all devices and browsers.
+	// mostStrata limits the strata, because each needs page views of all devices and browsers.
 	mostStrata = 8
-	// similar is the maximum factor between the ratios of A to B in two parts of a pooled stretch. With more, and
-	// more than so many standard errors, the sides have their page views at different times of the stretch.
+	// similar is the maximum factor between the ratios of A to B in two parts of a pooled stretch.
+	// If the factor is larger, and also significant, the sides have their page views at different
+	// times of the stretch.
 	similar, sigmas = 2, 3
 )
 
-// lengths are the lengths of stretches, in the order in which they are tried. Weeks begin on Mondays.
+// lengths lists the lengths of stretches, in the order in which they are tried. Weeks begin on
+// Mondays.
 func lengths() []time.Duration {
 	const hour = time.Hour
 	return []time.Duration{hour, 2 * hour, 4 * hour, 8 * hour, 24 * hour, 7 * 24 * hour}
 }
 
-// Hour is the page views of both sides in the hour that begins at Time.
+// Hour holds the number of page views of both sides in the hour that begins at Time.
 type Hour struct {
 	Time time.Time
 	A, B int64
 }
 
-// Stretch is a part of the time of a comparison, and the stratum of its page views. Zero times are open
-// ends. The empty stratum is none.
+// Stretch is a time range of a comparison, and the stratum of its page views. A zero time means no
+// limit. The empty stratum means none.
 type Stretch struct {
 	Since, Until time.Time
 	Stratum      string
@@ -58,8 +60,9 @@ func Sum(hours []Hour) (a, b int64) {
 	return a, b
 }
 
-// Pool returns the stretches in which both sides have enough page views, each as its hours. An hour is in the
-// shortest one, aligned to the clock in UTC. Hours without one are left out.
+// Pool returns the stretches in which both sides have enough page views, as lists of hours. Each
+// hour belongs to the shortest possible stretch, aligned to the clock in UTC. Hours without a
+// stretch are left out.
 func Pool(hours []Hour, enough int64) (pools [][]Hour) {
 	for _, length := range lengths() {
 		var rest []Hour
@@ -81,8 +84,8 @@ func Pool(hours []Hour, enough int64) (pools [][]Hour) {
 	return pools
 }
 
-// alike reports whether the ratio of A to B is about the same, or differs by chance, in both halves of the page views, and
-// so on within the halves.
+// alike reports whether the ratio of A to B is about the same in both halves of the page views, or
+// differs only randomly, and recursively within the halves.
 func alike(hours []Hour) bool {
 	if len(hours) < 2 {
 		return true
@@ -99,7 +102,8 @@ func alike(hours []Hour) bool {
 	return factor <= max(math.Log(similar), chance) && alike(hours[:half]) && alike(hours[half:])
 }
 
-// Join makes strata of about as many page views, and returns their time in order. A stratum may have gaps.
+// Join combines stretches into strata with about the same number of page views, and returns their
+// time in order. A stratum may have gaps.
 func Join(pools [][]Hour) (out []Stretch) {
 	size := func(pool []Hour) int64 { a, b := Sum(pool); return min(a, b) }
 	var total, before int64
@@ -128,7 +132,8 @@ func Join(pools [][]Hour) (out []Stretch) {
 	return joined
 }
 
-// Within returns the parts of stretches in [since, until), which may begin or end within an hour. Zero times are open ends.
+// Within returns the parts of stretches in [since, until), which may begin or end within an hour. A
+// zero time means no limit.
 func Within(all []Stretch, since, until time.Time) (out []Stretch) {
 	for _, x := range all {
 		if since.After(x.Since) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// random returns hours with gaps and up to most page views of a side.
+// random returns hours with gaps and up to most page views per side.
 func random(rng *rand.Rand, most int64) (hours []Hour) {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for range 1 + rng.IntN(60) {
@@ -16,7 +16,8 @@ func random(rng *rand.Rand, most int64) (hours []Hour) {
 	return hours
 }
 
-// Each pool has enough page views of both sides in about one ratio, and no hour is in two pools.
+// Each pool has enough page views of both sides at about the same ratio, and no hour is in two
+// pools.
 func TestPool(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 8))
 	single, pooled, left := 0, 0, 0
@@ -51,7 +52,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// A side that has its page views at another time is not compared.
+// Sides with page views at different times are not compared.
 func TestShift(t *testing.T) {
 	at := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	if p := Pool([]Hour{{at, 100, 20}, {at.Add(time.Hour), 20, 100}}, Enough); len(p) != 0 {
@@ -62,7 +63,7 @@ func TestShift(t *testing.T) {
 	}
 }
 
-// Join has each hour once, in order, and about as many page views in each stratum.
+// Join returns each hour once, in order, with about the same number of page views per stratum.
 func TestJoin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for range 300 {

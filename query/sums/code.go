@@ -6,17 +6,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Release returns the release of all page views of a side, and false if they are of several or of none.
+// Release returns the release of a side. one is false if its page views have several releases or
+// none.
 func (s *Side) Release() (release string, one bool) {
 	for release = range s.releases {
 	}
 	return release, len(s.releases) == 1 && release != ""
 }
 
-// codes returns the evidence from two builds for the functions of a profile of one of them, after being
-// the newer one. Names of the older build may have their places in the newer one.
+// codes returns the evidence from two builds for the functions of a profile of one of them; after
+// selects the newer build. Names of the older build may have their places in the newer one.
 func codes(p *trie.Profile, all []edits.Edit, after bool) map[trie.Frame]compare.Code {
-	edited := map[trie.Frame]bool{} // of functions in both the profile and a build
+	edited := map[trie.Frame]bool{} // functions in both the profile and a build
 	for i := range p.Frames {
 		if f := p.FrameOf(trie.FrameID(i)); f.Resource != "" {
 			edited[f] = false
@@ -44,7 +45,7 @@ func codes(p *trie.Profile, all []edits.Edit, after bool) map[trie.Frame]compare
 		switch f := p.FrameOf(trie.FrameID(i)); {
 		case edited[f]:
 			out[f] = compare.CodeEdited
-		case known[f] || f.Resource == "": // the browser's own are in no build
+		case known[f] || f.Resource == "": // functions of the browser are not part of a build
 			out[f] = compare.CodeSame
 		}
 	}

@@ -9,8 +9,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Functions next to an edited one are told from those farther away; a script without symbols stays
-// unknown, and what the browser runs itself is in no build.
+// Evidence distinguishes the neighbours of an edited function from functions farther away.
+// Functions of a script without symbols stay unknown, and functions of the browser are not part of
+// a build.
 func TestCodes(t *testing.T) {
 	at := func(name string, line uint32) trie.Frame {
 		return trie.Frame{Name: name, Resource: "src/a.ts", Line: line, Column: 1}

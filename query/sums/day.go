@@ -13,17 +13,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Day is what is known of a page in a day, over all releases. Times are sums over page views, in ms.
+// Day holds the data of a page for one day, over all releases. Times are sums over page views, in
+// ms.
 type Day struct {
 	Day       time.Time
-	Views     float64 // that were profiled
+	Views     float64 // profiled page views
 	Time      compare.Amount
-	Strata    map[string]DayStratum // by what they are called, as comparisons have them
+	Strata    map[string]DayStratum // by name; the strata are those of comparisons
 	Functions []compare.Function    // by place, with one amount each
 	Versions  []browsers.Cell       // page views by browser version
 }
 
-// DayStratum is the page views of a day on one kind of device and browser.
+// DayStratum holds the page views of a day on one kind of device and browser.
 type DayStratum struct {
 	Views    float64
 	Time     compare.Amount
@@ -39,13 +40,13 @@ type DaySums struct {
 	versions  Versions
 }
 
-// NewDay returns empty sums of the page views of a release, or of all releases for "", in a day or another
-// time that begins at at.
+// NewDay returns empty sums for the page views of a release, or of all releases for "", in a day or
+// another time range that begins at at.
 func NewDay(at time.Time, release string) *DaySums {
 	return &DaySums{at, release, map[string]*dayStratum{}, map[ReleasedFrame]functionDay{}, Versions{}}
 }
 
-// takes reports whether the sums have the page views of a release.
+// takes reports whether the sums include the page views of a release.
 func (d *DaySums) takes(release string) bool { return d.release == "" || d.release == release }
 
 // Self returns the self time of each function, in µs.
@@ -57,7 +58,7 @@ func (d *DaySums) Self() map[ReleasedFrame]int64 {
 	return out
 }
 
-// dayStratum adds up a kind of page views of a day.
+// dayStratum adds up one kind of page views of a day.
 type dayStratum struct {
 	time     rollup.Spread
 	features map[string]*rollup.Spread
@@ -71,7 +72,7 @@ type functionDay struct {
 	reach  float64
 }
 
-// Add adds a record, with functions by release where their names depend on it.
+// Add adds a record. Functions are kept by release if their names depend on it.
 func (d *DaySums) Add(x store.Rolled, byRelease bool) {
 	for i := range x.Record.Distributions {
 		of := &x.Record.Distributions[i]
@@ -116,7 +117,7 @@ func (d *DaySums) Add(x store.Rolled, byRelease bool) {
 	}
 }
 
-// stratum returns the stratum of page views with some labels.
+// stratum returns the stratum for page views with the given labels.
 func (d *DaySums) stratum(l trie.Labels) *dayStratum {
 	key := fmt.Sprintf("%q", KindOf(l))
 	if d.strata[key] == nil {
@@ -125,7 +126,8 @@ func (d *DaySums) stratum(l trie.Labels) *dayStratum {
 	return d.strata[key]
 }
 
-// plus returns the sum of two amounts. Of page views with products and others without, the sum of products is not known.
+// plus returns the sum of two amounts. The sum of products is unknown if one of them has no
+// product.
 func plus(a, b compare.Amount) compare.Amount {
 	out := compare.Amount{Seen: a.Seen + b.Seen, Sum: a.Sum + b.Sum, Squares: a.Squares + b.Squares, Product: a.Product + b.Product}
 	if a.Sum > 0 && a.Product == 0 || b.Sum > 0 && b.Product == 0 {
@@ -137,7 +139,7 @@ func plus(a, b compare.Amount) compare.Amount {
 	return out
 }
 
-// Day returns what the sums say. Functions with the same name and place are one.
+// Day returns the day. Functions with the same name and place are merged.
 func (d *DaySums) Day(name func(ReleasedFrame) trie.Frame) Day {
 	out := Day{Day: d.at.UTC(), Strata: map[string]DayStratum{}, Versions: d.versions.Cells()}
 	var all rollup.Spread

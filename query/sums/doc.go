@@ -1,7 +1,7 @@
 // Package sums adds up records of rollups for queries.
 //
 //	facet.go      Facet: which distributions answer a selection
-//	functions.go  Functions: how the times of functions spread over page views, by release until they have names
+//	functions.go  Functions: distributions of function times, by release until named
 //	day.go        DaySums: a day of a page
 //	inview.go     TimeInView: the time of a trace in a selection
 //	estimate.go   Estimate: a value with its interval

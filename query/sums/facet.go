@@ -8,20 +8,19 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Facet says which distributions answer a Selection. They are kept for all of a page view,
-// for each feature and for each phase, by the labels that do not change during a view.
+// Facet selects the distributions that answer a Selection. Distributions are stored for whole page
+// views, for each feature and for each phase, by the labels that do not change during a view.
 type Facet struct {
 	Selection selection.Selection
 	Part      string // what distributions are confined to: KeyFeature, KeyPhase, or "" for neither
 }
 
-// FacetOf returns the facet of sel, or an error if distributions are not kept for what it
-// asks.
+// FacetOf returns the facet of sel, or an error if no distributions are stored for the selection.
 func FacetOf(sel selection.Selection) (Facet, error) {
 	f := Facet{Selection: sel}
 	confine := func(key string) error {
 		if f.Part != "" && f.Part != key {
-			return selection.Refuse("distributions are kept for features and for phases, and not for a feature in a phase: ask for one of them")
+			return selection.Refuse("distributions are stored for features and for phases, but not for a feature within a phase: use only one of them")
 		}
 		f.Part = key
 		return nil
@@ -35,7 +34,7 @@ func FacetOf(sel selection.Selection) (Facet, error) {
 		case key == rollup.KeyFeature, key == rollup.KeyPhase:
 			return confine(key)
 		case key == rollup.KeyVisibility, !rollup.Wide.Has(key):
-			return selection.Refuse("distributions are kept by page, feature, phase, release, environment, device, browser and connection, not by %s", key)
+			return selection.Refuse("distributions are stored by page, feature, phase, release, environment, device, browser and connection, not by %s", key)
 		}
 		return nil
 	}
@@ -52,9 +51,9 @@ func FacetOf(sel selection.Selection) (Facet, error) {
 	return f, f.checkPart()
 }
 
-// checkPart refuses conditions on the feature or phase that sums keep to and distributions
-// can not: these are of all the time of one feature or phase, also of what is that of
-// another feature, too.
+// checkPart returns an error for conditions on the feature or phase that only sums can answer: a
+// distribution is of all the time of one feature or phase, including time that also belongs to
+// another one.
 func (f Facet) checkPart() error {
 	grouped, conditions := slices.Contains(f.Selection.GroupBy, f.Part), 0
 	if f.Selection.Feature != "" {
@@ -67,17 +66,17 @@ func (f Facet) checkPart() error {
 		conditions++
 		switch {
 		case conditions > 1:
-			return selection.Refuse("how page views spread is kept for each %s by itself: give one condition on the %s", m.Key, m.Key)
+			return selection.Refuse("distributions are stored separately for each %s: use only one condition on the %s", m.Key, m.Key)
 		case grouped && !m.Positive():
-			return selection.Refuse("how page views spread is kept for each %s by itself, and not without the time of others: ask for %ss by = or =~, and not %s", m.Key, m.Key, m.Op)
+			return selection.Refuse("distributions are stored separately for each %s and cannot exclude others: select %ss with = or =~, not %s", m.Key, m.Key, m.Op)
 		case !grouped && (m.Op != selection.Equal || m.Value == ""):
-			return selection.Refuse("how page views spread over several %ss at once is not kept: ask for one as in label=%s=NAME, or group by %s", m.Key, m.Key, m.Key)
+			return selection.Refuse("distributions are not stored for several %ss together: select one with label=%s=NAME, or group by %s", m.Key, m.Key, m.Key)
 		}
 	}
 	return nil
 }
 
-// PartOf returns the feature or phase that a distribution is confined to.
+// PartOf returns the feature or phase of a distribution.
 func PartOf(d *rollup.Distribution) (part trie.Label) {
 	for _, l := range d.Labels {
 		if l.Key == rollup.KeyFeature || l.Key == rollup.KeyPhase {
@@ -87,8 +86,8 @@ func PartOf(d *rollup.Distribution) (part trie.Label) {
 	return part
 }
 
-// TakesBase reports whether the labels of a distribution, beside a feature or phase, are
-// those that are asked for.
+// TakesBase reports whether f selects the labels of a distribution, other than its feature or
+// phase.
 func (f Facet) TakesBase(d *rollup.Distribution) bool {
 	for _, m := range f.Selection.Where {
 		if m.Key != selection.KeyPage && m.Key != rollup.KeyFeature && m.Key != rollup.KeyPhase && !m.Takes(d.Labels.Value(m.Key)) {
@@ -98,8 +97,7 @@ func (f Facet) TakesBase(d *rollup.Distribution) bool {
 	return true
 }
 
-// TakesPart reports whether a feature, a phase, or, as the zero label, all of a page view is
-// what is asked for.
+// TakesPart reports whether f selects a feature, a phase, or, for the zero label, whole page views.
 func (f Facet) TakesPart(part trie.Label) bool {
 	if part.Key != f.Part || f.Selection.Feature != "" && part.Value != f.Selection.Feature {
 		return false
@@ -112,8 +110,8 @@ func (f Facet) TakesPart(part trie.Label) bool {
 	return true
 }
 
-// TakesFunctions reports whether the functions of a release are those of what is asked for.
-// They are kept for all of the page, by release alone.
+// TakesFunctions reports whether f selects the functions of a release. Functions are stored for
+// whole page views, by release only.
 func (f Facet) TakesFunctions(release string) bool {
 	for _, m := range f.Selection.Where {
 		if m.Key != selection.KeyPage && (m.Key != rollup.KeyRelease || !m.Takes(release)) {
@@ -123,13 +121,13 @@ func (f Facet) TakesFunctions(release string) bool {
 	return f.Part == ""
 }
 
-// TakesAnyFunctions reports whether those of some release can be.
+// TakesAnyFunctions reports whether TakesFunctions can be true for any release.
 func (f Facet) TakesAnyFunctions() bool {
 	onlyReleases := !slices.ContainsFunc(f.Selection.Where, func(m selection.Matcher) bool { return m.Key != selection.KeyPage && m.Key != rollup.KeyRelease })
 	return f.Part == "" && onlyReleases
 }
 
-// Group returns the labels of the group that a distribution of a page goes to.
+// Group returns the labels of the group for a distribution of a page.
 func (f Facet) Group(page string, d *rollup.Distribution) (l trie.Labels) {
 	for _, key := range f.Selection.GroupBy {
 		value := page

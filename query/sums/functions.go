@@ -9,17 +9,17 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// ReleasedFrame is a function as browsers of a release said it.
+// ReleasedFrame is a function as reported by browsers of a release.
 type ReleasedFrame struct {
 	Release string
 	trie.Frame
 }
 
-// Functions are how the times of functions spread over page views, by release where names
-// depend on it.
+// Functions holds the distributions of function times over page views, by release if names depend
+// on it.
 type Functions struct {
 	of map[ReleasedFrame]*rollup.Function
-	// Views is how all time of the page views varies.
+	// Views holds the moments of the total time of the page views.
 	Views rollup.Moments
 }
 
@@ -27,16 +27,16 @@ func NewFunctions() *Functions {
 	return &Functions{of: map[ReleasedFrame]*rollup.Function{}}
 }
 
-// Spreads are how the times of functions spread over page views, by what they are called.
+// Spreads holds the distributions of function times over page views, by named function.
 type Spreads map[trie.Frame]*rollup.Function
 
-// functionSize is about how many bytes a function takes, with a histogram of some buckets.
+// functionSize is the approximate size of a function in bytes, with a histogram of several buckets.
 const functionSize = 400
 
-// Size returns about how many bytes s takes.
+// Size returns the approximate size of s in bytes.
 func (s *Functions) Size() int { return len(s.of) * functionSize }
 
-// Add adds the functions of a release, whose frames are those of stacks.
+// Add adds the functions of a release. Their frames index stacks.
 func (s *Functions) Add(of *rollup.Functions, stacks *trie.Trie, byRelease bool) {
 	key := ReleasedFrame{}
 	if byRelease {
@@ -52,7 +52,7 @@ func (s *Functions) Add(of *rollup.Functions, stacks *trie.Trie, byRelease bool)
 	s.Views.AddAll(of.Views)
 }
 
-// See shows all functions to n, with their self times unless n gets these from a profile.
+// See passes all functions to n, with their self times unless a profile provides these.
 func (s *Functions) See(n *naming.Naming, weighed bool) {
 	if n == nil {
 		return
@@ -66,9 +66,9 @@ func (s *Functions) See(n *naming.Naming, weighed bool) {
 	}
 }
 
-// Named returns the functions by what they are called. A page view is of one release, so that
-// one function of several releases counts it once; see [naming.Coverage.Bounded] for those
-// that are several in one.
+// Named returns the functions by name. A page view has one release, so a function of several
+// releases counts each page view once. See [naming.Coverage.Bounded] for functions that share a
+// name within one release.
 func (s *Functions) Named(names *naming.Names) Spreads {
 	out := make(Spreads, len(s.of))
 	for f, x := range s.of {
@@ -81,15 +81,16 @@ func (s *Functions) Named(names *naming.Names) Spreads {
 	return out
 }
 
-// Amounts returns how the self times of functions, or of what rename gives for them, vary from
-// page view to page view, with products if these are known. Of a part nothing is known but its functions: the time of a page view
-// in it is the sum of theirs, and its square at most that of the sum of their roots, by Cauchy
-// and Schwarz. So intervals of parts are too wide rather than too narrow.
+// Amounts returns the variation of the functions' self times between page views, with products if
+// these are known. With rename, functions are merged into parts. For a part, only its functions are
+// known: its time is the sum of their times, and its sum of squares is at most the square of the
+// sum of the roots of theirs (Cauchy and Schwarz). So intervals of parts are too wide rather than
+// too narrow.
 func (s Spreads) Amounts(rename func(trie.Frame) trie.Frame, products bool) map[trie.Frame]compare.Amount {
 	out := make(map[trie.Frame]compare.Amount, len(s))
 	for f, x := range s {
 		a := AmountOf(&x.Self)
-		if products && !f.Own() { // which is not in the time of a page view
+		if products && !f.Own() { // the profiling script is not part of the time of a page view
 			a.Product = x.Product() / 1e6
 		}
 		if rename != nil {
@@ -104,7 +105,7 @@ func (s Spreads) Amounts(rename func(trie.Frame) trie.Frame, products bool) map[
 	return out
 }
 
-// AmountOf turns a spread into an amount.
+// AmountOf converts a spread to an amount.
 func AmountOf(s *rollup.Spread) compare.Amount {
 	return compare.Amount{Seen: float64(s.Count), Sum: float64(s.Sum) / 1e3, Squares: s.Squares() / 1e6}
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// InView is time with a stack in a trace, in µs.
+// InView is the time with a stack in a trace, in µs.
 type InView struct {
 	Self, Own   int64 // Own of Self is the profiling script's
 	Long, Tasks int64 // Long of Self is in so many long tasks
 
-	busy int64 // without an end of the stack so far
+	busy int64 // since the stack was last empty
 }
 
-// TimeInView returns the time that t has on a page in what s asks for.
+// TimeInView returns the time of t on a page that s selects.
 func TimeInView(s selection.Selection, t *trie.Trace, page string) (in InView) {
 	if !s.Matches(&t.Context) {
 		return in
@@ -38,7 +38,7 @@ func TimeInView(s selection.Selection, t *trie.Trace, page string) (in InView) {
 	return in
 }
 
-// endTask says that the stack ended.
+// endTask counts the task, when the stack becomes empty.
 func (in *InView) endTask() {
 	if in.busy >= rollup.LongTask {
 		in.Long += in.busy

@@ -10,15 +10,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// mostPages bounds the pages that are strata of their own. The others are one stratum by device:
-// each stratum takes memory for each function.
+// mostPages limits the pages with their own strata. All other pages share one stratum per device,
+// because each stratum takes memory for each function.
 const mostPages = 12
 
-// restOfPages is the page of the strata of all pages beyond the bound.
+// restOfPages is the page label of the strata of all pages beyond mostPages.
 const restOfPages = "(other pages)"
 
-// otherPages returns the pages that are beyond the bound: those with the fewest page views on both
-// sides together.
+// otherPages returns the pages beyond mostPages: the pages with the fewest page views on both sides
+// together.
 func otherPages(views map[string]float64) map[string]bool {
 	order := slices.SortedFunc(maps.Keys(views), func(a, b string) int {
 		return cmp.Or(cmp.Compare(views[b], views[a]), cmp.Compare(a, b))
@@ -30,7 +30,7 @@ func otherPages(views map[string]float64) map[string]bool {
 	return out
 }
 
-// foldPages joins the strata of the pages beyond the bound, on both sides.
+// foldPages joins the strata of the pages beyond mostPages, on both sides.
 func foldPages(a, b *Side) {
 	views := map[string]float64{}
 	for _, s := range []*Side{a, b} {
@@ -50,7 +50,7 @@ func foldPages(a, b *Side) {
 	}
 }
 
-// inOther returns the labels of the stratum for the pages beyond the bound.
+// inOther returns the labels of the stratum for the pages beyond mostPages.
 func inOther(l trie.Labels) trie.Labels {
 	out := slices.Clone(l)
 	for i := range out {
@@ -61,7 +61,7 @@ func inOther(l trie.Labels) trie.Labels {
 	return out
 }
 
-// add adds the page views of another stratum, whose functions have names.
+// add adds the page views of another stratum, whose functions are named.
 func (s *sideStratum) add(o *sideStratum) {
 	s.time.AddAll(&o.time)
 	for name, x := range o.features {

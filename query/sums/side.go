@@ -21,20 +21,20 @@ type Side struct {
 	Facet    Facet
 	strata   map[string]*sideStratum
 	naming   *naming.Naming
-	plain    bool   // devices and browsers are no strata
-	hours    string // the stratum of what is added
-	pages    bool   // pages are strata, in the place of browsers
-	page     string // of what is added
+	plain    bool   // no strata by device and browser
+	hours    string // the hours stratum of added records
+	pages    bool   // strata by page instead of browser
+	page     string // of added records
 	releases map[string]bool
 	codes    map[trie.Frame]compare.Code // of functions; nil without symbols of both builds
-	// otherPages are those whose strata were joined.
+	// otherPages lists the pages whose strata were joined.
 	otherPages map[string]bool
 	sum        *rollup.Sum   // by stratum, and by release where names depend on it
 	raw        *trie.Profile // of sum
-	parts      *Functions    // of which whole is made
+	parts      *Functions    // from which whole is built
 	whole      map[trie.Frame]compare.Amount
-	all        compare.Amount // all time of the page views that whole is of; zero if unknown
-	views      int64          // that whole is of
+	all        compare.Amount // total time of the page views in whole; zero if unknown
+	views      int64          // number of page views in whole
 	totals     map[trie.Frame]trie.Function
 	versions   Versions
 }
@@ -44,14 +44,14 @@ type sideStratum struct {
 	labels    trie.Labels
 	time      rollup.Spread
 	features  map[string]*rollup.Spread
-	parts     *Functions // of which functions are made; nil if they are known for the whole alone
+	parts     *Functions // from which functions are built; nil if only the whole is known
 	functions map[trie.Frame]compare.Amount
 	self      map[trie.Frame]int64 // µs
 	versions  map[string]float64   // page views by browser version
 }
 
-// NewSide returns a side without page views. plain has all of them in one stratum, whatever devices and browsers they are of; fits
-// bounds its memory, see [rollup.Sum.Bound].
+// NewSide returns an empty side. With plain, all page views are in one stratum, whatever their
+// device and browser. fits limits the memory, see [rollup.Sum.Bound].
 func NewSide(f Facet, n *naming.Naming, plain bool, fits func(int) error) *Side {
 	s := &Side{Facet: f, naming: n, plain: plain, strata: map[string]*sideStratum{}, parts: NewFunctions(), versions: Versions{}}
 	s.releases = map[string]bool{}
@@ -63,19 +63,19 @@ func NewSide(f Facet, n *naming.Naming, plain bool, fits func(int) error) *Side 
 // keyHours is the label of strata that are hours.
 const keyHours = "hours"
 
-// Hours makes what is added a stratum of its own by its time, "" for none.
+// Hours sets the hours stratum for records added from now on; "" means none.
 func (s *Side) Hours(stratum string) { s.hours = stratum }
 
-// Exact reports whether what is known of functions is that of what was asked for, without strata.
+// Exact reports whether functions are known exactly for the selection, without strata.
 func (s *Side) Exact() bool { return len(s.strata) < 2 && s.Facet.TakesAnyFunctions() }
 
-// ByPage makes each page a stratum of its own, by device: a comparison over all pages must not take
-// other shares of pages for a change.
+// ByPage puts each page into its own stratum, by device: in a comparison over all pages, a change
+// in the shares of pages must not look like a change of their time.
 func (s *Side) ByPage() { s.pages = true }
 
-// stratumOf returns the labels of the stratum for a label set: the device, and the browser without
-// its version, since browsers update every few weeks, or the page.
-// Of a concurrent comparison there are the hours, too.
+// stratumOf returns the labels of the stratum for a label set: the device, and either the browser
+// without its version, because browsers update every few weeks, or the page. Concurrent comparisons
+// add the hours.
 func (s *Side) stratumOf(l trie.Labels) (out trie.Labels) {
 	switch {
 	case s.plain:
@@ -90,7 +90,8 @@ func (s *Side) stratumOf(l trie.Labels) (out trie.Labels) {
 	return out
 }
 
-// KindOf returns the labels of the kind of page view: its browser, without the version, and its device.
+// KindOf returns the labels of the kind of a page view: its browser, without the version, and its
+// device.
 func KindOf(l trie.Labels) (out trie.Labels) {
 	if v := l.Value(rollup.KeyBrowser); v != "" {
 		family, _, _ := strings.Cut(v, " ")
@@ -102,7 +103,7 @@ func KindOf(l trie.Labels) (out trie.Labels) {
 	return out
 }
 
-// pageKind returns the labels of the kind of page view where pages are strata.
+// pageKind returns the labels of the kind of a page view if strata are by page.
 func pageKind(page string, l trie.Labels) (out trie.Labels) {
 	if v := l.Value(rollup.KeyDevice); v != "" {
 		out = append(out, trie.Label{Key: rollup.KeyDevice, Value: v})
@@ -110,7 +111,7 @@ func pageKind(page string, l trie.Labels) (out trie.Labels) {
 	return append(out, trie.Label{Key: compare.KeyPage, Value: page})
 }
 
-// group returns the labels of the group that the time of a cell goes to.
+// group returns the labels of the group for the time of a cell.
 func (s *Side) group(cell trie.Labels) trie.Labels {
 	l := s.stratumOf(cell)
 	if release := cell.Value(rollup.KeyRelease); release != "" && s.naming.ByRelease() {
@@ -129,7 +130,7 @@ func (s *Side) stratum(l trie.Labels) *sideStratum {
 	return x
 }
 
-// Add adds a record. One that is alike is of page views with the same labels.
+// Add adds a record. alike means that the record has the same labels as the one before.
 func (s *Side) Add(x store.Rolled, alike bool) error {
 	s.page = x.Page
 	if err := s.sum.Add(x.Record, x.Stacks); err != nil {
@@ -171,8 +172,7 @@ func (s *Side) Add(x store.Rolled, alike bool) error {
 	return nil
 }
 
-// addVersion adds a distribution to its browser version. Sides that are compared whatever their
-// browsers are have no versions.
+// addVersion adds a distribution to its browser version. Plain sides have no versions.
 func (s *Side) addVersion(at *sideStratum, x store.Rolled, d *rollup.Distribution) {
 	version := versionOf(d.Labels)
 	if s.plain || version == "" {
@@ -182,7 +182,8 @@ func (s *Side) addVersion(at *sideStratum, x store.Rolled, d *rollup.Distributio
 	s.versions.Add(x.Page, x.First, d.Labels, &d.Time)
 }
 
-// takesShape reports whether functions of a release tell how those that are asked for vary.
+// takesShape reports whether the functions of a release have the variation of the selected
+// functions.
 func (s *Side) takesShape(release string) bool {
 	for _, m := range s.Facet.Selection.Where {
 		if m.Key == rollup.KeyRelease && !m.Takes(release) {
@@ -199,7 +200,7 @@ func (s *sideStratum) addFunctions(of *rollup.Functions, stacks *trie.Trie, byRe
 	s.parts.Add(of, stacks, byRelease)
 }
 
-// See shows all functions to what names them, when all is added.
+// See passes all functions to the naming. The caller must have added all records.
 func (s *Side) See() {
 	s.raw = s.sum.Profile()
 	if s.naming == nil {
@@ -214,7 +215,7 @@ func (s *Side) See() {
 	}
 }
 
-// finish takes what the sums say, with names, summed up to parts unless that is nil.
+// finish builds the strata with named functions, grouped by parts unless it is nil.
 func (s *Side) finish(names *naming.Names, parts func(trie.Frame) trie.Frame, builds []edits.Edit, after bool) {
 	p := names.Profile(s.raw, s.naming.ByRelease(), false)
 	if len(builds) > 0 && parts == nil {
@@ -223,7 +224,7 @@ func (s *Side) finish(names *naming.Names, parts func(trie.Frame) trie.Frame, bu
 	if parts != nil {
 		p = p.Fold(parts)
 	}
-	// Of a feature or phase the time of page views is another than that of the products.
+	// For a feature or phase, the time of page views is not the time in the products.
 	known := s.Facet.Part == ""
 	s.whole = s.parts.Named(names).Amounts(parts, known)
 	if known {
@@ -271,7 +272,7 @@ func (s *Side) input(strata []string) (out compare.Side) {
 		out.Features = append(out.Features, f)
 	}
 	for _, frame := range slices.SortedFunc(maps.Keys(s.totals), trie.CompareFrames) {
-		if frame.Own() { // which is in no time of a page view
+		if frame.Own() { // the profiling script is not part of the time of a page view
 			continue
 		}
 		total := s.totals[frame]
@@ -282,8 +283,8 @@ func (s *Side) input(strata []string) (out compare.Side) {
 	return out
 }
 
-// amounts returns the self time of a function in strata. Without squares nothing is known of how it
-// varies, so that it raises no alarm.
+// amounts returns the self time of a function by stratum. Without squares its variance is unknown,
+// so it causes no alarm.
 func (s *Side) amounts(frame trie.Frame, strata []*sideStratum) []compare.Amount {
 	parts := make([]compare.Part, len(strata))
 	for i, x := range strata {
@@ -292,22 +293,22 @@ func (s *Side) amounts(frame trie.Frame, strata []*sideStratum) []compare.Amount
 	out := compare.Divide(s.whole[frame], s.all, float64(s.views), parts)
 	for i, x := range strata {
 		if a, ok := x.functions[frame]; ok {
-			a.Seen = min(a.Seen, parts[i].Views) // that of a part is a sum
+			a.Seen = min(a.Seen, parts[i].Views) // for a part, Seen is a sum
 			out[i] = a
 		}
 	}
 	return out
 }
 
-// Unsampled returns the share of the time that was not sampled, from 0 to 1.
+// Unsampled returns the share of the time without samples, from 0 to 1.
 func (s *Side) Unsampled() float64 {
 	weights, c := s.raw.Flat()
 	return c.UnsampledShare(output.SelfSum(weights))
 }
 
-// Input returns the input of a comparison of two sides that were shown to what gives the names, with
-// functions summed up to parts unless that is nil. builds are the edits from the release of A to that
-// of B, with the unchanged functions; nil if they are unknown.
+// Input returns the input of a comparison of two sides, after See on both. Functions are grouped by
+// parts unless it is nil. builds are the edits from the release of A to the release of B, including
+// unchanged functions, or nil if they are unknown.
 func Input(a, b *Side, names *naming.Names, parts func(trie.Frame) trie.Frame, builds []edits.Edit) (in compare.Input) {
 	a.finish(names, parts, builds, false)
 	b.finish(names, parts, builds, true)
@@ -328,8 +329,8 @@ func Input(a, b *Side, names *naming.Names, parts func(trie.Frame) trie.Frame, b
 	return in
 }
 
-// Lengths returns for how long page views of both sides were profiled on average, in µs, with B in the mix of A, and how many these are. It
-// knows nothing of features and phases.
+// Lengths returns the average profiled time per page view of both sides in µs, with B adjusted to
+// A's mix, and the number of these page views. Features and phases do not affect it.
 func Lengths(a, b *Side) (length, views compare.Pair) {
 	if a.Facet.Part != "" || b.Facet.Part != "" {
 		return length, views
@@ -350,7 +351,7 @@ func Lengths(a, b *Side) (length, views compare.Pair) {
 	return length, views
 }
 
-// lengths returns by stratum how long its page views were profiled together, in µs.
+// lengths returns the total profiled time of the page views, by stratum, in µs.
 func (s *Side) lengths() map[string]float64 {
 	out := map[string]float64{}
 	for i := range s.raw.Groups {

@@ -17,7 +17,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// view is a page view with a sample each 10 ms, such as "f;g": g called by f; "own" is the
+// view is a page view with a sample every 10 ms, such as "f;g": g called by f. "own" is the
 // profiling script, and "" no stack.
 type view struct {
 	release, browser, device string
@@ -58,7 +58,7 @@ func (v *view) trace(id int) *trie.Trace {
 	return t
 }
 
-// time returns the time with a stack of some samples, in ms, without the profiling script's.
+// time returns the time with a stack in the given samples, in ms, without the profiling script.
 func (v *view) time(from, to int) (ms float64) {
 	for _, s := range v.samples[from:to] {
 		if s != "" && s != "own" {
@@ -90,7 +90,7 @@ func randomViews(r *rand.Rand) (out []view) {
 	return out
 }
 
-// record returns what views sum up to.
+// record returns the sums of views.
 func record(t testing.TB, views []view) store.Rolled {
 	t.Helper()
 	b := rollup.NewWholeBuilder("/a", rollup.Limits{}.WithDefaults())
@@ -106,7 +106,7 @@ func record(t testing.TB, views []view) store.Rolled {
 	return store.Rolled{Page: "/a", Stacks: b.Stacks(), Record: rec}
 }
 
-// split divides views among some records.
+// split divides views among several records.
 func split(t testing.TB, r *rand.Rand, views []view) (out []store.Rolled) {
 	parts := make([][]view, 1+r.IntN(4))
 	for _, v := range views {
@@ -125,7 +125,7 @@ func sameAmount(a, b compare.Amount) bool {
 	return near(a.Seen, b.Seen) && near(a.Sum, b.Sum) && near(a.Squares, b.Squares) && near(a.Product, b.Product)
 }
 
-// one is the amount of one page view with some time, and all others.
+// one returns the amount of one page view with the given time.
 func one(ms, all float64) compare.Amount {
 	return compare.Amount{Seen: 1, Sum: ms, Squares: ms * ms, Product: ms * all}
 }
@@ -135,7 +135,7 @@ func add(a *compare.Amount, b compare.Amount) {
 		Product: a.Product + b.Product}
 }
 
-// naiveFunctions returns the functions of page views one by one.
+// naiveFunctions computes the functions of page views one by one.
 func naiveFunctions(views []view, byRelease bool) map[ReleasedFrame]compare.Function {
 	out := map[ReleasedFrame]compare.Function{}
 	for i := range views {
@@ -163,7 +163,7 @@ func naiveFunctions(views []view, byRelease bool) map[ReleasedFrame]compare.Func
 			}
 			a := one(self[name], v.all())
 			if name == "own" {
-				a.Product = 0 // it is not in the time of the page view
+				a.Product = 0 // not part of the time of the page view
 			}
 			add(&f.Self[0], a)
 			f.Frame, f.Total, f.Reach = key.Frame, f.Total+total[name], f.Reach+1
@@ -173,8 +173,8 @@ func naiveFunctions(views []view, byRelease bool) map[ReleasedFrame]compare.Func
 	return out
 }
 
-// A day has what its page views have, however they are divided among records, by kind of page view,
-// feature and function.
+// A day has the sums of its page views by kind of page view, feature and function, however the page
+// views are divided among records.
 func TestDay(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -234,8 +234,7 @@ func TestDay(t *testing.T) {
 	}
 }
 
-// What is unknown of a part is unknown of the sum; a part without time has nothing that could be
-// unknown.
+// If a part is unknown, the sum is unknown, unless the part has no time.
 func TestPlus(t *testing.T) {
 	known, vague, none := compare.Amount{Seen: 1, Sum: 2, Squares: 4, Product: 6}, compare.Amount{Seen: 1, Sum: 2},
 		compare.Amount{Seen: 3}
@@ -251,7 +250,7 @@ func TestPlus(t *testing.T) {
 	}
 }
 
-// Functions of several records add up. Of two with one name the squares are an upper bound.
+// Functions of several records add up. If two have one name, the squares are an upper bound.
 func TestFunctions(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -298,8 +297,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// Time in a page view that is asked for adds up to what distributions have, and to the long tasks
-// in it.
+// The selected time of page views adds up to the distributions, and to their long tasks.
 func TestTimeInView(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -381,14 +379,14 @@ func TestFacetOf(t *testing.T) {
 		{where: []string{"phase=load"}, part: "phase"},
 		{groups: []string{"phase"}, where: []string{"phase=~lo.*"}, part: "phase"},
 		{groups: []string{"feature"}, part: "feature"},
-		{feature: "s0", groups: []string{"phase"}, refused: "not for a feature in a phase"},
+		{feature: "s0", groups: []string{"phase"}, refused: "not for a feature within a phase"},
 		{where: []string{"visibility=hidden"}, refused: "not by visibility"},
 		{groups: []string{"navigation"}, refused: "not by navigation"},
 		{feature: "s0", where: []string{"feature=s1"}, refused: "one condition on the feature"},
 		{where: []string{"phase=load", "phase!=idle"}, refused: "one condition on the phase"},
-		{groups: []string{"phase"}, where: []string{"phase!=idle"}, refused: "without the time of others"},
-		{where: []string{"feature=~s."}, refused: "several features at once"},
-		{where: []string{"feature="}, refused: "several features at once"},
+		{groups: []string{"phase"}, where: []string{"phase!=idle"}, refused: "cannot exclude others"},
+		{where: []string{"feature=~s."}, refused: "several features together"},
+		{where: []string{"feature="}, refused: "several features together"},
 	} {
 		f, err := FacetOf(selection.Selection{Feature: tt.feature, Where: where(t, tt.where...), GroupBy: tt.groups})
 		if (err == nil) != (tt.refused == "") || err != nil && !strings.Contains(err.Error(), tt.refused) ||
@@ -416,7 +414,7 @@ func TestFacetOf(t *testing.T) {
 	}
 }
 
-// Two sides have what their page views have, by stratum, and a side compared with itself has the
+// Two sides have the sums of their page views by stratum, and a side compared with itself has the
 // same length.
 func TestSides(t *testing.T) {
 	for seed := range uint64(60) {
@@ -457,7 +455,7 @@ func TestSides(t *testing.T) {
 				t.Errorf("seed %d: got %v page views with %+v, want %d with %+v", seed, count, sum, len(x.views), want)
 			}
 			functions := naiveFunctions(x.views, false)
-			delete(functions, ReleasedFrame{Frame: trie.Frame{Name: trie.FrameFieldtrie}}) // it is in no time of a page view
+			delete(functions, ReleasedFrame{Frame: trie.Frame{Name: trie.FrameFieldtrie}}) // not part of the time of a page view
 			for _, f := range x.got.Functions {
 				w, self := functions[ReleasedFrame{Frame: f.Frame}], compare.Amount{}
 				for _, amount := range f.Self {

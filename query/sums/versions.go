@@ -11,8 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// mostVersionSums bounds the memory for contrasts of browser versions, about 3 MB. Over all pages,
-// fewer contrasts make wider intervals.
+// mostVersionSums limits the memory for contrasts of browser versions to about 3 MB. Over all
+// pages, fewer contrasts make wider intervals.
 const mostVersionSums = 20_000
 
 // Versions adds up page views by browser version, to contrast the versions within a day, release,

@@ -11,7 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// MissingPages warns of pages that one side has no page view of. It returns "" if there are none.
+// MissingPages returns a warning about pages that have no page views on one side, or "".
 func MissingPages(strata []compare.Stratum) string {
 	views := map[string]compare.Pair{}
 	for _, s := range strata {
@@ -46,26 +46,27 @@ func MissingPages(strata []compare.Stratum) string {
 	return strings.Join(out, ", and ") + ": their time is not compared"
 }
 
-// mostMissing is how many pages without page views on one side are named.
+// mostMissing limits the pages that the warning names.
 const mostMissing = 5
 
-// UnsampledWarning warns if the shares of samples that the browser missed, from 0 to 1, differ so much
-// that a change may come from that. It returns "" if not.
+// UnsampledWarning returns a warning if the shares of missing samples, from 0 to 1, differ so much
+// that they may cause a change. It returns "" otherwise.
 func UnsampledWarning(a, b float64) string {
 	if math.Abs(a-b) < output.WorthSaying {
 		return ""
 	}
-	return fmt.Sprintf("%.0f %% of the samples of A and %.0f %% of those of B are missing: part of a change may be missing time", 100*a, 100*b)
+	return fmt.Sprintf("%.0f %% of the samples of A and %.0f %% of the samples of B are missing: part of a change may be missing time", 100*a, 100*b)
 }
 
-// LengthsWarning warns if the page views of one side, adjusted to A's traffic, were profiled for much
-// longer: functions that run once take less of a longer visit. It returns "" if not.
+// LengthsWarning returns a warning if the page views of one side, adjusted to A's traffic, were
+// profiled for much longer: a function that runs once has a smaller share of a longer visit. It
+// returns "" otherwise.
 func LengthsWarning(a, b *Side) string {
 	length, views := Lengths(a, b)
-	// Lengths vary by about as much as they are long.
+	// The standard deviation of lengths is about as large as their mean.
 	if length.A == 0 || math.Abs(length.B/length.A-1) < max(0.1, 3*math.Sqrt(1/views.A+1/views.B)) {
 		return ""
 	}
-	return fmt.Sprintf("visits of B lasted for %.3g s, those of A for %.3g s: functions that run once per visit can look changed because of that",
+	return fmt.Sprintf("visits lasted %.3g s in B and %.3g s in A: functions that run once per visit may look changed",
 		length.B/1e6, length.A/1e6)
 }

@@ -7,14 +7,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// A comparison warns if one side has gaps and the other has none: the difference may be missing time.
+// A comparison warns if one side has gaps and the other has none: the difference may be missing
+// time.
 func TestUnsampledSides(t *testing.T) {
 	for _, c := range []struct {
 		a, b int64
 		want string
 	}{
 		{0, 0, ""}, {250, 250, ""}, {0, 19, ""},
-		{250, 0, "20 % of the samples of A and 0 % of those of B are missing: part of a change may be missing time"},
+		{250, 0, "20 % of the samples of A and 0 % of the samples of B are missing: part of a change may be missing time"},
 	} {
 		if got := UnsampledWarning(trie.Coverage{Stackless: 500, Unsampled: c.a}.UnsampledShare(500), trie.Coverage{Stackless: 500, Unsampled: c.b}.UnsampledShare(500)); got != c.want {
 			t.Errorf("%d and %d: %q", c.a, c.b, got)

@@ -12,29 +12,32 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// Repair is whether a change is undone.
+// Repair reports whether a change is undone.
 type Repair string
 
-// The repairs. Half of a change is where they part, as where a change is taken to be back by itself.
+// Repairs. The threshold is half of the change, as for changes that end without a release.
 const (
-	Mended     Repair = "mended"      // it is ruled out that half of the change is left
-	NotMended  Repair = "not mended"  // half of it or more is left for sure
-	HalfMended Repair = "half mended" // about half of it is left
-	NotKnown   Repair = "not yet"     // there are too few page views to say
+	Mended     Repair = "mended"      // less than half of the change is left, significantly
+	NotMended  Repair = "not mended"  // more than half of the change is left, significantly
+	HalfMended Repair = "half mended" // about half of the change is left
+	NotKnown   Repair = "not yet"     // too few page views
 )
 
-// Mending is whether a change is undone in a release, or by now.
+// Mending describes whether a change is undone in a release, or by now.
 type Mending struct {
 	Repair Repair `json:"verdict"`
 	Reason string `json:"reason"` // a sentence
-	// Missing is how many more page views are needed, about, if Repair is NotKnown.
+	// Missing is the approximate number of additional page views that are needed, if Repair is
+	// NotKnown.
 	Missing float64 `json:"missing_views,omitempty"`
 }
 
-// enoughOfIt is the part of a change that half of the interval of what is left may have, so that it is known whether half is left.
+// enoughOfIt is the largest half width of the interval, as a part of the change, at which "about
+// half" is a result rather than a lack of page views.
 const enoughOfIt = 0.25
 
-// OfMending says whether a change is undone on side B of a comparison, of which side A is what was before the change.
+// OfMending decides whether a change is undone on side B of a comparison whose side A is the time
+// before the change.
 func OfMending(c *watch.Change, x *query.Comparison) Mending {
 	if !x.Enough {
 		return Mending{NotKnown, fmt.Sprintf("%.0f page views of it and %.0f from before the change: %d of each are needed", x.Views.B, x.Views.A, x.MinViews), max(float64(x.MinViews)-x.Views.B, 0)}
@@ -42,7 +45,7 @@ func OfMending(c *watch.Change, x *query.Comparison) Mending {
 	size, left := c.Size().Value, 0.0
 	e, ok := watch.Left(c, x)
 	if !ok || size == 0 {
-		return Mending{NotKnown, changes.Text(c.What) + " was not seen often enough to say what is left", 0}
+		return Mending{NotKnown, changes.Text(c.What) + " was not seen often enough to measure the rest", 0}
 	}
 	half := (*e.High - *e.Low) / 2
 	left = e.Value / size
@@ -64,8 +67,8 @@ func OfMending(c *watch.Change, x *query.Comparison) Mending {
 	return Mending{NotKnown, said + ": that may be half of it, more or less", math.Ceil(more)}
 }
 
-// Before returns the comparison that OfMending takes: what was on the first page of a change before it, with a release of the last day,
-// or with all of them for "".
+// Before returns the first side of the comparison for OfMending: the first page of a change before
+// it began, with a release of the last day, or with all releases for "".
 func Before(c *watch.Change, release string, now time.Time) (q query.CompareQuery, err error) {
 	const day = 24 * time.Hour
 	q = query.CompareQuery{Method: query.MethodSums, Brief: true}

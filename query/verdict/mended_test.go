@@ -11,8 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// Whether a change is mended follows from what is left of it alone, in both directions, and never from an interval that holds both
-// answers.
+// The result depends only on how much of a change is left, in both directions, and is never based
+// on an interval that allows both answers.
 func TestMended(t *testing.T) {
 	rng := rand.New(rand.NewPCG(32, 2))
 	words := map[Repair]int{}
@@ -52,7 +52,7 @@ func TestMended(t *testing.T) {
 	}
 }
 
-// What is compared is from before the change, and never what began it.
+// The compared time is before the change, and never includes its begin.
 func TestBefore(t *testing.T) {
 	now := time.Date(2026, 11, 26, 12, 30, 0, 0, time.UTC)
 	c := watch.Change{Release: "b", CompareRelease: "a", Begin: now.Add(-50 * time.Hour), Pages: []watch.PageChange{{Page: "/"}}}

@@ -11,11 +11,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/stretch"
 )
 
-// recentHours is how many hours show the pace of page views.
+// recentHours is the number of recent hours from which the pace of page views is measured.
 const recentHours = 3
 
-// Foresee sets Wait if page views are missing, or Instead if waiting cannot help. views are the compared page
-// views. window is how far back each later comparison looks: 0 is as far as this one.
+// Foresee sets Wait if page views are missing, or Instead if waiting cannot help. views are the
+// compared page views. window is how far back later comparisons look; 0 means as far as this one.
 func (v *Verdict) Foresee(ctx context.Context, src query.Source, q query.CompareQuery, views compare.Pair, now time.Time, window time.Duration) error {
 	if v.Missing == nil {
 		return nil
@@ -37,7 +37,7 @@ func (v *Verdict) Foresee(ctx context.Context, src query.Source, q query.Compare
 	return nil
 }
 
-// soon sets Wait or Instead from the page views an hour.
+// soon sets Wait or Instead from the page views per hour.
 func (v *Verdict) soon(pace, views compare.Pair, window time.Duration, concurrent bool) {
 	hours, room := 0.0, window.Hours()
 	for _, x := range [][3]float64{{v.Missing.A, pace.A, views.A}, {v.Missing.B, pace.B, views.B}} {
@@ -66,7 +66,8 @@ func (v *Verdict) soon(pace, views compare.Pair, window time.Duration, concurren
 	v.Wait = &hours
 }
 
-// paceOf returns how many page views of each side an hour had lately, in the hours of both sides if they are concurrent.
+// paceOf returns the recent page views per hour of each side, counting only common hours if the
+// sides are concurrent.
 func paceOf(ctx context.Context, src query.Source, q query.CompareQuery, now time.Time) (compare.Pair, error) {
 	since := now.Add(-recentHours * time.Hour).Truncate(time.Hour)
 	a, err := hoursOf(ctx, src, q.A, since, now)

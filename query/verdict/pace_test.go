@@ -10,11 +10,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// steady is a source with as many page views in each hour of each side.
+// steady is a source with the same number of page views in each hour of each side.
 type steady struct {
 	query.Source
 	views int64
-	apart bool // the sides have page views in turn
+	apart bool // the sides alternate
 	calls *int
 }
 
@@ -29,7 +29,7 @@ func (s steady) Series(_ context.Context, q query.SeriesQuery) (out query.Series
 	return query.Series{Groups: []query.SeriesGroup{{Points: points}}}, nil
 }
 
-// An estimate is given only if so many page views fit into the compared time.
+// A wait is only estimated if the required page views fit into the compared time.
 func TestForesee(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	const day = 24 * time.Hour

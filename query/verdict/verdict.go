@@ -1,8 +1,8 @@
-// Package verdict says whether a release may go on to more users: pass, marginal, fail or not yet.
+// Package verdict decides whether a release may go to more users: pass, marginal, fail or not yet.
 //
-// It rests on a comparison with the release before, and says no more than that: what passes has ruled out a change of the
-// limit, and what fails is surely worse, and by more than it. Between both is marginal, and before there
-// are enough page views it is not yet.
+// The only basis is a comparison with the release before. A release passes if a change of the limit
+// is ruled out, and fails if it is significantly worse by more than the limit. It is marginal in
+// between. Before there are enough page views, the verdict is not yet.
 package verdict
 
 import (
@@ -20,19 +20,19 @@ import (
 // Word is the verdict.
 type Word string
 
-// The verdicts.
+// Verdicts.
 const (
-	Pass     Word = "pass"     // a change of the limit is ruled out, and nothing is surely worse
-	Marginal Word = "marginal" // something is surely worse, but by less than the limit; or that limit is not ruled out with views enough to
-	Fail     Word = "fail"     // the page or a Web Vital is surely worse, and by more than the limit
-	NotYet   Word = "not yet"  // nothing is surely worse, and there are too few page views to rule out a change of the limit
+	Pass     Word = "pass"     // a change of the limit is ruled out, and nothing is significantly worse
+	Marginal Word = "marginal" // significantly worse by less than the limit, or the limit is not ruled out despite enough page views
+	Fail     Word = "fail"     // the page or a Web Vital is significantly worse, by more than the limit
+	NotYet   Word = "not yet"  // nothing is significantly worse, but too few page views to rule out a change of the limit
 )
 
-// Limits are what is accepted. Zero fields mean the defaults.
+// Limits configures the accepted changes. Zero fields mean the defaults.
 type Limits struct {
-	Page     float64 // of the JavaScript of a page view, as a share: 0.05
-	Vital    float64 // of the 75th percentile of a Web Vital, as a share: 0.1
-	Function float64 // of a function, as a share of the JavaScript of a page view: 0.01
+	Page     float64 // JavaScript per page view, as a share: 0.05
+	Vital    float64 // 75th percentile of a Web Vital, as a share: 0.1
+	Function float64 // a function, as a share of the JavaScript per page view: 0.01
 }
 
 func (l Limits) withDefaults() Limits {
@@ -47,15 +47,17 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Verdict is a verdict with what it rests on.
+// Verdict is a verdict with its reasons.
 type Verdict struct {
 	Word    Word     `json:"verdict"`
 	Reasons []string `json:"reasons"` // sentences: the one that decided first
-	// Missing is how many more page views each side needs, about, if the verdict is NotYet.
+	// Missing is the approximate number of additional page views that each side needs, if the
+	// verdict is NotYet.
 	Missing *compare.Pair `json:"missing_views,omitempty"`
-	// Wait is about how long that takes, in hours. It is absent if it is unknown, or longer than page views count.
+	// Wait is the approximate time until then, in hours. It is absent if it is unknown, or longer
+	// than the compared time.
 	Wait *float64 `json:"wait_hours,omitempty"`
-	// Instead is why waiting does not help, and what does.
+	// Instead explains why waiting does not help, and what to do instead.
 	Instead string `json:"instead,omitempty"`
 }
 
@@ -74,7 +76,7 @@ func Of(c *query.Comparison, l Limits) Verdict {
 	}
 	v := ofPage(c, l)
 	for _, x := range c.Vitals {
-		// There are several of them, of which the interval of 95 % knows nothing: it is stretched to one of 99 %.
+		// There are several Web Vitals, so their 95 % intervals are widened to 99 %.
 		if x.Status != compare.Slower || !(x.A.Value > 0) || x.Difference.Value <= 1.314*(x.Difference.Value-x.Difference.Low) {
 			continue
 		}
@@ -91,7 +93,7 @@ func Of(c *query.Comparison, l Limits) Verdict {
 	return v
 }
 
-// ofPage judges all JavaScript of a page view.
+// ofPage decides on the JavaScript per page view.
 func ofPage(c *query.Comparison, l Limits) Verdict {
 	t := &c.Total
 	e := t.Shown
@@ -113,13 +115,13 @@ func ofPage(c *query.Comparison, l Limits) Verdict {
 	case t.Detectable == nil || *t.Detectable <= limit*base:
 		return Verdict{Word: Marginal, Reasons: []string{said + ": a change of " + allowed + " is not ruled out, though it would be with nine of ten such numbers of page views"}}
 	}
-	// What can be detected goes like one through the root of the page views.
+	// The detectable change is proportional to one over the square root of the page views.
 	more := math.Pow(*t.Detectable/(limit*base), 2) - 1
 	return Verdict{Word: NotYet, Reasons: []string{said + ": a change of " + allowed + " is not ruled out yet"},
 		Missing: &compare.Pair{A: math.Ceil(c.Views.A * more), B: math.Ceil(c.Views.B * more)}}
 }
 
-// worse is the verdict on something that is surely worse.
+// worse returns the verdict on a significant slowdown.
 func worse(share, limit float64) Word {
 	if share >= limit {
 		return Fail
@@ -127,8 +129,8 @@ func worse(share, limit float64) Word {
 	return Marginal
 }
 
-// add takes a further finding. The worst word remains, and its reason comes first. What is surely worse is said at once, also if
-// the page itself needs more page views.
+// add adds a finding. The worst verdict wins, and its reason comes first. A significant slowdown
+// decides even if the page itself still needs more page views.
 func (v *Verdict) add(w Word, reason string) {
 	rank := map[Word]int{Pass: 0, NotYet: 1, Marginal: 2, Fail: 3}
 	if rank[w] <= rank[v.Word] {
@@ -139,7 +141,7 @@ func (v *Verdict) add(w Word, reason string) {
 	v.Missing = nil
 }
 
-// percent writes a share of 0.0123 as +1.23 %.
+// percent formats a share of 0.0123 as +1.23 %.
 func percent(share float64) string { return terminal.Signed(100*share) + " %" }
 
 func estimate(e compare.Estimate) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/simulate"
 )
 
-// TestRandom has verdicts on random comparisons judged by what the words mean.
+// TestRandom checks verdicts on random comparisons against the definitions of the verdicts.
 func TestRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(32, 4))
 	said := map[Word]int{}
@@ -71,7 +71,7 @@ func drawn(rng *rand.Rand, n int, factor float64) *query.Comparison {
 	return &query.Comparison{Result: compare.Compare(compare.Input{A: side(1), B: side(factor)}, compare.Options{})}
 }
 
-// The page views that are said to be missing are about as many as it takes.
+// The estimate of missing page views is about right.
 func TestMissing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 3))
 	const runs = 100
@@ -118,7 +118,7 @@ func TestVitals(t *testing.T) {
 		{Fail, of(100, 120, 10, 30, compare.Slower)},
 		{Marginal, of(100, 105, 3, 7, compare.Slower)},
 		{Pass, of(100, 80, -30, -10, compare.Faster)},
-		{Pass, of(0, 80, 20, 100, compare.Slower)}, // of nothing there is no share
+		{Pass, of(0, 80, 20, 100, compare.Slower)}, // no share of a base of 0
 	} {
 		if x.got != x.want {
 			t.Errorf("got %s, want %s", x.got, x.want)

@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
-// WriteText writes the verdict on a comparison for people.
+// WriteText writes the verdict on a comparison as text.
 func (v *Verdict) WriteText(w io.Writer, c *query.Comparison) error {
 	fmt.Fprintf(w, "%s: %s\n", v.Word, output.Printable(v.Reasons[0]))
 	for _, reason := range v.Reasons[1:] {

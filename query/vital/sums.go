@@ -8,13 +8,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Sums sums up Web Vitals, their parts and elements. The zero value is empty.
+// Sums adds up Web Vitals, their parts and elements. The zero value is ready to use.
 type Sums struct {
 	all       byName
 	byElement map[string]byName
 }
 
-// byName are those of rollup.VitalKinds and of their parts.
+// byName holds sums by the names of rollup.VitalKinds and of their parts.
 type byName map[string]*rollup.Vital
 
 func (m byName) add(v *rollup.Vital) {
@@ -38,7 +38,8 @@ func (s *Sums) Add(v *rollup.Vital) {
 	}
 }
 
-// Report returns those Web Vitals that were reported, in the order of rollup.VitalKinds, with elements or without.
+// Report returns the reported Web Vitals, in the order of rollup.VitalKinds, with elements or
+// without.
 func (s *Sums) Report(elements bool) []Report {
 	out := []Report{}
 	for _, kind := range rollup.VitalKinds() {
@@ -56,7 +57,7 @@ func (s *Sums) Report(elements bool) []Report {
 	return out
 }
 
-// elements returns the elements of a Web Vital with so many page views.
+// elements returns the elements of a Web Vital. weight is its number of page views.
 func (s *Sums) elements(kind rollup.VitalKind, weight int64) (out []Element, more int) {
 	var all []string
 	for element, of := range s.byElement {
@@ -84,7 +85,7 @@ func (m byName) parts(kind rollup.VitalKind) (out []Part) {
 	return out
 }
 
-// What a unit is in that of a rollup.VitalKind.
+// Units, in units of a rollup.VitalKind.
 const (
 	msEach    = 1000.0
 	scoreEach = 1e6

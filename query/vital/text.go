@@ -10,8 +10,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/sums"
 )
 
-// WriteText writes tables for people: the Web Vitals of pages, and if they have elements, what each is made up of and of which elements
-// it is.
+// WriteText writes tables for a terminal: the Web Vitals of pages and, if they have elements, the
+// parts and elements of each.
 func WriteText(w io.Writer, s terminal.Screen, pages []Page) error {
 	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "PAGE", Least: 12}, {Title: "VITAL"}, {Title: "P75", Right: true}, {Drop: 3}, {Title: "RATING", Color: ratingColor},
 		{Title: "P50", Right: true, Drop: 5}, {Title: "P95", Right: true, Drop: 4}, {Title: "GOOD", Right: true, Drop: 1}, {Title: "POOR", Right: true, Drop: 1},
@@ -42,7 +42,7 @@ func WriteText(w io.Writer, s terminal.Screen, pages []Page) error {
 	return nil
 }
 
-// unit returns what stands behind values.
+// unit returns the suffix of values.
 func (v *Report) unit() string {
 	if v.Unit == "score" {
 		return ""
@@ -50,7 +50,7 @@ func (v *Report) unit() string {
 	return " ms"
 }
 
-// ratingColor is the color of a rating.
+// ratingColor returns the color of a rating.
 func ratingColor(rating string) terminal.Color {
 	switch rating {
 	case "good":
@@ -61,7 +61,7 @@ func ratingColor(rating string) terminal.Color {
 	return terminal.Plain
 }
 
-// bounds returns the interval of an estimate, "" without one.
+// bounds returns the interval of an estimate, or "" if there is none.
 func bounds(s terminal.Screen, e sums.Estimate) string {
 	if e.High == 0 {
 		return ""
@@ -71,7 +71,7 @@ func bounds(s terminal.Screen, e sums.Estimate) string {
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-// writeElements writes which elements v is of. Those that are not listed, and page views of which it is not known, are the rest.
+// writeElements writes the elements of v. The last row covers other and unknown elements.
 func (v *Report) writeElements(w io.Writer, s terminal.Screen) error {
 	fmt.Fprintln(w)
 	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: strings.ToUpper(v.Name) + " OF", Least: 16}, {Title: "SHARE", Right: true}, {Title: "P75", Right: true}, {Drop: 5},
@@ -104,7 +104,7 @@ func (v *Report) writeElements(w io.Writer, s terminal.Screen) error {
 	}
 	switch {
 	case v.MoreElements > 0:
-		alone(fmt.Sprintf("(%d others, or not known)", v.MoreElements), rest)
+		alone(fmt.Sprintf("(%d others, or unknown)", v.MoreElements), rest)
 	case rest >= 0.0005:
 		alone("(not known)", rest)
 	}

@@ -11,18 +11,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// ofStep is how much of a step browser versions must explain to be its cause: of the lower end of its
-// interval, since steps that are found look larger than they are.
+// ofStep is the part of a step that browser versions must explain to be named as its cause. It
+// applies to the lower end of the interval, because detection overestimates the size of steps.
 const ofStep = 0.5
 
-// versionDays is the page views of a page by day and browser version.
+// versionDays holds the page views of a page by day and browser version.
 type versionDays struct {
 	days    []time.Time
 	views   []map[string]float64 // by day and version
 	effects *browsers.Effects
 }
 
-// versionsOf returns the browser versions of days of a page.
+// versionsOf returns the browser versions of the given days of a page.
 func versionsOf(days []Day) versionDays {
 	var v versionDays
 	var cells []browsers.Cell
@@ -41,7 +41,7 @@ func versionsOf(days []Day) versionDays {
 	return v
 }
 
-// between adds up the page views by version and by family of the days from since to before until.
+// between adds up the page views in [since, until), by version and by family.
 func (v *versionDays) between(since, until time.Time) (versions, families map[string]float64, all float64) {
 	versions, families = map[string]float64{}, map[string]float64{}
 	for i, day := range v.days {
@@ -57,8 +57,9 @@ func (v *versionDays) between(since, until time.Time) (versions, families map[st
 	return versions, families, all
 }
 
-// cause returns the browser version that explains a step of the page by a relative size, which may be
-// as small as least. Contrasts of versions are within a day, device and release, so no release can look like a version.
+// cause returns the browser version that explains a step of the page by the relative size. The step
+// may be as small as least. Versions are compared within a day, device and release, so a release
+// cannot be mistaken for a version.
 func (v *versionDays) cause(at time.Time, size, least float64) (Cause, bool) {
 	before, familiesBefore, _ := v.between(at.Add(-mostAfter*day), at)
 	after, familiesAfter, all := v.between(at, at.Add(seriesDays*day))

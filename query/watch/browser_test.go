@@ -11,11 +11,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// daysWithVersions returns days of a page seen by one browser family. A new version is adopted around a
-// day, within some days, and is slower by a factor.
+// daysWithVersions returns days of a page seen by one browser family. A new version is adopted
+// around a day, within some days, and is slower by a factor.
 func daysWithVersions(rng *rand.Rand, around, within, factor float64) (out []Day) {
 	for i := range 35 {
-		share := 1 / (1 + math.Exp(-(float64(i)+0.5-around)*2.77/within)) // from 0.2 to 0.8 within so many days
+		share := 1 / (1 + math.Exp(-(float64(i)+0.5-around)*2.77/within)) // rises from 0.2 to 0.8 in within days
 		d := Day{Day: time.Date(2026, 3, 2+i, 0, 0, 0, 0, time.UTC), Strata: map[string]DayStratum{}}
 		cell := browsers.Cell{Versions: map[string]browsers.Sum{}}
 		for name, n := range map[string]float64{"Chrome 157": math.Round(5000 * (1 - share)), "Chrome 158": math.Round(5000 * share)} {
@@ -65,7 +65,7 @@ func TestBrowserCause(t *testing.T) {
 	}
 }
 
-// What pages tell about browser versions is kept, and that of some pages adds up.
+// Evidence about browser versions is stored, and the evidence of selected pages adds up.
 func TestMemoryOfBrowsers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(56, 5))
 	e := versionsOf(daysWithVersions(rng, 20, 6, 1.02)).effects.Evidence

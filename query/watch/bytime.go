@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	seriesDays = 35 // that the time detector looks at
-	// timeLevel is the probability that it finds a change of a page on a day where there is none, for each false report that is
-	// accepted in a day of a page.
+	seriesDays = 35 // that the time detector reads
+	// timeLevel is the probability of a false detection per page and day, for each false report
+	// that the settings accept per page and day.
 	timeLevel = 0.5
-	// lessBeside is how much of a function's change at an equal rest of the page view its plain change must be: less is a
-	// change of the rest.
+	// lessBeside is the least ratio of a function's plain change to its change relative to the rest
+	// of the page view. If the ratio is smaller, the rest changed and not the function.
 	lessBeside = 0.3
 )
 
-// The shares of the kinds in the level of the time detector.
+// kindShares returns how the level of the time detector is divided among the kinds.
 func kindShares() map[Kind]float64 {
 	return map[Kind]float64{OfPage: 0.15, OfFeature: 0.1, OfVital: 0.15, OfFunction: 0.6}
 }
 
-// byTime looks for a step in the daily series of the page, if a day is over that it has not looked at. Days before a change that is
-// known are of another time, and left out.
+// byTime looks for a step in the daily series of the page, once per completed day. Days before a
+// known change belong to another level and are left out.
 func (r *reader) byTime(ctx context.Context, m *PageMemory, known []Change) ([]Finding, error) {
 	last := r.now.UTC().Truncate(day).Add(-day)
 	if !m.Day.Before(last) {
@@ -42,7 +42,7 @@ func (r *reader) byTime(ctx context.Context, m *PageMemory, known []Change) ([]F
 	return r.steps(all, known), nil
 }
 
-// series returns the series of the days of the page until today.
+// series returns the daily series of the page until today.
 func (r *reader) series(ctx context.Context) ([]series, error) {
 	if r.days == nil {
 		until := r.now.UTC().Truncate(day)
@@ -55,7 +55,8 @@ func (r *reader) series(ctx context.Context) ([]series, error) {
 	return r.days, nil
 }
 
-// viewsADay estimates the page views of all visitors in a day: those that the Web Vitals of the last week stand for. 0 is unknown.
+// viewsADay estimates the page views of all visitors per day from the Web Vitals of the last week.
+// It returns 0 if the number is unknown.
 func viewsADay(all []series) (most float64) {
 	for _, x := range all {
 		if n := len(x.views); x.what.Kind == OfVital && n > 0 {
@@ -70,7 +71,7 @@ func viewsADay(all []series) (most float64) {
 	return most
 }
 
-// steps returns the steps of the series of a page.
+// steps returns the steps in all series of a page.
 func (r *reader) steps(all []series, known []Change) (out []Finding) {
 	uncut := all
 	all = slices.Clone(all)
@@ -97,7 +98,7 @@ func (r *reader) steps(all []series, known []Change) (out []Finding) {
 		}
 		s, ok = best(x.points, median(between[kind]))
 		level = timeLevel * r.s.FalseReports * kindShares()[kind] / number[kind]
-		if kind == OfFunction { // half of it by time, as comparisons do
+		if kind == OfFunction { // half of the level is for plain times, as in comparisons
 			level = timeLevel * r.s.FalseReports * kindShares()[kind] * (0.5/number[kind] + 0.5*x.share/share)
 		}
 		return s, level, ok && s.p() <= level && s.lasts(x.points)
@@ -124,8 +125,9 @@ func (r *reader) steps(all []series, known []Change) (out []Finding) {
 	return out
 }
 
-// functionSteps adds the steps of functions, the clearest first. What changed is taken out of the rest of the page views of the
-// others: a function that became slower makes all others a smaller part. whole has the functions with all their days.
+// functionSteps returns the steps of functions, the most significant first. The time of a changed
+// function is subtracted from the rest of the page view of the others: otherwise one slower
+// function would make all others look smaller. whole holds the functions with all their days.
 func (r *reader) functionSteps(functions []series, whole []*series, known []Change, test func(*series) (step, float64, bool), add func(*series, step, float64)) {
 	taken := map[time.Time]float64{}
 	take := func(x *series) {
@@ -139,7 +141,7 @@ func (r *reader) functionSteps(functions []series, whole []*series, known []Chan
 		k := x.what.key()
 		if slices.ContainsFunc(known, func(c Change) bool { return c.changed(r.page, k) }) {
 			take(whole[i])
-			if s, level, ok := test(x); ok { // once more
+			if s, level, ok := test(x); ok { // again, without the changed functions
 				add(x, s, level)
 			}
 			continue
@@ -167,7 +169,8 @@ func (r *reader) functionSteps(functions []series, whole []*series, known []Chan
 	}
 }
 
-// markMoved marks functions of one file that changed at one time, in both directions, and hardly together.
+// markMoved marks functions of one file that changed at the same time in opposite directions, with
+// a sum that hardly changed.
 func markMoved(found []Finding) {
 	for i := range found {
 		f := &found[i]
@@ -192,7 +195,7 @@ func markMoved(found []Finding) {
 	}
 }
 
-// changed reports whether c says that a function of a page changed.
+// changed reports whether c includes a change of the series k on the page.
 func (c *Change) changed(page string, k key) bool {
 	if c.on(page) && c.What.key() == k {
 		return true
@@ -200,7 +203,7 @@ func (c *Change) changed(page string, k key) bool {
 	return slices.ContainsFunc(c.Moved, func(x Consequence) bool { return x.Page == page && x.What.key() == k })
 }
 
-// hides reports whether a day is before c changed a series of a page, or before it ended.
+// hides reports whether the day lies before c changed the series of the page, or before c ended.
 func (c *Change) hides(page string, k key, of time.Time) bool {
 	since := c.Begin
 	if c.State == Resolved && c.Resolution == Back {
@@ -216,7 +219,8 @@ func (c *Change) hides(page string, k key, of time.Time) bool {
 	return slices.ContainsFunc(c.Consequences, concerns) || slices.ContainsFunc(c.Moved, concerns)
 }
 
-// stepped makes a finding of a step, unless it is shown to be smaller than what the owner wants to know.
+// stepped returns the finding of a step. ok is false if the step is shown to be smaller than the
+// least change that the settings ask for.
 func (r *reader) stepped(x *series, s step, level float64, page series) (f Finding, ok bool) {
 	n := len(x.points)
 	before, after := x.mean(max(0, s.at-mostAfter), s.at), x.mean(s.at, n)
@@ -256,7 +260,7 @@ func (r *reader) stepped(x *series, s step, level float64, page series) (f Findi
 	return f, size*before >= least
 }
 
-// fit returns the step at a given point.
+// fit returns the step at the given point.
 func fit(points []point, at int) (step, bool) {
 	if at < leastBefore || len(points)-at < leastAfter {
 		return step{}, false

@@ -6,40 +6,43 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// Change is one found change, with all that only follows from it.
+// Change is a detected change with its consequences.
 type Change struct {
-	ID        string    `json:"id"` // 16 hexadecimal digits, the same on all nodes and for ever
+	ID        string    `json:"id"` // 16 hexadecimal digits, the same on all nodes; never changes
 	State     State     `json:"state"`
 	Direction Direction `json:"direction"`
 	What      What      `json:"what"`
 	Detector  Detector  `json:"detector"`
-	// Release has the change and CompareRelease has not. Both are empty if no release explains it.
+	// Release is the first release with the change, CompareRelease the last one without it. Both
+	// are empty if no release explains the change.
 	Release        string `json:"release,omitempty"`
 	CompareRelease string `json:"compare_release,omitempty"`
-	// Begin is when the change began: when the release did, or the likeliest day.
+	// Begin is when the change began: the begin of the release, or the most likely day.
 	Begin   time.Time `json:"begin"`
 	Found   time.Time `json:"found"`
-	Checked time.Time `json:"checked"` // when it was last tested
-	// Resolved is when it ended, zero as long as it is open, and Resolution how.
+	Checked time.Time `json:"checked"` // time of the last test
+	// Resolved is when the change ended, zero while it is open. Resolution is how it ended.
 	Resolved   time.Time  `json:"resolved,omitzero"`
 	Resolution Resolution `json:"resolution,omitempty"`
-	// Pages has the change of each page, the one with the most added time of all visitors first.
+	// Pages lists the change on each page, by added time of all visitors, largest first.
 	Pages []PageChange `json:"pages"`
-	// Consequences are callers, features, pages and Web Vitals that changed because of it.
+	// Consequences lists callers, features, pages and Web Vitals that changed as a result.
 	Consequences []Consequence `json:"consequences,omitempty"`
-	// MovedFrom or MovedTo are functions that changed by as much in the other direction, if Direction is Moved.
+	// Moved lists functions that changed by the same amount in the other direction, if Direction is
+	// Moved.
 	Moved []Consequence `json:"moved,omitempty"`
-	// Causes are at most three, the likeliest first. CausesNote says why there are none.
+	// Causes lists at most three causes, the most likely first. CausesNote is the reason if there
+	// are none.
 	Causes     []Cause `json:"causes,omitempty"`
 	CausesNote string  `json:"causes_note,omitempty"`
-	// Handled is what a person said about it.
+	// Handled is the decision of a person about the change.
 	Handled *Handled `json:"handled,omitempty"`
 }
 
-// State is what is done about a change.
+// State is the state of work on a change.
 type State string
 
-// The states.
+// States of a change.
 const (
 	Open         State = "open"
 	Acknowledged State = "acknowledged"
@@ -50,27 +53,28 @@ const (
 // Resolution is how a change ended.
 type Resolution string
 
-// The resolutions.
+// Resolutions of a change.
 const (
-	Back      Resolution = "back"       // to what was before, in the next release or by itself
+	Back      Resolution = "back"       // to the earlier level, in the next release or without one
 	NewNormal Resolution = "new normal" // after 14 days
 	ByHand    Resolution = "by hand"
 )
 
-// Direction is which way something changed.
+// Direction is the direction of a change.
 type Direction string
 
-// The directions. Moved is time that went from one function to another, without a change of both together.
+// Directions of a change. Moved is time that went from one function to another while their sum
+// stayed the same.
 const (
 	Slower Direction = "slower"
 	Faster Direction = "faster"
 	Moved  Direction = "moved"
 )
 
-// Detector is what found a change.
+// Detector names the detector that found a change.
 type Detector string
 
-// The detectors.
+// Detectors of changes.
 const (
 	ByRelease Detector = "release"
 	ByTime    Detector = "time"
@@ -79,7 +83,7 @@ const (
 // Kind is a kind of series.
 type Kind string
 
-// The kinds.
+// Kinds of series.
 const (
 	OfPage     Kind = "page"
 	OfFeature  Kind = "feature"
@@ -87,32 +91,34 @@ const (
 	OfVital    Kind = "vital"
 )
 
-// What is the series that changed, without the page.
+// What identifies the series that changed on a page.
 type What struct {
 	Kind Kind `json:"kind"`
-	// Metric is what is measured: "js" (ms of JavaScript of a page view) of pages and features, "self" of functions, and
-	// the name of a Web Vital, in lower case, such as "inp": its 75th percentile.
+	// Metric is the measured quantity: "js" (JavaScript per page view, in ms) for pages and
+	// features, "self" for functions, or the lower-case name of a Web Vital, such as "inp", for its
+	// 75th percentile.
 	Metric   string         `json:"metric"`
 	Function *compare.Place `json:"function,omitempty"` // in the newer release
 	Feature  string         `json:"feature,omitempty"`
 }
 
-// PageChange is the change on one page. Times are ms of a page view (cls: a score).
+// PageChange is the change on one page. Times are in ms per page view (cls: a score).
 type PageChange struct {
 	Page  string       `json:"page"`
-	Views compare.Pair `json:"views"` // profiled page views that it was found in
-	// ViewsADay estimates the page views of all visitors in a day, profiled or not; 0 if unknown.
+	Views compare.Pair `json:"views"` // profiled page views that were compared
+	// ViewsADay estimates the page views of all visitors per day, profiled or not. It is 0 if
+	// unknown.
 	ViewsADay float64      `json:"views_a_day,omitempty"`
 	Value     compare.Pair `json:"value"` // before and after
-	// Change is the plain change with its interval. Beside is the change at an equal rest of the page view: it has decided
-	// for functions. Null if unknown.
+	// Change is the plain change with its interval. Beside is the change relative to the rest of
+	// the page view, which decides for functions. An estimate is null if unknown.
 	Change   compare.Estimate  `json:"change"`
 	Beside   *compare.Estimate `json:"beside,omitempty"`
 	Level    float64           `json:"level"` // of the intervals
 	Relative *float64          `json:"relative,omitempty"`
 }
 
-// Consequence is another series that changed with it.
+// Consequence is another series that changed as a result.
 type Consequence struct {
 	Page   string           `json:"page"`
 	What   What             `json:"what"`
@@ -122,20 +128,21 @@ type Consequence struct {
 // Cause is a likely cause of a change.
 type Cause struct {
 	Kind CauseKind `json:"kind"`
-	// Text is one sentence about it, without a period.
+	// Text describes the cause in one sentence, without a period.
 	Text string `json:"text"`
-	// Function is what was edited or added, with its place in the sources.
+	// Function is the edited or added function, with its place in the sources.
 	Function *compare.Place `json:"function,omitempty"`
-	Link     string         `json:"source_url,omitempty"` // of the place
-	// Label is a label that the change is confined to, Resource a script, Package a package, with their versions.
+	Link     string         `json:"source_url,omitempty"` // link to the place
+	// Label is the only label whose page views changed, Resource a script, Package a package. The
+	// versions belong to them.
 	Label    *Label `json:"label,omitempty"`
 	Resource string `json:"resource,omitempty"`
 	Package  string `json:"package,omitempty"`
-	Before   string `json:"before,omitempty"` // version before, if any
+	Before   string `json:"before,omitempty"` // earlier version, if any
 	After    string `json:"after,omitempty"`
-	// Share is the part of the change that runs under it, from 0 to 1.
+	// Share is the part of the change that runs below the cause, from 0 to 1.
 	Share   *compare.Estimate `json:"share,omitempty"`
-	Commits []Commit          `json:"commits,omitempty"` // that edited its file, at most three
+	Commits []Commit          `json:"commits,omitempty"` // at most three that edited the file
 }
 
 // Label is a label of page views.
@@ -152,25 +159,25 @@ type Commit struct {
 	URL    string `json:"url,omitempty"`
 }
 
-// CauseKind is a kind of cause.
+// CauseKind is the kind of a cause.
 type CauseKind string
 
-// The kinds of causes.
+// Kinds of causes.
 const (
-	CauseEdited     CauseKind = "edited"      // the function, one it calls, or one that calls it
-	CauseAdded      CauseKind = "added"       // a function that was not there
+	CauseEdited     CauseKind = "edited"      // the function, a function that it calls, or a caller
+	CauseAdded      CauseKind = "added"       // a new function
 	CauseLabel      CauseKind = "label"       // only page views with a label: a browser's new version, a device, a flag
-	CauseThirdParty CauseKind = "third party" // a script of others that changed
-	CausePackage    CauseKind = "package"     // a package with another version
-	CauseCalls      CauseKind = "calls"       // more calls or more page views with it, and no slower ones
-	CauseMix        CauseKind = "mix"         // other visitors
+	CauseThirdParty CauseKind = "third party" // a third-party script that changed
+	CausePackage    CauseKind = "package"     // a package whose version changed
+	CauseCalls      CauseKind = "calls"       // more calls, or more page views with calls; no slower calls
+	CauseMix        CauseKind = "mix"         // a different mix of visitors
 	CauseBrowser    CauseKind = "browser"     // a browser version that replaced another
 )
 
-// Handled is what a person said about a change.
+// Handled is the decision of a person about a change.
 type Handled struct {
 	By    string    `json:"by,omitempty"`
 	At    time.Time `json:"at"`
 	Note  string    `json:"note,omitempty"`
-	Until time.Time `json:"until,omitzero"` // of Expected
+	Until time.Time `json:"until,omitzero"` // end of Expected
 }

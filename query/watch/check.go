@@ -10,18 +10,19 @@ import (
 )
 
 const (
-	// newNormal is how long a change is open at most.
+	// newNormal is the longest time that a change stays open.
 	newNormal = 14 * day
 	checkEach = day
-	// goneShare is the share of the page views of a release that is not used any more.
+	// goneShare is the share of the page views below which a release is no longer in use.
 	goneShare = 0.05
-	// backDays is how many days must be as before, if no release says so.
+	// backDays is the number of days that must be back at the earlier level if there is no release
+	// to test.
 	backDays = 3
-	// backShare is the part of a change that must be shown not to be left.
+	// backShare: a change is back if less than this part of it demonstrably remains.
 	backShare = 0.5
 )
 
-// check tests whether an open change is still there, on its first page, once a day.
+// check tests once a day whether an open change still exists on its first page.
 func (r *reader) check(ctx context.Context, c *Change) error {
 	if c.State == Resolved || r.now.Sub(c.Checked) < checkEach {
 		return nil
@@ -41,8 +42,8 @@ func (r *reader) check(ctx context.Context, c *Change) error {
 	return nil
 }
 
-// backByRelease compares the release before the change with the newest one. It is back, too, if the release with the change is gone
-// and the one before is there.
+// backByRelease compares the release before the change with the newest one. The page is also back
+// if the release with the change is no longer in use and the one before it is.
 func (r *reader) backByRelease(ctx context.Context, c *Change) (back, tested bool, err error) {
 	t := &r.traffic
 	if t.share(c.Release, r.now) < goneShare && t.share(c.CompareRelease, r.now) >= newestShare {
@@ -68,8 +69,8 @@ func (r *reader) backByRelease(ctx context.Context, c *Change) (back, tested boo
 	return ok && isBack(e.Value, errorOf(e, level), c.Pages[0].decisive().Value), ok, nil
 }
 
-// Left returns what is left of a change in a comparison of what was before it with something later, with an interval of 95 %. ok is
-// false if nothing can be said.
+// Left returns how much of a change remains, with a 95 % interval, from a comparison of the time
+// before the change with a later time. ok is false if the comparison lacks the series.
 func Left(c *Change, x *query.Comparison) (left compare.Estimate, ok bool) {
 	e, level, ok := estimateIn(c.What, x)
 	half := normal95 * errorOf(e, level)
@@ -79,10 +80,11 @@ func Left(c *Change, x *query.Comparison) (left compare.Estimate, ok bool) {
 	return compare.Estimate{Value: e.Value, Low: new(e.Value - half), High: new(e.Value + half)}, true
 }
 
-// Size returns the change on its first page that has decided: of functions, that at an equal rest of the page view if it is known.
+// Size returns the decisive change on the first page. For functions it is the change relative to
+// the rest of the page view, if known.
 func (c *Change) Size() compare.Estimate { return c.Pages[0].decisive() }
 
-// backByTime compares the last days with those before the change.
+// backByTime compares the last days with the days before the change.
 func (r *reader) backByTime(ctx context.Context, c *Change) (back, tested bool, err error) {
 	all, err := r.series(ctx)
 	if err != nil {
@@ -103,7 +105,8 @@ func (r *reader) backByTime(ctx context.Context, c *Change) (back, tested bool, 
 	return false, false, nil
 }
 
-// isBack reports whether a difference with its standard error is shown to be less than a part of a change.
+// isBack reports whether a difference, given its standard error, is significantly less than
+// backShare of a change.
 func isBack(difference, err, change float64) bool {
 	toward := difference
 	if change < 0 {
@@ -112,10 +115,10 @@ func isBack(difference, err, change float64) bool {
 	return toward+1.6448536269514722*err < backShare*math.Abs(change)
 }
 
-// average is the mean of some points.
+// average is the mean of several points.
 type average struct {
 	n         int
-	mean, err float64 // err is the larger one of that of the points and of what they differ by
+	mean, err float64 // err is the larger of the points' own error and the error from their spread
 }
 
 func window(points []point, since, until time.Time) (a average) {

@@ -11,42 +11,47 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// Settings say what is looked for. Zero fields mean the defaults.
+// Settings configures the detectors. Zero fields mean the defaults.
 type Settings struct {
-	Pages func(page string) bool // reports whether a page is looked at; nil: all are
+	Pages func(page string) bool // reports whether to test a page; nil: all pages
 	Of    []Kind                 // empty: all kinds
-	// Min is the least change of a page, a feature or a function, in ms of a page view: 0.
+	// Min is the least change of a page, a feature or a function, in ms per page view. The default
+	// is 0.
 	Min float64
-	// MinShare is the least change of a page, a feature or a Web Vital, as a share of what was before: 0.03.
+	// MinShare is the least change of a page, a feature or a Web Vital, relative to its earlier
+	// value. The default is 0.03.
 	MinShare float64
-	// MinFunction is the least change of a function's self time, as a share of what was before: 0.04, since what is tested is the least that it may be.
+	// MinFunction is the least change of a function's self time, relative to its earlier value. The
+	// default is 0.04. The test applies to the lower bound of the change.
 	MinFunction float64
-	// MinOfPage is the least change of a function's self time, as a share of the page's JavaScript: 0.001.
+	// MinOfPage is the least change of a function's self time, as a share of the page's JavaScript.
+	// The default is 0.001.
 	MinOfPage float64
-	// MinViews is how many page views both releases must have to be compared: 500.
+	// MinViews is the number of page views that both releases need to be compared. The default is
+	// 500.
 	MinViews float64
-	// FalseReports is how many reports without a change are accepted in a day of a page: 0.001.
+	// FalseReports is the accepted number of false reports per page and day. The default is 0.001.
 	FalseReports float64
-	// Edited returns the functions that differ between two releases, in the newer one; nil if nobody knows. Time that moved
-	// between them did not change.
+	// Edited returns the functions that differ between two releases, as in the newer one, or nil if
+	// they are unknown. Time that moved between edited functions is no change.
 	Edited func(ctx context.Context, page, before, after string) ([]compare.Place, error)
 }
 
-// Memory is what Evaluate knows of pages from its calls before: a few hundred bytes for a page.
+// Memory is the state that Evaluate keeps between calls: a few hundred bytes per page.
 type Memory struct {
 	Pages map[string]PageMemory `json:"pages,omitempty"`
 }
 
-// PageMemory is what is known of a page.
+// PageMemory is the state of one page.
 type PageMemory struct {
-	Release string    `json:"release,omitempty"` // that is looked at
-	Looked  time.Time `json:"looked,omitzero"`   // when it was
-	Day     time.Time `json:"day,omitzero"`      // the last one whose end the time detector has looked at
-	// Browsers is what the last days tell about how much browser versions differ.
+	Release string    `json:"release,omitempty"` // under test
+	Looked  time.Time `json:"looked,omitzero"`   // time of the last test
+	Day     time.Time `json:"day,omitzero"`      // last complete day that the time detector has tested
+	// Browsers is evidence from the last days of how much browser versions differ.
 	Browsers browsers.Evidence `json:"browsers,omitzero"`
 }
 
-// Browsers adds up what is known about browser versions on the pages that takes reports.
+// Browsers adds up the evidence about browser versions on the pages for which takes returns true.
 func (m Memory) Browsers(takes func(page string) bool) (all browsers.Evidence) {
 	for _, page := range slices.Sorted(maps.Keys(m.Pages)) {
 		if takes(page) {
@@ -56,26 +61,28 @@ func (m Memory) Browsers(takes func(page string) bool) (all browsers.Evidence) {
 	return all
 }
 
-// Evaluation is what Evaluate found.
+// Evaluation is the result of Evaluate.
 type Evaluation struct {
-	// Found are changes that were not known, and known ones that are there again though they were [Back]: those with the
-	// most added time first. Nobody has to be told of those that are [Moved].
+	// Found lists new changes, and known changes that had been [Back] and returned, by added time,
+	// largest first. Changes that are [Moved] need no notification.
 	Found []Change
-	// Known are the given changes, in their order, with what is known of them now: Checked, further pages and
-	// consequences, and, of those that ended, State, Resolved and Resolution. What a person said is kept.
+	// Known lists the given changes in their order, updated: Checked, more pages and consequences,
+	// and State, Resolved and Resolution of changes that ended. Handled is not changed.
 	Known []Change
-	// Memory is for the next call.
+	// Memory is the state to pass to the next call.
 	Memory Memory
-	// Failed says why a page was not looked at. It will be looked at by the next call.
+	// Failed is the error of each page that was not tested. The next call tests it again.
 	Failed map[string]error
 }
 
-// Evaluate looks at all pages of o for changes, up to now. It is to be called after each hour, with all changes that are not
-// resolved, or were within the last 42 days, and the Memory of the last call. It may be called less often: then changes are found
-// later, and not more of them. Equal arguments give equal results, so several nodes may call it, if the result of one alone is kept.
+// Evaluate tests all pages of o for changes up to now. The caller should call it after each hour,
+// with the Memory of the last call and all changes that are open or ended within the last 42 days.
+// Fewer calls delay findings but do not add any. Equal arguments give equal results, so several
+// nodes may call Evaluate if only one of them stores the result.
 //
-// The release detector looks at a page 15 hours after the newest release began, and then less and less often for a week; the
-// time detector once a day, when the day is over. Pages are read one by one. The error is that of reading the traffic, or that of ctx.
+// The release detector tests a page 15 hours after the begin of the newest release, and then at
+// growing intervals for a week. The time detector tests it once per completed day. Pages are read
+// one after the other. Evaluate returns an error if reading the traffic fails or ctx is done.
 func Evaluate(ctx context.Context, o Observer, now time.Time, s Settings, m Memory, known []Change) (Evaluation, error) {
 	traffic, err := o.Traffic(ctx, now.Add(-trafficDays*day), now)
 	if err != nil {
@@ -109,10 +116,11 @@ func Evaluate(ctx context.Context, o Observer, now time.Time, s Settings, m Memo
 	return e, nil
 }
 
-// trafficDays is how many days of traffic are read: those of all looks at a release, and one before it began.
+// trafficDays is the number of days of traffic that Evaluate reads: the days of all tests of a
+// release, and one day before it began.
 const trafficDays = 8
 
-// look looks at one page.
+// look tests one page with both detectors.
 func (r *reader) look(ctx context.Context, m *PageMemory, known []Change) ([]Finding, error) {
 	for i := range known {
 		if known[i].Pages[0].Page == r.page {
@@ -144,7 +152,7 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// copied copies changes that lists will be added to.
+// copied returns a copy of the changes whose lists the caller may extend.
 func copied(known []Change) []Change {
 	out := slices.Clone(known)
 	for i := range out {

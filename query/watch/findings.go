@@ -9,9 +9,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// findings returns the changes of a comparison at a level that are not shown to be smaller than what the owner wants to know. If the
-// releases did not run at once, they are those of functions alone, at an equal rest of the page view: page views of different
-// days differ by more than their releases, and the time detector knows by how much.
+// findings returns the changes of a comparison, except changes that are significantly smaller than
+// the settings ask for. If the releases did not run at the same time, it returns only functions,
+// relative to the rest of the page view: page views of different days differ by more than their
+// releases, and only the time detector knows by how much.
 func (r *reader) findings(c *query.Comparison, s shift, level float64, atOnce bool) (out []Finding) {
 	base := Finding{PageChange: PageChange{Page: r.page, Views: c.Views}, Detector: ByRelease, Script: c.Total.Mean.A, Release: s.after, CompareRelease: s.before, Begin: s.began}
 	add := func(w What, x *compare.Change, least float64) *Finding {
@@ -32,7 +33,7 @@ func (r *reader) findings(c *query.Comparison, s shift, level float64, atOnce bo
 		f := &c.Functions[i]
 		least := max(r.s.MinFunction*f.Mean.A, r.s.MinOfPage*c.Total.Mean.A)
 		if f.Code == compare.CodeEdited && outer(plainOf(&f.Change), f.Level) >= least {
-			least = 0 // at an equal rest is the least that the change may be
+			least = 0 // relative to the rest, an estimate is a lower bound
 		}
 		if x := add(What{Kind: OfFunction, Metric: "self", Function: &f.Place}, &f.Change, least); x != nil {
 			x.Total = f.TotalMean
@@ -54,22 +55,23 @@ func (r *reader) findings(c *query.Comparison, s shift, level float64, atOnce bo
 	return out
 }
 
-// ownScript is the script that profiles, which is no code of the page.
+// ownScript is the profiling script, which does not belong to the page.
 const ownScript = "(fieldtrie)"
 
-// vitalShare is the level of all Web Vitals together, as a share of that of the times of a page: it comes on top.
+// vitalShare is the level of all Web Vitals together, as a share of the level of the page's times.
+// It is additional.
 const vitalShare = 0.2
 
-// wanted reports whether changes of a kind are asked for.
+// wanted reports whether the settings include changes of a kind.
 func (r *reader) wanted(k Kind) bool { return len(r.s.Of) == 0 || slices.Contains(r.s.Of, k) }
 
-// outer is the largest size of a change that it is not shown to be smaller than, at a one-sided level of 95 %.
+// outer returns the upper bound of the size of a change, at a one-sided level of 95 %.
 func outer(e compare.Estimate, level float64) float64 {
 	return math.Abs(e.Value) + 1.6448536269514722*errorOf(e, level)
 }
 
-// vitalEstimate returns the change of a Web Vital with an interval at a level, the probability of a miss. That of the comparison is
-// of 95 %, and normal.
+// vitalEstimate returns the change of a Web Vital with an interval at the level, the probability of
+// a miss. The comparison has a 95 % interval of a normal distribution.
 func vitalEstimate(v *query.VitalChange, level float64) compare.Estimate {
 	d := v.Difference
 	if d.Low == 0 && d.High == 0 {
@@ -80,10 +82,11 @@ func vitalEstimate(v *query.VitalChange, level float64) compare.Estimate {
 	return compare.Estimate{Value: d.Value, Low: &low, High: &high}
 }
 
-// exceeding is how many standard deviations of two days of the page a change must have that is known by different days.
+// exceeding is how many standard deviations between days of the page a change must have if its
+// releases ran on different days.
 const exceeding = 2
 
-// exceed returns the findings that are larger than what days of this page differ by.
+// exceed returns the findings that are larger than the usual difference between days of the page.
 func (r *reader) exceed(ctx context.Context, s shift, found []Finding) ([]Finding, error) {
 	all, err := r.series(ctx)
 	if err != nil {
@@ -106,12 +109,12 @@ func (r *reader) exceed(ctx context.Context, s shift, found []Finding) ([]Findin
 		if all := between[f.What.Kind]; len(all) > 0 {
 			typical = median(all)
 		}
-		if !known { // it is new
+		if !known { // a new function
 			own = typical
 		}
-		own = math.Sqrt((own*own + typical*typical) / 2) // two weeks tell little of one
+		own = math.Sqrt((own*own + typical*typical) / 2) // two weeks are few for an estimate
 		base := f.Value.A
-		if base <= 0 { // it is new
+		if base <= 0 { // a new function
 			return false
 		}
 		change := math.Abs(f.decisive().Value) / base
@@ -121,10 +124,11 @@ func (r *reader) exceed(ctx context.Context, s shift, found []Finding) ([]Findin
 	}), nil
 }
 
-// usual is how much days differ, as a share, of a page that is too new to tell.
+// usual returns the typical relative difference between days, for a page that is too new to measure
+// it.
 func usual(k Kind) float64 {
 	if k == OfFunction {
-		return 0.02 // at an equal rest of the page view
+		return 0.02 // relative to the rest of the page view
 	}
 	return 0.05
 }
@@ -137,7 +141,7 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// explainMoved marks the findings whose time moved from or to other functions.
+// explainMoved marks findings whose time moved from or to other functions.
 func (r *reader) explainMoved(ctx context.Context, s shift, c *query.Comparison, found []Finding, atOnce bool) error {
 	if !slices.ContainsFunc(found, func(f Finding) bool { return f.What.Kind == OfFunction }) {
 		return nil

@@ -10,21 +10,27 @@ import (
 )
 
 const (
-	// explained is the part of a change that is enough to say that it only follows from others.
+	// explained is the part of a change that other changes must explain to make it their
+	// consequence.
 	explained = 0.8
-	// beside is the part of a function's change at an equal rest of the page view that others, which are this rest, explain.
+	// besides is the part of a function's change, relative to the rest of the page view, that
+	// changes of this rest must explain to be its cause.
 	besides = 0.5
-	// mostPages and mostConsequences bound the lists of a change.
+	// mostPages and mostConsequences limit the lists of a change.
 	mostPages, mostConsequences = 500, 50
 )
 
-// Group returns the changes that findings are, found now, without those that only follow from others: one of several that have one
-// cause. What is one of the known changes completes these instead.
+// Group returns the new changes at time now: one for all findings with one cause, without changes
+// that are only consequences of others. Findings that belong to a known change are added to that
+// change.
 //
-//   - A function found on several pages is one change. What calls it is none, since it is the self time that is tested.
-//   - A function that only changed beside others, as these are the rest of the page view, did not change.
-//   - The page as a whole, its features and its Web Vitals are consequences of the functions that changed, if these explain
-//     most of it, or if what they do not explain is no more than noise.
+//   - A function found on several pages is one change. Its callers are no changes, because the
+//     tests use self time.
+//   - A function that only changed relative to other functions, whose time did change, is no
+//     change.
+//   - The page as a whole, its features and its Web Vitals are consequences of the functions that
+//     changed, if the functions explain most of their change, or if the unexplained part is not
+//     significant.
 //   - Functions between which time moved are one change, Moved.
 func Group(findings []Finding, known []Change, now time.Time) []Change {
 	g := &grouping{known: known, now: now}
@@ -57,7 +63,7 @@ type grouping struct {
 	now          time.Time
 }
 
-// added is the time that a change adds on all pages.
+// added returns the time that a change adds on all pages.
 func (c *Change) added() (sum float64) {
 	for i := range c.Pages {
 		sum += c.Pages[i].added()
@@ -65,7 +71,7 @@ func (c *Change) added() (sum float64) {
 	return sum
 }
 
-// add makes a finding a change, or a part of one.
+// add turns a finding into a change, or adds it to one.
 func (g *grouping) add(f *Finding) {
 	if f.What.Kind == OfFunction && g.beside(f) {
 		return
@@ -84,7 +90,7 @@ func (g *grouping) add(f *Finding) {
 	g.found = append(g.found, c)
 }
 
-// change returns a finding as a change.
+// change returns the change of a single finding.
 func (f *Finding) change(now time.Time) Change {
 	c := Change{State: Open, Direction: directionOf(f.decisive().Value), What: f.What, Detector: f.Detector, Release: f.Release,
 		CompareRelease: f.CompareRelease, Begin: f.Begin, Found: now, Checked: now, Pages: []PageChange{f.PageChange}, Causes: f.Causes}
@@ -94,7 +100,7 @@ func (f *Finding) change(now time.Time) Change {
 	return c
 }
 
-// takes adds other to c, if it is the same change, and says so.
+// takes merges other into c and returns true, if both are the same change.
 func (c *Change) takes(other *Change) bool {
 	if !c.same(other) || c.State == Resolved && c.Resolution == Back {
 		return false
@@ -113,7 +119,7 @@ func (c *Change) takes(other *Change) bool {
 	return true
 }
 
-// at reports whether a change is of the page and the time of a finding.
+// at reports whether c has the page and the time of the finding f.
 func (c *Change) at(f *Finding) bool {
 	if !c.on(f.Page) || c.State == Resolved {
 		return false
@@ -124,8 +130,9 @@ func (c *Change) at(f *Finding) bool {
 	return f.Begin.Sub(c.Begin).Abs() <= near
 }
 
-// follows adds a finding to a change that it belongs to whatever its size, and says so: a function between which and that of c time
-// moved; a function that explains what is known of a page as a whole; and a Web Vital or a feature of a page that changed as a whole.
+// follows adds f to c and returns true, if f belongs to c whatever its size. Such findings are a
+// function that exchanged time with the function of c, a function that explains a known change of a
+// whole page, and a Web Vital or a feature of a page that changed as a whole.
 func (c *Change) follows(f *Finding) bool {
 	if !c.at(f) {
 		return false
@@ -160,8 +167,8 @@ func (c *Change) consequence(f *Finding) {
 	}
 }
 
-// explains reports whether a change of other things, with the square of its standard error, is most of a change, or all of it but
-// noise.
+// explains reports whether the sum of other changes, with its variance, explains most of a change,
+// or leaves no significant rest.
 func explains(others, variance float64, change compare.Estimate, level float64) bool {
 	if others/change.Value >= explained {
 		return true
@@ -170,8 +177,8 @@ func explains(others, variance float64, change compare.Estimate, level float64) 
 	return others/change.Value > 0 && rest <= normal95*math.Sqrt(square(errorOf(change, level))+variance)
 }
 
-// functions returns the change of all functions that are known to have changed with a finding, its variance, and the change with
-// the most of it in the direction of the finding.
+// functions returns the sum of all known changes of functions that happened together with a
+// finding, its variance, and the largest change in the direction of the finding.
 func (g *grouping) functions(f *Finding) (sum, variance float64, most *Change) {
 	k := f.What.key()
 	largest := 0.0
@@ -192,7 +199,8 @@ func (g *grouping) functions(f *Finding) (sum, variance float64, most *Change) {
 	return sum, variance, most
 }
 
-// follows adds the change of a page or a feature to that of a function, if those of functions explain it.
+// follows adds the change of a page or a feature to the change of a function, if changes of
+// functions explain it.
 func (g *grouping) follows(f *Finding) bool {
 	sum, variance, most := g.functions(f)
 	if most == nil || !explains(sum, variance, f.Change, f.Level) {
@@ -202,7 +210,8 @@ func (g *grouping) follows(f *Finding) bool {
 	return true
 }
 
-// beside reports whether a function only changed at an equal rest of the page view, since others that did change are that rest.
+// beside reports whether a function changed only relative to the rest of the page view, because
+// other functions in this rest changed.
 func (g *grouping) beside(f *Finding) bool {
 	if f.Beside == nil || f.Script <= 0 || f.Value.A <= 0 {
 		return false

@@ -28,7 +28,8 @@ func functionNamed(name, file string) What {
 	return What{Kind: OfFunction, Metric: "self", Function: &compare.Place{Name: name, Resource: file, Line: 3, Column: 1}}
 }
 
-// One callee on forty pages, which makes all of them slower, is one change with forty pages; in whatever order it is found.
+// One callee on forty pages, which makes all of them slower, is one change with forty pages, in any
+// order of the findings.
 func TestGroupOneCause(t *testing.T) {
 	rng := rand.New(rand.NewPCG(32, 5))
 	var findings []Finding
@@ -63,7 +64,8 @@ func TestGroupOneCause(t *testing.T) {
 	}
 }
 
-// What no function explains is a change of the page; changes of other functions, pages or releases are others.
+// Findings that no function explains are changes of the page; changes of other functions, pages or
+// releases are separate.
 func TestGroupApart(t *testing.T) {
 	page := of("/a", What{Kind: OfPage, Metric: "js"}, 200)
 	small := of("/a", functionNamed("tick", "a.js"), 10)
@@ -86,7 +88,8 @@ func TestGroupApart(t *testing.T) {
 	}
 }
 
-// Functions between which time moved are one change, of which nobody has to be told, also when they are found again.
+// Functions between which time moved are one change that causes no notification, also when it is
+// found again.
 func TestGroupMoved(t *testing.T) {
 	from, to := of("/a", functionNamed("old", "a.js"), -50), of("/a", functionNamed("extracted", "a.js"), 48)
 	from.Moved, from.With = true, []Consequence{{Page: "/a", What: to.What, Change: to.Change}}
@@ -101,7 +104,7 @@ func TestGroupMoved(t *testing.T) {
 	}
 }
 
-// Hours with bots or without traffic are no time to compare.
+// Hours with bots or without traffic are not compared.
 func TestUsualHours(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	var traffic Traffic

@@ -12,7 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// function is a function by name and file, without what differs between releases.
+// function identifies a function across releases by name and file, without the parts that differ
+// between releases.
 type function struct{ name, file string }
 
 func functionOf(p *compare.Place) function {
@@ -22,7 +23,7 @@ func functionOf(p *compare.Place) function {
 	return function{p.Name, compare.Stable(p.Resource)}
 }
 
-// key is a series without the page, to be compared.
+// key is a comparable identifier of a series within a page.
 type key struct {
 	kind    Kind
 	metric  string
@@ -32,13 +33,15 @@ type key struct {
 
 func (w What) key() key { return key{w.Kind, w.Metric, functionOf(w.Function), w.Feature} }
 
-// near is how far apart the begins of a change may be found: a point of the daily series, on both sides.
+// near is the largest distance between the begins of one change: one point of the daily series on
+// either side.
 const near = 48 * time.Hour
 
-// growing is how long after its begin a change that was found by time may become larger and still be the same one.
+// growing is how long a change found by time may grow after its begin and still be the same change.
 const growing = 14 * 24 * time.Hour
 
-// same reports whether c is the same change as new, which was found later: what is known of it need not be told again.
+// same reports whether c and other, which was found later, are one change, so that other needs no
+// notification.
 func (c *Change) same(other *Change) bool {
 	if c.What.key() != other.What.key() || c.Direction != other.Direction || c.What.Kind != OfFunction && !c.on(other.Pages[0].Page) {
 		return false
@@ -53,12 +56,13 @@ func (c *Change) same(other *Change) bool {
 	return apart.Abs() <= near
 }
 
-// on reports whether c is a change of a page.
+// on reports whether c includes the page.
 func (c *Change) on(page string) bool {
 	return slices.ContainsFunc(c.Pages, func(p PageChange) bool { return p.Page == page })
 }
 
-// identify sets the ID of a change. Lengths are hashed, too, so that no two changes are one text.
+// identify sets the ID of a change. The hash includes lengths, so that different changes never hash
+// the same text.
 func (c *Change) identify() {
 	begin, page, k := "", "", c.What.key()
 	if c.Release == "" {
@@ -75,19 +79,20 @@ func (c *Change) identify() {
 	c.ID = hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// sortPages sorts the pages of a change by the time that it adds for all visitors.
+// sortPages sorts the pages of a change by the time that it adds for all visitors, largest first.
 func sortPages(pages []PageChange) {
 	slices.SortStableFunc(pages, func(a, b PageChange) int {
 		return cmp.Or(cmp.Compare(b.added(), a.added()), cmp.Compare(a.Page, b.Page))
 	})
 }
 
-// added is the size of the change for all visitors of a day; for those that were profiled, if the others are unknown.
+// added returns the time that the change adds for all visitors per day, or for the profiled
+// visitors if the number of all visitors is unknown.
 func (p *PageChange) added() float64 {
 	return math.Abs(p.decisive().Value) * cmp.Or(p.ViewsADay, p.Views.B)
 }
 
-// decisive is the estimate that has decided.
+// decisive returns the estimate that the tests use.
 func (p *PageChange) decisive() compare.Estimate {
 	if p.Beside != nil {
 		return *p.Beside

@@ -8,17 +8,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// The time of a domain of functions stayed the same beside a change of one of them, if
+// The time of a domain of functions stayed the same while one of them changed, if
 const (
-	movedShare = 0.2 // it changed by at most this share of that change, and its interval holds 0,
-	movedNoise = 0.5 // and half of its interval of 95 % is at most this share: a change of it would be seen.
+	movedShare = 0.2 // the domain changed by at most this share of the function's change, its interval holds 0,
+	movedNoise = 0.5 // and half of its 95 % interval is at most this share, so that a change would be visible.
 )
 
-// mostMoved is how many functions are named that the time went to, or came from.
+// mostMoved limits how many functions a change lists as sources or targets of the time.
 const mostMoved = 5
 
-// domains returns functions that time moves between when code is rewritten: those of the same class (the name before the last
-// dot), file and package. Each is a text that is the same for all of them.
+// domains returns the groups of functions that code moves within when it is rewritten: the same
+// class (the name before the last dot), file and package. Each is a string that all functions of
+// the group share.
 func domains(p *compare.Place) (out []string) {
 	file := compare.Stable(p.Resource)
 	if i := strings.LastIndexByte(p.Name, '.'); i > 0 {
@@ -48,8 +49,9 @@ func packageOf(file string) string {
 	return parts[0]
 }
 
-// moved reports whether the time of function i of a comparison moved from or to others of one of its domains, and to which that
-// changed by more than noise. edited are functions of one domain more, by key; it may be nil.
+// moved reports whether the time of function i of a comparison moved from or to others of one of
+// its domains. with lists those that changed significantly. edited is one more domain of functions,
+// by key, and may be nil.
 func moved(c *compare.Result, i int, edited map[function]bool, atOnce bool) (with []int, ok bool) {
 	functions := c.Functions
 	f := &functions[i]
@@ -73,9 +75,9 @@ func moved(c *compare.Result, i int, edited map[function]bool, atOnce bool) (wit
 	return nil, false
 }
 
-// stayed reports whether the time of all these functions together stayed the same beside the change of f. On different days it
-// may also have changed as the rest of the page did: what the functions have at an equal rest is the least that each may be, and
-// does not add up to 0.
+// stayed reports whether the total time of these functions stayed the same while f changed. On
+// different days, the total may instead follow the rest of the page. Changes relative to the rest
+// are lower bounds for single functions and do not add up to 0, so the sum uses plain times.
 func stayed(c *compare.Result, of []int, f *compare.FunctionChange, atOnce bool) bool {
 	var change, variance float64
 	var sum compare.Pair
@@ -90,7 +92,7 @@ func stayed(c *compare.Result, of []int, f *compare.FunctionChange, atOnce bool)
 	if half > movedNoise*size || sum.A < size {
 		return false
 	}
-	if !atOnce { // days differ by more than chance
+	if !atOnce { // days differ by more than random noise
 		half = math.Hypot(half, normal95*usual(OfFunction)*sum.A)
 	}
 	if rest := c.Total.Measured.A - sum.A; !atOnce && rest > 0 {
@@ -103,7 +105,8 @@ func stayed(c *compare.Result, of []int, f *compare.FunctionChange, atOnce bool)
 	return math.Abs(change) <= min(half, movedShare*size)
 }
 
-// others returns those of the functions that changed in the other direction than f, those that changed most first.
+// others returns the functions that changed in the opposite direction of f, the largest change
+// first.
 func others(functions []compare.FunctionChange, of []int, f *compare.FunctionChange) []int {
 	value := func(k int) float64 { return decisiveOf(&functions[k]).Value }
 	of = slices.DeleteFunc(of, func(k int) bool { return value(k)*decisiveOf(f).Value >= 0 })
@@ -122,7 +125,7 @@ func bySize(a, b float64) int {
 	return 0
 }
 
-// decisiveOf is the estimate of a function's change that has decided.
+// decisiveOf returns the estimate of a function's change that the tests use.
 func decisiveOf(f *compare.FunctionChange) compare.Estimate {
 	if f.Beside != nil {
 		return *f.Beside
@@ -130,7 +133,7 @@ func decisiveOf(f *compare.FunctionChange) compare.Estimate {
 	return plainOf(&f.Change)
 }
 
-// plainOf is the change without regard to the rest of the page views.
+// plainOf returns the change in absolute time, not relative to the rest of the page view.
 func plainOf(c *compare.Change) compare.Estimate {
 	if c.Adjusted != nil {
 		return *c.Adjusted
@@ -138,7 +141,8 @@ func plainOf(c *compare.Change) compare.Estimate {
 	return c.Shown
 }
 
-// errorOf returns the standard error of an estimate with an interval of a level, such as 0.95; infinite without one.
+// errorOf returns the standard error of an estimate whose interval has the level, such as 0.95. It
+// is infinite without an interval.
 func errorOf(e compare.Estimate, level float64) float64 {
 	if e.Low == nil || !(level > 0 && level < 1) {
 		return math.Inf(1)

@@ -12,25 +12,27 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// Reading is an [Observer] of stored data. It remembers the page views of hours that are over, so that it reads each once.
+// Reading is an [Observer] of stored data. It caches the page views of closed hours, so that it
+// reads each hour once.
 type Reading struct {
 	source query.Local
 	now    func() time.Time
 
 	mu    sync.Mutex
-	texts map[string]string // one copy of each name
+	texts map[string]string // interned names
 	hours map[time.Time][]query.ReleaseViews
 }
 
-// Read returns an observer of a source. Responses of the source are not to be cached, as each is asked for once.
+// Read returns an observer of a source. The source should not cache responses, because each is
+// requested once.
 func Read(source query.Local) *Reading {
 	return &Reading{source: source, now: source.Reader.Now, texts: map[string]string{}, hours: map[time.Time][]query.ReleaseViews{}}
 }
 
-// settledAfter is how long after its end an hour is closed for certain, so that what it has can be remembered.
+// settledAfter is how long after its end an hour is certain to be closed and can be cached.
 const settledAfter = 2 * time.Hour
 
-// maxTexts is how many names are kept to be found again.
+// maxTexts limits the number of interned names.
 const maxTexts = 100_000
 
 // Traffic implements [Observer].
@@ -117,7 +119,8 @@ func (r *Reading) Days(ctx context.Context, page string, since, until time.Time)
 	return daysOf(days), err
 }
 
-// Hours returns the hours of each of some releases of a page, see [query.Local.PageHours]; "" is all releases.
+// Hours returns the hours of several releases of a page, see [query.Local.PageHours]. The release
+// "" means all releases.
 func (r *Reading) Hours(ctx context.Context, page string, releases []string, since, until time.Time) ([][]Day, error) {
 	all, err := r.source.PageHours(ctx, page, releases, since, until)
 	out := make([][]Day, len(releases))

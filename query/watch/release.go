@@ -10,33 +10,34 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// releaseLevel is the probability that the looks at a release find a change where there is none, for each false report that is
-// accepted in a day of a page. It is not 1, since a release is looked at for days, and what chance found is hardly ever in all
-// parts of its time, and larger than what days differ by.
+// releaseLevel is the probability that the tests of a release find a change where there is none,
+// for each false report that the settings accept per page and day. It can be larger than 1, because
+// a release is tested for days, and a chance finding rarely shows in all parts of that time with a
+// size that exceeds the difference between days.
 const releaseLevel = 10
 
 const (
-	// parts is how many parts of the time of a release must have a change, of shortest at least: a spike of six hours is in
-	// one or two of them.
+	// parts is the number of parts of a release's time that must show a change. Each is at least
+	// shortest long, so a spike of six hours is in one or two of them.
 	parts    = 3
 	shortest = 5 * hour
-	// stillThere is how much of a change the first and the last part must have, but for such a number of standard errors: what a spike
-	// of six hours leaves in one of both is less.
+	// stillThere is the part of a change that the first and the last part of the time must show,
+	// within butFor standard errors. A spike of six hours leaves less than that in one of the two.
 	stillThere, butFor = 0.35, 0.84
 )
 
-// reader reads what is needed of one page.
+// reader reads and tests the data of one page.
 type reader struct {
 	o        Observer
 	s        Settings
 	now      time.Time
 	page     string
 	traffic  table
-	days     []series // of the page; nil: not read
+	days     []series // of the page; nil: not read yet
 	versions versionDays
 }
 
-// release looks at the newest release of the page if it is time to.
+// release tests the newest release of the page if a test is due.
 func (r *reader) release(ctx context.Context, m *PageMemory) ([]Finding, error) {
 	s, ok := r.traffic.newest(r.page, r.now)
 	if !ok {
@@ -71,8 +72,9 @@ func (r *reader) release(ctx context.Context, m *PageMemory) ([]Finding, error) 
 	return found, r.explainMoved(ctx, s, &all, found, atOnce)
 }
 
-// lasting returns the findings that are in the first and the last part of the time of the release and, if the releases did not run at once, also beside an
-// earlier time of the one before.
+// lasting returns the findings that persist in the first and the last part of the release's time.
+// If the releases did not run at the same time, the findings must also persist against an earlier
+// time of the release before.
 func (r *reader) lasting(ctx context.Context, s shift, before, after Span, found []Finding) ([]Finding, error) {
 	pairs := [][2]Span{}
 	length := after.Until.Sub(after.Since) / parts
@@ -135,7 +137,8 @@ func estimateIn(w What, c *query.Comparison) (e compare.Estimate, level float64,
 	return compare.Estimate{}, 0, false
 }
 
-// indexOf returns the number of a function: the one at its place, or else the first one with its name and file; -1 if there is none.
+// indexOf returns the index of the function at the place, or else of the first function with its
+// name and file. It returns -1 if there is none.
 func indexOf(functions []compare.FunctionChange, place *compare.Place) int {
 	if i := slices.IndexFunc(functions, func(f compare.FunctionChange) bool { return f.Place == *place }); i >= 0 {
 		return i

@@ -12,20 +12,21 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/vital"
 )
 
-// series is what is known of one thing of a page, by day: logarithms, so that changes are relative.
+// series is the daily series of one metric of a page. Values are logarithms, so that changes are
+// relative.
 type series struct {
 	what   What
-	points []point   // that decide: for functions, of the time beside the rest of the page view
+	points []point   // used by the tests: for functions, time relative to the rest of the page view
 	plain  []point   // of the mean, in the same order
-	value  []float64 // the mean, ms of a page view (cls: a score)
+	value  []float64 // the mean, in ms per page view (cls: a score)
 	views  []float64
-	share  float64 // of the page's time, of functions
-	// Of functions: all time of the function and of the rest of the page views, ms.
+	share  float64 // for functions: share of the page's time
+	// For functions: total time of the function and of the rest of the page views, in ms.
 	own, rest []float64
 }
 
-// without returns a function's series with less in the rest of the page views: taken is the time of a day that others have, which
-// are known to have changed.
+// without returns the series of a function with taken subtracted from the rest of the page views.
+// taken is the daily time of other functions that are known to have changed.
 func (s series) without(taken map[time.Time]float64) series {
 	s.points = slices.Clone(s.points)
 	for i := range s.points {
@@ -38,13 +39,13 @@ func (s series) without(taken map[time.Time]float64) series {
 }
 
 const (
-	dayViews     = 50    // profiled page views that a day must have
-	leastOfPage  = 0.005 // of the page's time that a function must have for a series of its own
-	mostFunction = 200   // functions of a page with a series
+	dayViews     = 50    // least profiled page views per day
+	leastOfPage  = 0.005 // least share of the page's time for a series of a function
+	mostFunction = 200   // largest number of functions of a page with a series
 )
 
-// seriesOf returns the series of a page. Functions with one name in one file are one series: without a number that is the same
-// in all releases, they can not be told apart.
+// seriesOf returns the series of a page. Functions with one name in one file share a series: no
+// number distinguishes them across releases.
 func seriesOf(days []Day) []series {
 	days = slices.DeleteFunc(slices.Clone(days), func(d Day) bool { return d.Views < dayViews })
 	page := series{what: What{Kind: OfPage, Metric: "js"}}
@@ -83,11 +84,11 @@ func featuresOf(d *Day) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(name string) bool { return !names[name] })
 }
 
-// mix is the share of each stratum of the page views of all days. Days are compared with it, so that other devices and browsers are
-// no change of the page.
+// mix is the share of each stratum in the page views of all days. Daily means are weighted with it,
+// so that a different mix of devices and browsers is no change of the page.
 type mix map[string]float64
 
-// leastStratum is how many page views of a day a stratum must have to have a mean.
+// leastStratum is the number of page views that a stratum of a day needs for a mean.
 const leastStratum = 10
 
 func mixOf(days []Day) mix {
@@ -104,10 +105,10 @@ func mixOf(days []Day) mix {
 	return out
 }
 
-// point is the mean time of the page views of a day, as if they had the mix, and its variance.
+// point returns the mean time per page view of a day, adjusted to the mix, and its variance.
 func (m mix) point(d *Day, of func(*DayStratum) compare.Amount) (a average) {
 	var shares float64
-	for _, name := range slices.Sorted(maps.Keys(d.Strata)) { // so that equal days have equal sums
+	for _, name := range slices.Sorted(maps.Keys(d.Strata)) { // sorted, so that floating-point sums are reproducible
 		s := d.Strata[name]
 		if s.Views < leastStratum {
 			continue
@@ -131,7 +132,7 @@ func at[K comparable](of map[K]*series, key K, what What) *series {
 	return of[key]
 }
 
-// functionSeries returns the series of the functions with the most of all time.
+// functionSeries returns the series of the functions with the largest total time.
 func functionSeries(days []Day, total float64) []series {
 	sums, places := map[function]float64{}, map[function]*compare.Place{}
 	for i := range days {
@@ -140,7 +141,7 @@ func functionSeries(days []Day, total float64) []series {
 			place := compare.Place{Name: f.Frame.Name, Resource: f.Frame.Resource, Line: f.Frame.Line, Column: f.Frame.Column}
 			of := functionOf(&place)
 			sums[of] += whole(f.Self).Sum
-			places[of] = &place // the newest one
+			places[of] = &place // the newest place
 		}
 	}
 	var kept []function
@@ -187,7 +188,8 @@ func whole(a []compare.Amount) (sum compare.Amount) {
 	return sum
 }
 
-// together returns the time of two functions as one. The sum of their squares is at most that of times that go together.
+// together returns the combined time of two functions. Its sum of squares is an upper bound,
+// reached if the times are proportional.
 func together(a, b compare.Amount) compare.Amount {
 	if a.Sum == 0 {
 		return b
@@ -197,7 +199,7 @@ func together(a, b compare.Amount) compare.Amount {
 
 func square(v float64) float64 { return v * v }
 
-// add adds the mean of a day.
+// add appends the mean of a day.
 func (s *series) add(d *Day, a average) {
 	if !(a.mean > 0 && a.err > 0) || math.IsInf(a.err, 0) {
 		return
@@ -207,7 +209,7 @@ func (s *series) add(d *Day, a average) {
 	s.value, s.views = append(s.value, a.mean), append(s.views, d.Views)
 }
 
-// logMean returns the logarithm of the mean of a day's page views.
+// logMean returns the logarithm of the mean per page view of a day.
 func logMean(d *Day, a compare.Amount) (point, bool) {
 	mean := a.Sum / d.Views
 	variance := max(a.Squares/d.Views-mean*mean, 0) / d.Views
@@ -217,8 +219,8 @@ func logMean(d *Day, a compare.Amount) (point, bool) {
 	return point{day: d.Day, value: math.Log(mean), err: math.Sqrt(variance) / mean}, true
 }
 
-// addBeside adds the time x of a function as log(Σx/Σ(T−x)), with T the time of the page view: slow devices and long visits have
-// more of both. Its error is that of the delta method.
+// addBeside appends the time x of a function as log(Σx/Σ(T−x)), with T the time of the page view:
+// slow devices and long visits have more of both. The delta method gives its error.
 func (s *series) addBeside(d *Day, x compare.Amount) {
 	plain, ok := logMean(d, x)
 	n, rest := d.Views, d.Time.Sum-x.Sum
@@ -240,7 +242,7 @@ func (s *series) addBeside(d *Day, x compare.Amount) {
 	s.own, s.rest = append(s.own, x.Sum), append(s.rest, rest)
 }
 
-// addVital adds the 75th percentile of a Web Vital.
+// addVital appends the 75th percentile of a Web Vital.
 func (s *series) addVital(d *Day, v *vital.Report) {
 	low, high := v.P75.Low, v.P75.High
 	if !(v.P75.Value > 0 && low > 0 && high > low) {
@@ -251,10 +253,10 @@ func (s *series) addVital(d *Day, v *vital.Report) {
 	s.value, s.views = append(s.value, v.P75.Value), append(s.views, float64(v.PageViews))
 }
 
-// normal95 is how many standard errors half an interval of 95 % has.
+// normal95 is half the width of a 95 % interval, in standard errors.
 const normal95 = 1.959963984540054
 
-// after returns the series without its first points, as long as cut says so.
+// after returns the series without its leading points for which cut returns true.
 func (s series) after(cut func(p point) bool) series {
 	n := 0
 	for n < len(s.points) && cut(s.points[n]) {
@@ -267,7 +269,7 @@ func (s series) after(cut func(p point) bool) series {
 	return s
 }
 
-// mean returns the mean value of the days from i to before k.
+// mean returns the mean value of the days in [i, k).
 func (s *series) mean(i, k int) float64 {
 	var sum, views float64
 	for ; i < k; i++ {

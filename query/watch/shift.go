@@ -13,28 +13,29 @@ type shift struct {
 	page          string
 	before, after string
 	began         time.Time // after
-	old           time.Time // before did, or the traffic that is known
+	old           time.Time // begin of before, or of the known traffic
 }
 
 const (
 	hour = time.Hour
 	day  = 24 * hour
-	// newestShare is the share of the page views of the last hours that the newest release must have, and beginShare that
-	// of a few hours from which on it is there: before, it was tried out.
+	// newestShare is the share that the newest release must have in the page views of the last
+	// hours. beginShare is the share in a few hours that marks the begin of a release; earlier page
+	// views are trials.
 	newestShare, beginShare = 0.1, 0.05
 	recentHours             = 6
-	recentViews             = 50 // page views of the last hours that tell a share; otherwise it is that of a day
+	recentViews             = 50 // page views that the last hours need for a share; if fewer, the last day counts
 )
 
-// table is the traffic of a page by hour.
+// table holds the traffic of a page by hour.
 type table struct {
 	hours []time.Time
 	of    map[string][]float64 // by release
 	all   []float64
 	isOdd []bool
-	// uploaded is when symbols of each release were first uploaded.
+	// uploaded is the time of the first upload of symbols, by release.
 	uploaded map[string]time.Time
-	least    float64 // page views of a release that is looked at
+	least    float64 // page views that a release needs to be tested
 }
 
 func tableOf(t Traffic) table {
@@ -73,8 +74,8 @@ func (t *table) sum(of []float64, since, until time.Time) (sum float64) {
 	return sum
 }
 
-// begin returns when a release began: the first hour from which on it had its share. known is false if it was there before
-// the first hour of the traffic.
+// begin returns the begin of a release: the first hour from which it has beginShare. known is false
+// if the release ran before the first hour of the traffic.
 func (t *table) begin(release string) (began time.Time, known, ok bool) {
 	of := t.of[release]
 	for i := range of {
@@ -86,7 +87,7 @@ func (t *table) begin(release string) (began time.Time, known, ok bool) {
 	return time.Time{}, false, false
 }
 
-// share returns the share of a release of the latest page views, before now.
+// share returns the share of a release in the latest page views before now.
 func (t *table) share(release string, now time.Time) float64 {
 	since := now.Add(-recentHours * hour)
 	if t.sum(t.all, since, now) < recentViews {
@@ -95,8 +96,8 @@ func (t *table) share(release string, now time.Time) float64 {
 	return t.views(release, since, now) / max(t.sum(t.all, since, now), 1)
 }
 
-// newest returns the newest release of those that have a share of the page views, and the one that had the most before it
-// began. ok is false where there are not two, or too few page views.
+// newest returns the newest release among the releases with newestShare, and the release with the
+// most page views before it began. ok is false if there are fewer than two, or too few page views.
 func (t *table) newest(page string, now time.Time) (s shift, ok bool) {
 	var all []rollout.Release
 	for release := range t.of {
@@ -109,7 +110,7 @@ func (t *table) newest(page string, now time.Time) (s shift, ok bool) {
 	if !ok || t.views(s.after, s.began, now) < t.least {
 		return s, false
 	}
-	o.Earlier = nil // all that had page views before it, also those that began before the traffic that is known
+	o.Earlier = nil // includes releases that began before the known traffic
 	for release, of := range t.of {
 		if i := slices.IndexFunc(of, func(views float64) bool { return views > 0 }); i >= 0 && release != s.after {
 			o.Earlier = append(o.Earlier, rollout.Release{Name: release, First: t.hours[i]})
@@ -125,21 +126,22 @@ func (t *table) newest(page string, now time.Time) (s shift, ok bool) {
 
 const week = 7 * day
 
-// look is a look at a release.
+// look is the time of one test of a release.
 type look struct {
-	after time.Duration // its begin
-	spent float64       // of the level of the release until then, at most
+	after time.Duration // the begin of the release
+	spent float64       // largest share of the release's level used so far
 }
 
-// looks returns when a release is looked at, and how much of its level is spent by then: most at a day or so, when a change of
-// a few percent can be seen on a page with many visitors.
+// looks returns the times of the tests of a release, and how much of its level is used by then.
+// Most of the level is used after about a day, when a change of a few percent becomes visible on a
+// page with many visitors.
 func looks() []look {
 	return []look{{15 * hour, 0.2}, {18 * hour, 0.4}, {21 * hour, 0.6}, {24 * hour, 0.7}, {30 * hour, 0.77}, {36 * hour, 0.84}, {48 * hour, 0.89},
 		{72 * hour, 0.93}, {120 * hour, 0.97}, {168 * hour, 1}}
 }
 
-// due returns the share of the level of a release that is to be spent now: 0 if no look is due. Each page has its own time
-// between two looks, so that the pages of a site do not all take the same hour.
+// due returns the share of the release's level for a test now, or 0 if none is due. The interval
+// between tests varies by page, so that the pages of a site are not all tested in the same hour.
 func (s shift) due(looked, now time.Time) float64 {
 	h := fnv.New32a()
 	h.Write([]byte(s.page))
@@ -159,9 +161,11 @@ func (s shift) due(looked, now time.Time) float64 {
 	return spent - done
 }
 
-// spans returns the page views to compare, of after those in [since, now). Where both releases ran at once, as with a gradual
-// rollout, these hours are compared, if they have not much fewer page views; otherwise the same hours of the day before, or of as
-// many days as it takes. Hours with other traffic than usual are in neither span, as far as that is possible. ok is false if nothing is left.
+// spans returns the page views to compare, for the newer release in [since, now). If both releases
+// ran at the same time, as in a gradual rollout, it selects these hours unless they have far fewer
+// page views. Otherwise it selects the same hours of the day before, or of as many days as
+// necessary. Hours with unusual traffic are left out as far as possible. ok is false if no hours
+// remain.
 func (s shift) spans(t *table, since, now time.Time) (before, after Span, atOnce, ok bool) {
 	after = t.usual(Span{s.after, since, now})
 	days := int((after.Until.Sub(s.began) + day - 1) / day)
@@ -187,13 +191,14 @@ func (s shift) spans(t *table, since, now time.Time) (before, after Span, atOnce
 }
 
 const (
-	// A burst is many times the page views of other days at that hour, an outage a small part of them.
+	// A burst has many times the page views of other days at that hour, an outage a small part of
+	// them.
 	burst, outage = 2.5, 0.3
-	leastUsual    = 10 // page views of an hour that tell what is usual
+	leastUsual    = 10 // page views per hour needed for a usual value
 )
 
-// odd reports for each hour whether the traffic of the page is other than usual: bots, or an outage. What is usual is the median of
-// the hours at that time of the day, and those beside them.
+// odd reports for each hour whether the traffic of the page is unusual: bots, or an outage. The
+// usual value is the median over the same and the adjacent hours of other days.
 func (t *table) odd() []bool {
 	if t.isOdd != nil {
 		return t.isOdd
@@ -216,7 +221,7 @@ func (t *table) odd() []bool {
 	return t.isOdd
 }
 
-// usual returns the part of a span without odd hours that has the most page views.
+// usual returns the part of a span without unusual hours that has the most page views.
 func (t *table) usual(x Span) Span {
 	odd := t.odd()
 	best, most, from := x, -1.0, x.Since
@@ -235,7 +240,7 @@ func (t *table) usual(x Span) Span {
 	return best
 }
 
-// pairs returns how many page views a side are as good as these.
+// pairs returns the size of two equal samples with the same statistical power as before and after.
 func pairs(t *table, before, after Span) float64 {
 	a, b := 0.0, t.views(after.Release, after.Since, after.Until)
 	if before.Since.Equal(after.Since) {

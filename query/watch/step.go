@@ -8,39 +8,41 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// point is a value of a day, with its standard error from the page views of the day alone.
+// point is the value of a day, with its standard error from the page views of that day.
 type point struct {
 	day        time.Time
 	value, err float64
-	weight     float64 // of the last fit
+	weight     float64 // in the last fit
 }
 
 // step is a change between two days of a series.
 type step struct {
 	at      int     // the first point after it
-	size    float64 // the values after less those before
+	size    float64 // the values after minus the values before
 	err     float64 // standard error
 	freedom float64
-	between float64 // standard deviation of the days beyond their errors
-	tried   int     // how many splits were tried
+	between float64 // standard deviation between days, in addition to their errors
+	tried   int     // number of splits tried
 }
 
 const (
 	leastBefore = 7  // points before a step
-	leastAfter  = 3  // and after it: a spike of a night is on two days
-	mostAfter   = 14 // older steps are known, or were too small when they were new
-	// weeks is how many days a series must have so that days of the week can be told apart.
+	leastAfter  = 3  // points after it: a spike at night covers two days
+	mostAfter   = 14 // older steps were reported or too small when they were new
+	// weeks is how many days a series needs to estimate each day of the week separately.
 	weeks = 21
-	// pageFreedom is how many points the deviation of the other series of a page counts as.
+	// pageFreedom is the weight of the deviation of the page's other series, in points.
 	pageFreedom = 10
 )
 
-// best returns the step that explains the points best: the largest likelihood ratio over all splits. Points are normally
-// distributed with the variance of their errors and one between days, which is that of the residuals, together with prior, the
-// square of what other series of the page have. ok is false if there are too few points.
+// best returns the step that explains the points best: the largest likelihood ratio over all
+// splits. Points are normally distributed. Their variance is the sum of their own and a variance
+// between days, which is estimated from the residuals and from prior, the variance of the page's
+// other series. ok is false if there are too few points.
 //
-// If the series is long enough, each day of the week has a mean of its own. Residuals beyond three deviations are clipped, so
-// that an outage or a night of bots neither makes a step nor hides one.
+// If the series is long enough, each day of the week has its own mean. Residuals beyond three
+// deviations are clipped, so that an outage or a night of bots neither looks like a step nor hides
+// one.
 func best(points []point, prior float64) (out step, ok bool) {
 	n := len(points)
 	if n < leastBefore+leastAfter {
@@ -92,7 +94,7 @@ func best(points []point, prior float64) (out step, ok bool) {
 	return out, true
 }
 
-// daysOfWeek returns how many days of the week the points are told apart by: 1 or 7.
+// daysOfWeek returns the number of day-of-week means: 1 or 7.
 func daysOfWeek(points []point) int {
 	if n := len(points); points[n-1].day.Sub(points[0].day) >= (weeks-1)*24*time.Hour && n >= weeks-3 {
 		return 7
@@ -100,7 +102,7 @@ func daysOfWeek(points []point) int {
 	return 1
 }
 
-// means returns the weighted mean of v of each day of the week.
+// means returns the weighted mean of v for each day of the week.
 func means(points []point, v []float64, days int) (mean [7]float64) {
 	var weight [7]float64
 	for i, p := range points {
@@ -116,7 +118,8 @@ func means(points []point, v []float64, days int) (mean [7]float64) {
 	return mean
 }
 
-// stepAt estimates the step before point at: the weighted regression of y on it, and on the days of the week.
+// stepAt estimates the step before point at: the weighted regression of y on the step and the days
+// of the week.
 func stepAt(points []point, y []float64, at, days int) step {
 	x := make([]float64, len(points))
 	for i := at; i < len(x); i++ {
@@ -135,7 +138,7 @@ func stepAt(points []point, y []float64, at, days int) step {
 	return step{at: at, size: xy / xx, err: 1 / math.Sqrt(xx)}
 }
 
-// residuals returns what is left of the true values without the step and the days of the week.
+// residuals returns the original values minus the step and the means of the days of the week.
 func residuals(points []point, y []float64, s step, days int) []float64 {
 	level := make([]float64, len(y))
 	for i := range y {
@@ -151,7 +154,8 @@ func residuals(points []point, y []float64, s step, days int) []float64 {
 	return level
 }
 
-// spread returns a robust standard deviation of residuals: those beyond three times 1.48 medians of their sizes count as much.
+// spread returns a robust standard deviation of residuals. Sizes above 3 × 1.48 medians are clipped
+// to that limit.
 func spread(v []float64) float64 {
 	sizes := make([]float64, len(v))
 	for i := range v {
@@ -166,13 +170,14 @@ func spread(v []float64) float64 {
 	return math.Sqrt(sum / float64(len(v)))
 }
 
-// p returns the probability of such a step at any of the splits that were tried, if there is none.
+// p returns the probability of such a step at any of the splits that were tried, if there is no
+// change.
 func (s step) p() float64 {
 	return min(1, float64(s.tried)*compare.StudentTail(s.size/s.err, s.freedom))
 }
 
-// lasts reports whether a step is still there, and is one of the series as a whole and not of a day: the median after it is on its far
-// side, and each of the last days has a part of it.
+// lasts reports whether a step persists and is not the effect of a single day: the median after it
+// must be on its far side, and each of the last days must have a part of it.
 func (s step) lasts(points []point) bool {
 	before, after := make([]float64, 0, len(points)), make([]float64, 0, mostAfter)
 	for i, p := range points {
@@ -190,7 +195,8 @@ func (s step) lasts(points []point) bool {
 	return part(after[len(after)/2]) >= 0.5 && !slices.ContainsFunc(last, func(v float64) bool { return part(v) < 0.3 })
 }
 
-// estimate returns the change in the unit of base, the value before of a series of logarithms, with its interval.
+// estimate returns the change in the unit of base, the value before a step of a series of
+// logarithms, with its interval.
 func (s step) estimate(base, level float64) compare.Estimate {
 	half := compare.StudentQuantile(level, s.freedom) * s.err
 	low, high := base*math.Expm1(s.size-half), base*math.Expm1(s.size+half)

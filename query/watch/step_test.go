@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// drawnSeries draws days with errors of their page views and a spread between days, and a step of a size before one of them.
+// drawnSeries draws days with errors of their page views and a spread between days, and a step of a
+// size before one of them.
 func drawnSeries(rng *rand.Rand, n, at int, size, between float64, week bool) []point {
 	out := make([]point, n)
 	var ofDay [7]float64
@@ -27,8 +28,8 @@ func drawnSeries(rng *rand.Rand, n, at int, size, between float64, week bool) []
 	return out
 }
 
-// The p of a step is one: of series without a step as many have a p as small as it says, for any spread between days; and a step is
-// found where it is.
+// The p of a step is a p-value: in series without a step it has a uniform distribution, for any
+// spread between days. A step is found at its place.
 func TestStepIsCalibrated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(32, 2))
 	const runs = 3000
@@ -64,7 +65,7 @@ func TestStepIsCalibrated(t *testing.T) {
 	}
 }
 
-// A day apart from all others is no step that lasts.
+// A single day apart from all others is no lasting step.
 func TestOneDayIsNoStep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(32, 3))
 	for i := range 300 {
