@@ -50,7 +50,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, stdout io.Writer) 
 	defer s.end()
 	for _, step := range []func(context.Context) error{
 		s.readFiles, // report mistakes in files first
-		s.guard,     // whoever may ask is known before anybody can
+		s.guard,     // set up access control before any request
 		s.tell,      // report mistakes in telemetry settings before anything is open
 		s.listen,    // fail on a port in use before any change to the data
 		s.open,      // writes are possible from here on

@@ -254,7 +254,7 @@ func mainJob(t *testing.T, root string, user uint32, env, args []string) {
 		default:
 		}
 		if time.Since(start) > time.Minute {
-			t.Fatal("the daemon does not say that it is well")
+			t.Fatal("the daemon is not healthy")
 		}
 	}
 	n := send(t, "http://"+public+"/v1/traces")

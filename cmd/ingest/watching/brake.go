@@ -15,10 +15,10 @@ import (
 const (
 	steerEvery = time.Minute
 	// looksBack is the maximum age of page views in a decision. Older ones are from a different version of
-// the site.
+	// the site.
 	looksBack = 7 * 24 * time.Hour
 	// mostBraked is how many pages are checked after an hour; pages with the most profiled page views come
-// first.
+	// first.
 	mostBraked = 50
 )
 
