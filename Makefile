@@ -12,8 +12,7 @@ export FIXTURES
 SOURCEMAPS ?=
 export SOURCEMAPS
 
-# As a release is built, so that what is compiled for one is there for the other. The race
-# detector takes cgo.
+# The same flags as for a release, so that both share the build cache. The race detector needs cgo.
 export GOFLAGS := $(GOFLAGS) -trimpath
 export CGO_ENABLED := 0
 # Debian has nginx, haproxy and mkfs there.
@@ -23,7 +22,7 @@ export PATH := $(PATH):/usr/sbin:/sbin
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
-# The dashboard needs npm. Without it the binaries have none, and say so.
+# The dashboard needs npm. Binaries built without npm report that they have no dashboard.
 DASHBOARD = $(if $(shell command -v npm),web/dist/index.html)
 
 # Installed programs decide which files are built, so a second make builds them.
@@ -99,9 +98,9 @@ bin/test/gotestsum: tools/go.mod
 $(REPORTS):
 	@mkdir -p $@
 
-# The race detector makes tests up to eight times slower. So here it looks at what is about concurrency: small packages that
-# lock, and those tests of large ones that are named so. make race has it look at everything. They run on the disk, which some
-# are about.
+# The race detector makes tests up to eight times slower, so here it only runs on tests of concurrency:
+# small packages that use locks, and tests of large packages selected by name. make race runs it on
+# everything. The tests use the disk, because some of them test it.
 RACED = ./internal/... ./store/commits ./store/directory ./store/shared/write
 RACED_PARTLY = ./store/shared ./store/shared/read ./rules/access
 RACING = AtOnce|Beside|Cache|Close|Commit|Concurrent|During|Many|Race|Share|Stuck|Together|UnderLoad|Wait|While
@@ -157,7 +156,7 @@ test-bundlers: build sdk/node_modules test/bundlers/node_modules $(if $(ALL),$(a
 test-viewers: build test/viewers/node_modules ## open what is written in the viewers of others
 	cd test/viewers/pyroscope && $(BIN) $(GO) test ./...
 	cd test/viewers && npm test
-test-alerts: ## have Prometheus read the alerts, and fire each of them
+test-alerts: ## load the alerts into Prometheus and fire each of them
 	cd deploy/dashboards/rules && nice -n 4 $(GO) test ./...
 
 test-receivers: ## send notifications to Alertmanager, a mail server and the reference of Standard Webhooks
@@ -298,11 +297,11 @@ load: ## send traces at a rate, check what is stored: make load TRACES=DIR RATE=
 # In turns, since the disk may be slow for a while.
 ROUNDS ?= 3
 .PHONY: dashboards
-dashboards: ## send traces with and without people who look at dashboards: make dashboards TRACES=DIR RATE=1500 FOR=60s
+dashboards: ## measure the load of dashboards while traces arrive: make dashboards TRACES=DIR RATE=1500 FOR=60s
 	for round in $$(seq $(ROUNDS)); do for n in 0 50; do echo "== round $$round, $$n dashboards"; \
 	  $(GO) run ./test/bench/load --rate $(RATE) --for $(FOR) --batch 5 --verify=false --dashboards $$n $(TRACES) || exit 1; done; done
 
-# All that hostile clients were found to do, at once, against a daemon with 1 GB. It takes root.
+# All known attacks concurrently, against a daemon with 1 GB of memory. It needs root.
 ATTACK_FOR ?= 10m
 ATTACK ?= all
 .PHONY: attack
@@ -329,8 +328,8 @@ soak: ## cut the power and kill the daemon again and again, check what is stored
 # Megabytes of scripts that others wrote, so they are built where they are needed. Next takes
 # as long to install as all others together.
 .PHONY: bundles
-bundles: sdk/node_modules test/bundlers/node_modules $(if $(ALL),test/bundlers/next/node_modules) ## build apps with bundlers, and what is true of their functions: make bundles OUT=DIR [ALL=1]
-	@test -n "$(OUT)" || { echo "say where: make bundles OUT=DIR"; exit 1; }
+bundles: sdk/node_modules test/bundlers/node_modules $(if $(ALL),test/bundlers/next/node_modules) ## build apps with bundlers, with the true names of their functions: make bundles OUT=DIR [ALL=1]
+	@test -n "$(OUT)" || { echo "OUT is missing: make bundles OUT=DIR"; exit 1; }
 	nice node test/bundlers/make.js $(abspath $(OUT)) $(if $(ALL),all)
 
 # Visits of each page of each release of the shop.

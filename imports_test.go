@@ -162,39 +162,39 @@ var mayImport = map[string][]string{
 	"test/viewers":           {"encode", "encode/firefox", "encode/folded", "encode/otlp", "encode/output", "encode/pprof", "encode/speedscope", "encode/v8", "encode/view", "trie"},
 }
 
-// onlyIn says which packages may import a module of others, and why.
+// onlyIn lists the packages that may import a third-party module, with the reason.
 var onlyIn = map[string]struct {
 	packages []string
 	why      string
 }{
-	"github.com/dgraph-io/badger":     {[]string{"store/commits"}, "no handle on a store of Badger leaves the package that closes it"},
-	"github.com/minio":                {[]string{"store/bucket"}, "what stores speak is the secret of one package"},
+	"github.com/dgraph-io/badger":     {[]string{"store/commits"}, "only the package that closes a Badger store has a handle to it"},
+	"github.com/minio":                {[]string{"store/bucket"}, "one package hides the protocol of object stores"},
 	"github.com/johannesboyne":        {[]string{"test/fakebucket"}, "it is for tests"},
-	"github.com/go-sourcemap":         {[]string{"test/bench"}, "it is what ours is compared with"},
+	"github.com/go-sourcemap":         {[]string{"test/bench"}, "benchmarks compare against it"},
 	"github.com/google/pprof":         {[]string{"encode/pprof", "test/bench"}, "pprof is one format among several"},
 	"github.com/spf13/pflag":          {[]string{"cmd/aggregate", "cmd/aggregate/daemon", "cmd/aggregate/deleting", "cmd/fieldtrie", "cmd/ingest", "cmd/upload", "internal/commandline", "test/bench", "test/bench/load"}, "libraries have no command line"},
-	"log/slog":                        {[]string{"cmd/ingest", "collect", "internal/disk", "internal/requests", "store/shared", "store/shared/read", "store/shared/roll", "store/shared/write", "test/provider", "test/storetest", "cmd/ingest/telemetry", "cmd/ingest/watching"}, "logging is for the edges"},
+	"log/slog":                        {[]string{"cmd/ingest", "collect", "internal/disk", "internal/requests", "store/shared", "store/shared/read", "store/shared/roll", "store/shared/write", "test/provider", "test/storetest", "cmd/ingest/telemetry", "cmd/ingest/watching"}, "only the outer packages log"},
 	"net/http":                        {[]string{"cmd/aggregate", "cmd/aggregate/capture", "cmd/aggregate/deleting", "cmd/ingest", "cmd/ingest/connections", "cmd/ingest/deletions", "cmd/ingest/demo", "cmd/upload", "collect", "docs", "internal/authorities", "internal/requests", "notify", "query/agent", "query/api", "query/budget", "query/pyroscope", "rules/access", "rules/access/provider", "sdk", "store/bucket", "symbols/uploads", "test/bench", "test/bench/load", "test/cluster", "test/fakebucket", "test/loadgen", "test/provider", "web", "cmd/ingest/telemetry", "cmd/ingest/watching"}, "the core does no I/O"},
 	"google.golang.org/protobuf":      {[]string{"collect", "encode", "encode/internal/fixture", "encode/otlp", "encode/pprof", "proto/fieldtrie/v1", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "query/pyroscope", "test/bench/load"}, "tries are values, not messages"},
-	"github.com/prometheus":           {[]string{"cmd/ingest", "cmd/ingest/connections", "collect", "query/api", "cmd/ingest/telemetry", "cmd/ingest/watching"}, "what is measured is what a daemon serves"},
+	"github.com/prometheus":           {[]string{"cmd/ingest", "cmd/ingest/connections", "collect", "query/api", "cmd/ingest/telemetry", "cmd/ingest/watching"}, "only daemons have metrics"},
 	"github.com/klauspost/compress":   {[]string{"collect", "query/api", "query/pyroscope", "store/block", "symbols", "test/bench", "test/bench/load", "test/bundles"}, "formats do not compress"},
 	"github.com/getkin/kin-openapi":   {nil, "it is for tests"},
 	"github.com/rogpeppe/go-internal": {nil, "it is for tests"},
-	"github.com/modelcontextprotocol": {[]string{"cmd/aggregate", "query/agent"}, "agents are answered by one package"},
+	"github.com/modelcontextprotocol": {[]string{"cmd/aggregate", "query/agent"}, "one package serves agents, and one starts it"},
 	"github.com/chromedp":             {[]string{"cmd/aggregate/capture"}, "one package drives a browser"},
 	"github.com/ianlancetaylor":       {[]string{"symbols/wasm"}, "only compiled code has mangled names"},
 	"go.opentelemetry.io/proto":       {[]string{"encode/otlp"}, "OTLP is one format among several"},
-	"github.com/goccy/go-yaml":        {[]string{"internal/strictyaml"}, "files of settings are read strictly, and all in one way"},
-	"go.opentelemetry.io/otel":        {[]string{"cmd/ingest/telemetry"}, "what is measured is what a daemon serves"},
+	"github.com/goccy/go-yaml":        {[]string{"internal/strictyaml"}, "one package parses settings files, strictly"},
+	"go.opentelemetry.io/otel":        {[]string{"cmd/ingest/telemetry"}, "only daemons have metrics"},
 	"github.com/KimMachineGun":        {[]string{"cmd/ingest"}, "only a daemon bounds its memory"},
-	"github.com/coreos/go-oidc":       {[]string{"rules/access/provider"}, "one package asks a provider who somebody is"},
+	"github.com/coreos/go-oidc":       {[]string{"rules/access/provider"}, "one package logs users in with a provider"},
 	"github.com/go-jose/go-jose":      {[]string{"rules/access/provider"}, "only tokens of a provider have signatures"},
-	"golang.org/x/oauth2":             {[]string{"rules/access/provider"}, "one package asks a provider who somebody is"},
+	"golang.org/x/oauth2":             {[]string{"rules/access/provider"}, "one package logs users in with a provider"},
 	"github.com/zitadel/oidc":         {[]string{"test/provider"}, "it is for tests"},
-	"github.com/yuin/goldmark":        {[]string{"docs"}, "nobody else reads Markdown"},
-	"golang.org/x/crypto/bcrypt":      {[]string{"rules/access"}, "passwords are for the guard"},
-	"golang.org/x/crypto/x509roots":   {[]string{"internal/authorities"}, "whom programs trust is said in one place"},
-	"golang.org/x/text":               {[]string{"encode/formats"}, "all but files is UTF-8"},
+	"github.com/yuin/goldmark":        {[]string{"docs"}, "only the documentation is Markdown"},
+	"golang.org/x/crypto/bcrypt":      {[]string{"rules/access"}, "only access control has passwords"},
+	"golang.org/x/crypto/x509roots":   {[]string{"internal/authorities"}, "one package defines the trusted authorities"},
+	"golang.org/x/text":               {[]string{"encode/formats"}, "only files have other encodings than UTF-8"},
 }
 
 // floors are the rooms of this module, the top-level folders with Go code, from the ground up. A room imports from

@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/calls"
 )
 
-// checkAround rejects two functions to look around, and what does not go with one.
+// checkAround rejects --callers together with --callees, and flags that conflict with either.
 func (c *command) checkAround(not refusing) error {
 	if c.callers != "" && c.callees != "" {
 		return errors.New("--callers and --callees: use one of them")
@@ -25,8 +25,8 @@ func (c *command) checkAround(not refusing) error {
 	return nil
 }
 
-// aroundFunction returns the callers or callees of the function of --callers or --callees in p, which
-// is p itself if there is neither.
+// aroundFunction returns the callers or callees in p of the function that --callers or --callees
+// names. Without these flags it returns p.
 func (c *command) aroundFunction(p *trie.Profile) (*trie.Profile, error) {
 	name, around := c.callers, calls.Callers
 	if name == "" {

@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// blownError says that budgets are exceeded.
+// blownError reports the names of exceeded budgets.
 type blownError struct{ names []string }
 
 func (e blownError) Error() string {
@@ -34,7 +34,7 @@ func (c *command) checkBudgets(not refusing) error {
 		return nil
 	}
 	if len(c.files) > 0 {
-		return errors.New("--budgets: budgets are of what is stored, and not of files")
+		return errors.New("--budgets: budgets apply to stored data, not to files")
 	}
 	if known := append([]string{"", "json", "table"}, ci.Formats()...); !slices.Contains(known, c.formatName) {
 		return fmt.Errorf("--budgets writes a table, json, %s, not %s", strings.Join(ci.Formats(), ", "), c.formatName)
@@ -42,7 +42,7 @@ func (c *command) checkBudgets(not refusing) error {
 	return not("--budgets", append([]string{"feature", "until", "rows", "list", "stats", "diff", "by", "wasm"}, selectionFlags[:]...)...)
 }
 
-// readBudgets returns the budgets of the file, with the selection of the command line.
+// readBudgets returns the budgets of the file, narrowed to the selection of the command line.
 func (c *command) readBudgets() (*budget.File, error) {
 	f, err := os.Open(c.budgets)
 	if err != nil {
@@ -54,12 +54,12 @@ func (c *command) readBudgets() (*budget.File, error) {
 		return nil, fmt.Errorf("--budgets %s: %w", c.budgets, err)
 	}
 	if len(file.Budgets) == 0 {
-		return nil, fmt.Errorf("--budgets %s: there are rules for features alone", c.budgets)
+		return nil, fmt.Errorf("--budgets %s: the file only has rules for features", c.budgets)
 	}
 	if c.page != "" {
 		file.Budgets = slices.DeleteFunc(file.Budgets, func(b budget.Budget) bool { return !b.Covers(c.page) })
 		if len(file.Budgets) == 0 {
-			return nil, fmt.Errorf("--budgets %s: none is about page %s", c.budgets, c.page)
+			return nil, fmt.Errorf("--budgets %s: no budget applies to page %s", c.budgets, c.page)
 		}
 	}
 	for i := range file.Budgets {
@@ -74,8 +74,8 @@ func (c *command) readBudgets() (*budget.File, error) {
 	return file, nil
 }
 
-// sinceOfBudgets rejects points in time: the time range of a budget has a length and ends
-// now.
+// sinceOfBudgets rejects points in time, because the time range of a budget is a duration that
+// ends now.
 func sinceOfBudgets(since string) (string, error) {
 	if _, err := selection.ParseAge(since); err != nil {
 		return "", usageError{fmt.Errorf("--since %s: with --budgets it is a duration such as 24h or 7d", since)}
@@ -137,7 +137,7 @@ func (c *command) printBudgets(ctx context.Context) (err error) {
 	return nil
 }
 
-// writeBudgets writes budgets as a table, and below it what there is to say about single ones.
+// writeBudgets writes budgets as a table, followed by notes about individual budgets.
 func writeBudgets(w io.Writer, screen terminal.Screen, all []budget.Status) error {
 	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "BUDGET", Least: 16}, {Title: "STATUS", Color: verdictColor},
 		{Title: "VALUE", Right: true}, {Drop: 2}, {Title: "LIMIT", Right: true}, {Title: "METRIC", Least: 12, Drop: 3}, {Title: "VIEWS", Right: true, Drop: 1}, {Title: "OWNER", Drop: 4}}}
@@ -156,7 +156,7 @@ func writeBudgets(w io.Writer, screen terminal.Screen, all []budget.Status) erro
 		t.Row(name, string(s.Verdict), value, between, terminal.Number(s.Limit)+" "+unit, output.Printable(s.What()), fmt.Sprint(s.Views), output.Printable(s.Owner))
 		note := s.Text
 		if s.Verdict == budget.Blown && !s.Sure && note == "" {
-			note = "the limit is within the interval, or there is none: it may be chance"
+			note = "the limit lies within the confidence interval, or there is no interval: this may be chance"
 		}
 		if note != "" {
 			notes = append(notes, screen.Wrap(name+": "+output.Printable(note), 2)+"\n")

@@ -22,17 +22,17 @@ const captureCommand = "capture"
 
 const captureUsage = `Usage: aggregate capture [flags] URL
 
-Visits a page with a browser of this machine, again and again, and records each visit as
-the browser script records those of users, so that both can be compared: what is sent to
-the daemon has the environment lab and the label source=lab. With --out it also keeps
-what DevTools saw, a .cpuprofile for each visit. The page needs neither the script nor the
-header, and no policy of it is in the way.
+Visits a page several times with a local browser and records each visit with the browser
+script, so that lab visits can be compared with visits of users. Traces are sent to the
+daemon with the environment lab and the label source=lab. --out also stores the
+.cpuprofile that DevTools recorded for each visit. The page needs neither the script nor
+the Document-Policy header, and its policies do not block the recording.
 
 Examples:
 
   aggregate capture --runs 10 --cpu 4 https://staging.example.com/feed
   aggregate capture --script scroll.js --out lab/ http://127.0.0.1:3000/
-  aggregate report --lab --page /feed                    what users have and the lab has not
+  aggregate report --lab --page /feed                    what users run and the lab does not
   aggregate -f top lab/*.cpuprofile`
 
 // capturing is the command line of aggregate capture.
@@ -47,16 +47,16 @@ func (c *capturing) program() *commandline.Program {
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	fs.SortFlags = false
 	fs.IntVar(&c.o.Runs, "runs", 10, "number of visits of the page, each with a fresh browser")
-	fs.Float64Var(&c.o.CPU, "cpu", 1, "slow the processor down by this factor: 4 is like a phone")
-	fs.StringVar(&c.script, "script", "", "JavaScript `FILE` with the actions of a visitor, run in the page when it is loaded; it may await")
-	fs.DurationVar(&c.o.Settle, "settle", time.Second, "how long a visit continues after that")
+	fs.Float64Var(&c.o.CPU, "cpu", 1, "CPU slowdown factor: 4 resembles a phone")
+	fs.StringVar(&c.script, "script", "", "JavaScript `FILE` with the actions of a visitor, run in the page after it has loaded; it may use await")
+	fs.DurationVar(&c.o.Settle, "settle", time.Second, "how long a visit continues after the page has loaded and the actions are done")
 	fs.StringVar(&c.o.Collector, "to", "http://127.0.0.1:8418", "public address of the daemon, as a `URL`")
 	fs.StringVar(&c.o.Key, "key", "", "`KEY` for sending, if the daemon requires one")
 	fs.StringVar(&c.o.Release, "release", "", "`RELEASE` of the page")
 	fs.StringVar(&c.out, "out", "", "`DIR` for the .cpuprofile of each visit, recorded by DevTools; created if it is missing (default not stored)")
 	fs.StringVar(&c.o.Chromium, "chromium", "", "`FILE` of Chromium, Chrome or Edge (default the first one found)")
-	return &commandline.Program{Name: "aggregate " + captureCommand, Summary: "record visits of a page with a browser of this machine", Usage: captureUsage,
-		Sections: []commandline.Section{{Flags: fs}}, Notes: "More in docs/ci.md. Exit status: 0; 1 if something went wrong; 2 for a wrong command line."}
+	return &commandline.Program{Name: "aggregate " + captureCommand, Summary: "record visits to a page with a local browser", Usage: captureUsage,
+		Sections: []commandline.Section{{Flags: fs}}, Notes: "More in docs/ci.md. Exit status: 0 on success; 1 for an error; 2 for a wrong command line."}
 }
 
 // check parses the command line.
@@ -67,16 +67,16 @@ func (c *capturing) check(fs *pflag.FlagSet) error {
 	c.o.URL = fs.Arg(0)
 	for name, text := range map[string]string{"URL": c.o.URL, "--to": c.o.Collector} {
 		if u, err := url.Parse(text); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-			return fmt.Errorf("%s %q: it does not begin with https:// or http:// and a host", name, text)
+			return fmt.Errorf("%s %q: must begin with https:// or http:// and a host", name, text)
 		}
 	}
 	switch {
 	case c.o.Runs < 1 || c.o.Runs > 10_000:
-		return fmt.Errorf("--runs %d: a number from 1 to 10000", c.o.Runs)
+		return fmt.Errorf("--runs %d: must be from 1 to 10000", c.o.Runs)
 	case !(c.o.CPU >= 1 && c.o.CPU <= 100):
-		return fmt.Errorf("--cpu %g: a number from 1 to 100", c.o.CPU)
+		return fmt.Errorf("--cpu %g: must be from 1 to 100", c.o.CPU)
 	case c.o.Settle < 0 || c.o.Settle > time.Minute:
-		return fmt.Errorf("--settle %s: up to 1m", c.o.Settle)
+		return fmt.Errorf("--settle %s: must be at most 1m", c.o.Settle)
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func (c *command) nothingFound(ctx context.Context, src query.Source) error {
 	what := fmt.Sprintf("no traces%s %s", c.selection, c.period())
 	catalog, err := src.Catalog(ctx, c.selection.Since, c.selection.Until, 0)
 	if err != nil {
-		return fmt.Errorf("%s; reading what there is: %w", what, err)
+		return fmt.Errorf("%s; list the stored pages: %w", what, err)
 	}
 	pages := catalog.Pages()
 	if len(pages) == 0 {
@@ -120,7 +120,7 @@ func (c *command) nothingFound(ctx context.Context, src query.Source) error {
 	}
 	for _, e := range pages {
 		if e.Page == c.page && c.selection.Feature == "" && len(c.selection.Where) == 0 {
-			return fmt.Errorf("%s that say how a whole page view was; %s has %d of page views that were not profiled to their end (see --label stopped=cost)", what, e.Page, e.Traces)
+			return fmt.Errorf("%s that cover a complete page view; %s has %d traces of page views whose profiling stopped early (see --label stopped=cost)", what, e.Page, e.Traces)
 		}
 		if e.Page == c.page {
 			return fmt.Errorf("%s; %s has %d traces without these conditions (see --list features, --list releases)", what, e.Page, e.Traces)

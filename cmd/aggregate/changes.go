@@ -26,15 +26,16 @@ const changesCommand = "changes"
 const changesUsage = `Usage: aggregate changes [flags]
        aggregate changes ID [flags]
 
-Lists the changes that ingest has found unasked, the newest first: functions, pages,
-features and Web Vitals that became slower or faster for real users, with the release that
-did it or the day. With an ID, one of them in full, with its series; or what is done about it.
+Lists the changes that ingest detected automatically, newest first: functions, pages,
+features and Web Vitals that became slower or faster for real users, with the release or
+the day of the change. With an ID it shows one change with its time series, or updates its
+state.
 
 Examples:
 
-  aggregate changes                                   those that are open
+  aggregate changes                                   open changes
   aggregate changes --page /feed --state all --since 30d
-  aggregate changes 4d430d0d6c8c01fb                  one in full
+  aggregate changes 4d430d0d6c8c01fb                  details of one change
   aggregate changes 4d430d0d6c8c01fb --acknowledge --note "fixed by #123"
   aggregate changes 4d430d0d6c8c01fb --expect-until 2026-12-24
   aggregate changes 4d430d0d6c8c01fb --resolve
@@ -49,7 +50,7 @@ type listing struct {
 
 	query changes.Query
 	id    string
-	do    changes.Handling // its state is empty if nothing is to be done
+	do    changes.Handling // an empty state means no update
 }
 
 func changesProgram() *commandline.Program { return new(command).changesProgram(new(listing)) }
@@ -61,22 +62,22 @@ func (c *command) changesProgram(l *listing) *commandline.Program {
 	for _, name := range []string{"page", "since", "output", "data", "addr", "token-file", "ca", "site", "owners", "color"} {
 		fs.AddFlag(all.Lookup(name))
 	}
-	fs.StringVar(&l.state, "state", "open,acknowledged,expected", "`STATES` of the changes, with commas between, or all: open, acknowledged, expected, resolved")
+	fs.StringVar(&l.state, "state", "open,acknowledged,expected", "comma-separated `STATES` of the changes, or all: open, acknowledged, expected, resolved")
 	fs.StringVar(&l.owner, "owner", "", "changes of functions of this `OWNER` or team")
-	fs.IntVar(&l.limit, "limit", 100, "how many are listed")
+	fs.IntVar(&l.limit, "limit", 100, "most changes to list")
 	fs.StringVarP(&c.formatName, "format", "f", "text", "`FORMAT` to write: text or json")
 	_ = fs.SetAnnotation("format", commandline.Values, []string{"text", "json"})
-	handle.BoolVar(&l.acknowledge, "acknowledge", false, "say that somebody knows of the change")
-	handle.StringVar(&l.until, "expect-until", "", "say that it is expected until a `DATE`: if it is still there then, it opens again")
-	handle.BoolVar(&l.resolve, "resolve", false, "end it by hand")
-	handle.BoolVar(&l.reopen, "reopen", false, "take back what was said of it")
-	handle.StringVar(&l.note, "note", "", "a `TEXT` for others")
-	return &commandline.Program{Name: "aggregate " + changesCommand, Summary: "list the changes that were found unasked", Usage: changesUsage,
-		Sections: []commandline.Section{{Flags: fs}, {Title: "What is done about one", Flags: handle}},
-		Notes:    "Exit status: 0; 1 if something went wrong; 2 for a wrong command line. More in docs/changes.md."}
+	handle.BoolVar(&l.acknowledge, "acknowledge", false, "acknowledge the change")
+	handle.StringVar(&l.until, "expect-until", "", "mark the change as expected until a `DATE`; it reopens if it persists after that")
+	handle.BoolVar(&l.resolve, "resolve", false, "close the change")
+	handle.BoolVar(&l.reopen, "reopen", false, "undo --acknowledge, --expect-until or --resolve")
+	handle.StringVar(&l.note, "note", "", "`TEXT` for other readers of the change")
+	return &commandline.Program{Name: "aggregate " + changesCommand, Summary: "list automatically detected changes", Usage: changesUsage,
+		Sections: []commandline.Section{{Flags: fs}, {Title: "Update a change", Flags: handle}},
+		Notes:    "Exit status: 0 on success; 1 for an error; 2 for a wrong command line. More in docs/changes.md."}
 }
 
-// runChanges lists changes, shows one, or notes what is done about it.
+// runChanges lists changes, shows one, or updates its state.
 func runChanges(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	c, l := command{stdout: stdout, stderr: stderr, now: time.Now(), rows: 1}, listing{}
 	p := c.changesProgram(&l)
@@ -104,7 +105,7 @@ func (c *command) checkChanges(fs *pflag.FlagSet, l *listing) (err error) {
 	case c.formatName != "text" && c.formatName != "json":
 		return fmt.Errorf("--format %s: known are text, json", c.formatName)
 	case l.limit < 1:
-		return fmt.Errorf("--limit %d: one at least", l.limit)
+		return fmt.Errorf("--limit %d: must be at least 1", l.limit)
 	}
 	l.id = fs.Arg(0)
 	if err := l.checkHandling(c.now); err != nil {
@@ -130,7 +131,7 @@ func (c *command) checkChanges(fs *pflag.FlagSet, l *listing) (err error) {
 	return nil
 }
 
-// checkHandling reads what is to be done about a change.
+// checkHandling parses the flags that update a change.
 func (l *listing) checkHandling(now time.Time) error {
 	said := 0
 	for _, x := range []struct {
@@ -146,9 +147,9 @@ func (l *listing) checkHandling(now time.Time) error {
 	case said > 1:
 		return errors.New("--acknowledge, --expect-until, --resolve and --reopen: only one at a time")
 	case said == 1 && l.id == "":
-		return errors.New("say which change is meant, by its id")
+		return errors.New("name a change by its id")
 	case said == 0 && l.note != "":
-		return errors.New("--note: say what is done, such as --acknowledge")
+		return errors.New("--note: add the new state, such as --acknowledge")
 	}
 	l.do.Note = l.note
 	if l.until == "" {
@@ -159,24 +160,24 @@ func (l *listing) checkHandling(now time.Time) error {
 		until, err = time.Parse(time.RFC3339, l.until)
 	}
 	if err != nil || !until.After(now) {
-		return fmt.Errorf("--expect-until %.40s: it is no date to come, such as 2026-12-24", l.until)
+		return fmt.Errorf("--expect-until %.40s: must be a future date, such as 2026-12-24", l.until)
 	}
 	l.do.Until = until
 	return nil
 }
 
-// changesSource returns what knows of the changes of a source.
+// changesSource returns the part of the source that lists changes.
 func changesSource(src query.Source) (changes.Source, error) {
 	if remote, ok := src.(*api.Remote); ok {
 		return remote, nil
 	}
 	local, ok := src.(query.Local)
 	if !ok {
-		return nil, errors.New("changes are known of what is stored alone, and not of files")
+		return nil, errors.New("changes are detected in stored data only, not in files")
 	}
 	reader, ok := local.Reader.(*shared.Reader)
 	if !ok {
-		return nil, errors.New("--site: changes of one site are known by its daemon: name that with --addr")
+		return nil, errors.New("--site: only a daemon lists the changes of one site; name it with --addr")
 	}
 	board := changes.NewBoard(reader.Changes(), watch.Read(local), watch.Settings{}, changes.BoardOptions{})
 	return changes.View{Board: board, Owner: causes.Owner(local)}, nil
@@ -200,7 +201,7 @@ func (c *command) listChanges(ctx context.Context, l *listing) (err error) {
 		return c.emitResponse(ctx, list, func(w io.Writer, s terminal.Screen) error { return list.WriteText(w, s, c.now) })
 	}
 	if _, remote := src.(*api.Remote); l.do.State != "" && !remote {
-		return errors.New("what is done about a change is noted by a daemon, and none has this data directory open: start ingest, or name another one with --addr")
+		return errors.New("a daemon stores updates of a change, but no daemon has this data directory open: start ingest, or name a daemon with --addr")
 	}
 	if l.do.State != "" {
 		item, err := src.Handle(ctx, l.id, l.do, "")

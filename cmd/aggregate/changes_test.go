@@ -12,7 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
-// TestChanges lists the changes of a data directory without a daemon, shows one, and notes what is done about it.
+// TestChanges lists the changes of a data directory without a daemon, shows one, and tries to
+// update it.
 func TestChanges(t *testing.T) {
 	const id = "94b7ca47cc2dee8a"
 	dir := storeOfRelease(t)
@@ -54,8 +55,8 @@ func TestChanges(t *testing.T) {
 	says("No such change is known", "--page", "/other")
 	says(`"id": "`+id, "--format", "json")
 	for args, want := range map[string]string{
-		"a b": `unexpected argument "b"`, "x": "is not the id of a change", "--acknowledge": "say which change", id + " --acknowledge --resolve": "only one at a time",
-		id + " --note x": "say what is done", id + " --expect-until 2020-01-01": "no date to come", "--state none": "--state", "--format svg": "known are text, json",
+		"a b": `unexpected argument "b"`, "x": "is not the id of a change", "--acknowledge": "name a change", id + " --acknowledge --resolve": "only one at a time",
+		id + " --note x": "add the new state", id + " --expect-until 2020-01-01": "a future date", "--state none": "--state", "--format svg": "known are text, json",
 	} {
 		if err := ask(strings.Fields(args)...); exitCode(err) != 2 || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", args, err, want)
@@ -64,7 +65,7 @@ func TestChanges(t *testing.T) {
 	if err := ask("0123456789abcdef"); err == nil || !strings.Contains(err.Error(), "change 0123456789abcdef") {
 		t.Errorf("a change that is not there: %v", err)
 	}
-	if err := ask(id, "--acknowledge", "--note", "seen"); err == nil || !strings.Contains(err.Error(), "noted by a daemon") {
+	if err := ask(id, "--acknowledge", "--note", "seen"); err == nil || !strings.Contains(err.Error(), "a daemon stores updates") {
 		t.Errorf("without a daemon: %v", err)
 	}
 }

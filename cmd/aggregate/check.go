@@ -20,8 +20,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/web"
 )
 
-// refusing returns an error if one of the flags is given, as they do not go with another
-// flag.
+// refusing returns an error if one of the flags is given, because it conflicts with another flag.
 type refusing func(with string, flags ...string) error
 
 // check parses flag values and rejects contradictory flags.
@@ -60,14 +59,13 @@ func (c *command) check(fs *pflag.FlagSet) error {
 	return c.comparing.check(fs, c.selection, c.times)
 }
 
-// checkFiles rejects flags for a store if there are files, and flags for files if there
-// are none.
+// checkFiles rejects flags for stored data if files are given, and flags for files otherwise.
 func (c *command) checkFiles(fs *pflag.FlagSet, not refusing) error {
 	if c.list != "" && !slices.Contains(lists[:], c.list) {
 		return fmt.Errorf("--list %s: known are %s", c.list, strings.Join(lists[:], ", "))
 	}
 	if c.list != "" && (c.list == "threads") != (len(c.files) > 0) {
-		return fmt.Errorf("--list %s: threads are those of files, pages, features and releases those of a store", c.list)
+		return fmt.Errorf("--list %s: files have threads; stored data has pages, features, releases and coverage", c.list)
 	}
 	if c.readsTwice() {
 		return errors.New("standard input is named twice")
@@ -83,13 +81,13 @@ func (c *command) checkFiles(fs *pflag.FlagSet, not refusing) error {
 	}
 	for _, flag := range []string{"thread", "profile", "events", "idle", "timed", "maps"} {
 		if fs.Changed(flag) {
-			return fmt.Errorf("--%s is for files, and there are none on the command line", flag)
+			return fmt.Errorf("--%s is for files, but the command line names none", flag)
 		}
 	}
 	return nil
 }
 
-// checkPrinted rejects flags that do not go with output other than a profile.
+// checkPrinted rejects flags that conflict with output other than a profile.
 func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 	if c.list != "" {
 		if err := not("--list", "series", "rows", "diff", "timed", "by", "only", "wasm", "thread", "profile", "events", "idle"); err != nil {
@@ -106,7 +104,7 @@ func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 			return err
 		}
 		if len(c.files) > 0 {
-			return errors.New("--stats: distributions are those of a store, and files have none")
+			return errors.New("--stats: only stored data has distributions, files do not")
 		}
 	}
 	for _, of := range []struct {
@@ -121,7 +119,7 @@ func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 			return err
 		}
 		if len(c.files) > 0 {
-			return errors.New(of.flag + ": web vitals are those of a store, and files have none")
+			return errors.New(of.flag + ": only stored data has Web Vitals, files do not")
 		}
 	}
 	if c.timed {
@@ -130,12 +128,12 @@ func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 		}
 	}
 	if c.rows < 1 && c.rows != -1 {
-		return fmt.Errorf("--rows %d: a number from 1, or -1 for all", c.rows)
+		return fmt.Errorf("--rows %d: must be at least 1, or -1 for all", c.rows)
 	}
 	return nil
 }
 
-// checkStore rejects two stores, or none.
+// checkStore rejects a command line that names two stores, or none.
 func (c *command) checkStore(fs *pflag.FlagSet, _ refusing) error {
 	if c.data == "" && c.daemon.Addr == "" {
 		return errors.New("--data: the name of the directory is empty")
@@ -146,21 +144,21 @@ func (c *command) checkStore(fs *pflag.FlagSet, _ refusing) error {
 	return c.daemon.Check()
 }
 
-// checkComparing rejects flags that do not go with a comparison of selections.
+// checkComparing rejects flags that conflict with a comparison of selections.
 func (c *command) checkComparing(fs *pflag.FlagSet, not refusing) error {
 	for _, flag := range selectionFlags {
 		if !fs.Changed(flag) {
 			continue
 		}
 		if len(c.files) > 0 {
-			return fmt.Errorf("--%s compares what is stored; files are compared by --diff FILE", flag)
+			return fmt.Errorf("--%s compares stored data; compare files with --diff FILE", flag)
 		}
 		c.comparing.given = true
 		if err := not("--"+flag, "diff", "list", "series", "stats", "vitals", "cost"); err != nil {
 			return err
 		}
 	}
-	if c.comparesTable() { // of functions as they are
+	if c.comparesTable() { // which has one row for each function
 		return not("a comparison as a table or JSON; other formats show a difference with it", "only", "wasm")
 	}
 	return nil
@@ -214,9 +212,9 @@ func (c *command) checkFormat() error {
 	}
 	switch f := c.format; {
 	case f.Encode == nil && len(c.files) == 0:
-		return fmt.Errorf("--format %s is in time order, which merged traces of a store have not; name files", f.Name)
+		return fmt.Errorf("--format %s needs time order, which merged stored traces do not have; name files", f.Name)
 	case f.Encode == nil && c.diff != "", (c.diff != "" || c.comparing.given) && !f.Compares:
-		return fmt.Errorf("--format %s can not show a difference; %s can", f.Name,
+		return fmt.Errorf("--format %s cannot show a difference; use %s", f.Name,
 			strings.Join(formats.Names(func(f formats.Format) bool { return f.Compares }), ", "))
 	case f.Encode == nil:
 		c.timed = true
@@ -278,7 +276,7 @@ func (c *command) checkSelection() error {
 	return c.checkPick()
 }
 
-// times reads the two ends of a time, as a selection without anything else.
+// times parses the two ends of a time range into an otherwise empty selection.
 func (c *command) times(since, until string) (s selection.Selection, err error) {
 	if s.Since, err = selection.ParseSince(since, c.now); err != nil {
 		return s, fmt.Errorf("--since: %w", err)
@@ -305,7 +303,7 @@ func (c *command) checkPick() error {
 	return nil
 }
 
-// parts returns what functions are summed up to.
+// parts returns the part of the code, such as file or package, that functions are merged into.
 func (c *command) parts() selection.Parts {
 	p := selection.Parts{By: c.by, Only: c.only}
 	if p.By == "function" {
@@ -314,7 +312,7 @@ func (c *command) parts() selection.Parts {
 	return p
 }
 
-// readOwners reads the file with the rules for owners.
+// readOwners reads the ownership rules.
 func (c *command) readOwners() error {
 	if c.owners == "" {
 		return nil
@@ -346,7 +344,7 @@ func (c *command) readModules() error {
 	return nil
 }
 
-// readTemplate gets the dashboard's template if the format needs it.
+// readTemplate reads the dashboard's template if the format needs it.
 func (c *command) readTemplate() (err error) {
 	if !c.format.Template {
 		return nil

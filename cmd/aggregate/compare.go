@@ -30,19 +30,19 @@ type comparing struct {
 	concurrent             bool
 
 	given     bool
-	newest    bool // without being given: the newest release is compared, see chooseReleases
+	newest    bool // no release was given: compare the newest one, see chooseReleases
 	selection selection.Selection
 }
 
 func (c *comparing) flags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.release, "compare-release", "", "print the changes since this `RELEASE`, in ms per page view, and whether they are more than noise")
+	fs.StringVar(&c.release, "compare-release", "", "print the changes since this `RELEASE`, in ms per page view, and whether they are significant")
 	fs.StringVar(&c.since, "compare-since", "", "print the changes since data received from this `TIME` on")
 	fs.StringVar(&c.until, "compare-until", "", "and before this `TIME` (default --since)")
-	fs.StringArrayVar(&c.labels, "compare-label", nil, "say what differs from the time with `KEY=VALUE`; repeatable")
-	fs.StringVar(&c.page, "compare-page", "", "say what differs from this `PAGE`")
-	fs.StringVar(&c.feature, "compare-feature", "", "say what differs from this `FEATURE`")
+	fs.StringArrayVar(&c.labels, "compare-label", nil, "compare with the time with `KEY=VALUE`; repeatable")
+	fs.StringVar(&c.page, "compare-page", "", "compare with this `PAGE`")
+	fs.StringVar(&c.feature, "compare-feature", "", "compare with this `FEATURE`")
 	fs.StringVar(&c.method, "compare-method", "auto", "`METHOD` of comparison: views reads single page views, sums reads rollups, auto chooses")
-	fs.BoolVar(&c.concurrent, "concurrent", false, "compare only hours in which both sides have page views, pooled until both have 30, as of a roll-out in steps")
+	fs.BoolVar(&c.concurrent, "concurrent", false, "compare only hours in which both sides have page views, pooled until each has 30; for gradual rollouts")
 	fs.IntVar(&c.minViews, "min-views", 100, "page views that each side of a comparison needs")
 }
 
@@ -50,7 +50,7 @@ func (c *comparing) flags(fs *pflag.FlagSet) {
 // comparison.
 var selectionFlags = [...]string{"compare-release", "compare-since", "compare-until", "compare-label", "compare-page", "compare-feature"}
 
-// check reads the flags. sel is what is compared with what they say.
+// check parses the flags. sel is the selection to compare with the one of the flags.
 func (c *comparing) check(fs *pflag.FlagSet, sel selection.Selection, parse func(since, until string) (selection.Selection, error)) error {
 	for _, flag := range selectionFlags {
 		c.given = c.given || fs.Changed(flag)
@@ -58,7 +58,7 @@ func (c *comparing) check(fs *pflag.FlagSet, sel selection.Selection, parse func
 	if !c.given && !c.newest {
 		for _, flag := range []string{"compare-method", "min-views", "concurrent"} {
 			if fs.Changed(flag) {
-				return fmt.Errorf("--%s is for a comparison; name what to compare with, as by --compare-release", flag)
+				return fmt.Errorf("--%s is for a comparison; name the other side, for example with --compare-release", flag)
 			}
 		}
 		return nil
@@ -71,7 +71,7 @@ func (c *comparing) check(fs *pflag.FlagSet, sel selection.Selection, parse func
 		return fmt.Errorf("--compare-method %s: known are auto, views, sums", c.method)
 	}
 	if c.minViews < 2 {
-		return fmt.Errorf("--min-views %d: two at least, or nothing can be said", c.minViews)
+		return fmt.Errorf("--min-views %d: must be at least 2", c.minViews)
 	}
 	c.selection = sel
 	if fs.Changed("compare-page") {
@@ -133,7 +133,7 @@ func (c *command) printComparison(ctx context.Context) (err error) {
 	}
 	c.warn(got.StatsA.Warnings)
 	c.warn(got.StatsB.Warnings)
-	switch { // programs get the result in any case
+	switch { // JSON output always has the result
 	case q.Concurrent && (got.Views.B == 0 || got.Views.A == 0):
 		err = errors.New(strings.Join(got.Warnings, "; "))
 	case got.Views.B == 0:
@@ -162,8 +162,8 @@ func (c *command) emitComparison(ctx context.Context, q query.CompareQuery, got 
 	return nil
 }
 
-// sides returns the profiles of both sides with the means of a comparison or, with groups, which have
-// to be kept, as measured.
+// sides returns the profiles of both sides, scaled to the adjusted means of a comparison. With
+// groups, which must stay comparable, they are returned as measured.
 func (c *command) sides(ctx context.Context, src query.Source, progress func(uint64)) (a, b query.Result, err error) {
 	other := c.comparing.selection
 	if len(c.selection.GroupBy) == 0 {
@@ -189,7 +189,7 @@ func (c *command) comparedProfile(result query.Result, p *trie.Profile) (*trie.P
 	return c.pick.Rewrite(result.Profile).Scale(p.Views), nil
 }
 
-// sideName says of which page views a side is, after these words; "" is all.
+// sideName describes the page views of a side, to follow the words "page views"; "" means all.
 func sideName(s selection.Selection) string {
 	text := s.String()
 	const layout = "2006-01-02 15:04"

@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// storeOfRelease makes a data directory with some page views of the release r1.
+// storeOfRelease creates a data directory with some page views of the release r1.
 func storeOfRelease(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -38,8 +38,8 @@ func storeOfRelease(t *testing.T) string {
 	return dir
 }
 
-// A comparison with nothing on one side fails and says which, and nothing else. As JSON it
-// is written all the same.
+// A comparison with an empty side fails with an error that names the side, and writes no table.
+// JSON is written anyway.
 func TestCompareWithNothing(t *testing.T) {
 	dir := storeOfRelease(t)
 	for _, test := range []struct{ args, want string }{
@@ -61,7 +61,7 @@ func TestCompareWithNothing(t *testing.T) {
 	}
 }
 
-// The sides of a comparison are named as what they are.
+// The titles of a comparison describe the selections of both sides.
 func TestCompareNamesSides(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	args := []string{"--data", storeOfRelease(t), "--compare-page", "/feed", "--since", ""}
@@ -76,7 +76,7 @@ func TestCompareNamesSides(t *testing.T) {
 	}
 }
 
-// What a table does not heed is refused.
+// Flags that a comparison table would ignore are rejected.
 func TestCompareRefusesParts(t *testing.T) {
 	for _, test := range []struct {
 		args    string

@@ -22,10 +22,10 @@ const editsCommand = "edits"
 
 const editsUsage = `Usage: aggregate edits --release B --compare-release A [flags]
 
-Lists the functions that were edited, added or removed from release A to release B, by
-the symbols that upload has sent of both: no repository is read. With --page these are the
-functions of the scripts that its profiles have seen, and the scripts of others that one
-release alone has.
+Lists the functions that were edited, added or removed from release A to release B,
+according to the symbols that upload sent for both; no repository is needed. --page limits
+the list to scripts in the profiles of the page, and adds third-party scripts that only
+one of the releases loaded.
 
 Examples:
 
@@ -43,13 +43,13 @@ func (c *command) editsProgram() *commandline.Program {
 		fs.AddFlag(all.Lookup(name))
 	}
 	fs.Lookup("rows").Usage = "functions to list; -1 shows all"
-	fs.Lookup("compare-release").Usage = "the `RELEASE` before"
-	fs.Lookup("release").Usage = "the `RELEASE` after"
+	fs.Lookup("compare-release").Usage = "the earlier `RELEASE`"
+	fs.Lookup("release").Usage = "the later `RELEASE`"
 	fs.StringVarP(&c.formatName, "format", "f", "table", "`FORMAT` to write: table or json")
 	_ = fs.SetAnnotation("format", commandline.Values, []string{"table", "json"})
 	return &commandline.Program{Name: "aggregate " + editsCommand, Summary: "list the functions edited between two releases", Usage: editsUsage,
 		Sections: []commandline.Section{{Flags: fs}},
-		Notes:    "Exit status: 0; 1 if something went wrong, or a release has no symbols; 2 for a wrong command line."}
+		Notes:    "Exit status: 0 on success; 1 for an error, or if a release has no symbols; 2 for a wrong command line."}
 }
 
 // runEdits lists edited functions.
@@ -80,7 +80,7 @@ func (c *command) checkEdits(fs *pflag.FlagSet) error {
 	case c.release == "" || c.comparing.release == "":
 		return errors.New("two releases are needed: --release B --compare-release A")
 	case c.page == "" && (fs.Changed("since") || fs.Changed("until")):
-		return errors.New("--since and --until are for --page: they say which profiles tell its scripts")
+		return errors.New("--since and --until need --page: they select the profiles that list its scripts")
 	}
 	return errors.Join(c.checkStore(fs, nil), c.checkSelection())
 }
@@ -103,7 +103,7 @@ func (c *command) printEdits(ctx context.Context) (err error) {
 	c.warn(lacking)
 	err = c.emitResponse(ctx, got, func(w io.Writer, s terminal.Screen) error { return writeEdits(w, s, got) })
 	if err == nil && len(lacking) > 0 && len(got.Counts) == 0 {
-		err = errors.New("what was edited is not known without the symbols of both releases")
+		err = errors.New("edits cannot be determined without the symbols of both releases; send them with upload")
 	}
 	return err
 }
@@ -135,7 +135,7 @@ func writeEdits(w io.Writer, screen terminal.Screen, e query.Edits) error {
 		fmt.Fprintln(w, screen.Wrap("package "+output.Printable(p.Name)+": "+fromTo(p.Before, p.After), 2))
 	}
 	for _, s := range e.Scripts {
-		fmt.Fprintln(w, screen.Wrap("script of others: "+fromTo(s.Before, s.After), 2))
+		fmt.Fprintln(w, screen.Wrap("third-party script: "+fromTo(s.Before, s.After), 2))
 	}
 	return nil
 }

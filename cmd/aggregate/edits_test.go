@@ -10,7 +10,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/edits"
 )
 
-// Functions that differ only by a build constant are counted and listed apart from edited ones.
+// Functions that differ only by a build constant are counted and listed separately from edited
+// functions.
 func TestWriteRecompiled(t *testing.T) {
 	var w strings.Builder
 	err := writeEdits(&w, terminal.Screen{}, query.Edits{Release: "1.1.0", CompareRelease: "1.0.0", Counts: map[edits.Kind]int{edits.Recompiled: 1, edits.Unchanged: 5},

@@ -13,16 +13,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/hostile"
 )
 
-// What docs/security.md says that a file may take, in bytes: so many times the file, and so
-// many for any. Here both are above what is needed, as memory that is free again counts until
-// it is collected.
+// Memory limits for one file as documented in docs/security.md, in bytes: a factor of its size plus
+// a constant. Both are generous here, because unreachable memory counts until it is collected.
 const (
 	heapPerByte = 40
 	heapForAny  = 128 << 20
 	heapInOrder = 1 << 30 // for calls in order of time
 )
 
-// used runs aggregate and returns the most bytes that objects took, and all that were allocated.
+// used runs aggregate and returns its peak heap and its total allocations, in bytes.
 func used(t *testing.T, args ...string) (peak, allocated uint64, err error) {
 	t.Helper()
 	runtime.GC()
@@ -50,9 +49,8 @@ func used(t *testing.T, args ...string) (peak, allocated uint64, err error) {
 	return peak, after.TotalAlloc - before.TotalAlloc, err
 }
 
-// Files that are the most work take memory in proportion to their size, and twice the file
-// takes twice as much. Those that were quadratic in time would not be over in the time of a
-// test.
+// Worst-case files take memory in proportion to their size: twice the file, twice the memory. With
+// an algorithm that is quadratic in time the test would exceed its timeout.
 func TestHostileFiles(t *testing.T) {
 	n := 20_000
 	if testing.Short() {

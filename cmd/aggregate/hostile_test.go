@@ -20,14 +20,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// hostileNames do something to a terminal, or are seen as something else.
+// hostileNames contain escape sequences or characters that look like others.
 var hostileNames = []string{
 	"\x1b[31mred\x1b]0;title\x07", "\u009b31m", "\u202eevil\u202c", "\u2066x\u2069", "a\rb", "a\nb\nc", "\x01soh", "\x7fdel", "tab\there",
 	"\u200bzero", "\ufeffbom", "a\u2028b\u2029c", "\U000e0041tag", "\u115f\u3164filler", "\u061carab", "\u0085next",
 	"<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "x\r\nSet-Cookie: a=b",
 }
 
-// hostileTrace has such names wherever a trace has names. n tells traces apart.
+// hostileTrace returns a trace with hostile names in all its fields. n makes it unique.
 func hostileTrace(n int) *trie.Trace {
 	all := strings.Join(hostileNames, "")
 	tr := &trie.Trace{Trie: *trie.New()}
@@ -43,7 +43,7 @@ func hostileTrace(n int) *trie.Trace {
 	return tr
 }
 
-// unfit returns what of a text is not for a terminal.
+// unfit returns the characters of a text that are unsafe for a terminal.
 func unfit(text string) (out []string) {
 	for _, r := range text {
 		if r != '\n' && r != unicode.ReplacementChar && !unicode.IsPrint(r) || r == 0x3164 || r == 0x115f {
@@ -53,7 +53,7 @@ func unfit(text string) (out []string) {
 	return out
 }
 
-// hostileData returns a data directory with traces that have such names.
+// hostileData returns a data directory with hostile traces.
 func hostileData(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -80,7 +80,7 @@ func hostileData(t *testing.T) string {
 	return filepath.Join(dir, "data")
 }
 
-// Hostile names are written by every command, and do nothing to a terminal.
+// Every command that prints hostile names makes them safe for a terminal.
 func TestHostileNames(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, content []byte) string {
@@ -148,7 +148,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// Hostile names do nothing to what an agent gets: neither in the texts nor in the values.
+// Responses to agents have no unsafe characters, neither in texts nor in values.
 func TestHostileMCP(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), runMain+"=mcp --data "+hostileData(t))
@@ -186,7 +186,7 @@ func TestHostileMCP(t *testing.T) {
 	}
 }
 
-// texts returns all texts in a value of JSON.
+// texts returns all strings in a JSON value.
 func texts(v any) (all []string) {
 	switch v := v.(type) {
 	case string:
@@ -203,7 +203,7 @@ func texts(v any) (all []string) {
 	return all
 }
 
-// Hostile names stay text in a browser: no response has them as markup or in a header, and
+// Hostile names stay text in a browser: no response has them as markup or in a header, and HTML
 // documents have them in printable form.
 func TestHostileHTTP(t *testing.T) {
 	_, get := browsing(t, "--data", hostileData(t))

@@ -24,17 +24,17 @@ import (
 	"github.com/fieldtrie/fieldtrie/web"
 )
 
-// checkHTTP rejects flags that do not go with --http.
+// checkHTTP rejects flags that conflict with --http.
 func (c *command) checkHTTP(not refusing) error {
 	if c.http == "" {
 		return not("another output than --http", "no-browser")
 	}
 	host, _, err := net.SplitHostPort(c.http)
 	if err != nil {
-		return fmt.Errorf("--http %s: give HOST:PORT or :PORT, such as :0 for any port that is free", c.http)
+		return fmt.Errorf("--http %s: must be HOST:PORT or :PORT, such as :0 for a free port", c.http)
 	}
 	if ip := net.ParseIP(host); host != "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("--http %s: it is only for this machine, as it has no authentication; use ingest with --access to serve others", c.http)
+		return fmt.Errorf("--http %s: the host must be local, because there is no authentication; use ingest with --access to serve other machines", c.http)
 	}
 	if len(c.files) == 0 {
 		if err := not("--http of a store, where pages have a choice of it", "by", "only", "raw", "wasm", "diff"); err != nil {
@@ -66,7 +66,7 @@ func (c *command) serveHTTP(ctx context.Context) (err error) {
 	stopped := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer stopped()
 	place := fmt.Sprintf("http://%s/%s", ln.Addr(), start)
-	fmt.Fprintf(c.stderr, "aggregate: %s shows it; Ctrl-C ends\n", place)
+	fmt.Fprintf(c.stderr, "aggregate: serving %s; stop with Ctrl-C\n", place)
 	if !c.noBrowser {
 		openBrowser(place)
 	}
@@ -76,7 +76,7 @@ func (c *command) serveHTTP(ctx context.Context) (err error) {
 	return context.Cause(ctx)
 }
 
-// shown returns the source to show, and the start page for it.
+// shown returns the source to show and its start page.
 func (c *command) shown(ctx context.Context) (src query.Source, start string, done func() error, err error) {
 	if len(c.files) == 0 {
 		src, done, err = c.source()
@@ -134,7 +134,7 @@ func (c *command) linesOnce() func(context.Context) ([]*trie.Timeline, error) {
 		if lines == nil && failed == nil {
 			read, _, err := file.Timelines(ctx, c.inputs(), c.pick, func(file.Progress) {})
 			if ctx.Err() != nil {
-				return nil, ctx.Err() // who asked has gone; the next one reads again
+				return nil, ctx.Err() // the client disconnected; the next request reads again
 			}
 			if failed = err; err == nil {
 				lines = read
@@ -172,7 +172,7 @@ func pagesOf(src query.Source, start string) http.Handler {
 	if files, ok := src.(file.Merged); ok {
 		mux.HandleFunc("GET /api/v1/threads", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(append(output.Threads{}, files.Threads...)) // who went away needs no answer
+			_ = json.NewEncoder(w).Encode(append(output.Threads{}, files.Threads...)) // fails only if the client disconnected
 		})
 	}
 	mux.Handle("/api/", answers)
@@ -185,7 +185,7 @@ func pagesOf(src query.Source, start string) http.Handler {
 	return access.SameOrigin(mux, access.LocalHosts(mux), func(*http.Request, access.Reason, error) {})
 }
 
-// openBrowser opens a URL if there is a browser: the URL is on the terminal anyway.
+// openBrowser opens a URL if there is a browser. Errors are ignored, since the terminal shows the URL.
 func openBrowser(place string) {
 	name, args := "xdg-open", []string{place}
 	switch runtime.GOOS {

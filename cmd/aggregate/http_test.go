@@ -17,7 +17,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
-// browsing returns what a browser gets of aggregate --http with some arguments.
+// browsing returns a function that fetches a path from aggregate --http with some arguments.
 func browsing(t *testing.T, args ...string) (start string, get func(target, host string) *httptest.ResponseRecorder) {
 	t.Helper()
 	c := command{stdin: strings.NewReader(""), stdout: &strings.Builder{}, stderr: &strings.Builder{}, now: time.Now()}
@@ -79,7 +79,7 @@ func TestHTTPOfFiles(t *testing.T) {
 	}
 }
 
-// Files that have an order of time show it thread by thread; others say that they have none.
+// Files with time order show it for each thread; other files report that they have none.
 func TestHTTPOfFilesInTimeOrder(t *testing.T) {
 	dir := t.TempDir()
 	folded := filepath.Join(dir, "merged.folded")
@@ -105,7 +105,7 @@ func TestHTTPOfFilesInTimeOrder(t *testing.T) {
 	}
 }
 
-// A recording begins with its main thread, of which its calls in time order are, too; page views
+// A recording opens at its main thread, which its calls in time order also belong to. Page views
 // have no threads.
 func TestHTTPOfThreads(t *testing.T) {
 	const host = "127.0.0.1:1"

@@ -21,17 +21,17 @@ import (
 const usage = `Usage: aggregate [--page PAGE] [--since TIME] [flags]
        aggregate [flags] FILE...
        aggregate report [flags]              what a release changed, on one page
-       aggregate changes [ID] [flags]        what changed, found unasked
-       aggregate verdict [flags]             may a release go on to more users?
+       aggregate changes [ID] [flags]        automatically detected changes
+       aggregate verdict [flags]             can a rollout continue?
        aggregate edits [flags]               the functions edited between two releases
-       aggregate capture [flags] URL         record visits with a browser of this machine
-       aggregate delete [flags]              delete what is stored, on request
-       aggregate mcp [flags]                 for coding agents; each has a --help
+       aggregate capture [flags] URL         record visits with a local browser
+       aggregate delete [flags]              delete stored data on request
+       aggregate mcp [flags]                 for coding agents; each command has --help
 
 Merges the traces of a page into one profile and writes it as pprof. The traces come
 from the data directory of ingest, whether ingest is running or not, from a daemon
-elsewhere (--addr), or from files: any number of profiles, traces and recordings in any
-format that can be read, gzipped or not, told by their content; "-" is standard input.
+elsewhere (--addr), or from files: any number of profiles, traces and recordings, gzipped
+or not. Their formats are detected by content; "-" is standard input.
 
 Examples:
 
@@ -40,21 +40,21 @@ Examples:
 
   aggregate --page /feed --feature search --since 7d --format top
   aggregate --page /feed --since 30d --stats              percentiles per page view
-  aggregate --page /feed --release B --compare-release A  what changed, and is it noise?
+  aggregate --page /feed --release B --compare-release A  changes and their significance
   aggregate --page /feed --since 7d --compare-since 14d -f svg -o changed.svg
   aggregate --list pages                                  views, p75, mean, people's time
   aggregate --page /feed --since 7d --series              the same over time
-  aggregate --budgets budgets.yaml --since 24h            for CI: exits with 3 if one is blown
+  aggregate --budgets budgets.yaml --since 24h            for CI: exits with 3 if a budget is blown
 
-  aggregate --http :0 --page /feed                        look at it in a browser
-  aggregate --page /feed --since 7d -f html -o feed.html  and send it to somebody
-  aggregate --http :0 app.cpuprofile                      files, too; --diff shows what changed
+  aggregate --http :0 --page /feed                        view in a browser
+  aggregate --page /feed --since 7d -f html -o feed.html  a file to send
+  aggregate --http :0 app.cpuprofile                      also with files; --diff shows changes
 
-  aggregate -f top --maps dist/ app.cpuprofile            with the names of the sources
+  aggregate -f top --maps dist/ app.cpuprofile            with names from the sources
   aggregate -f svg -o flame.svg CPU.*.cpuprofile          the sum over recordings
   aggregate -f top Trace.json.gz                          its main thread, see --thread
-  aggregate --list threads Trace.json.gz                  what a Chrome trace holds
-  aggregate -f tree --events Trace.json.gz                with the tasks and layouts of the browser
+  aggregate --list threads Trace.json.gz                  the threads of a Chrome trace
+  aggregate -f tree --events Trace.json.gz                with browser tasks and layouts
   aggregate -f top --diff before.cpuprofile after.cpuprofile
   aggregate -f speedscope --timed trace.json -o trace.speedscope.json`
 
@@ -65,14 +65,14 @@ Formats (r read, w written, t written in time order, d shows a difference; what 
 keeps and loses is in docs/formats.md):
 
 %s
-Exit status: 0; 1 if something went wrong or nothing was found; 2 for a wrong command line;
-3 if a budget of --budgets is blown. One with too few page views or no data is none of these.
-Lists and --stats as JSON may be empty with 0; a comparison with nothing on one side is
-written as JSON, and exits with 1. Ended by Ctrl-C it is 130, by SIGTERM 143.
+Exit status: 0 on success; 1 for an error or if nothing was found; 2 for a wrong command
+line; 3 if a budget of --budgets is blown. A budget with too few page views or no data does
+not change the status. Empty lists and --stats exit with 0 as JSON; a comparison with an
+empty side is written as JSON and exits with 1. Ctrl-C exits with 130, SIGTERM with 143.
 `
 
 func main() {
-	if os.Getenv("GOGC") == "" { // a merge is soon over; collecting its memory half as often saves a tenth of the time
+	if os.Getenv("GOGC") == "" { // a merge is short; half as many collections save a tenth of its time
 		debug.SetGCPercent(200)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -92,11 +92,11 @@ func main() {
 	os.Exit(report(os.Stderr, err))
 }
 
-// stopTime is how long parts of the program may take to stop when told to. Two do not stop:
-// a decoder in the middle of a file, and a write to a pipe that nobody reads.
+// stopTime bounds the time between a signal and the end of the program. Two operations do not heed
+// cancellation: decoding a file, and writing to a pipe without a reader.
 const stopTime = time.Second
 
-// signalError says that the program was ended by a signal.
+// signalError reports that a signal ended the program.
 type signalError struct{ signal syscall.Signal }
 
 func (e signalError) Error() string { return e.signal.String() }
@@ -126,7 +126,7 @@ func exitCode(err error) int {
 		return x.exitCode()
 	}
 	if x, ok := errors.AsType[signalError](err); ok {
-		return 128 + int(x.signal) // as shells have it
+		return 128 + int(x.signal) // the convention of shells
 	}
 	return 1
 }

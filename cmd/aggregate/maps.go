@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 )
 
-// readMaps makes the symbols for --maps.
+// readMaps reads the symbols for --maps.
 func (c *command) readMaps() error {
 	if len(c.maps) == 0 {
 		return nil
@@ -21,7 +21,7 @@ func (c *command) readMaps() error {
 		}
 	}
 	if len(tables) == 0 {
-		return fmt.Errorf("--maps: no script with a source map in %v; name the folder that the bundler wrote, with source maps", c.maps)
+		return fmt.Errorf("--maps: no script with a source map in %v; name the output folder of the bundler, built with source maps", c.maps)
 	}
 	c.pick.Symbols = naming.New(naming.NewMemory("", tables))
 	return nil
@@ -51,7 +51,7 @@ func (c *command) readBuild(dir string, tables map[string]*symbols.Table) error 
 			continue
 		}
 		t, _, err := symbols.Make(loaded.Text, loaded.Map)
-		if err != nil { // the others have names all the same
+		if err != nil { // other scripts still get names
 			c.warn([]string{fmt.Sprintf("--maps: %s: %v", s.Path, err)})
 			continue
 		}
@@ -64,7 +64,7 @@ func (c *command) readBuild(dir string, tables map[string]*symbols.Table) error 
 	return nil
 }
 
-// tellNames reports how much of the result has readable names.
+// tellNames prints how much of the result has readable names.
 func (c *command) tellNames(names *naming.Coverage) {
 	for _, line := range names.Lines() {
 		fmt.Fprintln(c.stderr, "aggregate: names:", line)

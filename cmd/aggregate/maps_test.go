@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// shop is a build of a small program, with source maps.
+// shop is the build of a small program with source maps.
 const shop = "../upload/testdata/shop"
 
-// shopTrace writes a trace of main.js of shop, in which functions are seen by their minified names,
-// each with the text that it begins with.
+// shopTrace writes a trace of main.js of shop with minified function names. Each function is given
+// by the text at its position.
 func shopTrace(t *testing.T) string {
 	t.Helper()
 	script, err := os.ReadFile(filepath.Join(shop, "main.js"))
@@ -72,7 +72,8 @@ func TestMaps(t *testing.T) {
 	}
 }
 
-// A script whose map says nothing, as bundlers write them for loaders of chunks, keeps the others from no name.
+// A script with an empty source map, as bundlers write for chunk loaders, does not prevent names in
+// other scripts.
 func TestMapsWithoutMappings(t *testing.T) {
 	trace, dir := shopTrace(t), t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(shop)); err != nil {

@@ -21,14 +21,13 @@ const mcpCommand = "mcp"
 
 const mcpUsage = `Usage: aggregate mcp [--data DIR | --addr ADDR] [flags]
 
-Answers a coding agent on standard input and output, by the Model Context Protocol: which
-pages there are, which functions take the time of people, who calls them, what a release
-changed, whether budgets are kept, and since when. It reads and changes nothing. The
-answers come from the data directory of ingest, whether ingest is running or not, or
-from a daemon elsewhere (--addr). A daemon answers agents itself, too, at /mcp of its
-private address.
+Serves a coding agent on standard input and output with the Model Context Protocol: the
+pages, the functions that take the most time, their callers, the changes of a release, and
+the status and history of budgets. It is read-only. The data comes from the data directory
+of ingest, whether ingest is running or not, or from a daemon elsewhere (--addr). A daemon
+also serves agents itself, at /mcp of its private address.
 
-Tell the agent to start it, in its file of servers:
+Add it to the agent's list of servers:
 
   {
     "mcpServers": {
@@ -40,7 +39,7 @@ Tell the agent to start it, in its file of servers:
     }
   }
 
-Try it without one:
+Try it without an agent:
 
   npx @modelcontextprotocol/inspector --cli aggregate mcp --data DIR --method tools/list`
 
@@ -59,11 +58,11 @@ func (c *command) mcpProgram() *commandline.Program {
 	for _, name := range mcpFlags() {
 		some.AddFlag(all.Lookup(name))
 	}
-	return &commandline.Program{Name: "aggregate " + mcpCommand, Summary: "answer coding agents about profiles of JavaScript", Usage: mcpUsage,
-		Sections: []commandline.Section{{Flags: some}}, Notes: "What each tool answers is in docs/mcp.md."}
+	return &commandline.Program{Name: "aggregate " + mcpCommand, Summary: "serve JavaScript profiles to coding agents", Usage: mcpUsage,
+		Sections: []commandline.Section{{Flags: some}}, Notes: "docs/mcp.md describes the tools."}
 }
 
-// runMCP serves requests until the agent hangs up or ctx is done.
+// runMCP serves requests until the agent closes standard input or ctx is done.
 func runMCP(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now()}
 	p := c.mcpProgram()
@@ -103,7 +102,7 @@ func runMCP(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	return agent.New(o).Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(stdin), Writer: unclosed{stdout}})
 }
 
-// unclosed is a writer that somebody else closes.
+// unclosed is a writer whose Close does nothing, because the caller closes the underlying writer.
 type unclosed struct{ io.Writer }
 
 // Close implements [io.Closer].

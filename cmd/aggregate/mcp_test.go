@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestMCP talks to the program as an agent does that starts it.
+// TestMCP starts the program and queries it, as an agent does.
 func TestMCP(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), runMain+"=mcp --data "+storeOfRelease(t))
@@ -33,7 +33,7 @@ func TestMCP(t *testing.T) {
 	}
 }
 
-// TestMCPUsage has mistakes told before anything is answered.
+// TestMCPUsage checks that mistakes on the command line are reported before any response.
 func TestMCPUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"--data nowhere": "no data directory nowhere", "extra": `unexpected argument "extra"`, "--page /feed": "unknown flag: --page",
@@ -51,8 +51,8 @@ func TestMCPUsage(t *testing.T) {
 	}
 }
 
-// TestInspector has the inspector of the Model Context Protocol ask, by the command line that INSPECTOR has. It is
-// 150 MB, so make test-mcp installs and runs it, and not all tests do.
+// TestInspector queries the server with the inspector of the Model Context Protocol, whose command
+// line is in INSPECTOR. The inspector takes 150 MB, so only make test-mcp installs and runs it.
 func TestInspector(t *testing.T) {
 	inspector := strings.Fields(os.Getenv("INSPECTOR"))
 	if len(inspector) == 0 {

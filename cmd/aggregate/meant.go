@@ -12,8 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/spelling"
 )
 
-// meant returns an error for the first argument that is no file, if it looks like something else that is typed in another
-// way, and for a directory.
+// meant returns an error for the first argument that is a directory, or that is not a file and
+// resembles a flag or subcommand.
 func meant(names []string) error {
 	for _, name := range names {
 		info, err := os.Stat(name)
@@ -35,7 +35,7 @@ func subcommands() []string {
 	return []string{mcpCommand, reportCommand, verdictCommand, changesCommand, editsCommand, captureCommand, deleteCommand}
 }
 
-// misplaced adds to the error of a flag the subcommand that is not at the beginning.
+// misplaced extends the error for an unknown flag if a subcommand is not the first argument.
 func misplaced(err error, args []string) error {
 	for _, arg := range args {
 		if slices.Contains(subcommands(), arg) {
@@ -45,13 +45,13 @@ func misplaced(err error, args []string) error {
 	return err
 }
 
-// meantBy returns what to type instead of a word that is no file, empty if nobody knows.
+// meantBy returns the likely intended argument for a word that is not a file; empty if unknown.
 func meantBy(name string) string {
 	if strings.HasPrefix(name, "/") && filepath.Ext(name) == "" {
 		return "--page " + name
 	}
 	typed := map[string]string{
-		"compare": "--compare-release RELEASE, or --diff FILE for files", "diff": "--diff FILE, or --compare-release RELEASE for what is stored",
+		"compare": "--compare-release RELEASE, or --diff FILE for files", "diff": "--diff FILE, or --compare-release RELEASE for stored data",
 		"list": "--list pages", "stats": "--stats", "vitals": "--vitals", "cost": "--cost", "budgets": "--budgets FILE", "http": "--http :0", "completion": "--completion SHELL",
 	}
 	for _, list := range lists {
@@ -63,7 +63,7 @@ func meantBy(name string) string {
 		}
 	}
 	for _, sub := range subcommands() {
-		typed[sub] = "aggregate " + sub + " …, with that first"
+		typed[sub] = "aggregate " + sub + " … as the first argument"
 	}
 	if strings.ContainsAny(name, "./\\") {
 		return ""
@@ -74,17 +74,17 @@ func meantBy(name string) string {
 	}
 	slices.Sort(words)
 	for _, word := range spelling.Likely(name, words) {
-		if spelling.Distance(word, name) <= (len(name)+2)/4 { // a letter of four, two swapped letters of six
+		if spelling.Distance(word, name) <= (len(name)+2)/4 { // one letter of four, two swapped letters of six
 			return typed[word]
 		}
 	}
 	return ""
 }
 
-// formatFile is in each data directory.
+// formatFile is a file that every data directory has.
 const formatFile = "FORMAT"
 
-// directoryError says what to do about a directory among the files.
+// directoryError returns an error for a directory among the files, with advice.
 func directoryError(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, formatFile)); err == nil {
 		return fmt.Errorf("%s is a data directory of ingest; did you mean --data %[1]s?", dir)
@@ -97,11 +97,11 @@ func directoryError(dir string) error {
 	return fmt.Errorf("%s is a directory; name files, or the data directory of a daemon with --data", dir)
 }
 
-// nothingInFiles returns an error that says why files show nothing.
+// nothingInFiles returns an error with the reason why files have nothing to show.
 func (c *command) nothingInFiles() error {
 	what := fmt.Sprintf("nothing in %s%s", strings.Join(c.files, ", "), c.selection)
 	if c.selection.String() != "" || len(c.threads) > 0 {
-		return errors.New(what) // what is asked for may be the reason
+		return errors.New(what) // the selection may be the reason
 	}
-	return fmt.Errorf("%s: neither samples nor events with a length; a trace of Chrome has samples if it is recorded with the category disabled-by-default-v8.cpu_profiler", what)
+	return fmt.Errorf("%s: neither samples nor events with a duration; a Chrome trace has samples if it is recorded with the category disabled-by-default-v8.cpu_profiler", what)
 }

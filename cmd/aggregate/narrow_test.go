@@ -19,8 +19,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/edits"
 )
 
-// No text has a line of more than 80 characters on a terminal of that width, whatever the names,
-// but for words of more.
+// On a terminal of 80 columns no line is longer, whatever the names, unless a single word is.
 func TestNarrow(t *testing.T) {
 	long := "calculateDiscountsOfTheShoppingCartWithVouchersÜberAll"
 	place := compare.Place{Name: long, Resource: "src/components/checkout/" + long + ".tsx", Line: 1234, Column: 567}

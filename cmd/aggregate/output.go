@@ -14,7 +14,7 @@ import (
 // existing file that is not a regular file, such as a pipe, is written to directly.
 func writeFile(ctx context.Context, name string, write func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target // and not the link to it
+		name = target // keep the link
 	}
 	st, err := os.Stat(name)
 	switch {
@@ -31,7 +31,7 @@ func writeFile(ctx context.Context, name string, write func(io.Writer) error) er
 	return nil
 }
 
-// cause returns err without its file name, which may be a temporary one.
+// cause returns err without its file name, which may be the one of the temporary file.
 func cause(err error) error {
 	if x, ok := errors.AsType[*fs.PathError](err); ok {
 		return x.Err
@@ -50,13 +50,12 @@ func writeInto(name string, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// replaceFile writes a temporary file beside name and renames it when it is complete. From
-// the start it has the permissions of old, the file that it replaces; nil if there is none.
-// The temporary file is removed as soon as ctx is done, as the process may end before write
-// does.
+// replaceFile writes a temporary file in the folder of name and renames it once it is complete. The
+// temporary file starts with the permissions of old, the file to replace; nil if there is none. It
+// is removed as soon as ctx is done, because the process may exit before write returns.
 func replaceFile(ctx context.Context, name string, old fs.FileInfo, write func(io.Writer) error) (err error) {
 	temporary := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d", filepath.Base(name), os.Getpid()))
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // less the umask
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // minus the umask
 	if err != nil {
 		return err
 	}

@@ -18,13 +18,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// pointRow is a row of a table of page views: of a value, of a time, or of a value in a time.
+// pointRow is a row of a table of page views: for a label value, for a time, or for both.
 type pointRow struct {
 	values []string
 	query.Point
 }
 
-// printSeries prints page views and their JavaScript over time, by labels or both.
+// printSeries prints page views and their JavaScript time over time, by labels, or by both.
 func (c *command) printSeries(ctx context.Context) (err error) {
 	src, done, err := c.source()
 	if err != nil {
@@ -62,7 +62,7 @@ func (c *command) printSeries(ctx context.Context) (err error) {
 	return c.emitPoints(ctx, series, series.Spreads, table)
 }
 
-// checkSeries rejects flags that do not go with a series, and those of one if there is none.
+// checkSeries rejects flags that conflict with --series, and its own flags without it.
 func (c *command) checkSeries(not refusing) error {
 	if !c.series {
 		return not("anything but --series", "step", "group-by")
@@ -70,7 +70,7 @@ func (c *command) checkSeries(not refusing) error {
 	return not("--series", "diff", "only", "wasm", "budgets")
 }
 
-// checkStep reads how long the rows of a series are.
+// checkStep parses the time range of each row of a series.
 func (c *command) checkStep(times selection.Selection) (err error) {
 	switch c.stepText {
 	case "":
@@ -80,7 +80,7 @@ func (c *command) checkStep(times selection.Selection) (err error) {
 	case "all":
 	default:
 		if c.step, err = selection.ParseAge(c.stepText); err == nil && c.step <= 0 {
-			err = errors.New("it must be more than nothing")
+			err = errors.New("it must be positive")
 		}
 		if err != nil {
 			return fmt.Errorf("--step: %w", err)
@@ -89,14 +89,14 @@ func (c *command) checkStep(times selection.Selection) (err error) {
 	return nil
 }
 
-// writeJSON writes a response as the API has it.
+// writeJSON writes a response in the format of the API.
 func writeJSON(w io.Writer, response any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(response)
 }
 
-// wholePoint returns what is known of all the page views of the selection.
+// wholePoint returns the totals of all page views of the selection.
 func (c *command) wholePoint(ctx context.Context, src query.Source) (query.Point, error) {
 	sel := c.selection
 	sel.GroupBy, sel.Parts = nil, selection.Parts{}
@@ -107,7 +107,7 @@ func (c *command) wholePoint(ctx context.Context, src query.Source) (query.Point
 	return series.Groups[0].Points[0], nil
 }
 
-// emitPoints writes a response of the API, or it as a table.
+// emitPoints writes a response of the API as JSON or as a table.
 func (c *command) emitPoints(ctx context.Context, response any, noSpread string, table pointTable) error {
 	return c.emitResponse(ctx, response, func(w io.Writer, s terminal.Screen) error {
 		if err := table.write(w, s); err != nil {
@@ -122,8 +122,8 @@ func (c *command) emitPoints(ctx context.Context, response any, noSpread string,
 
 // pointTable is a table of page views.
 type pointTable struct {
-	keys  []string // what the rows are of
-	timed bool     // each is of some time
+	keys  []string // titles of the columns that identify a row
+	timed bool     // rows have a time
 	all   query.Point
 	rows  []pointRow
 }
@@ -194,7 +194,7 @@ func (t *pointTable) cells(screen terminal.Screen, row pointRow) (cells []string
 	return cells
 }
 
-// writeWhole writes what is known beside a table of one row, that of all the page views.
+// writeWhole writes the details that accompany a table with a single row for all page views.
 func writeWhole(w io.Writer, s terminal.Screen, p *query.Point) error {
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -213,15 +213,15 @@ func writeWhole(w io.Writer, s terminal.Screen, p *query.Point) error {
 		return err
 	}
 	if output.Lacks(p.Mean, p.Scaled, float64(p.Unsampled)/float64(all)) {
-		fmt.Fprintln(w, s.Wrap("samples are missing: with them, the mean is likely "+terminal.Number(p.Scaled)+" "+bounds(s, &query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh}), 0))
+		fmt.Fprintln(w, s.Wrap("the browser dropped samples; the corrected mean is likely "+terminal.Number(p.Scaled)+" "+bounds(s, &query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh}), 0))
 	}
 	if p.Spread != nil && p.Spread.Few != nil {
-		fmt.Fprintln(w, s.Wrap(fmt.Sprintf("%d of the page views have %s of the time: the mean says more of them than of the others, so go by P50 and P75", p.Spread.Few.Views, percent(p.Spread.Few.Share)), 0))
+		fmt.Fprintln(w, s.Wrap(fmt.Sprintf("%d page views account for %s of the time and dominate the mean; use P50 and P75 instead", p.Spread.Few.Views, percent(p.Spread.Few.Share)), 0))
 	}
 	return nil
 }
 
-// timeTitle returns what the column of people's time is of.
+// timeTitle returns the title, with the unit, of the column with people's time.
 func timeTitle(rows []pointRow) string {
 	for _, row := range rows {
 		if row.People != nil && row.People.PerDay {
@@ -231,7 +231,7 @@ func timeTitle(rows []pointRow) string {
 	return "TIME"
 }
 
-// peoplesTime writes how much of people's time is of part ms of all ms.
+// peoplesTime formats the share of people's time that part ms of all ms stand for.
 func peoplesTime(p *query.PeoplesTime, part, all float64) string {
 	if p == nil {
 		return "-"

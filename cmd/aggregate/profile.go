@@ -27,8 +27,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// source returns the source of the data, limited to a site if one is given, and a function to
-// close it.
+// source returns the source of the data, limited to --site if given, and a function to close it.
 func (c *command) source() (query.Source, func() error, error) {
 	src, closing, err := c.wholeSource()
 	if c.site == "" || err != nil {
@@ -54,7 +53,7 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 	dir, isDir := shared.Folder(c.data)
 	if isDir {
 		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-			return nil, nil, fmt.Errorf("no data directory %s; name that of ingest with --data, or a daemon with --addr", dir)
+			return nil, nil, fmt.Errorf("no data directory %s; name ingest's data directory with --data, or a daemon with --addr", dir)
 		}
 		if r := api.NewSocketRemote(filepath.Join(dir, api.SocketName)); r.Alive() {
 			return r, nothing, c.withoutOwners()
@@ -74,7 +73,7 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 // openWait bounds the wait for a bucket.
 const openWait = time.Minute
 
-// openStore opens what nodes keep in a bucket or a directory. None of them needs to run.
+// openStore opens the data of nodes in a bucket or a directory. No node needs to run.
 func openStore(data string) (*shared.Reader, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openWait)
 	defer cancel()
@@ -86,9 +85,9 @@ func openStore(data string) (*shared.Reader, error) {
 	if err != nil || !b.Exclusive() || !r.Waits(ctx) {
 		return r, err
 	}
-	// A daemon was killed, so nobody rolls up what came last.
+	// A daemon was killed before it rolled up its newest traces.
 	if b, err = shared.OpenPlace(ctx, data, shared.PlaceOptions{Program: "aggregate", Brief: true}); err != nil {
-		return r, nil // which says what it lacks
+		return r, nil // its results report what is missing
 	}
 	n, err := shared.Open(ctx, b, shared.Options{})
 	if err != nil {
@@ -97,10 +96,10 @@ func openStore(data string) (*shared.Reader, error) {
 	return r, n.Close(context.Background())
 }
 
-// withoutOwners rejects a file of owners, which a daemon would ignore.
+// withoutOwners rejects --owners with a daemon, which would ignore it.
 func (c *command) withoutOwners() error {
 	if c.owners != "" {
-		return errors.New("--owners: the daemon uses its own file; give it to ingest as --owners FILE")
+		return errors.New("--owners: the daemon uses its own file; start ingest with --owners FILE")
 	}
 	return nil
 }
@@ -167,7 +166,7 @@ func (c *command) printStored(ctx context.Context, base *trie.Profile) (err erro
 	return c.write(ctx, result, output.Options{Base: base})
 }
 
-// mergeFiles merges files and says what they lack.
+// mergeFiles merges files and warns about missing data.
 func (c *command) mergeFiles(ctx context.Context, files []file.Input) (file.Merged, error) {
 	p := c.progress()
 	merged, err := file.Merge(ctx, files, c.selection, c.pick, p.files(len(files)))
@@ -176,12 +175,12 @@ func (c *command) mergeFiles(ctx context.Context, files []file.Input) (file.Merg
 	c.tellNames(merged.Result.Stats.Names)
 	shortNames(merged.Threads)
 	if len(merged.Threads) > 0 && merged.Result.Profile.Views > 0 {
-		c.warn([]string{"page views and recordings are added up, so times per page view are of both"})
+		c.warn([]string{"times per page view include recordings, because page views and recordings are merged"})
 	}
 	return merged, err
 }
 
-// base returns what to compare with; without a profile if there is nothing.
+// base returns the data to compare with; its profile is nil if there is none.
 func (c *command) base(ctx context.Context) (file.Merged, error) {
 	if c.diff == "" {
 		return file.Merged{}, nil
@@ -213,7 +212,7 @@ func (c *command) printTimed(ctx context.Context) error {
 	return nil
 }
 
-// inputs returns the files of the command line.
+// inputs opens the files of the command line.
 func (c *command) inputs() []file.Input {
 	var files []file.Input
 	for _, name := range c.files {
@@ -222,7 +221,7 @@ func (c *command) inputs() []file.Input {
 	return files
 }
 
-// input returns the file with a name of the command line.
+// input returns the file with this name on the command line.
 func (c *command) input(name string) file.Input {
 	if name == "-" {
 		return file.Input{Name: "standard input", Open: func() (io.ReadCloser, error) { return io.NopCloser(c.stdin), nil }}
@@ -248,7 +247,7 @@ func (c *command) title() string {
 	return title
 }
 
-// baseSelection describes the selection that is compared with.
+// baseSelection describes the selection to compare with.
 func (c *command) baseSelection() string {
 	switch {
 	case c.diff == "-":
@@ -267,7 +266,7 @@ func (c *command) write(ctx context.Context, r query.Result, o output.Options) e
 	o.Since, o.Until, o.Rows, o.Title, o.Template = c.selection.Since, c.selection.Until, c.rows, c.title(), c.template
 	o.Selection, o.BaseSelection = inWords(c.selection.String()), c.baseSelection()
 	o.PerView = c.perView()
-	if c.events || r.Profile.Views == 0 { // recordings have programs, collections and more beside JavaScript
+	if c.events || r.Profile.Views == 0 { // recordings also have time outside JavaScript, such as garbage collection
 		o.Of = "work"
 	}
 	if o.Until.IsZero() && !o.Since.IsZero() {
@@ -284,7 +283,7 @@ func (c *command) write(ctx context.Context, r query.Result, o output.Options) e
 		parts = append(parts, counted(uint64(traces), "trace")+" of "+counted(uint64(coverage.Views), "page view"))
 	}
 	switch shown := o.Threads.Shown(); {
-	case c.format.Template && o.OfThread != nil && len(shown) > 0: // it has them all
+	case c.format.Template && o.OfThread != nil && len(shown) > 0: // the page contains all threads
 		parts = append(parts, counted(uint64(len(o.Threads)), "thread"))
 	case len(shown) > 0:
 		parts = append(parts, counted(uint64(len(shown)), "thread"))
@@ -314,8 +313,8 @@ func counted(n uint64, what string) string {
 // toStdout reports whether the output goes to standard output.
 func (c *command) toStdout() bool { return c.output == "" || c.output == "-" }
 
-// shownOn returns a writer of text to w, standard output. Formats for programs contain raw
-// names; on a terminal it makes them harmless.
+// shownOn returns a writer of text to w, standard output. Formats for programs contain raw names; on
+// a terminal the writer replaces unsafe characters.
 func (c *command) shownOn(w io.Writer) io.Writer {
 	if isTerminal(w) && !c.format.Binary {
 		return output.Terminal(w)
@@ -323,7 +322,7 @@ func (c *command) shownOn(w io.Writer) io.Writer {
 	return w
 }
 
-// screen is where text is shown: without a limit unless it goes to a terminal.
+// screen returns the width and colors of the output; without a limit unless it is a terminal.
 func (c *command) screen() terminal.Screen {
 	if !c.toStdout() {
 		return terminal.Screen{}
@@ -331,12 +330,12 @@ func (c *command) screen() terminal.Screen {
 	return terminal.Of(c.stdout, terminal.When(c.color), os.Getenv)
 }
 
-// emit calls write with the output of the command line.
+// emit calls write with the output that the command line names.
 func (c *command) emit(ctx context.Context, write func(io.Writer) error) error {
 	return c.emitTo(ctx, c.shownOn(c.stdout), write)
 }
 
-// emitTable is emit for text in colors, whose names are printable.
+// emitTable is emit for text that may have colors and whose names are already printable.
 func (c *command) emitTable(ctx context.Context, write func(io.Writer, terminal.Screen) error) error {
 	return c.emitTo(ctx, c.stdout, func(w io.Writer) error { return write(w, c.screen()) })
 }
@@ -360,7 +359,7 @@ func (c *command) emitTo(ctx context.Context, stdout io.Writer, write func(io.Wr
 	return writeFile(ctx, c.output, buffered)
 }
 
-// watchedWriter writes to w until ctx is done.
+// watchedWriter writes to w and fails once ctx is done.
 type watchedWriter struct {
 	ctx context.Context
 	w   io.Writer
@@ -386,7 +385,7 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// progress returns a progress, if there is a terminal.
+// progress returns a progress; nil unless standard error is a terminal.
 func (c *command) progress() *progress {
 	return &progress{w: c.stderr, on: isTerminal(c.stderr), started: time.Now()}
 }
@@ -400,10 +399,10 @@ type progress struct {
 	last    time.Time
 }
 
-// traces shows that n traces were read.
+// traces shows the number of traces read.
 func (p *progress) traces(n uint64) { p.show(fmt.Sprintf("%d traces read", n)) }
 
-// files returns what shows that some of all files were read.
+// files returns a function that shows how many of all files were read.
 func (p *progress) files(all int) func(file.Progress) {
 	return func(now file.Progress) {
 		p.show(fmt.Sprintf("%d of %d files read, %d MB", now.Files, all, now.Bytes/1e6))

@@ -15,7 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/file"
 )
 
-// printed returns what aggregate writes to standard output.
+// printed returns the standard output of aggregate.
 func printed(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -25,7 +25,7 @@ func printed(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// mainThread returns the streams that are taken of the main thread of a recording.
+// mainThread returns the streams that aggregate uses for the main thread of a recording.
 func mainThread(t *testing.T, name string) (main []file.ThreadEntry) {
 	t.Helper()
 	var all []file.ThreadEntry
@@ -35,11 +35,11 @@ func mainThread(t *testing.T, name string) (main []file.ThreadEntry) {
 	return slices.DeleteFunc(all, func(e file.ThreadEntry) bool { return !e.Main })
 }
 
-// reference is what an independent program found in a recording.
+// reference holds the results of an independent program for a recording.
 type reference struct {
 	Fixture string
 	Profile *referenceProfile
-	// Profiles are those of a trace, and Slices its events.
+	// Profiles counts the profiles of a trace, Slices its events.
 	Profiles []referenceProfile
 	Slices   *struct {
 		Threads []struct {
@@ -64,7 +64,7 @@ type referenceProfile struct {
 	} `json:"after_lastMean"`
 }
 
-// What the reference names where no function runs.
+// Names that the reference uses for time outside functions.
 const (
 	refRoot    = "(root)"
 	refIdle    = "(idle)"
@@ -72,8 +72,8 @@ const (
 	refGC      = "(garbage collector)"
 )
 
-// without returns the time of p that is no JavaScript, by what it is, and how much of anything
-// may be missing: of the functions only those with the most time are known.
+// without returns the time of p outside JavaScript by kind, and an upper bound for missing time,
+// because the reference lists only the functions with the most time.
 func (p *referenceProfile) without() (times map[string]float64, unknown float64) {
 	times = map[string]float64{}
 	for _, x := range p.Times.TopSelf {
@@ -89,10 +89,10 @@ func (p *referenceProfile) without() (times map[string]float64, unknown float64)
 	return times, unknown
 }
 
-// TestMainThreadsAreThoseOfReference compares the JavaScript time of the main thread of the
+// TestMainThreadsMatchReference compares the JavaScript time of the main thread of the
 // recordings in the folder that the environment variable FIXTURES names with what an independent
 // program found in them.
-func TestMainThreadsAreThoseOfReference(t *testing.T) {
+func TestMainThreadsMatchReference(t *testing.T) {
 	dir := os.Getenv("FIXTURES")
 	if dir == "" {
 		t.Skip("FIXTURES names no folder with recordings of other projects")
@@ -143,7 +143,7 @@ func (ref *reference) check(t *testing.T, name string) {
 				most = max(most, s.RootUs)
 			}
 		}
-		if most == 0 { // no page: the thread with the most work
+		if most == 0 { // without a page: the thread with the most work
 			for _, s := range ref.Slices.Threads {
 				most = max(most, s.RootUs)
 			}
@@ -160,7 +160,7 @@ func (ref *reference) check(t *testing.T, name string) {
 	}
 }
 
-// checkSpent compares what the time of a main thread went to with the reference.
+// checkSpent compares how a main thread spent its time with the reference.
 func checkSpent(t *testing.T, name string, got file.ThreadEntry, ref *referenceProfile) {
 	other, unknown := ref.without()
 	stackless := float64(got.Micros - got.JavaScript - got.Collecting - got.Program - got.Idle)
@@ -170,14 +170,14 @@ func checkSpent(t *testing.T, name string, got file.ThreadEntry, ref *referenceP
 	} {
 		want, ok := other[what]
 		if !ok && us <= unknown+1 {
-			want = us // too little to be among the first
+			want = us // too little to be listed
 		}
 		if math.Abs(us-want) > 1 {
 			t.Errorf("%s: got %v µs, want %v", what, us, want)
 		}
 		script -= want
 	}
-	if math.Abs(float64(got.JavaScript)-script) > 3 { // times of the reference are not whole
+	if math.Abs(float64(got.JavaScript)-script) > 3 { // the reference has fractions of microseconds
 		t.Errorf("JavaScript: got %d µs, want %v", got.JavaScript, script)
 	}
 	if got.Process != ref.Pid && ref.Pid != 0 || got.Thread != ref.Tid && ref.Tid != 0 {
@@ -188,7 +188,7 @@ func checkSpent(t *testing.T, name string, got file.ThreadEntry, ref *referenceP
 	}
 }
 
-// checkTop checks what the table for people begins with.
+// checkTop checks the first rows of the table for people.
 func checkTop(t *testing.T, name, want string) {
 	t.Helper()
 	first, _, _ := strings.Cut(printed(t, "-f", "top", name), "\n")
@@ -197,8 +197,8 @@ func checkTop(t *testing.T, name, want string) {
 	}
 }
 
-// The recordings of this project: what -f top says of the main thread is what the functions of
-// its export sum up to.
+// For the recordings of this project, -f top reports the sum over the functions of the main
+// thread's export.
 func TestMainThreadsOfOwnRecordings(t *testing.T) {
 	names, err := filepath.Glob("../../testdata/recordings/*.gz")
 	if err != nil || len(names) == 0 {

@@ -26,8 +26,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// storeOfChange makes a data directory with page views of two releases, and returns the response of the API
-// about them. In r2 hydrate takes longer, and slow devices are more.
+// storeOfChange creates a data directory with page views of two releases, and returns their
+// comparison from the API. In r2 hydrate takes longer and slow devices are more frequent.
 func storeOfChange(t *testing.T) (dir string, c query.Comparison, a, b query.Result) {
 	t.Helper()
 	dir = t.TempDir()
@@ -87,8 +87,8 @@ func storeOfChange(t *testing.T) (dir string, c query.Comparison, a, b query.Res
 	return dir, c, a, b
 }
 
-// All places that show a comparison have the numbers of the API, with three digits. The dashboard is
-// tested in web/test. Budgets alone are written as SARIF, so no comparison is.
+// Every rendering of a comparison has the numbers of the API, with three digits. web/test covers the
+// dashboard. SARIF has only budgets, so it is not part of this test.
 func TestOneComparisonEverywhere(t *testing.T) {
 	dir, c, a, b := storeOfChange(t)
 	if c.Total.Mix == nil || c.Total.Shown.Value == c.Total.Measured.B-c.Total.Measured.A {
@@ -155,7 +155,7 @@ func TestOneComparisonEverywhere(t *testing.T) {
 	}
 }
 
-// toolChange is a change as agents get it.
+// toolChange is a change in a response to agents.
 type toolChange struct {
 	Name   string
 	Before float64                            `json:"before_ms"`
@@ -163,7 +163,7 @@ type toolChange struct {
 	Change struct{ Value, Low, High float64 } `json:"change_ms"`
 }
 
-// asked returns the changes that the tool compare of aggregate mcp tells, by name.
+// asked returns the changes in the response of aggregate mcp's compare tool, by name.
 func asked(t *testing.T, dir string) map[string]toolChange {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -194,7 +194,7 @@ func asked(t *testing.T, dir string) map[string]toolChange {
 
 var numberInText = regexp.MustCompile(`[+-]?\d+(?:\.\d+)?`)
 
-// shown reports whether a number of text is v, with or without its sign, rounded as [terminal.Number] does.
+// shown reports whether text contains v, with or without its sign, rounded as by [terminal.Number].
 func shown(text string, v float64) bool {
 	for _, found := range numberInText.FindAllString(text, -1) {
 		x, err := strconv.ParseFloat(found, 64)
@@ -205,7 +205,7 @@ func shown(text string, v float64) bool {
 	return false
 }
 
-// lineWith returns the first line with a text.
+// lineWith returns the first line that contains a text.
 func lineWith(t *testing.T, text, with string) string {
 	t.Helper()
 	for line := range strings.Lines(text) {

@@ -26,12 +26,11 @@ const reportCommand = "report"
 
 const reportUsage = `Usage: aggregate report [--release B --compare-release A] [flags]
 
-Says on one page what a release changed for real users, for those who review it: whether
-pages became slower, by how many milliseconds of a page view, which functions did, and
-which budgets are blown. Changes have intervals, and what is within noise is
-called so. Without --page it is about all pages, and lists those with the most time.
-Without releases it compares the newest one with the earlier one that has the most page
-views.
+Writes a one-page report for reviewers of a release: whether pages became slower for real
+users, by how many milliseconds per page view, which functions changed, and which budgets
+are blown. Changes have confidence intervals and are marked if they are not significant.
+Without --page the report covers all pages and lists the ones with the most time. Without
+releases it compares the newest one with the earlier one that has the most page views.
 
 Examples:
 
@@ -50,7 +49,7 @@ type reporting struct {
 	lab         bool
 }
 
-// reportFlags are the flags of aggregate that a report has, too.
+// reportFlags are the flags that a report shares with aggregate.
 func reportFlags() []string {
 	return append([]string{"page", "feature", "release", "label", "since", "until", "output", "data", "addr", "token-file", "ca", "site", "budgets", "owners", "min-views", "compare-method"}, selectionFlags[:]...)
 }
@@ -68,11 +67,11 @@ func (c *command) reportProgram(r *reporting) *commandline.Program {
 	_ = fs.SetAnnotation("format", commandline.Values, []string{"markdown", "json"})
 	fs.IntVar(&r.pages, "pages", 10, "pages to compare separately, up to 100")
 	fs.IntVar(&r.rows, "rows", 20, "functions to list, up to 200")
-	fs.StringVar(&r.dashboard, "dashboard", "", "`URL` of the dashboard, for links (default that of --addr)")
+	fs.StringVar(&r.dashboard, "dashboard", "", "`URL` of the dashboard, for links (default: the daemon at --addr)")
 	fs.BoolVar(&r.lab, "lab", false, "compare page views of aggregate capture with those of users: which functions only users run, and which take longer for users")
-	return &commandline.Program{Name: "aggregate " + reportCommand, Summary: "say on one page what a release changed", Usage: reportUsage,
+	return &commandline.Program{Name: "aggregate " + reportCommand, Summary: "write a one-page report of what a release changed", Usage: reportUsage,
 		Sections: []commandline.Section{{Flags: fs}},
-		Notes:    "Exit status: 0; 1 if something went wrong; 2 for a wrong command line; 3 if a budget of --budgets is\nblown. A side without page views, or with too few, is said and is no failure."}
+		Notes:    "Exit status: 0 on success; 1 for an error; 2 for a wrong command line; 3 if a budget of --budgets is\nblown. A side without page views, or with too few, is reported and does not change the status."}
 }
 
 func (r *reporting) check() error {
@@ -81,11 +80,11 @@ func (r *reporting) check() error {
 		value, max int
 	}{{"pages", r.pages, 100}, {"rows", r.rows, 200}} {
 		if x.value < 1 || x.value > x.max {
-			return fmt.Errorf("--%s %d: a number from 1 to %d", x.flag, x.value, x.max)
+			return fmt.Errorf("--%s %d: must be from 1 to %d", x.flag, x.value, x.max)
 		}
 	}
 	if u, err := url.Parse(r.dashboard); r.dashboard != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
-		return fmt.Errorf("--dashboard %s: it is not a URL such as https://profiles.example.com:8419", r.dashboard)
+		return fmt.Errorf("--dashboard %s: must be a URL such as https://profiles.example.com:8419", r.dashboard)
 	}
 	return nil
 }
@@ -132,15 +131,14 @@ func (c *command) checkReport(fs *pflag.FlagSet, r *reporting) error {
 	return c.comparing.check(fs, c.selection, c.times)
 }
 
-// labViews is how many page views each side needs: nobody makes a hundred visits in
-// a lab.
+// labViews is how many page views each side needs: a lab rarely records a hundred visits.
 const labViews = 5
 
-// labSides makes the comparison one of users and lab, by environment.
+// labSides sets both sides of the comparison, users and lab, by environment.
 func (c *command) labSides(fs *pflag.FlagSet) error {
 	for _, flag := range selectionFlags {
 		if fs.Changed(flag) {
-			return fmt.Errorf("--%s does not go with --lab, which says itself what is compared", flag)
+			return fmt.Errorf("--%s does not go with --lab, which chooses both sides itself", flag)
 		}
 	}
 	c.labels = append(c.labels, "environment="+capture.Environment)
@@ -207,7 +205,7 @@ func (c *command) report(ctx context.Context, r *reporting) (err error) {
 	return nil
 }
 
-// sideTitle names a side, by its release where it has one.
+// sideTitle names a side, by its release if it has one.
 func sideTitle(s selection.Selection, release string) string {
 	if release != "" {
 		return "release " + release

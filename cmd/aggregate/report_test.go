@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestReport writes a report of a store: of a release that is there alone, and with a budget that is blown.
+// TestReport writes reports of a store with a single release, and with a blown budget.
 func TestReport(t *testing.T) {
 	dir := storeOfRelease(t)
 	budgets := filepath.Join(t.TempDir(), "budgets.yaml")
@@ -36,8 +36,8 @@ func TestReport(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"--compare-release a x": `unexpected argument "x"`, "--compare-release a --format pprof": "known are markdown, json",
-		"--compare-release a --pages 0": "--pages 0: a number from 1 to 100", "--compare-release a --dashboard d": "it is not a URL such as", "--stats": "unknown flag: --stats",
-		"--compare-release a --min-views 1": "two at least", "--compare-release a --addr h:1": "use one of them",
+		"--compare-release a --pages 0": "--pages 0: must be from 1 to 100", "--compare-release a --dashboard d": "must be a URL such as", "--stats": "unknown flag: --stats",
+		"--compare-release a --min-views 1": "must be at least 2", "--compare-release a --addr h:1": "use one of them",
 	} {
 		if err := ask(strings.Fields(args)...); exitCode(err) != 2 || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", args, err, want)

@@ -16,11 +16,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/hostile"
 )
 
-// runMain names a variable of the environment with which the test program is aggregate. It has
-// the arguments.
+// runMain is an environment variable with arguments. If it is set, the test binary runs aggregate
+// with them.
 const runMain = "FIELDTRIE_TEST_AGGREGATE"
 
-// The first signal ends aggregate, whatever it is at, and no unfinished file is left.
+// The first signal ends aggregate at any point, and leaves no unfinished file.
 func TestSignals(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("has no such signals")
@@ -55,12 +55,12 @@ func TestSignals(t *testing.T) {
 			_ = exec.Command("mkfifo", filepath.Join(dir, "fifo")).Run()
 			cmd := exec.Command(self)
 			cmd.Env = append(os.Environ(), runMain+"="+c.args)
-			stdin, err := cmd.StdinPipe() // stays open, and empty
+			stdin, err := cmd.StdinPipe() // stays open and empty
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer func() { _ = stdin.Close() }()
-			stdout, err := cmd.StdoutPipe() // nobody reads it
+			stdout, err := cmd.StdoutPipe() // without a reader
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestSignals(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Second) // to be in the middle
+			time.Sleep(time.Second) // until work is in progress
 			if err := cmd.Process.Signal(c.signal); err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestSignals(t *testing.T) {
 				if !ok || x.ExitCode() != c.status {
 					t.Errorf("ended with %v, want status %d: %s", err, c.status, &complaints)
 				}
-			case <-time.After(30 * time.Second): // a second is what it takes, but on a busy machine
+			case <-time.After(30 * time.Second): // takes about 1 s, more on a busy machine
 				_ = cmd.Process.Kill()
 				t.Error("goes on")
 			}

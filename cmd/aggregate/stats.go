@@ -49,7 +49,7 @@ func (c *command) printReport(ctx context.Context) (err error) {
 
 // writePage writes the report of one page as a table.
 func (c *command) writePage(w io.Writer, screen terminal.Screen, p *query.PageReport) error {
-	fmt.Fprintln(w, screen.Wrap(fmt.Sprintf("%s: %d page views profiled, standing for %.0f (%.0f to %.0f)", output.Printable(p.Page), p.Views, p.Population.Value, p.Population.Low, p.Population.High), 0))
+	fmt.Fprintln(w, screen.Wrap(fmt.Sprintf("%s: %d page views profiled, representing %.0f (%.0f to %.0f)", output.Printable(p.Page), p.Views, p.Population.Value, p.Population.Low, p.Population.High), 0))
 	if len(p.Coverage) > 0 {
 		var parts []string
 		for _, reason := range reasonsOf(p.Coverage) {
@@ -58,7 +58,7 @@ func (c *command) writePage(w io.Writer, screen terminal.Screen, p *query.PageRe
 		fmt.Fprintln(w, screen.Wrap("not profiled: "+output.Printable(strings.Join(parts, ", ")), 0))
 	}
 	if p.Folded > 0 {
-		fmt.Fprintf(w, "%d page views had labels too many to be kept, and are counted as (other)\n", p.Folded)
+		fmt.Fprintf(w, "%d page views exceeded the label limit and are counted as (other)\n", p.Folded)
 	}
 	fmt.Fprintln(w)
 	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "MS PER PAGE VIEW", Least: 16}, {Title: "VIEWS", Right: true}, {Title: "MEAN", Right: true}, {Drop: 1},
@@ -79,18 +79,18 @@ func (c *command) writePage(w io.Writer, screen terminal.Screen, p *query.PageRe
 		return err
 	}
 	if p.Own > 0 {
-		fmt.Fprintf(w, "profiling itself took %s ms per page view (not included above)\n", terminal.Number(p.Own))
+		fmt.Fprintf(w, "profiling took %s ms per page view (not included above)\n", terminal.Number(p.Own))
 	}
 	if output.Lacks(p.Time.Mean.Value, p.Scaled, p.Unsampled) {
-		fmt.Fprintln(w, screen.Wrap(fmt.Sprintf("samples are missing, and %.1f %% of the time is in none of these: with them, the mean is likely %s %s",
+		fmt.Fprintln(w, screen.Wrap(fmt.Sprintf("the browser dropped %.1f %% of the samples; the corrected mean is likely %s %s",
 			100*p.Unsampled, terminal.Number(p.Scaled), bounds(screen, &query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh})), 0))
 	}
 	if f := p.Time.Few; f != nil {
-		fmt.Fprintln(w, screen.Wrap(fmt.Sprintf("%d of the page views have %.0f %% of the time: the mean says more of them than of the others, so go by P50 and P75", f.Views, 100*f.Share), 0))
+		fmt.Fprintln(w, screen.Wrap(fmt.Sprintf("%d page views account for %.0f %% of the time and dominate the mean; use P50 and P75 instead", f.Views, 100*f.Share), 0))
 	}
 	fmt.Fprintln(w)
 	if len(p.Functions) == 0 {
-		_, err := fmt.Fprintln(w, "functions are kept for all of a page, or one release of it")
+		_, err := fmt.Fprintln(w, "functions are only available for a whole page or one of its releases")
 		return err
 	}
 	return c.writeFunctions(w, screen, p)

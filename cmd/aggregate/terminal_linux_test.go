@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 )
 
-// openTerminal returns both ends of a terminal: what shows, and what a program writes to.
+// openTerminal returns both ends of a pseudo-terminal: the screen and the end a program writes to.
 func openTerminal(t *testing.T) (screen, program *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -37,7 +37,7 @@ func openTerminal(t *testing.T) (screen, program *os.File) {
 	return screen, program
 }
 
-// What is not for people is not written to a terminal.
+// Binary formats are not written to a terminal.
 func TestBinaryOnTerminal(t *testing.T) {
 	for _, format := range []string{"pprof", "trie", "otlp", "html"} {
 		_, program := openTerminal(t)
@@ -48,7 +48,7 @@ func TestBinaryOnTerminal(t *testing.T) {
 	}
 }
 
-// Formats for programs have names as they are, but on a terminal.
+// Formats for programs have raw names, except on a terminal.
 func TestFormatsOnTerminal(t *testing.T) {
 	data, err := encode.EncodeTrace(hostileTrace(0))
 	if err != nil {
@@ -71,8 +71,8 @@ func TestFormatsOnTerminal(t *testing.T) {
 			if err := program.Close(); err != nil {
 				t.Fatal(err)
 			}
-			text := strings.ReplaceAll(<-shown, "\r\n", "\n") // which terminals make of line breaks
-			text = strings.ReplaceAll(text, "        ", "")   // and of tabs
+			text := strings.ReplaceAll(<-shown, "\r\n", "\n") // the terminal's line breaks
+			text = strings.ReplaceAll(text, "        ", "")   // and its tabs
 			if err != nil || len(text) < 100 {
 				t.Fatalf("wrote %d bytes, %v", len(text), err)
 			}

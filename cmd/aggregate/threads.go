@@ -15,10 +15,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/file"
 )
 
-// allThreads is the value of --thread that takes all of them.
+// allThreads is the value of --thread that selects all threads.
 const allThreads = "all"
 
-// threadNames returns the threads that are named by --thread; none stand for all.
+// threadNames returns the threads that --thread names; nil for all.
 func (c *command) threadNames() []string {
 	if slices.Contains(c.threads, allThreads) {
 		return nil
@@ -26,8 +26,8 @@ func (c *command) threadNames() []string {
 	return c.threads
 }
 
-// shownOf returns what is shown of files: the threads that were asked for, or else the main thread
-// of each recording. Exports, whose threads are not told apart, have all of them.
+// shownOf returns the part of files to show: the threads of --thread, or by default the main thread
+// of each recording. Exports do not distinguish threads and are shown completely.
 func (c *command) shownOf(m file.Merged) file.Merged {
 	if !c.pick.Apart {
 		return m
@@ -40,7 +40,7 @@ func (c *command) shownOf(m file.Merged) file.Merged {
 		switch {
 		case len(c.threads) == 0:
 			return t.Main
-		case c.threadNames() == nil: // as in exports
+		case c.threadNames() == nil: // no selection of threads, or exports
 			return t.Sampled || !sampled[t.Recording]
 		}
 		return true
@@ -80,7 +80,7 @@ func (c *command) printThreads(ctx context.Context) error {
 		})
 	}
 	if len(entries) == 0 {
-		return errors.New("no threads in these files")
+		return errors.New("these files have no threads")
 	}
 	return c.emitTable(ctx, func(w io.Writer, s terminal.Screen) error { return writeThreads(w, s, entries) })
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// printsTop reports whether the functions of a store are printed, as of a page view.
+// printsTop reports whether the command prints stored functions with their time per page view.
 func (c *command) printsTop() bool {
 	return c.format.Name == "top" && len(c.files) == 0 && !c.comparing.given && c.callers == "" && c.callees == "" && c.perView()
 }
 
-// perView reports whether tables for people have times of a page view: recordings in files are none.
+// perView reports whether tables for people have times per page view. Recordings are not page views.
 func (c *command) perView() bool { return len(c.files) == 0 && c.diff == "" && !c.total }
 
-// printTop prints the functions with the most time of a page view.
+// printTop prints the functions with the most time per page view.
 func (c *command) printTop(ctx context.Context) (err error) {
 	src, done, err := c.source()
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *command) printTop(ctx context.Context) (err error) {
 		return c.nothingFound(ctx, src)
 	}
 	whole, err := c.wholePoint(ctx, src)
-	if err != nil { // which other labels than those of rollups have not
+	if err != nil { // missing if a label of the selection is not in rollups
 		whole = query.Point{}
 	}
 	err = c.emitTable(ctx, func(w io.Writer, s terminal.Screen) error { return writeTop(w, s, &top, whole.People) })
@@ -48,7 +48,7 @@ func (c *command) printTop(ctx context.Context) (err error) {
 	return nil
 }
 
-// top asks for the functions; where the modules of the command line name them, of a profile.
+// top queries the functions; with --wasm, it takes them from a merged profile instead.
 func (c *command) top(ctx context.Context, src query.Source) (query.Top, error) {
 	q := query.TopQuery{Selection: c.selection, Limit: max(c.rows, 0)}
 	if c.pick.Rename == nil {
@@ -65,7 +65,7 @@ func (c *command) top(ctx context.Context, src query.Source) (query.Top, error) 
 	return top, nil
 }
 
-// writeTop writes functions as a table, in ms of a page view.
+// writeTop writes functions as a table, in ms per page view.
 func writeTop(w io.Writer, s terminal.Screen, top *query.Top, people *query.PeoplesTime) error {
 	views := float64(max(top.Views, 1))
 	ms := func(us int64) float64 { return float64(us) / 1000 / views }
@@ -74,7 +74,7 @@ func writeTop(w io.Writer, s terminal.Screen, top *query.Top, people *query.Peop
 	fmt.Fprintf(w, "%s; per page view %s ms of JavaScript%s,\n%s ms without a stack (%s ms of that idle), %.1f %% not sampled\n",
 		output.MadeOf(c), terminal.Number(all), output.Script(top.Own, terminal.Number(ms(top.Own))), terminal.Number(ms(top.Stackless)), terminal.Number(ms(top.Idle)), 100*c.UnsampledShare(top.Self))
 	if top.Truncated > 0 {
-		fmt.Fprintf(w, "%d samples have a stack that the browser cut off at %d frames\n", top.Truncated, trie.MaxStackDepth)
+		fmt.Fprintf(w, "the browser truncated the stacks of %d samples at %d frames\n", top.Truncated, trie.MaxStackDepth)
 	}
 	fmt.Fprintln(w)
 	right := func(title string, drop int) terminal.Column {
@@ -99,7 +99,7 @@ func writeTop(w io.Writer, s terminal.Screen, top *query.Top, people *query.Peop
 	return err
 }
 
-// bounds returns the interval of an estimate; without one, low and high are 0.
+// bounds formats the interval of an estimate; low and high are 0 if there is none.
 func bounds(s terminal.Screen, e *query.Estimate) string {
 	if e.Low == 0 && e.High == 0 {
 		return ""

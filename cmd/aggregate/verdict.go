@@ -21,18 +21,18 @@ const verdictCommand = "verdict"
 
 const verdictUsage = `Usage: aggregate verdict [--release B --compare-release A] --concurrent [flags]
 
-Says whether a release may go on to more users, for tools that roll it out in steps:
+Decides whether a rollout can continue, for tools that roll out a release in steps:
 
-  pass      a change of --limit is ruled out, and nothing is worse by more than noise
-  marginal  something is worse by more than noise, but by less than its limit
-  fail      the page or a Web Vital is worse by more than noise, and by more than its limit
-  not yet   there are too few page views: how many are missing, and about how long that
-            takes, or what to do if they cannot come
+  pass      a change of --limit is ruled out, and nothing is significantly worse
+  marginal  something is significantly worse, but by less than its limit
+  fail      the page or a Web Vital is significantly worse, and by more than its limit
+  not yet   there are too few page views; the output has the missing number and how long it
+            takes, or an alternative if traffic is too low
 
 Without releases it compares the newest one with the earlier one that has the most page
-views. With --concurrent only hours in which both releases ran are compared, so that neither the
-time of the day nor what happened on a day is taken for a change. Hours with few page views are
-pooled. Without --since they are those of the last 14 days.
+views. --concurrent compares only hours in which both releases ran, so that neither the
+time of day nor events of a single day look like a change. Hours with few page views are
+pooled. The default time range is the last 14 days.
 
 Examples:
 
@@ -48,7 +48,7 @@ type deciding struct {
 	limits                  verdict.Limits
 }
 
-// verdictFlags are the flags of aggregate that a verdict has, too.
+// verdictFlags are the flags that a verdict shares with aggregate.
 func verdictFlags() []string {
 	return append([]string{"page", "feature", "release", "label", "since", "until", "output", "data", "addr", "token-file", "ca", "site", "min-views", "compare-method", "concurrent"}, selectionFlags[:]...)
 }
@@ -64,20 +64,20 @@ func (c *command) verdictProgram(d *deciding) *commandline.Program {
 	}
 	fs.StringVarP(&c.formatName, "format", "f", "text", "`FORMAT` to write: text or json")
 	_ = fs.SetAnnotation("format", commandline.Values, []string{"text", "json"})
-	fs.StringVar(&d.limit, "limit", "5%", "most `CHANGE` of the JavaScript of a page view")
-	fs.StringVar(&d.vitals, "vital-limit", "10%", "most `CHANGE` of the 75th percentile of a Web Vital, with one --page")
-	fs.StringVar(&d.function, "function-limit", "1%", "a function that is slower by so much of a page view is marginal")
-	return &commandline.Program{Name: "aggregate " + verdictCommand, Summary: "say whether a release may go on to more users", Usage: verdictUsage,
+	fs.StringVar(&d.limit, "limit", "5%", "largest acceptable `CHANGE` of the JavaScript time per page view")
+	fs.StringVar(&d.vitals, "vital-limit", "10%", "largest acceptable `CHANGE` of the 75th percentile of a Web Vital, with one --page")
+	fs.StringVar(&d.function, "function-limit", "1%", "a function that is slower by this share of a page view is marginal")
+	return &commandline.Program{Name: "aggregate " + verdictCommand, Summary: "decide whether a rollout can continue", Usage: verdictUsage,
 		Sections: []commandline.Section{{Flags: fs}},
-		Notes:    "Exit status: 0 pass; 1 if something went wrong; 2 for a wrong command line; 3 fail; 4 marginal;\n5 not yet. Who asks again and again until it fails sees chance fail sooner or later: the interval\nof the page is that of 99 %, for one look."}
+		Notes:    "Exit status: 0 pass; 1 for an error; 2 for a wrong command line; 3 fail; 4 marginal;\n5 not yet. Repeated checks fail by chance sooner or later: the 99 % interval of the page holds for\none check."}
 }
 
-// verdictError says that a verdict is not pass.
+// verdictError reports a verdict other than pass.
 type verdictError struct{ verdict.Word }
 
 func (e verdictError) Error() string { return "verdict: " + string(e.Word) }
 
-// exitCode returns the status that tools see.
+// exitCode returns the exit status of a verdict.
 func (e verdictError) exitCode() int {
 	return map[verdict.Word]int{verdict.Fail: 3, verdict.Marginal: 4, verdict.NotYet: 5}[e.Word]
 }
@@ -126,7 +126,7 @@ func (c *command) checkVerdict(fs *pflag.FlagSet, d *deciding) error {
 	return c.comparing.check(fs, c.selection, c.times)
 }
 
-// decided is what a verdict writes as JSON.
+// decided is the JSON output of a verdict.
 type decided struct {
 	verdict.Verdict
 	Comparison query.Comparison `json:"comparison"`

@@ -86,7 +86,7 @@ func TestVerdict(t *testing.T) {
 	for args, want := range map[string]string{
 		"--compare-release a x": `unexpected argument "x"`, "--compare-release a --format pprof": "known are text, json",
 		"--compare-release a --limit 5": `--limit "5" is not a percentage above 0 such as 5%`, "--compare-release a --vital-limit -1%": "is not a percentage",
-		"--compare-release a --min-views 1": "two at least",
+		"--compare-release a --min-views 1": "must be at least 2",
 	} {
 		if err := ask(dir, strings.Fields(args)...); exitCode(err) != 2 || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", args, err, want)

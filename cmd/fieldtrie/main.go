@@ -1,5 +1,5 @@
-// Command fieldtrie runs the programs of Fieldtrie by one name that nobody else has: "fieldtrie ingest" is
-// ingest, and so on. The programs lie beside it, or in ../lib/fieldtrie.
+// Command fieldtrie runs the programs of Fieldtrie under one unique name: "fieldtrie ingest" runs
+// ingest, and so on. The programs are in its own folder or in ../lib/fieldtrie.
 package main
 
 import (
@@ -20,12 +20,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/spelling"
 )
 
-const usage = `Usage: fieldtrie ingest    [flags]              the daemon: receive, store, answer, dashboard
-       fieldtrie aggregate [flags] [FILE...]    ask: profiles, comparisons, files of profilers
+const usage = `Usage: fieldtrie ingest    [flags]              the daemon: collector, store, API, dashboard
+       fieldtrie aggregate [flags] [FILE...]    query profiles and comparisons; read profile files
        fieldtrie upload    [flags] DIR...       send the names of functions after a build
 
-Each runs the program of that name, which also works by itself. Their help and the documentation
-leave out the first word: "aggregate --list pages" is "fieldtrie aggregate --list pages".
+Each command runs the program of that name, which also works on its own. Help texts and the
+documentation omit the first word: "aggregate --list pages" is "fieldtrie aggregate --list pages".
 
 Examples:
 
@@ -35,15 +35,15 @@ Examples:
 
   fieldtrie ingest --help`
 
-const notes = `Exit status: that of the program; 2 if there is none of that name.`
+const notes = `Exit status: the status of the program; 2 for an unknown program.`
 
-// programs are the programs that it runs.
+// programs returns the programs that fieldtrie runs.
 func programs() []string { return []string{"ingest", "aggregate", "upload"} }
 
 func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// execute runs a program, or answers what is asked of fieldtrie itself, and returns the exit status. Where the
-// system can, the program takes the place of this one and nothing is returned.
+// execute runs a program, or handles flags of fieldtrie itself, and returns the exit status. On Unix
+// the program replaces this process and execute does not return.
 func execute(args []string, stdout, stderr io.Writer) int {
 	code, err := run(args, stdout)
 	if err != nil {
@@ -52,7 +52,7 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
-// wrongUsage is the exit status for a wrong command line, as of the programs.
+// wrongUsage is the exit status for a wrong command line, the same as in the programs.
 const wrongUsage = 2
 
 func run(args []string, stdout io.Writer) (code int, err error) {
@@ -69,9 +69,9 @@ func run(args []string, stdout io.Writer) (code int, err error) {
 	case errors.Is(err, pflag.ErrHelp):
 		err = p.WriteHelp(stdout)
 	case err != nil:
-		return wrongUsage, fmt.Errorf("%w; flags of a program stand behind its name: fieldtrie aggregate %s", err, args[0])
+		return wrongUsage, fmt.Errorf("%w; flags of a program follow its name: fieldtrie aggregate %s", err, args[0])
 	case asked.Completion != "":
-		// The programs have their own completions, so here the first word is all.
+		// The programs have their own completions, so only the first word is completed here.
 		all := []*commandline.Program{&p}
 		for _, name := range programs() {
 			all = append(all, &commandline.Program{Name: p.Name + " " + name})
@@ -80,7 +80,7 @@ func run(args []string, stdout io.Writer) (code int, err error) {
 	case asked.Any():
 		err = asked.Answer(stdout, &p)
 	default:
-		return wrongUsage, fmt.Errorf("say which program: %s; see fieldtrie --help", strings.Join(programs(), ", "))
+		return wrongUsage, fmt.Errorf("name a program: %s; see fieldtrie --help", strings.Join(programs(), ", "))
 	}
 	if err != nil {
 		return 1, err
@@ -104,8 +104,8 @@ func start(name string, args []string) (code int, err error) {
 	return replace(path, args)
 }
 
-// find returns where a program is. A package has it in a directory of its own, so that is looked at first: beside
-// fieldtrie there may be a program of somebody else with such a name.
+// find returns the path of a program. It looks in the private directory of a package first, because
+// fieldtrie's folder may have an unrelated program with the same name.
 func find(name string) (string, error) {
 	own, err := os.Executable()
 	if err != nil { // a system without /proc

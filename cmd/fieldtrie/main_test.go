@@ -11,7 +11,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"fieldtrie": main})
 }
 
-// TestScripts installs the program beside some that stand for those that it runs.
+// TestScripts installs fieldtrie together with stand-ins for the programs that it runs.
 func TestScripts(t *testing.T) {
 	own, err := os.Executable()
 	if err != nil {

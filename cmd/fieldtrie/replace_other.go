@@ -10,9 +10,9 @@ import (
 	"os/signal"
 )
 
-// replace runs a program and returns its exit status, since one process can not become another here.
+// replace runs a program and returns its exit status, because this system cannot replace a process.
 func replace(path string, args []string) (code int, err error) {
-	signal.Ignore(os.Interrupt) // the program gets it, too, and ends as it wants
+	signal.Ignore(os.Interrupt) // the program also receives it and decides how to end
 	cmd := exec.Command(path, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err = cmd.Run()

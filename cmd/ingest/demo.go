@@ -19,18 +19,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
-// demoOptions are about what --demo adds to a daemon: a shop whose visits are stored before it starts, in a new directory, and a
-// page that profiles itself.
+// demoOptions configures --demo, which adds to a daemon a shop with stored visits, in a new
+// directory, and a page that profiles itself.
 type demoOptions struct {
 	on    bool
-	views int  // page views of the shop; 0: there is no shop
-	ends  bool // the daemon ends when all is said
+	views int  // page views of the shop; 0 for no shop
+	ends  bool // the daemon exits after printing the demo's text
 }
 
-// shop reports whether there is one.
+// shop reports whether the demo has a shop.
 func (o demoOptions) shop() bool { return o.on && o.views > 0 }
 
-// says returns what the dashboard says of the shop; nothing without one.
+// says returns the dashboard's description of the shop; empty without a shop.
 func (o demoOptions) says() string {
 	if !o.shop() {
 		return ""
@@ -38,7 +38,8 @@ func (o demoOptions) says() string {
 	return demo.Summary
 }
 
-// serveDemo runs a daemon with the demo. By default it listens on this machine alone, and leaves no data behind.
+// serveDemo runs a daemon with the demo. By default it listens on local addresses only and removes its
+// data at the end.
 func (c *config) serveDemo(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if c.origin["data"] == "" {
 		dir, err := os.MkdirTemp("", "fieldtrie-demo-")
@@ -65,13 +66,14 @@ func (c *config) serveDemo(ctx context.Context, stdout, stderr io.Writer) (err e
 		}
 	}
 	level := slog.LevelInfo
-	if isTerminal(stderr) { // people read what the demo says
+	if isTerminal(stderr) { // log warnings only, so that the demo's text is readable
 		level = slog.LevelWarn
 	}
 	return c.serve(ctx, c.logger(stderr, level), stdout)
 }
 
-// localAddr returns an address of this machine alone with the port of another, or with a free one if that is taken.
+// localAddr returns a local address with the port of another address, or with a free port if that is
+// taken.
 func localAddr(of string) string {
 	_, port, _ := net.SplitHostPort(of)
 	addr := net.JoinHostPort("127.0.0.1", port)
@@ -79,21 +81,21 @@ func localAddr(of string) string {
 	if err != nil {
 		return "127.0.0.1:0"
 	}
-	_ = ln.Close() // it was open for a moment
+	_ = ln.Close() // it only tested the port
 	return addr
 }
 
-// fillDemo stores the visits of the shop in the data directory, which has to be new or empty.
+// fillDemo stores the visits of the shop in the data directory, which must be new or empty.
 func (c *config) fillDemo(ctx context.Context, stdout io.Writer) error {
 	dir, onDisk := shared.Folder(c.data)
 	if !onDisk {
-		return fmt.Errorf("--data %s: the visits of the shop need a directory", c.data)
+		return fmt.Errorf("--data %s: the demo's shop needs a local directory", c.data)
 	}
 	switch entries, err := os.ReadDir(dir); {
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	case len(entries) > 0:
-		return fmt.Errorf("--data %s has something in it, and visits that never were do not belong there: use a new directory or no --data; or --demo-views 0, for the page at /demo/ alone", dir)
+		return fmt.Errorf("--data %s is not empty, and demo visits must not be mixed with real data: use a new directory, omit --data, or add --demo-views 0 to serve only the page at /demo/", dir)
 	}
 	fmt.Fprintf(stdout, "Demo: replaying a week of visits of a small shop into %s …\n", dir)
 	p := newProgress(stdout, "")
@@ -104,17 +106,17 @@ func (c *config) fillDemo(ctx context.Context, stdout io.Writer) error {
 		}
 	}}
 	if err := demo.Fill(ctx, dir, o); err != nil {
-		return errors.Join(err, os.RemoveAll(dir)) // a part of it would look like all
+		return errors.Join(err, os.RemoveAll(dir)) // incomplete data would look complete
 	}
 	p.clear()
 	fmt.Fprintf(stdout, "%d page views of 5 pages in 3 releases, stored in %.0f s.\n\n", c.demo.views, time.Since(p.started).Seconds())
 	return nil
 }
 
-// tellDemo prints what to look at. It calls end if the demo should exit then.
+// tellDemo prints the changes and links of the demo. It then calls end if the demo should exit.
 func (s *serving) tellDemo(ctx context.Context, stdout io.Writer, end context.CancelFunc) {
 	if s.config.demo.shop() {
-		self, _ := os.Executable() // without it, the program is where the shell looks
+		self, _ := os.Executable() // on an error, the program is in PATH
 		err := demo.Tell(ctx, stdout, s.source, s.private.url(), filepath.Dir(self), time.Now())
 		switch {
 		case ctx.Err() != nil:
@@ -130,8 +132,8 @@ func (s *serving) tellDemo(ctx context.Context, stdout io.Writer, end context.Ca
 	}
 }
 
-// addDemo adds the demo. Its page is on the private address, as it shows things, and loads
-// code of another party from the public one, which has the given URL.
+// addDemo adds the demo's page to the private address, because it displays data. It loads its
+// third-party code from the public address, which has the given URL.
 func addDemo(public, private *http.ServeMux, collector string) {
 	public.Handle("GET /demo/third-party.js", sdk.DemoThirdParty())
 	private.Handle("/demo/", sdk.Demo(collector))

@@ -11,12 +11,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 )
 
-// mainFlags are those that --help shows: with them a daemon serves a site. --help-all has all.
+// mainFlags are the flags in --help, enough to serve a site. --help-all shows all flags.
 func mainFlags() []string {
 	return []string{"config", "data", "listen", "query-listen", "allow-origin", "first-party", "trusted-proxies", "access", "retention", "max-disk", "demo", "check", "help-all"}
 }
 
-// sections are the flags, by what they are about, with their defaults set.
+// sections returns the flags by topic, with their defaults set.
 func (c *config) sections() []commandline.Section {
 	section := func(title string, add func(*pflag.FlagSet)) commandline.Section {
 		fs := pflag.NewFlagSet(title, pflag.ContinueOnError)
@@ -46,14 +46,14 @@ func (c *config) settingsFlags(fs *pflag.FlagSet) {
 }
 
 func (c *config) placeFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.data, "data", "fieldtrie-data", "`DIR` with the data, made if it is not there; or s3://BUCKET/PREFIX, which nodes share; see docs/storage.md")
+	fs.StringVar(&c.data, "data", "fieldtrie-data", "data `DIR`, created if missing; or s3://BUCKET/PREFIX, which nodes share; see docs/storage.md")
 	fs.StringVar(&c.listen, "listen", ":8418", "public `ADDR`, for browsers: HOST:PORT, :PORT, or unix:PATH for a proxy on this machine")
-	fs.StringVar(&c.publicURL, "public-url", "", "`URL` at which browsers reach the public address, such as https://profiles.example.com or https://www.example.com/p: the dashboard's first steps have it, and its path may stand before that of all requests (default that on this machine)")
+	fs.StringVar(&c.publicURL, "public-url", "", "`URL` at which browsers reach the public address, such as https://profiles.example.com or https://www.example.com/p: the dashboard's setup guide shows it, and its path may prefix all request paths (default: the local address)")
 	fs.StringVar(&c.queryListen, "query-listen", "127.0.0.1:8419", "private `ADDR`, for queries, health and metrics; unix:PATH is a socket")
 	fs.StringVar(&c.site, "site", "fieldtrie", "`NAME` of the site, which Grafana shows as the service")
 	fs.StringVar(&c.access, "access", "", "YAML `FILE` with the tokens and users that the private address asks for, and what each may have (default all may have all). SIGHUP reads it again")
 	fs.StringVar(&c.auditLog, "audit-log", "", "`FILE` for who asked for single views and backups, uploaded symbols or changed settings, as lines of JSON (default the log)")
-	fs.StringVar(&c.otlp, "otlp", "", "`URL` of an OpenTelemetry collector, such as http://127.0.0.1:4318, to which metrics and traces of the daemon itself are sent; headers and more by the variables OTEL_EXPORTER_OTLP_… (default none)")
+	fs.StringVar(&c.otlp, "otlp", "", "`URL` of an OpenTelemetry collector, such as http://127.0.0.1:4318, that receives the daemon's own metrics and traces; the variables OTEL_EXPORTER_OTLP_… set headers and other options (default none)")
 	fs.StringVar(&c.logFormat, "log-format", "text", "`FORMAT` of the log on standard error: text or json, an object a line")
 	fs.StringVar(&c.logLevel, "log-level", "info", "`LEVEL` from which on it has lines: debug, info, warn or error")
 	fs.StringVar(&c.publicCert, "public-tls-cert", "", "serve HTTPS on the public address, with the certificate in this PEM `FILE`; read again when it changes")
@@ -63,7 +63,7 @@ func (c *config) placeFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.demo.on, "demo", false, "try things out: store a week of visits of a small shop first, in a temporary directory or a new --data, and serve a page that profiles itself at /demo/ on the private address; see docs/demo.md")
 	fs.IntVar(&c.demo.views, "demo-views", demo.Views, "`NUMBER` of page views of the shop of --demo; 0 is the page at /demo/ alone, with whatever --data has")
 	fs.BoolVar(&c.demo.ends, "demo-ends", false, "end when all is said")
-	_ = fs.MarkHidden("demo-ends") // which fails where there is no such flag
+	_ = fs.MarkHidden("demo-ends") // it fails if the flag is missing
 	watched, err := watchdogPeriod(os.Getenv)
 	fs.BoolVar(&c.exitWhenStuck, "exit-when-stuck", err == nil && watched > 0, "if the store is stuck, exit immediately without closing the data, so that a service manager restarts the daemon; =false goes on and refuses traces (default true with $WATCHDOG_USEC, as by systemd's WatchdogSec)")
 }
@@ -97,7 +97,7 @@ func (c *config) meaningFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.watch, "watch", true, "look for changes of pages, features, functions and Web Vitals after each hour; see docs/changes.md")
 	fs.StringVar(&c.notify, "notify", "", "YAML `FILE` with notification channels for changes: webhooks, Slack, Alertmanager, e-mail, Grafana, GitHub; see docs/notifications.md")
 	fs.StringVar(&c.owners, "owners", "", "YAML `FILE` with the owners of code, for queries by owner, team and package; see docs/owners.md")
-	fs.StringVar(&c.sourceLink, "source-link", "", "`TEMPLATE` of URLs of sources, such as https://git.example.com/{repo}/blob/{release}/{file}#L{line}: answers as JSON have them")
+	fs.StringVar(&c.sourceLink, "source-link", "", "`TEMPLATE` of URLs of sources, such as https://git.example.com/{repo}/blob/{release}/{file}#L{line}: JSON responses include them")
 	c.symbols.Retention, c.symbols.MaxSize = 400*24*time.Hour, 2<<30
 	fs.Var((*ageValue)(&c.symbols.Retention), "symbols-retention", "delete the symbols of a build this `DURATION` after their last upload; 0 keeps them forever")
 	fs.Var((*sizeValue)(&c.symbols.MaxSize), "max-symbols", "maximum `SIZE` of all symbols; above it the oldest builds are deleted")
@@ -110,11 +110,11 @@ func (c *config) bucketFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.cache, "cache", "", "`DIR` of this machine for what questions have read of a bucket (default memory alone)")
 	c.cacheSize = 4 << 30
 	fs.Var((*sizeValue)(&c.cacheSize), "cache-size", "most that --cache may take, as a `SIZE`")
-	// For tests that kill machines as they roll up: with the times that are good for a bucket few live that long.
+	// For tests that kill machines during rollups, because few live as long as the defaults.
 	fs.DurationVar(&c.rollEvery, "roll-every", 0, "roll up this often at least")
 	fs.DurationVar(&c.takeOver, "take-over", 0, "with a bucket, take over the work of a machine that has been stopped for this long")
 	for _, name := range []string{"roll-every", "take-over"} {
-		_ = fs.MarkHidden(name) // which fails where there is no such flag
+		_ = fs.MarkHidden(name) // it fails if the flag is missing
 	}
 }
 

@@ -46,13 +46,13 @@ Examples:
 
 const notes = `Sizes are bytes or like 256KiB and 4MiB. Durations are like 90m, 24h and 7d.
 
-Exit status: 0; 1 if something went wrong, --check or --verify found a mistake, or the receiver
-of --test-notification did not take the message; 2 for a wrong command line or setting.`
+Exit status: 0 on success; 1 for an error, if --check or --verify found a mistake, or if the
+receiver rejected the message of --test-notification; 2 for a wrong command line or setting.`
 
 func main() { os.Exit(execute(&config{})) }
 
-// execute runs the program and returns its exit status. Something may go on behind it, when the
-// store is stuck.
+// execute runs the program and returns its exit status. Background work may still run when it returns,
+// if the store is stuck.
 func execute(c *config) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal kills the process

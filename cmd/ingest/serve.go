@@ -42,18 +42,18 @@ import (
 // if the process may have eight times as many files open.
 const maxPrivateConnections = 1024
 
-// serve runs the daemon until ctx is done. The steps stand in the order in which they have to be done.
+// serve runs the daemon until ctx is done. The order of the steps matters.
 func (c *config) serve(ctx context.Context, log *slog.Logger, stdout io.Writer) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	s := serving{config: c, log: log, registry: prometheus.NewRegistry()}
 	defer s.end()
 	for _, step := range []func(context.Context) error{
-		s.readFiles, // what is wrong with a file is said before anything is done
-		s.guard,     // whoever may ask is known before anybody can
-		s.tell,      // what is wrong with telemetry is said while nothing is open
-		s.listen,    // a port that is taken ends the program before it touches anything
-		s.open,      // from here on something may be written
+		s.readFiles, // report mistakes in files first
+		s.guard,     // set up access control before any request
+		s.tell,      // report mistakes in telemetry settings before anything is open
+		s.listen,    // fail on a port in use before any change to the data
+		s.open,      // writes are possible from here on
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -71,7 +71,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, stdout io.Writer) 
 		d.start(s.kept.socket, s.private.watched(private, private, s.telemetry), connections.Share(maxPrivateConnections, 8))
 	}
 	if len(c.unknown) > 0 {
-		log.Warn("variables of the environment that are no settings", "names", c.unknown)
+		log.Warn("unknown environment variables", "names", c.unknown)
 	}
 	log.Info("listening", "public", s.public.Addr().String(), "private", s.private.Addr().String(), "data", c.data)
 	if c.demo.on {
@@ -80,30 +80,30 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, stdout io.Writer) 
 	return d.run(ctx) // which closes the store
 }
 
-// serving is what a daemon is made of. Each step of [config.serve] adds to it.
+// serving holds the parts of a daemon. Each step of [config.serve] adds some.
 type serving struct {
 	config    *config
 	log       *slog.Logger
 	registry  *prometheus.Registry
 	telemetry *telemetry.Sender // nil without --otlp
-	ends      []func()          // what is done at the end, the last one first
+	ends      []func()          // run at the end, the last one first
 
 	options     collect.Options
 	budgets     *budget.File
 	notify      *notify.File
-	owners      atomic.Pointer[owner.Rules]  // nil: the default ones
+	owners      atomic.Pointer[owner.Rules]  // nil for the default rules
 	links       atomic.Pointer[naming.Links] // to sources
 	audit       *audit
 	private     *privateAddress
 	supervisor  *supervisor
 	hangUp      chan os.Signal
 	public      net.Listener
-	certificate *access.Certificate // of the public address; nil: no TLS
+	certificate *access.Certificate // of the public address; nil without TLS
 	kept        kept
 	reads       *prometheus.CounterVec
 	surplus     prometheus.Counter
 	collector   *collect.Collector
-	ownOrigin   string // of the demo, which may always send; empty without one
+	ownOrigin   string // of the demo, which may always send; empty without --demo
 	source      query.Local
 	board       *budget.Board
 	watcher     *watching.Watcher // nil with --watch=false
@@ -139,7 +139,7 @@ func (s *serving) readFiles(context.Context) (err error) {
 	return err
 }
 
-// guard prepares the private address, and what is told to others about the daemon.
+// guard prepares the private address, and the notifications of the service manager.
 func (s *serving) guard(context.Context) (err error) {
 	var file io.Closer
 	if s.audit, file, err = s.config.newAudit(s.log); err != nil {
@@ -153,14 +153,14 @@ func (s *serving) guard(context.Context) (err error) {
 		return err
 	}
 	if s.supervisor, err = findSupervisor(os.Getenv, s.log); err != nil {
-		s.log.Warn("the service manager is not told how the daemon is", "err", err)
+		s.log.Warn("notifying the service manager failed", "err", err)
 	}
 	s.hangUp = s.config.hangUps()
 	s.ends = append(s.ends, func() { signal.Stop(s.hangUp) })
 	return nil
 }
 
-// listen opens both addresses. Nobody is answered yet.
+// listen opens both addresses without accepting connections.
 func (s *serving) listen(context.Context) (err error) {
 	if s.public, err = listen(s.config.listen, s.certificate); err != nil {
 		return err
@@ -173,20 +173,20 @@ func (s *serving) listen(context.Context) (err error) {
 	return nil
 }
 
-// open opens what everything is kept in.
+// open opens the store and all other stored data.
 func (s *serving) open(ctx context.Context) (err error) {
 	s.kept, err = s.config.open(ctx, s.log)
 	return err
 }
 
-// register registers the metrics of what is there.
+// register registers the metrics of the parts opened so far.
 func (s *serving) register() {
 	s.reads, s.surplus = newReads(), newSurplus()
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		s.kept.node, s.reads, s.surplus, s.kept.symbols, newBuildInfo(commandline.ReadVersion()))
 }
 
-// tell begins to send metrics and traces of the daemon itself.
+// tell starts to send the daemon's own metrics and traces.
 func (s *serving) tell(ctx context.Context) (err error) {
 	if s.config.otlp == "" {
 		return nil
@@ -199,7 +199,7 @@ func (s *serving) tell(ctx context.Context) (err error) {
 	return nil
 }
 
-// receive makes what receives traces.
+// receive creates the collector.
 func (s *serving) receive(ctx context.Context) {
 	if s.config.demo.on {
 		s.ownOrigin = s.private.url()
@@ -214,7 +214,7 @@ func (s *serving) receive(ctx context.Context) {
 	s.registry.MustRegister(siteMetrics{s.collector})
 }
 
-// answer makes what answers queries.
+// answer creates the handlers of queries.
 func (s *serving) answer(ctx context.Context) {
 	named := query.Local{Reader: s.kept.node, Symbols: s.kept.symbols.names, Owners: s.owners.Load, Links: func() naming.Links { return *s.links.Load() }}
 	if s.config.watch {
@@ -232,7 +232,7 @@ func (s *serving) answer(ctx context.Context) {
 	s.gate = api.NewGate(api.GateOptions{Metrics: s.registry, Concurrent: s.config.heap.turns()})
 }
 
-// daemon returns the daemon, which serves nothing yet.
+// daemon returns the daemon, whose servers do not run yet.
 func (s *serving) daemon() *daemon {
 	c := s.config
 	settings := reload{s}
@@ -242,7 +242,7 @@ func (s *serving) daemon() *daemon {
 	}
 }
 
-// handlers returns what the public and the private address serve.
+// handlers returns the handlers of the public and the private address.
 func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeMux) {
 	c := s.config
 	loads := &scriptCounter{}
@@ -264,17 +264,17 @@ func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeM
 	return requests.WithIDs(s.telemetry.Public(cleanPaths(c.publicURL, outer))), inner
 }
 
-// work has go on what a daemon does beside its servers.
+// work starts the daemon's background work.
 func (s *serving) work(ctx context.Context, d *daemon) {
 	d.work(ctx, s.kept.Run, s.kept.symbols.sweep, s.kept.symbols.follow, func(ctx context.Context) { evaluate(ctx, s.board, s.config.firstBudgets(), s.log) },
 		func(ctx context.Context) { s.config.keepSiteBytes(ctx, s.collector, s.log) }, s.watch)
 }
 
-// kept is where everything is kept, and what comes with it.
+// kept holds the stores of a daemon and their resources.
 type kept struct {
 	*node
 	symbols *symbolStore
-	socket  net.Listener // through which aggregate finds the daemon; nil if there is none
+	socket  net.Listener // through which aggregate finds the daemon; may be nil
 }
 
 // open opens what --data names.
@@ -293,21 +293,21 @@ func (c *config) open(ctx context.Context, log *slog.Logger) (k kept, err error)
 	return k, nil
 }
 
-// listen has aggregate find the daemon by its directory.
+// listen opens the socket through which aggregate finds the daemon by its data directory.
 func (k *kept) listen(dir string, log *slog.Logger) {
 	var err error
 	if k.socket, err = address.Socket(filepath.Join(dir, api.SocketName)); err != nil {
-		log.Warn("no socket, so aggregate --data can not ask this daemon; use aggregate --addr", "err", err)
+		log.Warn("no socket in the data directory, so aggregate --data cannot query this daemon; use aggregate --addr", "err", err)
 	}
 }
 
-// add serves symbols and backups.
+// add registers the handlers of symbols and backups.
 func (k *kept) add(private *http.ServeMux, audit *audit, log *slog.Logger) {
 	k.symbols.add(private, audit)
 	private.Handle("GET /v1/backup", audit.of("backup", backupHandler(k.node, log)))
 }
 
-// hinted adds what to do to errors of opening the store.
+// hinted adds advice to errors of opening the store.
 func hinted(err error) error {
 	if x, ok := errors.AsType[*disk.InUseError](err); ok {
 		return fmt.Errorf("%w; one daemon serves a directory, so stop that one or use another --data", x)

@@ -22,19 +22,19 @@ import (
 
 const (
 	retries       = 3               // of a request that may succeed later
-	maxRetryAfter = 2 * time.Minute // that is waited for
+	maxRetryAfter = 2 * time.Minute // longest Retry-After that is honored
 	requestTime   = 5 * time.Minute // for a request and its response
-	maxAnswer     = 16 << 20        // bytes: it may list the tables that are missing
+	maxAnswer     = 16 << 20        // bytes; a response may list missing tables
 )
 
 // client sends requests to a daemon. All requests are idempotent, so each may be sent again.
 type client struct {
 	http          *http.Client
 	base          string // URL, without a slash at its end
-	site          string // whose symbols they are; "": the daemon decides
-	authorization string // header, "" for nobody
+	site          string // owner of the symbols; "" to let the daemon decide
+	authorization string // header, "" for none
 	wait          time.Duration
-	retrying      func(why error, wait time.Duration) // nil: tell nobody
+	retrying      func(why error, wait time.Duration) // called before each retry; may be nil
 }
 
 // newClient returns a client of the daemon at a URL. A user and a password in the URL are
@@ -64,7 +64,7 @@ func (c *client) trust(roots *x509.CertPool) {
 type redirectError struct{ to string }
 
 func (e redirectError) Error() string {
-	return fmt.Sprintf("it redirects to %s, which is not followed; give the address of the daemon itself", e.to)
+	return fmt.Sprintf("it redirects to %s, but upload does not follow redirects; use the daemon's own address", e.to)
 }
 
 // response is a response of a daemon.
@@ -76,8 +76,8 @@ type response struct {
 	Missing []string // hashes of scripts without a stored table
 }
 
-// do sends a request, repeats it while that may help, and returns the last response, which
-// may be a failure.
+// do sends a request, retries temporary failures, and returns the last response, which may be a
+// failure.
 func (c *client) do(ctx context.Context, method, path string, body []byte) (*response, error) {
 	for attempt := 0; ; attempt++ {
 		a, err := c.once(ctx, method, path, body)
@@ -92,7 +92,7 @@ func (c *client) do(ctx context.Context, method, path string, body []byte) (*res
 		if err == nil {
 			after, ok := retryAfter(a.header.Get("Retry-After"), time.Now())
 			if ok && after > maxRetryAfter {
-				return nil, fmt.Errorf("%w; it asks to be left alone for %v, so run upload again then", why, after.Round(time.Second))
+				return nil, fmt.Errorf("%w; the daemon asks to retry in %v, so run upload again then", why, after.Round(time.Second))
 			}
 			if ok {
 				wait = after
@@ -130,14 +130,14 @@ func (c *client) once(ctx context.Context, method, path string, body []byte) (*r
 	res, err := c.http.Do(req)
 	if err != nil {
 		if x, ok := errors.AsType[*url.Error](err); ok {
-			err = x.Err // the address is said elsewhere
+			err = x.Err // the caller adds the address
 		}
 		return nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
+		return nil, fmt.Errorf("read the response: %w", err)
 	}
 	a := &response{status: res.StatusCode, header: res.Header}
 	if json.Unmarshal(text, a) != nil || a.status >= 400 && a.Error == "" {
@@ -178,11 +178,11 @@ func (a *response) failure() error {
 	case a.status < 400:
 		return nil
 	case a.status == http.StatusUnauthorized:
-		return fmt.Errorf("the daemon does not know who sends this (%s); give a token that has the scope symbols by --token-file or $%s", a.Error, tokenVariable)
+		return fmt.Errorf("the daemon requires authentication (%s); give a token with the scope symbols by --token-file or $%s", a.Error, tokenVariable)
 	case a.status == http.StatusForbidden:
-		return fmt.Errorf("the daemon does not allow it (%s); uploads need the scope symbols in the file of ingest --access", a.Error)
+		return fmt.Errorf("the daemon rejected the credentials (%s); uploads need the scope symbols in the file of ingest --access", a.Error)
 	case a.status == http.StatusNotFound, a.status == http.StatusMethodNotAllowed:
-		return fmt.Errorf("the daemon takes no symbols (%s): it is older than upload, or --addr is not its private address, that of ingest --query-listen", a.Error)
+		return fmt.Errorf("the daemon does not accept symbols (%s): it is older than upload, or --addr is not its private address, see ingest --query-listen", a.Error)
 	}
 	return fmt.Errorf("daemon: %s", a.Error)
 }
@@ -195,7 +195,7 @@ func (c *client) has(ctx context.Context, hash string) (bool, error) {
 		return false, err
 	case a.status == http.StatusNotFound:
 		return false, nil
-	case a.status == http.StatusBadRequest && !strings.HasPrefix(c.base, "https:"): // the reason is in the body, which HEAD has not
+	case a.status == http.StatusBadRequest && !strings.HasPrefix(c.base, "https:"): // responses to HEAD have no body with the reason
 		return false, fmt.Errorf("daemon: %s; if it speaks TLS, give its address with https://", a.Error)
 	}
 	return a.status == http.StatusOK, a.failure()
@@ -219,7 +219,7 @@ func (c *client) post(ctx context.Context, upload []byte) (id string, missing []
 	case a.status == http.StatusConflict && len(a.Missing) > 0:
 		return "", a.Missing, nil
 	case a.status < 300 && a.ID == "":
-		return "", nil, errors.New("the daemon answers with no ID; is --addr that of ingest?")
+		return "", nil, errors.New("the daemon's response has no ID; is --addr the address of ingest?")
 	}
 	return a.ID, nil, a.failure()
 }

@@ -35,7 +35,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestTLS checks whom the client trusts, and that it does not ask again whom it does not.
+// TestTLS checks which servers the client trusts, and that it does not retry with other servers.
 func TestTLS(t *testing.T) {
 	d := &fakeDaemon{tables: map[string]*symbols.Table{}, counts: map[string]int{}, seen: map[string]int{}}
 	server := httptest.NewUnstartedServer(d)

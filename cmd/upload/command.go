@@ -24,7 +24,7 @@ import (
 type command struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	wait           time.Duration // before a request is sent again for the first time
+	wait           time.Duration // before the first retry of a request
 
 	addr, tokenFile, ca string
 	site                string
@@ -47,15 +47,14 @@ type command struct {
 	project  *os.Root // of --sources, nil without
 	folders  []*folder
 	scripts  []*script
-	tables   map[string][]byte // that were made, encoded, by the hash of the script
+	tables   map[string][]byte // created tables, encoded, by the hash of the script
 	sent     map[string]bool   // tables, by the hash of the script
-	left     []build.Problem   // those that are of no script
-	id       string            // of the upload, once it is there
+	left     []build.Problem   // problems not related to a script
+	id       string            // of the upload, once the daemon returned it
 	deleted  int               // maps
 }
 
-// program describes the command line of upload, with the flags that ask the program about
-// itself.
+// program describes the command line of upload, including --help and --version.
 func (c *command) program() (*commandline.Program, *commandline.Asked) {
 	fs, asked := pflag.NewFlagSet("upload", pflag.ContinueOnError), new(commandline.Asked)
 	fs.SortFlags = false
@@ -68,27 +67,27 @@ func (c *command) program() (*commandline.Program, *commandline.Asked) {
 func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.addr, "addr", "", "private `ADDR` of ingest, such as 127.0.0.1:8419 or https://host:8419")
 	fs.StringVar(&c.tokenFile, "token-file", "", "`FILE` with a token with the scope symbols; - is standard input (default $FIELDTRIE_TOKEN)")
-	fs.StringVar(&c.site, "site", "", "`SITE` whose symbols they are, of a daemon with several (default that of the token, or all sites share them)")
-	fs.StringVar(&c.ca, "ca", "", "PEM `FILE` with the certificate authorities for ingest (default those of the system)")
+	fs.StringVar(&c.site, "site", "", "`SITE` of the symbols, if the daemon has several (default: the site of the token, or shared by all sites)")
+	fs.StringVar(&c.ca, "ca", "", "PEM `FILE` with the certificate authorities for ingest (default: the system's)")
 	fs.StringVar(&c.release, "release", "", "`RELEASE` of the build, as in its pages: it distinguishes scripts of the same name")
 	fs.StringVar(&c.urlPrefix, "url-prefix", "", "`URL` under which the folders are served, if other builds have scripts with the same paths")
 	fs.StringVar(&c.repository, "repository", "", "`NAME` of the repository with the sources, such as example/shop")
 	fs.StringVar(&c.commit, "commit", "", "hash `SHA` of the commit that was built, for notifications that comment on it")
 	fs.StringVar(&c.repo, "repo", "", "`URL` of the repository, such as https://github.com/example/shop, for links to commits")
-	fs.StringVar(&c.gitRange, "git-range", "", "commits `A..B` since the release before: their authors, titles and files are sent, so that a change says who edited it")
+	fs.StringVar(&c.gitRange, "git-range", "", "commits `A..B` since the release before: their authors, titles and files are sent, so that changes show who edited the code")
 	fs.StringVar(&c.codeowners, "codeowners", "", "CODEOWNERS `FILE` of the project, for owners of code")
 	fs.StringVar(&c.sources, "sources", "", "folder `DIR` of the project, for sources without content in the maps")
 	fs.BoolVar(&c.deleteMaps, "delete-maps", false, "delete the maps of the scripts after the upload; scripts stay as they are")
-	fs.BoolVar(&c.force, "force", false, "make and send tables even if the daemon has them")
-	fs.BoolVar(&c.dryRun, "dry-run", false, "make all tables and send none; works without --addr")
-	fs.BoolVar(&c.strict, "strict", false, "make all tables, and send nothing and exit with status 1 if there is any problem")
+	fs.BoolVar(&c.force, "force", false, "create and send tables even if the daemon has them")
+	fs.BoolVar(&c.dryRun, "dry-run", false, "create all tables without sending any; works without --addr")
+	fs.BoolVar(&c.strict, "strict", false, "create all tables; if there is any problem, send nothing and exit with status 1")
 	fs.StringVarP(&c.format, "format", "f", "table", "`FORMAT` of the results: table or json")
 }
 
 // check rejects incomplete or contradictory command lines.
 func (c *command) check() error {
 	if len(c.dirs) == 0 {
-		return errors.New("no folder on the command line; name the one that the bundler wrote, such as dist/")
+		return errors.New("no folder on the command line; name the output folder of the bundler, such as dist/")
 	}
 	if c.format != "table" && c.format != "json" {
 		return fmt.Errorf("unknown format %q; known are table, json", c.format)
@@ -108,12 +107,11 @@ func (c *command) check() error {
 	return c.checkDaemon()
 }
 
-// checkDaemon rejects flags about a daemon if there is none, and two kinds of credentials at
-// once.
+// checkDaemon rejects flags for a daemon without --addr, and a token together with a password.
 func (c *command) checkDaemon() error {
 	switch {
 	case c.addr == "" && !c.dryRun:
-		return errors.New("--addr is missing: the private address of ingest, such as https://host:8419; or look at what is there with --dry-run")
+		return errors.New("--addr is missing: give the private address of ingest, such as https://host:8419, or use --dry-run")
 	case c.addr == "" && c.tokenFile != "":
 		return errors.New("--token-file is for a daemon with --addr")
 	case c.addr == "" && c.ca != "":
@@ -121,7 +119,7 @@ func (c *command) checkDaemon() error {
 	case c.tokenFile != "" && strings.Contains(c.addr, "@"):
 		return errors.New("--token-file does not go with a user and a password in --addr")
 	case c.ca != "" && !strings.HasPrefix(c.addr, "https://"):
-		return errors.New("--ca needs --addr https://…: nothing vouches for a daemon without TLS")
+		return errors.New("--ca needs --addr https://…: without TLS there is no certificate to verify")
 	case c.addr == "":
 		return nil
 	}
@@ -134,7 +132,7 @@ func (c *command) checkDaemon() error {
 	return nil
 }
 
-// upload does the work step by step.
+// upload runs all steps: find scripts, create tables, send them, delete maps.
 func (c *command) upload(ctx context.Context) error {
 	c.progress = newProgress(c.stderr)
 	c.tables, c.sent = map[string][]byte{}, map[string]bool{}
@@ -167,11 +165,11 @@ func (c *command) upload(ctx context.Context) error {
 	return errors.Join(err, c.print())
 }
 
-// prepare reads the additional files first, so that mistakes there show early.
+// prepare reads additional files first, to report mistakes in them early.
 func (c *command) prepare() error {
 	if c.daemon != nil {
 		c.daemon.retrying = func(why error, wait time.Duration) {
-			c.progress.say(fmt.Sprintf("upload: %v; once more in %v", why, wait.Round(time.Second/10)))
+			c.progress.say(fmt.Sprintf("upload: %v; retrying in %v", why, wait.Round(time.Second/10)))
 		}
 		if err := c.identify(); err != nil {
 			return err
@@ -198,7 +196,7 @@ func (c *command) prepare() error {
 	return nil
 }
 
-// readBounded reads a file of at most most bytes.
+// readBounded reads a file and rejects more than most bytes.
 func readBounded(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

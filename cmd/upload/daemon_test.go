@@ -20,7 +20,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// fakeDaemon keeps symbols in memory and answers as ingest does.
+// fakeDaemon keeps symbols in memory and responds like ingest.
 type fakeDaemon struct {
 	mode   map[string]string
 	server *httptest.Server
@@ -36,7 +36,7 @@ type fakeDaemon struct {
 // daemonKey has the daemon of a script among the values of its environment.
 const daemonKey = "daemon"
 
-// startDaemon starts a daemon, or has the one that runs behave in another way. ADDR is its
+// startDaemon starts a daemon, or changes the behaviour of the running one. ADDR is its
 // address. Its arguments are
 //
 //	token=T     only the bearer of T may do something; one of T2 is known and may not
@@ -52,8 +52,8 @@ const daemonKey = "daemon"
 //	down        it ends
 func startDaemon(ts *testscript.TestScript, _ bool, args []string) {
 	d := ts.Value(daemonKey).(*fakeDaemon)
-	// A program that ended may have left a request on its way. Each behaviour has a server of its
-	// own, so that none comes to the next one.
+	// Each behaviour has its own server, because a request of an ended program may still be in
+	// flight.
 	if d.server != nil {
 		d.server.Close()
 	} else {
@@ -77,8 +77,8 @@ func startDaemon(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// writeRequests writes what the daemon was asked since it was started or told to behave
-// otherwise into the file requests, and all uploads into uploads.json.
+// writeRequests writes the requests since the last start or change of behaviour into the file requests,
+// and all uploads into uploads.json.
 func writeRequests(ts *testscript.TestScript, _ bool, _ []string) {
 	d := ts.Value(daemonKey).(*fakeDaemon)
 	d.lock.Lock()

@@ -16,13 +16,13 @@ import (
 
 const (
 	mostCommits = 1_000
-	// mostHistory bounds what git says, in bytes, and mostTexts the texts of commits that are sent.
+	// mostHistory bounds the output of git, and mostTexts the sent texts of commits, in bytes.
 	mostHistory, mostTexts = 16 << 20, 1 << 20
 	mostTitle              = 200
 )
 
-// readHistory asks git for the commits of a range, for who edited what, in the folder that upload runs in. Merges are left out, since what
-// they merge is there.
+// readHistory runs git in the current folder to list the commits of a range with authors and files.
+// It skips merges, because the merged commits are in the list.
 func (c *command) readHistory(ctx context.Context) error {
 	if c.gitRange == "" {
 		return nil
@@ -45,14 +45,14 @@ func (c *command) readHistory(ctx context.Context) error {
 	}
 	if err := errors.Join(err, cmd.Wait()); err != nil {
 		first, _, _ := strings.Cut(strings.TrimSpace(problem.String()), "\n")
-		return fmt.Errorf("--git-range %s: git log: %w: %s; a shallow clone has no history, so fetch the release before, too", c.gitRange, err, first)
+		return fmt.Errorf("--git-range %s: git log: %w: %s; a shallow clone lacks history, so also fetch the previous release", c.gitRange, err, first)
 	}
 	commits, left, err := parseHistory(string(text))
 	if err != nil {
 		return fmt.Errorf("--git-range %s: %w", c.gitRange, err)
 	}
 	if left > 0 {
-		c.warn(fmt.Sprintf("--git-range %s: %d commits are too many: the oldest are left out", c.gitRange, left))
+		c.warn(fmt.Sprintf("--git-range %s: too many commits, omitted the oldest %d", c.gitRange, left))
 	}
 	if c.commits = commits; c.commit == "" && len(commits) > 0 {
 		c.commit = commits[0].SHA
@@ -60,7 +60,7 @@ func (c *command) readHistory(ctx context.Context) error {
 	return nil
 }
 
-// parseHistory reads what git log says, and returns how many commits are left out, which are the oldest ones.
+// parseHistory parses the output of git log. It also returns how many of the oldest commits it omits.
 func parseHistory(text string) (out []symbols.Commit, left int, err error) {
 	size := 0
 	records := strings.Split(text, "\x1e")
@@ -68,14 +68,14 @@ func parseHistory(text string) (out []symbols.Commit, left int, err error) {
 		head, files, _ := strings.Cut(record, "\n")
 		parts := strings.SplitN(head, "\x1f", 4)
 		if len(parts) != 4 {
-			return nil, 0, fmt.Errorf("git log said %.60q", head)
+			return nil, 0, fmt.Errorf("git log printed %.60q", head)
 		}
 		c := symbols.Commit{SHA: parts[0], Author: short(parts[1]), Title: short(parts[3]), Files: []string{}}
 		if c.Time, err = time.Parse(time.RFC3339, parts[2]); err != nil {
-			return nil, 0, fmt.Errorf("git log said the time %.40q", parts[2])
+			return nil, 0, fmt.Errorf("git log printed the time %.40q", parts[2])
 		}
 		for f := range strings.Lines(files) {
-			if f = strings.TrimSpace(f); f != "" && f[0] != '"' && len(f) <= 1024 && utf8.ValidString(f) { // one in quotes has control characters
+			if f = strings.TrimSpace(f); f != "" && f[0] != '"' && len(f) <= 1024 && utf8.ValidString(f) { // git quotes paths with control characters
 				c.Files = append(c.Files, f)
 				size += len(f)
 			}

@@ -32,14 +32,13 @@ func (c *command) identify() error {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(data) {
-		return fmt.Errorf("--ca %s: no certificate as PEM in it", c.ca)
+		return fmt.Errorf("--ca %s: the file has no PEM certificate", c.ca)
 	}
 	c.daemon.trust(roots)
 	return nil
 }
 
-// token returns the token in --token-file, otherwise that in the environment, if
-// any.
+// token returns the token from --token-file, otherwise from the environment, if any.
 func (c *command) token() (string, error) {
 	text, from := os.Getenv(tokenVariable), "$"+tokenVariable
 	if c.tokenFile != "" {
@@ -52,7 +51,7 @@ func (c *command) token() (string, error) {
 	token := strings.TrimSpace(text)
 	unfit := func(r rune) bool { return r <= ' ' || r >= 0x7f }
 	if c.tokenFile != "" && token == "" || strings.ContainsFunc(token, unfit) {
-		return "", fmt.Errorf("%s: it is no token: one word of ASCII", from)
+		return "", fmt.Errorf("%s: a token is one word of ASCII", from)
 	}
 	return token, nil
 }

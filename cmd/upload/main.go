@@ -1,5 +1,5 @@
-// Command upload makes tables of functions from the source maps of a build, and sends them to
-// a daemon. Sources and maps are not sent.
+// Command upload creates function tables from the source maps of a build and sends them to a daemon.
+// Sources and maps are not sent.
 package main
 
 import (
@@ -21,13 +21,13 @@ import (
 const usage = `Usage: upload --addr ADDR [--release RELEASE] [flags] DIR...
        upload --dry-run [flags] DIR...
 
-Finds the scripts that a bundler wrote into folders, and the source map of each, and sends
-ingest what the functions of the scripts are called in the sources. Profiles are shown with
-these names from then on, those that came before among them. What is sent are names of
-functions and files, and where they begin. Scripts, source maps and sources are not sent.
+Finds the scripts in the output folders of a bundler with their source maps, and sends
+ingest the original names of their functions. All profiles, including earlier ones, are
+then shown with these names. Only the names and positions of functions and files are sent;
+scripts, source maps and sources are not.
 
-Run it after the build, where the build ran, before source maps are deleted. It may run
-again at any time: only what the daemon lacks is sent.
+Run it after the build, on the same machine, before source maps are deleted. Repeated runs
+send only tables that the daemon does not have.
 
 Examples:
 
@@ -40,16 +40,16 @@ Examples:
   upload --addr 127.0.0.1:8419 --url-prefix https://cdn.example.com/shop/ dist/assets/
   upload --addr 127.0.0.1:8419 --codeowners .github/CODEOWNERS --repository example/shop dist/
   upload --addr 127.0.0.1:8419 --release 2026.11.4 --repo https://github.com/example/shop \
-    --git-range 2026.11.3..HEAD dist/                     who edited what, for changes`
+    --git-range 2026.11.3..HEAD dist/                     authors of edits, for changes`
 
-const notes = `Standard output has a line for each script. Problems are on standard error, each with what
-to do; docs/upload.md says more of each.
+const notes = `Standard output has a line for each script. Standard error has problems with advice;
+docs/upload.md describes them.
 
-Exit status: 0; 1 if something went wrong, or there are problems and --strict is given; 2
-for a wrong command line. Ended by Ctrl-C it is 130, by SIGTERM 143.
+Exit status: 0 on success; 1 for an error, or for problems with --strict; 2 for a wrong
+command line. Ctrl-C exits with 130, SIGTERM with 143.
 `
 
-// firstWait is the wait before the first repetition of a request.
+// firstWait is the wait before the first retry of a request.
 const firstWait = time.Second
 
 func main() { os.Exit(start(firstWait)) }
@@ -76,11 +76,11 @@ func start(wait time.Duration) int {
 	return exitCode(err)
 }
 
-// stopTime is how long parts of the program may take to stop when told to. The making of a
-// table does not stop.
+// stopTime bounds the time between a signal and the end of the program. Creating a table cannot be
+// interrupted.
 const stopTime = time.Second
 
-// signalError says that the program was ended by a signal.
+// signalError reports that a signal ended the program.
 type signalError struct{ signal syscall.Signal }
 
 func (e signalError) Error() string { return e.signal.String() }
@@ -98,12 +98,12 @@ func exitCode(err error) int {
 		return 2
 	}
 	if x, ok := errors.AsType[signalError](err); ok {
-		return 128 + int(x.signal) // as shells have it
+		return 128 + int(x.signal) // the convention of shells
 	}
 	return 1
 }
 
-// run executes the command line. wait is the wait before a request is repeated.
+// run executes the command line. wait is the wait before the first retry of a request.
 func run(ctx context.Context, wait time.Duration, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr, wait: wait}
 	p, asked := c.program()

@@ -9,19 +9,19 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/build"
 )
 
-// Kinds of problems in making a table. Package build finds other kinds earlier.
+// Kinds of problems in creating a table. Package build finds other kinds earlier.
 const (
-	otherScript  build.Kind = "other-script"      // the map is that of another script
-	noTable      build.Kind = "no-table"          // no table can be made
+	otherScript  build.Kind = "other-script"      // the map belongs to another script
+	noTable      build.Kind = "no-table"          // creating a table failed
 	fewNames     build.Kind = "few-names"         // many functions keep their minified name
 	shipMinified build.Kind = "minified-packages" // sources were minified before they were bundled
 )
 
 const (
 	enoughNamed   = 0.9 // share of the functions of a script
-	fewFunctions  = 10  // that keep their minified name are no problem
-	fewMinified   = 3   // sources that are minified are no problem
-	enoughSources = 0.1 // share of the sources, below which minified ones are no problem
+	fewFunctions  = 10  // accepted number of functions with minified names
+	fewMinified   = 3   // accepted number of minified sources
+	enoughSources = 0.1 // accepted share of minified sources
 )
 
 func (s *script) tell(kind build.Kind, advice, format string, args ...any) {
@@ -69,7 +69,7 @@ func (c *command) problemCount() int {
 	return n
 }
 
-// mostAlike bounds the shown problems of one kind.
+// mostAlike is how many problems of one kind are shown.
 const mostAlike = 10
 
 // tellProblems writes the problems as warnings, the first few of each kind.
@@ -102,7 +102,7 @@ func (c *command) tellProblems() {
 	}
 }
 
-// judge returns an error if there is nothing to send, or if --strict forbids something.
+// judge returns an error if there is nothing to send, or if there are problems with --strict.
 func (c *command) judge() error {
 	usable, maps := 0, 0
 	for _, s := range c.scripts {
@@ -117,11 +117,11 @@ func (c *command) judge() error {
 	case usable == 0 && maps == 0:
 		return errors.New("no script has a source map; have the bundler write them (webpack: devtool, Vite: build.sourcemap, esbuild: --sourcemap), and run upload before they are deleted")
 	case usable == 0:
-		return errors.New("no script has a source map that can be used; see the warnings")
+		return errors.New("no script has a usable source map; see the warnings")
 	case c.strict && n == 1:
-		return errors.New("there is a problem, and --strict takes none; nothing was sent")
+		return errors.New("there is a problem, and --strict accepts none; nothing was sent")
 	case c.strict && n > 0:
-		return fmt.Errorf("there are %d problems, and --strict takes none; nothing was sent", n)
+		return fmt.Errorf("there are %d problems, and --strict accepts none; nothing was sent", n)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestTellProblems checks that many problems of one kind do not hide those of others.
+// TestTellProblems checks that many problems of one kind do not hide problems of other kinds.
 func TestTellProblems(t *testing.T) {
 	var stderr bytes.Buffer
 	c := command{stderr: &stderr, dirs: []string{"dist/"}}

@@ -117,9 +117,9 @@ func size(bytes int) string {
 // document is the output of --format json.
 type document struct {
 	Release     string          `json:"release"`
-	Upload      string          `json:"upload,omitempty"` // ID, once it is there
+	Upload      string          `json:"upload,omitempty"` // ID, once the daemon returned it
 	Scripts     []scriptObject  `json:"scripts"`
-	Problems    []build.Problem `json:"problems"` // of files that are no scripts
+	Problems    []build.Problem `json:"problems"` // of files other than scripts
 	MapsDeleted int             `json:"maps_deleted,omitempty"`
 }
 
@@ -129,9 +129,9 @@ type scriptObject struct {
 	Path     string          `json:"path"`
 	SHA256   string          `json:"sha256"`
 	DebugID  string          `json:"debug_id,omitempty"`
-	Map      string          `json:"map,omitempty"` // path; "inline" if it is in the script
+	Map      string          `json:"map,omitempty"` // path, or "inline"
 	State    string          `json:"state"`
-	Table    *tableObject    `json:"table,omitempty"` // if it was made
+	Table    *tableObject    `json:"table,omitempty"` // missing if it was not created
 	Problems []build.Problem `json:"problems"`
 }
 

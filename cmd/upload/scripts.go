@@ -28,17 +28,17 @@ type script struct {
 	build.Script
 	folder   *folder
 	hash     string          // SHA-256 in hexadecimal
-	report   *symbols.Report // nil as long as its table is not made
+	report   *symbols.Report // nil until its table is created
 	problems []build.Problem
-	known    bool // by the daemon
+	known    bool // the daemon has its table
 }
 
-// open opens the folders, and that of the project if it is to be read. close closes them.
+// open opens the folders, and the project's folder with --sources. The caller must call close.
 func (c *command) open() (err error) {
 	for _, dir := range c.dirs {
 		root, err := os.OpenRoot(dir)
 		if err != nil {
-			return fmt.Errorf("%s: %w; name the folder that the bundler wrote, after the build", dir, cause(err))
+			return fmt.Errorf("%s: %w; name the output folder of the bundler, after the build", dir, cause(err))
 		}
 		c.folders = append(c.folders, &folder{dir: dir, root: root})
 	}
@@ -88,7 +88,7 @@ func (c *command) find(ctx context.Context) error {
 		}
 		f.Build = found
 		if len(found.Scripts) == 0 {
-			return fmt.Errorf("%s: no script in it, that is no file with .js, .mjs or .cjs at its end; name the folder that the bundler wrote, after the build", f.dir)
+			return fmt.Errorf("%s: no script in this folder, that is no .js, .mjs or .cjs file; name the output folder of the bundler, after the build", f.dir)
 		}
 		c.add(f)
 	}
@@ -130,12 +130,12 @@ func below(project, dir string) (string, error) {
 	}
 	path, err := filepath.Rel(paths[0], paths[1])
 	if path = filepath.ToSlash(path); err != nil || path == ".." || strings.HasPrefix(path, "../") {
-		return "", fmt.Errorf("--sources %s: %s is not in it; name the folder of the project that holds both", project, dir)
+		return "", fmt.Errorf("--sources %s: %s is outside this folder; name the project folder that contains both", project, dir)
 	}
 	return path, nil
 }
 
-// makeTables makes the tables to send or to show.
+// makeTables creates the tables to send or to show.
 func (c *command) makeTables(ctx context.Context) error {
 	all := c.force || c.dryRun || c.strict
 	defer c.progress.clear()
@@ -144,7 +144,7 @@ func (c *command) makeTables(ctx context.Context) error {
 			return err
 		}
 		if s.known && s.Way == build.NoMap {
-			s.problems = nil // its map was there before, see --delete-maps
+			s.problems = nil // an earlier run deleted its map, see --delete-maps
 			continue
 		}
 		if s.known && !all {
@@ -158,7 +158,7 @@ func (c *command) makeTables(ctx context.Context) error {
 	return nil
 }
 
-// makeTable makes the table of a script with a map. Failure is a problem of the script.
+// makeTable creates the table of a script with a map. It records a failure as a problem of the script.
 func (c *command) makeTable(s *script) error {
 	if s.Way == build.NoMap {
 		return nil

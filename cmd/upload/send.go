@@ -14,10 +14,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/build"
 )
 
-// parallelQueries is how many queries run at a time.
+// parallelQueries is the number of concurrent queries.
 const parallelQueries = 8
 
-// askKnown asks the daemon which tables it already has.
+// askKnown queries which tables the daemon already has.
 func (c *command) askKnown(ctx context.Context) error {
 	if c.daemon == nil {
 		return nil
@@ -75,7 +75,7 @@ func (c *command) send(ctx context.Context) error {
 		id, missing, err = c.daemon.post(ctx, upload)
 	}
 	if err == nil && len(missing) > 0 {
-		err = fmt.Errorf("the daemon still lacks %d tables that it took; is its disk full, or --max-symbols too small?", len(missing))
+		err = fmt.Errorf("the daemon lacks %d tables that it accepted; is its disk full, or --max-symbols too small?", len(missing))
 	}
 	if err != nil {
 		return fmt.Errorf("send the list of scripts to %s: %w", c.daemon.base, err)
@@ -98,7 +98,7 @@ func (c *command) sendMissing(ctx context.Context, missing []string) error {
 	for _, hash := range missing {
 		i := slices.IndexFunc(c.scripts, func(s *script) bool { return s.hash == hash && (c.tables[hash] != nil || s.Way != build.NoMap) })
 		if i < 0 {
-			return fmt.Errorf("the daemon lost a table since it was asked (script %s), and there is no map to make it again; build again, and upload then", hash)
+			return fmt.Errorf("the daemon no longer has a table that it reported before (script %s), and there is no map to recreate it; build and upload again", hash)
 		}
 		s := c.scripts[i]
 		if c.tables[hash] == nil {
@@ -107,7 +107,7 @@ func (c *command) sendMissing(ctx context.Context, missing []string) error {
 			}
 		}
 		if c.tables[hash] == nil {
-			return fmt.Errorf("%s: the daemon has lost its table, and its map cannot be used to make it again", s.Path)
+			return fmt.Errorf("%s: the daemon has lost its table, and its map cannot be used to recreate it", s.Path)
 		}
 		if err := c.sendTable(ctx, s); err != nil {
 			return err

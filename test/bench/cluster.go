@@ -91,7 +91,7 @@ type inBucket struct {
 	filled
 	server *fakebucket.Server
 	wrote  objects.Requests
-	bytes  float64 // in the bucket, when what is not needed is deleted
+	bytes  float64 // in the bucket, after unneeded objects are deleted
 }
 
 // fillBucket stores n traces over some hours, with perHour rollups an hour.

@@ -236,7 +236,7 @@ func (ps plantings) figures() []figure {
 }
 
 // steadyVariation is the coefficient of variation up to which a change of 5 % can be found
-// nine times of ten with 5,000 views a side beside a few hundred other functions.
+// nine times out of ten with 5,000 views per side, among a few hundred other functions.
 const steadyVariation = 0.45
 
 // strataFigures measures how much narrower intervals become by strata.

@@ -16,7 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// disk stores count traces and reports the space that a stored trace takes, beside the
+// disk stores count traces and reports the space that a stored trace takes, next to the
 // same traces as gzipped JSON and gzipped pprof.
 //
 // The traces are copies of the given ones, with view ids, times and releases of their

@@ -11,12 +11,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
-// filled is a place for objects that is filled with traces, as of a moment.
+// filled is an object store filled with traces up to a point in time.
 type filled struct {
 	now   time.Time
 	place objects.Store
 	node  *shared.Node
-	roll  float64 // s of processor time that rolling up took, that of the place included
+	roll  float64 // CPU time of the rollup in s, including the store
 }
 
 func (f *filled) clock() time.Time { return f.now }
@@ -49,14 +49,14 @@ func (f *filled) append(ctx context.Context, r *replay, which []int) error {
 	return nil
 }
 
-// rollUp rolls up what came.
+// rollUp rolls up all received traces.
 func (f *filled) rollUp(ctx context.Context) {
 	before := cpuTime()
 	f.node.RollUp(ctx)
 	f.roll += cpuTime() - before
 }
 
-// settle lets the hour end: what is over is closed, and what is not needed any more deleted.
+// settle lets the hour end: it closes the hour and deletes unneeded objects.
 func (f *filled) settle(ctx context.Context) {
 	for range 2 {
 		f.now = f.now.Add(20 * time.Minute)

@@ -42,7 +42,7 @@ func hostileFiles(ctx context.Context, n int, stderr io.Writer) ([]figure, error
 				return nil, err
 			}
 			mb[i] = size(file)
-			content = bytes.Buffer{} // Linux takes what is in use for that of the process that starts
+			content = bytes.Buffer{} // on Linux, the peak memory of a child process starts with the memory of its parent
 			command := append(append(command{b.program("aggregate")}, k.Flags...), "-o", os.DevNull, file)
 			took[i], err = b.run(ctx, command)
 			if x, ok := errors.AsType[*exec.ExitError](err); ok && x.ExitCode() == 1 {

@@ -25,7 +25,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 )
 
-// clients is how many browsers send at once, each waiting for its response.
+// clients is the number of concurrent browsers. Each waits for its response.
 const clients = 64
 
 // placeholder is the view id that each request replaces with its own.

@@ -1,7 +1,7 @@
 // node edits.js OUT [SEEDS [NAME…]]
 //
 // Builds the apps, and the same after random edits of their sources, and writes a folder for each: NAME, and NAME-edit1
-// with what the edits did to each function in edits.json. README.md says what is in them.
+// with what the edits did to each function in edits.json. README.md describes these files.
 
 import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';

@@ -1,7 +1,7 @@
 // node make.js OUT [all | NAME…]
 //
 // Builds the apps with all bundlers, from sources with markers, into a folder each: scripts, maps, truth.json and
-// trace.json, and same.json of a next release. README.md says what is in them.
+// trace.json, and same.json of a next release. README.md describes these files.
 
 import { writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';

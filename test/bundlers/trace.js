@@ -73,7 +73,7 @@ export async function traceOf(build, folder, drive) {
   }
 }
 
-/** A trace in which the time of markers is that of the functions they are in. */
+/** A trace in which the time of markers counts for the enclosing functions. */
 function withoutMarkers({ frames, resources, stacks, samples }) {
   const isMarker = ({ frameId }) => frames[frameId].name == markerName;
   for (const sample of samples) {

@@ -3,7 +3,7 @@
 //
 //	chart DIR RELEASE VALUES
 //
-// VALUES is a file of values, - for those of the chart.
+// VALUES is a file of values, - for the chart's defaults.
 package main
 
 import (

@@ -82,7 +82,7 @@ func (p *program) running() bool {
 	}
 }
 
-// kill ends the program at once, if it runs.
+// kill kills the program with SIGKILL, if it runs.
 func (p *program) kill() {
 	if p.running() {
 		_ = p.cmd.Process.Kill()
@@ -139,7 +139,7 @@ func addrs() (public, private string, err error) {
 	return out[0], out[1], nil
 }
 
-// freeAddr returns a free address: wish, if nobody listens there.
+// freeAddr returns a free address, preferably wish.
 func freeAddr(wish string) (string, error) {
 	ln, err := net.Listen("tcp", wish)
 	if err != nil {

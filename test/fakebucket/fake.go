@@ -59,7 +59,7 @@ type Server struct {
 func New(seed uint64) *Server {
 	backend := s3mem.New()
 	if err := backend.CreateBucket(Name); err != nil {
-		panic(err) // there can not be one yet
+		panic(err) // none can exist yet
 	}
 	return &Server{Now: time.Now, rand: rand.New(rand.NewPCG(seed, 0)), counts: map[string]int{},
 		handler: gofakes3.New(backend, gofakes3.WithTimeSkewLimit(0)).Server()}
@@ -151,9 +151,9 @@ func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // The injected faults.
 const (
 	refused   = iota // nothing is done
-	lost             // it is done, and nobody is told
+	lost             // the request is executed without a response
 	torn             // a part of the body comes
-	late             // it is done much later, and nobody is told
+	late             // the request is executed much later, without a response
 	ambiguous        // it is done, and the response is an error
 	faults
 )

@@ -122,7 +122,7 @@ func Names(w *bufio.Writer, n int) {
 	w.WriteString(`]}`)
 }
 
-// DeepFolded has one stack of n frames, and then those of its callers.
+// DeepFolded has one stack of n frames, followed by the stacks of its callers.
 func DeepFolded(w *bufio.Writer, n int) {
 	list := strings.Repeat("f;g;", n/2)
 	fmt.Fprintf(w, "%sh 5\n", list)

@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// TestBody expects that what is sent is the trace with the page, the view and the time
-// that are put into it, in either form, and that both are the same trace.
+// TestBody checks that both formats of a body contain the same trace, with the given page, view and
+// time.
 func TestBody(t *testing.T) {
 	traces := realTraces(t)
 	for _, f := range []form{formBinary, formJSON} {

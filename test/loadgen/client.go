@@ -18,7 +18,7 @@ import (
 type client struct {
 	addr, path string
 	timeout    time.Duration // of a response
-	forwarded  string        // whom a proxy would say that it is for; "" says nothing
+	forwarded  string        // client address as added by a proxy; "" for none
 
 	conn net.Conn // nil if there is none
 	in   *bufio.Reader

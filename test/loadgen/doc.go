@@ -10,7 +10,7 @@
 // daemon.
 //
 // There are two kinds of load. By default the views have little in common, the hard case
-// for rollups. With [Options.Site] they are those of a site: five releases that share most
+// for rollups. With [Options.Site] they resemble a real site: five releases that share most
 // of their functions, the last of which rolls out while the load runs; a few kinds of
 // devices, browsers and connections; up to four routes and twenty chunks a view.
 //

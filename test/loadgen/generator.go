@@ -12,7 +12,7 @@ import (
 )
 
 // Options configure the load. Addrs, Traces and one of For and Count are required; a
-// zero field means the default given beside it, or none if there is no default.
+// zero field means the default in its comment, or none if there is no default.
 type Options struct {
 	Addrs       []string      // HOST:PORT of the public addresses of daemons with a common store, mostly one
 	Key         string        // required by the daemon
@@ -20,7 +20,7 @@ type Options struct {
 	Rate        float64       // 1,000 traces a second
 	For         time.Duration // end after this time
 	Count       uint64        // end after so many traces, repeats included
-	Connections int           // 64: also the most requests under way
+	Connections int           // 64: also the most requests in flight
 	Batch       int           // 1 trace in a request
 	JSON        bool          // send JSON, not the binary format
 	Pages       int           // 200
@@ -28,7 +28,7 @@ type Options struct {
 	Repeat      float64       // share of requests that are delivered twice
 	Retry       bool          // retry after 408, 429 or 5xx, or without a response
 	Variants    int           // 4 variants of each trace; of a site, of each trace and release
-	Site        bool          // views are like those of a site, and do not each have their own labels and spans
+	Site        bool          // views resemble a real site's, instead of each having its own labels and spans
 	Seed        uint64        // of all random choices but the ids of the page views
 	Networks    int           // 0: no proxy headers; otherwise the number of networks that requests come from
 	Timeout     time.Duration // 60 s: how long to wait for a response
@@ -155,7 +155,7 @@ func (g *Generator) Stored() (sure, more uint64) {
 }
 
 // Run sends the load, and returns when every request has a response or was given up.
-// When ctx is done, it sends no new requests and finishes those under way.
+// When ctx is done, it sends no new requests and finishes requests in flight.
 func (g *Generator) Run(ctx context.Context) {
 	g.started = time.Now()
 	var all sync.WaitGroup

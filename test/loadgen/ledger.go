@@ -40,7 +40,7 @@ type tally struct {
 	split         bool     // the chunks may have come in different hours, so that the view may count twice
 }
 
-// ledger records the outcome of each trace. It has the views under way, and counts the
+// ledger records the outcome of each trace. It has the unfinished views, and counts the
 // others by tally.
 type ledger struct {
 	mu      sync.Mutex
@@ -48,7 +48,7 @@ type ledger struct {
 	views   map[tally]uint64
 	traces  uint64 // distinct ones that are stored for sure
 	unclear uint64 // further ones that may be
-	doubted uint64 // of traces, those of which an earlier attempt was unclear
+	doubted uint64 // traces with an earlier attempt of unclear outcome
 }
 
 func newLedger() *ledger {

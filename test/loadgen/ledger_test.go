@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestLedger sends the chunks of a view and says what becomes of them.
+// TestLedger records the outcomes of the chunks of a view.
 func TestLedger(t *testing.T) {
 	hour := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
 	type event struct {
@@ -22,7 +22,7 @@ func TestLedger(t *testing.T) {
 	}{
 		"all is stored":                   {[]event{{0, acked, 1, true}, {1, acked, 5, true}}, tally{acked: 3}},
 		"an hour ends":                    {[]event{{0, acked, -1, true}, {1, acked, 1, true}}, tally{acked: 3, split: true}},
-		"one chunk can not be split":      {[]event{{0, acked, -1, true}, {1, refused, 1, true}}, tally{acked: 1}},
+		"one chunk cannot be split":       {[]event{{0, acked, -1, true}, {1, refused, 1, true}}, tally{acked: 1}},
 		"no answer":                       {[]event{{0, acked, 1, true}, {1, unclear, 2, true}}, tally{acked: 1, unclear: 2}},
 		"no answer at first":              {[]event{{0, acked, 1, true}, {1, unclear, 2, false}, {1, acked, 3, true}}, tally{acked: 3}},
 		"no answer at first, then busy":   {[]event{{0, acked, 1, true}, {1, unclear, 2, false}, {1, refused, 3, true}}, tally{acked: 1, unclear: 2}},

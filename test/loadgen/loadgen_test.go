@@ -45,7 +45,7 @@ func startDaemon(t testing.TB, wrap func(http.Handler) http.Handler) daemon {
 	return startDaemonOf(t, storetest.Options{}, wrap)
 }
 
-// startDaemonOf starts a daemon with a store that o says how to open.
+// startDaemonOf starts a daemon with a store that is opened with o.
 func startDaemonOf(t testing.TB, o storetest.Options, wrap func(http.Handler) http.Handler) daemon {
 	t.Helper()
 	s := storetest.Open(t, o)
@@ -137,11 +137,11 @@ func TestVerifyFolded(t *testing.T) {
 			return
 		}
 	}
-	t.Error("views that no answer tells of are missing, and nothing is found")
+	t.Error("views are missing in responses, but no difference is reported")
 }
 
-// understating returns the address of what answers as d does, but says that answers lack one
-// view where they lack more.
+// understating returns the address of a proxy for d that reports one missing view in responses where
+// more are missing.
 func understating(t *testing.T, d daemon) string {
 	t.Helper()
 	q := api.Handler(query.Local{Reader: d.store}, api.Options{})
@@ -352,7 +352,7 @@ func TestSequence(t *testing.T) {
 	c, _ := draw(2)
 	same := func(x, y view) bool { return x.rank == y.rank && x.variant == y.variant && x.page == y.page }
 	if !slices.EqualFunc(a, b, same) || slices.EqualFunc(a, c, same) {
-		t.Error("the seed does not say which views come")
+		t.Error("the seed does not determine the views")
 	}
 	if slices.EqualFunc(a, b, func(x, y view) bool { return x.stamp.view == y.stamp.view }) {
 		t.Error("ids come again")

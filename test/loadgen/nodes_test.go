@@ -36,7 +36,7 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// TestManyNodes has three addresses of one daemon: what comes twice goes to two of them.
+// TestManyNodes uses three addresses of one daemon. Repeated traces go to two of them.
 func TestManyNodes(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t, nil)

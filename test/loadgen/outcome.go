@@ -75,7 +75,7 @@ func (g *Generator) accept(r *request, a response, began time.Time) {
 	}
 	err := json.Unmarshal(a.body, &said)
 	if err != nil || said.Accepted+len(said.Rejected) != len(r.traces) || said.Duplicates > said.Accepted {
-		g.note(fmt.Sprintf("an answer of 202 to %d traces can not be: %s", len(r.traces), a.body))
+		g.note(fmt.Sprintf("impossible 202 response to %d traces: %s", len(r.traces), a.body))
 	}
 	g.Latency.Add(now.Sub(r.due))
 	g.Recent.Add(now.Sub(r.due))
@@ -94,7 +94,7 @@ func (g *Generator) accept(r *request, a response, began time.Time) {
 	g.leave()
 }
 
-// leave records that a request is no longer under way.
+// leave records that a request is no longer in flight.
 func (g *Generator) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -132,7 +132,7 @@ func (s *sequence) next(now time.Time, open func(*view, int)) *request {
 		}
 		twin := &request{traces: r.traces, node: none}
 		r.twin = twin
-		if s.rnd.IntN(2) == 0 { // both may be under way at once
+		if s.rnd.IntN(2) == 0 { // both may be in flight concurrently
 			s.again = twin
 		} else {
 			s.repeats.push(s.made+later, twin)

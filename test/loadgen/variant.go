@@ -47,8 +47,8 @@ func (s chunkSet) has(n int) bool { return s>>n&1 != 0 }
 // members returns the size of a set of chunks.
 func members(s chunkSet) int { return bits.OnesCount32(uint32(s)) }
 
-// newVariants returns the given number of variants of each trace, with those of one
-// trace spread out, so that the order of the files does not matter.
+// newVariants returns the given number of variants of each trace, with the variants of
+// one trace spread out, so that the order of the files does not matter.
 func newVariants(traces []*trie.Trace, each int, f form, rnd *rand.Rand) ([]variant, error) {
 	var out []variant
 	p := anyView()

@@ -22,8 +22,8 @@ type Verdict struct {
 	Everywhere  int      // of these, pages queried at every daemon
 	Questions   int      // asked
 	Traces      uint64   // distinct ones certainly stored; one on two of these pages counts at each
-	Unclear     uint64   // further ones possibly stored, likewise
-	Found       uint64   // all stored ones according to the responses, likewise
+	Unclear     uint64   // possibly stored in addition, same unit
+	Found       uint64   // stored according to the responses, same unit
 	Folded      uint64   // page views possibly missed by a query by label, as the responses report
 	Split       uint64   // page views possibly counted twice on a page, as an hour ended between their chunks
 	Count       int      // differences
@@ -32,7 +32,7 @@ type Verdict struct {
 
 // Scope is the scope of a verification.
 type Scope struct {
-	QueryAddrs []string  // HOST:PORT of the daemons' private addresses: a page is asked for at one of them, by chance
+	QueryAddrs []string  // HOST:PORT of the daemons' private addresses: each page is queried at a random one
 	Since      time.Time // earlier traces are not ours; zero: the daemon has only ours
 	Pages      int       // with the most views; 0 for all
 	Everywhere int       // number of these to query at every daemon; the results must be equal

@@ -235,7 +235,7 @@ func TestMail(t *testing.T) {
 	}
 }
 
-// What a mail server does not take is tried again or not, as it says; and no password is sent without TLS.
+// A rejected mail is retried if the server's status is temporary. No password is sent without TLS.
 func TestMailRefused(t *testing.T) {
 	later := &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "later"}
 	never := &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "unknown"}

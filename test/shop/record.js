@@ -32,7 +32,7 @@ const documentOf = (release, { path }) => `<!doctype html><meta charset="utf-8">
 
 /** All hosts in one server: the shop, the company whose script it loads, and the collector. */
 class Hosts {
-  /** What the collector got since it was last taken. */
+  /** Traces and reports that the collector received since the last call of take(). */
   #traces = [];
   #reports = [];
   #server = createServer((request, response) => void this.#answer(request, response));

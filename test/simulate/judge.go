@@ -51,9 +51,9 @@ func Judge(word compare.Status, text string, of *compare.Change) error {
 	case compare.Faster, compare.Gone:
 		return says(known && high < 0, "a change without an interval below 0")
 	case compare.WithinNoise, compare.Moved:
-		return says(known && low <= 0 && high >= 0, "no change beside an interval without 0")
+		return says(known && low <= 0 && high >= 0, "no change, but an interval without 0")
 	case compare.WithPage:
-		return says(known && (low > 0 || high < 0), "a change with the page beside an interval with 0")
+		return says(known && (low > 0 || high < 0), "a change with the page, but an interval with 0")
 	case compare.NotKnown:
 		return says(!known, "an interval of what is not known")
 	case compare.TooFew:

@@ -106,7 +106,7 @@ func randomTimes(rng *rand.Rand, views []float64, mean float64) (out []compare.A
 			a.Squares = x * x / seen * spread
 		}
 		switch odd := rng.IntN(60); {
-		case n == 0: // nobody spent any time
+		case n == 0: // no page view has any time
 		case odd == 0:
 			a.Squares = 0
 		case odd == 1:

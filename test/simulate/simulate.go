@@ -45,7 +45,7 @@ type Page struct {
 	Mean      []float64    // by function: ms of a real page view
 	views     []view
 	lengths   int      // each real page view is in views so often, cut off earlier and later
-	groups    []string // of views: the pages that they are of
+	groups    []string // page of each view
 	scripts   []string // features
 	scriptOf  []int    // by function
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Options say what a store is like. The zero value keeps all for ever.
+// Options configures a store. The zero value disables retention.
 type Options struct {
 	Now func() time.Time // the clock: time.Now
 
@@ -63,7 +63,7 @@ func Open(t testing.TB, o Options) *Store {
 func place(t testing.TB, now func() time.Time) objects.Store {
 	t.Helper()
 	if inBucket() {
-		fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // tests at once set the same
+		fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // concurrent tests set the same values
 		server := fakebucket.New(1)
 		server.Now = now
 		return server.Client().Bucket(now)
@@ -93,7 +93,8 @@ func OpenDirectory(t testing.TB, dir string, now func() time.Time) (n *shared.No
 	}
 }
 
-// Store is a store that nobody rolls up in the background. Before each query it rolls up everything received since the last one.
+// Store is a store without background rollups. Before each query it rolls up all traces received since
+// the last one.
 type Store struct {
 	*shared.Node
 
@@ -112,7 +113,7 @@ func (s *Store) settle(ctx context.Context) {
 	defer s.mu.Unlock()
 	if s.dirty {
 		s.Node.RollUp(ctx)
-		s.dirty = ctx.Err() != nil // who went away may have left some
+		s.dirty = ctx.Err() != nil // a cancelled query may leave some traces behind
 	}
 }
 
@@ -136,7 +137,7 @@ func (s *Store) settling(ctx context.Context) (stop func()) {
 	}
 }
 
-// RollUp is [shared.Node.RollUp], which may be called at once here.
+// RollUp is [shared.Node.RollUp], made safe for concurrent use.
 func (s *Store) RollUp(ctx context.Context) {
 	s.touch()
 	s.settle(ctx)

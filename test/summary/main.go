@@ -1,6 +1,6 @@
 // Command summary prints how many tests ran, failed and were skipped, and why they were skipped. Its arguments are
 // reports in the format of JUnit, one for each part of the tests, which the base name of the file names. It exits with
-// status 1 if a report cannot be read or has no tests, as that of a part which was cut off.
+// status 1 if a report cannot be read or has no tests, for example after an interrupted run.
 package main
 
 import (
@@ -48,7 +48,7 @@ func run(files []string, out io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// counts are those of a report.
+// counts are the numbers of tests in a report.
 type counts struct {
 	tests, failed int
 	skipped       map[string]int // by reason

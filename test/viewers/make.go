@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// sampleTraces returns the traces of all outputs, and those of the base of comparisons:
+// sampleTraces returns the traces of all outputs, and the traces of the base of comparisons:
 // some are in both with different counts, some only in one.
 func sampleTraces() (traces, before []string) {
 	return []string{"react-complex", "newssite-news-nuxt", "newssite-news-nuxt", "charts-chartjs"},

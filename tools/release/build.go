@@ -24,7 +24,7 @@ type platform struct {
 
 func (p platform) String() string { return p.os + "/" + p.arch }
 
-// platforms returns all: daemons run on Linux, those who ask everywhere.
+// platforms returns all platforms: Linux for daemons, and all systems for clients.
 func platforms() []platform {
 	all, ask := programs, []string{"fieldtrie", "aggregate", "upload"}
 	return []platform{
@@ -58,7 +58,7 @@ func (r *release) program(p platform, name string) string {
 	return filepath.Join(r.work, p.os+"-"+p.arch, name)
 }
 
-// build builds the programs of a platform. They say themselves which version they are of.
+// build builds the programs of a platform. The version is compiled in.
 func (r *release) build(ctx context.Context, p platform) error {
 	for _, name := range p.programs {
 		err := r.compile(ctx, r.program(p, name), name, "GOOS="+p.os, "GOARCH="+p.arch)

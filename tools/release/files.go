@@ -18,14 +18,16 @@ type file struct {
 	config bool // who changes it keeps the change
 }
 
-// doc is where the documentation is.
+// doc is the folder of the documentation.
 const doc = "/usr/share/doc/fieldtrie/"
 
-// own is where completions are of which no shell finds the program by a common word as its name.
+// own is the folder of completions that shells do not load by default, because the names of their
+// programs are common words.
 const own = "/usr/share/fieldtrie/completions/"
 
-// places are where a program and what it says of itself are installed, with the beginning of their names. All but
-// fieldtrie have common words as names, which others may have, too; deploy/package/links.sh links those that are free.
+// places are path prefixes for a program, its manual page and its completions. All programs except
+// fieldtrie have common words as names, which other packages may use; deploy/package/links.sh creates
+// links for unused names.
 type places struct{ program, man, bash, zsh, fish string }
 
 // files returns what is installed on a platform.

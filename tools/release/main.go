@@ -80,7 +80,7 @@ func (r *release) look(ctx context.Context) error {
 		return err
 	}
 	if changes != "" {
-		return fmt.Errorf("the checkout has changes, so nobody could make the same again; commit or remove them:\n%s", changes)
+		return fmt.Errorf("the checkout has changes, so the build would not be reproducible; commit or remove them:\n%s", changes)
 	}
 	if _, err := os.Stat(filepath.Join(r.source, "web", "dist", "index.html")); err != nil {
 		return fmt.Errorf("there is no dashboard: %w; run make web first", err)

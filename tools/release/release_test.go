@@ -26,8 +26,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
-// The tests are of a release for linux/amd64 in $RELEASE, and of one in $AGAIN that was made of the
-// same commit somewhere else. "make check-release" makes both. They take root, dpkg and systemd-analyze.
+// The tests check a release for linux/amd64 in $RELEASE, and a second one in $AGAIN that was built
+// from the same commit elsewhere. "make check-release" builds both. The tests need root, dpkg and
+// systemd-analyze.
 
 const source = "../.."
 
@@ -231,8 +232,8 @@ func inside(root string, user uint32, env []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// mainJob starts a daemon, sends it the samples, asks what came of them and stops it. Addresses in
-// its environment win over those of its file.
+// mainJob starts a daemon, sends it the samples, queries the result and stops it. Addresses in its
+// environment override addresses in its settings file.
 func mainJob(t *testing.T, root string, user uint32, env, args []string) {
 	t.Helper()
 	public, private := freeAddr(t), freeAddr(t)
@@ -254,7 +255,7 @@ func mainJob(t *testing.T, root string, user uint32, env, args []string) {
 		default:
 		}
 		if time.Since(start) > time.Minute {
-			t.Fatal("the daemon does not say that it is well")
+			t.Fatal("the daemon is not healthy")
 		}
 	}
 	n := send(t, "http://"+public+"/v1/traces")

@@ -28,19 +28,19 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Options configure a recording. URL, Runs and Collector are required.
+// Options configures a recording. URL, Runs and Collector are required.
 type Options struct {
 	URL       string  // of the page
 	Runs      int     // number of visits, each with a fresh browser
-	CPU       float64 // how many times slower the processor is made; 1 is as it is
-	Actions   string  // JavaScript with a visitor's actions, run when the page is loaded, and awaited; may be empty
+	CPU       float64 // CPU slowdown factor; 1 for full speed
+	Actions   string  // JavaScript with a visitor's actions, awaited after the page has loaded; may be empty
 	Collector string  // the public address of a daemon, as a URL
 	Key       string  // the daemon's key for sending, if it requires one
 	Release   string
-	Script    []byte        // the browser script, all in one file
-	Chromium  string        // the program; empty looks for one
-	Settle    time.Duration // how long a page goes on after it is loaded and the actions are over: 1 s
-	Limit     time.Duration // how long a visit may take; 0 is 2 minutes
+	Script    []byte        // the browser script as a single file
+	Chromium  string        // path of the browser; empty to search for one
+	Settle    time.Duration // how long a visit continues after the load and the actions; usually 1 s
+	Limit     time.Duration // most time of a visit; 0 for 2 minutes
 	// Done is called after each visit. Its error ends the recording.
 	Done func(Visit) error
 }
@@ -55,10 +55,11 @@ type Visit struct {
 // Label is the label of all recorded page views.
 const Label = "source=lab"
 
-// Environment is their environment. By it, rollups distinguish them from page views of users.
+// Environment is the environment of recorded page views. Rollups use it to distinguish them from page
+// views of users.
 const Environment = "lab"
 
-// visitTime bounds the time of a visit.
+// visitTime is the default limit of a visit.
 const visitTime = 2 * time.Minute
 
 // Record records page views one after the other. It returns when all are done, one failed, or ctx
@@ -93,7 +94,7 @@ func Record(ctx context.Context, o Options) error {
 	return nil
 }
 
-// find returns the path of Chromium.
+// find returns the path of an installed Chromium.
 func find(program string) (string, error) {
 	names := []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge",
 		"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"}
@@ -105,7 +106,7 @@ func find(program string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("there is no Chromium: none of %s can be run; install one, or name it with --chromium PATH", strings.Join(names, ", "))
+	return "", fmt.Errorf("no Chromium found: none of %s can be run; install Chromium, or name it with --chromium PATH", strings.Join(names, ", "))
 }
 
 // sink is the address to which the script sends its traces. These requests do not leave the
@@ -125,7 +126,7 @@ func visit(browser context.Context, o Options) (v Visit, err error) {
 	}
 	v, err = s.record()
 	if errors.Is(tab.Err(), context.DeadlineExceeded) {
-		err = fmt.Errorf("it was not over after %v, so the page runs JavaScript without an end, or never finishes loading: %w", o.Limit, err)
+		err = fmt.Errorf("the visit did not end within %v: the page runs JavaScript endlessly or never finishes loading: %w", o.Limit, err)
 	}
 	return v, err
 }
@@ -197,16 +198,16 @@ func (s *session) prepare() error {
 	return err
 }
 
-// startScript returns the script that runs first in each document: the browser script, which
-// profiles this visit.
+// startScript returns the script that runs first in each document: the browser script with options
+// that profile this visit.
 func startScript(o Options) (string, error) {
 	options, err := json.Marshal(map[string]any{"url": sink, "key": o.Key, "release": o.Release, "environment": Environment,
 		"sampleRate": 1, "reportRate": 0, "labels": map[string]string{"source": "lab"}})
 	if err != nil {
 		return "", err
 	}
-	// Calls of the page itself reach this script. So features keep their names, and the visit is
-	// not sent to the page's daemon like one of a user.
+	// The page's own calls reach this script. So features keep their names, and the page's daemon
+	// does not receive the visit as a visit of a user.
 	return fmt.Sprintf("if (window === window.top && location.protocol.startsWith('http')) {\n%s\n;fieldtrie.start({...%s, decided: 1});\n"+
 		"Object.defineProperty(window, 'fieldtrie', {value: fieldtrie, writable: false, configurable: false});\n}", o.Script, options), nil
 }
@@ -215,18 +216,18 @@ func startScript(o Options) (string, error) {
 type session struct {
 	o    Options
 	tab  context.Context
-	sent chan struct{} // a value for each request of the script that was passed on
+	sent chan struct{} // one value for each forwarded request of the script
 
 	mu     sync.Mutex
 	traces int
-	err    error // the first of passing on
+	err    error // first error of a forwarded request
 }
 
-// event handles the requests that the browser pauses: documents, and traces sent by the script. It closes dialogs, which nobody else
-// does, and until then the page stands still.
+// event handles requests that the browser pauses: documents, and traces sent by the script. It also
+// closes dialogs, because an open dialog blocks the page.
 func (s *session) event(e any) {
 	if _, ok := e.(*page.EventJavascriptDialogOpening); ok {
-		go func() { // it fails if the dialog has gone
+		go func() { // fails if the dialog is already closed
 			_, _ = chromedp.Call(s.tab, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
 		}()
 	}
@@ -255,7 +256,7 @@ func (s *session) fail(err error) {
 	}
 }
 
-// document makes a document allow profiling, whatever its server sends.
+// document adds the header that allows profiling to a document.
 func (s *session) document(e *fetch.EventRequestPaused) error {
 	if e.ResponseStatusCode == 0 || e.ResponseErrorReason != "" {
 		_, err := chromedp.Call(s.tab, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
@@ -272,7 +273,7 @@ func (s *session) document(e *fetch.EventRequestPaused) error {
 	return err
 }
 
-// pass passes a request of the script on to the daemon.
+// pass forwards a request of the script to the daemon.
 func (s *session) pass(e *fetch.EventRequestPaused) error {
 	defer func() { s.sent <- struct{}{} }()
 	cors := []*fetch.HeaderEntry{{Name: "Access-Control-Allow-Origin", Value: "*"}, {Name: "Access-Control-Allow-Headers", Value: "*"}}
@@ -296,7 +297,7 @@ func (s *session) pass(e *fetch.EventRequestPaused) error {
 	return answer(status, said)
 }
 
-// post sends a request of the script unchanged, and counts the accepted traces.
+// post sends a request of the script unchanged and returns the number of accepted traces.
 func (s *session) post(to string, headers network.Headers, body []byte) (status int, said []byte, err error) {
 	req, err := http.NewRequestWithContext(s.tab, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
@@ -316,10 +317,10 @@ func (s *session) post(to string, headers network.Headers, body []byte) (status 
 	defer func() { _ = res.Body.Close() }()
 	said, err = io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	if err != nil {
-		return 0, nil, fmt.Errorf("read the daemon's answer: %w", err)
+		return 0, nil, fmt.Errorf("read the daemon's response: %w", err)
 	}
 	if res.StatusCode >= 400 {
-		return 0, nil, fmt.Errorf("the daemon at %s answers %s: %s", s.o.Collector, res.Status, bytes.TrimSpace(said))
+		return 0, nil, fmt.Errorf("the daemon at %s returned %s: %s", s.o.Collector, res.Status, bytes.TrimSpace(said))
 	}
 	var answer struct{ Accepted int }
 	if u, err := url.Parse(to); err == nil && takesTraces.MatchString(u.Path) && json.Unmarshal(said, &answer) == nil {
@@ -346,7 +347,7 @@ func (s *session) act() error {
 	return nil
 }
 
-// thrown returns the error that a script threw.
+// thrown returns the exception of a script as an error.
 func thrown(e *runtime.ExceptionDetails) error {
 	if e.Exception != nil && e.Exception.Description != "" {
 		return errors.New(e.Exception.Description)
@@ -354,7 +355,7 @@ func thrown(e *runtime.ExceptionDetails) error {
 	return errors.New(e.Text)
 }
 
-// finish makes the script send its data, and returns how many traces were accepted.
+// finish makes the script send its data and returns the number of accepted traces.
 func (s *session) finish() (int, error) {
 	state, err := chromedp.Run(s.tab, chromedp.Evaluate[string](`typeof fieldtrie != 'object' ? 'gone ' + location.protocol : typeof Profiler != 'function' ? 'unsupported' : (fieldtrie.stop(), 'stopped')`))
 	switch {
@@ -363,7 +364,7 @@ func (s *session) finish() (int, error) {
 	case state == "unsupported":
 		return 0, errors.New("this browser has no JS Self-Profiling API; use Chromium, Chrome or Edge")
 	case strings.HasPrefix(state, "gone "):
-		return 0, fmt.Errorf("at the end the tab shows a document of %s//, and not the page: did the page leave, or the connection fail?", strings.TrimPrefix(state, "gone "))
+		return 0, fmt.Errorf("at the end the tab shows a document of %s// instead of the page: did the page navigate away, or the connection fail?", strings.TrimPrefix(state, "gone "))
 	}
 	wait := time.NewTimer(sendTime)
 	defer wait.Stop()
@@ -387,5 +388,5 @@ func (s *session) finish() (int, error) {
 // sendTime bounds how long the script may take to send its data.
 const sendTime = 10 * time.Second
 
-// takesTraces matches the paths of a collector that traces are sent to: that of the script ends in the key.
+// takesTraces matches the collector's paths for traces. The path of the script ends in the key.
 var takesTraces = regexp.MustCompile(`/(v1/traces|t/[^/]*)$`)

@@ -19,8 +19,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// shop is a page whose script is busy when it is loaded, and again when somebody clicks. Its policies would let no other
-// script run, send or profile.
+// shop is a page whose script is busy on load and again after a click. Its policies forbid other
+// scripts to run, send or profile.
 const shop = `<!doctype html><title>shop</title><button>more</button><script nonce=a>
 function busy(ms) { const end = performance.now() + ms; while (performance.now() < end); }
 function renderShop() { busy(200); }
@@ -29,7 +29,7 @@ renderShop();
 document.querySelector('button').onclick = () => showMore();
 </script>`
 
-// collector keeps the traces that are sent to it.
+// collector is a server that keeps the traces it receives.
 type collector struct {
 	mu     sync.Mutex
 	traces []*trie.Trace
@@ -61,7 +61,8 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, `{"accepted":1}`)
 }
 
-// TestRecord records visits of a page, and looks for the functions that it ran in what the daemon got and in what DevTools saw.
+// TestRecord records visits to a page and looks for the functions that it ran, both in the traces
+// that the daemon received and in the profiles of DevTools.
 func TestRecord(t *testing.T) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -116,7 +117,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// A page that shows dialogs is recorded; one that leaves, or never ends, has an error that says so, and no browser stays.
+// A page with dialogs is recorded. A page that navigates away, or never finishes loading, is an error
+// with that reason. No browser keeps running.
 func TestHostilePages(t *testing.T) {
 	pages := map[string]string{
 		"/dialogs": `<script>alert(1); confirm(2); prompt(3); onbeforeunload = (e) => e.preventDefault()</script>` + shop,
@@ -131,7 +133,7 @@ func TestHostilePages(t *testing.T) {
 	var got collector
 	daemon := httptest.NewServer(&got)
 	defer daemon.Close()
-	for path, says := range map[string]string{"/dialogs": "", "/leaves": "the tab shows a document of chrome-error://", "/endless": "runs JavaScript without an end"} {
+	for path, says := range map[string]string{"/dialogs": "", "/leaves": "the tab shows a document of chrome-error://", "/endless": "runs JavaScript endlessly"} {
 		o := Options{URL: server.URL + path, Runs: 1, Collector: daemon.URL, Script: sdk.Source("sdk-all.js"), Settle: 300 * time.Millisecond, Done: func(Visit) error { return nil }}
 		if path == "/endless" {
 			o.Limit = 5 * time.Second
@@ -142,7 +144,7 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-// TestMistakes has errors that say what to do, and no browser that stays.
+// TestMistakes checks that mistakes are errors with advice and that no browser keeps running.
 func TestMistakes(t *testing.T) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -156,8 +158,8 @@ func TestMistakes(t *testing.T) {
 		change func(*Options)
 		says   string
 	}{
-		{func(o *Options) { o.Chromium = filepath.Join(t.TempDir(), "nothing") }, "there is no Chromium"},
-		{func(o *Options) {}, "answers 401 Unauthorized"},
+		{func(o *Options) { o.Chromium = filepath.Join(t.TempDir(), "nothing") }, "no Chromium found"},
+		{func(o *Options) {}, "returned 401 Unauthorized"},
 		{func(o *Options) { o.Collector = "http://127.0.0.1:1" }, "connection refused"},
 		{func(o *Options) { o.Actions = "nothing.there()" }, "nothing is not defined"},
 		{func(o *Options) { o.URL = "http://127.0.0.1:1/" }, "open http://127.0.0.1:1/"},

@@ -1,4 +1,4 @@
-// Package daemon says which daemon a command asks, and as whom.
+// Package daemon has the flags that name a daemon and the credentials for it.
 package daemon
 
 import (
@@ -16,21 +16,22 @@ import (
 // tokenVariable is the environment variable with the token for a daemon.
 const tokenVariable = "FIELDTRIE_TOKEN"
 
-// Address is what the flags for a daemon say.
+// Address holds the flags that name a daemon.
 type Address struct {
-	Addr      string // "": there is none
-	TokenFile string // "": the token is in the environment, if there is one
-	CA        string // "": the authorities are those of the system
+	Addr      string // "" for no daemon
+	TokenFile string // "" for the token in the environment, if any
+	CA        string // "" for the system's certificate authorities
 }
 
-// Flags adds the flags.
+// Flags defines --addr, --token-file and --ca in fs.
 func (a *Address) Flags(fs *pflag.FlagSet) {
-	fs.StringVar(&a.Addr, "addr", "", "private `ADDR` of a daemon to ask instead, such as 127.0.0.1:8419 or https://host:8419")
+	fs.StringVar(&a.Addr, "addr", "", "private `ADDR` of a daemon to query instead, such as 127.0.0.1:8419 or https://host:8419")
 	fs.StringVar(&a.TokenFile, "token-file", "", "`FILE` with the token for the daemon at --addr (default $FIELDTRIE_TOKEN)")
-	fs.StringVar(&a.CA, "ca", "", "PEM `FILE` with the certificate authorities for the daemon at --addr (default those of the system)")
+	fs.StringVar(&a.CA, "ca", "", "PEM `FILE` with the certificate authorities for the daemon at --addr (default: the system's)")
 }
 
-// Check rejects an address that is none, flags about a daemon at an address if there is none, and two kinds of credentials at once.
+// Check rejects an invalid address, credentials without an address, and a token together with a
+// password.
 func (a *Address) Check() error {
 	if a.Addr != "" {
 		if _, err := api.NewRemote(a.Addr); err != nil {
@@ -45,12 +46,12 @@ func (a *Address) Check() error {
 	case a.TokenFile != "" && strings.Contains(a.Addr, "@"):
 		return errors.New("--token-file does not go with a user and a password in --addr")
 	case a.CA != "" && !strings.HasPrefix(a.Addr, "https://"):
-		return errors.New("--ca needs --addr https://…: nothing vouches for a daemon without TLS")
+		return errors.New("--ca needs --addr https://…: without TLS there is no certificate to verify")
 	}
 	return nil
 }
 
-// Remote returns the daemon at --addr, as one that is asked by whom the command line names.
+// Remote returns a client of the daemon at --addr with the credentials of the command line.
 func (a *Address) Remote() (*api.Remote, error) {
 	r, err := api.NewRemote(a.Addr)
 	if err != nil {
@@ -72,13 +73,13 @@ func (a *Address) Remote() (*api.Remote, error) {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(data) {
-		return nil, fmt.Errorf("--ca %s: no certificate as PEM in it", a.CA)
+		return nil, fmt.Errorf("--ca %s: the file has no PEM certificate", a.CA)
 	}
 	r.SetRoots(roots)
 	return r, nil
 }
 
-// token returns the token in --token-file, otherwise that in the environment, if any.
+// token returns the token from --token-file, otherwise from the environment, if any.
 func (a *Address) token() (string, error) {
 	text, from := os.Getenv(tokenVariable), "$"+tokenVariable
 	if a.TokenFile != "" {
@@ -91,7 +92,7 @@ func (a *Address) token() (string, error) {
 	token := strings.TrimSpace(text)
 	unfit := func(r rune) bool { return r <= ' ' || r >= 0x7f }
 	if a.TokenFile != "" && token == "" || strings.ContainsFunc(token, unfit) {
-		return "", fmt.Errorf("%s: it is no token: one word of ASCII", from)
+		return "", fmt.Errorf("%s: a token is one word of ASCII", from)
 	}
 	return token, nil
 }

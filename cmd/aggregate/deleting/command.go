@@ -22,21 +22,21 @@ const usage = `Usage: aggregate delete [flags] --dry-run
        aggregate delete [flags] --yes
        aggregate delete --list
 
-Has a daemon delete traces, and what they added to rollups: of a page, a site, a release,
-a label, a time, single page views, or those that are all of this. It may take a while; the
-daemon goes on if this program or the daemon itself is stopped. There is no undo but a
-backup. More in docs/privacy.md.
+Requests a daemon to delete traces and their share of rollups, selected by page, site,
+release, label, time, page view, or any combination of these. Deletion may take a while;
+it continues if this program stops, and after a restart of the daemon. Only a backup can
+restore deleted data. More in docs/privacy.md.
 
 Examples:
 
-  aggregate delete --view 5f0c…e1 --dry-run               how much is there of a page view
+  aggregate delete --view 5f0c…e1 --dry-run               count the data of a page view
   aggregate delete --view 5f0c…e1 --yes
-  aggregate delete --page /account --yes                  all of a page
+  aggregate delete --page /account --yes                  a whole page
   aggregate delete --since 2026-11-20T08:00:00Z --until 2026-11-20T10:00:00Z --yes
   aggregate delete --release 4711 --label device=mobile-low --yes
   aggregate delete --list                                 who deleted what`
 
-// Command is a command line.
+// Command holds the flags of aggregate delete.
 type Command struct {
 	daemon       daemon.Address
 	data         string
@@ -49,7 +49,7 @@ type Command struct {
 	selection    deletion.Selection
 }
 
-// New returns a command line that says nothing.
+// New returns a Command without any flag set.
 func New() *Command { return new(Command) }
 
 // Program describes the command line.
@@ -61,21 +61,21 @@ func (c *Command) Program() *commandline.Program {
 	fs.StringArrayVar(&c.selection.Views, "view", nil, "the page view with this `ID`, 32 hexadecimal digits; repeatable, up to 100 times")
 	fs.StringVar(&c.release, "release", "", "traces of this `RELEASE`")
 	fs.StringArrayVar(&c.labels, "label", nil, "traces with `KEY=VALUE`, such as device=mobile-low; repeatable")
-	fs.StringVar(&c.since, "since", "", "what was received since `TIME` (default all)")
-	fs.StringVar(&c.until, "until", "", "what was received before `TIME` (default all)")
-	fs.BoolVar(&c.dryRun, "dry-run", false, "delete nothing, and say how much that would be")
+	fs.StringVar(&c.since, "since", "", "data received since `TIME` (default all)")
+	fs.StringVar(&c.until, "until", "", "data received before `TIME` (default all)")
+	fs.BoolVar(&c.dryRun, "dry-run", false, "report how much would be deleted, without deleting it")
 	fs.BoolVar(&c.yes, "yes", false, "delete it")
-	fs.BoolVar(&c.noWait, "no-wait", false, "do not wait until it is done")
-	fs.BoolVar(&c.list, "list", false, "list the deletions that there were, the newest first")
+	fs.BoolVar(&c.noWait, "no-wait", false, "return before the deletion is done")
+	fs.BoolVar(&c.list, "list", false, "list past deletions, newest first")
 	fs.StringVarP(&c.format, "format", "f", "text", "`FORMAT` to write: text or json")
 	_ = fs.SetAnnotation("format", commandline.Values, []string{"text", "json"})
-	fs.StringVar(&c.data, "data", "fieldtrie-data", "data `DIR` of ingest, which runs")
+	fs.StringVar(&c.data, "data", "fieldtrie-data", "data `DIR` of a running ingest")
 	c.daemon.Flags(fs)
 	return &commandline.Program{Name: "aggregate delete", Summary: "delete traces and what they added to rollups", Usage: usage,
-		Sections: []commandline.Section{{Flags: fs}}, Notes: "Exit status: 0; 1 if something went wrong; 2 for a wrong command line."}
+		Sections: []commandline.Section{{Flags: fs}}, Notes: "Exit status: 0 on success; 1 for an error; 2 for a wrong command line."}
 }
 
-// Check returns what is wrong with a command line that was read.
+// Check returns an error for a parsed command line that is contradictory or incomplete.
 func (c *Command) Check(fs *pflag.FlagSet, now time.Time) (err error) {
 	switch {
 	case fs.NArg() > 0:
@@ -103,18 +103,18 @@ func (c *Command) Check(fs *pflag.FlagSet, now time.Time) (err error) {
 	}
 	switch {
 	case c.list && (!s.All() || c.dryRun || c.yes || c.noWait):
-		return errors.New("--list lists the deletions that there were, and goes with no other flag about them")
+		return errors.New("--list lists past deletions and cannot be combined with flags that select data")
 	case c.list:
 		return nil
 	case s.All():
-		return errors.New("say what to delete: --page, --site, --view, --release, --label, --since or --until")
+		return errors.New("select data to delete: --page, --site, --view, --release, --label, --since or --until")
 	case c.dryRun == c.yes:
-		return errors.New("say either --dry-run, to see how much that is, or --yes, to delete it: nothing brings it back but a backup")
+		return errors.New("use --dry-run to count the data, or --yes to delete it; only a backup can restore it")
 	}
 	return s.Check()
 }
 
-// labelMap returns the labels that traces are to have, by key.
+// labelMap returns the labels that selected traces must have, by key.
 func (c *Command) labelMap() (map[string]string, error) {
 	labels := c.labels
 	if c.release != "" {
@@ -124,27 +124,27 @@ func (c *Command) labelMap() (map[string]string, error) {
 	for _, text := range labels {
 		key, value, _ := strings.Cut(text, "=")
 		if key == "" || value == "" || strings.ContainsAny(key, "!~") || value[0] == '~' {
-			return nil, fmt.Errorf("--label %q: it is not KEY=VALUE", text)
+			return nil, fmt.Errorf("--label %q: must be KEY=VALUE", text)
 		}
 		if was, ok := out[key]; ok && was != value {
-			return nil, fmt.Errorf("--label %q: a trace has one %s, and it is to be %s already", text, key, was)
+			return nil, fmt.Errorf("--label %q: a trace has only one %s, and another --label selects %s", text, key, was)
 		}
 		out[key] = value
 	}
 	return out, nil
 }
 
-// remote returns the daemon that has what is named.
+// remote returns a client of the daemon that owns the named data.
 func (c *Command) remote() (*api.Remote, error) {
 	if c.daemon.Addr != "" {
 		return c.daemon.Remote()
 	}
 	dir, isDir := shared.Folder(c.data)
 	if !isDir {
-		return nil, errors.New("a daemon deletes from a bucket: name one with --addr")
+		return nil, errors.New("only a daemon can delete from a bucket; name one with --addr")
 	}
 	if r := api.NewSocketRemote(filepath.Join(dir, api.SocketName)); r.Alive() {
 		return r, nil
 	}
-	return nil, fmt.Errorf("a daemon deletes, and none has %s open: start ingest, or name another one with --addr", dir)
+	return nil, fmt.Errorf("only a daemon can delete, but none has %s open: start ingest, or name a daemon with --addr", dir)
 }

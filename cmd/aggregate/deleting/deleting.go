@@ -1,4 +1,4 @@
-// Package deleting has a daemon delete what it has, and waits for that.
+// Package deleting requests deletions from a daemon and waits until they are done.
 package deleting
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/deletion"
 )
 
-// path is where a daemon serves deletions.
+// path is the daemon's URL path for deletions.
 const path = "/v1/deletions"
 
-// pollEvery is how often a daemon is asked how far it is.
+// pollEvery is the interval between queries for the progress of a deletion.
 const pollEvery = 500 * time.Millisecond
 
-// Run asks the daemon, and says on stdout what it did, and on progress how far it is.
+// Run requests the deletion. It writes the result to stdout and the progress to progress.
 func (c *Command) Run(ctx context.Context, stdout, progress io.Writer) error {
 	r, err := c.remote()
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *Command) Run(ctx context.Context, stdout, progress io.Writer) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w; the daemon goes on: aggregate delete --list says how far deletion %s is", context.Cause(ctx), req.ID)
+			return fmt.Errorf("%w; the daemon continues: aggregate delete --list shows the progress of deletion %s", context.Cause(ctx), req.ID)
 		case <-time.After(pollEvery):
 		}
 		if req, err = ask[deletion.Request](ctx, r, http.MethodGet, path+"/"+url.PathEscape(req.ID), nil, nil); err != nil {
@@ -62,7 +62,7 @@ func (c *Command) Run(ctx context.Context, stdout, progress io.Writer) error {
 	return err
 }
 
-// printList lists the deletions that there were.
+// printList lists past deletions.
 func (c *Command) printList(ctx context.Context, r *api.Remote, stdout io.Writer) error {
 	got, err := ask[struct {
 		Deletions []*deletion.Request `json:"deletions"`
@@ -74,7 +74,7 @@ func (c *Command) printList(ctx context.Context, r *api.Remote, stdout io.Writer
 		return writeJSON(stdout, got)
 	}
 	if len(got.Deletions) == 0 {
-		_, err := fmt.Fprintln(stdout, "nothing was ever deleted on request")
+		_, err := fmt.Fprintln(stdout, "no deletions were requested")
 		return err
 	}
 	for _, req := range got.Deletions {
@@ -85,21 +85,21 @@ func (c *Command) printList(ctx context.Context, r *api.Remote, stdout io.Writer
 	return nil
 }
 
-// line says in words what a deletion has found.
+// line describes the result of a deletion.
 func line(r *deletion.Request) string {
 	did := "deleted"
 	if r.DryRun {
 		did = "to delete"
 	}
 	if r.Done.IsZero() {
-		did = "under way, so far " + did
+		did = "in progress, so far " + did
 	}
 	text := fmt.Sprintf("%s: %s %s", output.Printable(r.Name()), did, count(r.Counts.Traces, "trace"))
 	if n := r.Counts.Parts; n > 0 {
-		text += fmt.Sprintf("; %s with time on other pages, too, without the time on these", count(n, "trace"))
+		text += fmt.Sprintf("; %s also cover other pages and keep the time on those", count(n, "trace"))
 	}
 	if n := r.Counts.Left; n > 0 {
-		text += fmt.Sprintf("; %s of an hour or a day may have some of it and stay: the traces have expired or can not be read, and nobody can tell without them", count(n, "rollup"))
+		text += fmt.Sprintf("; %s of an hour or a day stay and may include deleted data: their traces have expired or cannot be read, so this cannot be checked", count(n, "rollup"))
 	}
 	return text
 }

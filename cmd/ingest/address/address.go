@@ -1,4 +1,5 @@
-// Package address listens on what --listen and --query-listen name: a port, or a socket of this machine.
+// Package address parses and opens the addresses of --listen and --query-listen: a TCP port or a
+// Unix socket.
 package address
 
 import (
@@ -14,23 +15,23 @@ import (
 	"time"
 )
 
-// unix is the prefix of a socket, as in unix:/run/fieldtrie/public.sock.
+// unix is the prefix of a socket's address, as in unix:/run/fieldtrie/public.sock.
 const unix = "unix:"
 
-// maxPath is how long the path of a socket may be on all systems, in bytes.
+// maxPath is the longest path of a socket that all systems support, in bytes.
 const maxPath = 103
 
-// InUseError says that somebody else listens on an address.
+// InUseError reports that another process listens on a socket.
 type InUseError struct{ Path string }
 
 func (e *InUseError) Error() string {
-	return fmt.Sprintf("somebody else listens on %s: stop them, or use another path", e.Path)
+	return fmt.Sprintf("another process listens on %s: stop it, or use another path", e.Path)
 }
 
 // Path returns the path of a socket; ok is false for a port.
 func Path(addr string) (path string, ok bool) { return strings.CutPrefix(addr, unix) }
 
-// Check returns an error if nobody can listen on addr, whatever the machine has.
+// Check returns an error if the syntax of addr is invalid. It does not access the network.
 func Check(addr string) error {
 	path, ok := Path(addr)
 	if !ok {
@@ -40,13 +41,13 @@ func Check(addr string) error {
 		return nil
 	}
 	if path == "" || len(path) > maxPath {
-		return fmt.Errorf("%.120q is no socket: use unix:PATH, of up to %d bytes", addr, maxPath)
+		return fmt.Errorf("%.120q is not a socket: use unix:PATH with a path of at most %d bytes", addr, maxPath)
 	}
 	return nil
 }
 
-// Listen listens on addr. Of a socket, a leftover is replaced; who is in the group of the daemon may use it,
-// such as a proxy.
+// Listen listens on addr. It replaces a stale socket. Processes in the daemon's group, such as a
+// proxy, may connect to the socket.
 func Listen(addr string) (net.Listener, error) {
 	if err := Check(addr); err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func Listen(addr string) (net.Listener, error) {
 	return Socket(path)
 }
 
-// Socket listens on a socket. What is there is a leftover.
+// Socket listens on a socket and removes an existing one, which the caller knows to be stale.
 func Socket(path string) (net.Listener, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -70,7 +71,7 @@ func Socket(path string) (net.Listener, error) {
 	case err != nil:
 		return nil, err
 	case info.Mode().Type() != fs.ModeSocket:
-		return nil, fmt.Errorf("%s is there and is no socket: remove it, or use another path", path)
+		return nil, fmt.Errorf("%s exists and is not a socket: remove it, or use another path", path)
 	default:
 		if err := os.Remove(path); err != nil {
 			return nil, err
@@ -86,8 +87,8 @@ func Socket(path string) (net.Listener, error) {
 	return ln, nil
 }
 
-// Dialer returns what connects to addr, nil for what connects to any port, and the host to ask for: a daemon that asks
-// itself whether it is well.
+// Dialer returns a function that connects to addr, or nil for the default dialer, and the host for
+// URLs. A daemon uses it to check its own health.
 func Dialer(addr string) (dial func(ctx context.Context, network, _ string) (net.Conn, error), host string, err error) {
 	if path, ok := Path(addr); ok {
 		var d net.Dialer
@@ -100,7 +101,7 @@ func Dialer(addr string) (dial func(ctx context.Context, network, _ string) (net
 	return nil, hostOf(resolved), nil
 }
 
-// URL returns the URL at which a browser on this machine finds a server; of a socket that is its path.
+// URL returns the URL of a server for a browser on this machine, or the path of its socket.
 func URL(addr net.Addr) string {
 	if addr.Network() == "unix" {
 		path, err := filepath.Abs(addr.String())

@@ -40,7 +40,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A socket that nobody listens on is replaced; one that is in use, and what is no socket, stay.
+// A stale socket is replaced. A socket in use, and a file that is not a socket, stay.
 func TestListenOnSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.sock")
 	first, err := Listen("unix:" + path)

@@ -1,4 +1,5 @@
-// Package connections bounds how many connections a server has, and closes those that are missed least.
+// Package connections limits the number of open connections of a server. Above the limit it closes
+// idle connections of the clients with the most connections first.
 package connections
 
 import (
@@ -14,8 +15,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/collect"
 )
 
-// Bound bounds how many connections an address has. A descriptor that an idle client
-// holds is one that the store and the other address lack.
+// Bound limits the number of connections of an address, because idle clients would otherwise take
+// file descriptors from the store and from the other address. It is safe for concurrent use.
 type Bound struct {
 	most   int
 	closed prometheus.Counter
@@ -25,56 +26,59 @@ type Bound struct {
 	peers map[netip.Addr]*peer
 }
 
-// connection is one that is open.
+// connection is an open connection.
 type connection struct {
 	peer  netip.Addr
 	since time.Time     // when it became quiet or busy
-	place *list.Element // in the list of its peer, of those that are quiet or of those that are busy
+	place *list.Element // in the list of quiet or of busy connections of its peer
 	quiet bool
 }
 
-// peer is who has connections.
+// peer is a client address with connections.
 type peer struct {
 	open  int
-	quiet *list.List // of net.Conn: those that no request comes in by, the longest quiet first
+	quiet *list.List // of net.Conn: connections without a request, the longest quiet first
 	busy  *list.List // the others, the longest busy first
 }
 
-// longBusy is from when on a request keeps a connection busy for long.
+// longBusy is the age from which a request counts as long.
 const longBusy = time.Second
 
-// farMore is how many times as many connections a peer has as another one if those of its requests that came just now give way, too.
+// farMore is a ratio: a peer with this many times the connections of another one also loses
+// connections with recent requests.
 const farMore = 8
 
-// New returns a bound of so many connections, two at least. closed counts those that are closed.
+// New returns a Bound of at most that many connections, at least two. closed counts the connections
+// that it closes.
 func New(most int, closed prometheus.Counter) *Bound {
 	return &Bound{most: max(most, 2), closed: closed,
 		open: map[net.Conn]*connection{}, peers: map[netip.Addr]*peer{}}
 }
 
-// Changed is the [http.Server.ConnState] of a server. If there are too many connections, it closes
-// one of the peer that has the most: the one that was quiet for the longest time or, if none is,
-// the one that has been busy for the longest time, and for long or if the peer has far more than the
-// new one's. Peers that have fewer than that one lose none: then the new one goes. Requests have some
-// seconds, and end by themselves then.
+// Changed is the [http.Server.ConnState] hook of a server. Above the limit, it closes a connection of
+// the peer with the most connections: the one that was quiet for the longest time or, if none is
+// quiet, the one busy for the longest time. A busy connection is only closed if its request is long,
+// or if the peer has far more connections than the new one's peer. A peer with fewer connections
+// than the new one's peer loses none; then the new connection is closed. Requests end after some
+// seconds anyway, by their timeout.
 func (c *Bound) Changed(conn net.Conn, state http.ConnState) {
 	if surplus := c.note(conn, state, time.Now()); surplus != nil {
 		c.closed.Inc()
-		_ = surplus.Close() // the server notices, and says so here
+		_ = surplus.Close() // the server notices and calls Changed again
 	}
 }
 
-// EndWrites ends the writes that wait for a client to read. They fail, as later ones do until the
-// connection gets another deadline. Requests that are still being read continue.
+// EndWrites makes writes that wait for a client fail, and all later writes until the connection gets
+// a new deadline. Requests that are still being read continue.
 func (c *Bound) EndWrites() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for conn := range c.open {
-		_ = conn.SetWriteDeadline(time.Now()) // a connection that is closed has no writes
+		_ = conn.SetWriteDeadline(time.Now()) // an error means that the connection is closed
 	}
 }
 
-// note keeps count, and returns a connection to close, if there is one.
+// note updates the counts and returns a connection to close, if any.
 func (c *Bound) note(conn net.Conn, state http.ConnState, now time.Time) (surplus net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,7 +115,7 @@ func (c *Bound) note(conn net.Conn, state http.ConnState, now time.Time) (surplu
 	return surplus
 }
 
-// surplus returns the connection to close for a new one, which may be that itself.
+// surplus returns the connection to close for a new one, which may be the new one.
 func (c *Bound) surplus(conn net.Conn, of netip.Addr, now time.Time) net.Conn {
 	least := c.peers[of].open
 	best, most, quiet, since := conn, 0, false, now
@@ -135,8 +139,7 @@ func (c *Bound) surplus(conn net.Conn, of netip.Addr, now time.Time) net.Conn {
 	return best
 }
 
-// list puts a connection at the end of the list of those that are quiet, or that are busy for
-// its peer.
+// list appends a connection to its peer's list of quiet or of busy connections.
 func (c *Bound) list(conn net.Conn, quiet bool, now time.Time) {
 	x := c.open[conn]
 	if x == nil {
@@ -151,7 +154,7 @@ func (c *Bound) list(conn net.Conn, quiet bool, now time.Time) {
 	}
 }
 
-// forget takes a connection off its list.
+// forget removes a connection from its list.
 func (c *Bound) forget(conn net.Conn) {
 	x := c.open[conn]
 	if x == nil || x.place == nil {
@@ -165,12 +168,12 @@ func (c *Bound) forget(conn net.Conn) {
 	x.place = nil
 }
 
-// Share returns how many connections an address may have: what is asked for, but no more than one of
-// so many shares of the descriptors of the process.
+// Share returns the limit for an address: the requested number, but at most one of that many equal
+// shares of the file descriptors of the process.
 func Share(asked, shares int) int { return shareOf(asked, descriptors(), shares) }
 
-// shareOf returns how many connections an address may have: what is asked for, but no more than
-// a share of the descriptors of the process, 0 if that is not known.
+// shareOf returns the limit for an address: the requested number, but at most a share of the file
+// descriptors of the process, whose number is 0 if unknown.
 func shareOf(asked, descriptors, share int) int {
 	if descriptors <= 0 {
 		return asked

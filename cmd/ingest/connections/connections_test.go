@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// startBounded starts a server with at most so many connections.
+// startBounded starts a server with at most that many connections.
 func startBounded(t *testing.T, most int, h http.Handler) (addr string, c *Bound) {
 	t.Helper()
 	c = New(most, prometheus.NewCounter(prometheus.CounterOpts{Name: "closed"}))
@@ -25,7 +25,7 @@ func startBounded(t *testing.T, most int, h http.Handler) (addr string, c *Bound
 	return srv.Listener.Addr().String(), c
 }
 
-// dial opens connections that send nothing, or the begin of a request.
+// dial opens connections that send nothing, or the beginning of a request.
 func dial(t *testing.T, addr, begin string, n int) (conns []net.Conn) {
 	t.Helper()
 	for range n {
@@ -34,14 +34,14 @@ func dial(t *testing.T, addr, begin string, n int) (conns []net.Conn) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = conn.Close() })
-		_, _ = io.WriteString(conn, begin) // it may be closed already
+		_, _ = io.WriteString(conn, begin) // may be closed already
 		conns = append(conns, conn)
 	}
 	return conns
 }
 
-// wantAtMost waits until no more than so many connections are left: the server notices soon
-// that one was closed.
+// wantAtMost waits until at most that many connections are left, because the server needs some time
+// to notice a closed one.
 func (c *Bound) wantAtMost(t *testing.T, most int) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -57,12 +57,13 @@ func (c *Bound) wantAtMost(t *testing.T, most int) {
 	}
 }
 
-// Somebody who opens connections and sends nothing keeps nobody from sending. The oldest go.
+// A client that opens connections without sending does not block other clients. Its oldest
+// connections are closed.
 func TestIdleConnectionsGiveWay(t *testing.T) {
 	addr, c := startBounded(t, 8, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
 	conns := dial(t, addr, "", 100)
 	for range 20 {
-		client := http.Client{Transport: &http.Transport{}} // a connection of its own, that is idle then
+		client := http.Client{Transport: &http.Transport{}} // a separate connection, idle after its request
 		res, err := client.Get("http://" + addr)
 		if err != nil || res.StatusCode != http.StatusAccepted {
 			t.Fatalf("a request among idle connections: %v", err)
@@ -81,7 +82,7 @@ func isReset(err error) bool {
 	return ok && !e.Timeout()
 }
 
-// A connection by which a request comes in is not closed for others.
+// A connection with a request in progress is not closed for new ones.
 func TestBusyConnectionsStay(t *testing.T) {
 	release := make(chan struct{})
 	started := make(chan struct{}, 4)
@@ -95,7 +96,7 @@ func TestBusyConnectionsStay(t *testing.T) {
 		busy.Go(func() {
 			res, err := (&http.Client{Transport: &http.Transport{}}).Get("http://" + addr)
 			if err != nil || res.StatusCode != http.StatusAccepted {
-				t.Errorf("a request under way: %v", err)
+				t.Errorf("a request in progress: %v", err)
 				return
 			}
 			_ = res.Body.Close()
@@ -123,8 +124,8 @@ type addressed struct {
 
 func (c *addressed) RemoteAddr() net.Addr { return c.addr }
 
-// Who has all connections busy with requests that take long gives some to others, and not to
-// itself. Connections that are new to a request stay.
+// A client that keeps all connections busy with long requests loses some to other clients, but not
+// to itself. Connections with recent requests stay.
 func TestBusyConnectionsAreShared(t *testing.T) {
 	c := New(4, prometheus.NewCounter(prometheus.CounterOpts{Name: "closed"}))
 	now := time.Now()
@@ -177,8 +178,8 @@ func TestShareOf(t *testing.T) {
 	}
 }
 
-// Who opens connections without end has none of others' closed: not those that wait for their first request, not those that are kept
-// for the next one, and nobody who has as few as others is refused for it.
+// A client that keeps opening connections causes no other client to lose one, neither before its
+// first request nor between requests. A client with few connections is never refused.
 func TestFloodHitsItself(t *testing.T) {
 	c := New(20, prometheus.NewCounter(prometheus.CounterOpts{Name: "closed"}))
 	now := time.Now()

@@ -2,6 +2,5 @@
 
 package connections
 
-// descriptors returns how many files and connections the process may have open, 0 if that is
-// not known.
+// descriptors returns how many files and connections the process may have open; 0 if unknown.
 func descriptors() int { return 0 }

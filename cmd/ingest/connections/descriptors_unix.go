@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// descriptors returns how many files and connections the process may have open, 0 if that is
-// not known.
+// descriptors returns how many files and connections the process may have open; 0 if unknown.
 func descriptors() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {

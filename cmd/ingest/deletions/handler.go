@@ -1,4 +1,4 @@
-// Package deletions serves requests to delete what is stored.
+// Package deletions serves requests to delete stored data.
 package deletions
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared/deletion"
 )
 
-// Store deletes what it has. It is a node.
+// Store deletes stored data; implemented by a node.
 type Store interface {
 	Delete(ctx context.Context, s deletion.Selection, by string, dryRun bool) (*deletion.Request, error)
 	Deletions(ctx context.Context, most int) ([]*deletion.Request, error)
@@ -42,11 +42,11 @@ type list struct {
 	Deletions []*deletion.Request `json:"deletions"` // the newest first
 }
 
-// Options say what else is to be done about a request.
+// Options configures the handling of requests.
 type Options struct {
-	Who    func(*http.Request) string                                   // names who sent it
-	Note   func(*http.Request, *deletion.Request)                       // notes one that is carried out
-	Forget func(ctx context.Context, gone func(page string) bool) error // forgets what was found about pages; may be nil
+	Who    func(*http.Request) string                                   // returns the name of the sender
+	Note   func(*http.Request, *deletion.Request)                       // records a deletion that is carried out
+	Forget func(ctx context.Context, gone func(page string) bool) error // forgets the changes of pages; may be nil
 }
 
 // forget forgets the changes of deleted pages.
@@ -55,13 +55,13 @@ func (o *Options) forget(ctx context.Context, r *deletion.Request) error {
 		return nil
 	}
 	if err := o.Forget(ctx, r.Matcher().Page); err != nil {
-		return fmt.Errorf("deletion %s is carried out, but changes of its pages are still known: "+
+		return fmt.Errorf("deletion %s is carried out, but changes of its pages are still stored: "+
 			"send the request again: %w", r.ID, err)
 	}
 	return nil
 }
 
-// Add serves the deletions of a store, /v1/deletions.
+// Add registers the handlers of /v1/deletions.
 func Add(mux *http.ServeMux, s Store, o Options) {
 	mux.HandleFunc("POST /v1/deletions", func(w http.ResponseWriter, r *http.Request) {
 		req, err := read(http.MaxBytesReader(w, r.Body, maxBody))
@@ -81,7 +81,7 @@ func Add(mux *http.ServeMux, s Store, o Options) {
 		if text := r.URL.Query().Get("limit"); text != "" {
 			n, err := strconv.Atoi(text)
 			if err != nil || n < 1 || n > mostListed {
-				api.WriteError(w, http.StatusBadRequest, fmt.Errorf("parameter limit: %.40q is no number from 1 to %d", text, mostListed))
+				api.WriteError(w, http.StatusBadRequest, fmt.Errorf("parameter limit: %.40q is not a number from 1 to %d", text, mostListed))
 				return
 			}
 			most = n
@@ -104,7 +104,7 @@ func Add(mux *http.ServeMux, s Store, o Options) {
 	})
 }
 
-// read reads what to delete.
+// read parses and validates the selection to delete.
 func read(body io.Reader) (*request, error) {
 	text, err := io.ReadAll(body)
 	if err != nil {
@@ -147,5 +147,5 @@ func respond(w http.ResponseWriter, v any, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(append(text, '\n')) // who went away needs none
+	_, _ = w.Write(append(text, '\n')) // fails only if the client disconnected
 }

@@ -55,7 +55,7 @@ func TestForgetAfterDelete(t *testing.T) {
 	}
 }
 
-// A request that could mean less than what would be deleted is refused.
+// A request is rejected if its sender could have meant a smaller selection.
 func TestAmbiguousRequests(t *testing.T) {
 	for _, body := range []string{
 		`{"page": "/a", "dry_run": true, "dry_run": false}`,

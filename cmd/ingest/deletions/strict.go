@@ -10,9 +10,9 @@ import (
 // fields are the keys of a [request].
 var fields = []string{"page", "site", "views", "labels", "since", "until", "dry_run"}
 
-// strict returns what is ambiguous in a JSON value. Package json takes keys in any case, the last
-// one of two equal keys, and an empty value as if it was not there: each could delete more than was
-// meant. The keys of an object must be known, unless known is nil.
+// strict rejects ambiguous JSON. Package json accepts keys in any case, the last of two equal keys,
+// and an empty value like a missing one; each could delete more than intended. The keys of an object
+// must be in known, unless known is nil.
 func strict(d *json.Decoder, known []string) error {
 	token, err := d.Token()
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
 
-// TestPlanted queries a full demo as the dashboard does, and compares the answers with docs/demo.md. [TestTruth] compares releases.
+// TestPlanted queries the demo as the dashboard does and compares the responses with docs/demo.md.
+// [TestTruth] compares releases.
 func TestPlanted(t *testing.T) {
 	dir, now := t.TempDir(), time.Date(2026, 11, 25, 15, 20, 0, 0, time.UTC)
 	if err := Fill(t.Context(), dir, Options{Now: now, Views: Views}); err != nil {
@@ -141,7 +142,7 @@ func TestPlanted(t *testing.T) {
 	})
 }
 
-// largest returns the function that changed most, of those that did for sure, as the dashboard lists them.
+// largest returns the function with the largest significant change, in the dashboard's order.
 func largest(c query.Comparison) (f compare.FunctionChange) {
 	sure := slices.DeleteFunc(slices.Clone(c.Functions), func(f compare.FunctionChange) bool { return !f.Status.Alarm() })
 	if len(sure) == 0 {

@@ -1,5 +1,5 @@
-// Package demo fills a data directory for a first look: with the visits of a small shop over a week, among them those of a
-// release with a planted regression.
+// Package demo fills a data directory with a week of visits to a small shop, including a release with
+// a planted regression.
 //
 //	err := demo.Fill(ctx, dir, demo.Options{Now: time.Now(), Views: demo.Views})
 //	err = demo.Tell(ctx, os.Stdout, src, "http://127.0.0.1:8419", bin, time.Now())

@@ -15,18 +15,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
 
-// origin is where the shop was recorded.
+// origin is the origin at which the shop was recorded.
 const origin = "http://shop.example/"
 
-// Options say how a directory is filled.
+// Options configures the demo data.
 type Options struct {
-	Now      time.Time          // up to which there are page views
-	Views    int                // how many are profiled
-	Seed     uint64             // of what is drawn at random
+	Now      time.Time          // end of the page views
+	Views    int                // number of profiled page views
+	Seed     uint64             // of the random generator
 	Progress func(done, of int) // is called with the number of stored page views; may be nil
 }
 
-// filling is a directory on its way to be full.
+// filling is a directory while it is filled.
 type filling struct {
 	Options
 	clock     atomic.Int64 // ns of the Unix epoch
@@ -36,7 +36,7 @@ type filling struct {
 	random    *rand.Rand
 }
 
-// Fill fills an empty data directory with the visits of a week, as a daemon would have stored them that was running all the time.
+// Fill fills an empty data directory with a week of visits, as stored by a daemon that ran all week.
 func Fill(ctx context.Context, dir string, o Options) (err error) {
 	f := &filling{Options: o, random: rand.New(rand.NewPCG(7, o.Seed))}
 	if f.pool, err = newPool(); err != nil {
@@ -56,7 +56,7 @@ func Fill(ctx context.Context, dir string, o Options) (err error) {
 		return err
 	}
 	f.collector = collect.New(collect.Options{Store: f.node, Now: f.now, Features: rules.Features,
-		Limits: collect.Limits{Body: 4 << 20}}) // of many page views at once
+		Limits: collect.Limits{Body: 4 << 20}}) // a request has many page views
 	if err := f.names(f.pool.functions.releases); err != nil {
 		return err
 	}
@@ -89,8 +89,8 @@ func (f *filling) names(list []*release) error {
 	return nil
 }
 
-// What is done at a time: the page views of one request, which a daemon stores with the time at which it came, and the hours
-// that are rolled up. More would look alike, and take longer.
+// Batch sizes: the page views of one request, which a daemon stores with the time of its arrival, and
+// the hours that are rolled up together.
 const (
 	batchTime = time.Hour
 	lastBatch = 10 * time.Minute // of the last hours
@@ -98,7 +98,7 @@ const (
 	rollTime  = 12 * time.Hour
 )
 
-// views stores page views, which are in order.
+// views stores page views, which are ordered by time.
 func (f *filling) views(ctx context.Context, all []view) error {
 	rolled := all[0].at
 	profiled := 0

@@ -9,11 +9,11 @@ import (
 )
 
 // functions numbers the functions of the shop's script across its releases, as the symbols of two
-// builds pair them. Functions that were edited, added or removed are planted; all others are the
-// same in each release.
+// builds pair them. Edited, added and removed functions are planted; all others are the same in
+// each release.
 type functions struct {
 	releases []*release
-	number   []map[trie.Frame]uint32 // by release, of a frame with nothing but a place
+	number   []map[trie.Frame]uint32 // by release, of a frame that only has a location
 	frame    []map[uint32]trie.Frame // by release
 	// texts has the hash of the text in each release of planted functions, 0 in releases without
 	// it.
@@ -65,7 +65,7 @@ func newFunctions(releases []*release) *functions {
 
 func placeOf(f *symbols.Function) trie.Frame { return trie.Frame{Line: f.Line, Column: f.Column} }
 
-// toCommon returns a frame of a release as one of no release.
+// toCommon converts a frame of a release to a release-independent one.
 func (c *functions) toCommon(release int, f trie.Frame) (trie.Frame, error) {
 	if f.Resource != c.releases[release].url() {
 		return f, nil
@@ -73,13 +73,13 @@ func (c *functions) toCommon(release int, f trie.Frame) (trie.Frame, error) {
 	if n, ok := c.number[release][trie.Frame{Line: f.Line, Column: f.Column}]; ok {
 		return trie.Frame{Resource: common, Line: n}, nil
 	}
-	if f.Name != "" || f.Line > 1 || f.Column > 2 { // not the script itself, or the bundler's function around all of it
+	if f.Name != "" || f.Line > 1 || f.Column > 2 { // neither the script itself nor the bundler's function around it
 		return f, fmt.Errorf("the symbols of %s have no function %s", c.releases[release].Release, f)
 	}
 	return trie.Frame{Resource: common, Column: f.Column}, nil
 }
 
-// ofRelease returns a frame of no release as a browser reports it of a release.
+// ofRelease converts a release-independent frame to the frame that a browser reports for a release.
 func (c *functions) ofRelease(release int, f trie.Frame) trie.Frame {
 	switch {
 	case f.Resource != common:

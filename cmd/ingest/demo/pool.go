@@ -19,27 +19,27 @@ type pool struct {
 	pages     map[string][]*visit
 }
 
-// look is what the profiler saw.
+// look is one observation of the profiler.
 type look struct {
 	node   trie.NodeID // in the stacks of the pool
 	marker trie.Marker
 }
 
-// step is a time of a visit in which the profiler saw the same.
+// step is a time range of a visit with one observation.
 type step struct {
 	at, length int64 // µs
 	look
-	trace     int          // whose sample it is
+	trace     int          // index of the trace with the sample
 	task      trie.NodeID  // the outermost function
 	own       bool         // the profiling script ran
 	planted   uint32       // the outermost planted function on the stack, 0 without one
-	caller    trie.NodeID  // of that
-	callee    trie.FrameID // that it called, if calls
+	caller    trie.NodeID  // of the planted function
+	callee    trie.FrameID // the function that it called, if calls
 	calls     bool
-	plantings []*planting // under a caller of which the step is
+	plantings []*planting // whose caller is on the stack of the step
 }
 
-// planting is the time under planted functions for which a caller has to make room.
+// planting is the time of planted functions that is taken from the other time of a caller.
 type planting struct {
 	of []struct { // by release
 		rate  float64 // per time under the caller outside planted functions
@@ -47,13 +47,13 @@ type planting struct {
 	}
 }
 
-// weighted is a look of a list, with the sum of the weights up to it.
+// weighted is a look with the cumulative weight up to it.
 type weighted struct {
 	look
 	upTo float64
 }
 
-// profiler is where the browser script was loaded from.
+// profiler is the URL of the browser script.
 const profiler = "http://profiles.example/"
 
 // newPool reads the recordings.
@@ -85,8 +85,8 @@ func newPool() (*pool, error) {
 	return p, nil
 }
 
-// addSteps makes the steps of a visit. A sample covers the time up to the next one, and two
-// intervals at most.
+// addSteps creates the steps of a visit. A sample covers the time up to the next one, at most two
+// intervals.
 func (p *pool) addSteps(v *visit) error {
 	for i, t := range v.traces {
 		nodes := make([]trie.NodeID, len(t.Nodes))
@@ -108,19 +108,19 @@ func (p *pool) addSteps(v *visit) error {
 			if n := len(v.steps); n > 0 {
 				v.steps[n-1].length = min(v.steps[n-1].length, one.at-v.steps[n-1].at)
 				if v.steps[n-1].length < 0 {
-					return fmt.Errorf("trace %d begins before the one before it ends", i)
+					return fmt.Errorf("trace %d begins before the end of the previous trace", i)
 				}
 			}
 			v.steps = append(v.steps, one)
 		}
 	}
 	if len(v.steps) > 0 && float64(v.steps[0].at) < 1000*v.Vitals["ttfb"] {
-		return errors.New("it has samples from before its document arrived")
+		return errors.New("it has samples from before the arrival of its document")
 	}
 	return nil
 }
 
-// describe says whose time a step is.
+// describe sets the planted function, caller and owner of a step.
 func (p *pool) describe(s *step) {
 	resource := ""
 	inner := trie.Root
@@ -139,8 +139,8 @@ func (p *pool) describe(s *step) {
 	s.own = strings.HasPrefix(resource, profiler)
 }
 
-// keepCalls takes calls that a planted function makes in all its versions out of what is planted:
-// the edit is not about them.
+// keepCalls excludes calls that a planted function makes in all its versions, because the edit does
+// not affect them.
 func (p *pool) keepCalls() {
 	type call struct {
 		from uint32
@@ -172,8 +172,8 @@ func (p *pool) keepCalls() {
 	})
 }
 
-// plant finds out for each release how much time planted functions took in the visits of a page,
-// and which callers have to make room for it.
+// plant computes for each release the time of planted functions in the visits of a page, and the
+// callers whose other time shrinks or grows in exchange.
 func (p *pool) plant(visits []*visit) error {
 	count := make([]float64, len(p.functions.releases))
 	for _, v := range visits {

@@ -13,12 +13,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// recordings has what test/shop/record.js wrote: a file for each release of the shop.
+// recordings has the output of test/shop/record.js: a file for each release of the shop.
 //
 //go:embed recordings/*.json.gz
 var recordings embed.FS
 
-// release is a release of the shop as it was recorded.
+// release is a recorded release of the shop.
 type release struct {
 	Release string `json:"release"`
 	Path    string `json:"path"` // of its script
@@ -31,12 +31,12 @@ type release struct {
 // url returns the address of its script.
 func (r *release) url() string { return origin + r.Path }
 
-// visit is one visit of a page: what the browser script sent of it.
+// visit is the data that the browser script sent for one visit to a page.
 type visit struct {
 	Page     string               `json:"page"`
 	Sent     [][]byte             `json:"traces"`
 	Vitals   map[string]float64   `json:"vitals"`
-	Elements map[string]string    `json:"elements"` // that the vitals are of
+	Elements map[string]string    `json:"elements"` // by Web Vital
 	Parts    map[string][]float64 `json:"parts"`    // of the vitals, in ms
 	release  int                  // its index
 	traces   []*trie.Trace

@@ -9,23 +9,23 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// slow is the duration from which the browser script calls an interaction slow, in µs.
+// slow is the browser script's threshold for slow interactions, in µs.
 const slow = 200_000
 
-// How much calls differ from their recording: the standard deviations of the logarithm of the
-// factor by which they take longer. The outermost call and each call that was sampled without a
-// break have factors of their own. All have the mean 1.
+// Variation of calls: the standard deviations of the logarithm of the factors by which their
+// durations are multiplied. The outermost call and each call with consecutive samples have their own
+// factors. The mean of each factor is 1.
 const (
 	taskSpread = 0.2
 	callSpread = 0.4
 )
 
-// ownShare is how much of its recorded time the profiling script takes. The recordings have 76 ms
-// of it per page view, since Chromium slowed the processor three times and the machine had other
-// work. With this share it takes 7 ms on the devices of the demo, as in a browser that is not slowed.
+// ownShare scales the recorded time of the profiling script. The recordings have 76 ms per page view,
+// because Chromium slowed the CPU down by a factor of 3 and the machine was busy. With this share it
+// takes 7 ms on the devices of the demo, as in a browser without slowdown.
 const ownShare = 0.1
 
-// replay is a visit as another browser would have shown it.
+// replay is a visit as it would run in another browser.
 type replay struct {
 	pool    *pool
 	of      *visit
@@ -35,10 +35,10 @@ type replay struct {
 	random  *rand.Rand
 }
 
-// played is when a step takes place, in µs.
+// played is the time range of a step in the replay, in µs.
 type played struct {
 	begin, end float64
-	planted    float64 // when planted functions begin, which run up to the end
+	planted    float64 // start of planted functions, which run to the end of the step
 }
 
 // newReplay replays a visit for a page view.
@@ -64,7 +64,7 @@ func newReplay(p *pool, of *visit, v *view, r *rand.Rand) *replay {
 		out.steps[i].begin = now
 		stretched := float64(s.length) * v.stretch * task
 		switch {
-		case s.planted > 0: // the release has its own
+		case s.planted > 0: // the release has its own time for it
 		case !s.own:
 			now += stretched * call
 		case v.profiled:
@@ -95,7 +95,7 @@ func (s *step) rate(release int) (sum float64) {
 	return sum
 }
 
-// plantedLook draws a look at a planted function.
+// plantedLook returns a random look at a planted function.
 func (s *step) plantedLook(release int, r *rand.Rand) look {
 	x := r.Float64() * s.rate(release)
 	for _, p := range s.plantings[:len(s.plantings)-1] {
@@ -107,8 +107,8 @@ func (s *step) plantedLook(release int, r *rand.Rand) look {
 	return s.plantings[len(s.plantings)-1].pick(release, x)
 }
 
-// samples returns what the profiler sees in the time of a trace of the recording, first after phase
-// µs. Where the recording has no sample for longer than two intervals, there is none.
+// samples returns the samples of a trace, the first one phase µs after its start. Gaps of more than
+// two intervals in the recording have no samples.
 func (r *replay) samples(trace int, phase int64, node func(trie.NodeID) trie.NodeID) (out []trie.Sample) {
 	interval := float64(r.of.traces[trace].Context.Interval)
 	at := math.Inf(-1)
@@ -194,7 +194,7 @@ func (w *writer) node(n trie.NodeID) trie.NodeID {
 // clock maps times of a recording to times of a replay, in µs, and keeps their order.
 type clock struct {
 	from, to []float64
-	rest     float64 // how much longer everything takes after the last of these
+	rest     float64 // stretch factor after the last point
 }
 
 func (c *clock) add(from, to float64) {

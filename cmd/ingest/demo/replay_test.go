@@ -18,8 +18,8 @@ func openPool(t *testing.T) *pool {
 	return p
 }
 
-// each calls do with replays of all recordings for a release. The same seed stretches the steps
-// alike in all releases.
+// each calls do with replays of all recordings for a release. The same seed stretches the steps by
+// the same factors in all releases.
 func each(p *pool, release string, profiled bool, do func(page string, r *replay)) {
 	for _, of := range pages {
 		for i, v := range p.pages[of.page] {
@@ -31,8 +31,8 @@ func each(p *pool, release string, profiled bool, do func(page string, r *replay
 	}
 }
 
-// TestReplayOfReleases replays recordings for each release: all but planted functions take equally
-// long, to the last bit.
+// TestReplayOfReleases replays recordings for each release. All functions except planted ones take
+// exactly the same time.
 func TestReplayOfReleases(t *testing.T) {
 	p := openPool(t)
 	all := map[string][]float64{}
@@ -52,7 +52,7 @@ func TestReplayOfReleases(t *testing.T) {
 			t.Fatalf("%s: %d steps, and %d of %s", release, len(times), len(all[After]), After)
 		}
 		for i, us := range times {
-			if math.Abs(us-all[After][i]) > 1e-6 { // they begin at other times
+			if math.Abs(us-all[After][i]) > 1e-6 { // rounding, because they begin at different times
 				t.Fatalf("%s: step %d takes %g µs, and %g in %s", release, i, us, all[After][i], After)
 			}
 		}
@@ -89,8 +89,8 @@ func TestPlantedTime(t *testing.T) {
 	}
 }
 
-// TestReplayFrames replays recordings for each release: the functions of the shop are called as in
-// recordings of the release.
+// TestReplayFrames replays recordings for each release. The names of the shop's functions are the
+// names in recordings of the release.
 func TestReplayFrames(t *testing.T) {
 	p := openPool(t)
 	for release, at := range p.releases {
@@ -178,8 +178,8 @@ func TestReplayTimes(t *testing.T) {
 	}
 }
 
-// TestReplayOwn replays page views that are not profiled: the profiling script takes no time, and
-// all else takes as long.
+// TestReplayOwn replays page views without profiling. The profiling script takes no time and all other
+// steps take the same time.
 func TestReplayOwn(t *testing.T) {
 	p := openPool(t)
 	var profiled, not []float64
@@ -224,12 +224,12 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestClock maps times between and beyond those that it was given.
+// TestClock maps times between and beyond the points of a clock.
 func TestClock(t *testing.T) {
 	c := clock{rest: 3}
 	c.add(0, 0)
 	c.add(10, 20)
-	c.add(20, 20) // a call that the replay does not have
+	c.add(20, 20) // a call that is missing in the replay
 	c.add(30, 25)
 	for _, x := range [][2]float64{{0, 0}, {5, 10}, {10, 20}, {15, 20}, {20, 20}, {26, 23}, {30, 25}, {40, 55}} {
 		if got := c.at(x[0]); got != x[1] {

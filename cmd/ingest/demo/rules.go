@@ -14,8 +14,8 @@ var budgets []byte
 //go:embed owners.yaml
 var owners []byte
 
-// Budgets returns the budgets of the shop, of which one is blown.
+// Budgets returns the budgets of the shop. One of them is blown.
 func Budgets() (*budget.File, error) { return budget.Parse(bytes.NewReader(budgets)) }
 
-// Owners returns who owns the code of the shop.
+// Owners returns the ownership rules for the code of the shop.
 func Owners() (*owner.Rules, error) { return owner.Parse(bytes.NewReader(owners)) }

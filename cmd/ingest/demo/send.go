@@ -14,19 +14,19 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// keyBrowser is the label that the daemon makes of the header User-Agent.
+// keyBrowser is the label that the daemon derives from the User-Agent header.
 const keyBrowser = "browser"
 
 const (
-	share         = 0.1 // of the page views in browsers with a profiler: they are profiled
-	otherBrowsers = 0.4 // page views in browsers without one, for each in a browser with one
+	share         = 0.1 // share of page views that are profiled, among browsers with a profiler
+	otherBrowsers = 0.4 // page views in browsers without a profiler, per page view in a browser with one
 )
 
-// otherViews is how many page views there are without a profile for each one with it, in browsers with a profiler. One of them
-// reports for all.
+// otherViews is the number of unprofiled page views per profiled one, in browsers with a profiler.
+// One of them reports for all.
 const otherViews = 1/share - 1
 
-// send has the collector receive page views: traces of the profiled ones, and what all of them report.
+// send sends page views to the collector: traces of profiled page views, and the reports of all.
 func (f *filling) send(views []view) error {
 	var body bytes.Buffer
 	count := map[string]int{}
@@ -88,7 +88,7 @@ func (f *filling) trace(to *bytes.Buffer, v *view, r *replay) error {
 	return nil
 }
 
-// report has the collector receive the Web Vitals of a page view.
+// report sends the Web Vitals of a page view to the collector.
 func (f *filling) report(v *view, r *replay) error {
 	arm, weight := rollup.ArmProfiled, 1
 	if !v.profiled {
@@ -104,7 +104,7 @@ func (f *filling) report(v *view, r *replay) error {
 	})
 }
 
-// view has the collector receive what a browser says of a page view.
+// view sends the report of a page view to the collector.
 func (f *filling) view(agent string, report map[string]any) error {
 	data, err := json.Marshal(report)
 	if err != nil {
@@ -113,7 +113,7 @@ func (f *filling) view(agent string, report map[string]any) error {
 	return f.post("v1/views", "application/json", agent, data)
 }
 
-// post has the collector receive a request.
+// post calls the collector with a request.
 func (f *filling) post(path, media, agent string, body []byte) error {
 	r, err := http.NewRequest(http.MethodPost, profiler+path, bytes.NewReader(body))
 	if err != nil {
@@ -125,12 +125,12 @@ func (f *filling) post(path, media, agent string, body []byte) error {
 	w := answer{header: http.Header{}}
 	f.collector.ServeHTTP(&w, r)
 	if w.status >= 300 || strings.Contains(w.body.String(), `"rejected":[{`) {
-		return fmt.Errorf("the collector answers %s with %d: %.300s", path, w.status, w.body.String())
+		return fmt.Errorf("the collector responded to %s with %d: %.300s", path, w.status, w.body.String())
 	}
 	return nil
 }
 
-// answer is what a handler answers.
+// answer records the response of a handler.
 type answer struct {
 	header http.Header
 	status int

@@ -7,30 +7,31 @@ import (
 	"time"
 )
 
-// What is planted. docs/demo.md tells people of it.
+// The planted regression, which docs/demo.md describes.
 const (
 	Page     = "/products"   // on which the newest release is slower
-	Function = "formatPrice" // by which it is
+	Function = "formatPrice" // the function that causes it
 	Before   = "2.4.0"       // the release before it
 	After    = "2.5.0"       // the newest one
 )
 
-// Views is how many profiled page views a demo has: as few as a comparison of each page needs.
+// Views is the default number of profiled page views: the minimum for a comparison of each page.
 const Views = 9500
 
-// Summary says what is in a demo.
+// Summary describes the demo data.
 const Summary = "This is a demo: recorded visits of a small shop, replayed over a week. Its release " + After + " made " + Function + " slow, most of all on " + Page + "."
 
-// days is how long the shop has been running.
+// days is the number of days with visits.
 const days = 7
 
-// pages are the pages, and how many of a hundred page views they have.
+// pages are the pages of the shop with their share of page views, in percent.
 var pages = []struct {
 	page  string
 	share int
 }{{"/", 21}, {"/products", 26}, {"/product/:id", 19}, {"/cart", 17}, {"/checkout", 17}}
 
-// device is a class of devices: how much slower they are than the recordings, and how many of a hundred there are.
+// device is a class of devices with its slowdown relative to the recordings, and its share in
+// percent.
 type device struct {
 	name    string
 	stretch float64
@@ -38,7 +39,7 @@ type device struct {
 	agents  []string
 }
 
-// User agents of browsers that have a profiler.
+// User agents of browsers with a profiler.
 const (
 	chrome  = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36"
 	older   = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/155.0.0.0 Safari/537.36"
@@ -47,7 +48,7 @@ const (
 	samsung = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/30.0 Chrome/145.0.0.0 Mobile Safari/537.36"
 )
 
-// devices are what visitors have.
+// devices are the devices of visitors.
 var devices = []device{
 	{"desktop-high", 0.3, 30, []string{chrome, chrome, edge, older}},
 	{"desktop-mid", 0.5, 24, []string{chrome, edge}},
@@ -55,7 +56,8 @@ var devices = []device{
 	{"mobile-low", 1.6, 18, []string{android}},
 }
 
-// connections are how visitors are connected: how much slower than the recordings answers come, and how many of a hundred have it.
+// connections are network types with the slowdown of responses relative to the recordings, and their
+// share in percent.
 var connections = []struct {
 	name  string
 	wait  float64
@@ -70,20 +72,20 @@ type view struct {
 	device     device
 	agent      string
 	connection string
-	stretch    float64 // how much slower everything is than in the recording
+	stretch    float64 // slowdown relative to the recording
 	wait       float64
-	pick       int  // which of the recordings of the page it is
-	profiled   bool // if not, it reports its Web Vitals for otherViews
+	pick       int  // index of the page's recording
+	profiled   bool // otherwise it reports Web Vitals for otherViews page views
 }
 
-// plan returns the page views of the days before now, in order: views that are profiled, and as many that report for others.
-// The same random numbers give the same page views.
+// plan returns the page views of the days before now, ordered by time: profiled ones, and as many that
+// report for unprofiled ones. It is deterministic for a given random source.
 func plan(r *rand.Rand, now time.Time, views int) []view {
 	out := make([]view, 0, 2*views)
 	for len(out) < 2*views {
 		ago := time.Duration(r.Float64() * days * float64(24*time.Hour))
 		at := now.Add(-ago)
-		if r.Float64() > awake(at)*(1-0.65*float64(ago)/float64(days*24*time.Hour)) { // more come each day
+		if r.Float64() > awake(at)*(1-0.65*float64(ago)/float64(days*24*time.Hour)) { // traffic grows each day
 			continue
 		}
 		d := devices[draw(r, len(devices), func(i int) int { return devices[i].share })]
@@ -99,13 +101,14 @@ func plan(r *rand.Rand, now time.Time, views int) []view {
 	return out
 }
 
-// awake is how many of those visit who might, by the time of the day: fewest at four in the morning, most at four in the afternoon.
+// awake is the relative traffic by time of day, with a minimum at 4:00 and a maximum at 16:00.
 func awake(at time.Time) float64 {
 	hour := float64(at.Hour()) + float64(at.Minute())/60
 	return 0.6 - 0.4*math.Cos((hour-4)/24*2*math.Pi)
 }
 
-// releaseAt draws what a visitor got some time ago: the newest release half of them got, since yesterday.
+// releaseAt returns a random release for a visit of that age. Since yesterday, half of the visits have
+// the newest release.
 func releaseAt(r *rand.Rand, ago time.Duration) string {
 	switch {
 	case ago < 26*time.Hour && r.IntN(2) == 0:
@@ -117,7 +120,7 @@ func releaseAt(r *rand.Rand, ago time.Duration) string {
 	}
 }
 
-// draw returns one of n, by how many of a hundred each has.
+// draw returns a random index below n, weighted by percentages.
 func draw(r *rand.Rand, n int, share func(i int) int) int {
 	left := r.IntN(100)
 	for i := range n {

@@ -23,10 +23,11 @@ func Changes(ctx context.Context, src query.Source, page string, now time.Time) 
 	return src.Compare(ctx, query.CompareQuery{A: of(Before), B: of(After), Method: query.MethodSums})
 }
 
-// told is how many functions are told of.
+// told is the number of functions that Tell lists.
 const told = 8
 
-// Tell writes what changed with the newest release, and what there is to see at url, the private address. bin is where the program is.
+// Tell writes the changes of the newest release and links to the dashboard at url, the private address.
+// bin is the path of the program.
 func Tell(ctx context.Context, w io.Writer, src query.Source, url, bin string, now time.Time) error {
 	c, err := Changes(ctx, src, Page, now)
 	if err != nil {
@@ -44,7 +45,7 @@ func Tell(ctx context.Context, w io.Writer, src query.Source, url, bin string, n
 			continue
 		}
 		n++
-		where := "" // of what is no function of a script
+		where := "" // empty unless it is a function of a script
 		if f.Line > 0 {
 			where = fmt.Sprintf("%s:%d", f.Resource, f.Line)
 		}

@@ -20,15 +20,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// pair is two releases that are compared.
+// pair is a comparison of two releases.
 type pair struct {
 	before, after string
 	since         time.Duration
-	// planted has the functions whose time differs, by page; on all pages they are those of each.
+	// planted has the functions whose time differs, by page. A comparison of all pages has them all.
 	planted map[string][]string
 }
 
-// pairs returns the pairs of releases, with what docs/demo.md says of them.
+// pairs returns the pairs of releases with the planted changes from docs/demo.md.
 func pairs() []pair {
 	price := map[string][]string{}
 	for _, p := range pages {
@@ -88,8 +88,8 @@ func compareReleases(t *testing.T, src query.Source, p pair, page string, now ti
 	return c
 }
 
-// judge holds a comparison against what was planted, and returns how many functions it names, and
-// how many of these were not.
+// judge compares a comparison with the planted changes, and returns how many functions it names and
+// how many of these were not planted.
 func judge(t *testing.T, what, page string, p pair, c query.Comparison) (named, wrong int) {
 	t.Helper()
 	if !c.Enough {
@@ -127,8 +127,7 @@ func judge(t *testing.T, what, page string, p pair, c query.Comparison) (named, 
 	return named, wrong
 }
 
-// rolled is a [store.Reader] of page views in memory, with the sums of the last day and of the time
-// before it by page.
+// rolled is an in-memory [store.Reader] with sums by page for the last day and for the time before.
 type rolled struct {
 	store.Reader
 	pages     []string

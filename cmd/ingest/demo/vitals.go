@@ -36,7 +36,7 @@ func (r *replay) vitals() vitals {
 		out.parts["lcp"] = append([]float64{first}, scale(of[1:], out.values["lcp"]-first)...)
 	}
 	if element, parts := r.longest(); len(parts) > 0 {
-		out.values["inp"] = max(8*math.Round(sum(parts)/8000), 8) // browsers round
+		out.values["inp"] = max(8*math.Round(sum(parts)/8000), 8) // browsers round to 8 ms
 		out.elements["inp"] = element
 		out.parts["inp"] = scale(parts, out.values["inp"])
 	}
@@ -81,8 +81,7 @@ func sum(of []float64) (all float64) {
 	return all
 }
 
-// scale returns numbers in the same proportions with another sum. Numbers that are all 0 stay so,
-// except the last one.
+// scale scales numbers to another sum. If all are 0, the last one becomes the sum.
 func scale(of []float64, to float64) []float64 {
 	out := make([]float64, len(of))
 	all := sum(of)
@@ -96,7 +95,7 @@ func scale(of []float64, to float64) []float64 {
 	return out
 }
 
-// withLabels returns labels in which those in more replace others.
+// withLabels returns labels, overridden by more.
 func withLabels(labels trie.Labels, more trie.Labels) trie.Labels {
 	out := make(trie.Labels, 0, len(labels)+len(more))
 	for _, l := range labels {

@@ -1,5 +1,6 @@
-// Package telemetry sends metrics and traces of the daemon itself to a collector of OpenTelemetry, by OTLP over HTTP.
-// The metrics are those of /metrics. A trace is of a request: of each one to the private address, and of some to the public one.
+// Package telemetry sends the daemon's own metrics and traces to an OpenTelemetry collector, by OTLP
+// over HTTP. The metrics are the same as at /metrics. Each request to the private address has a trace,
+// and a sample of the requests to the public address.
 package telemetry
 
 import (
@@ -29,19 +30,20 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/requests"
 )
 
-// Options say what is sent, and where.
+// Options configures a Sender.
 type Options struct {
 	// Endpoint is the URL of a collector, such as http://127.0.0.1:4318; metrics go to /v1/metrics below it, traces to
-	// /v1/traces. Headers, certificates, time-outs and the interval of metrics are what variables of the environment say, see
+	// /v1/traces. Environment variables configure headers, certificates, timeouts and the metrics interval, see
 	// https://opentelemetry.io/docs/specs/otel/protocol/exporter/.
 	Endpoint string
 	Metrics  prometheus.Gatherer
 	Version  string // of the daemon
-	Service  string // its name, unless OTEL_SERVICE_NAME says another one
+	Service  string // its name, unless OTEL_SERVICE_NAME is set
 	Logger   *slog.Logger
 }
 
-// publicShare is the share of requests to the public address that have a trace: there are many, and alike.
+// publicShare is the share of requests to the public address that have a trace. It is small, because
+// these requests are many and similar.
 const publicShare = 0.01
 
 // Sender sends telemetry. A nil Sender sends nothing.
@@ -51,7 +53,7 @@ type Sender struct {
 	private *trace.TracerProvider
 }
 
-// CheckEndpoint reports what is wrong with an [Options.Endpoint] that is not empty.
+// CheckEndpoint returns an error if a non-empty [Options.Endpoint] is invalid.
 func CheckEndpoint(endpoint string) error {
 	if endpoint == "" {
 		return nil
@@ -61,12 +63,12 @@ func CheckEndpoint(endpoint string) error {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "":
 		return fmt.Errorf("%.80q is not the URL of a collector, such as http://127.0.0.1:4318", endpoint)
 	case u.User != nil:
-		return errors.New("a password does not stand in the URL, which logs have; put it into OTEL_EXPORTER_OTLP_HEADERS")
+		return errors.New("the URL must not have a password, because it is logged; use OTEL_EXPORTER_OTLP_HEADERS")
 	}
 	return nil
 }
 
-// Start begins to send. A collector that does not answer is no error: the log says so.
+// Start starts to send. An unreachable collector is logged and is not an error.
 func Start(ctx context.Context, o Options) (*Sender, error) {
 	of, err := resource.Merge(resource.NewSchemaless(attribute.String("service.name", o.Service), attribute.String("service.version", o.Version)), resource.Environment())
 	if err != nil {
@@ -94,7 +96,7 @@ func Start(ctx context.Context, o Options) (*Sender, error) {
 	}, nil
 }
 
-// Close sends what there is, and ends.
+// Close sends buffered data and stops.
 func (s *Sender) Close(ctx context.Context) error {
 	if s == nil {
 		return nil
@@ -102,17 +104,17 @@ func (s *Sender) Close(ctx context.Context) error {
 	return errors.Join(s.public.Shutdown(ctx), s.private.Shutdown(ctx), s.metrics.Shutdown(ctx))
 }
 
-// closeWait bounds how long the end waits for the collector.
+// closeWait bounds how long End waits for the collector.
 const closeWait = 2 * time.Second
 
-// End is Close for a daemon that ends: it does not wait for long, and what is left is lost.
+// End is Close with a timeout, for the end of the daemon. Unsent data is lost.
 func (s *Sender) End() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
-	_ = s.Close(ctx) // the handler of errors has logged it
+	_ = s.Close(ctx) // already logged by the error handler
 }
 
-// Public has some of the requests to a handler traced. What they say of a trace of their own does not count.
+// Public returns a handler that traces a sample of its requests. It ignores their traceparent headers.
 func (s *Sender) Public(h http.Handler) http.Handler {
 	if s == nil {
 		return h
@@ -120,8 +122,9 @@ func (s *Sender) Public(h http.Handler) http.Handler {
 	return traced(s.public, h, false, func(r *http.Request) string { return r.Pattern })
 }
 
-// Private has the requests to a handler traced, but for probes and scrapes: as a part of the trace of their client if they say
-// which one. They are named after the patterns of a mux, to which they come if nothing before it refuses them.
+// Private returns a handler that traces all its requests except probes and scrapes. A request with a
+// traceparent header becomes part of its client's trace. Spans are named after the patterns of mux,
+// which handles requests that nothing before it rejects.
 func (s *Sender) Private(mux *http.ServeMux, h http.Handler) http.Handler {
 	if s == nil {
 		return h
@@ -139,9 +142,9 @@ func (s *Sender) Private(mux *http.ServeMux, h http.Handler) http.Handler {
 	})
 }
 
-// traced returns a handler whose requests are traced: by their method, route, status and id. If
-// continues, they are parts of the traces of their clients. Libraries for this also send the
-// addresses of visitors, the paths and the browsers.
+// traced returns a handler that traces requests with their method, route, status and id. If continues,
+// they are parts of their clients' traces. The usual libraries are not used, because they also send
+// the addresses of visitors, the paths and the browsers.
 func traced(p oteltrace.TracerProvider, h http.Handler, continues bool, route func(*http.Request) string) http.Handler {
 	tracer := p.Tracer("github.com/fieldtrie/fieldtrie")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -176,7 +179,7 @@ func traced(p oteltrace.TracerProvider, h http.Handler, continues bool, route fu
 }
 
 // methodOf returns the method of a request, or _OTHER for an unknown one, which can be any text.
-// The name is that of OpenTelemetry's semantic conventions.
+// _OTHER is defined by OpenTelemetry's semantic conventions.
 func methodOf(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,

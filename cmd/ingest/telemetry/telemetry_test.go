@@ -20,7 +20,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/requests"
 )
 
-// collector is what telemetry goes to. It reads what comes by the messages of OpenTelemetry.
+// collector is an OTLP receiver that decodes requests with OpenTelemetry's messages.
 type collector struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -96,15 +96,15 @@ func start(t *testing.T) (*Sender, *collector, prometheus.Counter) {
 	return s, c, count
 }
 
-// A collector gets the metrics of the registry, and a span for each request to the private address, as a part of the trace of
-// its client, with its route, status and id; none for probes.
+// A collector receives the metrics of the registry, and a span for each request to the private
+// address, with its route, status and id, in the trace of its client. Probes have no span.
 func TestPrivate(t *testing.T) {
 	s, c, count := start(t)
 	count.Add(3)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/{what}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
-	copied := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { mux.ServeHTTP(w, r.Clone(r.Context())) }) // as what looks at permissions does
+	copied := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { mux.ServeHTTP(w, r.Clone(r.Context())) }) // like the check of permissions
 	h := requests.WithIDs(s.Private(mux, copied))
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/catalog?page=secret", nil)
 	r.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
@@ -130,7 +130,7 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// Text of a client does not reach the collector: neither the state of its trace nor a method that
+// Arbitrary text of a client does not reach the collector: neither its tracestate nor a method that
 // HTTP does not define.
 func TestClientText(t *testing.T) {
 	s, c, _ := start(t)
@@ -153,7 +153,7 @@ func TestClientText(t *testing.T) {
 	}
 }
 
-// Some of the requests to the public address have a span, and nobody there chooses which.
+// A sample of the requests to the public address has a span, and clients cannot influence which.
 func TestPublic(t *testing.T) {
 	s, c, _ := start(t)
 	mux := http.NewServeMux()
@@ -178,7 +178,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// Without telemetry, handlers are as they were.
+// Without telemetry, handlers are unchanged.
 func TestNone(t *testing.T) {
 	var s *Sender
 	mux := http.NewServeMux()

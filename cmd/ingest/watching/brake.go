@@ -14,13 +14,16 @@ import (
 
 const (
 	steerEvery = time.Minute
-	// looksBack is how old page views may be that decide. An older one is of another site.
+	// looksBack is the maximum age of page views in a decision. Older ones are from a different version of
+	// the site.
 	looksBack = 7 * 24 * time.Hour
-	// mostBraked bounds the pages that are looked at after an hour, those with the most profiled page views first.
+	// mostBraked is how many pages are checked after an hour; pages with the most profiled page views come
+	// first.
 	mostBraked = 50
 )
 
-// brake looks after each hour of which pages profiling costs more than the limits, and steers, until ctx is done.
+// brake checks after each hour on which pages profiling costs more than the limits, and reduces their
+// sampling, until ctx is done.
 func (w *Watcher) brake(ctx context.Context) {
 	if w.o.Steer == nil {
 		return
@@ -39,7 +42,7 @@ func (w *Watcher) brake(ctx context.Context) {
 	}
 }
 
-// brakeOnce steers as is known, and looks if another hour is closed.
+// brakeOnce applies the stored brakes, and checks pages if another hour is closed.
 func (w *Watcher) brakeOnce(ctx context.Context) error {
 	limits := *w.limits.Load()
 	if len(limits.Of) == 0 {
@@ -48,13 +51,13 @@ func (w *Watcher) brakeOnce(ctx context.Context) error {
 	}
 	r, err := w.board.Register(ctx)
 	if err != nil {
-		return err // browsers are told what they were
+		return err // browsers keep the previous shares
 	}
 	w.steer(r)
 	return w.look(ctx, r, limits, w.board.Closed())
 }
 
-// braked returns the brakes that hold.
+// braked returns the active brakes.
 func (w *Watcher) braked(r *changes.Register) []changes.Brake {
 	limits := w.limits.Load()
 	if len(limits.Of) == 0 {
@@ -63,7 +66,7 @@ func (w *Watcher) braked(r *changes.Register) []changes.Brake {
 	return r.Holding(limits.Since)
 }
 
-// steer says of which pages fewer page views are to be profiled.
+// steer passes the pages with reduced sampling to Options.Steer.
 func (w *Watcher) steer(r *changes.Register) {
 	most := map[string]float64{}
 	for _, b := range w.braked(r) {
@@ -72,7 +75,8 @@ func (w *Watcher) steer(r *changes.Register) {
 	w.o.Steer(most)
 }
 
-// look looks of which pages profiling costs more than the limits, by the page views up to an hour, unless another node has.
+// look checks on which pages profiling costs more than the limits, based on the page views up to an
+// hour, unless another node has already checked them.
 func (w *Watcher) look(ctx context.Context, r *changes.Register, limits cost.Limits, hour time.Time) error {
 	if !r.Costs.Before(hour) {
 		return nil
@@ -100,8 +104,8 @@ func (w *Watcher) look(ctx context.Context, r *changes.Register, limits cost.Lim
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil { // which is no reason not to look at others
-			w.o.Log.Error("it can not be told what profiling costs", "page", d.page, "err", err)
+		if err != nil { // continue with the other pages
+			w.o.Log.Error("measuring the cost of profiling failed", "page", d.page, "err", err)
 			continue
 		}
 		if x := limits.Exceeded(c.Report); x != nil {
@@ -119,7 +123,7 @@ func (w *Watcher) look(ctx context.Context, r *changes.Register, limits cost.Lim
 type draw struct {
 	page     string
 	profiled int64   // page views that reported
-	share    float64 // of the page views that are profiled
+	share    float64 // of page views that are profiled
 }
 
 // drawn returns the pages with page views of both arms, those with the most profiled ones first.

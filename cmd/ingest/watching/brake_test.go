@@ -24,7 +24,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// visits puts page views of an hour into a store: one of five is profiled, and its LCP is so many times as long.
+// visits stores the page views of an hour. One in five is profiled, with LCP multiplied by a factor.
 func visits(s interface {
 	CountVitals(page string, list []rollup.Vital)
 }, r *rand.Rand, page string, views int, effect float64) {
@@ -43,8 +43,8 @@ func visits(s interface {
 	}
 }
 
-// A page of which profiling costs too much is profiled less, step by step and at last not at all, whichever node notices; it is told, and stays
-// so until somebody says otherwise. Nothing is done about the others.
+// If profiling costs too much on a page, any node reduces its sampling step by step, finally to zero.
+// A notification is sent, and the reduction stays until a user lifts it. Other pages are unchanged.
 func TestBrake(t *testing.T) {
 	r := rand.New(rand.NewPCG(34, 7))
 	now := fixture.Noon.Truncate(time.Hour)
@@ -69,7 +69,7 @@ func TestBrake(t *testing.T) {
 	second, mostThere, _ := node()
 	look := func(w *Watcher) {
 		t.Helper()
-		for range 2 { // the second time it steers as was decided
+		for range 2 { // the second time it applies the stored decision
 			if err := w.brakeOnce(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +121,7 @@ func TestBrake(t *testing.T) {
 		rec.titles[4] != "Profiling costs visitors of /slow more than the limit: none of its page views is profiled now" {
 		t.Errorf("told: %q", rec.titles)
 	}
-	// Somebody says that it is well now. What was measured before counts no more.
+	// A user lifts the reduction. Earlier measurements are ignored.
 	limits.Since = now
 	first.SetLimits(limits)
 	hour(1)

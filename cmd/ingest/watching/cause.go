@@ -10,12 +10,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/edits"
 )
 
-// explain returns why a change may be.
+// explain returns the possible causes of a change.
 func (w *Watcher) explain(ctx context.Context, c watch.Change) ([]watch.Cause, string, error) {
 	return cause.Find(ctx, w.o.Source, &c, w.o.Now())
 }
 
-// edited returns the functions of a page that were edited between two releases, which time may move between; nil if nobody knows.
+// edited returns the functions of a page that were edited between two releases, since time may move
+// between them; nil if unknown.
 func (w *Watcher) edited(ctx context.Context, page, before, after string) (out []compare.Place, err error) {
 	source := w.o.Source.OfPage(page)
 	if source.Symbols == nil {

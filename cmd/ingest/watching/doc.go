@@ -1,9 +1,10 @@
-// Package watching has a daemon find changes after each hour, and tell of them. It looks what profiling costs visitors, too.
+// Package watching detects changes after each hour and sends notifications. It also measures the cost
+// of profiling for visitors, and reduces profiling above the limits.
 //
-//	watching.go  Watcher: evaluates, and serves what is known
-//	cause.go     why a change may be
-//	brake.go     fewer page views are profiled where that costs too much
-//	metrics.go   how that goes, as metrics
-//	telling.go   sends what is due to the channels
-//	message.go   what is told of a change
+//	watching.go  Watcher: evaluates each hour, and serves changes
+//	cause.go     possible causes of a change
+//	brake.go     reduces profiling where it costs too much
+//	metrics.go   metrics of changes and notifications
+//	telling.go   sends due notifications to the channels
+//	message.go   messages about changes
 package watching

@@ -15,7 +15,7 @@ import (
 // mostTold bounds the pages that a message names.
 const mostTold = 5
 
-// messageOf returns what is told of a change: that it was found, or that it ended.
+// messageOf returns the notification that a change was detected or has ended.
 func messageOf(n changes.Notification, c *changes.Item, h naming.History, dashboard string) notify.Message {
 	m := notify.Message{ID: n.ID, Time: n.Since, Event: notify.Event(n.Event), Change: c.ID, Title: c.Title, Begin: c.Begin, End: c.Resolved, Commit: h.Commit, Repository: h.RepositoryURL,
 		Labels: map[string]string{"page": c.Pages[0].Page, "direction": string(c.Direction), "metric": c.What.Metric, "kind": string(c.What.Kind)}}
@@ -45,14 +45,14 @@ func messageOf(n changes.Notification, c *changes.Item, h naming.History, dashbo
 	return m
 }
 
-// brakeMessage returns what is told of a page of which fewer page views are profiled.
+// brakeMessage returns the notification about a page with reduced sampling.
 func brakeMessage(n changes.Notification, b *changes.Brake, dashboard string) notify.Message {
 	m := notify.Message{ID: n.ID, Time: n.Since, Event: notify.Found, Change: b.ID, Begin: b.Begin, Pages: []string{b.Page},
 		Title:  fmt.Sprintf("Profiling costs visitors of %s more than the limit: %s", b.Page, restOf(b)),
 		Labels: map[string]string{"page": b.Page, "direction": string(watch.Slower), "metric": "cost"},
 		Lines: []string{
 			"Measured: " + b.Why,
-			fmt.Sprintf("Before, %.3g %% were. Browsers are told with the answer to a trace, so the first page view of a visitor is as before: lower the share that your server sends, too.", 100*b.First),
+			fmt.Sprintf("The share was %.3g %% before. Browsers learn the new share from the response to a trace, so the first page view of a visitor still uses the old one: lower the share that your server sends, too.", 100*b.First),
 			"It stays so until max_cost: since: in the file of --budgets is a later time.",
 		}}
 	if dashboard != "" {
@@ -61,7 +61,7 @@ func brakeMessage(n changes.Notification, b *changes.Brake, dashboard string) no
 	return m
 }
 
-// restOf says how many page views are still profiled.
+// restOf describes the share of page views that are still profiled.
 func restOf(b *changes.Brake) string {
 	if b.Rate == 0 {
 		return "none of its page views is profiled now"
@@ -69,7 +69,7 @@ func restOf(b *changes.Brake) string {
 	return fmt.Sprintf("at most %.3g %% of its page views are profiled now", 100*b.Rate)
 }
 
-// ended says how a change ended.
+// ended describes how a change ended.
 func ended(c *changes.Item) string {
 	switch c.Resolution {
 	case watch.Back:
@@ -84,7 +84,7 @@ func ended(c *changes.Item) string {
 	return "It was resolved by hand."
 }
 
-// linesOf says where and since when, and why as far as that is known.
+// linesOf returns lines with the place, the start and the possible causes of a change.
 func linesOf(c *changes.Item) (lines []string) {
 	lines = append(lines, "Since: "+changes.Since(&c.Change))
 	if f := c.What.Function; f != nil && f.Resource != "" {

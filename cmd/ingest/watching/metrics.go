@@ -11,7 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// metrics show what is known of changes, and how often it was told.
+// metrics collects metrics of changes and notifications.
 type metrics struct {
 	board  *changes.Board
 	braked func(*changes.Register) []changes.Brake
@@ -25,7 +25,7 @@ func newMetrics(b *changes.Board, braked func(*changes.Register) []changes.Brake
 	if to == nil {
 		return m
 	}
-	for i := range to.Channels { // from 0 on, so that an alert sees the first
+	for i := range to.Channels { // start at 0, so that an alert sees the first increase
 		for _, outcome := range []notify.Outcome{notify.Accepted, notify.Retry, notify.Refused} {
 			m.told.WithLabelValues(to.Channels[i].Name, string(outcome))
 		}
@@ -33,13 +33,13 @@ func newMetrics(b *changes.Board, braked func(*changes.Register) []changes.Brake
 	return m
 }
 
-// Describe implements [prometheus.Collector]. It sends nothing, as that of a node.
+// Describe implements [prometheus.Collector]. It sends nothing, like the collector of a node.
 func (m *metrics) Describe(chan<- *prometheus.Desc) {}
 
-// readTime bounds how long metrics wait for what is known.
+// readTime bounds how long a scrape waits for the changes.
 const readTime = 5 * time.Second
 
-// Collect implements [prometheus.Collector]. What is not known has no series.
+// Collect implements [prometheus.Collector]. Unknown values have no series.
 func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	m.told.Collect(out)
 	health := m.board.Health()

@@ -12,10 +12,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 )
 
-// tellEvery is how often it is looked what is due.
+// tellEvery is the interval between checks for due notifications.
 const tellEvery = 15 * time.Second
 
-// tell sends what is due until ctx is done.
+// tell sends due notifications until ctx is done.
 func (w *Watcher) tell(ctx context.Context) {
 	if w.o.Notify == nil {
 		return
@@ -24,7 +24,7 @@ func (w *Watcher) tell(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := w.tellOnce(ctx); err != nil && ctx.Err() == nil {
-			w.o.Log.Error("changes could not be told of; it is tried again", "err", err)
+			w.o.Log.Error("sending notifications failed; will retry", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -34,8 +34,9 @@ func (w *Watcher) tell(ctx context.Context) {
 	}
 }
 
-// tellOnce sends what is due now. Before it sends something it notes that it does, so that no other node does, too; what comes of
-// it is noted after. So a message is sent again if this node ends between, by the same id.
+// tellOnce sends the notifications that are due now. It claims a message in the document before sending
+// it, so that no other node sends it, and stores the result afterwards. If the node ends in between,
+// the message is sent again with the same id.
 func (w *Watcher) tellOnce(ctx context.Context) error {
 	now := w.o.Now()
 	r, err := w.board.Register(ctx)
@@ -65,7 +66,7 @@ func (w *Watcher) tellOnce(ctx context.Context) error {
 	return nil
 }
 
-// due returns the messages that are due, and what the filters of channels leave out.
+// due returns the due messages, and the notifications that the filters of channels exclude.
 func (w *Watcher) due(r *changes.Register, now time.Time) (due []notify.Due, unwanted []changes.Attempt) {
 	view := w.View(query.Pages{})
 	for i := range w.o.Notify.Channels {
@@ -82,7 +83,7 @@ func (w *Watcher) due(r *changes.Register, now time.Time) (due []notify.Due, unw
 	return due, unwanted
 }
 
-// message returns what a notification says. ok is false if what it is about is not known any more.
+// message returns the message of a notification. ok is false if its subject is no longer stored.
 func (w *Watcher) message(r *changes.Register, view changes.View, n changes.Notification) (m notify.Message, ok bool) {
 	if b := r.BrakeOf(n.Change); b != nil {
 		return brakeMessage(n, b, w.o.Notify.Dashboard), true
@@ -94,7 +95,7 @@ func (w *Watcher) message(r *changes.Register, view changes.View, n changes.Noti
 	return messageOf(n, &item, w.history(&item), w.o.Notify.Dashboard), true
 }
 
-// send sends the batches of which all messages were taken, and notes what became of them.
+// send sends the batches whose messages were all claimed, and stores the results.
 func (w *Watcher) send(ctx context.Context, batches []notify.Batch, unwanted, taken []changes.Attempt) error {
 	is := map[changes.Attempt]bool{}
 	for _, a := range taken {
@@ -106,14 +107,14 @@ func (w *Watcher) send(ctx context.Context, batches []notify.Batch, unwanted, ta
 	}
 	paused := map[string]bool{}
 	for _, b := range batches {
-		for _, d := range b.Due { // another node has what was not taken: the rest goes by itself
+		for _, d := range b.Due { // another node claimed some messages, so send the others separately
 			if !is[changes.Attempt{Notification: d.Message.ID, Channel: d.Channel}] {
 				b.Due = nil
 				break
 			}
 		}
 		if len(b.Due) == 0 || paused[b.Channel.Name] {
-			continue // it is due again when it is no more under way
+			continue // it becomes due again when the claim expires
 		}
 		outcomes = append(outcomes, w.sendBatch(ctx, b, paused)...)
 	}
@@ -155,7 +156,7 @@ func (w *Watcher) sendBatch(ctx context.Context, b notify.Batch, paused map[stri
 	return outcomes
 }
 
-// repeat tells the channels that forget what is open of it again.
+// repeat sends open changes again to channels whose receivers forget them.
 func (w *Watcher) repeat(ctx context.Context, r *changes.Register, now time.Time) {
 	view := w.View(query.Pages{})
 	var open []notify.Message
@@ -176,7 +177,7 @@ func (w *Watcher) repeat(ctx context.Context, r *changes.Register, now time.Time
 	}
 }
 
-// history returns what is known of the commits of the release of a change.
+// history returns the uploaded commits of the release of a change.
 func (w *Watcher) history(c *changes.Item) naming.History {
 	return w.o.Source.OfPage(c.Pages[0].Page).Symbols.History(c.Release)
 }

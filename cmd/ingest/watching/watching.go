@@ -25,26 +25,26 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// Options say how changes are found and told of.
+// Options configures a Watcher.
 type Options struct {
-	Document store.Document // where what is known is kept, for all nodes
+	Document store.Document // stores changes and notifications, shared by all nodes
 	Source   query.Local    // of the page views, without a cache of responses
 	Settings watch.Settings
-	// Limits say what profiling may cost visitors, and Steer is told of which pages at most which share of the page views may be profiled,
-	// each time anew. nil: nobody is told.
+	// Limits bound the cost of profiling for visitors. Steer is called with the highest allowed share of
+	// profiled page views by page, with all such pages each time. It may be nil.
 	Limits cost.Limits
 	Steer  func(most map[string]float64)
 	// From is the hour from which an empty document is filled; zero: the last one that is over.
 	From    time.Time
-	Now     func() time.Time // the clock; nil is that of the machine
-	First   time.Duration    // until the first evaluation
-	Jitter  time.Duration    // up to how much later each one is, so that one of several nodes is first
-	Notify  *notify.File     // the channels; nil: nobody is told
+	Now     func() time.Time // the clock; nil for time.Now
+	First   time.Duration    // delay of the first evaluation
+	Jitter  time.Duration    // maximum random delay of each evaluation, so that one of several nodes is first
+	Notify  *notify.File     // the channels; nil for no notifications
 	Metrics prometheus.Registerer
 	Log     *slog.Logger
 }
 
-// Watcher finds changes and tells of them.
+// Watcher detects changes and sends notifications.
 type Watcher struct {
 	o       Options
 	board   *changes.Board
@@ -53,11 +53,11 @@ type Watcher struct {
 	sender  notify.Sender
 
 	past     []notify.Attempt     // of the last day, by this node
-	receipts map[string]string    // what receivers call what they got, by channel and change
-	repeated map[string]time.Time // when a channel was told again of what is open
+	receipts map[string]string    // ids that receivers assigned, by channel and change
+	repeated map[string]time.Time // last time that open changes were sent again, by channel
 }
 
-// New returns a watcher that does nothing yet.
+// New returns a Watcher. Run starts it.
 func New(o Options) *Watcher {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -71,16 +71,16 @@ func New(o Options) *Watcher {
 	return w
 }
 
-// SetSettings replaces what is looked for.
+// SetSettings replaces the settings for detecting changes.
 func (w *Watcher) SetSettings(s watch.Settings) {
 	s.Edited = w.edited
 	w.board.SetSettings(s)
 }
 
-// SetLimits replaces what profiling may cost.
+// SetLimits replaces the limits for the cost of profiling.
 func (w *Watcher) SetLimits(l cost.Limits) { w.limits.Store(&l) }
 
-// releases returns the releases that began on a page in a time: those that it does not have before.
+// releases returns the releases that a page has in a time range and did not have before.
 func (w *Watcher) releases(ctx context.Context, page string, since, until time.Time) (out []changes.Release, err error) {
 	series, err := w.o.Source.Series(ctx, query.SeriesQuery{Selection: selection.Selection{Page: page, Since: since, Until: until, GroupBy: []string{"release"}}, Step: 24 * time.Hour})
 	if err != nil {
@@ -103,7 +103,7 @@ func (w *Watcher) releases(ctx context.Context, page string, since, until time.T
 	return out, nil
 }
 
-// Run evaluates after each hour and tells of what is found, until ctx is done.
+// Run evaluates after each hour and sends notifications, until ctx is done.
 func (w *Watcher) Run(ctx context.Context) {
 	var others sync.WaitGroup
 	others.Go(func() { w.tell(ctx) })
@@ -132,12 +132,12 @@ func (w *Watcher) Forget(ctx context.Context, gone func(page string) bool) error
 	return w.board.Forget(ctx, gone)
 }
 
-// View returns what is known of changes of some pages.
+// View returns the changes of some pages.
 func (w *Watcher) View(p query.Pages) changes.View {
 	return changes.View{Board: w.board, Pages: p, Owner: cause.Owner(w.o.Source)}
 }
 
-// Handler serves what is known of changes of some pages. by names who sends a request.
+// Handler serves the changes of some pages. by returns the sender of a request.
 func (w *Watcher) Handler(p query.Pages, by func(*http.Request) string, gate *api.Gate) http.Handler {
 	return api.Changes(w.View(p), by, api.Options{Gate: gate})
 }

@@ -58,7 +58,7 @@ func (d *document) Save(_ context.Context, text []byte, over string) (string, er
 
 func (d *document) Quarantine(context.Context, string) (string, error) { return "aside", nil }
 
-// receiver counts what comes by webhook, and answers as it is told.
+// receiver counts webhook requests and responds with a given status.
 type receiver struct {
 	mu     sync.Mutex
 	status int
@@ -82,7 +82,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(r.status)
 }
 
-// found is a register in which a change on a page was found, as an evaluation saves it.
+// found returns the document that an evaluation stores after it detected a change on a page.
 func found(t *testing.T, page, id string) *document {
 	t.Helper()
 	r := changes.NewRegister()
@@ -98,7 +98,7 @@ func found(t *testing.T, page, id string) *document {
 	return &document{text: text, n: 1}
 }
 
-// channelsOf reads a file of channels, and their secrets.
+// channelsOf parses a channels file with its secrets.
 func channelsOf(t *testing.T, file string) *notify.File {
 	t.Helper()
 	f, err := notify.Parse(strings.NewReader(file))
@@ -116,8 +116,8 @@ func watcherOf(t *testing.T, doc store.Document, file string, now func() time.Ti
 	return New(Options{Now: now, Document: doc, Source: query.Local{Reader: storetest.Open(t, storetest.Options{Now: time.Now})}, Notify: channelsOf(t, file), Metrics: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler)})
 }
 
-// A change that is found is told once to each channel that wants it, by one id; again if the receiver did not take it, and by
-// another node, too.
+// A detected change is sent once to each matching channel, with one id. If the receiver rejects it, it
+// is sent again, possibly by another node.
 func TestTell(t *testing.T) {
 	rec := &receiver{status: http.StatusServiceUnavailable}
 	srv := httptest.NewServer(rec)
@@ -165,7 +165,7 @@ func TestTell(t *testing.T) {
 	}
 }
 
-// A message says what happened, where and since when, and filters find their labels.
+// A message has what happened, where and since when, and filters match its labels.
 func TestMessage(t *testing.T) {
 	doc := found(t, "/products", "94b7ca47cc2dee8a")
 	w := watcherOf(t, doc, "channels:\n  - {name: a, kind: alertmanager, target: \"http://127.0.0.1:9\"}\n", nil)

@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/loadgen"
 )
 
-// Tokens of those who ask an attacked daemon, and what its access file says of them. The password of ann is one that nobody tries.
+// Tokens of the clients of an attacked daemon, and its access file. No client tries ann's password.
 const (
 	honestToken, hostileToken = "honest", "hostile"
 	accessFile                = `tokens:
@@ -87,7 +87,7 @@ var hostileQuestions = map[string]func(base string, n int) (*http.Request, error
 	},
 }
 
-// askers is how many of each mode ask at once.
+// askers is the number of concurrent clients for each mode.
 const askers = 32
 
 // ask asks questions of a mode, one after the other.
@@ -158,7 +158,7 @@ func startCheap(ctx context.Context, private string) func() *cheap {
 	}
 }
 
-// asks reports whether a daemon that is started is asked by the honest and the hostile.
+// asks reports whether honest and hostile clients query a started daemon.
 func (c *config) asks() bool {
 	return (c.cheap || len(c.attack.modes) > 0) && len(c.options.Addrs) == 0
 }

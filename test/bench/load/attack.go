@@ -21,8 +21,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// attack is a set of hostile clients beside the load. All of them are in one network, or in none
-// if the load has none.
+// attack is a set of hostile clients in parallel with the load. All are in one network, or in none if
+// the load has none.
 type attack struct {
 	modes []string
 	rate  float64 // requests a second of each mode that sends traces
@@ -234,7 +234,7 @@ const (
 func (x *attacker) send(ctx context.Context, of hostile, every time.Duration) {
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
-		panic(err) // the options above can not be
+		panic(err) // impossible with the options above
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -251,7 +251,7 @@ func (x *attacker) send(ctx context.Context, of hostile, every time.Duration) {
 			of.change(&t.Context, n)
 			data, err := encode.EncodeTrace(&t)
 			if err != nil {
-				panic(err) // a trace above that can not be written
+				panic(err) // impossible with the trace above
 			}
 			if n > first && len(body)+len(data)+4 > mostInflated {
 				break

@@ -29,10 +29,11 @@ func newCgroup(bytes int64) (*cgroup, error) {
 		c.remove()
 		errs = errors.Join(errs, err)
 	}
-	return nil, fmt.Errorf("make a control group for memory, which takes root; without --memory the table says how much was taken: %w", errs)
+	return nil, fmt.Errorf("create a control group for memory, which needs root; without --memory the table shows the memory used: %w", errs)
 }
 
-// set sets a value of the group. It makes no file: where there is none, the folder is not that of a group.
+// set sets a value of the group. It does not create the file, because a folder without it is not a
+// control group.
 func (c *cgroup) set(name string, value int64) error {
 	f, err := os.OpenFile(filepath.Join(c.dir, name), os.O_WRONLY, 0)
 	if err != nil {

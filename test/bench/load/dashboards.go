@@ -21,7 +21,7 @@ type dashboards struct {
 	every time.Duration
 }
 
-// overview says that one of this many dashboards shows all pages.
+// Every overview-th dashboard shows all pages, the others one page each.
 const overview = 10
 
 // polled is the statistics of the dashboards' requests.

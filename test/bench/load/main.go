@@ -105,10 +105,10 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.Float64Var(&o.Rate, "rate", 1000, "traces a second")
 	fs.DurationVar(&o.For, "for", 0, "end after this `DURATION` (default 30s unless --traces is given)")
 	fs.Uint64Var(&o.Count, "traces", 0, "end after so many traces, repeats included")
-	fs.IntVar(&o.Connections, "connections", 64, "connections, and maximum number of requests under way")
+	fs.IntVar(&o.Connections, "connections", 64, "connections, and maximum number of requests in flight")
 	fs.IntVar(&o.Batch, "batch", 1, "traces in a request")
 	fs.BoolVar(&o.JSON, "json", false, "send the JSON of the browser API, not the binary format")
-	fs.BoolVar(&o.Site, "site", false, "send views like those of a site, instead of views with little in common")
+	fs.BoolVar(&o.Site, "site", false, "send views similar to a real site's, instead of views with little in common")
 	fs.IntVar(&o.Pages, "pages", 200, "number of pages")
 	fs.Float64Var(&o.Zipf, "zipf", 1.1, "page k has frequency k^-`EXPONENT`; above 1")
 	fs.IntVar(&o.Variants, "variants", 4, "how many views, with release, labels, spans and chunks, are made of each trace; with --site of each trace and release")
@@ -123,16 +123,16 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&c.verifyPages, "verify-pages", 0, "check only this number of pages, those with the most views; 0 is all")
 	fs.IntVar(&c.everywhere, "verify-everywhere", 5, "query this number of pages at every daemon, with equal results; query the others at a random one")
 	fs.StringSliceVar(&o.Addrs, "addr", nil, "public `ADDR` of a running daemon, or of all on a bucket; otherwise they are started")
-	fs.StringSliceVar(&c.queryAddrs, "query-addr", []string{"127.0.0.1:8419"}, "its private `ADDR`, or those of all")
+	fs.StringSliceVar(&c.queryAddrs, "query-addr", []string{"127.0.0.1:8419"}, "private `ADDR` of each daemon")
 	fs.IntVar(&c.pid, "pid", 0, "its process `ID`, to report memory and processor time")
 	fs.StringVar(&o.Key, "key", "", "`KEY` that it asks for")
 	fs.StringVar(&c.data, "data", "", "`DIR` with the data, to report its size; for a started daemon, where it keeps its data, which is not deleted: DIR or s3://…")
 	fs.StringVar(&c.ingest, "ingest", "", "`PROGRAM` to start; otherwise ingest is built")
-	fs.IntVar(&c.dashboards.count, "dashboards", 0, "number of dashboards polled during the load, each for one page, every tenth for all pages: the requests to /api/v1 and those of the Grafana dashboard")
+	fs.IntVar(&c.dashboards.count, "dashboards", 0, "number of dashboards polled during the load, each for one page, every tenth for all pages: the requests to /api/v1 and of the Grafana dashboard")
 	fs.DurationVar(&c.dashboards.every, "poll", 10*time.Second, "`DURATION` between two polls of a dashboard")
 	fs.IntVar(&o.Networks, "networks", 0, "let requests come from this number of networks, by proxy headers, which started daemons trust")
 	fs.StringSliceVar(&c.attack.modes, "attack", nil, "attack the daemon during the load, in these `MODES`: "+strings.Join(attackModes(), ", ")+", or all. The traces of the load must stay right")
-	fs.BoolVar(&c.cheap, "cheap", false, "ask a started daemon cheap questions beside the load, with a token, as is done under attack")
+	fs.BoolVar(&c.cheap, "cheap", false, "send cheap queries with a token to a started daemon in parallel with the load, as under attack")
 	fs.Float64Var(&c.attack.rate, "attack-rate", 1, "requests a second of each mode, of 4 MiB when decompressed")
 	fs.IntVar(&c.attack.slow, "attack-connections", 500, "connections of each mode that holds them")
 	fs.Int64Var(&c.memory, "memory", 0, "limit of the daemon's memory in `BYTES`: a daemon that exceeds it is killed. It needs root and Linux")
@@ -218,7 +218,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 	}
 	if r.Differences > 0 {
-		return fmt.Errorf("what is stored is not what was acknowledged: %d differences", r.Differences)
+		return fmt.Errorf("stored traces differ from acknowledged ones: %d differences", r.Differences)
 	}
 	return nil
 }

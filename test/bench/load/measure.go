@@ -79,7 +79,7 @@ func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err 
 	return r, nil
 }
 
-// rollUp waits until all is rolled up, whose processor time is that of the load.
+// rollUp waits until all traces are rolled up, because the CPU time of rollups belongs to the load.
 func (x *cluster) rollUp(ctx context.Context, r *report, stderr io.Writer) error {
 	took, err := x.settle(ctx, stderr)
 	if err != nil {
@@ -116,8 +116,7 @@ func (c *config) verifyAll(ctx context.Context, g *loadgen.Generator, x *cluster
 	return nil
 }
 
-// load runs the generator, and beside it the monitoring of daemons and the fault
-// injection.
+// load runs the generator in parallel with the monitoring of daemons and the fault injection.
 func (c *config) load(ctx context.Context, g *loadgen.Generator, x *cluster, r *report, stderr io.Writer) error {
 	own := &watch{pid: os.Getpid}
 	for _, w := range append(x.watches, own) {
@@ -157,7 +156,7 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, x *cluster, r *
 			if n := g.Counts(); hung.look(time.Now(), n, g.UnderWay()) {
 				err := hung.stalled(ctx, x, n.Acknowledged)
 				stop()
-				return errors.Join(err, calm()) // or it could start a daemon again when nobody stops that any more
+				return errors.Join(err, calm()) // otherwise it could restart a daemon after the final stop
 			}
 		}
 	}

@@ -23,7 +23,7 @@ const (
 	storeBucket = "traces"
 )
 
-// storeKind says how to start a kind of store.
+// storeKind describes how to start a kind of store.
 type storeKind struct {
 	parts int // directories that it keeps its data in
 	args  func(addr string, parts []string) []string

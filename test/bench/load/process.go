@@ -94,7 +94,7 @@ func (p *process) startReady() error {
 	return errors.Join(fmt.Errorf("%s does not get ready", p.name), p.logged())
 }
 
-// kill ends the process at once, if it runs.
+// kill kills the process with SIGKILL, if it runs.
 func (p *process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -232,7 +232,7 @@ func (r *report) printVerdict(row func(name, format string, args ...any)) {
 		row("", "%d page views may count twice, as an hour ended between their chunks", r.SplitViews)
 	}
 	if r.FoldedViews > 0 {
-		row("", "%d page views had more labels than sums keep apart, and say so: of a device there may be so many fewer", r.FoldedViews)
+		row("", "%d page views exceeded the label limit of sums: counts for a device may be lower by this many", r.FoldedViews)
 	}
 	if len(r.FirstDifferences) > 0 {
 		row("", "%s", strings.Join(r.FirstDifferences, "\n\t"))

@@ -59,7 +59,7 @@ func TestStall(t *testing.T) {
 	}
 	for name, looks := range map[string][]look{
 		"hung":              {{0, 5, 2, false}, {1, 5, 9, false}, {15, 5, 9, false}, {16, 5, 9, true}},
-		"hung at once":      {{0, 0, 1, false}, {15, 0, 1, true}},
+		"hung immediately":  {{0, 0, 1, false}, {15, 0, 1, true}},
 		"one answer":        {{0, 0, 1, false}, {14, 1, 1, false}, {20, 1, 1, false}, {34, 1, 1, false}, {35, 1, 1, true}},
 		"nothing is sent":   {{0, 5, 0, false}, {60, 5, 0, false}, {61, 5, 1, false}, {75, 5, 1, false}, {76, 5, 1, true}},
 		"refused, all":      {{0, 5, 1, false}, {1, 5, 1, false}, {9, 5, 0, false}, {16, 5, 0, true}},

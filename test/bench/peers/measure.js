@@ -1,6 +1,6 @@
-// What the programs around a peer have in common:
+// Shared command line of the peers:
 //
-//   node PEER.js FILE            converts once and prints what came out of it
+//   node PEER.js FILE            converts once and prints the result
 //   node PEER.js FILE SECONDS    converts again and again, and prints the least CPU time of one
 import { readFileSync } from 'node:fs';
 

@@ -1,4 +1,4 @@
-// node record-profile.js FILE MB: makes a .cpuprofile of about MB megabytes: that of the TypeScript
+// node record-profile.js FILE MB: writes a .cpuprofile of about MB megabytes, recorded from the TypeScript
 // compiler while it checks its own source, or a part of that. The finer the sampling, the larger.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';

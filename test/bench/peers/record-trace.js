@@ -99,7 +99,7 @@ try {
         : route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>bench</title><body><script src="typescript.js"></script>' }),
     );
     await page.goto('http://bench.test/');
-    const cdp = await context.newCDPSession(page); // so that the trace says what page it is of
+    const cdp = await context.newCDPSession(page); // so that the trace has the URL of the page
     await cdp.send('Tracing.start', {
       transferMode: 'ReturnAsStream',
       traceConfig: { recordMode: 'recordUntilFull', traceBufferSizeInKb: 1_200_000, includedCategories: categories, excludedCategories: ['*'] },

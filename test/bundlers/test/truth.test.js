@@ -90,7 +90,7 @@ test('functions of two releases', () => {
   ]);
   assert.deepEqual(sameFunctions(before, release('2.js', 'b.js', ['stays'])), []);
   after.truth['3.js'] = [after.truth['2.js'][0]];
-  assert.equal(sameFunctions(before, after).length, 2, 'what is in two scripts is left out');
+  assert.equal(sameFunctions(before, after).length, 2, 'functions in two scripts are left out');
 });
 
 test('the truth about a script', () => {

@@ -24,7 +24,7 @@ const known = { 'app-parcel': ['few-names'], 'app-next': ['few-names', 'no-map']
 /** Runs a program that an environment variable names. */
 async function run(variable, ...args) {
   const program = process.env[variable];
-  assert.ok(program, `${variable} does not say where the program is; run make test-bundlers`);
+  assert.ok(program, `${variable} must have the path of the program; run make test-bundlers`);
   const { stdout } = await promisify(execFile)(program, args, { maxBuffer: 2 ** 28 });
   return stdout;
 }

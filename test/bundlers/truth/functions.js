@@ -23,7 +23,7 @@ const plugins = {
   vue: ['typescript'],
 };
 
-/** The tree of a source. `name` says the language. Of a component of Vue it is that of its scripts. */
+/** The tree of a source. `name` determines the language. For a Vue component, it is the tree of its scripts. */
 function parseSource(text, name) {
   return parse(name.endsWith('.vue') ? scriptsOf(text) : text, {
     sourceType: 'unambiguous',
@@ -100,7 +100,7 @@ function nameOf(node, names, owner) {
   return key && (node.kind == 'get' || node.kind == 'set') ? `${node.kind} ${key}` : key;
 }
 
-/** Where V8 says that a function begins: an arrow at its first character, others at the `(` of their parameters. */
+/** The position where a function begins according to V8: an arrow at its first character, others at the `(` of their parameters. */
 function placeOf(node, text) {
   if (node.type == 'ArrowFunctionExpression') return node.start;
   const from = node.typeParameters ?? node.id ?? node.key;

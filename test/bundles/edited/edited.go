@@ -15,14 +15,14 @@ type Judgement struct {
 	Functions int // that were there before or after
 	Edited    int // that were edited, added or removed
 	Missed    int // of these: that were not found
-	Extra     int // that were said to be edited, added or removed, and are not
+	Extra     int // wrongly reported as edited, added or removed
 	// Recompiled counts the functions whose code differs although their source does not: the minifier
 	// inlined an edited function into them.
 	Recompiled int
 	Faults     []string
 }
 
-// Judge holds what is found between the tables of two builds against what was done.
+// Judge compares the edits found between the tables of two builds with the true edits.
 func Judge(before, after []bundles.Script, a, b []*symbols.Table, truth []bundles.Edit) (out Judgement) {
 	inA, inB := sourcesOf(before), sourcesOf(after)
 	got := map[[2]bundles.SourcePlace]edits.Kind{}

@@ -90,7 +90,7 @@ func newApp(rng *rand.Rand) *app {
 	return a
 }
 
-// under reports whether a call is of a function, or below one.
+// under reports whether a call belongs to a function or has it as an ancestor.
 func (a *app) under(at, function int) bool {
 	for ; at >= 0; at = a.calls[at].parent {
 		if a.calls[at].function == function {
@@ -110,7 +110,7 @@ func (a *app) time(share []float64, is func(at int) bool) (ms float64) {
 	return ms
 }
 
-// plan is what a change is made of.
+// plan holds the parts of a change.
 type plan struct {
 	factor  func(at int, chrome157 bool) float64 // of the self time of a call in the new release
 	share   [2][]float64                         // of page views with each feature

@@ -23,7 +23,7 @@ type Plan struct {
 	PageDay, FunctionDay float64
 	Drift                float64 // share of page views that change from the first to the last kind of device in all the time
 	Releases             []Release
-	Ramp                 int // hours until all page views are of a new release
+	Ramp                 int // hours until all page views have a new release
 	Effects              []Effect
 	// Edits is how many functions each release edits, besides those that its effects are of. Symbols of all
 	// releases are known; with 0 none are.
@@ -65,5 +65,5 @@ type Effect struct {
 	To int
 }
 
-// Devices are those of the page views.
+// Devices are the device classes of page views.
 func devices() []simulate.Device { return simulate.Devices() }

@@ -30,7 +30,7 @@ func Run(s *Site, settings watch.Settings) (found []watch.Change, err error) {
 	return found, nil
 }
 
-// Reports returns the changes that somebody is told of: those that did not only move.
+// Reports returns the changes that cause notifications, without moved ones.
 func Reports(found []watch.Change) []watch.Change {
 	return slices.DeleteFunc(slices.Clone(found), func(c watch.Change) bool { return c.Direction == watch.Moved })
 }
@@ -68,7 +68,7 @@ func (p *Plan) begin(e *Effect) int {
 }
 
 func (p *Plan) causes(e *Effect, c *watch.Change) bool {
-	if e.Hours != (Hours{}) && e.Hours.Until < 24*p.Days { // it ends by itself: a spike
+	if e.Hours != (Hours{}) && e.Hours.Until < 24*p.Days { // it ends within the simulation: a spike
 		return false
 	}
 	slower := (e.Factor > 1) == (c.Direction == watch.Slower)

@@ -77,7 +77,7 @@ func New(p Plan) *Site {
 	return s
 }
 
-// season is 1 on average over the week: mostly that of the day, a quarter that of the week.
+// season is 1 on average over the week: mostly a daily cycle, a quarter of it weekly.
 func (p *Plan) season(hour, phase int) float64 {
 	x := 2 * math.Pi * float64(hour+phase)
 	return 1 + p.Season*(0.75*math.Sin(x/24)+0.25*math.Sin(x/(7*24)))
@@ -177,7 +177,7 @@ func poisson(rng *rand.Rand, mean float64) int {
 	return n
 }
 
-// factors returns by what the time of each function is multiplied in an hour of a release.
+// factors returns the factor for the time of each function in an hour of a release.
 func (s *Site) factors(release, hour int) []float64 {
 	key := state{release, hour}
 	if f, ok := s.weights[key]; ok {

@@ -30,7 +30,7 @@ const (
 	querier = "/querier.v1.QuerierService/"
 )
 
-// asked is a daemon, and the time that it is asked for.
+// asked is a daemon with the time range of its queries.
 type asked struct {
 	*daemon
 	start, end int64

@@ -13,7 +13,7 @@ import (
 )
 
 // Every message, field and value of our schema is in Pyroscope's, under the same name and
-// number and of the same type. The text is read, as one program can not have both.
+// number and of the same type. The test parses the text, because one program cannot register both.
 func TestSchema(t *testing.T) {
 	for _, name := range []string{"google/v1/profile", "querier/v1/querier", "settings/v1/setting", "types/v1/types"} {
 		data, err := os.ReadFile(filepath.FromSlash("../../../proto/" + name + ".proto"))
@@ -84,6 +84,6 @@ func checkField(t *testing.T, pkg string, in protoreflect.MessageDescriptor, m [
 		got = absolute(pkg, got)
 	}
 	if got != want || (m[1] == "repeated ") != f.IsList() || (m[1] == "optional ") != f.HasOptionalKeyword() {
-		t.Errorf("%s: %s is of the type %s there", in.FullName(), m[0], want)
+		t.Errorf("%s: %s has the type %s in Pyroscope", in.FullName(), m[0], want)
 	}
 }

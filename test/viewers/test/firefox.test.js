@@ -56,7 +56,7 @@ test('the call tree has all of the time', () => {
   assert.ok(Math.abs(sum(tree.children.map((child) => child.totalSamples)) - tree.totalSamples) < 0.01);
 });
 
-test('the range is that of the calls', () => {
+test('the range covers the calls', () => {
   const { samples } = json('timed.firefox.json').threads[0];
   assert.equal(samples.time[0], 0);
   assert.ok(Math.abs(samples.time.at(-1) * 1000 - expected.timed.span) < 0.01);

@@ -122,7 +122,7 @@ test('keys alone do all of it', async () => {
   await close();
 });
 
-test('a search marks frames and says how much they are', async () => {
+test('a search marks frames and shows their share', async () => {
   const { page, frames, close } = await chart('merged.svg');
   await page.keyboard.press('Control+f');
   await page.keyboard.type('forcelayout');
@@ -149,7 +149,7 @@ test('hostile names stay text', async () => {
   await close();
 });
 
-test('a comparison says how much changed', async () => {
+test('a comparison shows the size of changes', async () => {
   const { page, frames, close } = await chart('compared.svg');
   const head = await page.textContent('.head');
   const ms = (text) => +head.match(text)[1];
