@@ -95,7 +95,7 @@ func TestReportRefuses(t *testing.T) {
 	} {
 		if _, err := l.Report(t.Context(), sel); err == nil {
 			t.Errorf("%+v is answered", sel)
-		} else if !strings.Contains(err.Error(), "are kept") && !strings.Contains(err.Error(), "before until") {
+		} else if !strings.Contains(err.Error(), "are stored") && !strings.Contains(err.Error(), "before until") {
 			t.Errorf("%+v: %v", sel, err)
 		}
 	}

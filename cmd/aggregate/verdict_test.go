@@ -61,14 +61,14 @@ func TestVerdict(t *testing.T) {
 		{dir, "same", 0, "pass: JavaScript of a page view "},
 		{dir, "slow", 3, "fail: JavaScript of a page view +20."},
 		{dir, "bit", 4, "marginal: JavaScript of a page view +"},
-		{few, "b", 5, "not yet: too few page views to say what changed: 100 are needed"},
+		{few, "b", 5, "not yet: too few page views to detect changes: 100 are needed"},
 		{dir, "none", 5, "not yet: "},
 	} {
 		for _, concurrent := range []string{"--concurrent=false", "--concurrent"} {
 			err := ask(x.dir, "--page", "/feed", "--release", x.release, "--compare-release", "a", concurrent)
 			text := x.text
 			if concurrent == "--concurrent" && x.status == 5 {
-				text = "not yet: too few page views to say what changed"
+				text = "not yet: too few page views to detect changes"
 			}
 			if report(new(bytes.Buffer), err) != x.status || !strings.HasPrefix(stdout.String(), text) {
 				t.Errorf("%s, %s: status %d, %v\n%s", x.release, concurrent, report(new(bytes.Buffer), err), err, stdout.String())

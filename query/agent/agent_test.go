@@ -227,7 +227,7 @@ func TestNumbers(t *testing.T) {
 		t.Errorf("got %v\n%s", got, text)
 	}
 	text, got, _ = call(t, s, "profiling_cost", map[string]any{"page": "/feed"})
-	if got["fair"] != nil || len(got["missing"].([]any)) != 2 || !strings.Contains(text, "Not known: 0 page views of the arm profiled have reported") {
+	if got["fair"] != nil || len(got["missing"].([]any)) != 2 || !strings.Contains(text, "0 page views of arm profiled have reported") {
 		t.Errorf("got %v\n%s", got, text)
 	}
 	text, got, _ = call(t, s, "web_vitals", map[string]any{"page": "/feed"})
@@ -283,7 +283,7 @@ func TestMistakes(t *testing.T) {
 		{"top_functions", map[string]any{"pgae": "/feed"}, `unknown property "pgae"; known are by, feature, labels, limit, page, release, since, sort, until`},
 		{"callers", map[string]any{"name": "nope"}, "take name, file and line from top_functions"},
 		{"callers", map[string]any{}, "name"},
-		{"compare", map[string]any{"release": "r1"}, "say what to compare with"},
+		{"compare", map[string]any{"release": "r1"}, "compare_release or compare_since is missing"},
 		{"compare", map[string]any{"release": "r2", "compare_release": "r9"}, "nothing to compare with: no page views with release=r9"},
 		{"trend", map[string]any{"step": "1m"}, `step: "1m" is neither 1h nor 1d`},
 		{"trend", map[string]any{"since": "400d", "step": "1h"}, "the most are 200"},
@@ -291,7 +291,7 @@ func TestMistakes(t *testing.T) {
 		{"budgets", nil, "give a file with --budgets"},
 		{"changes", nil, "there are no changes here"},
 		{"verify", map[string]any{"change": "00"}, "there are no changes here"},
-		{"explain", nil, "change or name: say what to explain"},
+		{"explain", nil, "change or name is missing"},
 		{"explain", map[string]any{"page": "/feed", "name": "nope"}, "no function nope for /feed was seen; take name, file and line from top_functions"},
 		{"in_files", nil, "paths or diff is missing"},
 		{"in_files", map[string]any{"paths": []string{"a"}, "diff": "b"}, "one of both"},

@@ -309,7 +309,7 @@ func TestRemoteAnswers(t *testing.T) {
 				t.Errorf("%s: %s: got %s and %v, want %s and %v", name, what, fixture.AsJSON(t, got), remoteErr, fixture.AsJSON(t, want), err)
 			}
 		}
-		if _, err := r.Series(t.Context(), query.SeriesQuery{Selection: selection.Selection{Where: fixture.Having(trie.MakeLabels("navigation", "x"))}}); err == nil || !strings.Contains(err.Error(), "series are kept by") {
+		if _, err := r.Series(t.Context(), query.SeriesQuery{Selection: selection.Selection{Where: fixture.Having(trie.MakeLabels("navigation", "x"))}}); err == nil || !strings.Contains(err.Error(), "series are stored by") {
 			t.Errorf("%s: a label that series have not: %v", name, err)
 		}
 	}

@@ -151,7 +151,7 @@ func TestChangesAsDescribed(t *testing.T) {
 		{shop, "GET " + one, "", 200, `"series":{"page":"/shop"`},
 		{shop, "GET " + two, "", 404, "there is no change"},
 		{shop, "POST " + two, `{"state":"open"}`, 404, "there is no change"},
-		{shop, "POST " + one, `{"state":"open"}`, 403, "on pages, too"},
+		{shop, "POST " + one, `{"state":"open"}`, 403, "also on pages"},
 		{all, "POST " + one, `{"state":"acknowledged","note":"on it"}`, 200, `"by":"token ci"`},
 		{all, "POST " + one, `{"state":"expected"}`, 400, "until"},
 		{all, "POST " + one, `{"state":"expected","until":"2001-01-01T00:00:00Z"}`, 400, "not a time in the next 400 days"},

@@ -153,10 +153,10 @@ func (r *Remote) send(ctx context.Context, method, path string, v url.Values, se
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxResponse+1))
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the daemon's answer: %w", err)
+		return nil, nil, fmt.Errorf("read the daemon's response: %w", err)
 	}
 	if len(body) > maxResponse {
-		return nil, nil, fmt.Errorf("daemon's answer: over %d bytes; ask for less", maxResponse)
+		return nil, nil, fmt.Errorf("daemon's response: over %d bytes; ask for less", maxResponse)
 	}
 	if res.StatusCode == http.StatusBadRequest && strings.Contains(string(body), "HTTPS server") {
 		return nil, nil, errors.New("the daemon speaks TLS alone; give its address with https://")
@@ -186,14 +186,14 @@ func (r *Remote) Profile(ctx context.Context, sel selection.Selection, _ func(ui
 	}
 	doc, err := encode.DecodeBinary(body, encode.FileLimits())
 	if err != nil {
-		return query.Result{}, fmt.Errorf("daemon's answer: %w", err)
+		return query.Result{}, fmt.Errorf("daemon's response: %w", err)
 	}
 	if doc.Profile == nil {
 		return query.Result{}, errors.New("daemon's response: a trace instead of a profile")
 	}
 	out := query.Result{Profile: doc.Profile}
 	if err := json.Unmarshal([]byte(header.Get(statsHeader)), &out.Stats); err != nil {
-		return query.Result{}, fmt.Errorf("daemon's answer: stats: %w", err)
+		return query.Result{}, fmt.Errorf("daemon's response: stats: %w", err)
 	}
 	return out, nil
 }
@@ -205,7 +205,7 @@ func ask[T any](ctx context.Context, r *Remote, path string, v url.Values) (out 
 		return out, err
 	}
 	if err := json.Unmarshal(body, &out); err != nil {
-		return out, fmt.Errorf("daemon's answer: %w", err)
+		return out, fmt.Errorf("daemon's response: %w", err)
 	}
 	return out, nil
 }
@@ -377,7 +377,7 @@ func (r *Remote) Handle(ctx context.Context, id string, h changes.Handling, _ st
 		return out, err
 	}
 	if err := json.Unmarshal(body, &out); err != nil {
-		return out, fmt.Errorf("daemon's answer: %w", err)
+		return out, fmt.Errorf("daemon's response: %w", err)
 	}
 	return out, nil
 }

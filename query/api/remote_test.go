@@ -178,9 +178,9 @@ func TestRemoteErrors(t *testing.T) {
 	}{
 		{"error of the source", Handler(source{err: errors.New("disk on fire")}, Options{Now: fixture.Now}), "daemon: disk on fire", "daemon: disk on fire"},
 		{"another program", http.NotFoundHandler(), "daemon: unexpected answer: 404 Not Found", "daemon: unexpected answer: 404 Not Found"},
-		{"nonsense", answer(200, "hello", "{}"), "daemon's answer: malformed", "daemon's answer: invalid character"},
-		{"a trace", answer(200, string(trace), "{}"), "a trace where a profile was asked for", "daemon's answer: "},
-		{"no stats", answer(200, string(profile), ""), "daemon's answer: stats: ", "daemon's answer: "},
+		{"nonsense", answer(200, "hello", "{}"), "daemon's response: malformed", "daemon's response: invalid character"},
+		{"a trace", answer(200, string(trace), "{}"), "a trace instead of a profile", "daemon's response: "},
+		{"no stats", answer(200, string(profile), ""), "daemon's response: stats: ", "daemon's response: "},
 		{"other JSON", answer(500, `{"message":"x"}`, ""), "unexpected answer: 500 Internal Server Error", "unexpected answer: 500"},
 	} {
 		r := serve(t, c.handler)["address"]

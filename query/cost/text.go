@@ -21,7 +21,7 @@ func (r *Report) WriteText(w io.Writer, screen terminal.Screen) error {
 		if err := r.writeTable(w, screen); err != nil {
 			return err
 		}
-		fmt.Fprintln(w, "\nIntervals are 95 % confidence intervals: about one in twenty misses the true value.")
+		fmt.Fprintln(w, "\nIntervals are of 95 %: about one in twenty misses the true value.")
 		if r.Fair == nil {
 			fmt.Fprintln(w, "\nIt is unknown whether the draw is fair.")
 		}
