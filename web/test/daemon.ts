@@ -49,7 +49,7 @@ export async function aggregate(...args: string[]): Promise<string> {
 /** Runs aggregate --http for files, and returns its URL and what ends it. */
 export async function served(...files: string[]): Promise<{ url: string; end(): void }> {
   const args = ['--http', ':0', '--no-browser', ...files];
-  const { child, match } = await started(program('aggregate'), args, /aggregate: (http:\S+) shows it/);
+  const { child, match } = await started(program('aggregate'), args, /aggregate: serving (http:\S+);/);
   return { url: match[1]!, end: () => child.kill() };
 }
 
