@@ -96,8 +96,8 @@ func (d *delta) targets(e *query.Edits) (before, after func(trie.Frame) bool) {
 	was := *f
 	if e != nil {
 		for _, x := range e.All() {
-			if x.Before != nil && x.After != nil && placeOf(x.After.Frame()) == *f {
-				was = placeOf(x.Before.Frame())
+			if x.Before != nil && x.After != nil && compare.PlaceOf(x.After.Frame()) == *f {
+				was = compare.PlaceOf(x.Before.Frame())
 			}
 		}
 	}
@@ -175,11 +175,7 @@ func became(k edits.Kind) string {
 // another source does not tell.
 func isIn(e *query.Edits, f *compare.Place) bool {
 	all := e.All()
-	return all == nil || slices.ContainsFunc(all, func(x edits.Edit) bool { return x.After != nil && placeOf(x.After.Frame()) == *f })
-}
-
-func placeOf(f trie.Frame) compare.Place {
-	return compare.Place{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column}
+	return all == nil || slices.ContainsFunc(all, func(x edits.Edit) bool { return x.After != nil && compare.PlaceOf(x.After.Frame()) == *f })
 }
 
 func name(p compare.Place) string { return cmp.Or(p.Name, "(anonymous)") }

@@ -58,7 +58,7 @@ func (d *delta) parts(e *Evidence) []part {
 	}
 	in := func(side int) func(trie.Frame) int {
 		return func(f trie.Frame) int {
-			if i, ok := n.places[side][placeOf(f)]; ok {
+			if i, ok := n.places[side][compare.PlaceOf(f)]; ok {
 				return i
 			}
 			if i, ok := n.hosts[of.host(f)]; ok {

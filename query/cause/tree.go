@@ -36,8 +36,8 @@ func (t *tree) time(is func(trie.Frame) bool) (ms float64) {
 // place, by name and file.
 func (t *tree) named(place compare.Place) func(trie.Frame) bool {
 	for i := range t.p.Frames {
-		if placeOf(t.p.FrameOf(trie.FrameID(i))) == place {
-			return func(f trie.Frame) bool { return placeOf(f) == place }
+		if compare.PlaceOf(t.p.FrameOf(trie.FrameID(i))) == place {
+			return func(f trie.Frame) bool { return compare.PlaceOf(f) == place }
 		}
 	}
 	file := compare.StableURL(place.Resource)

@@ -1,6 +1,9 @@
 package compare
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Code is the evidence for a function from the symbols of two builds.
 type Code string
@@ -120,10 +123,5 @@ func (c *comparison) families(functions []FunctionChange, share float64) []famil
 
 // tests reports whether one of the changes is tested.
 func tests(changes []*Change) bool {
-	for _, x := range changes {
-		if x.tested {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(changes, func(x *Change) bool { return x.tested })
 }

@@ -231,14 +231,14 @@ func (c *comparison) functions(in Input) []FunctionChange {
 		a, b := &none, &none
 		if p.a >= 0 {
 			a = &in.A.Functions[p.a]
-			f.Place = placeOf(a.Frame)
+			f.Place = PlaceOf(a.Frame)
 		}
 		if p.b >= 0 {
 			b = &in.B.Functions[p.b]
-			f.Place = placeOf(b.Frame)
+			f.Place = PlaceOf(b.Frame)
 		}
 		if p.a >= 0 && p.b >= 0 && a.Frame != b.Frame {
-			f.From = new(placeOf(a.Frame))
+			f.From = new(PlaceOf(a.Frame))
 		}
 		f.moved, f.pair = p.moved, p
 		f.Code = codeOf(a, b, p)

@@ -199,7 +199,8 @@ type Place struct {
 	Column   uint32 `json:"column,omitempty"`
 }
 
-func placeOf(f trie.Frame) Place { return Place{f.Name, f.Resource, f.Line, f.Column} }
+// PlaceOf returns the place of a frame.
+func PlaceOf(f trie.Frame) Place { return Place{f.Name, f.Resource, f.Line, f.Column} }
 
 func (p Place) compare(q Place) int {
 	return cmp.Or(cmp.Compare(p.Name, q.Name), cmp.Compare(p.Resource, q.Resource), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))

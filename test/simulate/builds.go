@@ -62,7 +62,7 @@ func falseShare(r *compare.Result, code compare.Code, planted trie.Frame) float6
 			continue
 		}
 		alarms++
-		if f.Place != placeOf(planted) {
+		if f.Place != compare.PlaceOf(planted) {
 			wrong++
 		}
 	}
@@ -72,13 +72,9 @@ func falseShare(r *compare.Result, code compare.Code, planted trie.Frame) float6
 // found is 1 if the planted function is slower, else 0.
 func found(r *compare.Result, planted trie.Frame) float64 {
 	for i := range r.Functions {
-		if f := &r.Functions[i]; f.Place == placeOf(planted) && f.Status == compare.Slower {
+		if f := &r.Functions[i]; f.Place == compare.PlaceOf(planted) && f.Status == compare.Slower {
 			return 1
 		}
 	}
 	return 0
-}
-
-func placeOf(f trie.Frame) compare.Place {
-	return compare.Place{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column}
 }

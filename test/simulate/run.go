@@ -158,7 +158,7 @@ func (x *Power) add(r *compare.Result, planted trie.Frame, each float64) {
 		if c.Status.Alarm() {
 			alarms++
 		}
-		if (trie.Frame{Name: c.Name, Resource: c.Resource, Line: c.Line, Column: c.Column}) != planted {
+		if c.Place != compare.PlaceOf(planted) {
 			continue
 		}
 		if c.Status == compare.Slower {
