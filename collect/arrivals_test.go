@@ -12,10 +12,12 @@ import (
 func TestArrivals(t *testing.T) {
 	now := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
 	col, _ := newCollector(Options{Origins: []string{"https://www.example.com"}, Now: func() time.Time { return now }})
-	if text, _ := json.Marshal(col.Arrivals()); string(text) != `{"since":"2026-11-03T12:00:00Z","traces":0,"unprofiled":[],"refused":[]}` {
+	if text, _ := json.Marshal(col.Arrivals()); string(
+		text) != `{"since":"2026-11-03T12:00:00Z","traces":0,"unprofiled":[],"refused":[]}` {
 		t.Fatalf("before any request: %s", text)
 	}
-	for _, report := range []string{`{"page":"/a","outcome":"header"}`, `{"page":"/b","outcome":"header","weight":11}`, `{"page":"/","outcome":"unsupported"}`} {
+	for _, report := range []string{`{"page":"/a","outcome":"header"}`, `{"page":"/b","outcome":"header","weight":11}`,
+		`{"page":"/","outcome":"unsupported"}`} {
 		now = now.Add(time.Second)
 		postView(t, col, report, "Origin", "https://www.example.com")
 	}
@@ -31,13 +33,16 @@ func TestArrivals(t *testing.T) {
 		t.Errorf("%d traces, want 1", got.Traces)
 	}
 	at := func(seconds int) time.Time { return got.Since.Add(time.Duration(seconds) * time.Second) }
-	if want := []Unprofiled{{"unsupported", 1, at(3)}, {"header", 12, at(2)}}; fmt.Sprint(got.Unprofiled) != fmt.Sprint(want) {
+	if want := []Unprofiled{{"unsupported", 1, at(3)},
+		{"header", 12, at(2)}}; fmt.Sprint(got.Unprofiled) != fmt.Sprint(want) {
 		t.Errorf("page views without a profile: %v, want %v", got.Unprofiled, want)
 	}
 	if len(got.Refused) != 2 || got.Refused[0].Reason != "malformed" || got.Refused[0].Requests != 1 {
 		t.Fatalf("refused: %+v", got.Refused)
 	}
-	want := Refused{"origin", "https://shop.example", `header Origin: "https://shop.example" may not send traces here; allow it with --allow-origin https://shop.example`, 2, at(6)}
+	want := Refused{"origin", "https://shop.example",
+		`header Origin: "https://shop.example" may not send traces here; allow it with --allow-origin ` +
+			`https://shop.example`, 2, at(6)}
 	if got.Refused[1] != want {
 		t.Errorf("refused: %+v, want %+v", got.Refused[1], want)
 	}

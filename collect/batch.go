@@ -50,7 +50,8 @@ func (c *Collector) store(ctx context.Context, who client, b *batch, reply *answ
 		done, err := c.opts.Store.Append(ctx, b.records)
 		if x, ok := errors.AsType[*store.RecordError](err); ok && x.Index >= 0 && x.Index < len(b.records) {
 			// This record is the reason why nothing was stored. The others may still be accepted.
-			c.reject(b, b.tallies[x.Index].index, refuse(http.StatusRequestEntityTooLarge, "trace_size", "trace: %s", x.Reason))
+			c.reject(b, b.tallies[x.Index].index, refuse(http.StatusRequestEntityTooLarge, "trace_size",
+				"trace: %s", x.Reason))
 			c.viewTimes.giveBack(b.tallies[x.Index].id, b.tallies[x.Index].claimed)
 			b.records = slices.Delete(b.records, x.Index, x.Index+1)
 			b.tallies = slices.Delete(b.tallies, x.Index, x.Index+1)
@@ -112,7 +113,8 @@ func (c *Collector) storeError(err error) error {
 	case errors.Is(err, store.ErrNoSpace):
 		return refuse(http.StatusServiceUnavailable, "no_space", "the disk is nearly full; send the traces again later")
 	case errors.Is(err, store.ErrStuck): // which the store has logged
-		return refuse(http.StatusServiceUnavailable, "stuck", "the store has not written for too long; send the traces again later")
+		return refuse(http.StatusServiceUnavailable, "stuck",
+			"the store has not written for too long; send the traces again later")
 	case errors.Is(err, store.ErrClosed):
 		return refuse(http.StatusServiceUnavailable, "closing", "shutting down; send the traces again later")
 	}

@@ -39,7 +39,8 @@ func formOf(h http.Header) (f form, err error) {
 	case "text/plain", "": // sendBeacon cannot always set the content type
 	default:
 		return f, refuse(http.StatusUnsupportedMediaType, "content_type",
-			"header Content-Type: %q; use application/x-protobuf, application/json, application/x-ndjson or text/plain", media)
+			"header Content-Type: %q; use application/x-protobuf, application/json, application/x-ndjson or text/plain",
+			media)
 	}
 	f.encoding = strings.ToLower(strings.TrimSpace(strings.Join(h.Values("Content-Encoding"), ",")))
 	switch f.encoding {
@@ -116,8 +117,10 @@ func inflate(sent []byte, encoding string, lim Limits, mem *memory) ([]byte, err
 		return nil, x
 	}
 	switch {
-	case errors.Is(err, errTooLong), errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return nil, refuse(http.StatusRequestEntityTooLarge, "inflated_size", "body: over %d bytes after decompression", most)
+	case errors.Is(err, errTooLong), errors.Is(err, zstd.ErrWindowSizeExceeded),
+		errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return nil, refuse(http.StatusRequestEntityTooLarge, "inflated_size",
+			"body: over %d bytes after decompression", most)
 	case err != nil:
 		return nil, refuse(http.StatusBadRequest, "body", "body: undo %s: %w", encoding, err)
 	case len(out) == 0:

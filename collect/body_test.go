@@ -40,7 +40,8 @@ func TestEncodings(t *testing.T) {
 		{"one delimited", delimited(oneBinary), 1, true},
 		{"two delimited", delimited(oneBinary, twoBinary), 2, true},
 	}
-	for _, media := range []string{"", "text/plain", "text/plain;charset=UTF-8", "application/json", "application/json; charset=utf-8",
+	for _, media := range []string{"", "text/plain", "text/plain;charset=UTF-8", "application/json",
+		"application/json; charset=utf-8",
 		"application/x-ndjson", "application/x-protobuf", "application/octet-stream", "Application/X-Protobuf"} {
 		for _, encoding := range []string{"", "identity", "gzip", "x-gzip", "GZIP", "deflate", "raw", "zstd"} {
 			for _, body := range bodies {
@@ -154,7 +155,8 @@ func TestRatio(t *testing.T) {
 		spaces int
 		status int
 	}{{60 << 10, 202}, {1 << 20, 413}} {
-		got := post(t, col, compress(t, "gzip", strings.Repeat(" ", c.spaces)+traceJSON("f", "")), "Content-Encoding", "gzip")
+		got := post(t, col, compress(t, "gzip", strings.Repeat(" ", c.spaces)+traceJSON("f", "")),
+			"Content-Encoding", "gzip")
 		if got.status != c.status {
 			t.Errorf("%d spaces: got %d %q, want %d", c.spaces, got.status, got.Error, c.status)
 		}
@@ -237,10 +239,12 @@ func TestWire(t *testing.T) {
 		{"shorter than said", head + "Content-Length: 100\r\n\r\n{", true, "400 "},
 		{"chunk cut off", head + "Transfer-Encoding: chunked\r\n\r\n100\r\n{", true, "400 "},
 		{"no chunk", head + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", true, "400 "},
-		{"endless chunks", head + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1000\r\n"+strings.Repeat(" ", 0x1000)+"\r\n", 65), false, "413 "},
+		{"endless chunks", head + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1000\r\n"+strings.Repeat(" ",
+			0x1000)+"\r\n", 65), false, "413 "},
 		{"longer than allowed", head + "Content-Length: 262145\r\n\r\n", false, "413 "},
 	} {
-		if got := talk(t, addr, c.text, c.halfClose); !strings.HasPrefix(got, c.want) || !strings.Contains(got, `"error":"body: `) {
+		if got := talk(t, addr, c.text, c.halfClose); !strings.HasPrefix(got, c.want) ||
+			!strings.Contains(got, `"error":"body: `) {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -251,9 +255,12 @@ func TestWire(t *testing.T) {
 	// the same connection.
 	s.fail = func([]store.Record) error { time.Sleep(300 * time.Millisecond); return nil }
 	var reused []bool
-	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { reused = append(reused, c.Reused) }})
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) {
+		reused = append(reused, c.Reused)
+	}})
 	for range 2 {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, srv.URL+"/v1/traces", strings.NewReader(traceJSON("f", "")))
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, srv.URL+"/v1/traces",
+			strings.NewReader(traceJSON("f", "")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +316,8 @@ func TestInFlight(t *testing.T) {
 	release = hold(2, 8<<10+1)
 	release2 := hold(2, 10)
 	got := post(t, col, traceJSON("f", ""))
-	if got.status != 503 || !strings.Contains(got.Error, "too many requests at work") || got.header.Get("Retry-After") == "" {
+	if got.status != 503 || !strings.Contains(got.Error, "too many requests at work") ||
+		got.header.Get("Retry-After") == "" {
 		t.Errorf("beside four that hold all: got %d %q", got.status, got.Error)
 	}
 	release()

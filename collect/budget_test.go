@@ -34,7 +34,8 @@ func TestPageBudget(t *testing.T) {
 		clients.Go(func() {
 			for n := range 40 {
 				page := fmt.Sprintf("/page-%c%c", 'a'+n/8, 'a'+n%8)
-				if got := post(t, col, traceJSON("f", fmt.Sprintf(`"page":"%s","viewId":"%d-%d",`, page, i, n))); got.status != 202 {
+				if got := post(t, col, traceJSON("f", fmt.Sprintf(`"page":"%s","viewId":"%d-%d",`, page, i,
+					n))); got.status != 202 {
 					t.Errorf("got %d %q", got.status, got.Error)
 				}
 			}
@@ -87,19 +88,24 @@ func TestSpans(t *testing.T) {
 	col, s := newCollector(Options{Limits: Limits{Pages: 3}})
 	got := post(t, col, traceJSON("f", `"page":"/start/1?x","release":"r1","environment":"production","spans":[`+
 		`{"page":"/user/8123?tab=1","start":5,"end":10},{"page":"https://www.example.com/user/9","start":10,"end":12},`+
-		`{"page":"/third","start":12,"end":13},{"page":"/fourth","start":13,"end":14},{"page":"/later","start":20,"end":30},`+
-		`{"feature":"before","start":-20,"end":-10},{"feature":"search","start":0,"end":6},{"feature":"search","start":3,"end":7},{"feature":"edit","start":7,"end":8},`+
-		`{"feature":"before","start":-20,"end":-10},{"feature":"nothing","start":8,"end":8},{"feature":"later","start":20,"end":30}],`))
+		`{"page":"/third","start":12,"end":13},{"page":"/fourth","start":13,"end":14},{"page":"/later","start":20,`+
+		`"end":30},`+
+		`{"feature":"before","start":-20,"end":-10},{"feature":"search","start":0,"end":6},{"feature":"search",`+
+		`"start":3,"end":7},{"feature":"edit","start":7,"end":8},`+
+		`{"feature":"before","start":-20,"end":-10},{"feature":"nothing","start":8,"end":8},{"feature":"later",`+
+		`"start":20,"end":30}],`))
 	if got.status != 202 {
 		t.Fatalf("got %d %q", got.status, got.Error)
 	}
 	r := s.only(t)
 	tr := traceOf(t, r)
 	// The first three by name get a place.
-	if want := []string{PageOther, "/fourth", "/start/:id", "/third"}; !slices.Equal(r.Pages, want) || !slices.Equal(tr.Pages(), want) {
+	if want := []string{PageOther, "/fourth", "/start/:id", "/third"}; !slices.Equal(r.Pages, want) ||
+		!slices.Equal(tr.Pages(), want) {
 		t.Errorf("pages %q, of the trace %q, want %q", r.Pages, tr.Pages(), want)
 	}
-	if want := []store.Tag{{Key: "release", Value: "r1"}, {Key: "environment", Value: "production"}, {Key: "feature", Value: "search"}, {Key: "feature", Value: "edit"}}; !slices.Equal(r.Tags, want) {
+	if want := []store.Tag{{Key: "release", Value: "r1"}, {Key: "environment", Value: "production"},
+		{Key: "feature", Value: "search"}, {Key: "feature", Value: "edit"}}; !slices.Equal(r.Tags, want) {
 		t.Errorf("tags %v, want %v", r.Tags, want)
 	}
 	features := map[string]bool{}
@@ -144,15 +150,18 @@ func TestLabelSpans(t *testing.T) {
 func TestManyPages(t *testing.T) {
 	var spans []string
 	for i := range 300 {
-		spans = append(spans, fmt.Sprintf(`{"page":"/page-%c%c","start":%d,"end":%d}`, 'a'+i/20, 'a'+i%20, i*10, i*10+10))
+		spans = append(spans, fmt.Sprintf(`{"page":"/page-%c%c","start":%d,"end":%d}`, 'a'+i/20, 'a'+i%20,
+			i*10, i*10+10))
 	}
-	body := strings.Replace(traceJSON("f", `"spans":[`+strings.Join(spans, ",")+`],`), `"timestamp":10`, `"timestamp":3000`, 1)
+	body := strings.Replace(traceJSON("f", `"spans":[`+strings.Join(spans, ",")+`],`), `"timestamp":10`,
+		`"timestamp":3000`, 1)
 	col, s := newCollector(Options{})
 	if got := post(t, col, body); got.status != 202 {
 		t.Fatalf("got %d %q", got.status, got.Error)
 	}
 	r := s.only(t)
-	if len(r.Pages) != store.MaxPages || !slices.Contains(r.Pages, PageOther) || !slices.Contains(r.Pages, PageUnknown) {
+	if len(r.Pages) != store.MaxPages || !slices.Contains(r.Pages, PageOther) ||
+		!slices.Contains(r.Pages, PageUnknown) {
 		t.Errorf("%d pages: %q", len(r.Pages), r.Pages)
 	}
 	if pages := traceOf(t, r).Pages(); !slices.Equal(pages, r.Pages) {
@@ -187,7 +196,8 @@ func TestTagLimits(t *testing.T) {
 	}
 	long := strings.Repeat("é", store.MaxTagValue/2+1)
 	cut := strings.Repeat("é", store.MaxTagValue/2-2) + "…"
-	if tags, tr := send(`"release":"` + long + `","labels":{"a":"` + long + `"},`); len(tags) != 1 || tr.Context.Release != cut || tr.Context.Labels.Value("a") != cut {
+	if tags, tr := send(`"release":"` + long + `","labels":{"a":"` + long + `"},`); len(tags) != 1 ||
+		tr.Context.Release != cut || tr.Context.Labels.Value("a") != cut {
 		t.Errorf("long: %d tags, release %q", len(tags), tr.Context.Release)
 	}
 	if tags, tr := send(`"release":"a\u0000b",`); len(tags) != 0 || tr.Context.Release != "a\x00b" {
@@ -200,7 +210,8 @@ func TestTagLimits(t *testing.T) {
 			want = PageOther
 		}
 		tags, tr := send(`"release":"` + name + `","environment":"production",`)
-		if tr.Context.Release != want || tr.Context.Environment != "production" || !slices.Contains(tags, store.Tag{Key: "release", Value: want}) {
+		if tr.Context.Release != want || tr.Context.Environment != "production" ||
+			!slices.Contains(tags, store.Tag{Key: "release", Value: want}) {
 			t.Errorf("release %s: tags %v, release %q", name, tags, tr.Context.Release)
 		}
 	}
@@ -235,7 +246,8 @@ func TestNamesInTheLog(t *testing.T) {
 				t.Errorf("want one field %s in %s", field, line)
 			}
 		}
-		if strings.Count(line, `":`) != 10 || strings.ContainsAny(line, "\u202e\x1b") || strings.Contains(line, `\u001b`) || !strings.Contains(line, `"name":"audit`) {
+		if strings.Count(line, `":`) != 10 || strings.ContainsAny(line, "\u202e\x1b") ||
+			strings.Contains(line, `\u001b`) || !strings.Contains(line, `"name":"audit`) {
 			t.Errorf("got %s", line)
 		}
 	}

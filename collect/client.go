@@ -42,7 +42,9 @@ func ParseProxies(words []string) (p Proxies, err error) {
 			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 		}
 		if err != nil {
-			return p, fmt.Errorf("%.80q is not an address or a network of a proxy, such as 10.0.0.7 or 10.0.0.0/8; use none if there is no proxy", w)
+			return p, fmt.Errorf(
+				"%.80q is not an address or a network of a proxy, such as 10.0.0.7 or 10.0.0.0/8; use none if there "+
+					"is no proxy", w)
 		}
 		p.Trusted = append(p.Trusted, prefix.Masked())
 	}

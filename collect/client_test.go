@@ -57,7 +57,8 @@ func TestSender(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/v1/traces", nil)
 		r.RemoteAddr = c.peer
 		if c.peer == "socket" {
-			r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.UnixAddr{Name: "public.sock", Net: "unix"}))
+			r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey,
+				&net.UnixAddr{Name: "public.sock", Net: "unix"}))
 			r.RemoteAddr = "@"
 		}
 		name, other := "X-Forwarded-For", "Forwarded"
@@ -82,18 +83,21 @@ func TestSender(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/v1/traces", nil)
 	r.RemoteAddr = "10.0.0.1:1"
 	r.Header["X-Forwarded-For"] = []string{"198.51.100.1", "203.0.113.9"}
-	if who := p.clientOf(r, nil); who.Network != netip.MustParsePrefix("203.0.113.0/24") || who.addr != netip.MustParseAddr("203.0.113.9") {
+	if who := p.clientOf(r, nil); who.Network != netip.MustParsePrefix("203.0.113.0/24") ||
+		who.addr != netip.MustParseAddr("203.0.113.9") {
 		t.Errorf("got %v, %v", who.addr, who.Network)
 	}
 	r.Header["X-Forwarded-For"] = []string{"2001:db8:1:2:3::4"}
-	if who := p.clientOf(r, nil); who.Network != netip.MustParsePrefix("2001:db8:1::/48") || who.addr != netip.MustParseAddr("2001:db8:1:2::") {
+	if who := p.clientOf(r, nil); who.Network != netip.MustParsePrefix("2001:db8:1::/48") ||
+		who.addr != netip.MustParseAddr("2001:db8:1:2::") {
 		t.Errorf("got %v, %v", who.addr, who.Network)
 	}
 }
 
 func TestParseProxies(t *testing.T) {
 	for _, s := range []string{"", "localhost", "10.0.0.0/33", "10.0.0.0/8,10.0.0.1", "fe80::1%eth0"} {
-		if p, err := ParseProxies([]string{s}); err == nil || !strings.Contains(err.Error(), "is not an address or a network") {
+		if p, err := ParseProxies([]string{s}); err == nil || !strings.Contains(err.Error(),
+			"is not an address or a network") {
 			t.Errorf("%q: got %v, %v", s, p, err)
 		}
 	}
@@ -109,7 +113,8 @@ func TestAsksForProxy(t *testing.T) {
 		proxies []string
 		header  string
 		want    int
-	}{{nil, "X-Forwarded-For", 1}, {nil, "Forwarded", 1}, {nil, "X-Other", 0}, {[]string{"none"}, "X-Forwarded-For", 0}, {[]string{"10.0.0.0/8"}, "Forwarded", 0}} {
+	}{{nil, "X-Forwarded-For", 1}, {nil, "Forwarded", 1}, {nil, "X-Other", 0}, {[]string{"none"}, "X-Forwarded-For", 0},
+		{[]string{"10.0.0.0/8"}, "Forwarded", 0}} {
 		proxies, err := ParseProxies(c.proxies)
 		if err != nil {
 			t.Fatal(err)
@@ -117,11 +122,13 @@ func TestAsksForProxy(t *testing.T) {
 		var log bytes.Buffer
 		col, _ := newCollector(Options{Proxies: proxies, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		for range 3 {
-			if got := postView(t, col, `{"outcome":"unsampled"}`, c.header, "for=192.0.2.1"); got.status != http.StatusNoContent {
+			if got := postView(t, col, `{"outcome":"unsampled"}`, c.header,
+				"for=192.0.2.1"); got.status != http.StatusNoContent {
 				t.Fatalf("got %d %s", got.status, got.Error)
 			}
 		}
-		if got := strings.Count(log.String(), "name it with --trusted-proxies"); got != c.want || strings.Contains(log.String(), "192.0.2.1") {
+		if got := strings.Count(log.String(), "name it with --trusted-proxies"); got != c.want ||
+			strings.Contains(log.String(), "192.0.2.1") {
 			t.Errorf("%v, %s: asked %d times, want %d: %s", c.proxies, c.header, got, c.want, &log)
 		}
 	}

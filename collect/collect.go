@@ -115,7 +115,8 @@ func New(o Options) *Collector {
 	now := o.Now()
 	c.arrivals.now.Since = now.UTC()
 	lim := c.bounds.Load()
-	c.pages, c.tags, c.labels, c.viewPages = quota.New(lim.Pages), quota.New(lim.Tags), quota.New(lim.Labels), quota.New(lim.Pages)
+	c.pages, c.tags, c.labels, c.viewPages = quota.New(lim.Pages), quota.New(lim.Tags), quota.New(lim.Labels),
+		quota.New(lim.Pages)
 	for kind, names := range o.Established {
 		if kind == kindPage {
 			c.pages.Establish(kind, names)
@@ -241,15 +242,19 @@ func (c *Collector) admit(w http.ResponseWriter, r *http.Request) (who client, e
 	who = c.opts.Proxies.clientOf(r, key)
 	if c.opts.Proxies.unnamed(r) {
 		c.proxyAsked.Do(func() {
-			c.opts.Logger.Warn("browsers come through a proxy that is not named, so all share as one client: name it with --trusted-proxies")
+			c.opts.Logger.Warn(
+				"browsers come through a proxy that is not named, so all share as one client: name it with " +
+					"--trusted-proxies")
 		})
 	}
 	if !c.bounds.Load().clients.allow(who.addr, now) {
-		return who, refuse(http.StatusTooManyRequests, "rate", "over %g requests a second from this address", c.bounds.Load().Rate)
+		return who, refuse(http.StatusTooManyRequests, "rate", "over %g requests a second from this address",
+			c.bounds.Load().Rate)
 	}
 	// Without configured keys, the key is any text that the client chose.
 	if key != nil && !key.requests.allow(struct{}{}, who.Network, now) {
-		return who, refuse(http.StatusTooManyRequests, "key_rate", "over %g requests a second with this key; send this again later", key.Rate)
+		return who, refuse(http.StatusTooManyRequests, "key_rate",
+			"over %g requests a second with this key; send this again later", key.Rate)
 	}
 	return who, c.sites.admit(who, now)
 }

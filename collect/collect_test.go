@@ -31,7 +31,8 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := post(t, col, string(b), "Content-Type", "application/x-protobuf")
-		if got.status != 202 || got.Accepted != 1 || got.Duplicates != 0 || len(got.IDs) != 1 || got.header.Get("Ingest-Durability") != string(storetest.Durability()) {
+		if got.status != 202 || got.Accepted != 1 || got.Duplicates != 0 || len(got.IDs) != 1 ||
+			got.header.Get("Ingest-Durability") != string(storetest.Durability()) {
 			t.Errorf("%s: got %d %+v", name, got.status, got.answer)
 			continue
 		}
@@ -76,7 +77,10 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	stored := 0
-	if _, err := s.Scan(t.Context(), store.Query{}, func(store.Record) error { stored++; return nil }); err != nil || stored != 2*len(sent) {
+	if _, err := s.Scan(t.Context(), store.Query{}, func(store.Record) error {
+		stored++
+		return nil
+	}); err != nil || stored != 2*len(sent) {
 		t.Errorf("%d traces stored, want %d: %v", stored, 2*len(sent), err)
 	}
 	// A closed store accepts nothing.
@@ -93,11 +97,15 @@ func TestTooLargeForStore(t *testing.T) {
 	s := storetest.Open(t, storetest.Options{MaxPayload: 1 << 10})
 	col, _ := newCollector(Options{Store: s})
 	got := post(t, col, traceJSON(strings.Repeat("f", 2<<10), "")+traceJSON("f", ""))
-	if got.status != 202 || got.Accepted != 1 || len(got.Rejected) != 1 || got.Rejected[0].Index != 0 || got.Rejected[0].Status != 413 {
+	if got.status != 202 || got.Accepted != 1 || len(got.Rejected) != 1 || got.Rejected[0].Index != 0 ||
+		got.Rejected[0].Status != 413 {
 		t.Errorf("got %d %+v", got.status, got.answer)
 	}
 	stored := 0
-	if _, err := s.Scan(t.Context(), store.Query{}, func(store.Record) error { stored++; return nil }); err != nil || stored != 1 {
+	if _, err := s.Scan(t.Context(), store.Query{}, func(store.Record) error {
+		stored++
+		return nil
+	}); err != nil || stored != 1 {
 		t.Errorf("%d stored, %v", stored, err)
 	}
 }
@@ -112,21 +120,26 @@ func TestBatch(t *testing.T) {
 		rejected          string // index, status and a part of the message of each
 		err               string
 	}{
-		{"lines", strings.Join([]string{traceJSON("a", ""), "{}", traceJSON("b", ""), withStacks(`{"frameId":9}`), missing}, "\n"), "", 202, 2,
+		{"lines", strings.Join([]string{traceJSON("a", ""), "{}", traceJSON("b", ""), withStacks(`{"frameId":9}`),
+			missing}, "\n"), "", 202, 2,
 			"1 400 resources: missing|3 422 trace.stacks[0].frameId|4 400 trace.samples[1].timestamp: missing", ""},
 		{"array", `[` + strings.Join([]string{"null", traceJSON("a", ""), "[]"}, ",") + `]`, "", 202, 1,
 			"0 400 an object should be|2 400 an object should be", ""},
-		{"documents", delimited(good(1), "", good(2), "hello", good(3)[:len(good(3))-3]), "application/x-protobuf", 202, 2,
+		{"documents", delimited(good(1), "", good(2), "hello", good(3)[:len(good(3))-3]),
+			"application/x-protobuf", 202, 2,
 			"1 400 not in the binary format|3 400 not in the binary format|4 400 unexpected EOF", ""},
-		{"JSON among documents", delimited(good(1), traceJSON("a", "")), "application/x-protobuf", 202, 1, "1 400 not in the binary format", ""},
+		{"JSON among documents", delimited(good(1), traceJSON("a", "")), "application/x-protobuf", 202, 1,
+			"1 400 not in the binary format", ""},
 		{"none is good", withStacks(`{"frameId":9}`) + "{}", "", 422, 0,
-			"0 422 trace.stacks[0].frameId|1 400 resources: missing", "none of 2 traces is acceptable; the first: invalid: trace.stacks[0].frameId"},
+			"0 422 trace.stacks[0].frameId|1 400 resources: missing",
+			"none of 2 traces is acceptable; the first: invalid: trace.stacks[0].frameId"},
 		{"the same twice", traceJSON("a", "") + traceJSON("a", ""), "", 202, 2, "", ""},
 		{"cut off", traceJSON("a", "") + `{"a":`, "", 400, 0, "", "the document ends"},
 	} {
 		col, s := newCollector(Options{})
 		got := post(t, col, c.body, "Content-Type", c.media)
-		if got.status != c.status || len(got.IDs) != c.ids || got.Accepted != c.ids || !strings.Contains(got.Error, c.err) || (c.err == "") != (got.Error == "") {
+		if got.status != c.status || len(got.IDs) != c.ids || got.Accepted != c.ids || !strings.Contains(got.Error,
+			c.err) || (c.err == "") != (got.Error == "") {
 			t.Errorf("%s: got %d %+v", c.name, got.status, got.answer)
 		}
 		var want []string
@@ -258,7 +271,8 @@ func TestMetrics(t *testing.T) {
 		{"rejected_total", "malformed", 1},
 		{"bytes_total", "", float64(2*len(body) + 3)},
 		{"request_seconds", "", 3},
-		{"in_flight_bytes", "", 0}, {"folded_total", "page", 0}, {"uncounted_tags_total", "", 0}, {"skewed_clocks_total", "", 0},
+		{"in_flight_bytes", "", 0}, {"folded_total", "page", 0}, {"uncounted_tags_total", "", 0},
+		{"skewed_clocks_total", "", 0},
 		{"marked_traces_total", "", 0},
 	} {
 		var label []string

@@ -73,7 +73,8 @@ func stored(t testing.TB, texts map[string]string) map[string]string {
 	tr := traceOf(t, s.only(t))
 	f := tr.Frame(tr.Samples[0].Node)
 	x := tr.Context
-	out := map[string]string{"name": f.Name, "resource": f.Resource, "page": x.Page, "release": x.Release, "label": x.Labels.Value("x")}
+	out := map[string]string{"name": f.Name, "resource": f.Resource, "page": x.Page, "release": x.Release,
+		"label": x.Labels.Value("x")}
 	for _, s := range x.Spans {
 		if s.Kind == trie.SpanFeature {
 			out["feature"] = s.Name

@@ -70,7 +70,8 @@ func originAllowed(rules []originRule, origin string) bool {
 func CheckOrigin(s string) error {
 	u, err := url.Parse(strings.Replace(s, "://*.", "://", 1))
 	if s != "*" && (err != nil || u.Host == "" || u.User != nil || strings.Contains(u.Host, "*") ||
-		(u.Scheme != "https" && u.Scheme != "http") || s != strings.TrimRight(s, "/") || u.Path+u.RawQuery+u.Fragment != "") {
+		(u.Scheme != "https" && u.Scheme != "http") || s != strings.TrimRight(s, "/") ||
+		u.Path+u.RawQuery+u.Fragment != "") {
 		return fmt.Errorf("%q is not an origin such as https://www.example.com or https://*.example.com", s)
 	}
 	return nil
@@ -98,7 +99,8 @@ func (c *Collector) cors(w http.ResponseWriter, r *http.Request, key *siteKey) e
 		rules, where = key.origins, "the origins of its key"
 	}
 	if !originAllowed(rules, origin) {
-		return &refusal{http.StatusForbidden, "origin", fmt.Errorf("header Origin: %q may not send traces here; allow it with %s", origin, where), origin}
+		return &refusal{http.StatusForbidden, "origin",
+			fmt.Errorf("header Origin: %q may not send traces here; allow it with %s", origin, where), origin}
 	}
 	// Requests have no credentials, so * is enough if every origin may send.
 	if len(rules) == 0 {

@@ -11,8 +11,9 @@ func TestOrigins(t *testing.T) {
 	lists := map[string][]string{
 		"any":  nil,
 		"star": {"*"},
-		"some": {"https://www.example.com", "https://*.example.org", "http://localhost:3000", "https://*.example.net:8443"},
-		"odd":  {"*.example.com", "https://*", "https://*example.com", "https://a.*.example.com", "example.com"},
+		"some": {"https://www.example.com", "https://*.example.org", "http://localhost:3000",
+			"https://*.example.net:8443"},
+		"odd": {"*.example.com", "https://*", "https://*example.com", "https://a.*.example.com", "example.com"},
 	}
 	for _, c := range []struct {
 		list, origin string
@@ -115,7 +116,8 @@ func TestPreflight(t *testing.T) {
 
 func TestOtherMethods(t *testing.T) {
 	col, _ := newCollector(Options{})
-	for target, want := range map[string]int{"GET /v1/traces": 405, "PUT /v1/traces": 405, "POST /": 404, "POST /v1/traces/x": 404} {
+	for target, want := range map[string]int{"GET /v1/traces": 405, "PUT /v1/traces": 405, "POST /": 404,
+		"POST /v1/traces/x": 404} {
 		method, path, _ := strings.Cut(target, " ")
 		w := httptest.NewRecorder()
 		col.ServeHTTP(w, httptest.NewRequest(method, path, nil))

@@ -73,7 +73,8 @@ func TestDebugID(t *testing.T) {
 			{"chrome-extension://abc/x.js" + mark, "(unknown)"},
 		} {
 			o := Options{FirstParty: []string{"www.example.com"}}
-			if got := resourcesOf(t, o, framesIn("/user/6f1e2d3c4b5a69788796", c.sent)); !slices.Equal(got, []string{c.want}) {
+			if got := resourcesOf(t, o, framesIn("/user/6f1e2d3c4b5a69788796", c.sent)); !slices.Equal(got,
+				[]string{c.want}) {
 				t.Errorf("%s: got %q, want %s", c.sent, got, c.want)
 			}
 		}
@@ -92,7 +93,8 @@ func TestDebugIDs(t *testing.T) {
 // TestDebugIDShows checks that a trace without private data is stored as sent, including debug IDs.
 func TestDebugIDShows(t *testing.T) {
 	tr := &trie.Trace{Trie: *trie.New()}
-	tr.Insert(trie.Frame{Name: "f", Resource: "https://x.example/app.js#debugId=85314830-023f-4cf1-a267-535f4e37bb17", Line: 1, Column: 1})
+	tr.Insert(trie.Frame{Name: "f", Resource: "https://x.example/app.js#debugId=85314830-023f-4cf1-a267-535f4e37bb17",
+		Line: 1, Column: 1})
 	col, _ := newCollector(Options{FirstParty: []string{"x.example"}})
 	if encode.Repair(tr) || !col.shows(&tr.Trie, nil, &redact.Redactor{}, "") {
 		t.Error("there is something to do")
@@ -103,7 +105,8 @@ func TestDebugIDShows(t *testing.T) {
 func TestDebugIDFeatures(t *testing.T) {
 	rules := featureRules(t, feature.Rule{Name: "shop", Resource: "*/shop.js"})
 	col, s := newCollector(Options{Features: rules})
-	if r := post(t, col, framesIn("/", "https://x.example/shop.js#debugId=85314830-023f-4cf1-a267-535f4e37bb17")); r.status != http.StatusAccepted {
+	if r := post(t, col, framesIn("/",
+		"https://x.example/shop.js#debugId=85314830-023f-4cf1-a267-535f4e37bb17")); r.status != http.StatusAccepted {
 		t.Fatalf("got %d %s", r.status, r.Error)
 	}
 	if spans := traceOf(t, s.only(t)).Context.Spans; len(spans) != 1 || spans[0].Name != "shop" {

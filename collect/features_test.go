@@ -24,15 +24,19 @@ func featureRules(t testing.TB, list ...feature.Rule) feature.Rules {
 // catalogue contains their features.
 func TestFeatures(t *testing.T) {
 	const body = `{"page":"/shop/8123?q=1","viewId":"00000000000000000000000000000001","interval":10,` +
-		`"trace":{"resources":["https://x.example/app.js?v=1"],"frames":[{"name":"search","resourceId":0,"line":1,"column":1}],` +
-		`"stacks":[{"frameId":0}],"samples":[{"timestamp":0,"stackId":0},{"timestamp":10},{"timestamp":20,"stackId":0}]}}`
+		`"trace":{"resources":["https://x.example/app.js?v=1"],"frames":[{"name":"search","resourceId":0,"line":1,` +
+		`"column":1}],` +
+		`"stacks":[{"frameId":0}],"samples":[{"timestamp":0,"stackId":0},{"timestamp":10},{"timestamp":20,` +
+		`"stackId":0}]}}`
 	c, s := newCollector(Options{Features: featureRules(t,
-		feature.Rule{Name: "shop", Page: "/shop/:id"}, feature.Rule{Name: "find", Function: "search", Resource: "*/app.js"}, feature.Rule{Name: "none", Page: "/shop/8123"})})
+		feature.Rule{Name: "shop", Page: "/shop/:id"}, feature.Rule{Name: "find", Function: "search",
+			Resource: "*/app.js"}, feature.Rule{Name: "none", Page: "/shop/8123"})})
 	if r := post(t, c, body, "Content-Type", "application/json"); r.status != http.StatusAccepted {
 		t.Fatalf("got %+v", r)
 	}
 	rec := s.only(t)
-	if want := []store.Tag{{Key: kindFeature, Value: "find"}, {Key: kindFeature, Value: "shop"}}; !reflect.DeepEqual(rec.Tags, want) {
+	if want := []store.Tag{{Key: kindFeature, Value: "find"}, {Key: kindFeature, Value: "shop"}}; !reflect.DeepEqual(
+		rec.Tags, want) {
 		t.Errorf("tags are %v, want %v", rec.Tags, want)
 	}
 	tr := traceOf(t, rec)
@@ -41,7 +45,8 @@ func TestFeatures(t *testing.T) {
 	}
 
 	c.SetFeatures(feature.Rules{})
-	if r := post(t, c, strings.Replace(body, "0001", "0002", 1), "Content-Type", "application/json"); r.status != http.StatusAccepted {
+	if r := post(t, c, strings.Replace(body, "0001", "0002", 1), "Content-Type",
+		"application/json"); r.status != http.StatusAccepted {
 		t.Fatalf("got %+v", r)
 	}
 	for id, rec := range s.records {
@@ -54,7 +59,8 @@ func TestFeatures(t *testing.T) {
 // TestFeaturesWithoutRoom checks that a feature without room is dropped and counted.
 func TestFeaturesWithoutRoom(t *testing.T) {
 	const body = `{"page":"/shop","interval":10,"trace":{"resources":[],"frames":[{"name":"f"}],` +
-		`"stacks":[{"frameId":0}],"samples":[{"timestamp":0,"stackId":0},{"timestamp":10},{"timestamp":20,"stackId":0}]}}`
+		`"stacks":[{"frameId":0}],"samples":[{"timestamp":0,"stackId":0},{"timestamp":10},{"timestamp":20,` +
+		`"stackId":0}]}}`
 	c, s := newCollector(Options{Limits: Limits{Trace: encode.Limits{Spans: 1}},
 		Features: featureRules(t, feature.Rule{Name: "f", Function: "f"}, feature.Rule{Name: "shop", Page: "/shop"})})
 	if r := post(t, c, body, "Content-Type", "application/json"); r.status != http.StatusAccepted {
@@ -85,7 +91,8 @@ func BenchmarkRecord(b *testing.B) {
 	for name, rules := range map[string]feature.Rules{"none": {}, "ten": featureRules(b,
 		feature.Rule{Name: "checkout", Page: "/checkout/**"}, feature.Rule{Name: "all", Page: "/**"},
 		feature.Rule{Name: "charts", Package: "chart.js"}, feature.Rule{Name: "react", Package: "react-dom"},
-		feature.Rule{Name: "search", Function: "search*", Resource: "*/app.*.js"}, feature.Rule{Name: "render", Function: "*ender*"},
+		feature.Rule{Name: "search", Function: "search*", Resource: "*/app.*.js"}, feature.Rule{Name: "render",
+			Function: "*ender*"},
 		feature.Rule{Name: "events", Function: "dispatch*"}, feature.Rule{Name: "add", Function: "add*"},
 		feature.Rule{Name: "vendor", Resource: "*/vendor*.js"}, feature.Rule{Name: "layout", Function: "(layout)"})} {
 		b.Run("rules="+name, func(b *testing.B) {

@@ -23,7 +23,8 @@ func TestForeign(t *testing.T) {
 			}
 			stacks = append(stacks, fmt.Sprintf(`{"frameId":%d%s}`, i, parent))
 		}
-		return fmt.Sprintf(`{"interval":10,"trace":{"resources":[%s],"frames":[%s],"stacks":[%s],"samples":[{"timestamp":0,"stackId":%d}]}}`,
+		return fmt.Sprintf(`{"interval":10,"trace":{"resources":[%s],"frames":[%s],"stacks":[%s],`+
+			`"samples":[{"timestamp":0,"stackId":%d}]}}`,
 			strings.Join(names, ","), strings.Join(frames, ","), strings.Join(stacks, ","), len(resources)-1)
 	}
 	first := []string{"www.example.com", "*.cdn.Example.net", "localhost:3000"}
@@ -34,23 +35,35 @@ func TestForeign(t *testing.T) {
 		want      string // names, root first
 	}{
 		{"all are shown", nil, []string{own, "https://ads.example/x.js", "https://ads.example/y.js"}, "f0 f1 f2"},
-		{"run of another host", first, []string{own, "https://ads.example/x.js", "https://ads.example/y.js", own}, "f0 (third-party ads.example) f3"},
-		{"two hosts", first, []string{"https://ads.example/x.js", "https://Ads2.example:8443/y.js"}, "(third-party ads.example) (third-party ads2.example)"},
-		{"below a wildcard", first, []string{"https://a.b.cdn.example.net/x.js", "https://cdn.example.net/y.js"}, "f0 (third-party cdn.example.net)"},
-		{"no wildcard", first, []string{"https://evilwww.example.com/x.js", "https://example.com/y.js"}, "(third-party evilwww.example.com) (third-party example.com)"},
-		{"ports", first, []string{"http://localhost:3000/x.js", "http://localhost:3001/x.js", "https://www.example.com:8443/y.js"}, "f0 (third-party localhost) f2"},
+		{"run of another host", first, []string{own, "https://ads.example/x.js", "https://ads.example/y.js", own},
+			"f0 (third-party ads.example) f3"},
+		{"two hosts", first, []string{"https://ads.example/x.js", "https://Ads2.example:8443/y.js"},
+			"(third-party ads.example) (third-party ads2.example)"},
+		{"below a wildcard", first, []string{"https://a.b.cdn.example.net/x.js", "https://cdn.example.net/y.js"},
+			"f0 (third-party cdn.example.net)"},
+		{"no wildcard", first, []string{"https://evilwww.example.com/x.js", "https://example.com/y.js"},
+			"(third-party evilwww.example.com) (third-party example.com)"},
+		{"ports", first, []string{"http://localhost:3000/x.js", "http://localhost:3001/x.js",
+			"https://www.example.com:8443/y.js"}, "f0 (third-party localhost) f2"},
 		{"other spellings", first, []string{"HTTPS://WWW.Example.COM/x.js", "https://www.example.com./y.js"}, "f0 f1"},
 		{"user in front", first, []string{"https://www.example.com@ads.example/x.js"}, "(third-party ads.example)"},
-		{"blobs", first, []string{"blob:https://ads.example/1-2-3", "blob:https://www.example.com/1-2-3"}, "(third-party ads.example) f1"},
+		{"blobs", first, []string{"blob:https://ads.example/1-2-3", "blob:https://www.example.com/1-2-3"},
+			"(third-party ads.example) f1"},
 		{"no host", first, []string{"data:text/javascript,1", "about:blank", "file:///app.js"}, "f0 f1 f2"},
 		{"not a URL", first, []string{"https://ads.example/%zz", "https://a b/"}, "(unknown)"},
-		{"the script itself", nil, []string{own, "https://example.com/sdk.js", "https://profiles.example/sdk-rest.mjs", own}, "f0 (fieldtrie) f3"},
+		{"the script itself", nil, []string{own, "https://example.com/sdk.js", "https://profiles.example/sdk-rest.mjs",
+			own}, "f0 (fieldtrie) f3"},
 		{"with a hash", first, []string{"https://profiles.example/sdk.0123456789ab.mjs", own}, "(fieldtrie) f1"},
-		{"other scripts", nil, []string{own, "https://connect.example/sdk.js", "https://example.com/sdk-other.js", "https://example.com/sdk.js/x.js"}, "f0 f1 f2 f3"},
-		{"its parts", nil, []string{own, "https://example.com/rest.mjs", "http://example.com/stackless.mjs", own}, "f0 (fieldtrie) f3"},
-		{"neutral names", nil, []string{"https://Example.com/load.js", own, "https://example.com/all.0123456789ab.mjs", "https://example.com/core.js"}, "(fieldtrie) f1 (fieldtrie)"},
-		{"neutral names elsewhere", nil, []string{own, "https://www.example.com/rest.mjs", "https://example.com/js/core.js", "https://example.com/loader.js", "file:///core.js"}, "f0 f1 f2 f3 f4"},
-		{"extensions", nil, []string{own, "chrome-extension://abc/x.js", "moz-extension://def/y.js", own}, "f0 (unknown) f3"},
+		{"other scripts", nil, []string{own, "https://connect.example/sdk.js", "https://example.com/sdk-other.js",
+			"https://example.com/sdk.js/x.js"}, "f0 f1 f2 f3"},
+		{"its parts", nil, []string{own, "https://example.com/rest.mjs", "http://example.com/stackless.mjs", own},
+			"f0 (fieldtrie) f3"},
+		{"neutral names", nil, []string{"https://Example.com/load.js", own, "https://example.com/all.0123456789ab.mjs",
+			"https://example.com/core.js"}, "(fieldtrie) f1 (fieldtrie)"},
+		{"neutral names elsewhere", nil, []string{own, "https://www.example.com/rest.mjs",
+			"https://example.com/js/core.js", "https://example.com/loader.js", "file:///core.js"}, "f0 f1 f2 f3 f4"},
+		{"extensions", nil, []string{own, "chrome-extension://abc/x.js", "moz-extension://def/y.js", own},
+			"f0 (unknown) f3"},
 	} {
 		col, s := newCollector(Options{FirstParty: c.first})
 		if got := post(t, col, frames(c.resources...)); got.status != 202 {
@@ -99,9 +112,12 @@ func TestOwnPlace(t *testing.T) {
 // TestInlineScripts sends a trace of an inline script.
 func TestInlineScripts(t *testing.T) {
 	col, s := newCollector(Options{})
-	body := `{"page":"/reset/6f1e2d3c4b5a69788796/user/8123","interval":10,"spans":[{"page":"/order/77001","start":5,"end":20}],"trace":{
-		"resources":["https://x.example/reset/6f1e2d3c4b5a69788796/user/8123","https://x.example/order/77001?a=1","https://x.example/app.js"],
-		"frames":[{"name":"a","resourceId":0,"line":1,"column":1},{"name":"b","resourceId":1,"line":1,"column":1},{"name":"c","resourceId":2,"line":1,"column":1}],
+	body := `{"page":"/reset/6f1e2d3c4b5a69788796/user/8123","interval":10,"spans":[{"page":"/order/77001","start":5,` +
+		`"end":20}],"trace":{
+		"resources":["https://x.example/reset/6f1e2d3c4b5a69788796/user/8123","https://x.example/order/77001?a=1",` +
+		`"https://x.example/app.js"],
+		"frames":[{"name":"a","resourceId":0,"line":1,"column":1},{"name":"b","resourceId":1,"line":1,"column":1},` +
+		`{"name":"c","resourceId":2,"line":1,"column":1}],
 		"stacks":[{"frameId":0},{"frameId":1,"parentId":0},{"frameId":2,"parentId":1}],
 		"samples":[{"timestamp":0,"stackId":2},{"timestamp":10,"stackId":2}]}}`
 	if r := post(t, col, body); r.status != http.StatusAccepted {
@@ -113,7 +129,8 @@ func TestInlineScripts(t *testing.T) {
 		got = append(got, trace.FrameOf(trie.FrameID(i)).Resource)
 	}
 	slices.Sort(got)
-	if want := []string{"https://x.example/app.js", "https://x.example/order/:id", "https://x.example/reset/:id/user/:id"}; !slices.Equal(got, want) {
+	if want := []string{"https://x.example/app.js", "https://x.example/order/:id",
+		"https://x.example/reset/:id/user/:id"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

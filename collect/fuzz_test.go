@@ -18,7 +18,9 @@ import (
 // FuzzPost sends any body with any headers to a collector with a healthy store: it never panics,
 // never responds with 5xx, and responds with 202 only if the store received the traces.
 func FuzzPost(f *testing.F) {
-	binary := traceBinary(f, "f", `"page":"/user/1?x","viewId":"1","spans":[{"feature":"s","start":1,"end":2},{"page":"/b","start":3,"end":9},{"label":"phase=load","start":1,"end":2}],"labels":{"a":"b"},`)
+	binary := traceBinary(f, "f",
+		`"page":"/user/1?x","viewId":"1","spans":[{"feature":"s","start":1,"end":2},{"page":"/b","start":3,"end":9},`+
+			`{"label":"phase=load","start":1,"end":2}],"labels":{"a":"b"},`)
 	text := traceJSON("f", `"page":"/feed","ua":"Mozilla/5.0 Chrome/156.0.0.0","release":"r",`)
 	for _, c := range [][3]string{
 		{text, "application/json", ""},
@@ -31,7 +33,8 @@ func FuzzPost(f *testing.F) {
 		{compress(f, "deflate", text), "application/json", "deflate"},
 		{compress(f, "raw", binary), "application/x-protobuf", "deflate"},
 		{compress(f, "zstd", binary), "application/x-protobuf", "zstd"},
-		{`{"version":1,"profile":{"strings":["a @ b:1:2","unknown"],"stackFrames":{"1":{"name":1},"2":{"name":0,"parent":1}},"main-thread":[{"type":"stack","timestamp":1,"stack":2}]}}`, "", ""},
+		{`{"version":1,"profile":{"strings":["a @ b:1:2","unknown"],"stackFrames":{"1":{"name":1},"2":{"name":0,` +
+			`"parent":1}},"main-thread":[{"type":"stack","timestamp":1,"stack":2}]}}`, "", ""},
 		{withStacks(`{"frameId":0,"parentId":0}`), "application/json", ""},
 		{"", "image/png", "br"},
 	} {
@@ -62,7 +65,8 @@ func FuzzPost(f *testing.F) {
 		if got.status >= 500 || got.status != 202 && got.Error == "" {
 			t.Fatalf("got %d %+v", got.status, got.answer)
 		}
-		if (got.status == 202) != (got.Accepted > 0) || got.Accepted != len(got.IDs) || got.Accepted-got.Duplicates != len(s.records) {
+		if (got.status == 202) != (got.Accepted > 0) || got.Accepted != len(got.IDs) ||
+			got.Accepted-got.Duplicates != len(s.records) {
 			t.Fatalf("got %d %+v, %d stored", got.status, got.answer, len(s.records))
 		}
 		ids := map[string]bool{}
@@ -121,10 +125,13 @@ func checkRecord(t *testing.T, r store.Record) {
 func FuzzRequest(f *testing.F) {
 	trace := traceJSON("f", `"page":"/feed",`)
 	for _, head := range []string{
-		"POST /v1/traces?key=k HTTP/1.1\r\nHost: x\r\nOrigin: https://www.example.com\r\nX-Forwarded-For: 203.0.113.9, 10.0.0.2\r\n",
-		"POST /v1/views?key=k HTTP/1.1\r\nHost: x\r\nForwarded: for=\"[2001:db8::7]:1\";proto=https\r\nContent-Type: text/plain\r\n",
+		"POST /v1/traces?key=k HTTP/1.1\r\nHost: x\r\nOrigin: https://www.example.com\r\nX-Forwarded-For: " +
+			"203.0.113.9, 10.0.0.2\r\n",
+		"POST /v1/views?key=k HTTP/1.1\r\nHost: x\r\nForwarded: " +
+			"for=\"[2001:db8::7]:1\";proto=https\r\nContent-Type: text/plain\r\n",
 		"OPTIONS /v1/traces HTTP/1.1\r\nHost: x\r\nOrigin: null\r\nAccess-Control-Request-Method: POST\r\n",
-		"POST /v1/traces?key=k&key=%00 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ,\r\nX-Forwarded-For: unknown\r\nContent-Encoding: gzip\r\nUser-Agent: Chrome/140.0\r\n",
+		"POST /v1/traces?key=k&key=%00 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ,\r\nX-Forwarded-For: " +
+			"unknown\r\nContent-Encoding: gzip\r\nUser-Agent: Chrome/140.0\r\n",
 	} {
 		for _, header := range []string{"X-Forwarded-For", "Forwarded"} {
 			f.Add([]byte(fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", head, len(trace), trace)), header)
@@ -138,8 +145,9 @@ func FuzzRequest(f *testing.F) {
 		r.RemoteAddr = "10.0.0.1:1"
 		col, s := newCollector(Options{
 			Keys: []Key{{Value: "k", Site: "shop"}}, Origins: []string{"https://*.example.com"},
-			Proxies: Proxies{Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Header: header, Direct: true},
-			Limits:  Limits{Body: 64 << 10, Inflated: 256 << 10, Rate: 1, PageRate: 1, Read: time.Second},
+			Proxies: Proxies{Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Header: header,
+				Direct: true},
+			Limits: Limits{Body: 64 << 10, Inflated: 256 << 10, Rate: 1, PageRate: 1, Read: time.Second},
 		})
 		w := httptest.NewRecorder()
 		col.ServeHTTP(w, r)

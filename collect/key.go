@@ -81,9 +81,11 @@ func refuseKey(w http.ResponseWriter, r *http.Request) error {
 	key := r.URL.Query().Get("key")
 	w.Header().Set("WWW-Authenticate", "Key") // required by RFC 9110; browsers ignore this scheme
 	if key == "" {
-		return refuse(http.StatusUnauthorized, "key", "parameter key: it is missing; send to %s?key=KEY with the key of this site", r.URL.Path)
+		return refuse(http.StatusUnauthorized, "key",
+			"parameter key: it is missing; send to %s?key=KEY with the key of this site", r.URL.Path)
 	}
-	return refuse(http.StatusUnauthorized, "key", "parameter key: %.40q is not one of this site's keys; allow it with --key or in the file of --keys", key)
+	return refuse(http.StatusUnauthorized, "key",
+		"parameter key: %.40q is not one of this site's keys; allow it with --key or in the file of --keys", key)
 }
 
 const (
@@ -147,8 +149,10 @@ func parseKey(item strictyaml.Value) (k Key, err error) {
 	}
 	k.Site, err = fields["site"].Text()
 	control := func(r rune) bool { return r < ' ' || r == 0x7f }
-	if fail(err); err == nil && (k.Site == "" || len(k.Site) > maxKey || !utf8.ValidString(k.Site) || strings.ContainsFunc(k.Site, control)) {
-		fail(item.Errorf("site %.80q: give the key %s a name of up to %d bytes, for the metrics", k.Site, k.Value, maxKey))
+	if fail(err); err == nil && (k.Site == "" || len(k.Site) > maxKey || !utf8.ValidString(k.Site) ||
+		strings.ContainsFunc(k.Site, control)) {
+		fail(item.Errorf("site %.80q: give the key %s a name of up to %d bytes, for the metrics", k.Site,
+			k.Value, maxKey))
 	}
 	k.Rate, err = fields["rate"].Float()
 	if fail(err); k.Rate < 0 {

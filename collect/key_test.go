@@ -50,7 +50,8 @@ func TestKeys(t *testing.T) {
 				want = http.StatusUnauthorized
 			}
 			if w.Code != want || !strings.Contains(strings.ReplaceAll(w.Body.String(), `\"`, `"`), c.want) {
-				t.Errorf("keys %q: %s%s: got %d %s, want %d with %q", c.keys, path, c.query, w.Code, w.Body, want, c.want)
+				t.Errorf("keys %q: %s%s: got %d %s, want %d with %q", c.keys, path, c.query, w.Code, w.Body,
+					want, c.want)
 			}
 			if n := len(s.records) + len(s.views(t)); (n == 1) != c.allowed {
 				t.Errorf("keys %q: %s%s: %d stored or counted", c.keys, path, c.query, n)
@@ -91,7 +92,8 @@ func withKey(c *Collector, method, key, origin string) *httptest.ResponseRecorde
 
 func TestKeyOrigins(t *testing.T) {
 	const shop, blog, other = "https://shop.example", "https://a.blog.example", "https://other.example"
-	keys := []Key{{Value: "s", Site: "shop", Origins: []string{shop}}, {Value: "b", Site: "blog", Origins: []string{"https://*.blog.example"}}, {Value: "d"}}
+	keys := []Key{{Value: "s", Site: "shop", Origins: []string{shop}}, {Value: "b", Site: "blog",
+		Origins: []string{"https://*.blog.example"}}, {Value: "d"}}
 	for _, c := range []struct {
 		general     []string // origins of the options
 		key, origin string
@@ -117,12 +119,14 @@ func TestKeyOrigins(t *testing.T) {
 		if w.Code != c.want || w.Header().Get("Access-Control-Allow-Origin") != c.allow {
 			t.Errorf("%+v: got %d %s %v", c, w.Code, w.Body, w.Header())
 		}
-		if c.want == 403 && !strings.Contains(w.Body.String(), map[bool]string{true: "--allow-origin", false: "the origins of its key"}[c.key == "d" || c.key == "x"]) {
+		if c.want == 403 && !strings.Contains(w.Body.String(), map[bool]string{true: "--allow-origin",
+			false: "the origins of its key"}[c.key == "d" || c.key == "x"]) {
 			t.Errorf("%+v: error %s", c, w.Body)
 		}
 		want := map[int]int{202: 204, 401: 204, 403: 403}[c.want]
 		w = withKey(col, http.MethodOptions, c.key, c.origin)
-		if w.Code != want || w.Header().Get("Access-Control-Allow-Origin") != c.allow || w.Header().Get("Vary") != "Origin" {
+		if w.Code != want || w.Header().Get("Access-Control-Allow-Origin") != c.allow ||
+			w.Header().Get("Vary") != "Origin" {
 			t.Errorf("%+v: preflight: got %d %v", c, w.Code, w.Header())
 		}
 	}
@@ -130,7 +134,10 @@ func TestKeyOrigins(t *testing.T) {
 
 func TestSetKeys(t *testing.T) {
 	now := noon
-	col, s := newCollector(Options{Keys: []Key{{Value: "a", Site: "one", Rate: 0.05}, {Value: "b", Site: "two"}}, Limits: Limits{KeyRate: 1.0 / 60}, Now: func() time.Time { return now }})
+	col, s := newCollector(Options{Keys: []Key{{Value: "a", Site: "one", Rate: 0.05}, {Value: "b", Site: "two"}},
+		Limits: Limits{KeyRate: 1.0 / 60}, Now: func() time.Time {
+			return now
+		}})
 	send := func(key string, want ...int) {
 		t.Helper()
 		for i, status := range want {
@@ -145,11 +152,13 @@ func TestSetKeys(t *testing.T) {
 	send("a", 202, 202, 202, 429)
 	send("b", 202, 429)
 	send("c", 401)
-	if requests("one", "accepted") != 3 || requests("one", "refused") != 1 || requests("two", "accepted") != 1 || requests("two", "refused") != 1 {
+	if requests("one", "accepted") != 3 || requests("one", "refused") != 1 || requests("two", "accepted") != 1 ||
+		requests("two", "refused") != 1 {
 		t.Error("requests are counted wrong")
 	}
 	// a keeps its quota, b has another rate, d is new.
-	col.SetKeys([]Key{{Value: "a", Site: "one", Rate: 0.05}, {Value: "b", Site: "three", Rate: 2.0 / 60}, {Value: "d", Site: "one"}})
+	col.SetKeys([]Key{{Value: "a", Site: "one", Rate: 0.05}, {Value: "b", Site: "three", Rate: 2.0 / 60},
+		{Value: "d", Site: "one"}})
 	send("a", 429)
 	send("b", 202, 202, 429)
 	send("d", 202, 429)
@@ -181,15 +190,17 @@ const keysText = `# keys of the sites
 
 func TestParseKeys(t *testing.T) {
 	got, err := ParseKeys(strings.NewReader(keysText))
-	want := []Key{{Value: "0123", Site: "shop"}, {Value: "b-_9", Site: "the blog", Rate: 2.5, Origins: []string{"https://blog.example", "https://*.blog.example", "*"}}}
+	want := []Key{{Value: "0123", Site: "shop"}, {Value: "b-_9", Site: "the blog", Rate: 2.5,
+		Origins: []string{"https://blog.example", "https://*.blog.example", "*"}}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	for text, want := range map[string]string{
-		"":                                   "no key, so every client could send",
-		"keys: []":                           "line 1: the file is not a list",
-		"[]":                                 "line 1: the file is not a list with at least one entry",
-		"- abc":                              "line 1: a list entry is not a mapping with the keys key, site, rate, origins",
+		"":         "no key, so every client could send",
+		"keys: []": "line 1: the file is not a list",
+		"[]":       "line 1: the file is not a list with at least one entry",
+		"- abc": "line 1: a list entry is not a mapping with the keys key, site, rate, " +
+			"origins",
 		"- key: a\n  site: s\n  orgins: [x]": `line 3: unknown key "orgins"; known keys are key, site, rate, origins`,
 		"- site: s":                          `line 1: key: "" is not a key`,
 		"- key: a b\n  site: s":              `line 1: key: "a b" is not a key: use up to 64 letters, digits, - and _`,
@@ -197,7 +208,8 @@ func TestParseKeys(t *testing.T) {
 		"- key: a\n  site: s\n  rate: -1":    "line 1: rate: -1 is negative",
 		"- key: a\n  site: s\n  rate: lots":  `line 3: rate: "lots" is not a number`,
 		"- key: a\n  site: s\n  origins: []": "line 3: origins is not a list with at least one entry",
-		"- key: a\n  site: s\n  origins:\n    - blog.example":   `line 4: origins: "blog.example" is not an origin such as https://www.example.com`,
+		"- key: a\n  site: s\n  origins:\n    - " +
+			"blog.example": `line 4: origins: "blog.example" is not an origin such as https://www.example.com`,
 		"- {key: a, site: s}\n- {key: a, site: t}":              "line 2: key a is in the list twice",
 		"- key: a\n  site: s\n  origins: [https://u@x.example]": "is not an origin",
 	} {
@@ -257,11 +269,14 @@ func TestShortPaths(t *testing.T) {
 			r := httptest.NewRequest(c.method, path, strings.NewReader(c.body))
 			r.Header.Set("Origin", "https://www.example.com")
 			col.ServeHTTP(w, r)
-			return w.Code, w.Header(), regexp.MustCompile(`"[0-9a-f]{32}[^"]*"`).ReplaceAllString(w.Body.String(), "ID"), len(s.records) + len(s.views(t))
+			return w.Code, w.Header(), regexp.MustCompile(`"[0-9a-f]{32}[^"]*"`).ReplaceAllString(w.Body.String(),
+				"ID"), len(s.records) + len(s.views(t))
 		}
 		code, header, body, stored := ask(c.long)
-		if gotCode, gotHeader, gotBody, gotStored := ask(c.short); gotCode != code || !reflect.DeepEqual(gotHeader, header) || gotBody != body || gotStored != stored {
-			t.Errorf("%s %s: %d %v %s, %d stored; %s: %d %v %s, %d stored", c.method, c.short, gotCode, gotHeader, gotBody, gotStored, c.long, code, header, body, stored)
+		if gotCode, gotHeader, gotBody, gotStored := ask(c.short); gotCode != code || !reflect.DeepEqual(gotHeader,
+			header) || gotBody != body || gotStored != stored {
+			t.Errorf("%s %s: %d %v %s, %d stored; %s: %d %v %s, %d stored", c.method, c.short, gotCode, gotHeader,
+				gotBody, gotStored, c.long, code, header, body, stored)
 		}
 	}
 }

@@ -66,7 +66,9 @@ func planted(t *testing.T, text string) map[string]string {
 	trace(inNames, set("release", text))
 	trace(inNames, set("environment", text))
 	trace(inScripts, func(_, resource, _ map[string]any) { resource["url"] = text })
-	trace(inScripts, func(_, resource, _ map[string]any) { resource["url"] = "https://x.example/u/" + text + "/app.js" })
+	trace(inScripts, func(_, resource, _ map[string]any) {
+		resource["url"] = "https://x.example/u/" + text + "/app.js"
+	})
 	trace(inPages, set("page", "/"+strings.TrimPrefix(text, "/")))
 	trace(inPages, set("page", "/account/"+text+"/edit"))
 	trace(inPages, span("page", "/account/"+text))
@@ -89,7 +91,8 @@ func planted(t *testing.T, text string) map[string]string {
 	report(inNames, map[string]any{"release": text, "environment": text})
 	report(inNames, map[string]any{"labels": map[string]any{"connection": text, "device": text, "arm": text}})
 	report(inPages, map[string]any{"page": "/account/" + text})
-	report(inElements, map[string]any{"elements": map[string]any{"lcp": text, "inp": "pointer a#" + text, "cls": "div[" + text + "]"}})
+	report(inElements, map[string]any{"elements": map[string]any{"lcp": text, "inp": "pointer a#" + text,
+		"cls": "div[" + text + "]"}})
 	return out
 }
 

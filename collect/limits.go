@@ -18,7 +18,9 @@ type Limits struct {
 	Batch    int           // 1,000 traces in one request
 	Trace    encode.Limits // of each trace
 	Pages    int           // 2,000 distinct pages an hour; further ones are counted as (other)
-	Tags     int           // 2,000 distinct features an hour, as many releases, as many environments; further ones are (other)
+	// 2,000 distinct features an hour, as many releases, as many environments; further ones are
+	// (other)
+	Tags     int
 	Labels   int           // 200 distinct values of each label an hour; further ones are (other)
 	Skew     time.Duration // 24 h: larger differences between the clocks of client and server are ignored
 	Rate     float64       // requests a second from one address; 0: no limit

@@ -64,7 +64,8 @@ type memory struct {
 }
 
 // errGivenUp is returned for a body that was cancelled in favour of others.
-var errGivenUp = refuse(http.StatusServiceUnavailable, "busy", "body: it came too slowly while too many requests were at work; send this again later")
+var errGivenUp = refuse(http.StatusServiceUnavailable, "busy",
+	"body: it came too slowly while too many requests were at work; send this again later")
 
 // arrive marks the body as arriving. The pool calls cut to cancel it.
 func (m *memory) arrive(cut func()) {

@@ -35,7 +35,8 @@ func TestHeldBodiesGiveWay(t *testing.T) {
 		}
 		held = append(held, conn)
 		// Sequentially, so that the first is the oldest.
-		for end := time.Now().Add(10 * time.Second); col.inFlight.bytes() < int64(i+1)*16<<10; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(10 * time.Second); col.inFlight.bytes() < int64(i+
+			1)*16<<10; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("%d bytes are held", col.inFlight.bytes())
 			}
@@ -55,7 +56,8 @@ func TestHeldBodiesGiveWay(t *testing.T) {
 	_ = held[0].SetReadDeadline(time.Now().Add(10 * time.Second))
 	answer := make([]byte, 1000)
 	n, err := held[0].Read(answer)
-	if !strings.HasPrefix(string(answer[:n]), "HTTP/1.1 503") || !strings.Contains(string(answer[:n]), "it came too slowly while") {
+	if !strings.HasPrefix(string(answer[:n]), "HTTP/1.1 503") || !strings.Contains(string(answer[:n]),
+		"it came too slowly while") {
 		t.Errorf("the oldest got %q, %v", answer[:n], err)
 	}
 }
@@ -94,7 +96,8 @@ func TestPool(t *testing.T) {
 				m.release()
 			}
 			if p.held != 0 || len(p.networks) != 0 || p.arriving.Len() != 0 {
-				t.Fatalf("seed %d: %d bytes, %d networks, %d bodies are left", seed, p.held, len(p.networks), p.arriving.Len())
+				t.Fatalf("seed %d: %d bytes, %d networks, %d bodies are left", seed, p.held, len(p.networks),
+					p.arriving.Len())
 			}
 		})
 	}
@@ -115,8 +118,10 @@ func takeOf(t *testing.T, p *pool, all []*memory, m *memory, n int64) {
 		t.Fatalf("got %v", err)
 	}
 	for _, x := range all {
-		if _, had := before[x]; had && x.lost && time.Since(x.began) < longArriving && networks[x.from] <= networks[m.from] {
-			t.Fatalf("a body of %v, who held %d, is given up for one of %v, who held %d", x.from, networks[x.from], m.from, networks[m.from])
+		if _, had := before[x]; had && x.lost && time.Since(x.began) < longArriving &&
+			networks[x.from] <= networks[m.from] {
+			t.Fatalf("a body of %v, who held %d, is given up for one of %v, who held %d", x.from, networks[x.from],
+				m.from, networks[m.from])
 		}
 	}
 }

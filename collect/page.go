@@ -86,7 +86,8 @@ func parsePageRule(line string) ([]string, error) {
 	}
 	// Rules are compared with decoded paths, so an encoded rule would never match.
 	if path := pathOf(line); path != line {
-		return nil, fmt.Errorf("never matches: paths are compared without query, fragment, parameters and percent-encoding")
+		return nil, fmt.Errorf(
+			"never matches: paths are compared without query, fragment, parameters and percent-encoding")
 	}
 	segments := segmentsOf(line)
 	if len(line) > maxPage || len(segments) > maxSegments {

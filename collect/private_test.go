@@ -117,17 +117,21 @@ func (s *secrets) trace() map[string]any {
 		samples = append(samples, map[string]any{"timestamp": i, "stackId": i})
 	}
 	return map[string]any{
-		"page": s.page(), "viewId": s.viewID(), "release": text(), "environment": text(), "ua": s.inside(false) + " Chrome/156.0.0.0",
-		"labels": map[string]string{s.word() + "@example.com": "x", s.word() + "@example.org": "x", "a": text(), "b": "?q=" + s.word(), "ua": "Mozilla/5.0 (" + s.word() + ")"},
+		"page": s.page(), "viewId": s.viewID(), "release": text(), "environment": text(), "ua": s.inside(false) +
+			" Chrome/156.0.0.0",
+		"labels": map[string]string{s.word() + "@example.com": "x", s.word() + "@example.org": "x", "a": text(),
+			"b": "?q=" + s.word(), "ua": "Mozilla/5.0 (" + s.word() + ")"},
 		"spans": []map[string]any{
 			{"page": s.page(), "start": 1, "end": 2}, {"page": s.page(), "start": 100, "end": 200},
 			{"feature": text(), "start": 1, "end": 3}, {"feature": "/search?q=" + s.word(), "start": 1, "end": 3},
 			{"feature": "?q=" + s.word(), "start": 100, "end": 200},
 			{"label": "phase=" + text(), "start": 1, "end": 3}, {"label": "a=?q=" + s.word(), "start": 1, "end": 3},
-			{"label": "#" + s.word() + "@example.com=x", "start": 1, "end": 3}, {"label": "Bearer " + s.word() + "=x", "start": 1, "end": 3},
+			{"label": "#" + s.word() + "@example.com=x", "start": 1, "end": 3}, {"label": "Bearer " + s.word() + "=x",
+				"start": 1, "end": 3},
 		},
 		"unknown": s.word(), "interval": 1,
-		"trace": map[string]any{"resources": append(resources, s.url()), "frames": frames, "stacks": stacks, "samples": samples, "more": s.word()},
+		"trace": map[string]any{"resources": append(resources, s.url()), "frames": frames, "stacks": stacks,
+			"samples": samples, "more": s.word()},
 	}
 }
 
@@ -234,7 +238,8 @@ func TestPrivateVitals(t *testing.T) {
 		s := &secrets{r: rand.New(rand.NewPCG(seed, 2))}
 		text := func() string { return "x " + s.inside(false) }
 		body, err := json.Marshal(map[string]any{
-			"page": s.page(), "outcome": "unsampled", "release": text(), "environment": text(), "viewId": s.viewID(), "ua": text(),
+			"page": s.page(), "outcome": "unsampled", "release": text(), "environment": text(), "viewId": s.viewID(),
+			"ua":     text(),
 			"labels": map[string]any{"device": text(), "connection": text(), "navigation": text(), s.word(): s.word()},
 			"vitals": map[string]float64{"lcp": 1000, "inp": 8, s.word(): 1}, "unknown": s.word(),
 		})
@@ -242,14 +247,16 @@ func TestPrivateVitals(t *testing.T) {
 			t.Fatal(err)
 		}
 		col, st := newCollector(Options{})
-		if got := postView(t, col, string(body), "User-Agent", "Mozilla/5.0 ("+s.word()+") Chrome/156.0.0.0", "Referer", "https://www.example.com/"+s.word()); got.status != 204 {
+		if got := postView(t, col, string(body), "User-Agent", "Mozilla/5.0 ("+s.word()+") Chrome/156.0.0.0", "Referer",
+			"https://www.example.com/"+s.word()); got.status != 204 {
 			t.Fatalf("seed %d: got %d %q", seed, got.status, got.Error)
 		}
 		if len(st.vitals) != 2 {
 			t.Fatalf("seed %d: got %v", seed, st.vitals)
 		}
 		stored := fmt.Sprint(st.vitals, st.views(t))
-		for _, w := range append(s.words, "Mozilla", "jsessionid", "access_token", "user=", "@www", "@example", "@mail") {
+		for _, w := range append(s.words, "Mozilla", "jsessionid", "access_token", "user=", "@www",
+			"@example", "@mail") {
 			if strings.Contains(stored, w[:min(len(w), 8)]) {
 				t.Errorf("seed %d: %s is stored: %s\nof %s", seed, w, stored, body)
 			}

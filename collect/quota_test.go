@@ -36,12 +36,14 @@ func TestPageRate(t *testing.T) {
 		t.Errorf("got %d %+v, %v", got.status, got.answer, got.header)
 	}
 	for i, r := range got.Rejected {
-		if r.Index != i+1 || r.Status != 429 || !strings.Contains(r.Error, "over 0.1 traces a second of page /a; send this again later") {
+		if r.Index != i+1 || r.Status != 429 || !strings.Contains(r.Error,
+			"over 0.1 traces a second of page /a; send this again later") {
 			t.Errorf("rejected: %+v", r)
 		}
 	}
 	for _, n := range []int{1, 3} {
-		if got := send(9, n, "/a"); got.status != 429 || got.header.Get("Retry-After") == "" || !strings.Contains(got.Error, "of page /a") {
+		if got := send(9, n, "/a"); got.status != 429 || got.header.Get("Retry-After") == "" ||
+			!strings.Contains(got.Error, "of page /a") {
 			t.Errorf("%d traces: got %d %+v, %v", n, got.status, got.answer, got.header)
 		}
 	}
@@ -72,7 +74,10 @@ func TestPageRate(t *testing.T) {
 
 func TestKeyRate(t *testing.T) {
 	now := noon
-	col, s := newCollector(Options{Keys: []Key{{Value: "k1"}, {Value: "k2"}}, Limits: Limits{KeyRate: 0.05}, Now: func() time.Time { return now }})
+	col, s := newCollector(Options{Keys: []Key{{Value: "k1"}, {Value: "k2"}}, Limits: Limits{KeyRate: 0.05},
+		Now: func() time.Time {
+			return now
+		}})
 	send := func(path, key, body string) reply {
 		r := httptest.NewRequest(http.MethodPost, path+"?key="+key, strings.NewReader(body))
 		w := httptest.NewRecorder()
@@ -177,18 +182,25 @@ func TestExplosion(t *testing.T) {
 		var body strings.Builder
 		for i := from; i < from+batch; i++ {
 			w := word(i)
-			fmt.Fprintf(&body, `{"page":"/p/%[1]s","release":"r%[1]s","environment":"e%[1]s","viewId":"%[1]s","labels":{"plan":"%[1]s","k%[1]s":"x","few":"yes"},`+
-				`"spans":[{"feature":"f%[1]s","start":0,"end":9},{"label":"phase=%[1]s","start":0,"end":5},{"label":"q%[1]s=%[1]s","start":0,"end":5},{"page":"/q/%[1]s","start":5,"end":9}],`+
-				`"interval":10,"trace":{"resources":[],"frames":[{"name":"f"}],"stacks":[{"frameId":0}],"samples":[{"timestamp":0,"stackId":0},{"timestamp":10,"stackId":0}]}}`, w)
+			fmt.Fprintf(&body,
+				`{"page":"/p/%[1]s","release":"r%[1]s","environment":"e%[1]s","viewId":"%[1]s",`+
+					`"labels":{"plan":"%[1]s","k%[1]s":"x","few":"yes"},`+
+					`"spans":[{"feature":"f%[1]s","start":0,"end":9},{"label":"phase=%[1]s","start":0,"end":5},`+
+					`{"label":"q%[1]s=%[1]s","start":0,"end":5},{"page":"/q/%[1]s","start":5,"end":9}],`+
+					`"interval":10,"trace":{"resources":[],"frames":[{"name":"f"}],"stacks":[{"frameId":0}],`+
+					`"samples":[{"timestamp":0,"stackId":0},{"timestamp":10,"stackId":0}]}}`, w)
 		}
-		if got := post(t, col, body.String(), "Content-Type", "application/x-ndjson"); got.status != 202 || len(got.Rejected) > 0 {
+		if got := post(t, col, body.String(), "Content-Type", "application/x-ndjson"); got.status != 202 ||
+			len(got.Rejected) > 0 {
 			t.Fatalf("got %d %.300q %d", got.status, got.Error, len(got.Rejected))
 		}
-		r := httptest.NewRequest(http.MethodPost, "/v1/views", strings.NewReader(`{"page":"/v/`+word(from)+`","outcome":"error"}`))
+		r := httptest.NewRequest(http.MethodPost, "/v1/views", strings.NewReader(`{"page":"/v/`+word(from)+
+			`","outcome":"error"}`))
 		col.ServeHTTP(httptest.NewRecorder(), r)
 	}
 	count := func() []int {
-		return []int{len(s.pages), len(s.tags), len(s.labels), len(s.keys), len(s.spans), len(s.releases), series(t, fake)}
+		return []int{len(s.pages), len(s.tags), len(s.labels), len(s.keys), len(s.spans), len(s.releases),
+			series(t, fake)}
 	}
 	const warm = 100_000 // by then no more places can be reassigned
 	for i := 0; i < warm; i += batch {
@@ -215,7 +227,8 @@ func TestExplosion(t *testing.T) {
 	if grown > 2<<20 {
 		t.Errorf("memory grew by %d bytes", grown)
 	}
-	if !s.pages[PageOther] || !s.labels["plan="+PageOther] || !s.keys[PageOther] || !s.releases[PageOther] || !s.labels["few=yes"] {
+	if !s.pages[PageOther] || !s.labels["plan="+PageOther] || !s.keys[PageOther] || !s.releases[PageOther] ||
+		!s.labels["few=yes"] {
 		t.Error("nothing is (other), or all is")
 	}
 }
@@ -272,24 +285,32 @@ func TestFewRequestsTakeNoNames(t *testing.T) {
 		var body strings.Builder
 		for i := range 600 {
 			w := word(1000*n + i)
-			fmt.Fprintf(&body, `{"page":"/p/%[1]s","release":"r%[1]s","viewId":"%[1]s","labels":{"device":"%[1]s","connection":"c%[1]s","k%[1]s":"x"},"spans":[{"feature":"f%[1]s","start":0,"end":9},{"page":"/q/%[1]s","start":5,"end":9}],`+
-				`"interval":10,"trace":{"resources":[],"frames":[{"name":"f"}],"stacks":[{"frameId":0}],"samples":[{"timestamp":0,"stackId":0},{"timestamp":10,"stackId":0}]}}`, w)
+			fmt.Fprintf(&body,
+				`{"page":"/p/%[1]s","release":"r%[1]s","viewId":"%[1]s","labels":{"device":"%[1]s",`+
+					`"connection":"c%[1]s","k%[1]s":"x"},"spans":[{"feature":"f%[1]s","start":0,"end":9},`+
+					`{"page":"/q/%[1]s","start":5,"end":9}],`+
+					`"interval":10,"trace":{"resources":[],"frames":[{"name":"f"}],"stacks":[{"frameId":0}],`+
+					`"samples":[{"timestamp":0,"stackId":0},{"timestamp":10,"stackId":0}]}}`, w)
 		}
-		if got := post(t, col, body.String(), "Content-Type", "application/x-ndjson"); got.status != 202 || len(got.Rejected) > 0 {
+		if got := post(t, col, body.String(), "Content-Type", "application/x-ndjson"); got.status != 202 ||
+			len(got.Rejected) > 0 {
 			t.Fatalf("got %d %.300q %d", got.status, got.Error, len(got.Rejected))
 		}
 	}
 	clear(s.records)
 	named, views := 0, 40
 	for i := range views {
-		body := traceJSON("f", fmt.Sprintf(`"page":"/new-%c","viewId":"v%d","release":"v2","labels":{"device":"desktop","connection":"4g","plan":"paid"},"spans":[{"feature":"search","start":0,"end":9}],`, 'a'+i%4, i))
+		body := traceJSON("f",
+			fmt.Sprintf(`"page":"/new-%c","viewId":"v%d","release":"v2","labels":{"device":"desktop",`+
+				`"connection":"4g","plan":"paid"},"spans":[{"feature":"search","start":0,"end":9}],`, 'a'+i%4, i))
 		if got := post(t, col, body); got.status != 202 {
 			t.Fatalf("got %d %q", got.status, got.Error)
 		}
 	}
 	for _, r := range s.records {
 		x := traceOf(t, r).Context
-		if strings.HasPrefix(x.Page, "/new-") && x.Release == "v2" && x.Labels.Value("device") == "desktop" && x.Labels.Value("connection") == "4g" && x.Labels.Value("plan") == "paid" && x.Spans[0].Name == "search" {
+		if strings.HasPrefix(x.Page, "/new-") && x.Release == "v2" && x.Labels.Value("device") == "desktop" &&
+			x.Labels.Value("connection") == "4g" && x.Labels.Value("plan") == "paid" && x.Spans[0].Name == "search" {
 			named++
 		}
 	}

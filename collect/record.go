@@ -80,7 +80,8 @@ var recordSteps = []recordStep{
 
 // record converts a trace as sent by a browser to a record as it is stored.
 func (c *Collector) record(data []byte, binary bool, who client) (store.Record, tally, error) {
-	in := &incoming{data: data, binary: binary, who: who, now: c.opts.Now(), decoder: c.decoders.Get().(*encode.BinaryDecoder)}
+	in := &incoming{data: data, binary: binary, who: who, now: c.opts.Now(),
+		decoder: c.decoders.Get().(*encode.BinaryDecoder)}
 	defer c.decoders.Put(in.decoder) // the trace shares its memory, so only at the end
 	for _, step := range recordSteps {
 		if err := step.do(c, in); err != nil {
@@ -107,10 +108,12 @@ func (c *Collector) decodeIncoming(in *incoming) error {
 	}
 	in.trace = doc.Trace
 	if in.trace == nil {
-		return refuse(http.StatusUnprocessableEntity, "invalid", "invalid: it is a profile, which has no times; send traces")
+		return refuse(http.StatusUnprocessableEntity, "invalid",
+			"invalid: it is a profile, which has no times; send traces")
 	}
 	if n := in.trace.Context.Chunk; n >= maxChunks {
-		return refuse(http.StatusUnprocessableEntity, "invalid", "invalid: chunk %d: a page view has up to %d, of a minute each for a day", n, maxChunks)
+		return refuse(http.StatusUnprocessableEntity, "invalid",
+			"invalid: chunk %d: a page view has up to %d, of a minute each for a day", n, maxChunks)
 	}
 	in.id = traceID(&in.trace.Context, in.data)
 	return nil
@@ -148,7 +151,8 @@ func (c *Collector) tallyIncoming(in *incoming) error {
 
 func (c *Collector) limitPageRate(in *incoming) error {
 	if page := in.trace.Context.Page; !c.bounds.Load().pageRates.allow(page, in.who.Network, in.now) {
-		return refuse(http.StatusTooManyRequests, "page_rate", "over %g traces a second of page %.80s; send this again later", c.bounds.Load().PageRate, page)
+		return refuse(http.StatusTooManyRequests, "page_rate",
+			"over %g traces a second of page %.80s; send this again later", c.bounds.Load().PageRate, page)
 	}
 	return nil
 }
@@ -195,7 +199,9 @@ func traceID(x *trie.Context, data []byte) store.ID {
 	case x.ViewID == "":
 		sum := sha256.Sum256(data)
 		copy(id.View[:], sum[:])
-	case len(x.ViewID) == len(id.View) && strings.ContainsFunc(x.ViewID, func(r rune) bool { return r < ' ' || r > '~' }):
+	case len(x.ViewID) == len(id.View) && strings.ContainsFunc(x.ViewID, func(r rune) bool {
+		return r < ' ' || r > '~'
+	}):
 		copy(id.View[:], x.ViewID)
 	default: // a text, which may contain more than an identifier
 		sum := sha256.Sum256([]byte(x.ViewID))

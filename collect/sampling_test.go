@@ -78,7 +78,8 @@ func TestSamplingRuleErrors(t *testing.T) {
 		{"/" + strings.Repeat("x", maxPage) + " 0.5", `is too long`},
 		{"/a 0.5\n/" + strings.Repeat("x", 70_000), `line 2: `},
 	} {
-		if got, err := ParseSamplingRules(strings.NewReader(c.rules)); err == nil || !strings.Contains(err.Error(), c.want) || got.rules != nil {
+		if got, err := ParseSamplingRules(strings.NewReader(c.rules)); err == nil || !strings.Contains(err.Error(),
+			c.want) || got.rules != nil {
 			t.Errorf("%.40q: got %v, %v, want an error with %q", c.rules, got, err, c.want)
 		}
 	}
@@ -155,7 +156,8 @@ func TestSteer(t *testing.T) {
 // FuzzSamplingRules parses any rules: accepted rules have rates from 0 to 1, and a page used as a
 // rule matches itself.
 func FuzzSamplingRules(f *testing.F) {
-	for _, s := range []string{testSampling, "/a 0.5\n/:x 1", "** 0.1", "/** 0", "/ 1", "/a 2", "/a", "/a b 0x1p-2", "/a\t.5", "# x", "/caf\u00e9/:x 1e-300"} {
+	for _, s := range []string{testSampling, "/a 0.5\n/:x 1", "** 0.1", "/** 0", "/ 1", "/a 2", "/a", "/a b 0x1p-2",
+		"/a\t.5", "# x", "/caf\u00e9/:x 1e-300"} {
 		f.Add(s, "/a")
 	}
 	f.Add("/x/** 1", "(unknown)")

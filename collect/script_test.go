@@ -14,7 +14,8 @@ import (
 func TestScript(t *testing.T) {
 	col, s := newCollector(Options{})
 	tr := &trie.Trace{Trie: *trie.New()}
-	tr.Context = trie.Context{Page: "/feed", ViewID: "0123456789abcdef", Interval: 10_000, Labels: trie.MakeLabels("long", strings.Repeat("x", 30_000), strings.Repeat("k", 9000), "v")}
+	tr.Context = trie.Context{Page: "/feed", ViewID: "0123456789abcdef", Interval: 10_000,
+		Labels: trie.MakeLabels("long", strings.Repeat("x", 30_000), strings.Repeat("k", 9000), "v")}
 	tr.Context.Spans = []trie.Span{{Kind: trie.SpanFeature, Name: strings.Repeat("f", 20_000), Length: 1000}}
 	tr.Samples = []trie.Sample{{Node: tr.Insert(trie.Frame{Name: "f"})}}
 	body, err := encode.EncodeTrace(tr)
@@ -31,19 +32,22 @@ func TestScript(t *testing.T) {
 	if v := stored.Context.Labels.Value("long"); len(v) != longestName || !strings.HasSuffix(v, "x…") {
 		t.Errorf("a label of %d bytes", len(v))
 	}
-	if n := s.metric(t, "script_rejected_total", "malformed") + s.metric(t, "script_rejected_total", "invalid"); n != 0 {
+	if n := s.metric(t, "script_rejected_total", "malformed") + s.metric(t, "script_rejected_total",
+		"invalid"); n != 0 {
 		t.Errorf("%v are refused", n)
 	}
 	for i, broken := range []string{string(body[:len(body)/2]), string(body[:len(body)-3])} {
 		if got := post(t, col, broken); got.status/100 != 4 {
 			t.Errorf("got %d", got.status)
 		}
-		if n := s.metric(t, "script_rejected_total", "malformed") + s.metric(t, "script_rejected_total", "invalid"); n != float64(i+1) {
+		if n := s.metric(t, "script_rejected_total", "malformed") + s.metric(t, "script_rejected_total",
+			"invalid"); n != float64(i+1) {
 			t.Errorf("%v are counted as refused, want %d", n, i+1)
 		}
 	}
 	post(t, col, "{}")
-	if n := s.metric(t, "script_rejected_total", "malformed") + s.metric(t, "script_rejected_total", "invalid"); n != 2 {
+	if n := s.metric(t, "script_rejected_total", "malformed") + s.metric(t, "script_rejected_total",
+		"invalid"); n != 2 {
 		t.Errorf("documents of other clients are counted: %v", n)
 	}
 }

@@ -82,10 +82,12 @@ func (s *sites) admit(who client, now time.Time) error {
 		return nil
 	}
 	if !x.requests.allow(struct{}{}, who.Network, now) {
-		return refuse(http.StatusTooManyRequests, "site_rate", "over %g requests a second of this site; send this again later", x.Rate)
+		return refuse(http.StatusTooManyRequests, "site_rate",
+			"over %g requests a second of this site; send this again later", x.Rate)
 	}
 	if x.Disk > 0 && x.stored(now, time.Duration(s.keep.Load())) >= x.Disk {
-		return refuse(http.StatusTooManyRequests, "site_disk", "the traces of this site use all of its disk quota; send this again later")
+		return refuse(http.StatusTooManyRequests, "site_disk",
+			"the traces of this site use all of its disk quota; send this again later")
 	}
 	return nil
 }
@@ -115,7 +117,8 @@ func (s *sites) wait(who client, traces int) (done func(), err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.waiting > 0 && x.waiting+traces > s.share {
-		return nil, refuse(http.StatusServiceUnavailable, "site_busy", "too many traces of this site wait for the store; send the traces again later")
+		return nil, refuse(http.StatusServiceUnavailable, "site_busy",
+			"too many traces of this site wait for the store; send the traces again later")
 	}
 	x.waiting += traces
 	return func() {

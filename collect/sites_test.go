@@ -40,20 +40,25 @@ func TestSitePages(t *testing.T) {
 	if o.Sampling, err = ParseSamplingRules(strings.NewReader("/user/:name 0.25\n")); err != nil {
 		t.Fatal(err)
 	}
-	if o.Features, err = feature.NewRules([]feature.Rule{{Name: "users", Page: "/user/**"}, {Name: "blogs", Page: "blog:/**"}}); err != nil {
+	if o.Features, err = feature.NewRules([]feature.Rule{{Name: "users", Page: "/user/**"},
+		{Name: "blogs", Page: "blog:/**"}}); err != nil {
 		t.Fatal(err)
 	}
 	c, s := newCollector(o)
 	for i, x := range []struct{ key, page, want, features string }{
-		{"s", "/user/ann", "shop:/user/:name", "[users]"}, {"b", "/user/ann", "blog:/user/:name", "[blogs users]"}, {"n", "/user/ann", "/user/:name", "[users]"},
-		{"s", "blog:/user/ann", "shop:/blog:/user/ann", "[]"}, {"s", "", "shop:(unknown)", "[]"}, {"s", "(other)", "shop:(other)", "[]"},
+		{"s", "/user/ann", "shop:/user/:name", "[users]"}, {"b", "/user/ann", "blog:/user/:name", "[blogs users]"},
+		{"n", "/user/ann", "/user/:name", "[users]"},
+		{"s", "blog:/user/ann", "shop:/blog:/user/ann", "[]"}, {"s", "", "shop:(unknown)", "[]"},
+		{"s", "(other)", "shop:(other)", "[]"},
 	} {
-		body := fmt.Sprintf(`{"page":%q,"viewId":"%032d","interval":10,"trace":{"resources":[],"frames":[{"name":"f"}],"stacks":[{"frameId":0}],"samples":[{"timestamp":0,"stackId":0}]}}`, x.page, i)
+		body := fmt.Sprintf(`{"page":%q,"viewId":"%032d","interval":10,"trace":{"resources":[],`+
+			`"frames":[{"name":"f"}],"stacks":[{"frameId":0}],"samples":[{"timestamp":0,"stackId":0}]}}`, x.page, i)
 		w := postTo(c, "/v1/traces?key="+x.key, body)
 		if w.Code != http.StatusAccepted {
 			t.Fatalf("%s: %d %s", x.page, w.Code, w.Body)
 		}
-		if wantRate := strings.Contains(x.want, "/user/:name"); strings.Contains(w.Body.String(), `"rate":0.25`) != wantRate {
+		if wantRate := strings.Contains(x.want, "/user/:name"); strings.Contains(w.Body.String(),
+			`"rate":0.25`) != wantRate {
 			t.Errorf("%s: the answer is %s", x.want, w.Body)
 		}
 		var got []store.Record
@@ -71,7 +76,9 @@ func TestSitePages(t *testing.T) {
 			t.Errorf("%s: the trace is of %s, features %s", x.want, tr.Context.Page, features)
 		}
 	}
-	if w := postTo(c, "/v1/views?key=b", `{"page":"/user/ann","outcome":"unsampled"}`); w.Code != http.StatusNoContent || s.counted["blog:/user/:name unsampled"] != 1 {
+	if w := postTo(c, "/v1/views?key=b",
+		`{"page":"/user/ann","outcome":"unsampled"}`); w.Code != http.StatusNoContent ||
+		s.counted["blog:/user/:name unsampled"] != 1 {
 		t.Errorf("%d, counted %v", w.Code, s.counted)
 	}
 }
@@ -90,7 +97,9 @@ func TestLoudSite(t *testing.T) {
 		number.Lock()
 		for range 100 {
 			n++
-			all = append(all, fmt.Sprintf(`{"page":"/feed","viewId":"%032d","interval":10,"trace":{"resources":[],"frames":[{"name":"f"}],"stacks":[{"frameId":0}],"samples":[{"timestamp":0,"stackId":0}]}}`, n))
+			all = append(all, fmt.Sprintf(
+				`{"page":"/feed","viewId":"%032d","interval":10,"trace":{"resources":[],"frames":[{"name":"f"}],`+
+					`"stacks":[{"frameId":0}],"samples":[{"timestamp":0,"stackId":0}]}}`, n))
 		}
 		number.Unlock()
 		return postTo(c, "/v1/traces?key="+key, "["+strings.Join(all, ",")+"]").Code
@@ -176,7 +185,9 @@ func TestSiteDisk(t *testing.T) {
 	n := 0
 	send := func(key string) int {
 		n++
-		return postTo(c, "/v1/traces?key="+key, fmt.Sprintf(`{"page":"/feed","viewId":"%032d","interval":10,"trace":{"resources":[],"frames":[{"name":"f"}],"stacks":[{"frameId":0}],"samples":[{"timestamp":0,"stackId":0}]}}`, n)).Code
+		return postTo(c, "/v1/traces?key="+key,
+			fmt.Sprintf(`{"page":"/feed","viewId":"%032d","interval":10,"trace":{"resources":[],`+
+				`"frames":[{"name":"f"}],"stacks":[{"frameId":0}],"samples":[{"timestamp":0,"stackId":0}]}}`, n)).Code
 	}
 	taken := 0
 	for send("s") == http.StatusAccepted {

@@ -60,5 +60,6 @@ func splitBinary(body []byte, lim Limits) ([][]byte, error) {
 }
 
 func tooMany(lim Limits) error {
-	return refuse(http.StatusRequestEntityTooLarge, "batch_size", "body: over %d traces; send smaller batches", lim.Batch)
+	return refuse(http.StatusRequestEntityTooLarge, "batch_size", "body: over %d traces; send smaller batches",
+		lim.Batch)
 }

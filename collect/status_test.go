@@ -43,46 +43,85 @@ func TestRefusals(t *testing.T) {
 		{name: "empty", media: jsonType, status: 400, reason: "empty", want: "body: it is empty"},
 		{name: "white space", body: " \n", media: jsonType, status: 400, reason: "empty", want: "it has no trace"},
 		{name: "empty array", body: "[]", media: jsonType, status: 400, reason: "empty", want: "it has no trace"},
-		{name: "empty in gzip", body: compress(t, "gzip", ""), media: jsonType, encoding: "gzip", status: 400, reason: "empty", want: "empty after decompression"},
-		{name: "not JSON", body: "hello", media: jsonType, status: 400, reason: "malformed", want: `body: malformed: byte 0: 'h'`},
-		{name: "JSON cut off", body: `{"trace":{`, media: jsonType, status: 400, reason: "malformed", want: "the document ends"},
-		{name: "other JSON", body: `{"hello":1}`, media: jsonType, status: 400, reason: "malformed", want: "malformed: resources: missing"},
-		{name: "missing time", body: strings.Replace(traceJSON("f", ""), `"timestamp":10,`, "", 1), media: jsonType, status: 400, reason: "malformed", want: "trace.samples[1].timestamp: missing"},
-		{name: "wrong type", body: strings.Replace(traceJSON("f", ""), `"line":1`, `"line":"1"`, 1), media: jsonType, status: 400, reason: "malformed", want: "trace.frames[0]"},
-		{name: "binary as JSON", body: good, media: jsonType, status: 400, reason: "malformed", want: "body: malformed"},
-		{name: "JSON as binary", body: traceJSON("f", ""), media: protobuf, status: 400, reason: "malformed", want: "neither a trace nor the length of one"},
-		{name: "binary cut off", body: good[:len(good)-3], media: protobuf, status: 400, reason: "malformed", want: "malformed: at byte "},
-		{name: "length too long", body: "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", media: protobuf, status: 400, reason: "malformed", want: "at byte 0: neither a trace nor the length of one"},
-		{name: "length of nothing", body: "\x00", media: protobuf, status: 400, reason: "malformed", want: "not in the binary format"},
-		{name: "newer version", body: good[:4] + "\x09" + good[5:], media: protobuf, status: 400, reason: "malformed", want: "format version 9; this program reads versions 1 and 2"},
-		{name: "not gzip", body: traceJSON("f", ""), media: jsonType, encoding: "gzip", status: 400, reason: "body", want: "undo gzip: gzip: invalid header"},
-		{name: "gzip cut off", body: compress(t, "gzip", traceJSON("f", ""))[:60], media: jsonType, encoding: "gzip", status: 400, reason: "body", want: "undo gzip: unexpected EOF"},
-		{name: "gzip with a wrong sum", body: flip(compress(t, "gzip", traceJSON("f", "")), -5), media: jsonType, encoding: "gzip", status: 400, reason: "body", want: "undo gzip: gzip: invalid checksum"},
-		{name: "deflate with a wrong sum", body: flip(compress(t, "deflate", traceJSON("f", "")), -1), media: jsonType, encoding: "deflate", status: 400, reason: "body", want: "undo deflate: zlib: invalid checksum"},
-		{name: "two deflate streams", body: strings.Repeat(compress(t, "deflate", traceJSON("f", "")), 2), media: jsonType, encoding: "deflate", status: 400, reason: "body", want: "bytes after the end"},
-		{name: "not zstd", body: traceJSON("f", ""), media: jsonType, encoding: "zstd", status: 400, reason: "body", want: "undo zstd: "},
+		{name: "empty in gzip", body: compress(t, "gzip", ""), media: jsonType, encoding: "gzip", status: 400,
+			reason: "empty", want: "empty after decompression"},
+		{name: "not JSON", body: "hello", media: jsonType, status: 400, reason: "malformed",
+			want: `body: malformed: byte 0: 'h'`},
+		{name: "JSON cut off", body: `{"trace":{`, media: jsonType, status: 400, reason: "malformed",
+			want: "the document ends"},
+		{name: "other JSON", body: `{"hello":1}`, media: jsonType, status: 400, reason: "malformed",
+			want: "malformed: resources: missing"},
+		{name: "missing time", body: strings.Replace(traceJSON("f", ""), `"timestamp":10,`, "", 1), media: jsonType,
+			status: 400, reason: "malformed", want: "trace.samples[1].timestamp: missing"},
+		{name: "wrong type", body: strings.Replace(traceJSON("f", ""), `"line":1`, `"line":"1"`, 1), media: jsonType,
+			status: 400, reason: "malformed", want: "trace.frames[0]"},
+		{name: "binary as JSON", body: good, media: jsonType, status: 400, reason: "malformed",
+			want: "body: malformed"},
+		{name: "JSON as binary", body: traceJSON("f", ""), media: protobuf, status: 400, reason: "malformed",
+			want: "neither a trace nor the length of one"},
+		{name: "binary cut off", body: good[:len(good)-3], media: protobuf, status: 400, reason: "malformed",
+			want: "malformed: at byte "},
+		{name: "length too long", body: "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", media: protobuf, status: 400,
+			reason: "malformed", want: "at byte 0: neither a trace nor the length of one"},
+		{name: "length of nothing", body: "\x00", media: protobuf, status: 400, reason: "malformed",
+			want: "not in the binary format"},
+		{name: "newer version", body: good[:4] + "\x09" + good[5:], media: protobuf, status: 400, reason: "malformed",
+			want: "format version 9; this program reads versions 1 and 2"},
+		{name: "not gzip", body: traceJSON("f", ""), media: jsonType, encoding: "gzip", status: 400, reason: "body",
+			want: "undo gzip: gzip: invalid header"},
+		{name: "gzip cut off", body: compress(t, "gzip", traceJSON("f", ""))[:60], media: jsonType, encoding: "gzip",
+			status: 400, reason: "body", want: "undo gzip: unexpected EOF"},
+		{name: "gzip with a wrong sum", body: flip(compress(t, "gzip", traceJSON("f", "")), -5), media: jsonType,
+			encoding: "gzip", status: 400, reason: "body", want: "undo gzip: gzip: invalid checksum"},
+		{name: "deflate with a wrong sum", body: flip(compress(t, "deflate", traceJSON("f", "")), -1), media: jsonType,
+			encoding: "deflate", status: 400, reason: "body", want: "undo deflate: zlib: invalid checksum"},
+		{name: "two deflate streams", body: strings.Repeat(compress(t, "deflate", traceJSON("f", "")), 2),
+			media: jsonType, encoding: "deflate", status: 400, reason: "body", want: "bytes after the end"},
+		{name: "not zstd", body: traceJSON("f", ""), media: jsonType, encoding: "zstd", status: 400, reason: "body",
+			want: "undo zstd: "},
 
-		{name: "body", body: strings.Repeat(" ", 101), media: jsonType, limits: Limits{Body: 100}, status: 413, reason: "body_size", want: "body: over 100 bytes"},
-		{name: "inflated", body: compress(t, "gzip", strings.Repeat(" ", 101)), media: jsonType, encoding: "gzip", limits: Limits{Inflated: 100}, status: 413, reason: "inflated_size", want: "body: over 100 bytes after decompression"},
-		{name: "batch", body: "{}{}{}", media: jsonType, limits: Limits{Batch: 2}, status: 413, reason: "batch_size", want: "body: over 2 traces"},
-		{name: "binary batch", body: delimited(good, good, good), media: protobuf, limits: Limits{Batch: 2}, status: 413, reason: "batch_size", want: "body: over 2 traces"},
-		{name: "samples", body: traceJSON("f", ""), media: jsonType, limits: Limits{Trace: encode.Limits{Samples: 1}}, status: 413, reason: "trace_size", want: "too large: trace.samples: more than 1"},
-		{name: "binary samples", body: good, media: protobuf, limits: Limits{Trace: encode.Limits{Samples: 1}}, status: 413, reason: "trace_size", want: "too large: sample_time: 2, the most is 1"},
-		{name: "string", body: traceJSON(strings.Repeat("f", 8<<10+1), ""), media: jsonType, status: 413, reason: "trace_size", want: "too large: trace.frames[0].name: 8193 bytes"},
+		{name: "body", body: strings.Repeat(" ", 101), media: jsonType, limits: Limits{Body: 100}, status: 413,
+			reason: "body_size", want: "body: over 100 bytes"},
+		{name: "inflated", body: compress(t, "gzip", strings.Repeat(" ", 101)), media: jsonType, encoding: "gzip",
+			limits: Limits{Inflated: 100}, status: 413, reason: "inflated_size",
+			want: "body: over 100 bytes after decompression"},
+		{name: "batch", body: "{}{}{}", media: jsonType, limits: Limits{Batch: 2}, status: 413, reason: "batch_size",
+			want: "body: over 2 traces"},
+		{name: "binary batch", body: delimited(good, good, good), media: protobuf, limits: Limits{Batch: 2},
+			status: 413, reason: "batch_size", want: "body: over 2 traces"},
+		{name: "samples", body: traceJSON("f", ""), media: jsonType, limits: Limits{Trace: encode.Limits{Samples: 1}},
+			status: 413, reason: "trace_size", want: "too large: trace.samples: more than 1"},
+		{name: "binary samples", body: good, media: protobuf, limits: Limits{Trace: encode.Limits{Samples: 1}},
+			status: 413, reason: "trace_size", want: "too large: sample_time: 2, the most is 1"},
+		{name: "string", body: traceJSON(strings.Repeat("f", 8<<10+1), ""), media: jsonType, status: 413,
+			reason: "trace_size", want: "too large: trace.frames[0].name: 8193 bytes"},
 
-		{name: "type", body: "{}", media: "image/png", status: 415, reason: "content_type", want: `header Content-Type: "image/png"; use`},
-		{name: "form", body: "{}", media: "application/x-www-form-urlencoded", status: 415, reason: "content_type", want: "use application/x-protobuf"},
-		{name: "odd type", body: "{}", media: "application/", status: 415, reason: "content_type", want: "header Content-Type: mime:"},
-		{name: "encoding", body: "{}", media: jsonType, encoding: "br", status: 415, reason: "encoding", want: `header Content-Encoding: "br"; use one of gzip, deflate, zstd, or none`},
-		{name: "nested encodings", body: "{}", media: jsonType, encoding: "gzip, gzip", status: 415, reason: "encoding", want: `"gzip, gzip"`},
+		{name: "type", body: "{}", media: "image/png", status: 415, reason: "content_type",
+			want: `header Content-Type: "image/png"; use`},
+		{name: "form", body: "{}", media: "application/x-www-form-urlencoded", status: 415, reason: "content_type",
+			want: "use application/x-protobuf"},
+		{name: "odd type", body: "{}", media: "application/", status: 415, reason: "content_type",
+			want: "header Content-Type: mime:"},
+		{name: "encoding", body: "{}", media: jsonType, encoding: "br", status: 415, reason: "encoding",
+			want: `header Content-Encoding: "br"; use one of gzip, deflate, zstd, or none`},
+		{name: "nested encodings", body: "{}", media: jsonType, encoding: "gzip, gzip", status: 415, reason: "encoding",
+			want: `"gzip, gzip"`},
 
-		{name: "cycle of one", body: withStacks(`{"frameId":0,"parentId":0}`), media: jsonType, status: 422, reason: "invalid", want: "invalid: trace.stacks[0].parentId: 0 does not come before it"},
-		{name: "cycle of two", body: withStacks(`{"frameId":0,"parentId":1},{"frameId":0,"parentId":0}`), media: jsonType, status: 422, reason: "invalid", want: "trace.stacks[0].parentId"},
-		{name: "frame out of range", body: withStacks(`{"frameId":1}`), media: jsonType, status: 422, reason: "invalid", want: "trace.stacks[0].frameId: 1, but there are 1 frames"},
-		{name: "stack out of range", body: strings.Replace(traceJSON("f", ""), `"stackId":0`, `"stackId":7`, 1), media: jsonType, status: 422, reason: "invalid", want: "trace.samples[0].stackId: 7, but there are 1 stacks"},
-		{name: "resource out of range", body: strings.Replace(traceJSON("f", ""), `"resourceId":0`, `"resourceId":7`, 1), media: jsonType, status: 422, reason: "invalid", want: "trace.frames[0].resourceId: 7"},
-		{name: "negative", body: strings.Replace(traceJSON("f", ""), `"stackId":0`, `"stackId":-1`, 1), media: jsonType, status: 422, reason: "invalid", want: "trace.samples[0].stackId"},
-		{name: "profile", body: profile, media: protobuf, status: 422, reason: "invalid", want: "it is a profile, which has no times; send traces"},
+		{name: "cycle of one", body: withStacks(`{"frameId":0,"parentId":0}`), media: jsonType, status: 422,
+			reason: "invalid", want: "invalid: trace.stacks[0].parentId: 0 does not come before it"},
+		{name: "cycle of two", body: withStacks(`{"frameId":0,"parentId":1},{"frameId":0,"parentId":0}`),
+			media: jsonType, status: 422, reason: "invalid", want: "trace.stacks[0].parentId"},
+		{name: "frame out of range", body: withStacks(`{"frameId":1}`), media: jsonType, status: 422, reason: "invalid",
+			want: "trace.stacks[0].frameId: 1, but there are 1 frames"},
+		{name: "stack out of range", body: strings.Replace(traceJSON("f", ""), `"stackId":0`, `"stackId":7`, 1),
+			media: jsonType, status: 422, reason: "invalid",
+			want: "trace.samples[0].stackId: 7, but there are 1 stacks"},
+		{name: "resource out of range", body: strings.Replace(traceJSON("f", ""), `"resourceId":0`, `"resourceId":7`,
+			1), media: jsonType, status: 422, reason: "invalid", want: "trace.frames[0].resourceId: 7"},
+		{name: "negative", body: strings.Replace(traceJSON("f", ""), `"stackId":0`, `"stackId":-1`, 1), media: jsonType,
+			status: 422, reason: "invalid", want: "trace.samples[0].stackId"},
+		{name: "profile", body: profile, media: protobuf, status: 422, reason: "invalid",
+			want: "it is a profile, which has no times; send traces"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			col, s := newCollector(Options{Limits: c.limits})
@@ -137,7 +176,8 @@ func TestStoreFailures(t *testing.T) {
 	}{
 		{store.ErrBusy, "busy", "the store is behind", [2]int{1, 5}},
 		{fmt.Errorf("%w: 3 MiB", store.ErrNoSpace), "no_space", "the disk is nearly full", [2]int{20, 100}},
-		{fmt.Errorf("%w: delivery has been waiting for its commit for 11s", store.ErrStuck), "stuck", "the store has not written for too long", [2]int{1, 5}},
+		{fmt.Errorf("%w: delivery has been waiting for its commit for 11s", store.ErrStuck), "stuck",
+			"the store has not written for too long", [2]int{1, 5}},
 		{store.ErrClosed, "closing", "shutting down", [2]int{1, 5}},
 		{errors.New("commit to partition: input/output error"), "store", "could not be stored", [2]int{1, 5}},
 	} {
@@ -146,7 +186,8 @@ func TestStoreFailures(t *testing.T) {
 		waits := map[string]bool{}
 		for range 30 {
 			got := post(t, col, traceJSON("f", "")+"\n{}")
-			if got.status != http.StatusServiceUnavailable || !strings.Contains(got.Error, c.want) || !strings.Contains(got.Error, "again later") {
+			if got.status != http.StatusServiceUnavailable || !strings.Contains(got.Error, c.want) ||
+				!strings.Contains(got.Error, "again later") {
 				t.Fatalf("%v: got %d %q", c.err, got.status, got.Error)
 			}
 			if strings.Contains(got.Error, "input/output") {
@@ -187,7 +228,9 @@ func TestStoreRefusesOne(t *testing.T) {
 		}
 		return nil
 	}
-	good, bad := func(n int) string { return traceJSON(fmt.Sprint("good", n), "") }, func(n int) string { return traceJSON(fmt.Sprint("bad", n), `"release":"r",`) }
+	good, bad := func(n int) string {
+		return traceJSON(fmt.Sprint("good", n), "")
+	}, func(n int) string { return traceJSON(fmt.Sprint("bad", n), `"release":"r",`) }
 	got := post(t, col, strings.Join([]string{bad(1), good(1), "{}", bad(2), good(2)}, "\n"))
 	if got.status != 202 || got.Accepted != 2 || len(s.records) != 2 || len(got.IDs) != 2 {
 		t.Errorf("got %+v, %d stored", got.answer, len(s.records))
@@ -199,7 +242,8 @@ func TestStoreRefusesOne(t *testing.T) {
 	if !slices.Equal(at, []int{0, 2, 3}) || !slices.Equal(statuses, []int{413, 400, 413}) {
 		t.Errorf("rejected: %+v", got.Rejected)
 	}
-	if got := post(t, col, bad(1)); got.status != 413 || got.Error != "trace: payload is too large" || got.Rejected != nil {
+	if got := post(t, col, bad(1)); got.status != 413 || got.Error != "trace: payload is too large" ||
+		got.Rejected != nil {
 		t.Errorf("got %d %+v", got.status, got.answer)
 	}
 }
@@ -228,7 +272,8 @@ func TestRate(t *testing.T) {
 		if got.status != want {
 			t.Errorf("request %d: got %d, want %d", i, got.status, want)
 		}
-		if want == 429 && (got.header.Get("Retry-After") == "" || !strings.Contains(got.Error, "over 1 requests a second")) {
+		if want == 429 && (got.header.Get("Retry-After") == "" || !strings.Contains(got.Error,
+			"over 1 requests a second")) {
 			t.Errorf("got %v %q", got.header, got.Error)
 		}
 	}

@@ -109,7 +109,9 @@ const labelBrowser = "browser"
 
 // addBrowser adds the label browser to x unless it is present or x has most labels.
 func addBrowser(x *trie.Context, browser string, most int) {
-	i, found := slices.BinarySearchFunc(x.Labels, labelBrowser, func(l trie.Label, key string) int { return cmp.Compare(l.Key, key) })
+	i, found := slices.BinarySearchFunc(x.Labels, labelBrowser, func(l trie.Label, key string) int {
+		return cmp.Compare(l.Key, key)
+	})
 	if browser != "" && !found && len(x.Labels) < most {
 		x.Labels = slices.Insert(x.Labels, i, trie.Label{Key: labelBrowser, Value: browser})
 	}

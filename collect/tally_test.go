@@ -45,8 +45,10 @@ func TestCost(t *testing.T) {
 		want [6]float64
 	}{
 		{trie.Cost{}, [6]float64{5: 0.02}},
-		{trie.Cost{Start: 1500, Stop: 2_000_000, Encode: 250_000, Bytes: 7000, Dropped: 2}, [6]float64{0.0015, 2, 0.25, 7000, 2, 0.02}},
-		{trie.Cost{Start: most, Stop: most, Encode: most, Bytes: most, Dropped: most}, [6]float64{60, 0, 0, 64 << 20, 1000, 0.02}},
+		{trie.Cost{Start: 1500, Stop: 2_000_000, Encode: 250_000, Bytes: 7000, Dropped: 2}, [6]float64{0.0015, 2, 0.25,
+			7000, 2, 0.02}},
+		{trie.Cost{Start: most, Stop: most, Encode: most, Bytes: most, Dropped: most}, [6]float64{60, 0, 0, 64 << 20,
+			1000, 0.02}},
 		{trie.Cost{Start: 10_000_000, Stop: 20_000_000, Encode: 31_000_000}, [6]float64{10, 20, 30, 0, 0, 0.02}},
 	} {
 		col, s := newCollector(Options{})
@@ -101,7 +103,8 @@ func TestProfiledTime(t *testing.T) {
 }
 
 func TestBrowser(t *testing.T) {
-	const chrome = "Mozilla/5.0 (X11; Linux x86_64; Secret) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.1.2 Safari/537.36"
+	const chrome = "Mozilla/5.0 (X11; Linux x86_64; Secret) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.1.2 " +
+		"Safari/537.36"
 	many := make([]string, 0, 64)
 	for i := range 64 {
 		many = append(many, fmt.Sprintf(`"c%02d":"x"`, i))
@@ -121,7 +124,8 @@ func TestBrowser(t *testing.T) {
 		{"room for one", chrome, `"labels":{` + strings.Join(many[:63], ",") + `},`, "Chrome 156", 64},
 		{"no room", chrome, `"labels":{` + strings.Join(many, ",") + `},`, "none", 64},
 	} {
-		for format, body := range map[string]string{"JSON": traceJSON("f", c.more), "binary": traceBinary(t, "f", c.more)} {
+		for format, body := range map[string]string{"JSON": traceJSON("f", c.more), "binary": traceBinary(t,
+			"f", c.more)} {
 			col, s := newCollector(Options{})
 			if got := post(t, col, body, "User-Agent", c.agent); got.status != 202 {
 				t.Fatalf("%s: got %d %q", c.name, got.status, got.Error)
@@ -133,7 +137,8 @@ func TestBrowser(t *testing.T) {
 				got = labels[i].Value
 			}
 			if got != c.want || len(labels) != c.labels {
-				t.Errorf("%s, %s: browser is %q among %d labels, want %q among %d", c.name, format, got, len(labels), c.want, c.labels)
+				t.Errorf("%s, %s: browser is %q among %d labels, want %q among %d", c.name, format, got, len(labels),
+					c.want, c.labels)
 			}
 			if strings.Contains(string(r.Payload), "Secret") || strings.Contains(string(r.Payload), "Linux") {
 				t.Errorf("%s, %s: more of the header is stored: %q", c.name, format, r.Payload)
@@ -154,7 +159,8 @@ func TestMarked(t *testing.T) {
 	}{
 		{nil, false},
 		{[]trie.Sample{{Node: 1}, {Node: trie.Root}}, false},
-		{[]trie.Sample{{Node: trie.Root, Marker: trie.MarkerIdle}, {Node: trie.Root, Marker: trie.MarkerLayout}}, false},
+		{[]trie.Sample{{Node: trie.Root, Marker: trie.MarkerIdle}, {Node: trie.Root, Marker: trie.MarkerLayout}},
+			false},
 		{[]trie.Sample{{Node: 1, Marker: trie.MarkerLayout}}, true},
 		{[]trie.Sample{{Node: trie.Root, Marker: trie.MarkerStyle}}, true},
 		{[]trie.Sample{{Node: 1}, {Node: trie.Root, Marker: trie.MarkerGC}}, true},

@@ -33,22 +33,29 @@ func TestBelieve(t *testing.T) {
 		{name: "nothing", interval: 10_000},
 		{name: "a minute", interval: 10_000, times: every(10_000, 6000), want: 6000},
 		{name: "ten minutes", interval: 10_000, times: every(10_000, 60_000), want: 60_000},
-		{name: "a page that was frozen for hours", interval: 10_000, times: append(every(10_000, 100), 20*60*minute, 20*60*minute+10_000), want: 102},
+		{name: "a page that was frozen for hours", interval: 10_000, times: append(every(10_000, 100), 20*60*minute,
+			20*60*minute+10_000), want: 102},
 		{name: "frozen for two days", interval: 10_000, times: append(every(10_000, 100), 48*60*minute), want: 100},
 		{name: "samples of a minute each", interval: minute, times: every(minute, 100), want: 11},
 		{name: "samples of three minutes each", interval: minute, times: every(5*minute, 100), want: 4},
 		{name: "the ends of time", interval: 10_000, times: []int64{-trie.MaxTime, trie.MaxTime}, want: 1},
-		{name: "no gaps", interval: 10_000, times: []int64{0, minute}, gapless: true, end: 2 * minute, want: 2, wantEnd: 2 * minute},
-		{name: "no gaps, and no end", interval: 10_000, times: []int64{5, minute}, gapless: true, end: trie.MaxTime, want: 2, wantEnd: 10*minute + 5},
-		{name: "no gaps, and years", interval: 10_000, times: []int64{0, minute, trie.MaxTime}, gapless: true, end: trie.MaxTime, want: 2, wantEnd: 10 * minute},
+		{name: "no gaps", interval: 10_000, times: []int64{0, minute}, gapless: true, end: 2 * minute, want: 2,
+			wantEnd: 2 * minute},
+		{name: "no gaps, and no end", interval: 10_000, times: []int64{5, minute}, gapless: true, end: trie.MaxTime,
+			want: 2, wantEnd: 10*minute + 5},
+		{name: "no gaps, and years", interval: 10_000, times: []int64{0, minute, trie.MaxTime}, gapless: true,
+			end: trie.MaxTime, want: 2, wantEnd: 10 * minute},
 	} {
-		tr := &trie.Trace{Trie: *trie.New(), Gapless: tt.gapless, End: tt.end, Context: trie.Context{Interval: tt.interval}}
+		tr := &trie.Trace{Trie: *trie.New(), Gapless: tt.gapless, End: tt.end,
+			Context: trie.Context{Interval: tt.interval}}
 		for _, at := range tt.times {
 			tr.Samples = append(tr.Samples, trie.Sample{Time: at})
 		}
 		cut, err := believe(tr, func(us int64) int64 { return us })
-		if len(tr.Samples) != tt.want || tr.End != tt.wantEnd || err != nil || cut != (tt.want < len(tt.times) || tt.end != tt.wantEnd) {
-			t.Errorf("%s: got %d samples to %d, cut %v, %v; want %d to %d", tt.name, len(tr.Samples), tr.End, cut, err, tt.want, tt.wantEnd)
+		if len(tr.Samples) != tt.want || tr.End != tt.wantEnd || err != nil || cut != (tt.want < len(tt.times) ||
+			tt.end != tt.wantEnd) {
+			t.Errorf("%s: got %d samples to %d, cut %v, %v; want %d to %d", tt.name, len(tr.Samples), tr.End, cut, err,
+				tt.want, tt.wantEnd)
 		}
 		if err := tr.Validate(); err != nil {
 			t.Errorf("%s: %v", tt.name, err)
@@ -86,7 +93,8 @@ func TestAbsurdTimes(t *testing.T) {
 		samples = append(samples, fmt.Sprintf(`{"timestamp":%d,"stackId":0}`, i*150_000))
 	}
 	col, s = newCollector(Options{})
-	post(t, col, `{"interval":50000,"trace":{"resources":[],"frames":[{"name":"f"}],"stacks":[{"frameId":0}],"samples":[`+strings.Join(samples, ",")+`]}}`)
+	post(t, col, `{"interval":50000,"trace":{"resources":[],"frames":[{"name":"f"}],"stacks":[{"frameId":0}],`+
+		`"samples":[`+strings.Join(samples, ",")+`]}}`)
 	if n := len(traceOf(t, s.only(t)).Samples); n != 5 {
 		t.Errorf("JSON: %d samples are stored", n)
 	}
@@ -148,7 +156,8 @@ func TestViewTimes(t *testing.T) {
 			}
 		}
 	}
-	if got := time.Duration(claimed()) * time.Microsecond; got != time.Hour || s.metric(t, "cut_traces_total") != before {
+	if got := time.Duration(claimed()) * time.Microsecond; got != time.Hour ||
+		s.metric(t, "cut_traces_total") != before {
 		t.Errorf("a view of an hour speaks for %s", got)
 	}
 	for i := range 3 * maxViewTimes {

@@ -99,9 +99,11 @@ func checkViewHeaders(h http.Header) error {
 	case err != nil:
 		return err
 	case f.binary:
-		return refuse(http.StatusUnsupportedMediaType, "content_type", "header Content-Type: a report is JSON; use application/json or text/plain")
+		return refuse(http.StatusUnsupportedMediaType, "content_type",
+			"header Content-Type: a report is JSON; use application/json or text/plain")
 	case f.encoding != "":
-		return refuse(http.StatusUnsupportedMediaType, "encoding", "header Content-Encoding: %q; send a report as it is", f.encoding)
+		return refuse(http.StatusUnsupportedMediaType, "encoding",
+			"header Content-Encoding: %q; send a report as it is", f.encoding)
 	}
 	return nil
 }
@@ -118,7 +120,8 @@ func parseViews(body []byte) (views []view, err error) {
 			return nil, err
 		}
 		if len(views) == maxViews {
-			return nil, refuse(http.StatusRequestEntityTooLarge, "body_size", "body: over %d reports; send several requests", maxViews)
+			return nil, refuse(http.StatusRequestEntityTooLarge, "body_size",
+				"body: over %d reports; send several requests", maxViews)
 		}
 		views = append(views, v)
 	}
@@ -141,11 +144,14 @@ func parseView(dec *json.Decoder) (view, error) {
 	case err != nil:
 		return v, refuse(http.StatusBadRequest, "malformed", "body: %w", err)
 	case v.Outcome == "" && v.Vitals == nil:
-		return v, refuse(http.StatusUnprocessableEntity, "invalid", "body: it has neither an outcome nor vitals; send one of them")
+		return v, refuse(http.StatusUnprocessableEntity, "invalid",
+			"body: it has neither an outcome nor vitals; send one of them")
 	case v.Outcome != "" && !slices.Contains(outcomes, v.Outcome):
-		return v, refuse(http.StatusUnprocessableEntity, "invalid", "body: outcome: %.40q is not one of %s", v.Outcome, strings.Join(outcomes, ", "))
+		return v, refuse(http.StatusUnprocessableEntity, "invalid", "body: outcome: %.40q is not one of %s", v.Outcome,
+			strings.Join(outcomes, ", "))
 	case v.Weight < 1 || v.Weight > maxWeight:
-		return v, refuse(http.StatusUnprocessableEntity, "invalid", "body: weight: %d is not from 1 to %d", v.Weight, maxWeight)
+		return v, refuse(http.StatusUnprocessableEntity, "invalid", "body: weight: %d is not from 1 to %d",
+			v.Weight, maxWeight)
 	}
 	return v, checkVitals(&v)
 }
@@ -161,7 +167,8 @@ func (c *Collector) viewPage(page string, who client) string {
 	who.Request = nil // a page with a counter keeps it
 	ok, news := c.viewPages.Take(kindPage, page, who.Sender, time.Time{})
 	if news {
-		c.opts.Logger.Warn("too many distinct pages since the start, the page views of further ones are counted as "+PageOther, "most", c.bounds.Load().Pages, "page", logged(page), "from", who)
+		c.opts.Logger.Warn("too many distinct pages since the start, the page views of further ones are counted as "+
+			PageOther, "most", c.bounds.Load().Pages, "page", logged(page), "from", who)
 	}
 	if !ok {
 		return c.sites.page(who, PageOther)

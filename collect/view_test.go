@@ -67,7 +67,8 @@ func TestViews(t *testing.T) {
 		weight      float64
 	}{
 		{`{"page":"/feed","outcome":"unsupported"}`, "text/plain;charset=UTF-8", "/feed unsupported", 1},
-		{`{"page":"/feed","outcome":"unsampled","weight":100,"release":"r1"}`, "application/json", "/feed unsampled", 100},
+		{`{"page":"/feed","outcome":"unsampled","weight":100,"release":"r1"}`, "application/json",
+			"/feed unsampled", 100},
 		{`{"page":"/feed","outcome":"unsampled","weight":10000}`, "", "/feed unsampled", 10_000},
 		{`{"page":"/feed","outcome":"cost","weight":null}` + "\n", "", "/feed cost", 1},
 		{`{"page":"/shop/blue-shoe?x=1","outcome":"header"}`, "", "/shop/:item header", 1},
@@ -84,7 +85,8 @@ func TestViews(t *testing.T) {
 			headers = []string{"Content-Type", c.media}
 		}
 		got := postView(t, col, c.body, headers...)
-		if got.status != http.StatusNoContent || got.header.Get("Content-Type") != "" || got.header.Get("Ingest-Durability") != "" {
+		if got.status != http.StatusNoContent || got.header.Get("Content-Type") != "" ||
+			got.header.Get("Ingest-Durability") != "" {
 			t.Errorf("%s: got %d %q, %v", c.body, got.status, got.Error, got.header)
 		}
 		if v := s.views(t); len(v) != 1 || v[c.want] != c.weight {
@@ -102,11 +104,13 @@ func TestViews(t *testing.T) {
 // TestReports checks that several reports of a request count like separate requests.
 func TestReports(t *testing.T) {
 	col, s := newCollector(Options{})
-	body := strings.Repeat(`{"page":"/a","outcome":"cost"}`+"\n", maxViews-2) + `{"page":"/b","outcome":"unsampled",` + "\n" + `"weight":7}{"page":"/c","vitals":{"lcp":5}}`
+	body := strings.Repeat(`{"page":"/a","outcome":"cost"}`+"\n", maxViews-2) + `{"page":"/b","outcome":"unsampled",` +
+		"\n" + `"weight":7}{"page":"/c","vitals":{"lcp":5}}`
 	if got := postView(t, col, body); got.status != http.StatusNoContent {
 		t.Fatalf("got %d %q", got.status, got.Error)
 	}
-	if got, want := fmt.Sprint(s.views(t)), fmt.Sprint(map[string]float64{"/a cost": maxViews - 2, "/b unsampled": 7}); got != want {
+	if got, want := fmt.Sprint(s.views(t)), fmt.Sprint(map[string]float64{"/a cost": maxViews - 2,
+		"/b unsampled": 7}); got != want {
 		t.Errorf("counted %s, want %s", got, want)
 	}
 	if len(s.vitals) != 1 {
@@ -117,7 +121,8 @@ func TestReports(t *testing.T) {
 // A report that a profile is sent counts once, whatever it weighs, and no reason why there is none.
 func TestReportedProfiles(t *testing.T) {
 	col, s := newCollector(Options{})
-	for _, body := range []string{`{"page":"/feed","profiled":true,"weight":7,"vitals":{"lcp":1}}`, `{"page":"/feed","profiled":false,"vitals":{"lcp":1}}`, `{"page":"/feed","vitals":{"lcp":1}}`} {
+	for _, body := range []string{`{"page":"/feed","profiled":true,"weight":7,"vitals":{"lcp":1}}`,
+		`{"page":"/feed","profiled":false,"vitals":{"lcp":1}}`, `{"page":"/feed","vitals":{"lcp":1}}`} {
 		if got := postView(t, col, body); got.status != http.StatusNoContent {
 			t.Errorf("%s: got %d %q", body, got.status, got.Error)
 		}
@@ -142,25 +147,34 @@ func TestViewRefusals(t *testing.T) {
 		{"a second one of text", "{\"outcome\":\"error\"}\nx", "", "", 400, "malformed", "body: invalid character 'x'"},
 		{"a second one cut off", "{\"outcome\":\"error\"}\n{", "", "", 400, "malformed", "body: unexpected EOF"},
 		{"a second one refused", "{\"outcome\":\"error\"}\n{\"outcome\":\"bored\"}", "", "", 422, "invalid", "outcome"},
-		{"too many", strings.Repeat("{\"outcome\":\"error\"}\n", maxViews+1), "", "", 413, "body_size", "body: over 20 reports"},
+		{"too many", strings.Repeat("{\"outcome\":\"error\"}\n", maxViews+1), "", "", 413, "body_size",
+			"body: over 20 reports"},
 		{"array", `[{"outcome":"error"}]`, "", "", 400, "malformed", "body: unexpected array; send an object"},
 		{"page", `{"page":7,"outcome":"error"}`, "", "", 400, "malformed", "body: page: unexpected number"},
-		{"text as weight", `{"outcome":"error","weight":"1"}`, "", "", 400, "malformed", "body: weight: unexpected string"},
-		{"part as weight", `{"outcome":"error","weight":1.5}`, "", "", 400, "malformed", "body: weight: unexpected number 1.5"},
-		{"absurd weight", `{"outcome":"error","weight":1e99}`, "", "", 400, "malformed", "body: weight: unexpected number 1e99"},
+		{"text as weight", `{"outcome":"error","weight":"1"}`, "", "", 400, "malformed",
+			"body: weight: unexpected string"},
+		{"part as weight", `{"outcome":"error","weight":1.5}`, "", "", 400, "malformed",
+			"body: weight: unexpected number 1.5"},
+		{"absurd weight", `{"outcome":"error","weight":1e99}`, "", "", 400, "malformed",
+			"body: weight: unexpected number 1e99"},
 
 		{"null", "null", "", "", 422, "invalid", `body: it has neither an outcome nor vitals`},
 		{"no outcome", `{"page":"/feed"}`, "", "", 422, "invalid", `body: it has neither an outcome nor vitals`},
 		{"unknown outcome", `{"outcome":"bored"}`, "", "", 422, "invalid", `outcome: "bored" is not one of`},
 		{"outcome of traces", `{"outcome":"profiled"}`, "", "", 422, "invalid", `outcome: "profiled" is not one of`},
-		{"no weight", `{"outcome":"error","weight":0}`, "", "", 422, "invalid", "body: weight: 0 is not from 1 to 10000"},
-		{"negative weight", `{"outcome":"error","weight":-1}`, "", "", 422, "invalid", "body: weight: -1 is not from 1 to 10000"},
-		{"large weight", `{"outcome":"error","weight":10001}`, "", "", 422, "invalid", "body: weight: 10001 is not from 1 to 10000"},
+		{"no weight", `{"outcome":"error","weight":0}`, "", "", 422, "invalid",
+			"body: weight: 0 is not from 1 to 10000"},
+		{"negative weight", `{"outcome":"error","weight":-1}`, "", "", 422, "invalid",
+			"body: weight: -1 is not from 1 to 10000"},
+		{"large weight", `{"outcome":"error","weight":10001}`, "", "", 422, "invalid",
+			"body: weight: 10001 is not from 1 to 10000"},
 
-		{"too long", `{"outcome":"error"}` + strings.Repeat(" ", maxViews*maxView), "", "", 413, "body_size", "body: over 81920 bytes"},
+		{"too long", `{"outcome":"error"}` + strings.Repeat(" ", maxViews*maxView), "", "", 413, "body_size",
+			"body: over 81920 bytes"},
 		{"binary", "{}", "application/x-protobuf", "", 415, "content_type", "header Content-Type: a report is JSON"},
 		{"form", "{}", "application/x-www-form-urlencoded", "", 415, "content_type", "header Content-Type: "},
-		{"gzip", compress(t, "gzip", `{"outcome":"error"}`), "", "gzip", 415, "encoding", `header Content-Encoding: "gzip"; send a report as it is`},
+		{"gzip", compress(t, "gzip", `{"outcome":"error"}`), "", "gzip", 415, "encoding",
+			`header Content-Encoding: "gzip"; send a report as it is`},
 	} {
 		col, s := newCollector(Options{})
 		headers := []string{"Content-Encoding", c.encoding}
@@ -193,10 +207,12 @@ func TestViewAdmission(t *testing.T) {
 	for _, c := range []struct {
 		origin string
 		status int
-	}{{"https://evil.example", 403}, {"https://www.example.com", 204}, {"https://www.example.com", 204}, {"https://www.example.com", 429}} {
+	}{{"https://evil.example", 403}, {"https://www.example.com", 204}, {"https://www.example.com", 204},
+		{"https://www.example.com", 429}} {
 		got := postView(t, col, report, "Origin", c.origin)
 		allow := got.header.Get("Access-Control-Allow-Origin")
-		if got.status != c.status || (allow == c.origin) != (c.status != 403) || (got.header.Get("Retry-After") != "") != (c.status == 429) {
+		if got.status != c.status || (allow == c.origin) != (c.status != 403) ||
+			(got.header.Get("Retry-After") != "") != (c.status == 429) {
 			t.Errorf("%s: got %d %q %v, want %d", c.origin, got.status, got.Error, got.header, c.status)
 		}
 	}
@@ -269,11 +285,14 @@ func TestProfiledViews(t *testing.T) {
 		want   map[string]float64
 	}{
 		{"no view id", []string{traceJSON("f", "")}, map[string]float64{}},
-		{"chunks", []string{trace("a", 0), trace("a", 1) + trace("b", 2) + trace("b", 0)}, map[string]float64{"/a profiled": 1, "/b profiled": 1}},
+		{"chunks", []string{trace("a", 0), trace("a", 1) + trace("b", 2) + trace("b", 0)},
+			map[string]float64{"/a profiled": 1, "/b profiled": 1}},
 		{"sent twice", []string{trace("a", 0), trace("a", 0)}, map[string]float64{"/a profiled": 1}},
 		{"twice in a batch", []string{trace("a", 0) + trace("a", 0)}, map[string]float64{"/a profiled": 1}},
-		{"again, and twice in a batch", []string{trace("a", 0), trace("a", 0) + trace("b", 0) + trace("b", 0)}, map[string]float64{"/a profiled": 1, "/b profiled": 1}},
-		{"again, and with a new one", []string{trace("a", 0), trace("a", 0) + trace("b", 0)}, map[string]float64{"/a profiled": 1, "/b profiled": 1}},
+		{"again, and twice in a batch", []string{trace("a", 0), trace("a", 0) + trace("b", 0) + trace("b", 0)},
+			map[string]float64{"/a profiled": 1, "/b profiled": 1}},
+		{"again, and with a new one", []string{trace("a", 0), trace("a", 0) + trace("b", 0)},
+			map[string]float64{"/a profiled": 1, "/b profiled": 1}},
 		{"refused", []string{"{}"}, map[string]float64{}},
 	} {
 		col, s := newCollector(Options{})
@@ -290,11 +309,16 @@ func TestProfiledViews(t *testing.T) {
 // contains, on a valid page. A report without an outcome has vitals, and counts as no page view.
 func FuzzView(f *testing.F) {
 	for _, body := range []string{
-		`{"page":"/feed","outcome":"unsupported"}`, `{"page":"/user/8123?x","outcome":"unsampled","weight":100,"release":"r"}`,
-		`{"outcome":"error","weight":10000}`, `{"outcome":"error","weight":1e3}`, `{"outcome":"error","weight":-0}`, `{"OUTCOME":"cost"}`,
-		`{"page":"/\ud800\u0000%00%41","outcome":"quota"}`, `{"page":"(other)","outcome":"header"}`, `null`, `[]`, `{"outcome":"x"}`, "{", "",
-		`{"page":"/feed","vitals":{"lcp":2500,"inp":56,"cls":0.1,"fcp":800,"ttfb":0},"weight":100}`, `{"outcome":"cost","vitals":{"LCP":1,"xyz":-1}}`,
-		`{"vitals":{}}`, `{"vitals":{"cls":1e-9,"inp":3600000},"labels":{"device":"\u0000","connection":[1]}}`, `{"vitals":{"lcp":-1}}`, `{"vitals":null}`,
+		`{"page":"/feed","outcome":"unsupported"}`,
+		`{"page":"/user/8123?x","outcome":"unsampled","weight":100,"release":"r"}`,
+		`{"outcome":"error","weight":10000}`, `{"outcome":"error","weight":1e3}`, `{"outcome":"error","weight":-0}`,
+		`{"OUTCOME":"cost"}`,
+		`{"page":"/\ud800\u0000%00%41","outcome":"quota"}`, `{"page":"(other)","outcome":"header"}`, `null`, `[]`,
+		`{"outcome":"x"}`, "{", "",
+		`{"page":"/feed","vitals":{"lcp":2500,"inp":56,"cls":0.1,"fcp":800,"ttfb":0},"weight":100}`,
+		`{"outcome":"cost","vitals":{"LCP":1,"xyz":-1}}`,
+		`{"vitals":{}}`, `{"vitals":{"cls":1e-9,"inp":3600000},"labels":{"device":"\u0000","connection":[1]}}`,
+		`{"vitals":{"lcp":-1}}`, `{"vitals":null}`,
 	} {
 		f.Add([]byte(body), "")
 	}

@@ -32,7 +32,8 @@ func checkVitals(v *view) error {
 			most, unit = maxVitalScore, ""
 		}
 		if value := v.Vitals[name]; known && !(value >= 0 && value <= most) {
-			return refuse(http.StatusUnprocessableEntity, "invalid", "body: vitals.%s: %g is not from 0 to %g %s", name, value, most, unit)
+			return refuse(http.StatusUnprocessableEntity, "invalid", "body: vitals.%s: %g is not from 0 to %g %s", name,
+				value, most, unit)
 		}
 	}
 	for _, kind := range rollup.VitalKinds() {
@@ -49,7 +50,8 @@ func checkVitals(v *view) error {
 func checkParts(kind rollup.VitalKind, parts []float64, vitals map[string]float64) error {
 	field := "body: parts." + kind.Name
 	if len(parts) != len(kind.Parts) {
-		return refuse(http.StatusUnprocessableEntity, "invalid", "%s: got %d parts, want %d: %s", field, len(parts), len(kind.Parts), strings.Join(kind.Parts, ", "))
+		return refuse(http.StatusUnprocessableEntity, "invalid", "%s: got %d parts, want %d: %s", field, len(parts),
+			len(kind.Parts), strings.Join(kind.Parts, ", "))
 	}
 	sum := 0.0
 	for _, part := range parts {
@@ -59,7 +61,8 @@ func checkParts(kind rollup.VitalKind, parts []float64, vitals map[string]float6
 		sum += part
 	}
 	if value, ok := vitals[kind.Name]; !ok || !(math.Abs(sum-value) <= roundParts) {
-		return refuse(http.StatusUnprocessableEntity, "invalid", "%s: the parts add up to %g ms, but vitals.%s is %g", field, sum, kind.Name, value)
+		return refuse(http.StatusUnprocessableEntity, "invalid", "%s: the parts add up to %g ms, but vitals.%s is %g",
+			field, sum, kind.Name, value)
 	}
 	return nil
 }

@@ -21,13 +21,19 @@ func TestVitals(t *testing.T) {
 			"labels":{"device":"mobile-low","connection":"4g","navigation":"reload"},
 			"vitals":{"lcp":2500,"inp":56,"cls":0.1234,"fcp":800.1234,"ttfb":0}}`,
 			map[string]int64{
-				"/feed [{browser Firefox 145} {connection 4g} {device mobile-low} {environment production} {release r1}] lcp 2500000": 100,
-				"/feed [{browser Firefox 145} {connection 4g} {device mobile-low} {environment production} {release r1}] inp 56000":   100,
-				"/feed [{browser Firefox 145} {connection 4g} {device mobile-low} {environment production} {release r1}] cls 123400":  100,
-				"/feed [{browser Firefox 145} {connection 4g} {device mobile-low} {environment production} {release r1}] fcp 800123":  100,
-				"/feed [{browser Firefox 145} {connection 4g} {device mobile-low} {environment production} {release r1}] ttfb 0":      100,
+				"/feed [{browser Firefox 145} {connection 4g} {device mobile-low} {environment production} {release " +
+					"r1}] lcp 2500000": 100,
+				"/feed [{browser Firefox 145} {connection 4g} {device mobile-low} {environment production} {release " +
+					"r1}] inp 56000": 100,
+				"/feed [{browser Firefox 145} {connection 4g} {device mobile-low} {environment production} {release " +
+					"r1}] cls 123400": 100,
+				"/feed [{browser Firefox 145} {connection 4g} {device mobile-low} {environment production} {release " +
+					"r1}] fcp 800123": 100,
+				"/feed [{browser Firefox 145} {connection 4g} {device mobile-low} {environment production} {release " +
+					"r1}] ttfb 0": 100,
 			}, map[string]float64{}},
-		{"of elements and parts", `{"page":"/feed","labels":{"arm":"none"},"vitals":{"lcp":900,"inp":56,"cls":0.1,"ttfb":100},
+		{"of elements and parts",
+			`{"page":"/feed","labels":{"arm":"none"},"vitals":{"lcp":900,"inp":56,"cls":0.1,"ttfb":100},
 			"elements":{"lcp":"image img#hero","inp":"pointer a#bob@example.com","fps":"x","cls":""},
 			"parts":{"lcp":[100,200,300.05,300],"fps":[1]}}`,
 			map[string]int64{
@@ -45,9 +51,12 @@ func TestVitals(t *testing.T) {
 		{"of a later version", `{"page":"/feed","vitals":{"xyz":-1,"inp":8},"labels":{"device":{"a":1}}}`,
 			map[string]int64{"/feed [{browser Firefox 145}] inp 8000": 1}, map[string]float64{}},
 		{"none known yet", `{"page":"/feed","vitals":{}}`, nil, map[string]float64{}},
-		{"of a person", `{"page":"/u/bob@example.com","release":"bob@example.com","labels":{"device":"bob@example.com"},"vitals":{"lcp":1}}`,
-			map[string]int64{"/u/:id [{browser Firefox 145} {device (email)} {release (email)}] lcp 1000": 1}, map[string]float64{}},
-		{"without a page", `{"vitals":{"lcp":1}}`, map[string]int64{PageUnknown + " [{browser Firefox 145}] lcp 1000": 1}, map[string]float64{}},
+		{"of a person", `{"page":"/u/bob@example.com","release":"bob@example.com",` +
+			`"labels":{"device":"bob@example.com"},"vitals":{"lcp":1}}`,
+			map[string]int64{"/u/:id [{browser Firefox 145} {device (email)} {release (email)}] lcp 1000": 1},
+			map[string]float64{}},
+		{"without a page", `{"vitals":{"lcp":1}}`,
+			map[string]int64{PageUnknown + " [{browser Firefox 145}] lcp 1000": 1}, map[string]float64{}},
 	} {
 		col, s := newCollector(Options{})
 		if got := postView(t, col, c.body, "User-Agent", firefox); got.status != http.StatusNoContent {
@@ -95,16 +104,20 @@ func TestVitalsRefused(t *testing.T) {
 		{`{"page":"/feed","vitals":[1]}`, "vitals: unexpected array"},
 		{`{"page":"/feed","weight":10001,"vitals":{"lcp":1}}`, "weight: 10001"},
 		{`{"page":"/feed","vitals":{"lcp":1},"elements":{"lcp":5}}`, "elements: unexpected number"},
-		{`{"page":"/feed","vitals":{"lcp":1},"parts":{"lcp":[1]}}`, "parts.lcp: got 1 parts, want 4: ttfb, load-delay, load-time, render-delay"},
+		{`{"page":"/feed","vitals":{"lcp":1},"parts":{"lcp":[1]}}`,
+			"parts.lcp: got 1 parts, want 4: ttfb, load-delay, load-time, render-delay"},
 		{`{"page":"/feed","vitals":{"inp":8},"parts":{"inp":[4,8,-4]}}`, "parts.inp: -4 ms is negative"},
-		{`{"page":"/feed","vitals":{"inp":8},"parts":{"inp":[4,4,4]}}`, "parts.inp: the parts add up to 12 ms, but vitals.inp is 8"},
-		{`{"page":"/feed","vitals":{"lcp":8},"parts":{"inp":[4,4,4]}}`, "parts.inp: the parts add up to 12 ms, but vitals.inp is 0"},
+		{`{"page":"/feed","vitals":{"inp":8},"parts":{"inp":[4,4,4]}}`,
+			"parts.inp: the parts add up to 12 ms, but vitals.inp is 8"},
+		{`{"page":"/feed","vitals":{"lcp":8},"parts":{"inp":[4,4,4]}}`,
+			"parts.inp: the parts add up to 12 ms, but vitals.inp is 0"},
 		{`{"page":"/feed","vitals":{"cls":8},"parts":{"cls":[4]}}`, "parts.cls: got 1 parts, want 0: "},
 		{`{"page":"/feed","release":5,"vitals":{"lcp":1}}`, "release: unexpected number"},
 	} {
 		col, s := newCollector(Options{})
 		got := postView(t, col, c.body)
-		if got.status != http.StatusUnprocessableEntity && got.status != http.StatusBadRequest || !strings.Contains(got.Error, c.want) {
+		if got.status != http.StatusUnprocessableEntity && got.status != http.StatusBadRequest ||
+			!strings.Contains(got.Error, c.want) {
 			t.Errorf("%s: got %d %q, want %q", c.body, got.status, got.Error, c.want)
 		}
 		if len(s.vitals) > 0 {
@@ -136,7 +149,8 @@ func TestVitalsBudgets(t *testing.T) {
 func TestElementBudgets(t *testing.T) {
 	col, s := newCollector(Options{Limits: Limits{Labels: 20}})
 	for i := range 100 {
-		body := fmt.Sprintf(`{"page":"/feed","vitals":{"lcp":1,"cls":0},"elements":{"lcp":"text p#%c%c","cls":"div"}}`, 'a'+i%10, 'a'+i/10)
+		body := fmt.Sprintf(`{"page":"/feed","vitals":{"lcp":1,"cls":0},"elements":{"lcp":"text p#%c%c","cls":"div"}}`,
+			'a'+i%10, 'a'+i/10)
 		if got := postView(t, col, body); got.status != http.StatusNoContent {
 			t.Fatalf("got %d %q", got.status, got.Error)
 		}
@@ -151,6 +165,7 @@ func TestElementBudgets(t *testing.T) {
 		}
 	}
 	if len(s.vitals) > 22 || others != 80 || div != 100 {
-		t.Errorf("%d sets of labels, %d page views of other elements, want 80, and %d of the div: %v", len(s.vitals), others, div, s.vitals)
+		t.Errorf("%d sets of labels, %d page views of other elements, want 80, and %d of the div: %v", len(s.vitals),
+			others, div, s.vitals)
 	}
 }

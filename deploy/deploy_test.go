@@ -106,7 +106,8 @@ func TestKubernetes(t *testing.T) {
 
 	means, file := settings(t, program, text(all["ConfigMap fieldtrie"], "data", "ingest.yaml"))
 	args := fmt.Sprint(at(container, "args"))
-	if args != "[--config /etc/fieldtrie/ingest.yaml]" || text(container, "volumeMounts", 1, "mountPath") != "/etc/fieldtrie" {
+	if args != "[--config /etc/fieldtrie/ingest.yaml]" || text(container, "volumeMounts", 1,
+		"mountPath") != "/etc/fieldtrie" {
 		t.Errorf("args %s, settings at %s", args, text(container, "volumeMounts", 1, "mountPath"))
 	}
 	if got := text(container, "volumeMounts", 0, "mountPath"); got != text(means, "data") {
@@ -126,14 +127,16 @@ func TestKubernetes(t *testing.T) {
 		service := all["Service "+name]
 		port := at(service, "spec", "ports", 0)
 		if text(service, "spec", "selector") != labels || ":"+text(port, "port") != ports[text(port, "targetPort")] {
-			t.Errorf("service %s leads to %s, port %v; pods have %s, %v", name, text(service, "spec", "selector"), port, labels, ports)
+			t.Errorf("service %s leads to %s, port %v; pods have %s, %v", name, text(service, "spec", "selector"), port,
+				labels, ports)
 		}
 	}
 	if text(set, "spec", "serviceName") != "fieldtrie" {
 		t.Error("the StatefulSet names no Service that is there")
 	}
 	for _, selector := range []string{
-		text(set, "spec", "selector", "matchLabels"), text(all["NetworkPolicy fieldtrie"], "spec", "podSelector", "matchLabels"),
+		text(set, "spec", "selector", "matchLabels"), text(all["NetworkPolicy fieldtrie"], "spec", "podSelector",
+			"matchLabels"),
 		text(all["PodDisruptionBudget fieldtrie"], "spec", "selector", "matchLabels"),
 	} {
 		if selector != labels {
@@ -172,7 +175,8 @@ func answers(t *testing.T, program, file string, paths []string) {
 	t.Helper()
 	private := freeaddr.Of(t)
 	cmd := exec.Command(program, "--config", file)
-	cmd.Env = append(os.Environ(), "FIELDTRIE_DATA="+t.TempDir(), "FIELDTRIE_LISTEN="+freeaddr.Of(t), "FIELDTRIE_QUERY_LISTEN="+private)
+	cmd.Env = append(os.Environ(), "FIELDTRIE_DATA="+t.TempDir(), "FIELDTRIE_LISTEN="+freeaddr.Of(t),
+		"FIELDTRIE_QUERY_LISTEN="+private)
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	if err := cmd.Start(); err != nil {
@@ -184,7 +188,8 @@ func answers(t *testing.T, program, file string, paths []string) {
 			t.Errorf("%v\n%s", err, log.String())
 		}
 	}()
-	for end := time.Now().Add(30 * time.Second); exec.Command(program, "--healthy", "--query-listen", private).Run() != nil; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); exec.Command(program, "--healthy", "--query-listen",
+		private).Run() != nil; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the daemon does not get ready")
 		}
@@ -210,8 +215,10 @@ func TestDashboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	b.WriteString("# Made of deploy/dashboards/fieldtrie.json by \"go test ./deploy -update\".\napiVersion: v1\nkind: ConfigMap\nmetadata:\n" +
-		"  name: fieldtrie-dashboard\n  labels:\n    app.kubernetes.io/name: fieldtrie\n    grafana_dashboard: \"1\"\ndata:\n  fieldtrie.json: |\n")
+	b.WriteString("# Made of deploy/dashboards/fieldtrie.json by \"go test ./deploy -update\".\napiVersion: " +
+		"v1\nkind: ConfigMap\nmetadata:\n" +
+		"  name: fieldtrie-dashboard\n  labels:\n    app.kubernetes.io/name: fieldtrie\n    grafana_dashboard: " +
+		"\"1\"\ndata:\n  fieldtrie.json: |\n")
 	for line := range strings.Lines(string(dashboard)) {
 		b.WriteString("    " + line)
 	}
@@ -259,13 +266,15 @@ func TestCompose(t *testing.T) {
 	}
 	daemon := services["fieldtrie"]
 	mounts := fmt.Sprint(at(daemon, "volumes"))
-	if !strings.Contains(mounts, ":"+text(means, "data")+" ") || !strings.Contains(mounts, ":/etc/fieldtrie/ingest.yaml:ro") ||
+	if !strings.Contains(mounts, ":"+text(means, "data")+" ") ||
+		!strings.Contains(mounts, ":/etc/fieldtrie/ingest.yaml:ro") ||
 		fmt.Sprint(at(daemon, "command")) != "[--config /etc/fieldtrie/ingest.yaml]" {
 		t.Errorf("mounts %s, command %v, data %v", mounts, at(daemon, "command"), means["data"])
 	}
 	private := strings.TrimPrefix(text(means, "query-listen"), ":")
 	published := fmt.Sprint(at(daemon, "ports"))
-	if !strings.Contains(published, "127.0.0.1:"+private+":"+private) || !strings.HasSuffix(published[:strings.Index(published, " ")], text(means, "listen")) {
+	if !strings.Contains(published, "127.0.0.1:"+private+":"+private) ||
+		!strings.HasSuffix(published[:strings.Index(published, " ")], text(means, "listen")) {
 		t.Errorf("ports %s, settings %v", published, means)
 	}
 	scrape := read(t, "compose/prometheus.yml")[0]

@@ -106,24 +106,31 @@ func TestChartOnBucket(t *testing.T) {
 		t.Fatal(refused)
 	}
 	set := all["StatefulSet web-fieldtrie"]
-	if text(set, "spec", "replicas") != "3" || at(set, "spec", "volumeClaimTemplates") != nil || at(set, "spec", "template", "spec", "volumes", 2, "emptyDir") == nil {
+	if text(set, "spec", "replicas") != "3" || at(set, "spec", "volumeClaimTemplates") != nil ||
+		at(set, "spec", "template", "spec", "volumes", 2, "emptyDir") == nil {
 		t.Errorf("the StatefulSet is %v", set)
 	}
 	file := text(all["ConfigMap web-fieldtrie"], "data", "ingest.yaml")
 	// The access file is in a Secret, which does not exist here.
-	means, _ := settings(t, programs.Path(t, "ingest"), strings.Replace(file, "access: /etc/fieldtrie-secret/access.yaml\n", "", 1))
-	for key, want := range map[string]string{"data": "s3://profiles/fieldtrie", "spool": "/var/lib/fieldtrie/spool", "cache": "/var/lib/fieldtrie/cache",
-		"retention": "14d", "listen": ":8418", "query-listen": ":8419", "allow-origin": "[https://www.example.com]", "exit-when-stuck": "true"} {
+	means, _ := settings(t, programs.Path(t, "ingest"), strings.Replace(file,
+		"access: /etc/fieldtrie-secret/access.yaml\n", "", 1))
+	for key, want := range map[string]string{"data": "s3://profiles/fieldtrie", "spool": "/var/lib/fieldtrie/spool",
+		"cache":     "/var/lib/fieldtrie/cache",
+		"retention": "14d", "listen": ":8418", "query-listen": ":8419", "allow-origin": "[https://www.example.com]",
+		"exit-when-stuck": "true"} {
 		if got := text(means, key); got != want {
 			t.Errorf("%s is %s, want %s", key, got, want)
 		}
 	}
-	if !strings.Contains(file, "access: /etc/fieldtrie-secret/access.yaml\n") || text(all["ConfigMap web-fieldtrie"], "data", "owners.yaml") == "" {
+	if !strings.Contains(file, "access: /etc/fieldtrie-secret/access.yaml\n") || text(all["ConfigMap web-fieldtrie"],
+		"data", "owners.yaml") == "" {
 		t.Errorf("the settings are\n%s", file)
 	}
 	labels := text(set, "spec", "template", "metadata", "labels")
-	for _, selector := range []string{text(set, "spec", "selector", "matchLabels"), text(all["Service web-fieldtrie"], "spec", "selector"), text(all["Service web-fieldtrie-public"], "spec", "selector"),
-		text(all["NetworkPolicy web-fieldtrie"], "spec", "podSelector", "matchLabels"), text(all["PodDisruptionBudget web-fieldtrie"], "spec", "selector", "matchLabels")} {
+	for _, selector := range []string{text(set, "spec", "selector", "matchLabels"), text(all["Service web-fieldtrie"],
+		"spec", "selector"), text(all["Service web-fieldtrie-public"], "spec", "selector"),
+		text(all["NetworkPolicy web-fieldtrie"], "spec", "podSelector", "matchLabels"),
+		text(all["PodDisruptionBudget web-fieldtrie"], "spec", "selector", "matchLabels")} {
 		if selector != labels {
 			t.Errorf("selector %s, pods have %s", selector, labels)
 		}

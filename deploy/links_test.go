@@ -11,7 +11,8 @@ import (
 // only their own.
 func TestLinks(t *testing.T) {
 	root := t.TempDir()
-	for _, dir := range []string{"usr/bin", "usr/lib/fieldtrie", "usr/share/fieldtrie/completions", "usr/share/bash-completion/completions", "usr/share/zsh/site-functions"} {
+	for _, dir := range []string{"usr/bin", "usr/lib/fieldtrie", "usr/share/fieldtrie/completions",
+		"usr/share/bash-completion/completions", "usr/share/zsh/site-functions"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -21,7 +22,8 @@ func TestLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, text := range map[string]string{
-		"usr/share/fieldtrie/links": string(script), "usr/bin/upload": "of another program", "usr/lib/fieldtrie/ingest": "ours",
+		"usr/share/fieldtrie/links": string(script), "usr/bin/upload": "of another program",
+		"usr/lib/fieldtrie/ingest":                       "ours",
 		"usr/share/fieldtrie/completions/aggregate.bash": "ours",
 	} {
 		if err := os.WriteFile(filepath.Join(root, path), []byte(text), 0o755); err != nil {

@@ -29,10 +29,13 @@ func TestSchemas(t *testing.T) {
 		}
 		writeSchemas(t, schemas, data)
 	}
-	crd := read(t, filepath.Join(download(t, operator), "example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml"))
-	writeSchema(t, schemas, "monitoring.coreos.com", "v1", "ServiceMonitor", strict(at(crd[len(crd)-1], "spec", "versions", 0, "schema", "openAPIV3Schema")))
+	crd := read(t, filepath.Join(download(t, operator),
+		"example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml"))
+	writeSchema(t, schemas, "monitoring.coreos.com", "v1", "ServiceMonitor",
+		strict(at(crd[len(crd)-1], "spec", "versions", 0, "schema", "openAPIV3Schema")))
 
-	args := []string{"run", kubeconform, "-strict", "-summary", "-output", "json", "-schema-location", schemas + "/{{.ResourceKind}}{{.KindSuffix}}.json"}
+	args := []string{"run", kubeconform, "-strict", "-summary", "-output", "json", "-schema-location",
+		schemas + "/{{.ResourceKind}}{{.KindSuffix}}.json"}
 	files, err := filepath.Glob("kubernetes/*.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +48,8 @@ func TestSchemas(t *testing.T) {
 		}
 		files = append(files, file)
 	}
-	files = slices.DeleteFunc(files, func(f string) bool { return filepath.Base(f) == "kustomization.yaml" }) // no object of a cluster
+	// no object of a cluster
+	files = slices.DeleteFunc(files, func(f string) bool { return filepath.Base(f) == "kustomization.yaml" })
 	out, err := exec.CommandContext(t.Context(), "go", append(args, files...)...).CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte(`"skipped": 0`)) {
 		t.Errorf("kubeconform: %v\n%s", err, out)
@@ -56,7 +60,8 @@ func TestSchemas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(wrong, bytes.Replace(set, []byte("containerPort: 8418"), []byte("containerPort: many\n              hostport: 1"), 1), 0o600); err != nil {
+	if err := os.WriteFile(wrong, bytes.Replace(set, []byte("containerPort: 8418"),
+		[]byte("containerPort: many\n              hostport: 1"), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.CommandContext(t.Context(), "go", append(args, wrong)...).CombinedOutput(); err == nil {
@@ -84,7 +89,8 @@ func download(t *testing.T, module string) string {
 func writeSchemas(t *testing.T, dir string, openapi []byte) {
 	t.Helper()
 	var api object
-	if err := json.Unmarshal(bytes.ReplaceAll(openapi, []byte("#/components/schemas/"), []byte("#/definitions/")), &api); err != nil {
+	if err := json.Unmarshal(bytes.ReplaceAll(openapi, []byte("#/components/schemas/"), []byte("#/definitions/")),
+		&api); err != nil {
 		t.Fatal(err)
 	}
 	definitions, _ := strict(at(api, "components", "schemas")).(object)
@@ -119,7 +125,8 @@ func strict(v any) any {
 		for _, inner := range v {
 			strict(inner)
 		}
-		if _, ok := v["properties"].(object); ok && v["additionalProperties"] == nil && v["x-kubernetes-preserve-unknown-fields"] != true {
+		if _, ok := v["properties"].(object); ok && v["additionalProperties"] == nil &&
+			v["x-kubernetes-preserve-unknown-fields"] != true {
 			v["additionalProperties"] = false
 		}
 	case []any:

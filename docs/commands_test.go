@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestCommands has each command of ours that the documentation shows have flags that there are, of the program or of
-// its subcommand, and subcommands that there are.
+// TestCommands has each command of ours that the documentation shows have flags that there are, of
+// the program or of its subcommand, and subcommands that there are.
 func TestCommands(t *testing.T) {
 	flags := map[string][]string{} // by program, or program and subcommand
 	for _, name := range named {
@@ -103,12 +103,13 @@ func flagsOf(t *testing.T, path, name string) map[string][]string {
 	return known
 }
 
-// commandsOf returns the commands of our named in the examples of a file, each on one line, without comments and
-// without what comes of them.
+// commandsOf returns the commands of our named in the examples of a file, each on one line, without
+// comments and without what comes of them.
 func commandsOf(text string) (commands []string) {
 	text = strings.ReplaceAll(text, "\\\n", " ")
 	fenced := false
-	begin := regexp.MustCompile(`(?:^|[|;&]\s+|\brun: |\bscript: |\$ )(?:\S*/)?(` + strings.Join(named, "|") + `)(\s.*|$)`)
+	begin := regexp.MustCompile(`(?:^|[|;&]\s+|\brun: |\bscript: |\$ )(?:\S*/)?(` + strings.Join(named, "|") +
+		`)(\s.*|$)`)
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "```") {
 			fenced = !fenced

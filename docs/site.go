@@ -27,8 +27,8 @@ type section struct {
 	Pages []purpose
 }
 
-// purpose describes a page. Name is the name of its file without .md; Keywords are further words that
-// the search finds it by, such as those of other products.
+// purpose describes a page. Name is the name of its file without .md; Keywords are further words
+// that the search finds it by, such as those of other products.
 type purpose struct{ Name, For, Keywords string }
 
 // sections are all pages, in the order of the contents.
@@ -36,25 +36,35 @@ func sections() []section {
 	return []section{
 		{"Tutorial", []purpose{
 			{"demo", "a shop with visits of three releases, to look around in", "example try sample"},
-			{"tutorial", "from the start of the daemon to a slow function that is found and fixed", "getting started quick start first"},
+			{"tutorial", "from the start of the daemon to a slow function that is found and fixed",
+				"getting started quick start first"},
 		}},
 		{"How to", []purpose{
-			{"install", "packages, archives, the image, Kubernetes", "install upgrade update docker helm systemd setup"},
-			{"sdk", "the script on your pages: header, loading, options, delivery, coverage", "install react next vue nuxt svelte angular snippet tag npm"},
-			{"features", "names for parts of a page, labels, sampling, the flight recorder", "spans user timing custom attributes dimensions"},
-			{"vitals", "Web Vitals with their elements, slow interactions, time without a stack", "inp lcp cls rum core"},
+			{"install", "packages, archives, the image, Kubernetes",
+				"install upgrade update docker helm systemd setup"},
+			{"sdk", "the script on your pages: header, loading, options, delivery, coverage",
+				"install react next vue nuxt svelte angular snippet tag npm"},
+			{"features", "names for parts of a page, labels, sampling, the flight recorder",
+				"spans user timing custom attributes dimensions"},
+			{"vitals", "Web Vitals with their elements, slow interactions, time without a stack",
+				"inp lcp cls rum core"},
 			{"cost", "what profiling costs your visitors, and a careful roll-out", "overhead performance impact"},
 			{"upload", "names for minified functions, from source maps", "sourcemap symbolication deobfuscate"},
-			{"bundlers", "the options that each bundler needs for that", "vite webpack rollup esbuild turbopack rspack parcel"},
+			{"bundlers", "the options that each bundler needs for that",
+				"vite webpack rollup esbuild turbopack rspack parcel"},
 			{"dashboard", "what its views show, and the keys", "ui shortcuts flame graph"},
-			{"releases", "which command answers which question about a release", "compare report verdict budgets changes regression canary"},
-			{"ci", "reports on releases and comparisons in the lab, for pull requests", "github gitlab regression test"},
+			{"releases", "which command answers which question about a release",
+				"compare report verdict budgets changes regression canary"},
+			{"ci", "reports on releases and comparisons in the lab, for pull requests",
+				"github gitlab regression test"},
 			{"mcp", "queries by coding agents", "ai llm claude cursor"},
 			{"grafana", "data sources, a dashboard and Prometheus", "pyroscope metrics"},
 			{"teams", "several sites and teams on one daemon", "tenants tokens oidc login sso"},
-			{"operations", "settings, addresses, access, limits, logs, health, memory", "configuration proxy tls https deploy"},
+			{"operations", "settings, addresses, access, limits, logs, health, memory",
+				"configuration proxy tls https deploy"},
 			{"alerts", "what each alert means, and what to do", "alerts runbook prometheus"},
-			{"running-storage", "size of the data, backups, repairs, many machines, upgrades", "upgrade s3 bucket restore scale retention"},
+			{"running-storage", "size of the data, backups, repairs, many machines, upgrades",
+				"upgrade s3 bucket restore scale retention"},
 		}},
 		{"Reference", []purpose{
 			{"api", "queries over HTTP", "rest openapi curl"},
@@ -62,12 +72,14 @@ func sections() []section {
 			{"notifications", "channels and rules for changes", "alerts slack email webhook"},
 			{"budgets", "limits for pages, features and functions", "slo threshold"},
 			{"owners", "whose code a function is", "codeowners third party team"},
-			{"formats", "the files of other tools that aggregate reads and writes", "convert import export pprof speedscope devtools cpuprofile"},
+			{"formats", "the files of other tools that aggregate reads and writes",
+				"convert import export pprof speedscope devtools cpuprofile"},
 			{"go", "packages that read traces, profiles and stored data", "library golang"},
 			{"format", "the binary format of traces", "protobuf wire encoding"},
 			{"storage", "objects, manifests and the protocol of nodes", "badger segments rollups"},
 			{"security", "permissions, and data that is removed from traces", "threat model redaction xss auth"},
-			{"privacy", "what is stored of a visitor, erasure, consent", "gdpr ccpa delete deletion personal data cookies"},
+			{"privacy", "what is stored of a visitor, erasure, consent",
+				"gdpr ccpa delete deletion personal data cookies"},
 			{"benchmarks", "measurements, with their commands", "speed datadog sentry"},
 		}},
 		{"Explanation", []purpose{
@@ -158,11 +170,13 @@ func addAssets(files map[string][]byte) error {
 // indexPage is the start page.
 func indexPage(titles map[string]string) *page {
 	var b strings.Builder
-	b.WriteString("<h1>Fieldtrie</h1><p>JavaScript profiles from real users: what each part of this documentation is for.</p>")
+	b.WriteString("<h1>Fieldtrie</h1><p>JavaScript profiles from real users: what each part of this documentation " +
+		"is for.</p>")
 	for _, s := range sections() {
 		fmt.Fprintf(&b, "<h2>%s</h2><ul>", template.HTMLEscapeString(s.Title))
 		for _, p := range s.Pages {
-			fmt.Fprintf(&b, `<li><a href="%s.html">%s</a>: %s</li>`, p.Name, template.HTMLEscapeString(titles[p.Name]), template.HTMLEscapeString(p.For))
+			fmt.Fprintf(&b, `<li><a href="%s.html">%s</a>: %s</li>`, p.Name, template.HTMLEscapeString(titles[p.Name]),
+				template.HTMLEscapeString(p.For))
 		}
 		b.WriteString("</ul>")
 	}
@@ -188,10 +202,11 @@ func Write(dir string) error {
 }
 
 // policy lets pages load only files of the site.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; " +
+	"form-action 'none'; frame-ancestors 'self'"
 
-// daemon begins the links from a page of the site to the daemon. [Handler] makes them relative, since
-// the daemon may have another address.
+// daemon begins the links from a page of the site to the daemon. [Handler] makes them relative,
+// since the daemon may have another address.
 const daemon = `href="http://127.0.0.1:8419/`
 
 // Handler serves the site below a path of one name that ends with a slash, such as /docs/.

@@ -149,11 +149,14 @@ func TestHandler(t *testing.T) {
 		"/docs/docs.js":         {200, "text/javascript; charset=utf-8", "search"},
 		"/docs/index.js":        {200, "text/javascript; charset=utf-8", "window.searched = [{"},
 		"/docs/images/page.png": {200, "image/png", "PNG"},
-		"/docs/site.go":         {404, "", ""}, "/docs/operations": {404, "", ""}, "/docs/../x": {404, "", ""}, "/docs/site/page.html": {404, "", ""},
+		"/docs/site.go":         {404, "", ""}, "/docs/operations": {404, "", ""}, "/docs/../x": {404, "", ""},
+		"/docs/site/page.html": {404, "", ""},
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-		if w.Code != want.status || want.status == 200 && (w.Header().Get("Content-Type") != want.media || !strings.Contains(w.Body.String(), want.says) || strings.Contains(w.Body.String(), "http://127.0.0.1:8419/demo/") || w.Header().Get("Content-Security-Policy") != policy) {
+		if w.Code != want.status || want.status == 200 && (w.Header().Get("Content-Type") != want.media ||
+			!strings.Contains(w.Body.String(), want.says) || strings.Contains(w.Body.String(),
+			"http://127.0.0.1:8419/demo/") || w.Header().Get("Content-Security-Policy") != policy) {
 			t.Errorf("%s: %d %s %.80q", path, w.Code, w.Header().Get("Content-Type"), w.Body.String())
 		}
 	}
@@ -161,7 +164,8 @@ func TestHandler(t *testing.T) {
 
 func TestAnchor(t *testing.T) {
 	for heading, want := range map[string]string{
-		"Settings": "settings", "What a 202 means": "what-a-202-means", "`--help` & more: it's": "--help--more-its", "Moving in, and out": "moving-in-and-out", "Größe_1": "größe_1",
+		"Settings": "settings", "What a 202 means": "what-a-202-means", "`--help` & more: it's": "--help--more-its",
+		"Moving in, and out": "moving-in-and-out", "Größe_1": "größe_1",
 	} {
 		if got := Anchor(heading); got != want {
 			t.Errorf("%s: got %s, want %s", heading, got, want)
@@ -180,9 +184,13 @@ func TestSearched(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &entries); err != nil {
 		t.Fatal(err)
 	}
-	for word, page := range map[string]string{"install": "install", "gdpr": "privacy", "delete": "privacy", "react": "sdk", "upgrade": "install",
-		"alerts": "alerts", "docker": "install", "slack": "notifications", "vite": "bundlers", "s3": "running-storage"} {
-		if !slices.ContainsFunc(entries, func(e entry) bool { return e.Page == page && slices.Contains(strings.Fields(e.Keywords), word) }) {
+	for word, page := range map[string]string{"install": "install", "gdpr": "privacy", "delete": "privacy",
+		"react": "sdk", "upgrade": "install",
+		"alerts": "alerts", "docker": "install", "slack": "notifications", "vite": "bundlers",
+		"s3": "running-storage"} {
+		if !slices.ContainsFunc(entries, func(e entry) bool {
+			return e.Page == page && slices.Contains(strings.Fields(e.Keywords), word)
+		}) {
 			t.Errorf("%s does not lead to %s", word, page)
 		}
 	}

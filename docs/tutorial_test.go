@@ -45,10 +45,12 @@ func TestTutorial(t *testing.T) {
 		said[heading] = rest
 	}
 	for step, wants := range map[string][]string{
-		"1. Start the daemon":             {"ready"},
-		"3. Find out where the time goes": {"/products", "120 page views", "formatPrice (https://shop.example/app.js:42:3)", "showProducts", "P75 WHERE SEEN"},
-		"4. Set a limit":                  {"blown", "products are quick", "team-shop"},
-		"6. Show that it worked":          {"🔽 **Faster**", "<code>formatPrice</code>", "120 and 120 page views", "Budgets: 0 of 1 not kept"},
+		"1. Start the daemon": {"ready"},
+		"3. Find out where the time goes": {"/products", "120 page views",
+			"formatPrice (https://shop.example/app.js:42:3)", "showProducts", "P75 WHERE SEEN"},
+		"4. Set a limit": {"blown", "products are quick", "team-shop"},
+		"6. Show that it worked": {"🔽 **Faster**", "<code>formatPrice</code>", "120 and 120 page views",
+			"Budgets: 0 of 1 not kept"},
 	} {
 		for _, want := range wants {
 			if !strings.Contains(said[step], want) {

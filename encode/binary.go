@@ -72,11 +72,14 @@ func (d *BinaryDecoder) begin(data []byte, version byte, lim Limits) (*documentR
 	}
 	switch v := data[4]; {
 	case v != FormatVersion && v != SetVersion:
-		return nil, input.Refuse(input.Malformed, "magic", "format version %d; this program reads versions %d and %d, so update it", v, FormatVersion, SetVersion)
+		return nil, input.Refuse(input.Malformed, "magic",
+			"format version %d; this program reads versions %d and %d, so update it", v, FormatVersion, SetVersion)
 	case v != version && v == SetVersion:
-		return nil, input.Refuse(input.Malformed, "magic", "format version %d is a set of traces, as a store has them; this must be one trace or profile", v)
+		return nil, input.Refuse(input.Malformed, "magic",
+			"format version %d is a set of traces, as a store has them; this must be one trace or profile", v)
 	case v != version:
-		return nil, input.Refuse(input.Malformed, "magic", "format version %d is a trace or profile; this must be a set of traces", v)
+		return nil, input.Refuse(input.Malformed, "magic",
+			"format version %d is a trace or profile; this must be a set of traces", v)
 	}
 	if err := d.columns.parse(data, version == SetVersion); err != nil {
 		return nil, err
@@ -99,9 +102,11 @@ type documentReader struct {
 func (r *documentReader) cutText(field string, row int, text []byte, n uint64) (own, rest []byte, err error) {
 	switch {
 	case n > uint64(len(text)):
-		return nil, nil, input.Refuse(input.Invalid, field, "row %d: %d bytes, but the text has %d left", row, n, len(text))
+		return nil, nil, input.Refuse(input.Invalid, field, "row %d: %d bytes, but the text has %d left", row,
+			n, len(text))
 	case n > uint64(r.lim.StringBytes):
-		return nil, nil, input.Refuse(input.TooLarge, field, "row %d: %d bytes, the most is %d", row, n, r.lim.StringBytes)
+		return nil, nil, input.Refuse(input.TooLarge, field, "row %d: %d bytes, the most is %d", row, n,
+			r.lim.StringBytes)
 	case int(n) < len(text) && !utf8.RuneStart(text[n]):
 		return nil, nil, input.Refuse(input.Invalid, field, "row %d: ends inside a UTF-8 sequence", row)
 	}

@@ -134,14 +134,16 @@ func (c *columns) parse(data []byte, set bool) error {
 		number, typ, n := protowire.ConsumeTag(rest)
 		if n >= 0 && number > protowire.MaxValidNumber {
 			// No protobuf library can read it, so it must not be written back.
-			return input.Refuse(input.Malformed, "", "at byte %d: field number %d is out of range", len(data)-len(rest), number)
+			return input.Refuse(input.Malformed, "", "at byte %d: field number %d is out of range",
+				len(data)-len(rest), number)
 		}
 		if n < 0 {
 			return input.Refuse(input.Malformed, "", "at byte %d: %w", len(data)-len(rest), protowire.ParseError(n))
 		}
 		size := protowire.ConsumeFieldValue(number, typ, rest[n:])
 		if size < 0 {
-			return input.Refuse(input.Malformed, c.name(int(number)), "at byte %d: %w", len(data)-len(rest), protowire.ParseError(size))
+			return input.Refuse(input.Malformed, c.name(int(number)), "at byte %d: %w", len(data)-len(rest),
+				protowire.ParseError(size))
 		}
 		if err := c.field(number, typ, rest[:n+size], rest[n:n+size]); err != nil {
 			return err
@@ -186,7 +188,8 @@ func (c *columns) field(number protowire.Number, typ protowire.Type, whole, valu
 			c.numbers[colMagic] = append(c.numbers[colMagic], uint64(v))
 			return nil
 		}
-	case colContext, colResourceText, colNameText, colGroupLabelKey, colGroupLabelValue, colCost, setViewID, setSpanName:
+	case colContext, colResourceText, colNameText, colGroupLabelKey, colGroupLabelValue, colCost, setViewID,
+		setSpanName:
 		if typ == protowire.BytesType {
 			v, _ := protowire.ConsumeBytes(value)
 			return c.text(number, v)

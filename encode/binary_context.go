@@ -21,7 +21,8 @@ func ReplaceContext(data []byte, c *trie.Context) ([]byte, error) {
 	for rest := data; len(rest) > 0; {
 		number, _, n := protowire.ConsumeField(rest)
 		if n < 0 {
-			return nil, input.Refuse(input.Malformed, "", "at byte %d: %w", len(data)-len(rest), protowire.ParseError(n))
+			return nil, input.Refuse(input.Malformed, "", "at byte %d: %w", len(data)-len(rest),
+				protowire.ParseError(n))
 		}
 		if number < colEnd && number != colContext {
 			out = append(out, rest[:n]...)

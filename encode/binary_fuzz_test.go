@@ -39,7 +39,8 @@ func FuzzBinary(f *testing.F) {
 	for _, data := range binarySeeds(f) {
 		f.Add(data)
 	}
-	for _, s := range []string{"", "\x0dFTR\x01", "\x0dFTR\x02", "\x0dFTR\x01\x78\x01", "\x0dFTR\x01\x12\x00\x78\x01\x80\x7f\x00"} {
+	for _, s := range []string{"", "\x0dFTR\x01", "\x0dFTR\x02", "\x0dFTR\x01\x78\x01",
+		"\x0dFTR\x01\x12\x00\x78\x01\x80\x7f\x00"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { checkBinary(t, data) })
@@ -143,7 +144,8 @@ func mutate(r *rand.Rand, m protoreflect.Message) {
 }
 
 func mutated(r *rand.Rand, f protoreflect.FieldDescriptor, v protoreflect.Value) protoreflect.Value {
-	n := []int64{-1, 0, 1, 2, 3, 8, int64(r.IntN(1000)), math.MaxInt64, math.MinInt64, math.MaxUint32, trie.MaxTime}[r.IntN(11)]
+	n := []int64{-1, 0, 1, 2, 3, 8, int64(r.IntN(1000)), math.MaxInt64, math.MinInt64, math.MaxUint32,
+		trie.MaxTime}[r.IntN(11)]
 	switch f.Kind() {
 	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
 		return protoreflect.ValueOfUint32(uint32(n))
@@ -343,7 +345,8 @@ func generatedText(m protoreflect.Message, f protoreflect.FieldDescriptor) strin
 	}
 	if f.Number() == colCost {
 		cost := m.Interface().(*doc).GetCost()
-		return fmt.Sprint(m.Has(f), cost.GetStart(), cost.GetStop(), cost.GetEncode(), cost.GetBytes(), cost.GetDropped())
+		return fmt.Sprint(m.Has(f), cost.GetStart(), cost.GetStop(), cost.GetEncode(), cost.GetBytes(),
+			cost.GetDropped())
 	}
 	number := func(v protoreflect.Value) int64 {
 		switch x := v.Interface().(type) {

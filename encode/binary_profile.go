@@ -37,7 +37,8 @@ func (r *documentReader) profile() (*trie.Profile, error) {
 		return nil, err
 	}
 	if len(r.labelKeys) != len(r.labelValues) {
-		return nil, input.Refuse(input.Invalid, "group_label_value", "%d rows, group_label_key has %d", len(r.labelValues), len(r.labelKeys))
+		return nil, input.Refuse(input.Invalid, "group_label_value", "%d rows, group_label_key has %d",
+			len(r.labelValues), len(r.labelKeys))
 	}
 	p := &trie.Profile{
 		Views: unzigzag(r.single(colViews)), Traces: unzigzag(r.single(colTraces)),
@@ -55,7 +56,8 @@ func (r *documentReader) profile() (*trie.Profile, error) {
 		p.Groups = append(p.Groups, group)
 	}
 	if rows := len(r.col(colWeightNode)); row != rows || label != len(r.labelKeys) {
-		return nil, input.Refuse(input.Invalid, "group_rows", "%d weights and %d labels belong to no group", rows-row, len(r.labelKeys)-label)
+		return nil, input.Refuse(input.Invalid, "group_rows", "%d weights and %d labels belong to no group", rows-row,
+			len(r.labelKeys)-label)
 	}
 	if err := p.Validate(); err != nil {
 		return nil, &input.Error{Kind: input.Invalid, Err: err}
@@ -79,12 +81,14 @@ func (r *documentReader) group(g int, row, label *int, nodes int) (trie.Group, e
 		return group, input.Refuse(input.Invalid, "group_rows", "group %d has more labels or weights than there are", g)
 	}
 	if labels > uint64(r.lim.Labels) {
-		return group, input.Refuse(input.TooLarge, "group_label_count", "group %d: %d, the most is %d", g, labels, r.lim.Labels)
+		return group, input.Refuse(input.TooLarge, "group_label_count", "group %d: %d, the most is %d", g, labels,
+			r.lim.Labels)
 	}
 	for range labels {
 		k, v := r.labelKeys[*label], r.labelValues[*label]
 		if n := max(len(k), len(v)); n > r.lim.StringBytes {
-			return group, input.Refuse(input.TooLarge, "group_label_key", "row %d: %d bytes, the most is %d", *label, n, r.lim.StringBytes)
+			return group, input.Refuse(input.TooLarge, "group_label_key", "row %d: %d bytes, the most is %d", *label, n,
+				r.lim.StringBytes)
 		}
 		if !utf8.Valid(k) || !utf8.Valid(v) {
 			return group, input.Refuse(input.Malformed, "group_label_key", "row %d: not UTF-8", *label)

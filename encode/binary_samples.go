@@ -92,8 +92,9 @@ type sampleReader struct {
 
 // sampleReader returns a reader of samples of so many nodes.
 func (r *documentReader) sampleReader(nodes int) (sampleReader, error) {
-	s := sampleReader{nodes: nodes, time: r.col(colSampleTime), run: r.col(colSampleRun), runLength: r.col(colSampleRunLength),
-		marker: r.col(colMarker), markerRunLength: r.col(colMarkerRunLength)}
+	s := sampleReader{nodes: nodes, time: r.col(colSampleTime), run: r.col(colSampleRun),
+		runLength: r.col(colSampleRunLength),
+		marker:    r.col(colMarker), markerRunLength: r.col(colMarkerRunLength)}
 	s.marked = len(s.marker) > 0
 	return s, r.sameRows(colMarker, colMarkerRunLength)
 }
@@ -171,7 +172,8 @@ func (s *sampleReader) readTimes(samples []trie.Sample, now int64, unit uint64, 
 	for i, raw := range s.time[:len(samples)-1] {
 		more := unzigzag(raw)
 		if more < -usual || more > 2*trie.MaxTime/int64(unit) {
-			return input.Refuse(input.Invalid, "sample_time", "row %d: %d units more than %d is out of range", s.times+i, more, usual)
+			return input.Refuse(input.Invalid, "sample_time", "row %d: %d units more than %d is out of range",
+				s.times+i, more, usual)
 		}
 		if now += (more + usual) * int64(unit); now > trie.MaxTime {
 			return input.Refuse(input.Invalid, "sample_time", "row %d: %d µs is out of range", s.times+i, now)

@@ -133,7 +133,8 @@ func (w *setWriter) costs(traces []trie.Trace) {
 	for field := costStart; field < costEnd; field++ {
 		for i := range traces {
 			c := &traces[i].Cost
-			w.Cost = append(w.Cost, [costEnd]uint32{costStart: c.Start, costStop: c.Stop, costEncode: c.Encode, costBytes: c.Bytes, costDropped: c.Dropped}[field])
+			w.Cost = append(w.Cost, [costEnd]uint32{costStart: c.Start, costStop: c.Stop, costEncode: c.Encode,
+				costBytes: c.Bytes, costDropped: c.Dropped}[field])
 		}
 	}
 }
@@ -155,14 +156,16 @@ func (r *documentReader) readSet(s *trie.Set) error {
 	n := len(r.col(setTraceContext))
 	if err := input.First(
 		input.Check("trace_context", n, r.lim.Traces),
-		r.sameRows(setTraceContext, setTraceSamples, setViewIDLength, setChunk, setTimeOrigin, colSampleStart, colSampleUnit),
+		r.sameRows(setTraceContext, setTraceSamples, setViewIDLength, setChunk, setTimeOrigin, colSampleStart,
+			colSampleUnit),
 		r.readTrie(&s.Trie),
 	); err != nil {
 		return err
 	}
 	s.Traces, s.Unused = make([]trie.Trace, n), make([][]trie.NodeID, n)
 	s.Share()
-	if err := input.First(r.readContexts(s.Traces), r.readViews(s.Traces), r.readSpans(s.Traces), r.readCosts(s.Traces)); err != nil {
+	if err := input.First(r.readContexts(s.Traces), r.readViews(s.Traces), r.readSpans(s.Traces),
+		r.readCosts(s.Traces)); err != nil {
 		return err
 	}
 	for i := range s.Traces {
@@ -209,7 +212,8 @@ func (r *documentReader) readViews(traces []trie.Trace) error {
 	for i := range traces {
 		if n := r.col(setViewIDLength)[i]; n > 0 {
 			if n-1 > uint64(len(all)) {
-				return input.Refuse(input.Invalid, "view_id_length", "row %d: %d bytes, but view_id has %d left", i, n-1, len(all))
+				return input.Refuse(input.Invalid, "view_id_length", "row %d: %d bytes, but view_id has %d left", i,
+					n-1, len(all))
 			}
 			view, all = all[:n-1], all[n-1:]
 		}
@@ -237,12 +241,14 @@ func (r *documentReader) readSpans(traces []trie.Trace) error {
 		return err
 	}
 	if len(r.spanNames) != len(kinds) || len(kinds) > len(rows) {
-		return input.Refuse(input.Invalid, "span_name", "%d rows, span_kind has %d, for %d spans", len(r.spanNames), len(kinds), len(rows))
+		return input.Refuse(input.Invalid, "span_name", "%d rows, span_kind has %d, for %d spans", len(r.spanNames),
+			len(kinds), len(rows))
 	}
 	names := make([]trie.Span, len(kinds))
 	for i, name := range r.spanNames {
 		if len(name) > r.lim.TextBytes {
-			return input.Refuse(input.TooLarge, "span_name", "row %d: %d bytes, the most is %d", i, len(name), r.lim.TextBytes)
+			return input.Refuse(input.TooLarge, "span_name", "row %d: %d bytes, the most is %d", i, len(name),
+				r.lim.TextBytes)
 		}
 		if kinds[i] > uint64(trie.SpanLabel) || !utf8.Valid(name) {
 			return input.Refuse(input.Invalid, "span_name", "row %d: unknown kind, or not UTF-8", i)
@@ -306,7 +312,8 @@ func (r *documentReader) readCosts(traces []trie.Trace) error {
 	}
 	for i := range traces {
 		at := func(field int) uint32 { return uint32(costs[(field-1)*len(traces)+i]) }
-		traces[i].Cost = trie.Cost{Start: at(costStart), Stop: at(costStop), Encode: at(costEncode), Bytes: at(costBytes), Dropped: at(costDropped)}
+		traces[i].Cost = trie.Cost{Start: at(costStart), Stop: at(costStop), Encode: at(costEncode),
+			Bytes: at(costBytes), Dropped: at(costDropped)}
 	}
 	return nil
 }
@@ -333,7 +340,8 @@ func (r *documentReader) readSamples(s *trie.Set) error {
 	for i := range s.Traces {
 		t, n := &s.Traces[i], r.col(setTraceSamples)[i]
 		t.Samples, samples = samples[:n:n], samples[n:]
-		if err := reader.read(t.Samples, unzigzag(r.col(colSampleStart)[i]), r.col(colSampleUnit)[i], int64(t.Context.Interval)); err != nil {
+		if err := reader.read(t.Samples, unzigzag(r.col(colSampleStart)[i]), r.col(colSampleUnit)[i],
+			int64(t.Context.Interval)); err != nil {
 			return err
 		}
 	}

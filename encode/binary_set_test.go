@@ -56,8 +56,8 @@ func setFiles(t testing.TB) map[string][]byte {
 	}
 }
 
-// sdkTraces are the vectors of the browser script but for one with equal calls, which become one in a set. A test of the script reads
-// sdk.ftr with a reader of its own, and encodes the traces.
+// sdkTraces are the vectors of the browser script but for one with equal calls, which become one in
+// a set. A test of the script reads sdk.ftr with a reader of its own, and encodes the traces.
 func sdkTraces(t testing.TB) []*trie.Trace {
 	files, err := filepath.Glob("../testdata/sdk/*.ftr")
 	if err != nil || len(files) == 0 {
@@ -89,7 +89,8 @@ func TestSetGolden(t *testing.T) {
 	}
 }
 
-// TestSetGivesBack: each trace of a set has the bytes that it had alone, real ones in sets of any size.
+// TestSetGivesBack: each trace of a set has the bytes that it had alone, real ones in sets of any
+// size.
 func TestSetGivesBack(t *testing.T) {
 	var all []*trie.Trace
 	var want [][]byte
@@ -125,7 +126,8 @@ func TestSetGivesBack(t *testing.T) {
 	}
 }
 
-// TestSetIsCanonical: how the tables of traces and of the set are numbered does not show in the bytes.
+// TestSetIsCanonical: how the tables of traces and of the set are numbered does not show in the
+// bytes.
 func TestSetIsCanonical(t *testing.T) {
 	traces := sdkTraces(t)
 	want := encodeSet(t, traces...)
@@ -162,7 +164,8 @@ func checkSetRefused(t *testing.T, data []byte, lim Limits, kind input.Kind, fie
 // TestRefuseSet: one wrong number each.
 func TestRefuseSet(t *testing.T) {
 	type set = fieldtriev1.Set
-	// Four traces: three of 24 samples with three spans, all of one view, and one of four samples with a cost.
+	// Four traces: three of 24 samples with three spans, all of one view, and one of four samples
+	// with a cost.
 	base := setFiles(t)["chunks"]
 	spare := setFiles(t)["spare"]
 	for _, c := range []struct {
@@ -172,31 +175,59 @@ func TestRefuseSet(t *testing.T) {
 		field   string
 		message string
 	}{
-		{base, func(s *set) { s.Magic = FormatVersion<<24 | magicNumber }, input.Malformed, "magic", "format version 1 is a trace or profile; this must be a set"},
+		{base, func(s *set) {
+			s.Magic = FormatVersion<<24 | magicNumber
+		}, input.Malformed, "magic", "format version 1 is a trace or profile; this must be a set"},
 		{base, func(s *set) { s.TraceContext[3] = 2 }, input.Invalid, "trace_context", "row 3: context 2 of 2"},
 		{base, func(s *set) { s.TraceContext = nil }, input.Invalid, "trace_samples", "4 rows, trace_context has 0"},
-		{base, func(s *set) { s.Context = make([]*fieldtriev1.Context, 5) }, input.Invalid, "context", "5 rows for 4 traces"},
-		{base, func(s *set) { s.Context[0].Chunk = 1 }, input.Invalid, "context", "row 0: has what belongs to one trace"},
+		{base, func(s *set) {
+			s.Context = make([]*fieldtriev1.Context, 5)
+		}, input.Invalid, "context", "5 rows for 4 traces"},
+		{base, func(s *set) {
+			s.Context[0].Chunk = 1
+		}, input.Invalid, "context", "row 0: has what belongs to one trace"},
 		{base, func(s *set) { s.Context[1].Interval = 0 }, input.Invalid, "context.interval", "missing for trace 3"},
-		{base, func(s *set) { s.Context[1].SamplingShare = 2 }, input.Invalid, "", "trace 3: context: sampling share 2"},
-		{base, func(s *set) { s.TraceSamples[0]++ }, input.TooLarge, "trace_samples", "row 3: 4, the most for all is 76"},
-		{base, func(s *set) { s.TraceSamples[0], s.TraceSamples[1] = 25, 23 }, input.Invalid, "marker_run_length", "row 8 ends after the last sample"},
+		{base, func(s *set) {
+			s.Context[1].SamplingShare = 2
+		}, input.Invalid, "", "trace 3: context: sampling share 2"},
+		{base, func(s *set) {
+			s.TraceSamples[0]++
+		}, input.TooLarge, "trace_samples", "row 3: 4, the most for all is 76"},
+		{base, func(s *set) {
+			s.TraceSamples[0], s.TraceSamples[1] = 25, 23
+		}, input.Invalid, "marker_run_length", "row 8 ends after the last sample"},
 		{spare, func(s *set) { s.TraceSamples[1] = 3 }, input.Invalid, "sample_run", "row 5 belongs to no sample"},
 		{spare, func(s *set) { s.SampleRun = s.SampleRun[1:] }, input.Invalid, "sample_run", ""},
-		{base, func(s *set) { s.TraceSamples[2] = 1 << 30 }, input.TooLarge, "trace_samples", "row 2: 1073741824, the most for all is"},
-		{base, func(s *set) { s.SampleTime = s.SampleTime[1:] }, input.TooLarge, "trace_samples", "row 3: 4, the most for all is 75"},
+		{base, func(s *set) {
+			s.TraceSamples[2] = 1 << 30
+		}, input.TooLarge, "trace_samples", "row 2: 1073741824, the most for all is"},
+		{base, func(s *set) {
+			s.SampleTime = s.SampleTime[1:]
+		}, input.TooLarge, "trace_samples", "row 3: 4, the most for all is 75"},
 		{base, func(s *set) { s.SampleUnit[1] = 0 }, input.Invalid, "sample_unit", "0 µs is out of range"},
-		{base, func(s *set) { s.SampleStart = s.SampleStart[1:] }, input.Invalid, "sample_start", "3 rows, trace_context has 4"},
-		{base, func(s *set) { s.Marker, s.MarkerRunLength = s.Marker[1:], s.MarkerRunLength[1:] }, input.Invalid, "marker_run_length", ""},
-		{base, func(s *set) { s.Marker, s.MarkerRunLength = append(s.Marker, 0), append(s.MarkerRunLength, 0) }, input.Invalid, "marker_run_length", "belongs to no sample"},
-		{base, func(s *set) { s.ViewIdLength[0] = 18 }, input.Invalid, "view_id_length", "row 0: 17 bytes, but view_id has 16 left"},
+		{base, func(s *set) {
+			s.SampleStart = s.SampleStart[1:]
+		}, input.Invalid, "sample_start", "3 rows, trace_context has 4"},
+		{base, func(s *set) {
+			s.Marker, s.MarkerRunLength = s.Marker[1:], s.MarkerRunLength[1:]
+		}, input.Invalid, "marker_run_length", ""},
+		{base, func(s *set) {
+			s.Marker, s.MarkerRunLength = append(s.Marker, 0), append(s.MarkerRunLength, 0)
+		}, input.Invalid, "marker_run_length", "belongs to no sample"},
+		{base, func(s *set) {
+			s.ViewIdLength[0] = 18
+		}, input.Invalid, "view_id_length", "row 0: 17 bytes, but view_id has 16 left"},
 		{base, func(s *set) { s.ViewIdLength[0] = 16 }, input.Invalid, "view_id", "1 bytes belong to no trace"},
-		{base, func(s *set) { s.ViewId, s.ViewIdLength[0] = make([]byte, 17), 18 }, input.Invalid, "", "trace 0: context: view id has 17 bytes"},
+		{base, func(s *set) {
+			s.ViewId, s.ViewIdLength[0] = make([]byte, 17), 18
+		}, input.Invalid, "", "trace 0: context: view id has 17 bytes"},
 		{base, func(s *set) { s.TimeOrigin[1] = 1 << 62 }, input.Invalid, "", "trace 1: context: time origin"},
 		{base, func(s *set) { s.Cost = s.Cost[1:] }, input.Invalid, "cost", "19 rows for 4 traces"},
 		{base, func(s *set) { s.TraceSpans = s.TraceSpans[1:] }, input.Invalid, "trace_spans", "3 rows for 4 traces"},
 		{base, func(s *set) { s.TraceSpans[0] = 2 }, input.Invalid, "trace_spans", "1 rows belong to no trace"},
-		{base, func(s *set) { s.TraceSpans[0] = 1000 }, input.Invalid, "trace_spans", "the rows are more than there are"},
+		{base, func(s *set) {
+			s.TraceSpans[0] = 1000
+		}, input.Invalid, "trace_spans", "the rows are more than there are"},
 		{base, func(s *set) { s.TraceSpans = nil }, input.Invalid, "trace_spans", "9 rows belong to no trace"},
 		{base, func(s *set) { s.Span[0] = 3 }, input.Invalid, "span", "row 0 is out of range"},
 		{base, func(s *set) { s.SpanStart[0] = 1 << 60 }, input.Invalid, "span", "row 0 is out of range"},
@@ -204,7 +235,9 @@ func TestRefuseSet(t *testing.T) {
 		{base, func(s *set) { s.SpanLength = nil }, input.Invalid, "span_length", "0 rows, span has 9"},
 		{base, func(s *set) { s.SpanKind[0] = 3 }, input.Invalid, "span_name", "row 0: unknown kind"},
 		{base, func(s *set) { s.SpanName = s.SpanName[1:] }, input.Invalid, "span_name", "2 rows, span_kind has 3"},
-		{base, func(s *set) { s.SpanName[0] = strings.Repeat("x", 8<<10+1) }, input.TooLarge, "span_name", "row 0: 8193 bytes, the most is 8192"},
+		{base, func(s *set) {
+			s.SpanName[0] = strings.Repeat("x", 8<<10+1)
+		}, input.TooLarge, "span_name", "row 0: 8193 bytes, the most is 8192"},
 		{base, func(s *set) { s.ChainParent[0] = 5 }, input.Invalid, "chain_parent", "row 0: 5 nodes back"},
 		{spare, func(s *set) { s.TraceNode[0] = 99 }, input.Invalid, "trace_node", "row 0: node 99 of"},
 		{spare, func(s *set) { s.TraceNode[0] = 0 }, input.Invalid, "trace_node", "row 0: node 0 of"},
@@ -227,10 +260,13 @@ func TestRefuseSet(t *testing.T) {
 		return protowire.AppendVarint(protowire.AppendTag(bytes.Clone(base), field, protowire.VarintType), value)
 	}
 	checkSetRefused(t, with(setViewID, 1), Limits{}, input.Malformed, "view_id", "wire type 0 does not fit")
-	checkSetRefused(t, append(bytes.Clone(base), protowire.AppendBytes(protowire.AppendTag(nil, colContext, protowire.BytesType), []byte{0xff})...), Limits{}, input.Malformed, "context", "")
+	checkSetRefused(t, append(bytes.Clone(base), protowire.AppendBytes(protowire.AppendTag(nil, colContext,
+		protowire.BytesType), []byte{0xff})...), Limits{}, input.Malformed, "context", "")
 	checkSetRefused(t, []byte("garbage garbage"), Limits{}, input.Malformed, "", "not in the binary format")
-	checkSetRefused(t, encodeTrace(t, fixture.MinimalTrace()), Limits{}, input.Malformed, "magic", "format version 1 is a trace or profile")
-	checkSetRefused(t, []byte("\x0dFTR\x03"), Limits{}, input.Malformed, "magic", "format version 3; this program reads versions 1 and 2")
+	checkSetRefused(t, encodeTrace(t, fixture.MinimalTrace()), Limits{}, input.Malformed, "magic",
+		"format version 1 is a trace or profile")
+	checkSetRefused(t, []byte("\x0dFTR\x03"), Limits{}, input.Malformed, "magic",
+		"format version 3; this program reads versions 1 and 2")
 }
 
 // TestSetLimits: every limit holds, and its exact number is allowed.
@@ -319,7 +355,8 @@ func checkDecodedSet(t *testing.T, data []byte) bool {
 	return true
 }
 
-// TestSetMutations changes numbers of sets at random, so that most can be parsed and some are valid.
+// TestSetMutations changes numbers of sets at random, so that most can be parsed and some are
+// valid.
 func TestSetMutations(t *testing.T) {
 	files := setFiles(t)
 	names := slices.Sorted(maps.Keys(files))

@@ -197,12 +197,15 @@ func TestBinaryUnknown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(d.Trace.Unknown, tr.Unknown) || !bytes.Equal(d.Trace.Context.Unknown, tr.Context.Unknown) {
-		t.Errorf("got %x and %x, want %x and %x", d.Trace.Unknown, d.Trace.Context.Unknown, tr.Unknown, tr.Context.Unknown)
+		t.Errorf("got %x and %x, want %x and %x", d.Trace.Unknown, d.Trace.Context.Unknown, tr.Unknown,
+			tr.Context.Unknown)
 	}
 	// A field between the others has the same meaning and moves to the end.
-	data = append(append(bytes.Clone(data[:5]), fixture.AppendUnknown(nil)...), encodeTrace(t, fixture.MinimalTrace())[5:]...)
+	data = append(append(bytes.Clone(data[:5]), fixture.AppendUnknown(nil)...),
+		encodeTrace(t, fixture.MinimalTrace())[5:]...)
 	again, err := reencode(data, Limits{})
-	if want := append(encodeTrace(t, fixture.MinimalTrace()), fixture.AppendUnknown(nil)...); err != nil || !bytes.Equal(again, want) {
+	if want := append(encodeTrace(t, fixture.MinimalTrace()), fixture.AppendUnknown(nil)...); err != nil ||
+		!bytes.Equal(again, want) {
 		t.Errorf("got %x, %v\nwant %x", again, err, want)
 	}
 	p := fixture.GroupedProfile()
@@ -240,8 +243,10 @@ func TestBinaryCost(t *testing.T) {
 		{append(bytes.Clone(with[:5]), append(bytes.Clone(message), without[5:]...)...), fixture.CostTrace().Cost},
 		{appended(nil), trie.Cost{}},
 		{appended(field(costStart, most), nil, field(costDropped, 2)), trie.Cost{Start: most, Dropped: 2}},
-		{appended(append(field(costStop, 7), field(costStop, 8)...), field(costBytes, most)), trie.Cost{Stop: 8, Bytes: most}},
-		{appended(append(field(costEncode, most), field(costEnd, 1<<40)...)), trie.Cost{Encode: most}}, // of a later version
+		{appended(append(field(costStop, 7), field(costStop, 8)...), field(costBytes, most)), trie.Cost{Stop: 8,
+			Bytes: most}},
+		// of a later version
+		{appended(append(field(costEncode, most), field(costEnd, 1<<40)...)), trie.Cost{Encode: most}},
 	} {
 		d, err := DecodeBinary(c.data, Limits{})
 		if err != nil || d.Trace.Cost != c.want {
@@ -258,7 +263,8 @@ func TestBinaryCost(t *testing.T) {
 
 // TestBinaryIdle: the column of idle time is there if a group has some.
 func TestBinaryIdle(t *testing.T) {
-	without, with := document(t, encodeProfile(t, fixture.GroupedProfile())), document(t, encodeProfile(t, fixture.IdleProfile()))
+	without, with := document(t, encodeProfile(t, fixture.GroupedProfile())),
+		document(t, encodeProfile(t, fixture.IdleProfile()))
 	if without.GroupIdle != nil || !slices.Equal(with.GroupIdle, []int64{0, 20_000, 0}) {
 		t.Errorf("got columns %v and %v", without.GroupIdle, with.GroupIdle)
 	}
@@ -267,7 +273,8 @@ func TestBinaryIdle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := reencode(data, Limits{}); err != nil || !bytes.Equal(again, encodeProfile(t, fixture.GroupedProfile())) {
+	if again, err := reencode(data, Limits{}); err != nil ||
+		!bytes.Equal(again, encodeProfile(t, fixture.GroupedProfile())) {
 		t.Errorf("a column of zeros: got %x, %v", again, err)
 	}
 	less := trie.Subtract(fixture.IdleProfile(), trie.Merge(fixture.IdleProfile(), fixture.IdleProfile()))
@@ -281,7 +288,8 @@ func TestBinaryIdle(t *testing.T) {
 func TestBinaryDecoderReuse(t *testing.T) {
 	var documents [][]byte
 	for _, tr := range []*trie.Trace{
-		fixture.FullTrace(), fixture.CostTrace(), fixture.MinimalTrace(), fixture.UnknownTrace(), {Trie: *trie.New()}, fixture.MarkedTrace(), fixture.OddTrace(), fixture.MinimalTrace(),
+		fixture.FullTrace(), fixture.CostTrace(), fixture.MinimalTrace(), fixture.UnknownTrace(), {Trie: *trie.New()},
+		fixture.MarkedTrace(), fixture.OddTrace(), fixture.MinimalTrace(),
 	} {
 		documents = append(documents, encodeTrace(t, tr), encodeProfile(t, tr.Profile()))
 	}
@@ -358,7 +366,8 @@ func TestColumnNumbers(t *testing.T) {
 	}
 	checkNumbers(t, file, "col", &fieldtriev1.Document{}, 0)
 	checkNumbers(t, file, "set", &fieldtriev1.Set{}, colMarkerRunLength) // up to which they are those of Document
-	context, cost := (&fieldtriev1.Context{}).ProtoReflect().Descriptor(), (&fieldtriev1.Cost{}).ProtoReflect().Descriptor()
+	context, cost := (&fieldtriev1.Context{}).ProtoReflect().Descriptor(),
+		(&fieldtriev1.Cost{}).ProtoReflect().Descriptor()
 	if n, size := context.Fields().Len(), 14; n != size {
 		t.Errorf("Context has %d fields; the code knows %d", n, size)
 	}
@@ -367,7 +376,8 @@ func TestColumnNumbers(t *testing.T) {
 	}
 }
 
-// checkNumbers holds the constants of a file that begin with prefix against the fields of m after a number.
+// checkNumbers holds the constants of a file that begin with prefix against the fields of m after a
+// number.
 func checkNumbers(t *testing.T, file *ast.File, prefix string, m proto.Message, after int) {
 	t.Helper()
 	numbers := map[string]int{}

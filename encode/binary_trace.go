@@ -68,7 +68,8 @@ func (r *documentReader) readContext(p *fieldtriev1.Context) (trie.Context, erro
 		return trie.Context{}, err
 	}
 	if len(p.LabelKey) != len(p.LabelValue) {
-		return trie.Context{}, input.Refuse(input.Invalid, "context.label_value", "%d rows, label_key has %d", len(p.LabelValue), len(p.LabelKey))
+		return trie.Context{}, input.Refuse(input.Invalid, "context.label_value", "%d rows, label_key has %d",
+			len(p.LabelValue), len(p.LabelKey))
 	}
 	if n := len(p.SpanKind); len(p.SpanName) != n || len(p.SpanStart) != n || len(p.SpanLength) != n {
 		return trie.Context{}, input.Refuse(input.Invalid, "context.span_kind", "the span columns differ in length")
@@ -88,7 +89,8 @@ func (r *documentReader) readContext(p *fieldtriev1.Context) (trie.Context, erro
 			return trie.Context{}, input.Refuse(input.Invalid, "context.span_start", "span %d is out of range", i)
 		}
 		start += step
-		c.Spans = append(c.Spans, trie.Span{Kind: trie.SpanKind(kind), Name: p.SpanName[i], Start: start, Length: int64(length)})
+		c.Spans = append(c.Spans, trie.Span{Kind: trie.SpanKind(kind), Name: p.SpanName[i], Start: start,
+			Length: int64(length)})
 	}
 	return c, r.checkTexts(&c)
 }

@@ -80,14 +80,17 @@ func (r *documentReader) resources(t *trie.Trie) error {
 		}
 		last, shared := r.urls[start:], r.col(colResourceShared)[i]
 		if shared > uint64(len(last)) || (int(shared) < len(last) && !utf8.RuneStart(last[shared])) {
-			return input.Refuse(input.Invalid, "resource_shared", "row %d: %d bytes of a row of %d", i, shared, len(last))
+			return input.Refuse(input.Invalid, "resource_shared", "row %d: %d bytes of a row of %d", i,
+				shared, len(last))
 		}
 		start = len(r.urls)
 		r.urls = append(append(r.urls, last[:shared]...), own...)
 		r.urlEnds = append(r.urlEnds, len(r.urls))
 		// A few bytes can stand for many by sharing, so the sum is bounded, too.
-		if size := len(r.urls) - start; size > r.lim.StringBytes || len(r.urls) > min(512*r.lim.Resources, maxResourceBytes) {
-			return input.Refuse(input.TooLarge, "resource_length", "row %d: a URL of %d bytes, %d in all", i, size, len(r.urls))
+		if size := len(r.urls) - start; size > r.lim.StringBytes || len(r.urls) > min(512*r.lim.Resources,
+			maxResourceBytes) {
+			return input.Refuse(input.TooLarge, "resource_length", "row %d: a URL of %d bytes, %d in all", i, size,
+				len(r.urls))
 		} else if size == 0 {
 			return input.Refuse(input.Invalid, "resource_length", "row %d is empty", i)
 		}
@@ -108,13 +111,15 @@ func (r *documentReader) resources(t *trie.Trie) error {
 func (r *documentReader) frames(t *trie.Trie, firstResource trie.StringID) error {
 	names, counts, position := r.col(colFrameName), r.col(colFrameCount), r.col(colFramePosition)
 	if len(counts) > 0 && len(counts) != len(r.col(colResourceLength))+1 {
-		return input.Refuse(input.Invalid, "frame_count", "%d rows for %d resources", len(counts), len(r.col(colResourceLength)))
+		return input.Refuse(input.Invalid, "frame_count", "%d rows for %d resources", len(counts),
+			len(r.col(colResourceLength)))
 	}
 	t.Frames = slices.Grow(t.Frames, len(names))
 	used := uint64(0) // names that a frame has used
 	for i, count := range counts {
 		if count > uint64(len(names)-len(t.Frames)) {
-			return input.Refuse(input.Invalid, "frame_count", "row %d: %d frames, frame_name has %d left", i, count, len(names)-len(t.Frames))
+			return input.Refuse(input.Invalid, "frame_count", "row %d: %d frames, frame_name has %d left", i, count,
+				len(names)-len(t.Frames))
 		}
 		f := trie.FrameRow{}
 		if i > 0 {
@@ -136,14 +141,17 @@ func (r *documentReader) frames(t *trie.Trie, firstResource trie.StringID) error
 			f.Name = trie.StringID(name)
 			taken, ok := movePosition(&f, position)
 			if !ok {
-				return input.Refuse(input.Invalid, "frame_position", "frame %d: ends early, or a line or column over 32 bits", row)
+				return input.Refuse(input.Invalid, "frame_position",
+					"frame %d: ends early, or a line or column over 32 bits", row)
 			}
 			position = position[taken:]
 			t.Frames = append(t.Frames, f)
 		}
 	}
 	if len(t.Frames) != len(names) || len(position) > 0 {
-		return input.Refuse(input.Invalid, "frame_count", "%d frames; frame_name has %d, frame_position %d numbers too many", len(t.Frames), len(names), len(position))
+		return input.Refuse(input.Invalid, "frame_count",
+			"%d frames; frame_name has %d, frame_position %d numbers too many", len(t.Frames), len(names),
+			len(position))
 	}
 	return nil
 }
@@ -188,14 +196,16 @@ func (r *documentReader) nodes(t *trie.Trie) error {
 		}
 		for _, step := range frames[first-1 : first+int(lengths[i])] {
 			if frame += unzigzag(step); frame < 0 || frame >= int64(len(t.Frames)) {
-				return input.Refuse(input.Invalid, "node_frame", "row %d: frame %d of %d", len(t.Nodes)-1, frame, len(t.Frames))
+				return input.Refuse(input.Invalid, "node_frame", "row %d: frame %d of %d", len(t.Nodes)-1, frame,
+					len(t.Frames))
 			}
 			t.Nodes = append(t.Nodes, trie.Node{Parent: parent, Frame: trie.FrameID(frame)})
 			parent = trie.NodeID(len(t.Nodes) - 1)
 		}
 	}
 	if len(t.Nodes)-1 != len(frames) {
-		return input.Refuse(input.Invalid, "node_frame", "%d rows, the chains have %d nodes", len(frames), len(t.Nodes)-1)
+		return input.Refuse(input.Invalid, "node_frame", "%d rows, the chains have %d nodes", len(frames),
+			len(t.Nodes)-1)
 	}
 	return nil
 }

@@ -19,7 +19,8 @@ func EncodeTrace(t *trie.Trace) ([]byte, error) {
 		return nil, errors.New("a gapless trace cannot be written in the binary format")
 	}
 	t = t.Canonical()
-	d := &fieldtriev1.Document{Magic: FormatVersion<<24 | magicNumber, Context: contextColumns(&t.Context), Cost: costMessage(t.Cost)}
+	d := &fieldtriev1.Document{Magic: FormatVersion<<24 | magicNumber, Context: contextColumns(&t.Context),
+		Cost: costMessage(t.Cost)}
 	trieColumns(d, &t.Trie)
 	var c sampleColumns
 	d.SampleUnit = c.add(t.Samples, int64(t.Context.Interval))

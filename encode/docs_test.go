@@ -24,7 +24,8 @@ func TestFormatDocument(t *testing.T) {
 	if example := string(dump(t, encodeTrace(t, fixture.MinimalTrace()))); !strings.Contains(text, example) {
 		t.Errorf("the worked example is not\n%s", example)
 	}
-	for _, m := range []protoreflect.ProtoMessage{&fieldtriev1.Document{}, &fieldtriev1.Context{}, &fieldtriev1.Cost{}, &fieldtriev1.Set{}} {
+	for _, m := range []protoreflect.ProtoMessage{&fieldtriev1.Document{}, &fieldtriev1.Context{}, &fieldtriev1.Cost{},
+		&fieldtriev1.Set{}} {
 		fields := m.ProtoReflect().Descriptor().Fields()
 		for i := range fields.Len() {
 			f := fields.Get(i)

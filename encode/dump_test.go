@@ -17,7 +17,8 @@ import (
 // TestDumpTraces holds the documents of traces against golden dumps.
 func TestDumpTraces(t *testing.T) {
 	for _, name := range fixture.GoldenTraces {
-		fixture.CompareGolden(t, "dump/"+strings.TrimSuffix(name, ".json")+".trie", dump(t, encodeTrace(t, fixture.RepositoryTrace(t, name, DecodeProfilerTrace))))
+		fixture.CompareGolden(t, "dump/"+strings.TrimSuffix(name, ".json")+".trie",
+			dump(t, encodeTrace(t, fixture.RepositoryTrace(t, name, DecodeProfilerTrace))))
 	}
 	for name, tr := range fixture.HandmadeTraces() {
 		fixture.CompareGolden(t, "dump/"+name+".trie", dump(t, encodeTrace(t, tr)))
@@ -75,7 +76,8 @@ func TestDumpOdd(t *testing.T) {
 		{[]byte("\x0dftr\x01"), "magic = 0x01727466"},
 		{field(colMagic, protowire.VarintType, 1), "magic: wire type 0 does not fit, number 1"},
 		{field(colContext, protowire.VarintType, 1), "context: wire type 0 does not fit, number 1"},
-		{field(colFrameName, protowire.Fixed64Type, 1, 2, 3, 4, 5, 6, 7, 8), "frame_name: wire type 1 does not fit, wire type 1, 8 bytes"},
+		{field(colFrameName, protowire.Fixed64Type, 1, 2, 3, 4, 5, 6, 7, 8),
+			"frame_name: wire type 1 does not fit, wire type 1, 8 bytes"},
 		{field(colSampleUnit, protowire.BytesType, 1, 9), `sample_unit: wire type 2 does not fit, 1 bytes "\t"`},
 		{field(colNodeFrame, protowire.VarintType, 3), "node_frame = -2"},
 		{field(colMarker, protowire.BytesType, 2, 7, 8), "[0-1] idle 8"},
@@ -83,7 +85,8 @@ func TestDumpOdd(t *testing.T) {
 		{field(colNameText, protowire.BytesType, 0), "name_text, 0 bytes, 0 rows"},
 		{append(field(colNameLength, protowire.BytesType, 10, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1),
 			field(colNameText, protowire.BytesType, 1, 'x')...), "which the lengths of the rows do not fit"},
-		{append(field(colNameText, protowire.BytesType, 2, 'x', 'y'), field(colNameLength, protowire.BytesType, 2, 1, 1)...), `[1] "y"`},
+		{append(field(colNameText, protowire.BytesType, 2, 'x', 'y'), field(colNameLength, protowire.BytesType, 2, 1,
+			1)...), `[1] "y"`},
 	} {
 		got := dump(t, c.data)
 		if !strings.Contains(string(got), c.want) {
@@ -111,7 +114,8 @@ func TestDumpGarbage(t *testing.T) {
 			t.Errorf("%x: got %v, want %s", c.more, err, c.want)
 		}
 		// What comes before is shown; a second text no longer fits its lengths.
-		if got := b.String(); !strings.HasPrefix(got, "    0: 0d 46 54 52 01") || !strings.Contains(got, "sample_run_length") {
+		if got := b.String(); !strings.HasPrefix(got, "    0: 0d 46 54 52 01") ||
+			!strings.Contains(got, "sample_run_length") {
 			t.Errorf("%x: got %s", c.more, got)
 		}
 	}

@@ -58,10 +58,12 @@ func checkDecoded(t *testing.T, tr *trie.Trace) {
 
 func TestProfilerTrace(t *testing.T) {
 	doc := `{"page":"/feed?user=17","timeOrigin":1795216764503.8,"interval":10.0004,"throttle":3,` +
-		`"ua":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/156.0.0.0 Safari/537.36",` +
+		`"ua":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/156.0.0.0 ` +
+		`Safari/537.36",` +
 		`"viewId":"000102030405060708090a0b0c0d0eff","chunk":2,"release":"2026.11.3","environment":"production",` +
 		`"labels":{"device":"low","phase":"load"},"samplingShare":0.25,` +
-		`"spans":[{"feature":"search","start":105.5,"end":120},{"start":90,"page":"/results?q=x","end":105.5}],"trace":` + fixture.OneTrace + `}`
+		`"spans":[{"feature":"search","start":105.5,"end":120},{"start":90,"page":"/results?q=x","end":105.5}],` +
+		`"trace":` + fixture.OneTrace + `}`
 	tr := mustDecode(t, doc)
 	want := trie.Context{
 		Page: "/feed", TimeOrigin: 1795216764503800, Interval: 10_000,
@@ -101,13 +103,15 @@ func TestProfilerTraceForms(t *testing.T) {
 	if err := json.Unmarshal([]byte(fixture.OneTrace), &tables); err != nil {
 		t.Fatal(err)
 	}
-	other := fmt.Sprintf("\ufeff\r\n{ \"samples\" : %s,\t\"stacks\":%s, \"x\": {\"samples\": [[]]}, \"frames\":%s,\"resources\":%s } ",
+	other := fmt.Sprintf("\ufeff\r\n{ \"samples\" : %s,\t\"stacks\":%s, \"x\": {\"samples\": [[]]}, "+
+		"\"frames\":%s,\"resources\":%s } ",
 		tables["samples"], tables["stacks"], tables["frames"], tables["resources"])
 	for _, doc := range []string{
 		other,
 		`{"trace":` + fixture.OneTrace + `}`,
 		`{"trace":` + fixture.OneTrace + `,"interval":10}`,
-		`{"page":null,"timeOrigin":null,"ua":null,"labels":null,"spans":null,"interval":null,"trace":` + fixture.OneTrace + `}`,
+		`{"page":null,"timeOrigin":null,"ua":null,"labels":null,"spans":null,"interval":null,"trace":` +
+			fixture.OneTrace + `}`,
 		`{"trace":` + noTrace + `,"trace":` + fixture.OneTrace + `}`, // the last of two keys
 		strings.ReplaceAll(fixture.OneTrace, `{"name"`, `{"n\u0061me":"x","nam\u0065"`),
 		strings.ReplaceAll(fixture.OneTrace, `{"frameId"`, `{"other":[{"a":[1,"]"]}],"parentId":null,"frameId"`),
@@ -125,7 +129,9 @@ func TestProfilerTraceContext(t *testing.T) {
 		return func(c *trie.Context) bool { return slices.Equal(c.Labels, trie.MakeLabels(pairs...)) }
 	}
 	for keys, ok := range map[string]func(c *trie.Context) bool{
-		``:                             func(c *trie.Context) bool { return reflect.DeepEqual(*c, trie.Context{Interval: 10_000}) },
+		``: func(c *trie.Context) bool {
+			return reflect.DeepEqual(*c, trie.Context{Interval: 10_000})
+		},
 		`"page":"https://h/a/b?c#d"`:   func(c *trie.Context) bool { return c.Page == "/a/b" },
 		`"page":"/\ud800\udc00\ud800"`: func(c *trie.Context) bool { return c.Page == "/\U00010000\ufffd" },
 		"\"page\":\"/\xff\xc3\xa9\"":   func(c *trie.Context) bool { return c.Page == "/\ufffdé" },
@@ -141,11 +147,14 @@ func TestProfilerTraceContext(t *testing.T) {
 		`"ua":"x Firefox/150.0"`:       labels("browser", "Firefox 150"),
 		`"ua":"Firefox/150","labels":{"browser":"mine","a":"","a":"b"}`: labels("a", "b", "browser", "mine"),
 		`"spans":[{"page":"/b","start":5,"end":9},{"page":"?x","start":1,"end":5}]`: func(c *trie.Context) bool {
-			return slices.Equal(c.Spans, []trie.Span{{Name: "/", Start: 1000, Length: 4000}, {Name: "/b", Start: 5000, Length: 4000}})
+			return slices.Equal(c.Spans, []trie.Span{{Name: "/", Start: 1000, Length: 4000}, {Name: "/b", Start: 5000,
+				Length: 4000}})
 		},
-		`"spans":[{"label":"phase=x=y","start":1,"end":2},{"start":1,"feature":"phase=x","end":2},{"label":"a=\u00e9","start":0.5,"end":0.5}]`: func(c *trie.Context) bool {
+		`"spans":[{"label":"phase=x=y","start":1,"end":2},{"start":1,"feature":"phase=x","end":2},` +
+			`{"label":"a=\u00e9","start":0.5,"end":0.5}]`: func(c *trie.Context) bool {
 			return slices.Equal(c.Spans, []trie.Span{{Kind: trie.SpanLabel, Name: "a=é", Start: 500},
-				{Kind: trie.SpanFeature, Name: "phase=x", Start: 1000, Length: 1000}, {Kind: trie.SpanLabel, Name: "phase=x=y", Start: 1000, Length: 1000}})
+				{Kind: trie.SpanFeature, Name: "phase=x", Start: 1000, Length: 1000}, {Kind: trie.SpanLabel,
+					Name: "phase=x=y", Start: 1000, Length: 1000}})
 		},
 		`"spans":[]`: func(c *trie.Context) bool { return len(c.Spans) == 0 },
 	} {
@@ -203,8 +212,10 @@ func TestBrowserOf(t *testing.T) {
 // the caller uses again, and none of what is to be forgotten.
 func TestProfilerTraceKeepsNothing(t *testing.T) {
 	const secret = "5ec7e7"
-	doc := []byte(`{"page":"/feed?` + secret + `","ua":"Firefox/150 ` + secret + `","release":"r1","labels":{"k":"v"},"spans":[{"feature":"f","start":0,"end":1}],"viewId":"abc",` +
-		`"trace":{"resources":["https://u:` + secret + `@h/a.js?` + secret + `","data:text/javascript,` + strings.Repeat(secret, 9000) + `","chrome-extension://` + secret + `/x","/unused` + secret + `"],` +
+	doc := []byte(`{"page":"/feed?` + secret + `","ua":"Firefox/150 ` + secret +
+		`","release":"r1","labels":{"k":"v"},"spans":[{"feature":"f","start":0,"end":1}],"viewId":"abc",` +
+		`"trace":{"resources":["https://u:` + secret + `@h/a.js?` + secret + `","data:text/javascript,` +
+		strings.Repeat(secret, 9000) + `","chrome-extension://` + secret + `/x","/unused` + secret + `"],` +
 		`"frames":[{"name":"f","resourceId":0},{"name":"g","resourceId":1},{"name":"` + secret + `","resourceId":2}],` +
 		`"stacks":[{"frameId":0},{"frameId":1},{"frameId":2}],"samples":[{"timestamp":1,"stackId":1}]}}`)
 	tr, err := DecodeProfilerTrace(doc, Limits{})
@@ -223,11 +234,15 @@ func TestProfilerTraceKeepsNothing(t *testing.T) {
 
 func TestProfilerTraceRepairs(t *testing.T) {
 	doc := fmt.Sprintf(`{"resources":["/a?1","/a?2","chrome-extension://x/y.js","blob:https://h/1","","https://h/?x"],`+
-		`"frames":[{"name":%q,"resourceId":0,"line":1},{"name":"f","resourceId":1,"line":1},{"name":"f","resourceId":0,"line":1},`+
-		`{"name":"x","resourceId":2,"line":5},{"name":"g","resourceId":3},{"name":"g","resourceId":4,"line":7},{"name":"/a","line":3}],`+
-		`"stacks":[{"frameId":0},{"frameId":1},{"frameId":2},{"frameId":3},{"frameId":4},{"frameId":5},{"frameId":6}],"samples":[]}`, latin1("é"))
+		`"frames":[{"name":%q,"resourceId":0,"line":1},{"name":"f","resourceId":1,"line":1},{"name":"f",`+
+		`"resourceId":0,"line":1},`+
+		`{"name":"x","resourceId":2,"line":5},{"name":"g","resourceId":3},{"name":"g","resourceId":4,"line":7},`+
+		`{"name":"/a","line":3}],`+
+		`"stacks":[{"frameId":0},{"frameId":1},{"frameId":2},{"frameId":3},{"frameId":4},{"frameId":5},`+
+		`{"frameId":6}],"samples":[]}`, latin1("é"))
 	tr := mustDecode(t, doc)
-	want := []trie.Frame{{Name: "é", Resource: "/a", Line: 1}, {Name: "f", Resource: "/a", Line: 1}, {Name: "f", Resource: "/a", Line: 1},
+	want := []trie.Frame{{Name: "é", Resource: "/a", Line: 1}, {Name: "f", Resource: "/a", Line: 1},
+		{Name: "f", Resource: "/a", Line: 1},
 		{Name: trie.FrameUnknown}, {Name: "g", Resource: "blob:https://h"}, {Name: "g"}, {Name: "/a"}}
 	for i, f := range want {
 		if got := tr.Frame(trie.NodeID(i + 1)); got != f {
@@ -247,7 +262,8 @@ func TestProfilerTraceLarge(t *testing.T) {
 		fmt.Fprintf(&frames, `{"name":"f%d"},{"name":"f%d","line":null},`, i, n-1-i)
 		fmt.Fprintf(&stacks, `{"frameId":%d},{"frameId":%d},`, 2*i, 2*i+1)
 	}
-	doc := fmt.Sprintf(`{"trace":{"resources":[],"x":[1],"frames":[%s{"name":""}],"stacks":[%s{"frameId":0}],"samples":[]}}`, &frames, &stacks)
+	doc := fmt.Sprintf(`{"trace":{"resources":[],"x":[1],"frames":[%s{"name":""}],"stacks":[%s{"frameId":0}],`+
+		`"samples":[]}}`, &frames, &stacks)
 	for range 2 {
 		tr := mustDecode(t, doc)
 		for i := range n {
@@ -305,13 +321,17 @@ var badTraces = []struct{ doc, want string }{
 	{`{"frames":[1]}`, `malformed: frames[0]: byte 11: '1' where an object should be`},
 	{`{"frames":[{}]}`, `malformed: frames[0].name: missing`},
 	{`{"frames":[{"name":null}]}`, `malformed: frames[0]: byte 19: 'n' where a string should be`},
-	{`{"trace":{"frames":[{"name":""},{"name":"","line":"1"}]}}`, `malformed: trace.frames[1]: byte 50: '"' where a number should be`},
+	{`{"trace":{"frames":[{"name":""},{"name":"","line":"1"}]}}`,
+		`malformed: trace.frames[1]: byte 50: '"' where a number should be`},
 	{`{"frames":[{"name":"","line":-1}]}`, `invalid: frames[0].line: not a whole number from 0 to 4294967295`},
 	{`{"frames":[{"name":"","line":1.5}]}`, `invalid: frames[0].line: not a whole number from 0 to 4294967295`},
-	{`{"frames":[{"name":"","column":4294967296}]}`, `invalid: frames[0].column: not a whole number from 0 to 4294967295`},
+	{`{"frames":[{"name":"","column":4294967296}]}`,
+		`invalid: frames[0].column: not a whole number from 0 to 4294967295`},
 	{`{"frames":[{"name":"","column":1e300}]}`, `invalid: frames[0].column: not a whole number from 0 to 4294967295`},
-	{`{"frames":[{"name":"","column":99999999999999999999}]}`, `invalid: frames[0].column: not a whole number from 0 to 4294967295`},
-	{`{"frames":[{"name":"","resourceId":4294967295}]}`, `invalid: frames[0].resourceId: not a whole number from 0 to 4294967294`},
+	{`{"frames":[{"name":"","column":99999999999999999999}]}`,
+		`invalid: frames[0].column: not a whole number from 0 to 4294967295`},
+	{`{"frames":[{"name":"","resourceId":4294967295}]}`,
+		`invalid: frames[0].resourceId: not a whole number from 0 to 4294967294`},
 	{`{"resources":["a"],"frames":[{"name":""},{"name":"","resourceId":1}],"stacks":[],"samples":[]}`,
 		`invalid: frames[1].resourceId: 1, but there are 1 resources`},
 	{`{"resources":[{}]}`, `malformed: resources[0]: byte 14: '{' where a string should be`},
@@ -320,11 +340,16 @@ var badTraces = []struct{ doc, want string }{
 	{`{"stacks":[{"frameId":0,"parentId":0}]}`, `invalid: stacks[0].parentId: 0 does not come before it`},
 	{`{"trace":{"stacks":[{"frameId":0},{"frameId":0},{"frameId":0},{"frameId":0,"parentId":5}]}}`,
 		`invalid: trace.stacks[3].parentId: 5 does not come before it`},
-	{`{"stacks":[{"frameId":0},{"frameId":0,"parentId":2},{"frameId":0,"parentId":1}]}`, `invalid: stacks[1].parentId: 2 does not come before it`},
-	{`{"stacks":[{"frameId":0},{"frameId":0,"parentId":4294967294}]}`, `invalid: stacks[1].parentId: 4294967294 does not come before it`},
-	{`{"stacks":[{"frameId":0},{"frameId":0,"parentId":-1}]}`, `invalid: stacks[1].parentId: not a whole number from 0 to 4294967294`},
-	{`{"resources":[],"frames":[],"stacks":[{"frameId":0}],"samples":[]}`, `invalid: stacks[0].frameId: 0, but there are 0 frames`},
-	{`{"resources":[],"frames":[],"stacks":[{"frameId":4294967294}],"samples":[]}`, `invalid: stacks[0].frameId: 4294967294, but there are 0 frames`},
+	{`{"stacks":[{"frameId":0},{"frameId":0,"parentId":2},{"frameId":0,"parentId":1}]}`,
+		`invalid: stacks[1].parentId: 2 does not come before it`},
+	{`{"stacks":[{"frameId":0},{"frameId":0,"parentId":4294967294}]}`,
+		`invalid: stacks[1].parentId: 4294967294 does not come before it`},
+	{`{"stacks":[{"frameId":0},{"frameId":0,"parentId":-1}]}`,
+		`invalid: stacks[1].parentId: not a whole number from 0 to 4294967294`},
+	{`{"resources":[],"frames":[],"stacks":[{"frameId":0}],"samples":[]}`,
+		`invalid: stacks[0].frameId: 0, but there are 0 frames`},
+	{`{"resources":[],"frames":[],"stacks":[{"frameId":4294967294}],"samples":[]}`,
+		`invalid: stacks[0].frameId: 4294967294, but there are 0 frames`},
 	{`{"resources":[],"frames":[],"stacks":[],"samples":[{"timestamp":1},{"timestamp":1,"stackId":0}]}`,
 		`invalid: samples[1].stackId: 0, but there are 0 stacks`},
 	{`{"samples":[{}]}`, `malformed: samples[0].timestamp: missing`},
@@ -342,7 +367,8 @@ var badTraces = []struct{ doc, want string }{
 	{envelope(`"samplingShare":0`), `invalid: samplingShare: not over 0 to 1`},
 	{envelope(`"samplingShare":1.01`), `invalid: samplingShare: not over 0 to 1`},
 	{envelope(`"viewId":"0123456789abcdefg"`), `invalid: viewId: neither up to 16 bytes nor 32 hexadecimal digits`},
-	{envelope(`"viewId":"000102030405060708090a0b0c0d0exx"`), `invalid: viewId: neither up to 16 bytes nor 32 hexadecimal digits`},
+	{envelope(`"viewId":"000102030405060708090a0b0c0d0exx"`),
+		`invalid: viewId: neither up to 16 bytes nor 32 hexadecimal digits`},
 	{envelope(`"chunk":-1`), `invalid: chunk: not a whole number from 0 to 4294967295`},
 	{envelope(`"labels":{"":"x"}`), `invalid: labels: a label has no name`},
 	{envelope(`"labels":{"a":1}`), `malformed: byte 15: '1' where a string should be`},
@@ -355,13 +381,15 @@ var badTraces = []struct{ doc, want string }{
 	{envelope(`"spans":[{"start":1,"end":2}]`), `malformed: spans[0].feature: missing`},
 	{envelope(`"spans":[{"page":"/","start":1}]`), `malformed: spans[0].end: missing`},
 	{envelope(`"spans":[{"page":"/","end":1}]`), `malformed: spans[0].start: missing`},
-	{envelope(`"spans":[{"page":"/","feature":"f","start":1,"end":2}]`), `invalid: spans[0].feature: a span has one name`},
+	{envelope(`"spans":[{"page":"/","feature":"f","start":1,"end":2}]`),
+		`invalid: spans[0].feature: a span has one name`},
 	{envelope(`"spans":[{"feature":"","start":1,"end":2}]`), `invalid: spans[0].feature: empty`},
 	{envelope(`"spans":[{"label":"","start":1,"end":2}]`), `invalid: spans[0].label: "" is not KEY=VALUE`},
 	{envelope(`"spans":[{"label":"a","start":1,"end":2}]`), `invalid: spans[0].label: "a" is not KEY=VALUE`},
 	{envelope(`"spans":[{"label":"=a","start":1,"end":2}]`), `invalid: spans[0].label: "=a" is not KEY=VALUE`},
 	{envelope(`"spans":[{"label":"a=","start":1,"end":2}]`), `invalid: spans[0].label: "a=" is not KEY=VALUE`},
-	{envelope(`"spans":[{"label":"a=b","feature":"f","start":1,"end":2}]`), `invalid: spans[0].feature: a span has one name`},
+	{envelope(`"spans":[{"label":"a=b","feature":"f","start":1,"end":2}]`),
+		`invalid: spans[0].feature: a span has one name`},
 	{envelope(`"spans":[{"feature":"f","start":2,"end":1}]`), `invalid: spans[0].end: before start`},
 	{envelope(`"spans":[{"feature":"f","start":1,"end":1e99}]`), `invalid: spans[0].end: out of range`},
 	{`{"x":` + strings.Repeat("[", 20_000), `malformed: byte 10005: nested deeper than 10000`},
@@ -381,7 +409,8 @@ func TestProfilerTraceRefuses(t *testing.T) {
 
 func TestProfilerTraceInvalidTrace(t *testing.T) {
 	doc := envelope(`"spans":[{"page":"/a","start":1,"end":3},{"page":"/b","start":2,"end":4}]`)
-	if _, err := DecodeProfilerTrace([]byte(doc), Limits{}); KindOf(err) != input.Invalid || !strings.Contains(err.Error(), "overlaps") {
+	if _, err := DecodeProfilerTrace([]byte(doc), Limits{}); KindOf(err) != input.Invalid ||
+		!strings.Contains(err.Error(), "overlaps") {
 		t.Errorf("got %v, want what the trace itself says", err)
 	}
 }
@@ -391,21 +420,31 @@ func TestProfilerTraceInvalidTrace(t *testing.T) {
 func TestProfilerTraceLimits(t *testing.T) {
 	lim := Limits{Samples: 2, Nodes: 2, Frames: 2, Resources: 2, StringBytes: 4, Spans: 2, Labels: 2}
 	for doc, want := range map[string]string{
-		`{"samples":[{"timestamp":1},{"timestamp":1},{`:                             `too large: samples: more than 2`,
-		`{"trace":{"stacks":[{"frameId":1},{"frameId":1},{`:                         `too large: trace.stacks: more than 2`,
-		`{"frames":[{"name":"abcd"},{"name":""},{`:                                  `too large: frames: more than 2`,
-		`{"resources":["abcd?efg","a",`:                                             `too large: resources: more than 2`,
-		`{"resources":["abc","abcde"?`:                                              `too large: resources[1]: 5 bytes, the most is 4`,
-		`{"frames":[{"name":"abcde"?`:                                               `too large: frames[0].name: 5 bytes, the most is 4`,
-		`{"page":"/abc?d","page":"/abcd"?`:                                          `too large: page: 5 bytes, the most is 4`,
-		`{"release":"abcde"?`:                                                       `too large: release: 5 bytes, the most is 4`,
-		`{"environment":"abcde"?`:                                                   `too large: environment: 5 bytes, the most is 4`,
-		`{"labels":{"abcde":"a"?`:                                                   `too large: labels: 5 bytes, the most is 4`,
-		`{"labels":{"a":"abcde"?`:                                                   `too large: labels: 5 bytes, the most is 4`,
+		`{"samples":[{"timestamp":1},{"timestamp":1},{`: `too large: samples: more than 2`,
+		`{"trace":{"stacks":[{"frameId":1},` +
+			`{"frameId":1},{`: `too large: trace.stacks: more than 2`,
+		`{"frames":[{"name":"abcd"},{"name":""},{`: `too large: frames: more than 2`,
+		`{"resources":["abcd?efg","a",`:            `too large: resources: more than 2`,
+		`{"resources":["abc","abcde"?`: `too large: resources[1]: 5 ` +
+			`bytes, the most is 4`,
+		`{"frames":[{"name":"abcde"?`: `too large: frames[0].name: 5 ` +
+			`bytes, the most is 4`,
+		`{"page":"/abc?d","page":"/abcd"?`: `too large: page: 5 bytes, the ` +
+			`most is 4`,
+		`{"release":"abcde"?`: `too large: release: 5 bytes, ` +
+			`the most is 4`,
+		`{"environment":"abcde"?`: `too large: environment: 5 ` +
+			`bytes, the most is 4`,
+		`{"labels":{"abcde":"a"?`: `too large: labels: 5 bytes, ` +
+			`the most is 4`,
+		`{"labels":{"a":"abcde"?`: `too large: labels: 5 bytes, ` +
+			`the most is 4`,
 		`{"labels":{"a":"","b":"","b":"","c":""?`:                                   `too large: labels: more than 2`,
 		`{"spans":[{"page":"a","start":1,"end":1},{"page":"a","start":1,"end":1},?`: `too large: spans: more than 2`,
-		`{"spans":[{"label":"a=bcd"?`:                                               `too large: spans[0].label: 5 bytes, the most is 4`,
-		`{"spans":[{"feature":"abcde"?`:                                             `too large: spans[0].feature: 5 bytes, the most is 4`,
+		`{"spans":[{"label":"a=bcd"?`: `too large: spans[0].label: 5 ` +
+			`bytes, the most is 4`,
+		`{"spans":[{"feature":"abcde"?`: `too large: spans[0].feature: 5 ` +
+			`bytes, the most is 4`,
 	} {
 		_, err := DecodeProfilerTrace([]byte(doc), lim)
 		if err == nil || err.Error() != want {
@@ -451,9 +490,15 @@ func TestIsProfilerTrace(t *testing.T) {
 // that nothing decodes which encoding/json does not take for JSON.
 func FuzzProfilerTrace(f *testing.F) {
 	f.Add([]byte(fixture.OneTrace))
-	f.Add([]byte(envelope(`"labels":{"a":"b"},"spans":[{"page":"/a","start":1,"end":3},{"feature":"f","start":1,"end":3},{"label":"k=v","start":1,"end":2}],"viewId":"x"`)))
-	f.Add([]byte(`{"trace":` + fixture.OneTrace + `,"interval":5,"page":"https://h/x?y","ua":"Edg/1 Chrome/2","samplingShare":0.5,"cost":{"start":1.5,"stop":2,"encode":0,"bytes":7,"dropped":1}}`))
-	f.Add([]byte(`{"resources":["chrome-extension://a","blob:https://h/1","/a?b","/a"],"frames":[{"name":"Ã©","resourceId":2},{"name":"","resourceId":3},{"name":"x","resourceId":0},{"name":"","resourceId":1}],"stacks":[{"frameId":3},{"frameId":2,"parentId":0}],"samples":[{"timestamp":5,"stackId":1,"marker":"x"},{"timestamp":-1e2}]}`))
+	f.Add([]byte(envelope(`"labels":{"a":"b"},"spans":[{"page":"/a","start":1,"end":3},{"feature":"f","start":1,` +
+		`"end":3},{"label":"k=v","start":1,"end":2}],"viewId":"x"`)))
+	f.Add([]byte(`{"trace":` + fixture.OneTrace +
+		`,"interval":5,"page":"https://h/x?y","ua":"Edg/1 Chrome/2","samplingShare":0.5,"cost":{"start":1.5,"stop":2,` +
+		`"encode":0,"bytes":7,"dropped":1}}`))
+	f.Add([]byte(`{"resources":["chrome-extension://a","blob:https://h/1","/a?b","/a"],"frames":[{"name":"Ã©",` +
+		`"resourceId":2},{"name":"","resourceId":3},{"name":"x","resourceId":0},{"name":"","resourceId":1}],` +
+		`"stacks":[{"frameId":3},{"frameId":2,"parentId":0}],"samples":[{"timestamp":5,"stackId":1,"marker":"x"},` +
+		`{"timestamp":-1e2}]}`))
 	for _, c := range badTraces {
 		if len(c.doc) < 1000 {
 			f.Add([]byte(c.doc))
@@ -463,7 +508,8 @@ func FuzzProfilerTrace(f *testing.F) {
 		tr, err := DecodeProfilerTrace(data, Limits{})
 		again, errAgain := DecodeProfilerTrace(data, Limits{})
 		if err != nil {
-			if _, ok := errors.AsType[*input.Error](err); !ok || tr != nil || errAgain == nil || errAgain.Error() != err.Error() {
+			if _, ok := errors.AsType[*input.Error](err); !ok || tr != nil || errAgain == nil ||
+				errAgain.Error() != err.Error() {
 				t.Fatalf("got %v, then %v", err, errAgain)
 			}
 			return
@@ -477,7 +523,8 @@ func FuzzProfilerTrace(f *testing.F) {
 			t.Fatalf("this is not JSON: %q", data)
 		}
 		var e jsonEnvelope
-		if json.Unmarshal([]byte(text), &e) == nil && strings.Count(text, `"samples"`) == 1 && strings.Contains(text, `"trace"`) &&
+		if json.Unmarshal([]byte(text), &e) == nil && strings.Count(text, `"samples"`) == 1 &&
+			strings.Contains(text, `"trace"`) &&
 			e.Trace.Samples != nil && len(e.Trace.Samples) != len(tr.Samples) {
 			t.Fatalf("got %d samples, want %d", len(tr.Samples), len(e.Trace.Samples))
 		}

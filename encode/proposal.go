@@ -317,7 +317,8 @@ func (d *proposal) nodes(t *trie.Trie) ([]trie.NodeID, error) {
 			}
 			next, ok := d.ids[up]
 			if !ok {
-				return nil, input.Refuse(input.Invalid, callField(d.calls[call].id, "parent"), "there is no stack %.40q", up)
+				return nil, input.Refuse(input.Invalid, callField(d.calls[call].id, "parent"),
+					"there is no stack %.40q", up)
 			}
 			call = next
 		}
@@ -325,7 +326,8 @@ func (d *proposal) nodes(t *trie.Trie) ([]trie.NodeID, error) {
 			call := path[len(path)-1]
 			c := &d.calls[call]
 			if c.name >= uint64(len(frames)) {
-				return nil, input.Refuse(input.Invalid, callField(c.id, "name"), "%d, but there are %d strings", c.name, len(frames))
+				return nil, input.Refuse(input.Invalid, callField(c.id, "name"), "%d, but there are %d strings", c.name,
+					len(frames))
 			}
 			parent = t.Child(parent, frames[c.name])
 			nodes[call] = parent

@@ -27,18 +27,29 @@ var proposalCases = []struct {
 	times     []int64
 	stacks    []string
 }{
-	{"one stack", proposalDoc(fourStrings, `"101":{"name":0},"102":{"name":1,"parent":101}`, `{"type":"stack","timestamp":12345.678,"stack":102}`),
+	{"one stack", proposalDoc(fourStrings, `"101":{"name":0},"102":{"name":1,"parent":101}`,
+		`{"type":"stack","timestamp":12345.678,"stack":102}`),
 		[]int64{12345678}, []string{"main app.js:1:2;render newsfeed.js:56:78"}},
-	{"callers behind callees", proposalDoc(fourStrings, `"9":{"parent":"8","name":3},"8":{"name":1,"parent":7},"7":{"name":0}`, `{"stack":9,"timestamp":1,"type":"stack"},{"stack":"8","timestamp":2,"type":"stack"}`),
-		[]int64{1000, 2000}, []string{"main app.js:1:2;render newsfeed.js:56:78; :0:0", "main app.js:1:2;render newsfeed.js:56:78"}},
-	{"unknown runs", proposalDoc(fourStrings, `"1":{"name":2},"2":{"name":2,"parent":1},"3":{"name":1,"parent":2},"4":{"name":2,"parent":3}`,
+	{"callers behind callees", proposalDoc(fourStrings,
+		`"9":{"parent":"8","name":3},"8":{"name":1,"parent":7},"7":{"name":0}`,
+		`{"stack":9,"timestamp":1,"type":"stack"},{"stack":"8","timestamp":2,"type":"stack"}`),
+		[]int64{1000, 2000}, []string{"main app.js:1:2;render newsfeed.js:56:78; :0:0",
+			"main app.js:1:2;render newsfeed.js:56:78"}},
+	{"unknown runs", proposalDoc(fourStrings,
+		`"1":{"name":2},"2":{"name":2,"parent":1},"3":{"name":1,"parent":2},"4":{"name":2,"parent":3}`,
 		`{"type":"stack","timestamp":2,"stack":4},{"type":"stack","timestamp":1,"stack":2}`),
 		[]int64{1000, 2000}, []string{"(unknown) :0:0", "(unknown) :0:0;render newsfeed.js:56:78;(unknown) :0:0"}},
-	{"other entries", proposalDoc(fourStrings, `"a":{"name":0}`, `{"type":"gc","timestamp":"x","stack":{"a":[1]}},{"timestamp":1,"stack":"a"},{"type":"stack","timestamp":3},{"type":"stack","timestamp":4,"stack":null},{"type":null,"x":1},{"type":"stack","timestamp":5,"stack":"a"}`),
+	{"other entries", proposalDoc(fourStrings, `"a":{"name":0}`,
+		`{"type":"gc","timestamp":"x","stack":{"a":[1]}},{"timestamp":1,"stack":"a"},{"type":"stack","timestamp":3},`+
+			`{"type":"stack","timestamp":4,"stack":null},{"type":null,"x":1},{"type":"stack","timestamp":5,`+
+			`"stack":"a"}`),
 		[]int64{3000, 4000, 5000}, []string{"", "", "main app.js:1:2"}},
-	{"extension", proposalDoc(`"a @ chrome-extension://x/y.js:1:2","b @ https://u@h:80/z.js?q:3:4"`, `"1":{"name":0},"2":{"name":0,"parent":1},"3":{"name":1,"parent":2}`, `{"type":"stack","timestamp":0,"stack":3}`),
+	{"extension", proposalDoc(`"a @ chrome-extension://x/y.js:1:2","b @ https://u@h:80/z.js?q:3:4"`,
+		`"1":{"name":0},"2":{"name":0,"parent":1},"3":{"name":1,"parent":2}`,
+		`{"type":"stack","timestamp":0,"stack":3}`),
 		[]int64{0}, []string{"(unknown) :0:0;b https://h:80/z.js:3:4"}},
-	{"order of keys", `{"x":{"profile":1},"profile":{"y":[],"main-thread":[],"stackFrames":{"1":{"name":0}},"strings":["a"]},"options":{"timeInterval":5,"z":{}}}`, nil, nil},
+	{"order of keys", `{"x":{"profile":1},"profile":{"y":[],"main-thread":[],"stackFrames":{"1":{"name":0}},` +
+		`"strings":["a"]},"options":{"timeInterval":5,"z":{}}}`, nil, nil},
 }
 
 func TestProposal(t *testing.T) {
@@ -58,7 +69,8 @@ func TestProposal(t *testing.T) {
 				var frames []string
 				for _, f := range fixture.FramesOf(&tr.Trie, s.Node) {
 					b, _ := json.Marshal([]uint32{f.Line, f.Column})
-					frames = append(frames, f.Name+" "+f.Resource+":"+strings.Trim(strings.ReplaceAll(string(b), ",", ":"), "[]"))
+					frames = append(frames, f.Name+" "+f.Resource+":"+strings.Trim(strings.ReplaceAll(string(b), ",",
+						":"), "[]"))
 				}
 				times, stacks = append(times, s.Time), append(stacks, strings.Join(frames, ";"))
 			}
@@ -112,17 +124,23 @@ var badProposals = []struct{ doc, want string }{
 	{proposalDoc(`"a"`, `"1":{}`, ``), `malformed: profile.stackFrames["1"].name: missing`},
 	{proposalDoc(`"a"`, `"1":{"name":-1}`, ``), `invalid: profile.stackFrames["1"].name: not the number of a string`},
 	{proposalDoc(`"a"`, `"1":{"name":1}`, ``), `invalid: profile.stackFrames["1"].name: 1, but there are 1 strings`},
-	{proposalDoc(`"a"`, `"1":{"name":0,"parent":2}`, ``), `invalid: profile.stackFrames["1"].parent: there is no stack "2"`},
+	{proposalDoc(`"a"`, `"1":{"name":0,"parent":2}`, ``),
+		`invalid: profile.stackFrames["1"].parent: there is no stack "2"`},
 	{proposalDoc(`"a"`, `"1":{"name":0,"parent":1}`, ``), `invalid: profile.stackFrames["1"].parent: it calls itself`},
-	{proposalDoc(`"a"`, `"1":{"name":0,"parent":2},"2":{"name":0,"parent":3},"3":{"name":0,"parent":2}`, ``), `invalid: profile.stackFrames["2"].parent: it calls itself`},
+	{proposalDoc(`"a"`, `"1":{"name":0,"parent":2},"2":{"name":0,"parent":3},"3":{"name":0,"parent":2}`, ``),
+		`invalid: profile.stackFrames["2"].parent: it calls itself`},
 	{proposalDoc(`"a"`, `"":{"name":0}`, ``), `invalid: profile.stackFrames: an empty id`},
 	{proposalDoc(`"a"`, `"1":{"name":0,"parent":""}`, ``), `malformed: byte 109: an empty id`},
 	{proposalDoc(`"a"`, `"1":{"name":0,"parent":[]}`, ``), `malformed: byte 109: '[' where a number should be`},
 	{proposalDoc(`"a"`, ``, `{"type":"stack"}`), `malformed: profile.main-thread[0].timestamp: missing`},
-	{proposalDoc(`"a"`, ``, `{"type":"stack","timestamp":null}`), `malformed: profile.main-thread[0].timestamp: missing`},
-	{proposalDoc(`"a"`, ``, `{"type":"stack","timestamp":1e99}`), `invalid: profile.main-thread[0].timestamp: out of range`},
-	{proposalDoc(`"a"`, ``, `{"type":"gc"},{"type":"stack","timestamp":1,"stack":true}`), `malformed: profile.main-thread[1].stack: not an id`},
-	{proposalDoc(`"a"`, ``, `{"type":"gc"},{"type":"stack","timestamp":1,"stack":5}`), `invalid: profile.main-thread[1].stack: there is no stack "5"`},
+	{proposalDoc(`"a"`, ``, `{"type":"stack","timestamp":null}`),
+		`malformed: profile.main-thread[0].timestamp: missing`},
+	{proposalDoc(`"a"`, ``, `{"type":"stack","timestamp":1e99}`),
+		`invalid: profile.main-thread[0].timestamp: out of range`},
+	{proposalDoc(`"a"`, ``, `{"type":"gc"},{"type":"stack","timestamp":1,"stack":true}`),
+		`malformed: profile.main-thread[1].stack: not an id`},
+	{proposalDoc(`"a"`, ``, `{"type":"gc"},{"type":"stack","timestamp":1,"stack":5}`),
+		`invalid: profile.main-thread[1].stack: there is no stack "5"`},
 }
 
 func TestProposalRefuses(t *testing.T) {
@@ -137,10 +155,12 @@ func TestProposalRefuses(t *testing.T) {
 func TestProposalLimits(t *testing.T) {
 	lim := Limits{Samples: 1, Nodes: 1, Frames: 2, StringBytes: 4}
 	for doc, want := range map[string]string{
-		`{"profile":{"strings":["a","b",?`:                                                             `too large: profile.strings: more than 2`,
-		`{"profile":{"strings":["a","abcde"?`:                                                          `too large: profile.strings[1]: 5 bytes, the most is 4`,
-		`{"profile":{"stackFrames":{"1":{"name":0},"1":{"name":0},"2":?`:                               `too large: profile.stackFrames: more than 1`,
-		`{"profile":{"main-thread":[{"type":"stack","timestamp":1},{},{"type":"stack","timestamp":1}?`: `too large: profile.main-thread: more than 1`,
+		`{"profile":{"strings":["a","b",?`:    `too large: profile.strings: more than 2`,
+		`{"profile":{"strings":["a","abcde"?`: `too large: profile.strings[1]: 5 bytes, the most is 4`,
+		`{"profile":{"stackFrames":{"1":{"name":0},"1":{"name":0},` +
+			`"2":?`: `too large: profile.stackFrames: more than 1`,
+		`{"profile":{"main-thread":[{"type":"stack","timestamp":1},{},` +
+			`{"type":"stack","timestamp":1}?`: `too large: profile.main-thread: more than 1`,
 	} {
 		if _, err := DecodeProposal([]byte(doc), lim); err == nil || err.Error() != want {
 			t.Errorf("%s:\n got %v\nwant %s", doc, err, want)
@@ -165,7 +185,8 @@ func TestProposalDeep(t *testing.T) {
 		}
 		b.WriteString(`}`)
 	}
-	tr, err := DecodeProposal([]byte(proposalDoc(`"f"`, b.String(), `{"type":"stack","timestamp":1,"stack":0}`)), FileLimits())
+	tr, err := DecodeProposal([]byte(proposalDoc(`"f"`, b.String(), `{"type":"stack","timestamp":1,"stack":0}`)),
+		FileLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +219,8 @@ func FuzzProposal(f *testing.F) {
 		tr, err := DecodeProposal(data, Limits{})
 		again, errAgain := DecodeProposal(data, Limits{})
 		if err != nil {
-			if _, ok := errors.AsType[*input.Error](err); !ok || tr != nil || errAgain == nil || errAgain.Error() != err.Error() {
+			if _, ok := errors.AsType[*input.Error](err); !ok || tr != nil || errAgain == nil ||
+				errAgain.Error() != err.Error() {
 				t.Fatalf("got %v, then %v", err, errAgain)
 			}
 			return

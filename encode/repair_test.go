@@ -219,14 +219,16 @@ func TestRepairKeeps(t *testing.T) {
 
 // FuzzRepair checks that a repair keeps all stacks and leaves nothing to repair.
 func FuzzRepair(f *testing.F) {
-	f.Add("main\x00"+latin1("größe")+"\x00run", "https://u@h/a?b\x00chrome-extension://a\x00blob:https://h/5", "https://h/p?q", uint32(7))
+	f.Add("main\x00"+latin1("größe")+"\x00run", "https://u@h/a?b\x00chrome-extension://a\x00blob:https://h/5",
+		"https://h/p?q", uint32(7))
 	f.Add(latin1(latin1("é"))+"\x00data:a/b,c", "data:a/b,c\x00data:a/b\x00"+latin1("é"), "#", uint32(0))
 	f.Add("", "?\x00", "a://b", uint32(1))
 	f.Add("blob:blob:chrome-extension:", "blob:a://u@b@c/d\x00blob:x@y/z", "a:b@c://", uint32(1))
 	f.Fuzz(func(t *testing.T, names, resources, page string, line uint32) {
 		tr := &trie.Trace{Trie: *trie.New(), Context: trie.Context{Interval: 1, Page: page}}
 		if page != "" {
-			tr.Context.Spans = []trie.Span{{Kind: trie.SpanPage, Name: page}, {Kind: trie.SpanPage, Name: "/", Length: 1}}
+			tr.Context.Spans = []trie.Span{{Kind: trie.SpanPage, Name: page}, {Kind: trie.SpanPage, Name: "/",
+				Length: 1}}
 			trie.SortSpans(tr.Context.Spans)
 		}
 		n := trie.Root

@@ -133,10 +133,13 @@ func FuzzSplitJSON(f *testing.F) {
 }
 
 func TestDecodeTraceJSON(t *testing.T) {
-	const trace = `"resources":["https://x.example/app.js"],"frames":[{"name":"main","resourceId":0,"line":1,"column":2}],` +
+	const trace = `"resources":["https://x.example/app.js"],"frames":[{"name":"main","resourceId":0,"line":1,` +
+		`"column":2}],` +
 		`"stacks":[{"frameId":0}],"samples":[{"timestamp":1,"stackId":0},{"timestamp":11,"stackId":0}]`
-	const proposal = `"version":1,"options":{"sampleInterval":10},"profile":{"strings":["main @ https://x.example/app.js:1:2"],` +
-		`"stackFrames":{"7":{"name":0}},"main-thread":[{"type":"stack","timestamp":1,"stack":7},{"type":"stack","timestamp":11,"stack":7}]}`
+	const proposal = `"version":1,"options":{"sampleInterval":10},"profile":{"strings":["main @ ` +
+		`https://x.example/app.js:1:2"],` +
+		`"stackFrames":{"7":{"name":0}},"main-thread":[{"type":"stack","timestamp":1,"stack":7},{"type":"stack",` +
+		`"timestamp":11,"stack":7}]}`
 	want := &trie.Trace{Trie: *trie.New(), Context: trie.Context{Interval: 10_000}}
 	leaf := want.Insert(trie.Frame{Name: "main", Resource: "https://x.example/app.js", Line: 1, Column: 2})
 	want.Samples = []trie.Sample{{Time: 1000, Node: leaf}, {Time: 11_000, Node: leaf}}
@@ -162,8 +165,10 @@ func TestDecodeTraceJSON(t *testing.T) {
 		{"nothing", ``, input.Malformed, "byte 0: the document ends where an object should be"},
 		{"other JSON", `{"hello":"world"}`, input.Malformed, "resources: missing"},
 		{"two objects", `{` + trace + `}{}`, input.Malformed, "the end of the document"},
-		{"trace", `{"trace":{` + strings.Replace(trace, `"stackId":0`, `"stackId":9`, 1) + `}}`, input.Invalid, "trace.samples[0].stackId"},
-		{"proposal", `{` + strings.Replace(proposal, `"stack":7`, `"stack":9`, 1) + `}`, input.Invalid, "profile.main-thread[0].stack"},
+		{"trace", `{"trace":{` + strings.Replace(trace, `"stackId":0`, `"stackId":9`, 1) + `}}`, input.Invalid,
+			"trace.samples[0].stackId"},
+		{"proposal", `{` + strings.Replace(proposal, `"stack":7`, `"stack":9`, 1) + `}`, input.Invalid,
+			"profile.main-thread[0].stack"},
 		{"over a limit", `{` + trace + `}`, input.TooLarge, "samples: more than 1"},
 	} {
 		_, err := DecodeTraceJSON([]byte(c.data), Limits{Samples: map[bool]int{true: 1}[c.kind == input.TooLarge]})

@@ -60,7 +60,8 @@ func sendAlerts(ctx context.Context, l *line, b Batch) Result {
 		r.SetBasicAuth(l.channel.User, l.channel.secret.text)
 		header = r.Header
 	}
-	return l.judged(l.do(ctx, http.MethodPost, strings.TrimSuffix(l.channel.Target, "/")+"/api/v2/alerts", header, alerts))
+	return l.judged(l.do(ctx, http.MethodPost, strings.TrimSuffix(l.channel.Target, "/")+"/api/v2/alerts",
+		header, alerts))
 }
 
 func alertOf(m Message, now time.Time) postedAlert {

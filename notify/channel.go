@@ -65,17 +65,22 @@ type conduct struct {
 func conductOf(k Kind) conduct {
 	switch k {
 	case Webhook:
-		return conduct{check: (*Channel).checkURL, secret: (*Channel).checkSigningSecrets, needs: true, digests: true, send: sendWebhook}
+		return conduct{check: (*Channel).checkURL, secret: (*Channel).checkSigningSecrets, needs: true, digests: true,
+			send: sendWebhook}
 	case Slack:
 		return conduct{secret: (*Channel).checkSlackURL, needs: true, digests: true, send: sendSlack}
 	case Alertmanager:
-		return conduct{fields: []string{"user"}, check: (*Channel).checkURL, secret: (*Channel).checkToken, always: true, send: sendAlerts}
+		return conduct{fields: []string{"user"}, check: (*Channel).checkURL, secret: (*Channel).checkToken,
+			always: true, send: sendAlerts}
 	case Email:
-		return conduct{fields: []string{"user", "from", "to"}, check: (*Channel).checkEmail, secret: (*Channel).checkToken, digests: true, send: sendEmail}
+		return conduct{fields: []string{"user", "from", "to"}, check: (*Channel).checkEmail,
+			secret: (*Channel).checkToken, digests: true, send: sendEmail}
 	case Grafana:
-		return conduct{check: (*Channel).checkURL, secret: (*Channel).checkToken, needs: true, always: true, send: sendAnnotation}
+		return conduct{check: (*Channel).checkURL, secret: (*Channel).checkToken, needs: true, always: true,
+			send: sendAnnotation}
 	case GitHub:
-		return conduct{fields: []string{"as", "api"}, check: (*Channel).checkGitHub, secret: (*Channel).checkToken, needs: true, send: sendGitHub}
+		return conduct{fields: []string{"as", "api"}, check: (*Channel).checkGitHub, secret: (*Channel).checkToken,
+			needs: true, send: sendGitHub}
 	}
 	return conduct{}
 }

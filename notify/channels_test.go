@@ -25,12 +25,14 @@ import (
 
 // The expected signature is from the tests of the Standard Webhooks library.
 func TestSign(t *testing.T) {
-	h, err := sign(signingSecret+"\n"+signingSecret, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
+	h, err := sign(signingSecret+"\n"+signingSecret, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0),
+		[]byte(`{"test": 2432232314}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const one = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
-	if h.Get("webhook-signature") != one+" "+one || h.Get("webhook-timestamp") != "1614265330" || h.Get("webhook-id") != "msg_p5jXN8AQM9LWM0D4loKWxJek" {
+	if h.Get("webhook-signature") != one+" "+one || h.Get("webhook-timestamp") != "1614265330" ||
+		h.Get("webhook-id") != "msg_p5jXN8AQM9LWM0D4loKWxJek" {
 		t.Errorf("got %v", h)
 	}
 }
@@ -48,7 +50,8 @@ func TestWebhook(t *testing.T) {
 		if err := strict.Decode(&body); err != nil {
 			t.Fatalf("%v in %s", err, got.body)
 		}
-		if body.Type != "change."+string(m.Event) || body.Data.ID != m.ID || got.Header.Get("Webhook-Id") != m.ID || got.Header.Get("Content-Type") != "application/json" || *body.Data.Milliseconds != 12.5 {
+		if body.Type != "change."+string(m.Event) || body.Data.ID != m.ID || got.Header.Get("Webhook-Id") != m.ID ||
+			got.Header.Get("Content-Type") != "application/json" || *body.Data.Milliseconds != 12.5 {
 			t.Errorf("got %s", got.body)
 		}
 	}
@@ -60,10 +63,12 @@ func TestWebhook(t *testing.T) {
 		t.Fatalf("got %+v", r)
 	}
 	var body webhookBody[webhookDigest]
-	if err := json.Unmarshal([]byte(got.body), &body); err != nil || body.Type != "digest" || len(body.Data.Messages) != maxDigest || body.Data.More != 5 {
+	if err := json.Unmarshal([]byte(got.body), &body); err != nil || body.Type != "digest" ||
+		len(body.Data.Messages) != maxDigest || body.Data.More != 5 {
 		t.Errorf("got %v, %s", err, got.body)
 	}
-	if r := (&Sender{}).Send(t.Context(), TestBatch(c, time.Now())); r.Outcome != Accepted || !strings.Contains(got.body, `"type":"test"`) {
+	if r := (&Sender{}).Send(t.Context(), TestBatch(c, time.Now())); r.Outcome != Accepted ||
+		!strings.Contains(got.body, `"type":"test"`) {
 		t.Errorf("got %+v, %s", r, got.body)
 	}
 }
@@ -92,7 +97,8 @@ func TestSlack(t *testing.T) {
 		return schema.VisitJSON(v)
 	}
 	all := Batch{ID: "d", Channel: c}
-	for _, m := range append(hostileMessages(), Message{Title: "x", Lines: slices.Repeat([]string{strings.Repeat("<", 9999)}, 100)}) {
+	for _, m := range append(hostileMessages(), Message{Title: "x",
+		Lines: slices.Repeat([]string{strings.Repeat("<", 9999)}, 100)}) {
 		all.Due = append(all.Due, Due{Message: m})
 		if err := valid(one(c, m)); err != nil {
 			t.Errorf("%v in %s", err, got.body)
@@ -102,12 +108,16 @@ func TestSlack(t *testing.T) {
 		t.Errorf("%v in %s", err, got.body)
 	}
 	all.Due = all.Due[:49]
-	if err := valid(all); err != nil || strings.Contains(got.body, "more") || strings.Count(got.body, `"section"`) != 49 {
+	if err := valid(all); err != nil || strings.Contains(got.body, "more") ||
+		strings.Count(got.body, `"section"`) != 49 {
 		t.Errorf("%v in %s", err, got.body)
 	}
 	// A schema that accepts everything would test nothing.
-	for _, wrong := range []string{`{"text":"<!here>","blocks":[{"type":"divider"}]}`, `{"text":"x","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"<!here>","verbatim":true}}]}`, `{"text":"x","blocks":[]}`,
-		`{"text":"x","blocks":[{"type":"header","text":{"type":"plain_text","text":"` + strings.Repeat("x", 151) + `"}}]}`} {
+	for _, wrong := range []string{`{"text":"<!here>","blocks":[{"type":"divider"}]}`,
+		`{"text":"x","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"<!here>","verbatim":true}}]}`,
+		`{"text":"x","blocks":[]}`,
+		`{"text":"x","blocks":[{"type":"header","text":{"type":"plain_text","text":"` + strings.Repeat("x",
+			151) + `"}}]}`} {
 		var v any
 		if err := json.Unmarshal([]byte(wrong), &v); err != nil || schema.VisitJSON(v) == nil {
 			t.Errorf("%s is taken", wrong)
@@ -118,7 +128,8 @@ func TestSlack(t *testing.T) {
 func TestAlertmanager(t *testing.T) {
 	var got request
 	target := receiver(t, func(w http.ResponseWriter, r request) { got = r })
-	c := &Channel{Name: "c", Kind: Alertmanager, Target: target + "/prefix/", AllowPrivate: true, User: "u", secret: source{text: "p"}}
+	c := &Channel{Name: "c", Kind: Alertmanager, Target: target + "/prefix/", AllowPrivate: true, User: "u",
+		secret: source{text: "p"}}
 	now := time.Date(2026, 5, 1, 12, 30, 0, 0, time.UTC)
 	s := Sender{Now: func() time.Time { return now }}
 	for _, m := range hostileMessages() {
@@ -138,12 +149,14 @@ func TestAlertmanager(t *testing.T) {
 		if m.Event == Resolved {
 			end = m.End
 		}
-		if !a.StartsAt.Equal(m.Begin) || !a.EndsAt.Equal(end) || a.Labels["alertname"] != "FieldtrieChange" || a.Labels["change"] != m.Change || strings.ContainsAny(fmt.Sprint(a), "<>") {
+		if !a.StartsAt.Equal(m.Begin) || !a.EndsAt.Equal(end) || a.Labels["alertname"] != "FieldtrieChange" ||
+			a.Labels["change"] != m.Change || strings.ContainsAny(fmt.Sprint(a), "<>") {
 			t.Errorf("got %+v", a)
 		}
 	}
 	// Alertmanager refuses an alert that begins after its end.
-	for _, m := range []Message{{Event: Found, Begin: now.Add(time.Hour)}, {Event: Resolved, Begin: now, End: now.Add(-time.Hour)}, {Event: Resolved, Begin: now}} {
+	for _, m := range []Message{{Event: Found, Begin: now.Add(time.Hour)}, {Event: Resolved, Begin: now,
+		End: now.Add(-time.Hour)}, {Event: Resolved, Begin: now}} {
 		if a := alertOf(m, now); a.StartsAt.After(a.EndsAt) || m.Event == Resolved && a.EndsAt.After(now) {
 			t.Errorf("got %+v", a)
 		}
@@ -213,7 +226,8 @@ func TestGrafana(t *testing.T) {
 		}
 		a := calls[0].a
 		text, links := textOf(t, a.Text)
-		if want := cleaned(m); !strings.HasPrefix(text, withEvent(want)) || a.Time != m.Begin.UnixMilli() || (a.TimeEnd != 0) != (m.Event == Resolved) || m.Event == Found && !slices.Equal(links, []string{m.Link}) {
+		if want := cleaned(m); !strings.HasPrefix(text, withEvent(want)) || a.Time != m.Begin.UnixMilli() ||
+			(a.TimeEnd != 0) != (m.Event == Resolved) || m.Event == Found && !slices.Equal(links, []string{m.Link}) {
 			t.Errorf("got %+v, text %q", a, text)
 		}
 		for _, tag := range a.Tags {
@@ -228,7 +242,8 @@ func TestGrafana(t *testing.T) {
 	for _, test := range []struct {
 		receipt, want string
 		missing       bool
-	}{{"7", "PATCH /api/annotations/7", false}, {"7", "PATCH /api/annotations/7, POST /api/annotations", true}, {"", "POST /api/annotations", false}, {"../x", "POST /api/annotations", false}} {
+	}{{"7", "PATCH /api/annotations/7", false}, {"7", "PATCH /api/annotations/7, POST /api/annotations", true},
+		{"", "POST /api/annotations", false}, {"../x", "POST /api/annotations", false}} {
 		calls, missing = nil, test.missing
 		b := one(c, m)
 		b.Due[0].Receipt = test.receipt
@@ -270,12 +285,14 @@ func gitHub(t *testing.T) (target string, calls *[]request) {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
-		if err := openapi3filter.ValidateRequest(t.Context(), &openapi3filter.RequestValidationInput{Request: r.Request, PathParams: params, Route: route}); err != nil {
+		if err := openapi3filter.ValidateRequest(t.Context(), &openapi3filter.RequestValidationInput{Request: r.Request,
+			PathParams: params, Route: route}); err != nil {
 			t.Errorf("%s %s: %v", r.Method, r.URL, err)
 			w.WriteHeader(http.StatusUnprocessableEntity)
 			return
 		}
-		if r.Header.Get("Authorization") != "Bearer ghp_x" || r.Header.Get("Accept") != "application/vnd.github+json" || r.Header.Get("X-Github-Api-Version") != "2022-11-28" || r.Header.Get("User-Agent") == "" {
+		if r.Header.Get("Authorization") != "Bearer ghp_x" || r.Header.Get("Accept") != "application/vnd.github+json" ||
+			r.Header.Get("X-Github-Api-Version") != "2022-11-28" || r.Header.Get("User-Agent") == "" {
 			t.Errorf("got headers %v", r.Header)
 		}
 		switch {
@@ -291,7 +308,8 @@ func gitHub(t *testing.T) (target string, calls *[]request) {
 
 func TestGitHub(t *testing.T) {
 	target, calls := gitHub(t)
-	issues := &Channel{Name: "i", Kind: GitHub, Target: target + "/acme/shop", API: target + "/api/v3", As: asIssue, AllowPrivate: true, secret: source{text: "ghp_x"}}
+	issues := &Channel{Name: "i", Kind: GitHub, Target: target + "/acme/shop", API: target + "/api/v3", As: asIssue,
+		AllowPrivate: true, secret: source{text: "ghp_x"}}
 	comments := *issues
 	comments.As = asComment
 	said := func() string {
@@ -302,7 +320,8 @@ func TestGitHub(t *testing.T) {
 		*calls = nil
 		return strings.Join(out, ", ")
 	}
-	m := Message{ID: "x", Event: Found, Change: "c1", Title: "slower", Commit: "0123456789abcdef0123456789abcdef01234567"}
+	m := Message{ID: "x", Event: Found, Change: "c1", Title: "slower",
+		Commit: "0123456789abcdef0123456789abcdef01234567"}
 	resolved := m
 	resolved.Event = Resolved
 	for _, test := range []struct {
@@ -316,15 +335,18 @@ func TestGitHub(t *testing.T) {
 		{TestBatch(issues, time.Now()), "", "POST /issues, PATCH /issues/17, POST /issues/17/comments", "17"},
 		{one(&comments, m), "", "POST /commits/" + m.Commit + "/comments", ""},
 		{one(&comments, resolved), "", "POST /commits/" + m.Commit + "/comments", ""},
-		{TestBatch(&comments, time.Now()), "", "GET /commits, POST /commits/abcdef0123456789abcdef0123456789abcdef01/comments", ""},
+		{TestBatch(&comments, time.Now()), "",
+			"GET /commits, POST /commits/abcdef0123456789abcdef0123456789abcdef01/comments", ""},
 	} {
 		test.b.Due[0].Receipt = test.receipt
 		r := (&Sender{}).Send(t.Context(), test.b)
 		if got := said(); r.Outcome != Accepted || got != test.want || r.Receipt != test.receive {
-			t.Errorf("%s of %s: got %+v, %s, want %s", test.b.Due[0].Message.Event, test.b.Channel.As, r, got, test.want)
+			t.Errorf("%s of %s: got %+v, %s, want %s", test.b.Due[0].Message.Event, test.b.Channel.As, r,
+				got, test.want)
 		}
 	}
-	if r := (&Sender{}).Send(t.Context(), one(&comments, Message{ID: "x", Event: Found})); r.Outcome != Refused || !strings.Contains(r.Answer, "--commit") {
+	if r := (&Sender{}).Send(t.Context(), one(&comments, Message{ID: "x", Event: Found})); r.Outcome != Refused ||
+		!strings.Contains(r.Answer, "--commit") {
 		t.Errorf("got %+v", r)
 	}
 	for _, m := range hostileMessages() {
@@ -355,10 +377,12 @@ func TestMarkdown(t *testing.T) {
 		if c.Link != "" {
 			want = append(want, "Open in Fieldtrie")
 		}
-		if got := strings.Fields(strings.ReplaceAll(text, "\u2060", "")); !slices.Equal(got, strings.Fields(strings.Join(want, "\n"))) {
+		if got := strings.Fields(strings.ReplaceAll(text, "\u2060", "")); !slices.Equal(got,
+			strings.Fields(strings.Join(want, "\n"))) {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		if c.Link != "" && (len(links) != 1 || links[0] != html.UnescapeString(c.Link)) || c.Link == "" && len(links) > 0 {
+		if c.Link != "" && (len(links) != 1 || links[0] != html.UnescapeString(c.Link)) || c.Link == "" &&
+			len(links) > 0 {
 			t.Errorf("links %q, want %q", links, c.Link)
 		}
 	}

@@ -27,13 +27,19 @@ import (
 func (c *Channel) checkEmail() (wrong []error) {
 	u, err := url.Parse(c.Target)
 	switch {
-	case err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "":
-		wrong = append(wrong, fmt.Errorf("target: %.100q is not a mail server such as smtp://mail.example.com:587, or smtps://mail.example.com:465 for implicit TLS", shown(c.Target)))
+	case err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" ||
+		strings.Trim(u.Path, "/") != "" || u.RawQuery != "":
+		wrong = append(wrong, fmt.Errorf(
+			"target: %.100q is not a mail server such as smtp://mail.example.com:587, or "+
+				"smtps://mail.example.com:465 for implicit TLS", shown(c.Target)))
 	case u.User != nil:
-		wrong = append(wrong, errors.New("target: the URL must not have a user and password, since it is printed; use user, and secret_file or secret_env"))
+		wrong = append(wrong, errors.New(
+			"target: the URL must not have a user and password, since it is printed; use user, and secret_file or "+
+				"secret_env"))
 	}
 	if _, err := mail.ParseAddress(c.From); err != nil {
-		wrong = append(wrong, fmt.Errorf("from: %.100q is not an address such as Fieldtrie <fieldtrie@example.com>", c.From))
+		wrong = append(wrong, fmt.Errorf("from: %.100q is not an address such as Fieldtrie <fieldtrie@example.com>",
+			c.From))
 	}
 	if len(c.To) == 0 {
 		wrong = append(wrong, errors.New("to is missing; write to: [web@example.com]"))
@@ -100,7 +106,8 @@ func (l *line) greet(ctx context.Context) (client *smtp.Client, err error) {
 		port = "465"
 	}
 	authorities.Transport(&url.URL{Scheme: "https"}) // loads certificate authorities
-	raw, err := dialer(l.channel.AllowPrivate).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port)))
+	raw, err := dialer(l.channel.AllowPrivate).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(),
+		cmp.Or(u.Port(), port)))
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +140,9 @@ func (l *line) greet(ctx context.Context) (client *smtp.Client, err error) {
 			return nil, fmt.Errorf("start TLS: %w", err)
 		}
 	case l.channel.User != "" || !l.channel.AllowPrivate:
-		return nil, errors.New("the mail server does not offer TLS; plain SMTP is allowed only without a user, to a private network with allow_private: true")
+		return nil, errors.New(
+			"the mail server does not offer TLS; plain SMTP is allowed only without a user, to a private network " +
+				"with allow_private: true")
 	}
 	if l.channel.User != "" {
 		if err := client.Auth(l.login(client, u.Hostname())); err != nil {
@@ -159,7 +168,8 @@ func nameOf(conn net.Conn) string {
 // is the only mechanism of some servers.
 func (l *line) login(client *smtp.Client, host string) smtp.Auth {
 	_, known := client.Extension("AUTH")
-	if mechanisms := strings.Fields(known); slices.Contains(mechanisms, "LOGIN") && !slices.Contains(mechanisms, "PLAIN") {
+	if mechanisms := strings.Fields(known); slices.Contains(mechanisms, "LOGIN") &&
+		!slices.Contains(mechanisms, "PLAIN") {
 		return &login{user: l.channel.User, password: l.channel.secret.text}
 	}
 	return smtp.PlainAuth("", l.channel.User, l.channel.secret.text, host)
@@ -262,7 +272,8 @@ func mailOf(from *mail.Address, to []*mail.Address, b Batch, now time.Time) ([]b
 	out.WriteString("\r\n")
 	for _, part := range []struct{ kind, text string }{{"plain", textMail(b)}, {"html", htmlMail(b)}} {
 		w, err := parts.CreatePart(textproto.MIMEHeader{
-			"Content-Type": {"text/" + part.kind + "; charset=utf-8"}, "Content-Transfer-Encoding": {"quoted-printable"}})
+			"Content-Type":              {"text/" + part.kind + "; charset=utf-8"},
+			"Content-Transfer-Encoding": {"quoted-printable"}})
 		if err != nil {
 			return nil, err
 		}

@@ -52,10 +52,12 @@ func readMail(t *testing.T, data []byte) (l letter) {
 }
 
 func TestMail(t *testing.T) {
-	if _, _, err := (&Channel{From: "Fieldtrie ü <f@example.com>", To: []string{"a@example.com", "B, C <b@example.com>"}}).addresses(); err == nil {
+	if _, _, err := (&Channel{From: "Fieldtrie ü <f@example.com>", To: []string{"a@example.com",
+		"B, C <b@example.com>"}}).addresses(); err == nil {
 		t.Fatal("an unquoted comma is no name")
 	}
-	from, to, err := (&Channel{From: "Fieldtrie ü <f@example.com>", To: []string{"a@example.com", `"B, C" <b@example.com>`}}).addresses()
+	from, to, err := (&Channel{From: "Fieldtrie ü <f@example.com>", To: []string{"a@example.com",
+		`"B, C" <b@example.com>`}}).addresses()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +77,8 @@ func TestMail(t *testing.T) {
 			}
 		}
 		slices.Sort(names)
-		if want := []string{"Auto-Submitted", "Content-Type", "Date", "From", "Message-Id", "Mime-Version", "References", "Subject", "To"}; !slices.Equal(names, want) {
+		if want := []string{"Auto-Submitted", "Content-Type", "Date", "From", "Message-Id", "Mime-Version",
+			"References", "Subject", "To"}; !slices.Equal(names, want) {
 			t.Fatalf("got headers %v", names)
 		}
 		subject, err := new(mime.WordDecoder).DecodeHeader(l.Get("Subject"))
@@ -94,7 +97,8 @@ func TestMail(t *testing.T) {
 			t.Errorf("got %q, want %q", text, want)
 		}
 		text, links := textOf(t, l.parts["text/html; charset=utf-8"])
-		if got := strings.Fields(text); !slices.Equal(got[:len(strings.Fields(want))], strings.Fields(want)) || m.Event == Found && !slices.Equal(links, []string{m.Link}) {
+		if got := strings.Fields(text); !slices.Equal(got[:len(strings.Fields(want))], strings.Fields(want)) ||
+			m.Event == Found && !slices.Equal(links, []string{m.Link}) {
 			t.Errorf("got %q with %q", text, links)
 		}
 	}
@@ -110,7 +114,9 @@ func TestMail(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := readMail(t, data)
-	if text := l.parts["text/plain; charset=utf-8"]; l.Get("Subject") != "103 changes" || !strings.Contains(text, "change 99.") || strings.Contains(text, "change 100.") || !strings.HasSuffix(text, "and 3 more\n") {
+	if text := l.parts["text/plain; charset=utf-8"]; l.Get("Subject") != "103 changes" ||
+		!strings.Contains(text, "change 99.") || strings.Contains(text, "change 100.") ||
+		!strings.HasSuffix(text, "and 3 more\n") {
 		t.Errorf("got %q", text)
 	}
 }

@@ -74,17 +74,22 @@ func (f *File) Channel(name string) *Channel {
 }
 
 func parseChannel(item strictyaml.Value) (Channel, error) {
-	common := []string{"name", "kind", "target", "secret_file", "secret_env", "pages", "owner", "events", "directions", "min_ms", "quiet_hours", "rate", "allow_private"}
+	common := []string{"name", "kind", "target", "secret_file", "secret_env", "pages", "owner", "events", "directions",
+		"min_ms", "quiet_hours", "rate", "allow_private"}
 	var own []string
 	for _, k := range allKinds() {
 		own = append(own, conductOf(k).fields...)
 	}
 	slices.Sort(own)
 	s := fieldsOf(item, append(common, slices.Compact(own)...)...)
-	c := Channel{Line: item.Line(), Name: s.text("name"), Kind: Kind(s.text("kind")), Target: s.text("target"), Owner: s.text("owner"),
-		User: s.text("user"), From: s.text("from"), As: s.text("as"), API: s.text("api"), AllowPrivate: s.yes("allow_private"),
-		secret: source{file: s.text("secret_file"), env: s.text("secret_env")}}
-	if unfit := func(r rune) bool { return r <= ' ' || r == 0x7f }; c.Name == "" || len(c.Name) > maxName || strings.ContainsFunc(c.Name, unfit) {
+	c := Channel{Line: item.Line(), Name: s.text("name"), Kind: Kind(s.text("kind")), Target: s.text("target"),
+		Owner: s.text("owner"),
+		User:  s.text("user"), From: s.text("from"), As: s.text("as"), API: s.text("api"),
+		AllowPrivate: s.yes("allow_private"),
+		secret:       source{file: s.text("secret_file"), env: s.text("secret_env")}}
+	if unfit := func(r rune) bool {
+		return r <= ' ' || r == 0x7f
+	}; c.Name == "" || len(c.Name) > maxName || strings.ContainsFunc(c.Name, unfit) {
 		s.fail(item.Errorf("name %.70q: use a name of up to %d bytes, without spaces", c.Name, maxName))
 	}
 	s.filters(&c)
@@ -126,13 +131,16 @@ func (s *set) kind(c *Channel, item strictyaml.Value, own []string) {
 	case secrets > 1:
 		s.fail(item.Errorf("channel %s: secret_file and secret_env: only one of them", c.Name))
 	case secrets == 0 && (how.needs || c.User != ""):
-		s.fail(item.Errorf("channel %s: the secret is missing; set secret_file to a file, or secret_env to an environment variable", c.Name))
+		s.fail(item.Errorf("channel %s: the secret is missing; set secret_file to a file, or secret_env to an "+
+			"environment variable", c.Name))
 	case secrets == 1 && c.Kind == Email && c.User == "":
 		s.fail(item.Errorf("channel %s: a secret without a user; set user", c.Name))
 	}
 	if how.check == nil {
 		if c.Target != "" {
-			s.failIf("target", fmt.Errorf("target: the URL of %s is secret; remove target, and put the URL into secret_file or secret_env", c.Kind))
+			s.failIf("target",
+				fmt.Errorf("target: the URL of %s is secret; remove target, and put the URL into secret_file or "+
+					"secret_env", c.Kind))
 		}
 		return
 	}
@@ -248,7 +256,8 @@ func checkWebURL(text string) error {
 		return errors.New("not a URL such as https://example.com/path")
 	}
 	if u.User != nil {
-		return errors.New("the URL must not have a user and password, since it is printed; use secret_file or secret_env")
+		return errors.New("the URL must not have a user and password, since it is printed; use secret_file or " +
+			"secret_env")
 	}
 	return nil
 }

@@ -26,10 +26,12 @@ channels:
   - {name: chat, kind: slack, secret_env: CHAT}
   - {name: alerts, kind: alertmanager, target: "http://am:9093", user: u, secret_env: AM}
   - {name: bare, kind: alertmanager, target: "http://am:9093/prefix/", allow_private: false}
-  - {name: mail, kind: email, target: "smtps://mail.example.com", user: me, secret_env: MAIL, from: "F <f@example.com>", to: [a@example.com, "B <b@example.com>"]}
+  - {name: mail, kind: email, target: "smtps://mail.example.com", user: me, secret_env: MAIL, from: "F ` +
+	`<f@example.com>", to: [a@example.com, "B <b@example.com>"]}
   - {name: grafana, kind: grafana, target: "https://grafana.example.com", secret_env: G}
   - {name: issues, kind: github, target: "https://github.com/acme/shop", as: issue, secret_env: GH, rate: 3/24h}
-  - {name: commits, kind: github, target: "https://git.example.com/acme/shop.git", api: "https://git.example.com/api/v3", as: comment, secret_env: GH}
+  - {name: commits, kind: github, target: "https://git.example.com/acme/shop.git", api: ` +
+	`"https://git.example.com/api/v3", as: comment, secret_env: GH}
 `
 
 func TestParse(t *testing.T) {
@@ -42,16 +44,21 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Channel{
-		{Name: "hook", Kind: Webhook, Target: "https://hooks.example.com/fieldtrie", Line: 3, Pages: []string{"/shop/**", "shop:/feed"}, Owner: "team-shop",
-			Events: []Event{Found, Resolved}, Directions: []string{"slower"}, MinMS: 2.5, Quiet: &Quiet{22 * time.Hour, 7*time.Hour + 30*time.Minute, berlin},
+		{Name: "hook", Kind: Webhook, Target: "https://hooks.example.com/fieldtrie", Line: 3,
+			Pages: []string{"/shop/**", "shop:/feed"}, Owner: "team-shop",
+			Events: []Event{Found, Resolved}, Directions: []string{"slower"}, MinMS: 2.5, Quiet: &Quiet{22 * time.Hour,
+				7*time.Hour + 30*time.Minute, berlin},
 			Rate: &Rate{10, time.Hour}, AllowPrivate: true, secret: source{file: "hook.secret"}},
 		{Name: "chat", Kind: Slack, Line: 15, secret: source{env: "CHAT"}},
 		{Name: "alerts", Kind: Alertmanager, Target: "http://am:9093", Line: 16, User: "u", secret: source{env: "AM"}},
 		{Name: "bare", Kind: Alertmanager, Target: "http://am:9093/prefix/", Line: 17},
-		{Name: "mail", Kind: Email, Target: "smtps://mail.example.com", Line: 18, User: "me", From: "F <f@example.com>", To: []string{"a@example.com", "B <b@example.com>"}, secret: source{env: "MAIL"}},
+		{Name: "mail", Kind: Email, Target: "smtps://mail.example.com", Line: 18, User: "me", From: "F <f@example.com>",
+			To: []string{"a@example.com", "B <b@example.com>"}, secret: source{env: "MAIL"}},
 		{Name: "grafana", Kind: Grafana, Target: "https://grafana.example.com", Line: 19, secret: source{env: "G"}},
-		{Name: "issues", Kind: GitHub, Target: "https://github.com/acme/shop", Line: 20, As: asIssue, Rate: &Rate{3, 24 * time.Hour}, secret: source{env: "GH"}},
-		{Name: "commits", Kind: GitHub, Target: "https://git.example.com/acme/shop.git", Line: 21, As: asComment, API: "https://git.example.com/api/v3", secret: source{env: "GH"}},
+		{Name: "issues", Kind: GitHub, Target: "https://github.com/acme/shop", Line: 20, As: asIssue,
+			Rate: &Rate{3, 24 * time.Hour}, secret: source{env: "GH"}},
+		{Name: "commits", Kind: GitHub, Target: "https://git.example.com/acme/shop.git", Line: 21, As: asComment,
+			API: "https://git.example.com/api/v3", secret: source{env: "GH"}},
 	}
 	if f.Dashboard != "https://profiles.example.com:8419" || len(f.Channels) != len(want) {
 		t.Fatalf("got %+v", f)
@@ -96,21 +103,29 @@ func TestMistakes(t *testing.T) {
 		"channels: [{}]": {`line 1: name ""`, `line 1: kind "": known are webhook, slack`},
 		`channels:
   - {name: a, kind: webhook, target: "ftp://x", secret_file: f, secret_env: E}
-  - {name: a, kind: webhook, target: "https://user:secretive@x", pages: [feed], events: [test], directions: [up], min_ms: -1}
+  - {name: a, kind: webhook, target: "https://user:secretive@x", pages: [feed], events: [test], directions: [up], ` +
+			`min_ms: -1}
   - {name: "b c", kind: slack, target: "https://hooks.slack.com/x"}
   - {name: d, kind: alertmanager, target: "http://am", rate: 1/1h, quiet_hours: 22:00-07:00 UTC, user: u, as: issue}
   - {name: e, kind: email, target: "smtp://x/y", from: x, to: [y], secret_env: E}
   - {name: f, kind: github, target: "https://git.example.com/acme", as: poem, secret_env: E}
-  - {name: g, kind: grafana, target: "http://g", secret_env: E, rate: 0/1h, quiet_hours: 7-8 UTC, allow_private: yes, min_ms: many}
+  - {name: g, kind: grafana, target: "http://g", secret_env: E, rate: 0/1h, quiet_hours: 7-8 UTC, allow_private: yes,` +
+			` min_ms: many}
 `: {
 			"line 2: channel a: secret_file and secret_env: only one", "line 2: channel a: target: not a URL",
-			"line 3: duplicate channel a", "line 3: channel a: the secret is missing", "line 3: channel a: target: the URL must not have a user and password",
+			"line 3: duplicate channel a", "line 3: channel a: the secret is missing",
+			"line 3: channel a: target: the URL must not have a user and password",
 			`line 3: page "feed"`, `line 3: events: "test"`, `line 3: directions: "up"`, "line 3: min_ms is negative",
-			`line 4: name "b c"`, "line 4: target: the URL of slack is secret", "line 4: channel b c: the secret is missing",
-			"line 5: rate: not supported for alertmanager", "line 5: quiet_hours: not supported for alertmanager", "line 5: channel d: the secret is missing", "line 5: as: a channel of kind alertmanager has no such field",
-			`line 6: channel e: target: "smtp://x/y"`, `line 6: channel e: from: "x"`, `line 6: channel e: to: "y"`, "line 6: channel e: a secret without a user",
+			`line 4: name "b c"`, "line 4: target: the URL of slack is secret",
+			"line 4: channel b c: the secret is missing",
+			"line 5: rate: not supported for alertmanager", "line 5: quiet_hours: not supported for alertmanager",
+			"line 5: channel d: the secret is missing",
+			"line 5: as: a channel of kind alertmanager has no such field",
+			`line 6: channel e: target: "smtp://x/y"`, `line 6: channel e: from: "x"`, `line 6: channel e: to: "y"`,
+			"line 6: channel e: a secret without a user",
 			"line 7: channel f: target:", `line 7: channel f: as: "poem"`, "line 7: channel f: api is missing",
-			`line 8: rate: "0/1h"`, `line 8: quiet_hours: "7-8 UTC"`, `line 8: allow_private: "yes"`, `line 8: min_ms: "many" is not a number`,
+			`line 8: rate: "0/1h"`, `line 8: quiet_hours: "7-8 UTC"`, `line 8: allow_private: "yes"`,
+			`line 8: min_ms: "many" is not a number`,
 		},
 	} {
 		f, err := Parse(strings.NewReader(text))
@@ -140,7 +155,8 @@ func TestSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	const good = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-	env := map[string]string{"CHAT": "https://hooks.slack.com/services/T0/B0/x", "AM": "a", "MAIL": "b", "G": "c", "GH": "d"}
+	env := map[string]string{"CHAT": "https://hooks.slack.com/services/T0/B0/x", "AM": "a", "MAIL": "b",
+		"G": "c", "GH": "d"}
 	file := func(name string) ([]byte, error) {
 		if name != "hook.secret" {
 			return nil, os.ErrNotExist
@@ -153,24 +169,32 @@ func TestSecrets(t *testing.T) {
 	if got := f.Channel("hook").secret.text; got != good+"\n"+good {
 		t.Errorf("got %q", got)
 	}
-	if text := reflect.ValueOf(f.Channel("hook").secret).String() + f.Channel("hook").secret.String(); strings.Contains(text, "whsec") {
+	if text := reflect.ValueOf(f.Channel("hook").secret).String() + f.Channel("hook").secret.String(); strings.Contains(
+		text, "whsec") {
 		t.Errorf("the secret is in %s", text)
 	}
 	bad := map[string]string{"CHAT": "hooks.slack.com", "MAIL": "two\nlines", "G": " ", "GH": "gr\u00fcn"}
-	err = f.ReadSecrets(func(string) ([]byte, error) { return nil, errors.New("it is gone") }, func(name string) string { return bad[name] })
+	err = f.ReadSecrets(func(string) ([]byte, error) {
+		return nil, errors.New("it is gone")
+	}, func(name string) string { return bad[name] })
 	for _, want := range []string{
-		"line 3: channel hook: read secret_file: it is gone", "line 15: channel chat: secret_env CHAT: not the URL of an incoming webhook", "line 16: channel alerts: secret_env AM is empty",
-		"line 18: channel mail: secret_env MAIL: a token must be one line", "line 19: channel grafana: secret_env G is empty", "line 20: channel issues: secret_env GH: a token",
+		"line 3: channel hook: read secret_file: it is gone",
+		"line 15: channel chat: secret_env CHAT: not the URL of an incoming webhook",
+		"line 16: channel alerts: secret_env AM is empty",
+		"line 18: channel mail: secret_env MAIL: a token must be one line",
+		"line 19: channel grafana: secret_env G is empty", "line 20: channel issues: secret_env GH: a token",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in\n%v", want, err)
 		}
 	}
 	for secrets, ok := range map[string]bool{
-		good: true, good[6:]: false, "whsec_" + strings.Repeat("A", 31): false, "whsec_" + strings.Repeat("A", 28): false, "whsec_" + strings.Repeat("AAAA", 22): false,
+		good: true, good[6:]: false, "whsec_" + strings.Repeat("A", 31): false, "whsec_" + strings.Repeat("A",
+			28): false, "whsec_" + strings.Repeat("AAAA", 22): false,
 		strings.Repeat(good+" ", 5): true, strings.Repeat(good+" ", 6): false,
 	} {
-		if err := (&Channel{}).checkSigningSecrets(secrets); (err == nil) != ok || err != nil && strings.Contains(err.Error(), "AAAA") {
+		if err := (&Channel{}).checkSigningSecrets(secrets); (err == nil) != ok || err != nil &&
+			strings.Contains(err.Error(), "AAAA") {
 			t.Errorf("%q: got %v", secrets, err)
 		}
 	}
@@ -204,7 +228,8 @@ func FuzzParse(f *testing.F) {
 
 func TestWants(t *testing.T) {
 	ms := func(x float64) *float64 { return &x }
-	m := Message{Event: Found, Pages: []string{"/cart", "shop:/shop/x"}, Labels: map[string]string{"direction": "slower", "owner": "team", "team": "crew"}, Milliseconds: ms(5)}
+	m := Message{Event: Found, Pages: []string{"/cart", "shop:/shop/x"},
+		Labels: map[string]string{"direction": "slower", "owner": "team", "team": "crew"}, Milliseconds: ms(5)}
 	for _, test := range []struct {
 		c    Channel
 		m    func(*Message)
@@ -228,10 +253,18 @@ func TestWants(t *testing.T) {
 		{Channel{MinMS: 5.1}, func(m *Message) { m.Milliseconds = nil }, true}, // an unknown size is not small
 		{Channel{Kind: GitHub, As: asIssue, Target: "https://github.com/acme/shop"}, nil, true},
 		{Channel{Kind: GitHub, As: asComment, Target: "https://github.com/acme/shop"}, nil, false},
-		{Channel{Kind: GitHub, As: asComment, Target: "https://github.com/acme/shop"}, func(m *Message) { m.Commit = "0123abc" }, true},
-		{Channel{Kind: GitHub, As: asComment, Target: "https://github.com/acme/shop"}, func(m *Message) { m.Commit = "../../x" }, false},
-		{Channel{Kind: GitHub, As: asIssue, Target: "https://github.com/acme/shop"}, func(m *Message) { m.Repository = "https://github.com/Acme/shop.git" }, true},
-		{Channel{Kind: GitHub, As: asIssue, Target: "https://github.com/acme/shop"}, func(m *Message) { m.Repository = "https://github.com/acme/other" }, false},
+		{Channel{Kind: GitHub, As: asComment, Target: "https://github.com/acme/shop"}, func(m *Message) {
+			m.Commit = "0123abc"
+		}, true},
+		{Channel{Kind: GitHub, As: asComment, Target: "https://github.com/acme/shop"}, func(m *Message) {
+			m.Commit = "../../x"
+		}, false},
+		{Channel{Kind: GitHub, As: asIssue, Target: "https://github.com/acme/shop"}, func(m *Message) {
+			m.Repository = "https://github.com/Acme/shop.git"
+		}, true},
+		{Channel{Kind: GitHub, As: asIssue, Target: "https://github.com/acme/shop"}, func(m *Message) {
+			m.Repository = "https://github.com/acme/other"
+		}, false},
 	} {
 		m := m
 		if test.m != nil {

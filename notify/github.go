@@ -20,14 +20,17 @@ const (
 
 func (c *Channel) checkGitHub() (wrong []error) {
 	if wrong = c.checkURL(); len(wrong) == 0 && repository(c.Target) == "" {
-		wrong = append(wrong, fmt.Errorf("target: %.100q is not a repository such as https://github.com/acme/shop", shown(c.Target)))
+		wrong = append(wrong, fmt.Errorf("target: %.100q is not a repository such as https://github.com/acme/shop",
+			shown(c.Target)))
 	}
 	if c.As != asIssue && c.As != asComment {
-		wrong = append(wrong, fmt.Errorf("as: %.40q is neither %s nor %s, a comment on the commit of a release", c.As, asIssue, asComment))
+		wrong = append(wrong, fmt.Errorf("as: %.40q is neither %s nor %s, a comment on the commit of a release", c.As,
+			asIssue, asComment))
 	}
 	u, err := url.Parse(c.Target)
 	if c.API == "" && err == nil && u.Host != "github.com" {
-		wrong = append(wrong, errors.New("api is missing; set the URL of the API, such as https://github.example.com/api/v3"))
+		wrong = append(wrong, errors.New(
+			"api is missing; set the URL of the API, such as https://github.example.com/api/v3"))
 	}
 	if c.API != "" {
 		if err := checkWebURL(c.API); err != nil {
@@ -125,7 +128,8 @@ func (h hub) issue(ctx context.Context, d Due) Result {
 	if m.Event == Resolved {
 		return h.close(ctx, m, number)
 	}
-	r, out := h.ask(ctx, http.MethodPost, "/issues", map[string]string{"title": cut(m.Title, 250), "body": markdownOf(m, false)})
+	r, out := h.ask(ctx, http.MethodPost, "/issues", map[string]string{"title": cut(m.Title, 250),
+		"body": markdownOf(m, false)})
 	var made struct {
 		Number uint64 `json:"number"`
 	}

@@ -35,7 +35,9 @@ type Attempt struct {
 
 // Recent returns the attempts that a plan may still need, in the given order.
 func Recent(past []Attempt, now time.Time) []Attempt {
-	return slices.DeleteFunc(slices.Clone(past), func(a Attempt) bool { return now.Sub(a.At) >= maxPer && !a.Pause.After(now) })
+	return slices.DeleteFunc(slices.Clone(past), func(a Attempt) bool {
+		return now.Sub(a.At) >= maxPer && !a.Pause.After(now)
+	})
 }
 
 // Plan divides due messages: each is in exactly one of the lists.

@@ -12,10 +12,12 @@ import (
 // Quiet hours end at the first local minute outside of them.
 func TestQuiet(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Apia", "America/Sao_Paulo"}
+	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Apia",
+		"America/Sao_Paulo"}
 	quiet := 0
 	for range 20_000 {
-		from, to := fmt.Sprintf("%02d:%02d", random.IntN(24), random.IntN(60)), fmt.Sprintf("%02d:%02d", random.IntN(24), random.IntN(60))
+		from, to := fmt.Sprintf("%02d:%02d", random.IntN(24), random.IntN(60)), fmt.Sprintf("%02d:%02d",
+			random.IntN(24), random.IntN(60))
 		zone := zones[random.IntN(len(zones))]
 		if from == to {
 			continue
@@ -68,7 +70,8 @@ func TestPlanAgainstModel(t *testing.T) {
   - {name: plain, kind: slack, secret_env: S}
   - {name: rated, kind: webhook, target: "https://x.example", secret_env: S, rate: 3/1h}
   - {name: one, kind: webhook, target: "https://x.example", secret_env: S, rate: 1/30m}
-  - {name: nights, kind: email, target: "smtp://x.example", from: f@x.example, to: [t@x.example], quiet_hours: 22:00-07:00 Europe/Berlin}
+  - {name: nights, kind: email, target: "smtp://x.example", from: f@x.example, to: [t@x.example], quiet_hours: ` +
+		`22:00-07:00 Europe/Berlin}
   - {name: both, kind: slack, secret_env: S, quiet_hours: 12:00-13:00 UTC, rate: 2/2h}
   - {name: issues, kind: github, target: "https://github.com/a/b", as: issue, secret_env: S, rate: 2/1h}
   - {name: alerts, kind: alertmanager, target: "http://am"}
@@ -80,7 +83,8 @@ func TestPlanAgainstModel(t *testing.T) {
 	names := []string{"plain", "rated", "one", "nights", "both", "issues", "alerts"}
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 7))
-		m := model{t: t, file: f, delivered: map[string]int{}, dead: map[string]bool{}, sent: map[string][]time.Time{}, random: random}
+		m := model{t: t, file: f, delivered: map[string]int{}, dead: map[string]bool{}, sent: map[string][]time.Time{},
+			random: random}
 		start := time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC) // DST begins in the next night
 		made := 0
 		for minute := range 8 * 24 * 60 {
@@ -88,14 +92,16 @@ func TestPlanAgainstModel(t *testing.T) {
 			if minute < 3*24*60 && random.IntN(40) == 0 {
 				for range 1 + random.IntN(4) {
 					made++
-					m.due = append(m.due, Due{Message: Message{ID: fmt.Sprint("m", made)}, Channel: names[random.IntN(len(names))], Since: now})
+					m.due = append(m.due, Due{Message: Message{ID: fmt.Sprint("m", made)},
+						Channel: names[random.IntN(len(names))], Since: now})
 				}
 			}
 			m.down = random.IntN(20) == 0
 			m.round(now)
 		}
 		if len(m.due) > 0 || len(m.delivered)+len(m.dead) != made {
-			t.Errorf("seed %d: of %d messages %d are delivered, %d given up, %d due", seed, made, len(m.delivered), len(m.dead), len(m.due))
+			t.Errorf("seed %d: of %d messages %d are delivered, %d given up, %d due", seed, made, len(m.delivered),
+				len(m.dead), len(m.due))
 		}
 		if m.digests == 0 || len(m.dead) == 0 {
 			t.Errorf("seed %d: %d digests, %d given up: nothing is tested", seed, m.digests, len(m.dead))
@@ -216,7 +222,8 @@ func (m *model) receive(b Batch) Result {
 
 // Messages of the night come as one mail in the morning, and later ones separately.
 func TestDigestOfTheNight(t *testing.T) {
-	f, err := Parse(strings.NewReader("channels: [{name: n, kind: slack, secret_env: S, quiet_hours: 22:00-07:00 UTC}]"))
+	f, err := Parse(strings.NewReader(
+		"channels: [{name: n, kind: slack, secret_env: S, quiet_hours: 22:00-07:00 UTC}]"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,12 +234,15 @@ func TestDigestOfTheNight(t *testing.T) {
 		}
 		return tm
 	}
-	due := []Due{{Message: Message{ID: "a"}, Channel: "n", Since: at("01 23:00")}, {Message: Message{ID: "b"}, Channel: "n", Since: at("02 03:00")}, {Message: Message{ID: "c"}, Channel: "n", Since: at("02 07:00")}}
-	if p := f.Plan(due[:2], nil, at("02 06:59")); len(p.Send) != 0 || len(p.Wait) != 2 || !p.Wait[0].Until.Equal(at("02 07:00")) {
+	due := []Due{{Message: Message{ID: "a"}, Channel: "n", Since: at("01 23:00")}, {Message: Message{ID: "b"},
+		Channel: "n", Since: at("02 03:00")}, {Message: Message{ID: "c"}, Channel: "n", Since: at("02 07:00")}}
+	if p := f.Plan(due[:2], nil, at("02 06:59")); len(p.Send) != 0 || len(p.Wait) != 2 ||
+		!p.Wait[0].Until.Equal(at("02 07:00")) {
 		t.Errorf("got %+v", p)
 	}
 	p := f.Plan(due, nil, at("02 07:00"))
-	if len(p.Send) != 2 || p.Send[0].ID != "c" || len(p.Send[1].Due) != 2 || !strings.HasPrefix(p.Send[1].ID, "digest-") {
+	if len(p.Send) != 2 || p.Send[0].ID != "c" || len(p.Send[1].Due) != 2 || !strings.HasPrefix(p.Send[1].ID,
+		"digest-") {
 		t.Errorf("got %+v", p)
 	}
 	if p := f.Plan(due[:1], nil, at("02 07:00")); len(p.Send) != 1 || p.Send[0].ID != "a" {
@@ -264,26 +274,32 @@ func TestDone(t *testing.T) {
 		}
 		waited += d.NotBefore.Sub(now)
 	}
-	if past, due, _ := (Batch{Channel: c, Due: []Due{{}}}).Done(Result{Outcome: Retry, Pause: 48 * time.Hour}, now); past.Pause != now.Add(24*time.Hour) || due[0].NotBefore != past.Pause {
+	if past, due, _ := (Batch{Channel: c, Due: []Due{{}}}).Done(Result{Outcome: Retry, Pause: 48 * time.Hour},
+		now); past.Pause != now.Add(24*time.Hour) || due[0].NotBefore != past.Pause {
 		t.Errorf("got %+v, %+v", past, due)
 	}
-	if _, due, dead := (Batch{Channel: c, Due: []Due{{}, {}}}).Done(Result{Outcome: Refused}, now); len(due) != 0 || len(dead) != 2 {
+	if _, due, dead := (Batch{Channel: c, Due: []Due{{}, {}}}).Done(Result{Outcome: Refused}, now); len(due) != 0 ||
+		len(dead) != 2 {
 		t.Errorf("got %v, %v", due, dead)
 	}
 }
 
 func TestRepeats(t *testing.T) {
-	f, err := Parse(strings.NewReader("channels: [{name: a, kind: alertmanager, target: \"http://a\", owner: x}, {name: s, kind: slack, secret_env: S}, {name: b, kind: alertmanager, target: \"http://b\"}]"))
+	f, err := Parse(strings.NewReader(
+		"channels: [{name: a, kind: alertmanager, target: \"http://a\", owner: x}, {name: s, kind: slack, " +
+			"secret_env: S}, {name: b, kind: alertmanager, target: \"http://b\"}]"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := time.Unix(1_800_000_000, 0)
-	open := []Message{{ID: "1", Event: Found, Labels: map[string]string{"owner": "x"}}, {ID: "2", Event: Found}, {ID: "3", Event: Resolved}}
+	open := []Message{{ID: "1", Event: Found, Labels: map[string]string{"owner": "x"}}, {ID: "2", Event: Found},
+		{ID: "3", Event: Resolved}}
 	got := f.Repeats(open, nil, now)
 	if len(got) != 2 || len(got[0].Due) != 1 || len(got[1].Due) != 2 {
 		t.Errorf("got %+v", got)
 	}
-	if got := f.Repeats(open, map[string]time.Time{"a": now.Add(-59 * time.Second), "b": now.Add(-time.Minute)}, now); len(got) != 1 || got[0].Channel.Name != "b" {
+	if got := f.Repeats(open, map[string]time.Time{"a": now.Add(-59 * time.Second), "b": now.Add(-time.Minute)},
+		now); len(got) != 1 || got[0].Channel.Name != "b" {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -90,7 +90,9 @@ func (c *Channel) discreet(text string) string {
 		return text
 	}
 	// Longest first, so that a part does not match before the whole.
-	slices.SortFunc(secrets, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
+	slices.SortFunc(secrets, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
+	})
 	secrets = slices.Compact(secrets)
 	for i, secret := range secrets {
 		secrets[i] = escaped(secret)

@@ -115,7 +115,9 @@ func (l *line) do(ctx context.Context, method, to string, header http.Header, bo
 	}
 	t.DisableKeepAlives, t.DisableCompression, t.MaxResponseHeaderBytes = true, true, maxResponse
 	defer t.CloseIdleConnections()
-	client := http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	res, err := client.Do(req)
 	if err != nil {
 		return reply{}, withoutURL(err)
@@ -166,7 +168,8 @@ func (l *line) judged(r reply, err error) Result {
 	case r.status >= 300 && r.status <= 399:
 		out.Answer = fmt.Sprintf("%d %s to %s: redirects are not followed; fix the target of the channel",
 			r.status, http.StatusText(r.status), origin(r.header.Get("Location")))
-	case r.status == http.StatusRequestTimeout, r.status == http.StatusTooEarly, r.status == http.StatusTooManyRequests, r.status >= 500:
+	case r.status == http.StatusRequestTimeout, r.status == http.StatusTooEarly, r.status == http.StatusTooManyRequests,
+		r.status >= 500:
 		out.Outcome, out.Pause = Retry, pause
 	case r.status == http.StatusForbidden && asked: // GitHub's rate limits
 		out.Outcome, out.Pause = Retry, pause

@@ -35,7 +35,8 @@ func receiver(t *testing.T, answer func(w http.ResponseWriter, r request)) strin
 }
 
 func hook(target string) *Channel {
-	return &Channel{Name: "hook", Kind: Webhook, Target: target, AllowPrivate: true, secret: source{text: signingSecret}}
+	return &Channel{Name: "hook", Kind: Webhook, Target: target, AllowPrivate: true,
+		secret: source{text: signingSecret}}
 }
 
 func one(c *Channel, m Message) Batch {
@@ -51,11 +52,16 @@ func TestOutcomes(t *testing.T) {
 		pause  time.Duration
 	}{
 		{200, "", Accepted, 0}, {204, "", Accepted, 0}, {299, "Retry-After: 5", Accepted, 0},
-		{301, "Location: /other", Refused, 0}, {302, "Location: http://169.254.169.254/", Refused, 0}, {307, "Location: /other", Refused, 0}, {304, "", Refused, 0},
-		{400, "", Refused, 0}, {401, "", Refused, 0}, {403, "", Refused, 0}, {404, "", Refused, 0}, {410, "", Refused, 0}, {422, "", Refused, 0}, {400, "Retry-After: 5", Refused, 0},
-		{408, "", Retry, 0}, {425, "", Retry, 0}, {429, "", Retry, 0}, {500, "", Retry, 0}, {502, "", Retry, 0}, {503, "", Retry, 0}, {599, "", Retry, 0},
-		{429, "Retry-After: 120", Retry, 2 * time.Minute}, {503, "Retry-After: " + now.Add(time.Hour).UTC().Format(http.TimeFormat), Retry, time.Hour},
-		{503, "Retry-After: 9999999999999", Retry, 24 * time.Hour}, {503, "Retry-After: 99999999999999999999999", Retry, 0}, {503, "Retry-After: -5", Retry, 0}, {503, "Retry-After: soon", Retry, 0},
+		{301, "Location: /other", Refused, 0}, {302, "Location: http://169.254.169.254/", Refused, 0},
+		{307, "Location: /other", Refused, 0}, {304, "", Refused, 0},
+		{400, "", Refused, 0}, {401, "", Refused, 0}, {403, "", Refused, 0}, {404, "", Refused, 0}, {410, "", Refused,
+			0}, {422, "", Refused, 0}, {400, "Retry-After: 5", Refused, 0},
+		{408, "", Retry, 0}, {425, "", Retry, 0}, {429, "", Retry, 0}, {500, "", Retry, 0}, {502, "", Retry, 0},
+		{503, "", Retry, 0}, {599, "", Retry, 0},
+		{429, "Retry-After: 120", Retry, 2 * time.Minute},
+		{503, "Retry-After: " + now.Add(time.Hour).UTC().Format(http.TimeFormat), Retry, time.Hour},
+		{503, "Retry-After: 9999999999999", Retry, 24 * time.Hour}, {503, "Retry-After: 99999999999999999999999", Retry,
+			0}, {503, "Retry-After: -5", Retry, 0}, {503, "Retry-After: soon", Retry, 0},
 		{503, "Retry-After: " + now.Add(-time.Hour).UTC().Format(http.TimeFormat), Retry, 0},
 		{403, "Retry-After: 60", Retry, time.Minute},
 		{403, "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 1800000090", Retry, 90 * time.Second},
@@ -76,9 +82,11 @@ func TestOutcomes(t *testing.T) {
 		s := Sender{Now: func() time.Time { return now }}
 		r := s.Send(t.Context(), one(hook(target), Message{ID: "x"}))
 		if r.Outcome != test.want || r.Pause != test.pause || asked != 1 {
-			t.Errorf("%d %q: got %+v in %d requests, want %s %s", test.status, test.header, r, asked, test.want, test.pause)
+			t.Errorf("%d %q: got %+v in %d requests, want %s %s", test.status, test.header, r, asked, test.want,
+				test.pause)
 		}
-		if !strings.Contains(r.Answer, fmt.Sprint(test.status)) || strings.Contains(r.Answer, "whsec") || strings.Contains(r.Answer, "\x1b") {
+		if !strings.Contains(r.Answer, fmt.Sprint(test.status)) || strings.Contains(r.Answer, "whsec") ||
+			strings.Contains(r.Answer, "\x1b") {
 			t.Errorf("%d: it is said %q", test.status, r.Answer)
 		}
 	}
@@ -89,7 +97,8 @@ func TestPrivateTargets(t *testing.T) {
 	var asked atomic.Int32
 	target := receiver(t, func(w http.ResponseWriter, r request) { asked.Add(1) })
 	port := target[strings.LastIndexByte(target, ':'):]
-	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "[::1]", "0.0.0.0", "[::]", "2130706433", "127.1", "169.254.169.254", "[64:ff9b::7f00:1]", "[fe80::1%25lo]"} {
+	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "[::1]", "0.0.0.0", "[::]",
+		"2130706433", "127.1", "169.254.169.254", "[64:ff9b::7f00:1]", "[fe80::1%25lo]"} {
 		c := hook("http://" + host + port)
 		c.AllowPrivate = false
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -102,14 +111,17 @@ func TestPrivateTargets(t *testing.T) {
 			t.Errorf("%s: it is said %q", host, r.Answer)
 		}
 	}
-	mail := &Channel{Name: "m", Kind: Email, Target: "smtp://localhost" + port, From: "f@example.com", To: []string{"t@example.com"}}
-	if r := (&Sender{}).Send(t.Context(), one(mail, Message{ID: "x"})); r.Outcome != Retry || !strings.Contains(r.Answer, "set allow_private: true") {
+	mail := &Channel{Name: "m", Kind: Email, Target: "smtp://localhost" + port, From: "f@example.com",
+		To: []string{"t@example.com"}}
+	if r := (&Sender{}).Send(t.Context(), one(mail, Message{ID: "x"})); r.Outcome != Retry ||
+		!strings.Contains(r.Answer, "set allow_private: true") {
 		t.Errorf("got %+v", r)
 	}
 	if asked.Load() != 0 {
 		t.Errorf("%d requests came through", asked.Load())
 	}
-	if r := (&Sender{}).Send(t.Context(), one(hook(target), Message{ID: "x"})); r.Outcome != Accepted || asked.Load() != 1 {
+	if r := (&Sender{}).Send(t.Context(), one(hook(target), Message{ID: "x"})); r.Outcome != Accepted ||
+		asked.Load() != 1 {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -162,9 +174,11 @@ func TestEndlessReceivers(t *testing.T) {
 func TestUnreached(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
-	c := &Channel{Name: "c", Kind: Slack, AllowPrivate: true, secret: source{text: server.URL + "/services/T0/B0/verysecret"}}
+	c := &Channel{Name: "c", Kind: Slack, AllowPrivate: true,
+		secret: source{text: server.URL + "/services/T0/B0/verysecret"}}
 	r := (&Sender{}).Send(t.Context(), one(c, Message{ID: "x"}))
-	if r.Outcome != Retry || r.Pause == 0 || strings.Contains(r.Answer, "verysecret") || !strings.Contains(r.Answer, "connection refused") {
+	if r.Outcome != Retry || r.Pause == 0 || strings.Contains(r.Answer, "verysecret") || !strings.Contains(r.Answer,
+		"connection refused") {
 		t.Errorf("got %+v", r)
 	}
 	if r := (&Sender{}).Send(t.Context(), Batch{Channel: c}); r.Outcome != Refused {

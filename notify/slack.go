@@ -43,7 +43,8 @@ type slackPart struct {
 func (c *Channel) checkSlackURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || len(u.Path) < 2 {
-		return errors.New("not the URL of an incoming webhook, such as https://hooks.slack.com/services/…; Slack shows it in an app's Incoming Webhooks")
+		return errors.New("not the URL of an incoming webhook, such as https://hooks.slack.com/services/…; Slack " +
+			"shows it in an app's Incoming Webhooks")
 	}
 	if u.Scheme == "http" && !c.AllowPrivate {
 		return errors.New("without TLS others could read the secret URL; use https://, or set allow_private: " +
@@ -94,7 +95,8 @@ func slackOne(m Message) slackMessage {
 
 func slackTitle(text string) slackBlock {
 	no := false
-	return slackBlock{Type: "header", Text: &slackPart{Type: "plain_text", Text: slackEscape(text, slackHeader), Emoji: &no}}
+	return slackBlock{Type: "header", Text: &slackPart{Type: "plain_text", Text: slackEscape(text, slackHeader),
+		Emoji: &no}}
 }
 
 func slackSection(text string) slackBlock {

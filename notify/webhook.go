@@ -47,8 +47,10 @@ type webhookMessage struct {
 const maxDigest = 100
 
 func webhookMessageOf(m Message) webhookMessage {
-	w := webhookMessage{ID: m.ID, Event: m.Event, Time: m.Time, Change: m.Change, Title: m.Title, Lines: m.Lines, Labels: m.Labels,
-		Milliseconds: m.Milliseconds, URL: m.Link, Begin: m.Begin, End: m.End, Commit: clean(m.Commit, maxLabel), Repository: clean(m.Repository, maxLabel)}
+	w := webhookMessage{ID: m.ID, Event: m.Event, Time: m.Time, Change: m.Change, Title: m.Title, Lines: m.Lines,
+		Labels:       m.Labels,
+		Milliseconds: m.Milliseconds, URL: m.Link, Begin: m.Begin, End: m.End, Commit: clean(m.Commit, maxLabel),
+		Repository: clean(m.Repository, maxLabel)}
 	for _, p := range m.Pages[:min(len(m.Pages), maxLines)] {
 		w.Pages = append(w.Pages, clean(p, maxLabel))
 	}
@@ -105,7 +107,8 @@ const maxSigningKeys = 5
 
 // signingKeys parses secrets, one a line.
 func signingKeys(text string) (keys [][]byte, err error) {
-	const how = "write whsec_ and 24 to 64 random bytes in base64, such as `echo whsec_$(openssl rand -base64 32)` prints; several, one a line, while one replaces another"
+	const how = "write whsec_ and 24 to 64 random bytes in base64, such as `echo whsec_$(openssl rand -base64 32)` " +
+		"prints; several, one a line, while one replaces another"
 	secrets := strings.Fields(text)
 	if len(secrets) > maxSigningKeys {
 		return nil, fmt.Errorf("%d secrets, the most is %d", len(secrets), maxSigningKeys)

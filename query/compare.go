@@ -20,11 +20,12 @@ type CompareQuery struct {
 	A, B    selection.Selection
 	Method  Method
 	Options compare.Options
-	// Plain compares the page views without adjusting for devices and browsers. It is needed for traffic without common
-	// devices, such as a lab against users.
+	// Plain compares the page views without adjusting for devices and browsers. It is needed for
+	// traffic without common devices, such as a lab against users.
 	Plain bool
-	// Concurrent compares only hours in which both sides have page views, pooled until both have 30, with B's page views in
-	// A's mix of them: so that the time of the day is not taken for a change, as in a roll-out in steps.
+	// Concurrent compares only hours in which both sides have page views, pooled until both have
+	// 30, with B's page views in A's mix of them: so that the time of the day is not taken for a
+	// change, as in a roll-out in steps.
 	Concurrent bool
 	// Brief leaves out what ran in slow interactions, which takes another comparison.
 	Brief bool
@@ -39,9 +40,9 @@ const (
 	MethodAuto Method = ""
 	// MethodViews reads the traces of each page view again. Variances are exact.
 	MethodViews Method = "views"
-	// MethodSums reads what is summed up. Means are exact; the variance of the page and of
-	// features is, too, and that of functions by release. By device and browser, and within
-	// a feature or phase, the variance of a function is estimated from its variance over all page views, see
+	// MethodSums reads what is summed up. Means are exact; the variance of the page and of features
+	// is, too, and that of functions by release. By device and browser, and within a feature or
+	// phase, the variance of a function is estimated from its variance over all page views, see
 	// [compare.Divide].
 	MethodSums Method = "sums"
 )
@@ -69,8 +70,8 @@ const keptComparison = 24 * time.Hour
 // size returns about how many bytes c takes.
 func (c Comparison) size() int { return 20_000 + 1000*len(c.Functions) + 400*len(c.Features) }
 
-// Compare implements [Source]. A comparison of a time that is over is kept as long as what is stored of
-// that time stays the same.
+// Compare implements [Source]. A comparison of a time that is over is kept as long as what is
+// stored of that time stays the same.
 func (l Local) Compare(ctx context.Context, q CompareQuery) (Comparison, error) {
 	a, keyA := recently(q.A)
 	b, keyB := recently(q.B)
@@ -78,13 +79,18 @@ func (l Local) Compare(ctx context.Context, q CompareQuery) (Comparison, error) 
 		a.Until = b.Since
 	}
 	q.A, q.B = a, b
-	key := fmt.Sprintf("compare %s %s %+v %s %t %t %t %s", keyA, keyB, q.Options, q.Method, q.Plain, q.Concurrent, q.Brief, l.Symbols.Generation())
+	key := fmt.Sprintf("compare %s %s %+v %s %t %t %t %s", keyA, keyB, q.Options, q.Method, q.Plain, q.Concurrent,
+		q.Brief, l.Symbols.Generation())
 	if b.Lag > 0 && l.isOver(a) && l.isOver(b) && !b.Parts.Given() {
 		key += " " + l.Reader.Version(a.Since, a.Until) + " " + l.Reader.Version(b.Since, b.Until)
-		got, _, err := cached(ctx, l, key, keptComparison, func(ctx context.Context) (Comparison, error) { return l.compare(ctx, q) })
+		got, _, err := cached(ctx, l, key, keptComparison, func(ctx context.Context) (Comparison, error) {
+			return l.compare(ctx, q)
+		})
 		return got, err
 	}
-	got, kept, err := cached(ctx, l, key, b.Lag, func(ctx context.Context) (Comparison, error) { return l.compare(ctx, q) })
+	got, kept, err := cached(ctx, l, key, b.Lag, func(ctx context.Context) (Comparison, error) {
+		return l.compare(ctx, q)
+	})
 	got.StatsA.Age, got.StatsB.Age = got.StatsA.Age.After(kept), got.StatsB.Age.After(kept)
 	return got, err
 }
@@ -111,7 +117,8 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 		}
 	}
 	if q.B.Only != "" {
-		return out, selection.Refuse("only: a comparison covers all functions; use --by owner or by=owner to sum up the others")
+		return out, selection.Refuse(
+			"only: a comparison covers all functions; use --by owner or by=owner to sum up the others")
 	}
 	timeA, timeB, warning, err := l.stretches(ctx, q)
 	if err != nil {
@@ -144,11 +151,14 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 	}
 	in := sums.Input(a, b, names, q.B.Parts.Renamer(naming.Finder(l.Rules(), names)), builds)
 	if l.Browsers != nil {
-		in.Browsers = l.Browsers(ctx, func(page string) bool { return q.B.Page == "" || siteOf(page) == siteOf(q.B.Page) })
+		in.Browsers = l.Browsers(ctx, func(page string) bool {
+			return q.B.Page == "" || siteOf(page) == siteOf(q.B.Page)
+		})
 	}
 	out.Result = compare.Compare(in, q.Options)
 	out.Note = noteOf(out.Method, a, b)
-	for _, w := range []string{warning, sums.MissingPages(out.Strata), sums.UnsampledWarning(a.Unsampled(), b.Unsampled()), sums.LengthsWarning(a, b)} {
+	for _, w := range []string{warning, sums.MissingPages(out.Strata), sums.UnsampledWarning(a.Unsampled(),
+		b.Unsampled()), sums.LengthsWarning(a, b)} {
 		if w != "" {
 			out.Warnings = append(out.Warnings, w)
 		}
@@ -167,7 +177,8 @@ func noteOf(m Method, a, b *sums.Side) string {
 	case a.Exact() && b.Exact():
 		return "variances are those that sums keep of the page, of features and of functions"
 	}
-	return "variances of the page and of features are those that sums keep by device and browser; those of functions are kept for all of a release, and divided among devices and browsers by their means"
+	return "variances of the page and of features are those that sums keep by device and browser; those of " +
+		"functions are kept for all of a release, and divided among devices and browsers by their means"
 }
 
 // methodFor chooses how a comparison is made.
@@ -181,7 +192,8 @@ func (l Local) methodFor(ctx context.Context, sides ...selection.Selection) (Met
 }
 
 // side reads one side.
-func (l Local) side(ctx context.Context, sel selection.Selection, times []stretch.Stretch, plain, byPage bool, method Method, n *naming.Naming, stats *Stats) (*sums.Side, error) {
+func (l Local) side(ctx context.Context, sel selection.Selection, times []stretch.Stretch, plain, byPage bool,
+	method Method, n *naming.Naming, stats *Stats) (*sums.Side, error) {
 	sel.GroupBy = nil
 	facet, err := sums.FacetOf(sel)
 	if err != nil {

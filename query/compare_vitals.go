@@ -23,8 +23,8 @@ type VitalChange struct {
 	Status     compare.Status `json:"status"`
 }
 
-// SlowInteractions is the JavaScript in interactions of 200 ms or more, which explains a change of INP. Times are milliseconds in 1,000 page views, whether or not
-// these had such an interaction.
+// SlowInteractions is the JavaScript in interactions of 200 ms or more, which explains a change of
+// INP. Times are milliseconds in 1,000 page views, whether or not these had such an interaction.
 type SlowInteractions struct {
 	Views compare.Pair `json:"views"` // of 1,000, those that had one
 	Time  compare.Pair `json:"ms"`
@@ -78,7 +78,8 @@ func (l Local) compareVitals(ctx context.Context, q CompareQuery, out *Compariso
 	return l.compareSlow(ctx, q, out)
 }
 
-// fewestVitals is how many page views of a side must report a Web Vital before 0 in both is no change.
+// fewestVitals is how many page views of a side must report a Web Vital before 0 in both is no
+// change.
 const fewestVitals = 30
 
 func vitalChange(a, b *vital.Report) VitalChange {

@@ -10,11 +10,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/stretch"
 )
 
-// stretches returns the time of a comparison: all that is selected or, of a concurrent one, the time in which both sides
-// have page views, in order. The warning reports the rest.
+// stretches returns the time of a comparison: all that is selected or, of a concurrent one, the
+// time in which both sides have page views, in order. The warning reports the rest.
 func (l Local) stretches(ctx context.Context, q CompareQuery) (a, b []stretch.Stretch, warning string, err error) {
 	if !q.Concurrent {
-		return []stretch.Stretch{{Since: q.A.Since, Until: q.A.Until}}, []stretch.Stretch{{Since: q.B.Since, Until: q.B.Until}}, "", nil
+		return []stretch.Stretch{{Since: q.A.Since, Until: q.A.Until}}, []stretch.Stretch{{Since: q.B.Since,
+			Until: q.B.Until}}, "", nil
 	}
 	viewsA, allA, err := l.viewsByHour(ctx, q.A)
 	if err != nil {
@@ -35,13 +36,18 @@ func (l Local) stretches(ctx context.Context, q CompareQuery) (a, b []stretch.St
 	}
 	switch {
 	case len(common) == 0:
-		warning = "there is no hour in which both sides have page views: compare without --concurrent (concurrent), or since an earlier time (since)"
+		warning = "there is no hour in which both sides have page views: compare without --concurrent (concurrent), " +
+			"or since an earlier time (since)"
 	case hours == 0:
 		a, b := stretch.Sum(common)
-		warning = fmt.Sprintf("in the hours in which both sides have page views, A has %d and B %d: up to a week is pooled until both have %d, in a ratio that does not change: wait, or compare without --concurrent (concurrent)",
+		warning = fmt.Sprintf(
+			"in the hours in which both sides have page views, A has %d and B %d: up to a week is pooled until both "+
+				"have %d, in a ratio that does not change: wait, or compare without --concurrent (concurrent)",
 			a, b, enough)
 	case comparedA < allA || comparedB < allB:
-		warning = fmt.Sprintf("compared are %d hours, pooled until both sides have at least %d page views; %d of A's %d page views are of other hours, and %d of B's %d",
+		warning = fmt.Sprintf(
+			"compared are %d hours, pooled until both sides have at least %d page views; %d of A's %d page views "+
+				"are of other hours, and %d of B's %d",
 			hours, enough, allA-comparedA, allA, allB-comparedB, allB)
 	}
 	joined := stretch.Join(pools)
@@ -49,7 +55,8 @@ func (l Local) stretches(ctx context.Context, q CompareQuery) (a, b []stretch.St
 }
 
 // viewsByHour returns the page views of each hour, and of all.
-func (l Local) viewsByHour(ctx context.Context, s selection.Selection) (hours map[time.Time]int64, all int64, err error) {
+func (l Local) viewsByHour(ctx context.Context, s selection.Selection) (hours map[time.Time]int64, all int64,
+	err error) {
 	s.GroupBy = nil
 	now := l.Reader.Now()
 	if s.Until.After(now) { // a request over HTTP has the first and the last time as open ends

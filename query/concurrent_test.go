@@ -15,8 +15,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// rollout stores the page views of two releases with the same code, by hour from a time on. A page view has slow(hour)
-// samples and up to three more.
+// rollout stores the page views of two releases with the same code, by hour from a time on. A page
+// view has slow(hour) samples and up to three more.
 func rollout(t *testing.T, begin time.Time, hours [][2]int, slow func(hour int) int) *fixture.Stored {
 	now := begin
 	f := &fixture.Stored{Store: storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})}
@@ -28,9 +28,12 @@ func rollout(t *testing.T, begin time.Time, hours [][2]int, slow func(hour int) 
 			for range n {
 				tr := &trie.Trace{Trie: *trie.New()}
 				id++
-				tr.Context = trie.Context{Page: "/a", ViewID: fmt.Sprintf("view %011d", id), Interval: 10_000, Release: []string{"r1", "r2"}[side], Labels: trie.MakeLabels("device", "desktop")}
+				tr.Context = trie.Context{Page: "/a", ViewID: fmt.Sprintf("view %011d", id), Interval: 10_000,
+					Release: []string{"r1", "r2"}[side], Labels: trie.MakeLabels("device", "desktop")}
 				for k := range slow(hour) + rng.IntN(4) {
-					tr.Samples = append(tr.Samples, trie.Sample{Time: int64(10_000 * k), Node: tr.Insert(trie.Frame{Name: "render", Resource: "https://x.example/app.js", Line: 1, Column: 1})})
+					tr.Samples = append(tr.Samples, trie.Sample{Time: int64(10_000 * k),
+						Node: tr.Insert(trie.Frame{Name: "render", Resource: "https://x.example/app.js", Line: 1,
+							Column: 1})})
 				}
 				traces = append(traces, tr)
 			}
@@ -41,8 +44,8 @@ func rollout(t *testing.T, begin time.Time, hours [][2]int, slow func(hour int) 
 	return f
 }
 
-// In a roll-out in steps, the time of the day is no change: hours are strata. The later release has few page views in the
-// busy, slow hours and many in the calm ones.
+// In a roll-out in steps, the time of the day is no change: hours are strata. The later release has
+// few page views in the busy, slow hours and many in the calm ones.
 func TestCompareConcurrent(t *testing.T) {
 	hours := [][2]int{{300, 0}, {240, 40}, {100, 60}, {60, 100}, {40, 200}, {10, 300}}
 	f := rollout(t, fixture.Noon.Add(-8*time.Hour), hours, func(hour int) int { return 2 * (6 - hour) })
@@ -61,23 +64,29 @@ func TestCompareConcurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		longer := func(w string) bool { return strings.HasPrefix(w, "visits lasted 0.0563 s in B") }
-		if all.Total.Status != compare.Faster || !slices.ContainsFunc(all.Warnings, longer) || slices.ContainsFunc(got.Warnings, longer) {
-			t.Errorf("%s: the calm hours are not faster, or not because of shorter visits: %+v, %q, %q", method, all.Total, all.Warnings, got.Warnings)
+		if all.Total.Status != compare.Faster || !slices.ContainsFunc(all.Warnings, longer) ||
+			slices.ContainsFunc(got.Warnings, longer) {
+			t.Errorf("%s: the calm hours are not faster, or not because of shorter visits: %+v, %q, %q", method,
+				all.Total, all.Warnings, got.Warnings)
 		}
-		if got.Total.Status != compare.WithinNoise || got.Functions[0].Status != compare.WithinNoise || got.Views != (compare.Pair{A: 440, B: 400}) {
+		if got.Total.Status != compare.WithinNoise || got.Functions[0].Status != compare.WithinNoise ||
+			got.Views != (compare.Pair{A: 440, B: 400}) {
 			t.Errorf("%s: %+v of %+v", method, got.Total, got.Views)
 		}
 		if len(got.Strata) != 4 || !strings.HasPrefix(got.Strata[0].Labels["hours"], "from ") {
 			t.Errorf("%s: strata %+v", method, got.Strata)
 		}
 		if !slices.ContainsFunc(got.Warnings, func(w string) bool {
-			return strings.HasPrefix(w, "compared are 4 hours, pooled until both sides have at least 30 page views; ") && strings.HasSuffix(w, "310 of A's 750 page views are of other hours, and 300 of B's 700")
+			return strings.HasPrefix(w,
+				"compared are 4 hours, pooled until both sides have at least 30 page views; ") && strings.HasSuffix(w,
+				"310 of A's 750 page views are of other hours, and 300 of B's 700")
 		}) {
 			t.Errorf("%s: warnings %q", method, got.Warnings)
 		}
 		q.B = of("none")
 		none, err := localOf(f).Compare(t.Context(), q)
-		if err != nil || none.Enough || none.Views != (compare.Pair{}) || !strings.HasPrefix(strings.Join(none.Warnings, "\n"), "too few page views") {
+		if err != nil || none.Enough || none.Views != (compare.Pair{}) || !strings.HasPrefix(strings.Join(none.Warnings,
+			"\n"), "too few page views") {
 			t.Errorf("%s: without shared hours: %v, %+v", method, err, none.Result)
 		}
 	}

@@ -53,7 +53,8 @@ func TestLocalEnds(t *testing.T) {
 		},
 		"report": func(ctx context.Context) (any, error) { return l.Report(ctx, feed) },
 		"series": func(ctx context.Context) (any, error) {
-			return l.Series(ctx, SeriesQuery{Selection: selection.Selection{Page: "/feed", Since: fixture.Noon.Truncate(time.Hour)}, Step: time.Hour})
+			return l.Series(ctx, SeriesQuery{Selection: selection.Selection{Page: "/feed",
+				Since: fixture.Noon.Truncate(time.Hour)}, Step: time.Hour})
 		},
 		"top":     func(ctx context.Context) (any, error) { return l.Top(ctx, TopQuery{Selection: feed}) },
 		"labels":  func(ctx context.Context) (any, error) { return l.Labels(ctx, feed) },
@@ -73,7 +74,8 @@ func TestLocalEnds(t *testing.T) {
 					continue
 				}
 				if err != nil || fixture.AsJSON(t, got) != fixture.AsJSON(t, want) {
-					t.Fatalf("cancelled at look %d: got %s and %v, want %s or that it was cancelled", looks, fixture.AsJSON(t, got), err, fixture.AsJSON(t, want))
+					t.Fatalf("cancelled at look %d: got %s and %v, want %s or that it was cancelled", looks,
+						fixture.AsJSON(t, got), err, fixture.AsJSON(t, want))
 				}
 				if ctx.left.Load() > 0 {
 					break // it was not cancelled at all

@@ -10,7 +10,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Cost is the cost of profiling to visitors: the differences of Web Vitals between page views drawn for profiling and others.
+// Cost is the cost of profiling to visitors: the differences of Web Vitals between page views drawn
+// for profiling and others.
 type Cost struct {
 	cost.Report
 	Stats Stats `json:"stats"`
@@ -44,7 +45,9 @@ func (l Local) Cost(ctx context.Context, sel selection.Selection) (out Cost, err
 			part.Until = sel.Until
 		}
 		stratum := at.Format(time.RFC3339)
-		stats, err := l.eachVital(ctx, part, store.Wanted{Level: rollup.Wide}, func(page string, v *rollup.Vital) { e.Add(page, stratum, v) })
+		stats, err := l.eachVital(ctx, part, store.Wanted{Level: rollup.Wide}, func(page string, v *rollup.Vital) {
+			e.Add(page, stratum, v)
+		})
 		if err != nil {
 			return out, err
 		}

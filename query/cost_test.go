@@ -15,7 +15,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// What a store answers is what its page views say hour by hour, however they were rolled up, of the pages and labels that are asked for.
+// What a store answers is what its page views say hour by hour, however they were rolled up, of the
+// pages and labels that are asked for.
 func TestCost(t *testing.T) {
 	r := rand.New(rand.NewPCG(34, 1))
 	start := fixture.Noon.Truncate(time.Hour)
@@ -39,7 +40,8 @@ func TestCost(t *testing.T) {
 				v.Add(int64(r.IntN(1_000_000)), weight)
 				list = append(list, v)
 				day.Add(page, start.Truncate(24*time.Hour).Format(time.RFC3339), &v)
-				for e, takes := range map[*cost.Experiment]bool{&all: true, &feed: page == "/feed", &mobile: device == "mobile-low"} {
+				for e, takes := range map[*cost.Experiment]bool{&all: true, &feed: page == "/feed",
+					&mobile: device == "mobile-low"} {
 					if takes && hour > 0 {
 						e.Add(page, now.Format(time.RFC3339), &v)
 					}
@@ -69,7 +71,8 @@ func TestCost(t *testing.T) {
 		c.sel.Until = now // the clock of a store goes on by itself
 		got, err := l.Cost(t.Context(), c.sel)
 		want := c.want.Report(now.Sub(since))
-		if err != nil || !reflect.DeepEqual(got.Report, want) || len(got.Vitals) != 2 || got.Fair == nil || got.Control != rollup.ArmNone {
+		if err != nil || !reflect.DeepEqual(got.Report, want) || len(got.Vitals) != 2 || got.Fair == nil ||
+			got.Control != rollup.ArmNone {
 			t.Errorf("%s: got %+v, %v\nwant %+v", name, got, err, want)
 		}
 	}
@@ -81,7 +84,8 @@ func TestCost(t *testing.T) {
 	if want := day.Report(now.Sub(since)); err != nil || !reflect.DeepEqual(got.Report, want) || got.Stats.Days == 0 {
 		t.Errorf("by day: got %+v, %v\nwant %+v", got, err, want)
 	}
-	for name, sel := range map[string]selection.Selection{"no time": {}, "a feature": {Since: since, Feature: "search"}, "nothing": {Since: now.Add(time.Hour)}} {
+	for name, sel := range map[string]selection.Selection{"no time": {}, "a feature": {Since: since, Feature: "search"},
+		"nothing": {Since: now.Add(time.Hour)}} {
 		if _, err := l.Cost(t.Context(), sel); err == nil || !errors.As(err, new(*selection.RefusedError)) {
 			t.Errorf("%s: got %v", name, err)
 		}

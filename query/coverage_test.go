@@ -14,8 +14,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Page views that reported Web Vitals and that they are profiled are lost if nothing has arrived, and the
-// counts that tell it are in no response. Profiles that arrive in an hour before their reports are not lost.
+// Page views that reported Web Vitals and that they are profiled are lost if nothing has arrived,
+// and the counts that tell it are in no response. Profiles that arrive in an hour before their
+// reports are not lost.
 func TestLost(t *testing.T) {
 	now := fixture.Noon
 	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})
@@ -29,13 +30,15 @@ func TestLost(t *testing.T) {
 	now = now.Add(time.Hour)
 	s.RollUp(t.Context())
 	local := query.Local{Reader: s}
-	q := query.SeriesQuery{Selection: selection.Selection{GroupBy: []string{selection.KeyPage}, Since: fixture.Noon.Add(-time.Hour)}, Coverage: true}
+	q := query.SeriesQuery{Selection: selection.Selection{GroupBy: []string{selection.KeyPage},
+		Since: fixture.Noon.Add(-time.Hour)}, Coverage: true}
 	series, err := local.Series(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	list := query.ListOf(selection.KeyPage, series, 0, true)
-	if want := map[string]int64{"unsampled": 900, query.OutcomeLost: 5}; len(list.Values) != 1 || !maps.Equal(list.All.Missing, want) {
+	if want := map[string]int64{"unsampled": 900, query.OutcomeLost: 5}; len(list.Values) != 1 ||
+		!maps.Equal(list.All.Missing, want) {
 		t.Errorf("%d pages without %v, want %v", len(list.Values), list.All.Missing, want)
 	}
 	q.Step = time.Hour

@@ -20,8 +20,8 @@ type PageDay struct {
 	Vitals []vital.Report
 }
 
-// PageDays returns the days of a page in [since, until), by time: whole ones that are over and have page views alone. Functions have one
-// name on all of them.
+// PageDays returns the days of a page in [since, until), by time: whole ones that are over and have
+// page views alone. Functions have one name on all of them.
 func (l Local) PageDays(ctx context.Context, page string, since, until time.Time) ([]PageDay, error) {
 	if now := l.Reader.Now(); now.Before(until) {
 		until = now
@@ -30,9 +30,10 @@ func (l Local) PageDays(ctx context.Context, page string, since, until time.Time
 	return all[0], err
 }
 
-// PageHours returns the hours of each of some releases of a page in [since, until), by time: those with page views, the current
-// one included. There are none of days that are kept as a whole.
-func (l Local) PageHours(ctx context.Context, page string, releases []string, since, until time.Time) ([][]PageDay, error) {
+// PageHours returns the hours of each of some releases of a page in [since, until), by time: those
+// with page views, the current one included. There are none of days that are kept as a whole.
+func (l Local) PageHours(ctx context.Context, page string, releases []string, since,
+	until time.Time) ([][]PageDay, error) {
 	if now := l.Reader.Now(); now.Before(until) {
 		until = now.Add(time.Hour)
 	}
@@ -44,7 +45,8 @@ func (l Local) PageHours(ctx context.Context, page string, releases []string, si
 }
 
 // pageSteps returns the steps of each of some releases of a page.
-func (l Local) pageSteps(ctx context.Context, page string, releases []string, since, until time.Time, step time.Duration) ([][]PageDay, error) {
+func (l Local) pageSteps(ctx context.Context, page string, releases []string, since, until time.Time,
+	step time.Duration) ([][]PageDay, error) {
 	n := l.naming(selection.Selection{Page: page})
 	type dayOf struct {
 		*sums.DaySums
@@ -58,18 +60,19 @@ func (l Local) pageSteps(ctx context.Context, page string, releases []string, si
 			all[i] = append(all[i], dayOf{DaySums: sums.NewDay(at, release)})
 		}
 		sel := selection.Selection{Page: page, Since: at, Until: at.Add(step)}
-		_, err := l.eachRecord(ctx, sel, store.Wanted{Level: rollup.Narrow, Details: true, Vitals: true}, func(x store.Rolled) error {
-			for i, release := range releases {
-				d := &all[i][len(all[i])-1]
-				d.Add(x, n.ByRelease())
-				for k := range x.Record.Vitals {
-					if v := &x.Record.Vitals[k]; release == "" || release == v.Labels.Value(rollup.KeyRelease) {
-						d.vitals.Add(v)
+		_, err := l.eachRecord(ctx, sel, store.Wanted{Level: rollup.Narrow, Details: true, Vitals: true},
+			func(x store.Rolled) error {
+				for i, release := range releases {
+					d := &all[i][len(all[i])-1]
+					d.Add(x, n.ByRelease())
+					for k := range x.Record.Vitals {
+						if v := &x.Record.Vitals[k]; release == "" || release == v.Labels.Value(rollup.KeyRelease) {
+							d.vitals.Add(v)
+						}
 					}
 				}
-			}
-			return nil
-		})
+				return nil
+			})
 		if err != nil {
 			return out, err
 		}
@@ -111,8 +114,8 @@ type ReleaseViews struct {
 	Views         int64
 }
 
-// ReleaseViews returns the profiled page views of all pages in an hour, by release; of an hour that is kept with its day alone it knows
-// nothing.
+// ReleaseViews returns the profiled page views of all pages in an hour, by release; of an hour that
+// is kept with its day alone it knows nothing.
 func (l Local) ReleaseViews(ctx context.Context, hour time.Time) ([]ReleaseViews, error) {
 	hour = hour.Truncate(time.Hour)
 	sel := selection.Selection{Since: hour, Until: hour.Add(time.Hour)}

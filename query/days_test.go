@@ -42,7 +42,8 @@ func TestPageDays(t *testing.T) {
 			t.Errorf("%s: %g ± %g ms, want %+v", what, mean, half, want.Mean)
 		}
 	}
-	if !d.Day.Day.Equal(fixture.Noon.Truncate(day)) || d.Views != float64(p.Views) || len(d.Functions) != len(p.Functions) {
+	if !d.Day.Day.Equal(fixture.Noon.Truncate(day)) || d.Views != float64(p.Views) ||
+		len(d.Functions) != len(p.Functions) {
 		t.Errorf("%s: %g views, %d functions", d.Day.Day, d.Views, len(d.Functions))
 	}
 	near("page", d.Time, p.Time)
@@ -67,7 +68,8 @@ func TestPageDays(t *testing.T) {
 		}
 		near(f.Name, x.Self[0], f.Self)
 		if x.Self[0].Sum > 0 && x.Self[0].Product < x.Self[0].Squares*(1-1e-9) {
-			t.Errorf("%s: the product with all time is %g, less than the square %g", f.Name, x.Self[0].Product, x.Self[0].Squares)
+			t.Errorf("%s: the product with all time is %g, less than the square %g", f.Name, x.Self[0].Product,
+				x.Self[0].Squares)
 		}
 	}
 }
@@ -76,7 +78,8 @@ func TestPageDays(t *testing.T) {
 func TestReleaseViews(t *testing.T) {
 	l, _ := rolledField(t, 300)
 	sums := map[string]int64{}
-	for hour := fixture.Noon.Add(-2 * time.Hour); hour.Before(fixture.Noon.Add(4 * time.Hour)); hour = hour.Add(time.Hour) {
+	for hour := fixture.Noon.Add(-2 * time.Hour); hour.Before(fixture.Noon.Add(4 * time.Hour)); hour =
+		hour.Add(time.Hour) {
 		list, err := l.ReleaseViews(t.Context(), hour)
 		if err != nil {
 			t.Fatal(err)
@@ -106,7 +109,8 @@ func TestReleaseViews(t *testing.T) {
 func TestPageHours(t *testing.T) {
 	l, _ := rolledField(t, 300)
 	releases := []string{"r1", "r2", ""}
-	lines, err := l.PageHours(t.Context(), "/feed", releases, fixture.Noon.Add(-12*time.Hour), fixture.Noon.Add(72*time.Hour))
+	lines, err := l.PageHours(t.Context(), "/feed", releases, fixture.Noon.Add(-12*time.Hour),
+		fixture.Noon.Add(72*time.Hour))
 	if err != nil || len(lines) != len(releases) {
 		t.Fatalf("%d lines, %v", len(lines), err)
 	}

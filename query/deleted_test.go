@@ -42,16 +42,19 @@ func (v *visit) trace(gone func(page string) bool) (*trie.Trace, store.Record) {
 		}
 		return page
 	}
-	t := &trie.Trace{Trie: *trie.New(), Context: trie.Context{Page: name(v.pages[0]), ViewID: string(v.view[:]), Chunk: v.chunk, Interval: 10_000,
+	t := &trie.Trace{Trie: *trie.New(), Context: trie.Context{Page: name(v.pages[0]), ViewID: string(v.view[:]),
+		Chunk: v.chunk, Interval: 10_000,
 		Release: v.release, Labels: trie.MakeLabels("device", v.device)}}
 	var there []string
 	for i, page := range v.pages {
 		start := int64(50_000 * i)
 		if i > 0 {
-			t.Context.Spans = append(t.Context.Spans, trie.Span{Kind: trie.SpanPage, Name: name(page), Start: start, Length: 50_000})
+			t.Context.Spans = append(t.Context.Spans, trie.Span{Kind: trie.SpanPage, Name: name(page), Start: start,
+				Length: 50_000})
 		}
 		if f := v.features[i]; f != "" && !gone(page) {
-			t.Context.Spans = append(t.Context.Spans, trie.Span{Kind: trie.SpanFeature, Name: f, Start: start + 5_000, Length: 30_000})
+			t.Context.Spans = append(t.Context.Spans, trie.Span{Kind: trie.SpanFeature, Name: f, Start: start + 5_000,
+				Length: 30_000})
 		}
 		for k := range int64(5) {
 			s := trie.Sample{Time: start + 10_000*k}
@@ -87,8 +90,9 @@ type report struct {
 func aFewDays(rnd *rand.Rand, from time.Time) (visits []visit, reports []report) {
 	pages := []string{"/feed", "/item", "/cart", "shop:/", "shop:/cart"}
 	for i := range 90 {
-		v := visit{at: from.Add(time.Duration(rnd.Int64N(int64(38 * time.Hour)))).Truncate(time.Second), release: fmt.Sprint("r", rnd.IntN(3)),
-			device: []string{"phone", "desktop"}[rnd.IntN(2)]}
+		v := visit{at: from.Add(time.Duration(rnd.Int64N(int64(38 * time.Hour)))).Truncate(time.Second),
+			release: fmt.Sprint("r", rnd.IntN(3)),
+			device:  []string{"phone", "desktop"}[rnd.IntN(2)]}
 		copy(v.view[:], fmt.Sprintf("view %010d", i))
 		for range 1 + rnd.IntN(3) {
 			of := pages[:3]
@@ -97,7 +101,8 @@ func aFewDays(rnd *rand.Rand, from time.Time) (visits []visit, reports []report)
 			}
 			v.pages = append(v.pages, of[rnd.IntN(len(of))])
 			v.features = append(v.features, []string{"", "search", "edit"}[rnd.IntN(3)])
-			v.stacks = append(v.stacks, []string{"main", fmt.Sprint("render", rnd.IntN(4)), fmt.Sprint("row", rnd.IntN(9))}[:1+rnd.IntN(3)])
+			v.stacks = append(v.stacks, []string{"main", fmt.Sprint("render", rnd.IntN(4)),
+				fmt.Sprint("row", rnd.IntN(9))}[:1+rnd.IntN(3)])
 		}
 		visits = append(visits, v)
 		for c := 1; c < 1+rnd.IntN(3); c++ { // further chunks of the view, some of them in another hour
@@ -109,8 +114,10 @@ func aFewDays(rnd *rand.Rand, from time.Time) (visits []visit, reports []report)
 		}
 	}
 	for range 25 {
-		reports = append(reports, report{from.Add(time.Duration(rnd.Int64N(int64(38 * time.Hour)))).Truncate(time.Second), pages[rnd.IntN(len(pages))],
-			fmt.Sprint("r", rnd.IntN(3)), int64(200+rnd.IntN(5000)) * 1000})
+		reports = append(reports,
+			report{from.Add(time.Duration(rnd.Int64N(int64(38 * time.Hour)))).Truncate(time.Second),
+				pages[rnd.IntN(len(pages))],
+				fmt.Sprint("r", rnd.IntN(3)), int64(200+rnd.IntN(5000)) * 1000})
 	}
 	return visits, reports
 }
@@ -127,7 +134,8 @@ func newWorld(t *testing.T, from time.Time, retention time.Duration) world {
 }
 
 // fill stores what is left of visits and reports, hour by hour. What is all gone is never stored.
-func (w world) fill(t *testing.T, from time.Time, visits []visit, reports []report, gone func(v *visit, page string) bool, noReport, noVital func(report) bool) {
+func (w world) fill(t *testing.T, from time.Time, visits []visit, reports []report, gone func(v *visit,
+	page string) bool, noReport, noVital func(report) bool) {
 	t.Helper()
 	for hour := from; hour.Before(from.Add(41 * time.Hour)); hour = hour.Add(time.Hour) {
 		for _, v := range visits {
@@ -169,14 +177,19 @@ func (w world) fill(t *testing.T, from time.Time, visits []visit, reports []repo
 // answers asks everything, and returns the responses without what they say of how they were made.
 func (w world) answers(t *testing.T, selections []string) map[string]string {
 	t.Helper()
-	h := api.Handler(query.Local{Reader: w.Store}, api.Options{Now: func() time.Time { return time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC) }})
+	h := api.Handler(query.Local{Reader: w.Store}, api.Options{Now: func() time.Time {
+		return time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC)
+	}})
 	notes := regexp.MustCompile(`,"(stats|stats_a|stats_b)":{.*?}`)
 	out := map[string]string{}
 	for _, s := range selections {
 		for _, q := range []string{
-			"labels?key=release", "labels?key=page", "labels?", "pages?", "features?", "releases?", "coverage?", "series?step=1h", "series?step=15m",
-			"series?step=1d&group_by=release", "series?step=all&histogram=1", "top?", "top?sort=reach&label=device%3Dphone", "vitals?",
-			"vitals?group_by=release", "views?", "views?quantiles=0.5&group_by=feature", "compare?release=r0&compare_release=r1&min_views=2",
+			"labels?key=release", "labels?key=page", "labels?", "pages?", "features?", "releases?", "coverage?",
+			"series?step=1h", "series?step=15m",
+			"series?step=1d&group_by=release", "series?step=all&histogram=1", "top?",
+			"top?sort=reach&label=device%3Dphone", "vitals?",
+			"vitals?group_by=release", "views?", "views?quantiles=0.5&group_by=feature",
+			"compare?release=r0&compare_release=r1&min_views=2",
 			"profile?format=pprof", "profile?format=folded&group_by=page,release,device,feature",
 		} {
 			path, params, _ := strings.Cut(q, "?")
@@ -213,8 +226,8 @@ func (w world) delete(t *testing.T, s deletion.Selection, dryRun bool) *deletion
 	return nil
 }
 
-// TestDeleted deletes at random: the responses about a store are then those about one that never had what was deleted, and a dry run says
-// before how much that is.
+// TestDeleted deletes at random: the responses about a store are then those about one that never
+// had what was deleted, and a dry run says before how much that is.
 func TestDeleted(t *testing.T) {
 	from := time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
 	t.Parallel()
@@ -256,14 +269,16 @@ func TestDeleted(t *testing.T) {
 		}
 		ofVisit := func(v *visit) bool {
 			return inTime(v.at) && (len(s.Views) == 0 || s.Views[0] == hex.EncodeToString(v.view[:])) &&
-				(s.Labels["release"] == "" || s.Labels["release"] == v.release) && (s.Labels["device"] == "" || s.Labels["device"] == v.device)
+				(s.Labels["release"] == "" || s.Labels["release"] == v.release) && (s.Labels["device"] == "" ||
+				s.Labels["device"] == v.device)
 		}
 		gone := func(v *visit, page string) bool { return ofVisit(v) && ofPage(page) }
 		noReport := func(r report) bool {
 			return inTime(r.at) && ofPage(r.page) && len(s.Views) == 0 && len(s.Labels) == 0
 		}
 		noVital := func(r report) bool { // which have labels
-			return noReport(r) || inTime(r.at) && ofPage(r.page) && len(s.Labels) > 0 && s.Labels["device"] == "" && r.release == s.Labels["release"]
+			return noReport(r) || inTime(r.at) && ofPage(r.page) && len(s.Labels) > 0 && s.Labels["device"] == "" &&
+				r.release == s.Labels["release"]
 		}
 		t.Run(fmt.Sprintf("%d %s", seed, (&deletion.Request{Selection: s}).Name()), func(t *testing.T) {
 			t.Parallel()
@@ -271,7 +286,8 @@ func TestDeleted(t *testing.T) {
 			none := func(*visit, string) bool { return false }
 			all := func(report) bool { return false }
 			w.fill(t, from, visits, reports, none, all, all)
-			selections := []string{"since=2026-11-01&until=2026-11-22", "since=2026-11-21&until=2026-11-22", "page=/feed&since=2026-11-01&until=2026-11-22", "page=shop:/&since=2026-11-01&until=2026-11-22",
+			selections := []string{"since=2026-11-01&until=2026-11-22", "since=2026-11-21&until=2026-11-22",
+				"page=/feed&since=2026-11-01&until=2026-11-22", "page=shop:/&since=2026-11-01&until=2026-11-22",
 				"since=2026-11-20T07:30:00Z&until=2026-11-21T11:20:00Z"}
 			before := w.answers(t, selections)
 			traces := uint64(0)
@@ -322,7 +338,8 @@ func same(t *testing.T, when string, got, want map[string]string) {
 				for n < min(len(text), len(got[target])) && text[n] == got[target][n] {
 					n++
 				}
-				t.Errorf("%s, %s: from byte %d on\ngot  %.200s\nwant %.200s", when, target, n, got[target][max(0, n-100):], text[max(0, n-100):])
+				t.Errorf("%s, %s: from byte %d on\ngot  %.200s\nwant %.200s", when, target, n,
+					got[target][max(0, n-100):], text[max(0, n-100):])
 			}
 		}
 	}

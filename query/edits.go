@@ -23,8 +23,8 @@ import (
 // EditsQuery asks which functions were edited from release A to release B.
 type EditsQuery struct {
 	A, B string
-	// Page limits the response to scripts that its profiles have seen, and adds third-party scripts;
-	// "" is all that was uploaded.
+	// Page limits the response to scripts that its profiles have seen, and adds third-party
+	// scripts; "" is all that was uploaded.
 	Page         string
 	Since, Until time.Time // of the profiles
 	Lag          time.Duration
@@ -42,7 +42,8 @@ type Edits struct {
 	Packages  []edits.PackageChange `json:"packages"`                 // whose version changed, by name
 	// Scripts are third-party scripts that only one release has. It is null without a page.
 	Scripts []compare.ScriptChange `json:"scripts"`
-	// Unknown is how many functions of the new release have no known text, so that they may be edited.
+	// Unknown is how many functions of the new release have no known text, so that they may be
+	// edited.
 	Unknown int `json:"unknown_functions,omitempty"`
 	// Missing lists missing symbols. If a release has none, there are no functions.
 	Missing []naming.Missing `json:"missing,omitempty"`
@@ -61,8 +62,8 @@ type EditedFunction struct {
 	Link    string         `json:"source_url,omitempty"`
 }
 
-// All returns what became of all functions, also unchanged ones; nil if that is not known here, as in
-// the response of a daemon elsewhere.
+// All returns what became of all functions, also unchanged ones; nil if that is not known here, as
+// in the response of a daemon elsewhere.
 func (e *Edits) All() []edits.Edit {
 	if e.result == nil {
 		return nil
@@ -72,7 +73,8 @@ func (e *Edits) All() []edits.Edit {
 
 // Edits implements [Source].
 func (l Local) Edits(ctx context.Context, q EditsQuery) (Edits, error) {
-	out := Edits{Release: q.B, CompareRelease: q.A, Functions: []EditedFunction{}, Packages: []edits.PackageChange{}, Counts: map[edits.Kind]int{}}
+	out := Edits{Release: q.B, CompareRelease: q.A, Functions: []EditedFunction{}, Packages: []edits.PackageChange{},
+		Counts: map[edits.Kind]int{}}
 	switch {
 	case q.A == "" || q.B == "":
 		return out, selection.Refuse("edits: two releases are needed")
@@ -162,8 +164,10 @@ func (l Local) listEdits(out *Edits, q EditsQuery, takes func(f *edits.Function,
 		if e.After == nil {
 			release = q.A
 		}
-		of := rules.Of(f.Frame(), owner.Origin{Source: f.Source.Name, Version: f.Source.Version, Ignored: f.Source.Ignored})
-		x := EditedFunction{Change: e.Kind, Place: editPlace(f), Owner: of.String(), Link: l.Symbols.Link(l.links(), release, f.Source.Name, f.SourceLine)}
+		of := rules.Of(f.Frame(), owner.Origin{Source: f.Source.Name, Version: f.Source.Version,
+			Ignored: f.Source.Ignored})
+		x := EditedFunction{Change: e.Kind, Place: editPlace(f), Owner: of.String(), Link: l.Symbols.Link(l.links(),
+			release, f.Source.Name, f.SourceLine)}
 		if of.Kind == owner.Package || of.Kind == owner.Framework {
 			x.Package = of.Name
 		}
@@ -193,8 +197,8 @@ func (x builtEdits) size() int { return 300 * len(x.all) }
 // keptEdits is how long what became of functions is kept. It does not change until symbols do.
 const keptEdits = time.Hour
 
-// builds returns what became of the functions of A's release in that of B, or nil if a side has page
-// views of several releases, both have the same one, or one release has no symbols.
+// builds returns what became of the functions of A's release in that of B, or nil if a side has
+// page views of several releases, both have the same one, or one release has no symbols.
 func (l Local) builds(ctx context.Context, both selection.Selection, a, b *sums.Side) ([]edits.Edit, error) {
 	before, oneA := a.Release()
 	after, oneB := b.Release()

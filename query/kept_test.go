@@ -20,12 +20,14 @@ type reads struct {
 	calls int
 }
 
-func (r *reads) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
+func (r *reads) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error,
+	rolled func(store.Rolled) error) (store.ScanStats, error) {
 	r.calls++
 	return r.Store.Select(ctx, q, want, trace, rolled)
 }
 
-// The second query for a comparison of past hours reads nothing, and different queries have different responses.
+// The second query for a comparison of past hours reads nothing, and different queries have
+// different responses.
 func TestComparisonsAreKept(t *testing.T) {
 	now := fixture.Noon
 	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})

@@ -77,14 +77,17 @@ const maxLabelValues = 1000
 // refuseLabels returns the error of a query about labels that sums do not keep.
 func refuseLabels(what string) error {
 	return selection.Refuse("%s are stored by page, feature, %s, and not by this label", what,
-		strings.Join([]string{rollup.KeyRelease, rollup.KeyEnvironment, rollup.KeyPhase, rollup.KeyVisibility, rollup.KeyDevice, rollup.KeyBrowser, rollup.KeyConnection}, ", "))
+		strings.Join([]string{rollup.KeyRelease, rollup.KeyEnvironment, rollup.KeyPhase, rollup.KeyVisibility,
+			rollup.KeyDevice, rollup.KeyBrowser, rollup.KeyConnection}, ", "))
 }
 
 // Labels implements [Source].
 func (l Local) Labels(ctx context.Context, sel selection.Selection) (Labels, error) {
 	sel.GroupBy = nil
 	sel, key := recently(sel)
-	got, kept, err := cached(ctx, l, "labels "+key, sel.Lag, func(ctx context.Context) (Labels, error) { return l.labels(ctx, sel) })
+	got, kept, err := cached(ctx, l, "labels "+key, sel.Lag, func(ctx context.Context) (Labels, error) {
+		return l.labels(ctx, sel)
+	})
 	got.Stats.Age = got.Stats.Age.After(kept)
 	return got, err
 }

@@ -4,12 +4,13 @@ import "github.com/fieldtrie/fieldtrie/trie/rollup"
 
 // List are the values of a label, those with the most time first.
 type List struct {
-	Key     string     `json:"key"`
-	Values  []ListItem `json:"values"`
-	More    int        `json:"more,omitempty"` // values that are not listed
-	All     *ListSum   `json:"all,omitempty"`  // of all values, those that are not listed included, if it is about coverage
-	Spreads string     `json:"no_spread,omitempty"`
-	Stats   Stats      `json:"stats"`
+	Key    string     `json:"key"`
+	Values []ListItem `json:"values"`
+	More   int        `json:"more,omitempty"` // values that are not listed
+	// of all values, those that are not listed included, if it is about coverage
+	All     *ListSum `json:"all,omitempty"`
+	Spreads string   `json:"no_spread,omitempty"`
+	Stats   Stats    `json:"stats"`
 }
 
 // ListItem is one of them. Time that has no value, as that without a release, has "".
@@ -21,7 +22,8 @@ type ListItem struct {
 // ListSum is what values add up to.
 type ListSum struct {
 	Views int64 `json:"views"` // that were profiled
-	// Population is how many page views these stand for, and those that have no profile for some reason.
+	// Population is how many page views these stand for, and those that have no profile for some
+	// reason.
 	Population float64          `json:"population"`
 	Missing    map[string]int64 `json:"missing"` // page views without a profile, by the reason
 	Self       int64            `json:"self_us"`
@@ -29,8 +31,8 @@ type ListSum struct {
 	Samples    int64            `json:"samples"`
 }
 
-// ListOf returns the groups of a series of one step, grouped by key alone, as a list of at most limit
-// values, or all if limit is 0. With coverage it includes the total.
+// ListOf returns the groups of a series of one step, grouped by key alone, as a list of at most
+// limit values, or all if limit is 0. With coverage it includes the total.
 func ListOf(key string, s Series, limit int, coverage bool) List {
 	out := List{Key: key, Values: []ListItem{}, Spreads: s.Spreads, Stats: s.Stats}
 	for i, g := range s.Groups {
@@ -51,7 +53,8 @@ func allOf(s Series) *ListSum {
 	out := &ListSum{Missing: map[string]int64{}}
 	for i := range s.Groups {
 		p := &s.Groups[i].Points[0]
-		out.Views, out.Self, out.Own, out.Samples = out.Views+p.Views, out.Self+p.Self, out.Own+p.Own, out.Samples+p.Samples
+		out.Views, out.Self, out.Own, out.Samples = out.Views+p.Views, out.Self+p.Self, out.Own+p.Own,
+			out.Samples+p.Samples
 		for reason, views := range p.Coverage {
 			out.Missing[reason] += views
 		}
@@ -60,8 +63,8 @@ func allOf(s Series) *ListSum {
 	return out
 }
 
-// All returns how many page views there were: those that a point stands for, or, if that is more, those
-// that were profiled or have a reason why they were not.
+// All returns how many page views there were: those that a point stands for, or, if that is more,
+// those that were profiled or have a reason why they were not.
 func (p *Point) All() float64 {
 	known := p.Views
 	for _, views := range p.Coverage {
@@ -70,13 +73,13 @@ func (p *Point) All() float64 {
 	return max(float64(known), p.StandsFor())
 }
 
-// OutcomeLost is the outcome of page views that reported Web Vitals, and that they send a profile, of
-// which nothing has arrived. Reports have no id, so this is the difference of two counts: page views
-// that sent a profile and no report hide as many of them.
+// OutcomeLost is the outcome of page views that reported Web Vitals, and that they send a profile,
+// of which nothing has arrived. Reports have no id, so this is the difference of two counts: page
+// views that sent a profile and no report hide as many of them.
 const OutcomeLost = "lost"
 
-// coverageOf returns page views without a profile by the reason. Lost ones are counted for the whole
-// time range only, as a profile and its report may arrive in different hours.
+// coverageOf returns page views without a profile by the reason. Lost ones are counted for the
+// whole time range only, as a profile and its report may arrive in different hours.
 func coverageOf(outcomes map[string]int64, whole bool) map[string]int64 {
 	out := make(map[string]int64, len(outcomes))
 	for reason, views := range outcomes {

@@ -79,7 +79,8 @@ func TestCounts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p := got.Profile; p.Traces != c.traces || p.Views != c.views || got.Stats.Traces+got.Stats.RolledUp != c.read || got.Stats.Partitions+got.Stats.Hours != c.partitions {
+			if p := got.Profile; p.Traces != c.traces || p.Views != c.views ||
+				got.Stats.Traces+got.Stats.RolledUp != c.read || got.Stats.Partitions+got.Stats.Hours != c.partitions {
 				t.Errorf("%+v: %d traces, %d views, %+v; want %+v", c.sel, p.Traces, p.Views, got.Stats, c)
 			}
 		}
@@ -116,7 +117,8 @@ func TestGroups(t *testing.T) {
 	}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := groups(selection.Selection{Page: "/suites/charts/dist/chartjs.html"}); !slices.Equal(got, []string{"page=/suites/charts/dist/chartjs.html"}) {
+	if got := groups(selection.Selection{Page: "/suites/charts/dist/chartjs.html"}); !slices.Equal(got,
+		[]string{"page=/suites/charts/dist/chartjs.html"}) {
 		t.Errorf("without a release: got %q", got)
 	}
 }
@@ -132,7 +134,10 @@ func TestProgress(t *testing.T) {
 	}
 	f.Append(t, 0, many)
 	var seen []uint64
-	if _, err := localOf(f).Profile(t.Context(), selection.Selection{Page: "/many", Where: fixture.Having(trie.MakeLabels("team", ""))}, func(n uint64) { seen = append(seen, n) }); err != nil {
+	if _, err := localOf(f).Profile(t.Context(), selection.Selection{Page: "/many",
+		Where: fixture.Having(trie.MakeLabels("team", ""))}, func(n uint64) {
+		seen = append(seen, n)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(seen, []uint64{progressEvery, 2 * progressEvery}) {
@@ -144,7 +149,8 @@ func TestLocalErrors(t *testing.T) {
 	f := fixture.New(t)
 	since, until := fixture.Noon, fixture.Noon.Add(-time.Hour)
 	const want = "since (2026-11-21T12:30:00Z) must be before until (2026-11-21T11:30:00Z)"
-	if _, err := localOf(f).Profile(t.Context(), selection.Selection{Since: since, Until: until}, nil); err == nil || err.Error() != want {
+	if _, err := localOf(f).Profile(t.Context(), selection.Selection{Since: since, Until: until}, nil); err == nil ||
+		err.Error() != want {
 		t.Errorf("profile: %v", err)
 	}
 	if _, err := localOf(f).Catalog(t.Context(), since, until, 0); err == nil || err.Error() != want {
@@ -160,8 +166,8 @@ func TestLocalErrors(t *testing.T) {
 	}
 }
 
-// TestUndecodable stores what is no trace: it is left out, and reported where traces are read one by one. The
-// rest is merged all the same.
+// TestUndecodable stores what is no trace: it is left out, and reported where traces are read one
+// by one. The rest is merged all the same.
 func TestUndecodable(t *testing.T) {
 	f := fixture.New(t)
 	profile, err := encode.EncodeProfile(trie.NewProfile())
@@ -170,7 +176,8 @@ func TestUndecodable(t *testing.T) {
 	}
 	for i, payload := range [][]byte{[]byte("hello"), profile} {
 		id := store.ID{View: [16]byte{0xff, byte(i)}}
-		if _, err := f.Store.Append(t.Context(), []store.Record{{ID: id, Pages: []string{"/a"}, Payload: payload}}); err != nil {
+		if _, err := f.Store.Append(t.Context(), []store.Record{{ID: id, Pages: []string{"/a"},
+			Payload: payload}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -187,7 +194,8 @@ func TestUndecodable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := fixture.Naive(f.Within(c.sel), c.sel); !maps.Equal(fixture.SumsOf(got.Profile), want) || got.Profile.Traces != c.traces {
+		if want := fixture.Naive(f.Within(c.sel), c.sel); !maps.Equal(fixture.SumsOf(got.Profile), want) ||
+			got.Profile.Traces != c.traces {
 			t.Errorf("%+v: got %d traces", c.sel, got.Profile.Traces)
 		}
 		if !slices.Equal(got.Stats.Warnings, c.warnings) {
@@ -206,14 +214,16 @@ func TestWarnings(t *testing.T) {
 		Gaps:       []store.Gap{{Partition: "P2", Page: "/a", Expected: 7, Found: 3}, {Partition: "P3", Expected: 1}},
 	}
 	want := []string{
-		"2 stored traces are damaged and left out", "3 acknowledged traces were lost in a crash", "partition P1 cannot be read: bad table",
+		"2 stored traces are damaged and left out", "3 acknowledged traces were lost in a crash",
+		"partition P1 cannot be read: bad table",
 		`partition P2: 4 traces of page "/a" are missing`, "partition P3: 1 traces are missing",
 	}
 	if w := warnings(s); !slices.Equal(w, want) {
 		t.Errorf("got %q, want %q", w, want)
 	}
 	s.Gaps = make([]store.Gap, 1000)
-	if w := warnings(s); len(w) != maxWarnings+1 || w[maxWarnings] != "and 953 more partitions that are not complete" || w[0] != want[0] {
+	if w := warnings(s); len(w) != maxWarnings+1 || w[maxWarnings] != "and 953 more partitions that are not complete" ||
+		w[0] != want[0] {
 		t.Errorf("%d warnings, the last %q", len(w), w[len(w)-1])
 	}
 }
@@ -227,7 +237,8 @@ func TestCatalog(t *testing.T) {
 	var got []string
 	for _, e := range c.Entries {
 		if e.Page == "/a" {
-			got = append(got, fmt.Sprintf("%s %s %d %s %s", e.Kind, e.Name, e.Traces, e.First.Format("15:04"), e.Last.Format("15:04")))
+			got = append(got, fmt.Sprintf("%s %s %d %s %s", e.Kind, e.Name, e.Traces, e.First.Format("15:04"),
+				e.Last.Format("15:04")))
 		}
 	}
 	if want := []string{
@@ -237,7 +248,8 @@ func TestCatalog(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	pages := c.Pages()
-	if len(pages) != 22 || pages[0].Page != "/a" || pages[1].Page != "/b" || pages[0].Traces != 48 || len(c.Warnings) > 0 {
+	if len(pages) != 22 || pages[0].Page != "/a" || pages[1].Page != "/b" || pages[0].Traces != 48 ||
+		len(c.Warnings) > 0 {
 		t.Errorf("%d pages, the first two %+v; %q", len(pages), pages[:2], c.Warnings)
 	}
 	for i, p := range pages[1:] {
@@ -245,10 +257,12 @@ func TestCatalog(t *testing.T) {
 			t.Errorf("%+v comes after %+v", p, pages[i])
 		}
 	}
-	if c, err = localOf(f).Catalog(t.Context(), fixture.Noon.Add(fixture.Later/2), time.Time{}, 0); err != nil || len(c.Pages()) != 2 || c.Pages()[0].Traces != 24 {
+	if c, err = localOf(f).Catalog(t.Context(), fixture.Noon.Add(fixture.Later/2), time.Time{}, 0); err != nil ||
+		len(c.Pages()) != 2 || c.Pages()[0].Traces != 24 {
 		t.Errorf("second hour: %+v, %v", c.Pages(), err)
 	}
-	if c, err = localOf(f).Catalog(t.Context(), fixture.Noon.Add(2*fixture.Later), time.Time{}, 0); err != nil || c.Entries == nil || len(c.Entries) != 0 {
+	if c, err = localOf(f).Catalog(t.Context(), fixture.Noon.Add(2*fixture.Later), time.Time{}, 0); err != nil ||
+		c.Entries == nil || len(c.Entries) != 0 {
 		t.Errorf("nothing: %+v, %v", c, err)
 	}
 }

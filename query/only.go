@@ -32,8 +32,9 @@ func siteOf(page string) string {
 	return of
 }
 
-// OfPage returns a source that names functions by symbols of the page's site and by shared symbols, because two sites may
-// have scripts and releases with the same name. For all pages, "", the symbols of all sites are used.
+// OfPage returns a source that names functions by symbols of the page's site and by shared symbols,
+// because two sites may have scripts and releases with the same name. For all pages, "", the
+// symbols of all sites are used.
 func (l Local) OfPage(page string) Local {
 	if page != "" {
 		l.Symbols = l.Symbols.OfSites(siteOf(page))
@@ -54,13 +55,16 @@ func (p Pages) Both(q Pages) Pages {
 	case p.Sites == nil:
 		both.Sites = q.Sites
 	case q.Sites != nil:
-		both.Sites = slices.DeleteFunc(slices.Clone(p.Sites), func(name string) bool { return !slices.Contains(q.Sites, name) })
+		both.Sites = slices.DeleteFunc(slices.Clone(p.Sites), func(name string) bool {
+			return !slices.Contains(q.Sites, name)
+		})
 	}
 	return both
 }
 
-// Only returns a source that knows of some pages alone: all others might as well not be there. A page
-// view that went through several pages is one of each of them. Nor does it know the symbols of other sites.
+// Only returns a source that knows of some pages alone: all others might as well not be there. A
+// page view that went through several pages is one of each of them. Nor does it know the symbols of
+// other sites.
 func (l Local) Only(p Pages) Local {
 	if p.Takes != nil {
 		l.Reader, l.only = onlyReader{l.Reader, p.Takes}, p.Key
@@ -71,7 +75,8 @@ func (l Local) Only(p Pages) Local {
 	return l
 }
 
-// key returns what tells a response to a query from others, from that of who knows other pages, and from that before a deletion.
+// key returns what tells a response to a query from others, from that of who knows other pages, and
+// from that before a deletion.
 func (l Local) key(query string) string { return l.only + "\x00" + l.Reader.Deleted() + query }
 
 // onlyReader reads what is stored of some pages. All that is answered comes through it, so nothing
@@ -82,7 +87,8 @@ type onlyReader struct {
 }
 
 // Select implements [store.Reader].
-func (r onlyReader) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
+func (r onlyReader) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error,
+	rolled func(store.Rolled) error) (store.ScanStats, error) {
 	asked := q.Pages
 	q.Pages = func(page string) bool { return r.takes(page) && (asked == nil || asked(page)) }
 	if q.Page != "" && !q.Pages(q.Page) {
@@ -92,14 +98,15 @@ func (r onlyReader) Select(ctx context.Context, q store.Query, want store.Wanted
 }
 
 // Catalog implements [store.Reader].
-func (r onlyReader) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
+func (r onlyReader) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry,
+	store.ScanStats, error) {
 	entries, stats, err := r.Reader.Catalog(ctx, since, until, lag)
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e store.CatalogEntry) bool { return !r.takes(e.Page) })
 	return entries, stats, err
 }
 
-// Version returns a text that changes whenever the responses about [since, until) do. It is "" for some of the pages: it
-// would change with others, too, and so tell when these have visitors.
+// Version returns a text that changes whenever the responses about [since, until) do. It is "" for
+// some of the pages: it would change with others, too, and so tell when these have visitors.
 func (l Local) Version(since, until time.Time) string {
 	if l.only != "" {
 		return ""

@@ -16,7 +16,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// siteTraces returns traces of a site, which have as much in common with those of others as they can.
+// siteTraces returns traces of a site, which have as much in common with those of others as they
+// can.
 func siteTraces(name string) []*trie.Trace {
 	traces := append(fixture.Spans(0), fixture.Spans(1)...)
 	for _, tr := range traces {
@@ -105,7 +106,8 @@ func TestOnly(t *testing.T) {
 		if !reflect.DeepEqual(a, b) {
 			t.Errorf("%s: got\n%v\nwant\n%v", name, a, b)
 		}
-		if text, _ := json.Marshal(got); strings.Contains(string(text), "blog") || strings.Contains(string(text), "secret") {
+		if text, _ := json.Marshal(got); strings.Contains(string(text), "blog") || strings.Contains(string(text),
+			"secret") {
 			t.Errorf("%s tells of another site: %s", name, text)
 		}
 	}

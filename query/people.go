@@ -7,14 +7,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// PeoplesTime is the JavaScript that people waited for: the mean of the page views that were profiled,
-// times all that these stand for. It is never extrapolated.
+// PeoplesTime is the JavaScript that people waited for: the mean of the page views that were
+// profiled, times all that these stand for. It is never extrapolated.
 type PeoplesTime struct {
-	// Hours is the total user time per day, averaged over Days, if there is at least a day of data, else the
-	// total of the selected time.
+	// Hours is the total user time per day, averaged over Days, if there is at least a day of data,
+	// else the total of the selected time.
 	Hours float64 `json:"hours"`
-	// Days is the length of the selected time with data: from its start, or from the first stored trace of any
-	// page, to its end or to now.
+	// Days is the length of the selected time with data: from its start, or from the first stored
+	// trace of any page, to its end or to now.
 	Days   float64 `json:"days"`
 	PerDay bool    `json:"per_day"`
 }
@@ -25,8 +25,8 @@ func peoplesTime(mean, pageViews, days float64) *PeoplesTime {
 	return &PeoplesTime{Hours: mean * pageViews / hour / max(days, 1), Days: days, PerDay: days >= 1}
 }
 
-// Of returns the hours of a part of p: p has a mean of all ms per page view, and the part a mean of part ms over
-// the same page views.
+// Of returns the hours of a part of p: p has a mean of all ms per page view, and the part a mean of
+// part ms over the same page views.
 func (p *PeoplesTime) Of(part, all float64) (hours float64) {
 	if p == nil || all <= 0 {
 		return 0
@@ -34,7 +34,8 @@ func (p *PeoplesTime) Of(part, all float64) (hours float64) {
 	return p.Hours * part / all
 }
 
-// StandsFor returns the number of page views that the profiled ones of a point represent, at least themselves.
+// StandsFor returns the number of page views that the profiled ones of a point represent, at least
+// themselves.
 func (p *Point) StandsFor() float64 {
 	if p.Population == nil {
 		return float64(p.Views)

@@ -11,8 +11,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
-// People's time is the same whatever the time is that is asked for, as long as it holds the same page
-// views: under a day of data it is their sum, from then on that for each day of which there is data.
+// People's time is the same whatever the time is that is asked for, as long as it holds the same
+// page views: under a day of data it is their sum, from then on that for each day of which there is
+// data.
 func TestPeoplesTime(t *testing.T) {
 	start := time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
 	now := start
@@ -43,7 +44,8 @@ func TestPeoplesTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := series.Groups[0].Points[0].People
-		if math.Abs(got.Days-tt.days) > 0.01 || math.Abs(got.Hours-tt.hours) > 0.01*tt.hours || got.PerDay != tt.perDay {
+		if math.Abs(got.Days-tt.days) > 0.01 || math.Abs(got.Hours-tt.hours) > 0.01*tt.hours ||
+			got.PerDay != tt.perDay {
 			t.Errorf("%s: got %+v, want %+v", tt.name, *got, tt)
 		}
 		if half := got.Of(1, 2); math.Abs(half-got.Hours/2) > 1e-12 {

@@ -12,7 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
-// leastNotExceeded is the definition of percentiles: the least value that a share of all do not exceed.
+// leastNotExceeded is the definition of percentiles: the least value that a share of all do not
+// exceed.
 func leastNotExceeded(values []float64, share float64) float64 {
 	best := math.Inf(1)
 	for _, v := range values {
@@ -70,7 +71,8 @@ func TestPercentilesAreOfOneRule(t *testing.T) {
 			}
 			bar := slices.IndexFunc(bars, func(b HistogramBar) bool { return b.Low <= want && want < b.High })
 			for _, x := range spreads {
-				if got := []Estimate{x.P50, x.P75, x.P95}[i].Value; bar < 0 || got < bars[bar].Low || got >= bars[bar].High {
+				if got := []Estimate{x.P50, x.P75, x.P95}[i].Value; bar < 0 || got < bars[bar].Low ||
+					got >= bars[bar].High {
 					t.Errorf("%d views: quantile %g is %g ms, want one in the bucket of %g", n, share, got, want)
 				}
 			}

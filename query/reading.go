@@ -34,11 +34,11 @@ type Stats struct {
 	// answer about these labels may lack them, as they are under (other).
 	Folded int64     `json:"folded_views,omitempty"`
 	Age    fresh.Age `json:"-"` // how old it is, see [selection.Selection.Lag]
-	// Names is the share of the time with readable names; nil without symbols, or if the query wants the names
-	// that browsers reported.
+	// Names is the share of the time with readable names; nil without symbols, or if the query
+	// wants the names that browsers reported.
 	Names *naming.Coverage `json:"names,omitempty"`
-	// Warnings list data that could not be read: damaged values, partitions that cannot be opened, traces
-	// lost in a crash. It is empty if everything was read.
+	// Warnings list data that could not be read: damaged values, partitions that cannot be opened,
+	// traces lost in a crash. It is empty if everything was read.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -71,7 +71,8 @@ func (s Stats) Read() string {
 // add adds what another response of the same query rests on.
 func (s *Stats) add(o Stats) {
 	s.Days, s.Hours, s.RolledUp = s.Days+o.Days, s.Hours+o.Hours, s.RolledUp+o.RolledUp
-	s.Partitions, s.Traces, s.Profiles, s.Bytes = s.Partitions+o.Partitions, s.Traces+o.Traces, s.Profiles+o.Profiles, s.Bytes+o.Bytes
+	s.Partitions, s.Traces, s.Profiles, s.Bytes = s.Partitions+o.Partitions, s.Traces+o.Traces, s.Profiles+o.Profiles,
+		s.Bytes+o.Bytes
 	s.Folded += o.Folded
 	s.Age = s.Age.With(o.Age)
 	for _, w := range o.Warnings {
@@ -91,7 +92,8 @@ type reading struct {
 	badErr  error
 }
 
-// decode returns the trace of a record, or nil if it cannot be decoded. It is valid until the next call.
+// decode returns the trace of a record, or nil if it cannot be decoded. It is valid until the next
+// call.
 func (r *reading) decode(rec store.Record) *trie.Trace {
 	if rec.Trace != nil {
 		return rec.Trace
@@ -115,7 +117,8 @@ func (r *reading) stats(s store.ScanStats) Stats {
 		w = append(w, fmt.Sprintf("%d stored traces cannot be decoded, the last: %v", r.bad, r.badErr))
 	}
 	if r.folded > 0 {
-		w = append(w, fmt.Sprintf("%d page views had more labels than sums keep apart, and are counted under (other)", r.folded))
+		w = append(w, fmt.Sprintf("%d page views had more labels than sums keep apart, and are counted under (other)",
+			r.folded))
 	}
 	return Stats{Folded: r.folded, Partitions: s.Partitions, Days: s.Days, Hours: s.Hours, RolledUp: s.RolledUp,
 		Traces: s.Traces, Bytes: s.Bytes, Age: fresh.Age{Behind: s.Behind}, Warnings: w}
@@ -152,7 +155,8 @@ type building struct {
 
 // eachRecord hands over all that there is in the time and of the pages of sel, whatever
 // else sel says. Labels that rollups have not are lost.
-func (l Local) eachRecord(ctx context.Context, sel selection.Selection, want store.Wanted, take func(store.Rolled) error) (Stats, error) {
+func (l Local) eachRecord(ctx context.Context, sel selection.Selection, want store.Wanted,
+	take func(store.Rolled) error) (Stats, error) {
 	r := &recording{reading: reading{sel: sel}, take: func(_ time.Time, x store.Rolled) error { return take(x) }}
 	return l.readRecords(ctx, want, r)
 }
@@ -167,7 +171,9 @@ func (l Local) readRecords(ctx context.Context, want store.Wanted, r *recording)
 		if err := l.Memory.Check(); err != nil {
 			return err
 		}
-		runtime.Gosched() // requests with traces come first: they would wait for a time slice of 10 ms at each of their steps
+		// requests with traces come first: they would wait for a time slice of 10 ms at each of
+		// their steps
+		runtime.Gosched()
 		return r.take(time.Time{}, x)
 	})
 	if err == nil {
@@ -179,8 +185,8 @@ func (l Local) readRecords(ctx context.Context, want store.Wanted, r *recording)
 	return r.stats(stats), nil
 }
 
-// fewTraces reports whether the traces of the time and pages of sel still exist, and are at most most, so that they
-// can be read one by one.
+// fewTraces reports whether the traces of the time and pages of sel still exist, and are at most
+// most, so that they can be read one by one.
 func (l Local) fewTraces(ctx context.Context, sel selection.Selection, most uint64) (bool, error) {
 	if !l.Reader.HasTraces(sel.Since, sel.Until) {
 		return false, nil
@@ -207,7 +213,8 @@ func (l Local) recentCatalog(ctx context.Context, sel selection.Selection) (Cata
 }
 
 // selectFrom reads what sel asks for of the store.
-func (l Local) selectFrom(ctx context.Context, sel selection.Selection, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
+func (l Local) selectFrom(ctx context.Context, sel selection.Selection, want store.Wanted,
+	trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
 	want.Lag = sel.Lag
 	return l.Reader.Select(ctx, sel.Query(), want, trace, rolled)
 }

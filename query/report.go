@@ -15,8 +15,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Report has the distributions of page views, by page. Times are in milliseconds per page view; intervals are of
-// 95 %.
+// Report has the distributions of page views, by page. Times are in milliseconds per page view;
+// intervals are of 95 %.
 type Report struct {
 	Pages []PageReport `json:"pages"` // those with the most views first
 	Stats Stats        `json:"stats"`
@@ -29,14 +29,15 @@ type PageReport struct {
 	// Population estimates how many page views these stand for, by their sampling shares;
 	// a view whose share is not known stands for itself.
 	Population Estimate `json:"population"`
-	// Coverage counts page views by outcome, as browsers reported them, for the whole page. It is absent for a
-	// feature or other labels.
+	// Coverage counts page views by outcome, as browsers reported them, for the whole page. It is
+	// absent for a feature or other labels.
 	Coverage  map[string]int64 `json:"coverage,omitempty"`
 	Time      Spread           `json:"time"`       // with a stack on the main thread
 	LongTasks Spread           `json:"long_tasks"` // of it, in stretches of 50 ms and more
-	// Unsampled is the share of the time, from 0 to 1, in which the browser took no samples: all other numbers exclude this
-	// time, except Scaled: the mean of Time plus the estimate of the missing time, see [rollup.Silence]. Its interval is the interval of the mean,
-	// widened by from none to twice the estimate. Both are 0 if unknown.
+	// Unsampled is the share of the time, from 0 to 1, in which the browser took no samples: all
+	// other numbers exclude this time, except Scaled: the mean of Time plus the estimate of the
+	// missing time, see [rollup.Silence]. Its interval is the interval of the mean, widened by from
+	// none to twice the estimate. Both are 0 if unknown.
 	Unsampled  float64 `json:"unsampled_share"`
 	Scaled     float64 `json:"scaled_mean_ms"`
 	ScaledLow  float64 `json:"scaled_low_ms,omitempty"`
@@ -45,8 +46,8 @@ type PageReport struct {
 	Own      float64 `json:"own_mean_ms,omitempty"`
 	Features []Part  `json:"features,omitempty"`
 	Phases   []Part  `json:"phases,omitempty"`
-	// Functions are the functions with the most self time; Others are the functions that are not listed or were
-	// not stored separately. They are stored by release alone.
+	// Functions are the functions with the most self time; Others are the functions that are not
+	// listed or were not stored separately. They are stored by release alone.
 	Functions []FunctionReport `json:"functions,omitempty"`
 	Others    OtherFunctions   `json:"other_functions"`
 	Folded    int64            `json:"folded_views,omitempty"` // whose labels were too many to be kept
@@ -123,7 +124,9 @@ func (l Local) Report(ctx context.Context, sel selection.Selection) (Report, err
 		return Report{}, err
 	}
 	if sel.Parts.Given() {
-		return Report{}, selection.Refuse("distributions are kept of functions, and not of what they are parts of: ask for the top or a comparison by them")
+		return Report{}, selection.Refuse(
+			"distributions are kept of functions, and not of what they are parts of: ask for the top or a " +
+				"comparison by them")
 	}
 	r.naming = l.naming(sel)
 	want := sel.Wanted()
@@ -178,7 +181,8 @@ func (r *reporting) add(x store.Rolled) error {
 	rec, stacks := x.Record, x.Stacks
 	p := r.pages[x.Page]
 	if p == nil {
-		p = &pageSums{parts: map[trie.Label]*rollup.Distribution{}, functions: sums.NewFunctions(), coverage: map[string]int64{}}
+		p = &pageSums{parts: map[trie.Label]*rollup.Distribution{}, functions: sums.NewFunctions(),
+			coverage: map[string]int64{}}
 		r.pages[x.Page] = p
 	}
 	r.addTimes(p, x)
@@ -259,8 +263,11 @@ func (r *reporting) reports(names *naming.Names) []PageReport {
 			continue
 		}
 		x := PageReport{Page: page, Views: n, Population: populationOf(&p.all, n), Coverage: missing, Folded: p.folded,
-			Time: spreadOf(&p.all.Time, n), LongTasks: spreadOf(&p.all.Long, n), Unsampled: trie.Coverage{Stackless: p.silence.Stackless, Unsampled: p.silence.Unsampled}.UnsampledShare(p.self)}
-		x.Own = x.Time.Mean.Value * float64(p.own) / float64(max(p.self-p.own, 1)) // the sums have page views that stopped early, too
+			Time: spreadOf(&p.all.Time, n), LongTasks: spreadOf(&p.all.Long, n),
+			Unsampled: trie.Coverage{Stackless: p.silence.Stackless,
+				Unsampled: p.silence.Unsampled}.UnsampledShare(p.self)}
+		// the sums have page views that stopped early, too
+		x.Own = x.Time.Mean.Value * float64(p.own) / float64(max(p.self-p.own, 1))
 		x.Scaled = scaled(x.Time.Mean.Value, p.self-p.own, p.silence.Likely)
 		x.ScaledLow, x.ScaledHigh = widened(x.Time.Mean, x.Scaled)
 		for part, d := range p.parts {
@@ -272,14 +279,17 @@ func (r *reporting) reports(names *naming.Names) []PageReport {
 			}
 		}
 		byTime := func(a, b Part) int {
-			return cmp.Or(cmp.Compare(b.Time.Mean.Value*float64(b.Views), a.Time.Mean.Value*float64(a.Views)), cmp.Compare(a.Name, b.Name))
+			return cmp.Or(cmp.Compare(b.Time.Mean.Value*float64(b.Views), a.Time.Mean.Value*float64(a.Views)),
+				cmp.Compare(a.Name, b.Name))
 		}
 		slices.SortFunc(x.Features, byTime)
 		slices.SortFunc(x.Phases, byTime)
 		p.reportFunctions(&x, p.functions.Named(names))
 		out = append(out, x)
 	}
-	slices.SortFunc(out, func(a, b PageReport) int { return cmp.Or(cmp.Compare(b.Views, a.Views), cmp.Compare(a.Page, b.Page)) })
+	slices.SortFunc(out, func(a, b PageReport) int {
+		return cmp.Or(cmp.Compare(b.Views, a.Views), cmp.Compare(a.Page, b.Page))
+	})
 	return out
 }
 
@@ -316,7 +326,8 @@ func spreadOf(s *rollup.Spread, n int64) Spread {
 	return out
 }
 
-// widened returns the interval of a mean plus its estimated missing time: from none to twice the estimate.
+// widened returns the interval of a mean plus its estimated missing time: from none to twice the
+// estimate.
 func widened(mean Estimate, scaled float64) (low, high float64) {
 	if mean.High == 0 {
 		return 0, 0
@@ -333,9 +344,9 @@ func interval(mean, half float64) Estimate {
 	return Estimate{Value: mean / 1000, Low: max(mean-half, 0) / 1000, High: (mean + half) / 1000}
 }
 
-// populationOf is the Horvitz-Thompson estimate: each view counts 1/share, and the variance
-// is the sum of (1/share)² - 1/share, as each is chosen independently. Views whose profiling stopped
-// early are in no distribution, and stand for as many as the others.
+// populationOf is the Horvitz-Thompson estimate: each view counts 1/share, and the variance is the
+// sum of (1/share)² - 1/share, as each is chosen independently. Views whose profiling stopped early
+// are in no distribution, and stand for as many as the others.
 func populationOf(d *rollup.Distribution, views int64) Estimate {
 	each := float64(max(views, d.Time.Count)) / float64(max(d.Time.Count, 1))
 	n := float64(d.Population) / 1000

@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// ResponseCache keeps responses as long as they may lag behind ([selection.Selection.Lag]): dashboards repeat
-// queries, often several at the same time. It is safe for concurrent use.
+// ResponseCache keeps responses as long as they may lag behind ([selection.Selection.Lag]):
+// dashboards repeat queries, often several at the same time. It is safe for concurrent use.
 type ResponseCache struct{ responses *fresh.Cache[any] }
 
 const (
@@ -24,9 +24,10 @@ func NewResponseCache(ctx context.Context) *ResponseCache {
 	return &ResponseCache{fresh.New[any](ctx, maxResponses, maxResponseBytes)}
 }
 
-// cached returns the response of compute, or a cached response with the same key and source that is younger than
-// lag, and its age. Responses are shared, so callers must not change them.
-func cached[T interface{ size() int }](ctx context.Context, l Local, key string, lag time.Duration, compute func(context.Context) (T, error)) (T, time.Duration, error) {
+// cached returns the response of compute, or a cached response with the same key and source that is
+// younger than lag, and its age. Responses are shared, so callers must not change them.
+func cached[T interface{ size() int }](ctx context.Context, l Local, key string, lag time.Duration,
+	compute func(context.Context) (T, error)) (T, time.Duration, error) {
 	if l.Responses == nil || lag <= 0 {
 		x, err := compute(ctx)
 		return x, 0, err
@@ -55,5 +56,6 @@ func recently(s selection.Selection) (selection.Selection, string) {
 	if s.Lag > 0 && !s.Since.IsZero() {
 		s.Since = s.Since.Truncate(min(s.Lag, alignment))
 	}
-	return s, fmt.Sprintf("%q %q %q %v %v %q %v %v %v", s.Page, s.Feature, s.Where, s.Since, s.Until, s.GroupBy, s.Lag, s.Minified, s.Parts)
+	return s, fmt.Sprintf("%q %q %q %v %v %q %v %v %v", s.Page, s.Feature, s.Where, s.Since, s.Until, s.GroupBy, s.Lag,
+		s.Minified, s.Parts)
 }

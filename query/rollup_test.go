@@ -34,22 +34,26 @@ func TestReport(t *testing.T) {
 	if p.Coverage["unsampled"] != 900 || p.Coverage["unsupported"] != 50 {
 		t.Errorf("coverage: %v", p.Coverage)
 	}
-	if m := p.Time; math.Abs(m.P50.Value-595) > 25 || math.Abs(m.P95.Value-1045) > 40 || m.P50.Low > m.P50.Value || m.P50.High < m.P50.Value || m.Mean.High <= m.Mean.Value {
+	if m := p.Time; math.Abs(m.P50.Value-595) > 25 || math.Abs(m.P95.Value-1045) > 40 || m.P50.Low > m.P50.Value ||
+		m.P50.High < m.P50.Value || m.Mean.High <= m.Mean.Value {
 		t.Errorf("time: %+v", m)
 	}
 	if p.LongTasks.Mean.Value != p.Time.Mean.Value { // all of a view is one stretch
 		t.Errorf("long tasks: %+v, time: %+v", p.LongTasks.Mean, p.Time.Mean)
 	}
-	if len(p.Features) != 1 || p.Features[0].Views != views || math.Abs(p.Features[0].Time.Mean.Value/p.Time.Mean.Value-0.25) > 0.02 {
+	if len(p.Features) != 1 || p.Features[0].Views != views ||
+		math.Abs(p.Features[0].Time.Mean.Value/p.Time.Mean.Value-0.25) > 0.02 {
 		t.Errorf("features: %+v", p.Features)
 	}
-	if names := []string{p.Phases[0].Name, p.Phases[1].Name}; !slices.Contains(names, "load") || !slices.Contains(names, "idle") {
+	if names := []string{p.Phases[0].Name, p.Phases[1].Name}; !slices.Contains(names, "load") ||
+		!slices.Contains(names, "idle") {
 		t.Errorf("phases: %+v", p.Phases)
 	}
 	var sum float64
 	for _, f := range p.Functions {
 		sum += f.Self.Mean.Value
-		if f.Name == "main" && (f.Reach != views || f.Self.Mean.Value != 0 || math.Abs(f.Total.Mean.Value-p.Time.Mean.Value) > 1e-9) {
+		if f.Name == "main" && (f.Reach != views || f.Self.Mean.Value != 0 ||
+			math.Abs(f.Total.Mean.Value-p.Time.Mean.Value) > 1e-9) {
 			t.Errorf("main: %+v", f)
 		}
 	}
@@ -62,7 +66,8 @@ func TestReport(t *testing.T) {
 func TestReportOfTraces(t *testing.T) {
 	l, _ := rolledField(t, 60)
 	for _, sel := range []selection.Selection{{Page: "/feed"}, {}, {Page: "/feed", Feature: "search"},
-		{Page: "/feed", Where: fixture.Having(trie.MakeLabels("release", "r1"))}, {Where: fixture.Having(trie.MakeLabels("device", "mobile-low", "phase", "load"))}} {
+		{Page: "/feed", Where: fixture.Having(trie.MakeLabels("release", "r1"))},
+		{Where: fixture.Having(trie.MakeLabels("device", "mobile-low", "phase", "load"))}} {
 		sums, err := l.Report(t.Context(), sel)
 		if err != nil {
 			t.Fatal(err)
@@ -90,8 +95,10 @@ func TestReportOfTraces(t *testing.T) {
 func TestReportRefuses(t *testing.T) {
 	l, _ := rolledField(t, 3)
 	for _, sel := range []selection.Selection{
-		{Where: fixture.Having(trie.MakeLabels("navigation", "reload"))}, {Where: fixture.Having(trie.MakeLabels("visibility", "hidden"))},
-		{Feature: "search", Where: fixture.Having(trie.MakeLabels("phase", "load"))}, {Since: fixture.Noon, Until: fixture.Noon},
+		{Where: fixture.Having(trie.MakeLabels("navigation", "reload"))},
+		{Where: fixture.Having(trie.MakeLabels("visibility", "hidden"))},
+		{Feature: "search", Where: fixture.Having(trie.MakeLabels("phase", "load"))}, {Since: fixture.Noon,
+			Until: fixture.Noon},
 	} {
 		if _, err := l.Report(t.Context(), sel); err == nil {
 			t.Errorf("%+v is answered", sel)
@@ -104,14 +111,16 @@ func TestReportRefuses(t *testing.T) {
 // Queries about labels that sums do not have are answered from the traces.
 func TestOtherLabels(t *testing.T) {
 	l, _ := rolledField(t, 30)
-	result, err := l.Profile(t.Context(), selection.Selection{Page: "/feed", Where: fixture.Having(trie.MakeLabels("navigation", ""))}, nil)
+	result, err := l.Profile(t.Context(), selection.Selection{Page: "/feed",
+		Where: fixture.Having(trie.MakeLabels("navigation", ""))}, nil)
 	if err != nil || result.Stats.Hours != 0 || result.Stats.Traces != 30 {
 		t.Errorf("got %+v and %v", result.Stats, err)
 	}
 	if text := result.Stats.Read(); text != "" {
 		t.Errorf("said %q of traces alone", text)
 	}
-	if result, err = l.Profile(t.Context(), selection.Selection{Page: "/feed"}, nil); err != nil || result.Stats.Read() != "3 hours summed up" {
+	if result, err = l.Profile(t.Context(), selection.Selection{Page: "/feed"}, nil); err != nil ||
+		result.Stats.Read() != "3 hours summed up" {
 		t.Errorf("got %q and %v", result.Stats.Read(), err)
 	}
 }

@@ -26,15 +26,16 @@ type SeriesQuery struct {
 	Coverage bool
 	// Histogram asks for the histogram of each point.
 	Histogram bool
-	// Limit is the maximum number of parts of the code in each group, if the query is by parts; the others are
-	// "(other)". 0 is 20.
+	// Limit is the maximum number of parts of the code in each group, if the query is by parts; the
+	// others are "(other)". 0 is 20.
 	Limit int
 }
 
 // Series is a response to a SeriesQuery.
 type Series struct {
-	// Step is the step of the response, in seconds: at least an hour where there are more than a few traces,
-	// since they are summed up by the hour, and at least a day where only rollups of days are left.
+	// Step is the step of the response, in seconds: at least an hour where there are more than a
+	// few traces, since they are summed up by the hour, and at least a day where only rollups of
+	// days are left.
 	Step   float64       `json:"step_seconds"`
 	Groups []SeriesGroup `json:"groups"` // by labels; most time first
 	// Spreads is the reason for missing distributions, which are not stored for every query.
@@ -61,18 +62,21 @@ type SeriesGroup struct {
 
 // Point is what is known of the page views of some time.
 type Point struct {
-	Time       time.Time        `json:"time,omitzero"` // when it begins; absent if it is all the time
-	Views      int64            `json:"views"`         // profiled, once for each hour in which they sent traces
-	Traces     int64            `json:"traces"`
-	Population *Estimate        `json:"population,omitempty"` // page views that these stand for
-	Self       int64            `json:"self_us"`              // with a stack on the main thread, in µs
-	Own        int64            `json:"own_us"`               // part of Self that the profiling script took; Mean, Scaled, Spread, LongTasks, Histogram and People exclude it
-	Samples    int64            `json:"samples"`
-	Stackless  int64            `json:"stackless_us"`
-	Idle       int64            `json:"idle_us"` // of it known to be
-	Unsampled  int64            `json:"unsampled_us"`
-	Mean       float64          `json:"mean_ms"`        // Self less Own, for each view
-	Scaled     float64          `json:"scaled_mean_ms"` // with the estimated time of missing samples, see [rollup.Silence]
+	Time       time.Time `json:"time,omitzero"` // when it begins; absent if it is all the time
+	Views      int64     `json:"views"`         // profiled, once for each hour in which they sent traces
+	Traces     int64     `json:"traces"`
+	Population *Estimate `json:"population,omitempty"` // page views that these stand for
+	Self       int64     `json:"self_us"`              // with a stack on the main thread, in µs
+	// part of Self that the profiling script took; Mean, Scaled, Spread, LongTasks, Histogram and
+	// People exclude it
+	Own       int64   `json:"own_us"`
+	Samples   int64   `json:"samples"`
+	Stackless int64   `json:"stackless_us"`
+	Idle      int64   `json:"idle_us"` // of it known to be
+	Unsampled int64   `json:"unsampled_us"`
+	Mean      float64 `json:"mean_ms"` // Self less Own, for each view
+	// with the estimated time of missing samples, see [rollup.Silence]
+	Scaled     float64          `json:"scaled_mean_ms"`
 	ScaledLow  float64          `json:"scaled_low_ms,omitempty"`
 	ScaledHigh float64          `json:"scaled_high_ms,omitempty"`
 	Spread     *Spread          `json:"spread,omitempty"`     // of the time of a page view
@@ -111,7 +115,9 @@ func (l Local) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 	if q.byParts() {
 		key += l.Symbols.Generation()
 	}
-	got, kept, err := cached(ctx, l, key, sel.Lag, func(ctx context.Context) (Series, error) { return l.series(ctx, q) })
+	got, kept, err := cached(ctx, l, key, sel.Lag, func(ctx context.Context) (Series, error) {
+		return l.series(ctx, q)
+	})
 	got.Stats.Age = got.Stats.Age.After(kept)
 	return got, err
 }
@@ -154,8 +160,8 @@ func (l Local) series(ctx context.Context, q SeriesQuery) (Series, error) {
 	return out, err
 }
 
-// stepOf returns the start of the first point of a response, and the step. Data that cannot be divided must not be
-// in several points, because each of them would have all of it.
+// stepOf returns the start of the first point of a response, and the step. Data that cannot be
+// divided must not be in several points, because each of them would have all of it.
 func (l Local) stepOf(ctx context.Context, q SeriesQuery) (since time.Time, step time.Duration, err error) {
 	if since, step = q.Since, q.Step; step == 0 {
 		return since, 0, nil
@@ -184,13 +190,14 @@ func (l Local) stepOf(ctx context.Context, q SeriesQuery) (since time.Time, step
 	}
 	// In seconds: a Duration cannot be longer than 292 years.
 	if n := float64(end.Unix()-since.Unix()) / step.Seconds(); n > maxPoints {
-		return since, 0, selection.Refuse("%.0f points of %s, the most is %d: ask for longer steps or less time", n, step, maxPoints)
+		return since, 0, selection.Refuse("%.0f points of %s, the most is %d: ask for longer steps or less time", n,
+			step, maxPoints)
 	}
 	return since, step, nil
 }
 
-// hasHours reports whether there are rollups of hours for all days of sel. A day without them is read completely,
-// even if sel wants a part of it.
+// hasHours reports whether there are rollups of hours for all days of sel. A day without them is
+// read completely, even if sel wants a part of it.
 func (l Local) hasHours(sel selection.Selection) bool {
 	until := sel.Until
 	if !until.IsZero() {
@@ -208,7 +215,8 @@ type stepAdder interface {
 }
 
 // eachStep reads the time of q step by step, so that each is read by the shortest way.
-func (l Local) eachStep(ctx context.Context, q SeriesQuery, want store.Wanted, step time.Duration, all stepAdder, stats *Stats) error {
+func (l Local) eachStep(ctx context.Context, q SeriesQuery, want store.Wanted, step time.Duration, all stepAdder,
+	stats *Stats) error {
 	sel := q.Selection
 	end := q.Until
 	if end.IsZero() {
@@ -374,14 +382,16 @@ func (s *seriesSums) addSpreads(x step) {
 // series returns the groups, that with the most time first.
 func (s *seriesSums) series() ([]SeriesGroup, error) {
 	if n := len(s.groups); n > MaxSeries {
-		return nil, selection.Refuse("%d groups, the most is %d: ask for less time, one page, or fewer labels", n, MaxSeries)
+		return nil, selection.Refuse("%d groups, the most is %d: ask for less time, one page, or fewer labels",
+			n, MaxSeries)
 	}
 	self := map[*groupSums]int64{}
 	groups := []*groupSums{}
 	for _, g := range s.groups {
 		for at, p := range g.points {
 			p.coverage = coverageOf(p.coverage, s.q.Step == 0)
-			if self[g] += p.weight.Self; p.views == 0 && p.weight == (trie.Weight{}) && p.spread.Time.Count == 0 && len(p.coverage) == 0 {
+			if self[g] += p.weight.Self; p.views == 0 && p.weight == (trie.Weight{}) && p.spread.Time.Count == 0 &&
+				len(p.coverage) == 0 {
 				delete(g.points, at) // all of it was taken away
 			}
 		}
@@ -409,7 +419,8 @@ func (s *seriesSums) series() ([]SeriesGroup, error) {
 	return out, nil
 }
 
-// scaled returns a mean with what its time self (µs) likely lacks where samples are missing: that is not less than nothing.
+// scaled returns a mean with what its time self (µs) likely lacks where samples are missing: that
+// is not less than nothing.
 func scaled(mean float64, self, likely int64) float64 {
 	if self <= 0 {
 		return mean
@@ -418,7 +429,8 @@ func scaled(mean float64, self, likely int64) float64 {
 }
 
 func (s *seriesSums) point(at time.Time, p *pointSums) Point {
-	out := Point{Time: at.UTC(), Views: p.views, Traces: p.traces, Self: p.weight.Self, Own: p.own, Samples: p.weight.Samples,
+	out := Point{Time: at.UTC(), Views: p.views, Traces: p.traces, Self: p.weight.Self, Own: p.own,
+		Samples:   p.weight.Samples,
 		Stackless: p.silence.Stackless, Idle: p.silence.Idle, Unsampled: p.silence.Unsampled,
 		Mean: float64(p.weight.Self-p.own) / 1000 / float64(max(p.views, 1))}
 	out.Scaled = scaled(out.Mean, p.weight.Self-p.own, p.silence.Likely)
@@ -426,12 +438,14 @@ func (s *seriesSums) point(at time.Time, p *pointSums) Point {
 		out.Coverage = p.coverage
 	}
 	if n := p.spread.Time.Count; s.spread && n > 0 {
-		time, long, population := spreadOf(&p.spread.Time, n), spreadOf(&p.spread.Long, n), populationOf(&p.spread, p.views)
+		time, long, population := spreadOf(&p.spread.Time, n), spreadOf(&p.spread.Long, n),
+			populationOf(&p.spread, p.views)
 		out.Spread, out.LongTasks, out.Population = &time, &long, &population
 		out.ScaledLow, out.ScaledHigh = widened(time.Mean, out.Scaled)
 		if s.q.Histogram {
 			for b := range p.spread.Time.Histogram.All() {
-				out.Histogram = append(out.Histogram, HistogramBar{float64(b.Low) / 1000, float64(b.High) / 1000, b.Count})
+				out.Histogram = append(out.Histogram, HistogramBar{float64(b.Low) / 1000,
+					float64(b.High) / 1000, b.Count})
 			}
 		}
 	}

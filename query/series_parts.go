@@ -26,8 +26,8 @@ func (q SeriesQuery) byParts() bool {
 	return q.By != "" || slices.Contains(q.GroupBy, selection.KeyOwner)
 }
 
-// partSeries returns the time of each part of the code, over time. Each part is a group. Its page views are all page
-// views of the point, so means are per page view and add up.
+// partSeries returns the time of each part of the code, over time. Each part is a group. Its page
+// views are all page views of the point, so means are per page view and add up.
 func (l Local) partSeries(ctx context.Context, q SeriesQuery) (Series, error) {
 	sel, byOwner := q.WithoutOwner()
 	q.Selection = sel
@@ -38,7 +38,8 @@ func (l Local) partSeries(ctx context.Context, q SeriesQuery) (Series, error) {
 		q.By = selection.KeyOwner
 	}
 	if q.Only != "" || q.Coverage || q.Histogram {
-		return Series{}, selection.Refuse("series by parts of the code are of self time: only, coverage and histogram do not go with them")
+		return Series{}, selection.Refuse(
+			"series by parts of the code are of self time: only, coverage and histogram do not go with them")
 	}
 	if q.Step > 0 { // steps of less than an hour are kept without stacks
 		q.Step = roundUp(q.Step, time.Hour)
@@ -55,8 +56,10 @@ func (l Local) partSeries(ctx context.Context, q SeriesQuery) (Series, error) {
 	if err != nil {
 		return Series{}, err
 	}
-	s := &partSums{all: &seriesSums{q: q, days: days, groups: map[string]*groupSums{}}, naming: n, room: room, code: map[*pointSums]codeSums{}}
-	out := Series{Step: step.Seconds(), Spreads: "distributions are kept of functions and for all of the time, and not of parts of the code over time"}
+	s := &partSums{all: &seriesSums{q: q, days: days, groups: map[string]*groupSums{}}, naming: n, room: room,
+		code: map[*pointSums]codeSums{}}
+	out := Series{Step: step.Seconds(),
+		Spreads: "distributions are kept of functions and for all of the time, and not of parts of the code over time"}
 	if err := l.eachStep(ctx, q, forNaming(q.Selection, n).Wanted(), step, s, &out.Stats); err != nil {
 		return Series{}, err
 	}
@@ -173,7 +176,9 @@ func (s *partSums) series(of *owner.Finder, names *naming.Names) ([]SeriesGroup,
 				self[part] += w.Self
 			}
 		}
-		heaviest := slices.SortedFunc(maps.Keys(self), func(a, b string) int { return cmp.Or(cmp.Compare(self[b], self[a]), cmp.Compare(a, b)) })
+		heaviest := slices.SortedFunc(maps.Keys(self), func(a, b string) int {
+			return cmp.Or(cmp.Compare(self[b], self[a]), cmp.Compare(a, b))
+		})
 		for i, part := range heaviest {
 			name := part
 			if i >= cmp.Or(q.Limit, defaultParts) {

@@ -25,7 +25,10 @@ func newFading(t *testing.T) *fading {
 	t.Helper()
 	f := &fading{start: time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)}
 	f.now = f.start
-	s := storetest.Open(t, storetest.Options{Retention: 48 * time.Hour, HourRetention: 72 * time.Hour, DayRetention: 365 * 24 * time.Hour, Now: func() time.Time { return f.now }})
+	s := storetest.Open(t, storetest.Options{Retention: 48 * time.Hour, HourRetention: 72 * time.Hour,
+		DayRetention: 365 * 24 * time.Hour, Now: func() time.Time {
+			return f.now
+		}})
 	f.Store = s
 	r := rand.New(rand.NewPCG(1, 1))
 	for n := range 60 {
@@ -79,14 +82,17 @@ func TestSeriesOfWhatIsLeft(t *testing.T) {
 					want = 40
 				}
 				if got != want || s.Step != of.Seconds() {
-					t.Errorf("after %s since %s by %s: %d views by %g s, want %d by %s", age.after, since, step, got, s.Step, want, of)
+					t.Errorf("after %s since %s by %s: %d views by %g s, want %d by %s", age.after, since, step, got,
+						s.Step, want, of)
 				}
 			}
 		}
 	}
 	// A time without any page view, in the middle of a day that is one sum.
-	s, err := l.Series(t.Context(), SeriesQuery{Selection: selection.Selection{Since: midnight.Add(10*time.Hour + time.Minute), Until: midnight.Add(10*time.Hour + 30*time.Minute)}, Step: time.Minute})
-	if err != nil || len(s.Groups) != 1 || len(s.Groups[0].Points) != 1 || s.Groups[0].Points[0].Views != 60 || !s.Groups[0].Points[0].Time.Equal(midnight) {
+	s, err := l.Series(t.Context(), SeriesQuery{Selection: selection.Selection{Since: midnight.Add(10*time.Hour +
+		time.Minute), Until: midnight.Add(10*time.Hour + 30*time.Minute)}, Step: time.Minute})
+	if err != nil || len(s.Groups) != 1 || len(s.Groups[0].Points) != 1 || s.Groups[0].Points[0].Views != 60 ||
+		!s.Groups[0].Points[0].Time.Equal(midnight) {
 		t.Errorf("got %+v and %v", s, err)
 	}
 }
@@ -103,10 +109,12 @@ func TestSeriesEnds(t *testing.T) {
 	}
 	for _, q := range []SeriesQuery{
 		{Selection: selection.Selection{Since: time.Unix(0, 0)}, Step: time.Hour},
-		{Selection: selection.Selection{Since: time.Unix(0, 0), Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, Step: 2000 * time.Hour},
+		{Selection: selection.Selection{Since: time.Unix(0, 0), Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)},
+			Step: 2000 * time.Hour},
 		{Selection: selection.Selection{Since: fixture.Noon, Until: fixture.Noon.Add(time.Hour)}, Step: time.Second},
 		{Selection: selection.Selection{Since: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)}, Step: 24 * time.Hour},
-		{Selection: selection.Selection{Since: fixture.Noon, Until: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)}, Step: 24 * time.Hour},
+		{Selection: selection.Selection{Since: fixture.Noon, Until: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)},
+			Step: 24 * time.Hour},
 		{Selection: selection.Selection{Since: fixture.Noon}, Step: -time.Hour},
 		{Selection: selection.Selection{Since: fixture.Noon}, Step: math.MaxInt64},
 	} {

@@ -13,7 +13,8 @@ import (
 // Sides returns the call trees of both sides of a comparison with the means that [Source.Compare]
 // has: B with A's traffic, and its functions in A at their places in B. Groups are joined. progress
 // receives the number of traces that were read of a side; it may be nil.
-func Sides(ctx context.Context, src Source, a, b selection.Selection, o compare.Options, progress func(uint64)) (resultA, resultB Result, err error) {
+func Sides(ctx context.Context, src Source, a, b selection.Selection, o compare.Options,
+	progress func(uint64)) (resultA, resultB Result, err error) {
 	a.GroupBy = []string{rollup.KeyBrowser, rollup.KeyDevice}
 	if overPages(a, b) {
 		a.GroupBy = []string{selection.KeyPage, rollup.KeyDevice}

@@ -23,9 +23,11 @@ type Source interface {
 	// Profile merges what sel asks for. progress may be nil; it is called now and
 	// then with the number of traces read so far.
 	Profile(ctx context.Context, sel selection.Selection, progress func(traces uint64)) (Result, error)
-	// Report returns the distributions of the selected page views. Labels without distributions are an error.
+	// Report returns the distributions of the selected page views. Labels without distributions are
+	// an error.
 	Report(ctx context.Context, sel selection.Selection) (Report, error)
-	// Vitals returns the Web Vitals of the selected page views. Labels without Web Vitals are an error.
+	// Vitals returns the Web Vitals of the selected page views. Labels without Web Vitals are an
+	// error.
 	Vitals(ctx context.Context, sel selection.Selection) (Vitals, error)
 	// Cost returns the cost of profiling to visitors. Labels without Web Vitals are an error.
 	Cost(ctx context.Context, sel selection.Selection) (Cost, error)
@@ -45,8 +47,9 @@ type Source interface {
 	Views(ctx context.Context, q ViewsQuery) (Views, error)
 	// View returns a single page view. It returns a [NotFoundError] if the view does not exist.
 	View(ctx context.Context, q ViewQuery) (View, error)
-	// Catalog returns a list of stored data, sorted by page; for each page the entry for the whole page comes first,
-	// then the others by kind and name. It may lack the latest data, see [selection.Selection.Lag].
+	// Catalog returns a list of stored data, sorted by page; for each page the entry for the whole
+	// page comes first, then the others by kind and name. It may lack the latest data, see
+	// [selection.Selection.Lag].
 	Catalog(ctx context.Context, since, until time.Time, lag time.Duration) (Catalog, error)
 }
 
@@ -66,7 +69,8 @@ type Entry struct {
 	Traces uint64    `json:"traces"`
 	First  time.Time `json:"first"` // receive time
 	Last   time.Time `json:"last"`
-	// Uploaded is the time of the first upload of a release's symbols; zero if unknown, and of other kinds.
+	// Uploaded is the time of the first upload of a release's symbols; zero if unknown, and of
+	// other kinds.
 	Uploaded time.Time `json:"uploaded,omitzero"`
 }
 
@@ -97,17 +101,20 @@ func (c Catalog) Pages() []Entry {
 // Local reads where traces are kept itself.
 type Local struct {
 	Reader store.Reader
-	// MaxSize bounds the bytes of memory that one merge takes: a larger one is a [memory.TooLargeError]. 0 is 256 MiB.
+	// MaxSize bounds the bytes of memory that one merge takes: a larger one is a
+	// [memory.TooLargeError]. 0 is 256 MiB.
 	MaxSize int
 	// Memory bounds what the merges for all responses take, of all that share it.
 	Memory *memory.Bound
 	// Symbols name the functions of minified scripts; nil does not.
 	Symbols *naming.Symbolizer
-	// Owners returns the rules that say whose code is whose; nil is [owner.Default]. A daemon may get others as it runs.
+	// Owners returns the rules that say whose code is whose; nil is [owner.Default]. A daemon may
+	// get others as it runs.
 	Owners func() *owner.Rules
 	// Links returns what leads from functions to their sources; nil is nothing.
 	Links func() naming.Links
-	// Browsers returns what is known about browser versions on the pages that takes reports; nil is nothing.
+	// Browsers returns what is known about browser versions on the pages that takes reports; nil is
+	// nothing.
 	Browsers func(ctx context.Context, takes func(page string) bool) browsers.Evidence
 	// Responses are shared by equal queries within [selection.Selection.Lag]; nil does not cache.
 	Responses *ResponseCache
@@ -150,7 +157,9 @@ func (l Local) Profile(ctx context.Context, sel selection.Selection, progress fu
 	}
 	sel, key := recently(sel)
 	key = fmt.Sprint("profile ", key, l.Symbols.Generation())
-	got, kept, err := cached(ctx, l, key, sel.Lag, func(ctx context.Context) (Result, error) { return l.profile(ctx, sel, nil) })
+	got, kept, err := cached(ctx, l, key, sel.Lag, func(ctx context.Context) (Result, error) {
+		return l.profile(ctx, sel, nil)
+	})
 	got.Stats.Age = got.Stats.Age.After(kept)
 	return got, err
 }
@@ -257,7 +266,8 @@ func (l Local) Catalog(ctx context.Context, since, until time.Time, lag time.Dur
 	out := Catalog{Entries: []Entry{}, Warnings: warnings(stats), Age: fresh.Age{Behind: stats.Behind}}
 	uploads := map[string]map[string]time.Time{} // by site
 	for _, e := range entries {
-		x := Entry{Page: e.Page, Kind: e.Tag.Key, Name: e.Tag.Value, Traces: e.Traces, First: e.First.UTC(), Last: e.Last.UTC()}
+		x := Entry{Page: e.Page, Kind: e.Tag.Key, Name: e.Tag.Value, Traces: e.Traces, First: e.First.UTC(),
+			Last: e.Last.UTC()}
 		if e.Tag == (store.Tag{}) {
 			x.Kind, x.Name = "page", e.Page
 		}

@@ -15,9 +15,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// StepCache keeps the rollups of steps of less than an hour that are over. The store has none of these,
-// and dashboards ask for the same steps again and again, grouped by one label and another. It is safe
-// for concurrent use.
+// StepCache keeps the rollups of steps of less than an hour that are over. The store has none of
+// these, and dashboards ask for the same steps again and again, grouped by one label and another.
+// It is safe for concurrent use.
 type StepCache struct {
 	mu   sync.Mutex
 	kept *lru.Cache[*pageSteps]
@@ -52,8 +52,8 @@ type step struct {
 }
 
 const (
-	// settled is the time after which an ended step is complete. The store refuses traces that wait for a commit
-	// for more than a sixth of it.
+	// settled is the time after which an ended step is complete. The store refuses traces that wait
+	// for a commit for more than a sixth of it.
 	settled = time.Minute
 	// rereadAfter is after how long steps are read again, whatever may have come late.
 	rereadAfter = 10 * time.Minute
@@ -66,7 +66,8 @@ func NewStepCache() *StepCache { return &StepCache{kept: lru.New[*pageSteps](max
 
 // stepSeries reads the traces that sel asks for and hands over what those of each step sum up
 // to. Of the steps that are known it reads none.
-func (l Local) stepSeries(ctx context.Context, sel selection.Selection, length time.Duration, take func(step)) (Stats, error) {
+func (l Local) stepSeries(ctx context.Context, sel selection.Selection, length time.Duration,
+	take func(step)) (Stats, error) {
 	if l.Steps == nil || sel.Lag <= 0 || !sel.Until.IsZero() || !sel.Since.Equal(sel.Since.Truncate(length)) {
 		steps, stats, err := l.readSteps(ctx, sel, length)
 		for _, s := range steps {
@@ -80,7 +81,8 @@ func (l Local) stepSeries(ctx context.Context, sel selection.Selection, length t
 	}
 	defer l.Steps.give(f)
 	now := l.Reader.Now()
-	if f.since.IsZero() || sel.Since.Before(f.since) || sel.Since.After(f.upTo) || now.Before(f.upTo) || now.Sub(f.begun) > rereadAfter {
+	if f.since.IsZero() || sel.Since.Before(f.since) || sel.Since.After(f.upTo) || now.Before(f.upTo) ||
+		now.Sub(f.begun) > rereadAfter {
 		f.begun, f.since, f.upTo, f.steps, f.open = now, sel.Since, sel.Since, nil, openSteps{}
 	}
 	begin := time.Now()
@@ -111,8 +113,8 @@ func (l Local) stepSeries(ctx context.Context, sel selection.Selection, length t
 	return stats, nil
 }
 
-// settle records that the steps before over are complete. Steps with warnings are read again each time, so that
-// responses repeat the warnings.
+// settle records that the steps before over are complete. Steps with warnings are read again each
+// time, so that responses repeat the warnings.
 func (f *pageSteps) settle(over time.Time) {
 	if !over.After(f.upTo) || len(f.open.stats.Warnings) > 0 {
 		return
@@ -141,9 +143,11 @@ func stepsKey(sel selection.Selection, length time.Duration) string {
 }
 
 // readSteps reads traces, and returns what they sum up to.
-func (l Local) readSteps(ctx context.Context, sel selection.Selection, length time.Duration) (steps []step, stats Stats, err error) {
+func (l Local) readSteps(ctx context.Context, sel selection.Selection, length time.Duration) (steps []step, stats Stats,
+	err error) {
 	var own rollup.Own
-	r := &recording{reading: reading{sel: sel}, step: length, flat: true, take: func(at time.Time, x store.Rolled) error {
+	r := &recording{reading: reading{sel: sel}, step: length, flat: true, take: func(at time.Time,
+		x store.Rolled) error {
 		_, traces := x.Record.Views()
 		steps = append(steps, step{at, x.Page, stepSumsOf(x, &own), traces})
 		return nil
@@ -198,7 +202,8 @@ type stepSums struct {
 // stepSumsOf returns what a record says.
 func stepSumsOf(x store.Rolled, own *rollup.Own) stepSums {
 	r := x.Record
-	s := stepSums{r.Cells, make([]trie.Weight, len(r.Cells)), make([]int64, len(r.Cells)), r.Touches, r.Distributions, r.Outcomes}
+	s := stepSums{r.Cells, make([]trie.Weight, len(r.Cells)), make([]int64, len(r.Cells)), r.Touches, r.Distributions,
+		r.Outcomes}
 	r.EachWeight(func(c int, n trie.NodeID, self, samples int64) {
 		s.weights[c].Self += self
 		s.weights[c].Samples += samples

@@ -67,7 +67,8 @@ func TestStepCache(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(got.Groups, want.Groups) || got.Stats.Traces != want.Stats.Traces {
-			t.Fatalf("%v after noon, %+v:\ngot  %d traces, %v\nwant %d traces, %v", now.Sub(fixture.Noon), q, got.Stats.Traces, got.Groups, want.Stats.Traces, want.Groups)
+			t.Fatalf("%v after noon, %+v:\ngot  %d traces, %v\nwant %d traces, %v", now.Sub(fixture.Noon), q,
+				got.Stats.Traces, got.Groups, want.Stats.Traces, want.Groups)
 		}
 		for _, name := range kept.Steps.kept.Names() {
 			if x, ok := kept.Steps.kept.Get(name); ok {
@@ -106,8 +107,8 @@ func stepsOfSize(bytes int) []step {
 	return make([]step, bytes/s.size()+1)
 }
 
-// Two ask for the same steps, which take more room than there is. The first drops them; the second, who waited for
-// its turn, gives back what is in no map any more, which counts for nothing.
+// Two ask for the same steps, which take more room than there is. The first drops them; the second,
+// who waited for its turn, gives back what is in no map any more, which counts for nothing.
 func TestStepCacheGivenBackAfterDrop(t *testing.T) {
 	f := NewStepCache()
 	a, err := f.take(context.Background(), "k")
@@ -149,7 +150,8 @@ func TestStepCacheSizeOfDropped(t *testing.T) {
 	}
 }
 
-// Entries of 12 MB, which 20,000 traces are by the minute. Now and then one is pushed out while it is being read anew.
+// Entries of 12 MB, which 20,000 traces are by the minute. Now and then one is pushed out while it
+// is being read anew.
 func TestStepCacheLeaksUntilItPanics(t *testing.T) {
 	f := NewStepCache()
 	get := func(key string) *pageSteps {

@@ -82,14 +82,18 @@ func TestTails(t *testing.T) {
 			if g.rnd.IntN(4) == 0 {
 				s.RollUp(t.Context())
 			}
-			sel := []selection.Selection{{Page: "/feed"}, {Page: "/shop"}, {}, {Page: "/feed", Feature: "search"}, {Where: fixture.Having(trie.MakeLabels("device", "mobile-low"))}}[g.rnd.IntN(5)]
+			sel := []selection.Selection{{Page: "/feed"}, {Page: "/shop"}, {}, {Page: "/feed", Feature: "search"},
+				{Where: fixture.Having(trie.MakeLabels("device", "mobile-low"))}}[g.rnd.IntN(5)]
 			p := g.want(sel)
 			result, err := l.Profile(t.Context(), sel, nil)
 			if err != nil || len(result.Stats.Warnings) > 0 {
 				t.Fatalf("seed %d, step %d: %v, %q", seed, step, err, result.Stats.Warnings)
 			}
-			if got, want := fmt.Sprint(fixture.StacksOf(result.Profile)), fmt.Sprint(fixture.StacksOf(p)); got != want || result.Profile.Views != p.Views || result.Profile.Traces != p.Traces {
-				t.Fatalf("seed %d, step %d%s: %d views, %d traces, want %d, %d\n got %s\nwant %s", seed, step, sel, result.Profile.Views, result.Profile.Traces, p.Views, p.Traces, got, want)
+			if got, want := fmt.Sprint(fixture.StacksOf(result.Profile)),
+				fmt.Sprint(fixture.StacksOf(p)); got != want || result.Profile.Views != p.Views ||
+				result.Profile.Traces != p.Traces {
+				t.Fatalf("seed %d, step %d%s: %d views, %d traces, want %d, %d\n got %s\nwant %s", seed, step, sel,
+					result.Profile.Views, result.Profile.Traces, p.Views, p.Traces, got, want)
 			}
 			top, err := l.Top(t.Context(), TopQuery{Selection: sel})
 			if err != nil || top.Views != p.Views {
@@ -97,7 +101,8 @@ func TestTails(t *testing.T) {
 			}
 			for i, f := range p.Functions() {
 				x := top.Functions[i]
-				if x.Name != f.Name || x.Self != f.Self || x.SelfSpread == nil && len(sel.Where) == 0 && sel.Feature == "" {
+				if x.Name != f.Name || x.Self != f.Self || x.SelfSpread == nil && len(sel.Where) == 0 &&
+					sel.Feature == "" {
 					t.Fatalf("seed %d, step %d%s: %+v, want %+v", seed, step, sel, x, f)
 				}
 			}

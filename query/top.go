@@ -17,10 +17,11 @@ import (
 
 // Top are the functions of a Selection.
 type Top struct {
-	Views     int64         `json:"views"`
-	Traces    int64         `json:"traces"`
-	Self      int64         `json:"self_us"` // of all functions
-	Own       int64         `json:"own_us"`  // part of Self that the profiling script took, where it has a row of its own
+	Views  int64 `json:"views"`
+	Traces int64 `json:"traces"`
+	Self   int64 `json:"self_us"` // of all functions
+	// part of Self that the profiling script took, where it has a row of its own
+	Own       int64         `json:"own_us"`
 	Stackless int64         `json:"stackless_us"`
 	Idle      int64         `json:"idle_us"` // of it known to be
 	Unsampled int64         `json:"unsampled_us"`
@@ -105,7 +106,9 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 	page := ""
 	n := l.naming(q.Selection)
 	sel := forNaming(q.Selection, n)
-	sum := rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return sel.CellLabels(page, cell), sel.TakesCell(cell) })
+	sum := rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) {
+		return sel.CellLabels(page, cell), sel.TakesCell(cell)
+	})
 	sum.Bound(func(size int) error { return room.Fits(size + functions.Size()) })
 	want := q.Wanted()
 	want.Details = true
@@ -153,12 +156,15 @@ func topOf(p *trie.Profile, spread sums.Spreads, q TopQuery) Top {
 		}
 	}
 	if key := map[string]func(trie.Function) int64{
-		"total": func(f trie.Function) int64 { return f.Total }, "reach": func(f trie.Function) int64 { return f.Reach },
+		"total": func(f trie.Function) int64 {
+			return f.Total
+		}, "reach": func(f trie.Function) int64 { return f.Reach },
 	}[q.Sort]; key != nil {
 		slices.SortStableFunc(all, func(a, b trie.Function) int { return cmp.Compare(key(b), key(a)) })
 	}
 	_, c := p.Flat()
-	top := Top{Views: p.Views, Traces: p.Traces, Stackless: c.Stackless, Idle: c.Idle, Unsampled: c.Unsampled, Truncated: c.Truncated, Functions: []TopFunction{}}
+	top := Top{Views: p.Views, Traces: p.Traces, Stackless: c.Stackless, Idle: c.Idle, Unsampled: c.Unsampled,
+		Truncated: c.Truncated, Functions: []TopFunction{}}
 	for i, f := range all {
 		if top.Self += f.Self; f.Own() || f.Frame == owner.Script().Frame() {
 			top.Own += f.Self

@@ -47,7 +47,8 @@ type View struct {
 func newView() View {
 	return View{
 		Names: columns.NewNames(),
-		Calls: ViewCalls{Frame: []int{}, Level: []int{}, Start: []int64{}, End: []int64{}}, Spans: []ViewSpan{}, Long: []ViewStretch{}, Unsampled: []ViewStretch{},
+		Calls: ViewCalls{Frame: []int{}, Level: []int{}, Start: []int64{}, End: []int64{}}, Spans: []ViewSpan{},
+		Long: []ViewStretch{}, Unsampled: []ViewStretch{},
 	}
 }
 
@@ -191,11 +192,12 @@ func (v *View) addSpans(t *trie.Trace) {
 	}
 }
 
-// ViewOf returns a view of one thread alone, which is e in a list. Its times are those since origin, on
-// the clock of its calls. There may not be too many of these.
+// ViewOf returns a view of one thread alone, which is e in a list. Its times are those since
+// origin, on the clock of its calls. There may not be too many of these.
 func ViewOf(e ViewEntry, line *trie.Timeline, origin int64) (View, error) {
 	if len(line.Calls) > viewCalls {
-		return View{}, selection.Refuse("the thread has %d calls, and %d can be shown: choose a shorter recording", len(line.Calls), viewCalls)
+		return View{}, selection.Refuse("the thread has %d calls, and %d can be shown: choose a shorter recording",
+			len(line.Calls), viewCalls)
 	}
 	out := newView()
 	out.ViewEntry = e

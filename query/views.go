@@ -90,7 +90,9 @@ func (l Local) Views(ctx context.Context, q ViewsQuery) (Views, error) {
 			byTime = append(byTime, &v.ViewEntry)
 		}
 	}
-	slices.SortFunc(byTime, func(a, b *ViewEntry) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(byTime, func(a, b *ViewEntry) int {
+		return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.ID, b.ID))
+	})
 	out := Views{Views: int64(len(byTime)), List: []ViewEntry{}, Stats: stats}
 	for _, quantile := range q.Quantiles {
 		if len(byTime) > 0 {
@@ -110,7 +112,8 @@ type viewSums struct {
 }
 
 func newViewEntry(rec store.Record, c *trie.Context) *ViewEntry {
-	v := &ViewEntry{ID: hex.EncodeToString(rec.ID.View[:]), Page: c.Page, Release: c.Release, Environment: c.Environment, Received: rec.Received.UTC()}
+	v := &ViewEntry{ID: hex.EncodeToString(rec.ID.View[:]), Page: c.Page, Release: c.Release,
+		Environment: c.Environment, Received: rec.Received.UTC()}
 	for _, l := range c.Labels {
 		if v.Labels == nil {
 			v.Labels = map[string]string{}
@@ -122,19 +125,22 @@ func newViewEntry(rec store.Record, c *trie.Context) *ViewEntry {
 
 // eachViewTrace hands over the traces of a selection, each with what decodes it, which returns nil
 // for one that is damaged. There may not be too many.
-func (l Local) eachViewTrace(ctx context.Context, sel selection.Selection, take func(store.Record, func() *trie.Trace) error) (Stats, error) {
+func (l Local) eachViewTrace(ctx context.Context, sel selection.Selection, take func(store.Record,
+	func() *trie.Trace) error) (Stats, error) {
 	if err := selection.CheckTimes(sel.Since, sel.Until); err != nil {
 		return Stats{}, err
 	}
 	if !l.Reader.HasTraces(sel.Since, sel.Until) {
-		return Stats{}, selection.Refuse("single page views need traces, and traces of a part of this time are deleted: use a later time")
+		return Stats{}, selection.Refuse(
+			"single page views need traces, and traces of a part of this time are deleted: use a later time")
 	}
 	few, err := l.fewTraces(ctx, sel, readViews)
 	if err != nil {
 		return Stats{}, err
 	}
 	if !few {
-		return Stats{}, selection.Refuse("single page views are looked for in %d traces at most: ask for one page, or less time", readViews)
+		return Stats{}, selection.Refuse(
+			"single page views are looked for in %d traces at most: ask for one page, or less time", readViews)
 	}
 	r := reading{sel: sel}
 	stats, err := l.selectFrom(ctx, sel, store.Wanted{None: true}, func(rec store.Record) error {

@@ -12,8 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Vitals has the Web Vitals that page views reported, by page, see https://web.dev/articles/vitals. Page views
-// without a profile are included.
+// Vitals has the Web Vitals that page views reported, by page, see https://web.dev/articles/vitals.
+// Page views without a profile are included.
 type Vitals struct {
 	Pages []vital.Page `json:"pages"` // most page views first
 	Stats Stats        `json:"stats"`
@@ -34,7 +34,9 @@ func (l Local) vitals(ctx context.Context, sel selection.Selection, elements boo
 	if elements || slices.ContainsFunc(sel.LabelKeys(), rollup.OfVitals) {
 		want = store.Wanted{Level: rollup.Wide}
 	}
-	stats, err := l.eachVital(ctx, sel, want, func(page string, v *rollup.Vital) { groupOf(groups, sel, page, v).sums.Add(v) })
+	stats, err := l.eachVital(ctx, sel, want, func(page string, v *rollup.Vital) {
+		groupOf(groups, sel, page, v).sums.Add(v)
+	})
 	if err != nil {
 		return Vitals{}, err
 	}
@@ -45,13 +47,15 @@ func (l Local) vitals(ctx context.Context, sel selection.Selection, elements boo
 		}
 	}
 	slices.SortFunc(out.Pages, func(a, b vital.Page) int {
-		return cmp.Or(cmp.Compare(most(b), most(a)), cmp.Compare(a.Page, b.Page), slices.Compare(values(a.Labels), values(b.Labels)))
+		return cmp.Or(cmp.Compare(most(b), most(a)), cmp.Compare(a.Page, b.Page), slices.Compare(values(a.Labels),
+			values(b.Labels)))
 	})
 	return out, nil
 }
 
 // eachVital calls take for the sums that sel asks for, at a level.
-func (l Local) eachVital(ctx context.Context, sel selection.Selection, want store.Wanted, take func(page string, v *rollup.Vital)) (Stats, error) {
+func (l Local) eachVital(ctx context.Context, sel selection.Selection, want store.Wanted, take func(page string,
+	v *rollup.Vital)) (Stats, error) {
 	want.Vitals = true
 	return l.eachRecord(ctx, sel, want, func(x store.Rolled) error {
 		for i := range x.Record.Vitals {
@@ -84,7 +88,8 @@ func checkVitals(sel selection.Selection) error {
 		return err
 	}
 	if sel.Parts.Given() {
-		return selection.Refuse("web vitals are those of page views, and not of the code that runs in them: leave out the parts")
+		return selection.Refuse(
+			"web vitals are those of page views, and not of the code that runs in them: leave out the parts")
 	}
 	keys := slices.Clone(sel.GroupBy)
 	if sel.Feature != "" {
@@ -93,12 +98,17 @@ func checkVitals(sel selection.Selection) error {
 	for _, m := range sel.Where {
 		keys = append(keys, m.Key)
 		if m.Key == rollup.KeyNavigation && m.Value != rollup.NavigationSoft {
-			return selection.Refuse("web vitals are kept by page, release, environment, device, browser, connection, arm and element, and of navigations by navigation=soft and navigation!=soft alone")
+			return selection.Refuse(
+				"web vitals are kept by page, release, environment, device, browser, connection, arm and element, " +
+					"and of navigations by navigation=soft and navigation!=soft alone")
 		}
 	}
 	for _, key := range keys {
-		if key != selection.KeyPage && !rollup.OfVitals(key) && (!rollup.Wide.Has(key) || key == rollup.KeyFeature || key == rollup.KeyPhase || key == rollup.KeyVisibility) {
-			return selection.Refuse("web vitals are kept by page, release, environment, device, browser, connection, arm and element, and for navigation=soft, not by %s", key)
+		if key != selection.KeyPage && !rollup.OfVitals(key) && (!rollup.Wide.Has(key) || key == rollup.KeyFeature ||
+			key == rollup.KeyPhase || key == rollup.KeyVisibility) {
+			return selection.Refuse(
+				"web vitals are kept by page, release, environment, device, browser, connection, arm and element, "+
+					"and for navigation=soft, not by %s", key)
 		}
 	}
 	return nil
@@ -106,7 +116,9 @@ func checkVitals(sel selection.Selection) error {
 
 // takesVital reports whether the labels of v match the selection.
 func takesVital(s selection.Selection, v *rollup.Vital) bool {
-	return !slices.ContainsFunc(s.Where, func(m selection.Matcher) bool { return m.Key != selection.KeyPage && !m.Takes(v.Labels.Value(m.Key)) })
+	return !slices.ContainsFunc(s.Where, func(m selection.Matcher) bool {
+		return m.Key != selection.KeyPage && !m.Takes(v.Labels.Value(m.Key))
+	})
 }
 
 // vitalGroup sums up the Web Vitals of a group.

@@ -29,7 +29,8 @@ func TestVitals(t *testing.T) {
 	if lcp.Views != 600 || lcp.PageViews != 400+2000 || lcp.Unit != "ms" {
 		t.Errorf("lcp: %+v", lcp)
 	}
-	if !(lcp.P75.Low < lcp.P75.Value && lcp.P75.Value < lcp.P75.High) || math.Abs(lcp.P75.Value-2600) > 80 || lcp.Rating != "needs improvement" {
+	if !(lcp.P75.Low < lcp.P75.Value && lcp.P75.Value < lcp.P75.High) || math.Abs(lcp.P75.Value-2600) > 80 ||
+		lcp.Rating != "needs improvement" {
 		t.Errorf("lcp p75: %+v, %s", lcp.P75, lcp.Rating)
 	}
 	if lcp.Good <= 0.5 || lcp.Good >= 1 || lcp.Poor != 0 {
@@ -54,7 +55,8 @@ func TestVitals(t *testing.T) {
 	if ratio := byDevice["mobile-low"] / byDevice["desktop-high"]; math.Abs(ratio-2) > 0.1 {
 		t.Errorf("phones are %g times as slow, want 2: %v", ratio, byDevice)
 	}
-	phones, err := l.Vitals(t.Context(), selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "device", Op: selection.Equal, Value: "mobile-low"}}})
+	phones, err := l.Vitals(t.Context(), selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "device",
+		Op: selection.Equal, Value: "mobile-low"}}})
 	if err != nil || len(phones.Pages) != 1 || phones.Pages[0].Of("lcp").P50.Value != byDevice["mobile-low"] {
 		t.Errorf("of phones: %+v and %v, want %g", phones, err, byDevice["mobile-low"])
 	}
@@ -77,7 +79,8 @@ func TestCompareVitals(t *testing.T) {
 		c := &tr.Context
 		c.Page, c.ViewID, c.Interval, c.Release = "/feed", fmt.Sprintf("%016d", i), 10_000, release
 		main := tr.Insert(trie.Frame{Name: "main", Resource: "https://x.example/app.js", Line: 1, Column: 1})
-		filter := tr.Insert(trie.Frame{Name: "main", Resource: "https://x.example/app.js", Line: 1, Column: 1}, trie.Frame{Name: "filter", Resource: "https://x.example/app.js", Line: 9, Column: 1})
+		filter := tr.Insert(trie.Frame{Name: "main", Resource: "https://x.example/app.js", Line: 1, Column: 1},
+			trie.Frame{Name: "filter", Resource: "https://x.example/app.js", Line: 9, Column: 1})
 		time := int64(0)
 		for range 10 + r.IntN(20) {
 			tr.Samples = append(tr.Samples, trie.Sample{Time: time, Node: main})
@@ -101,16 +104,20 @@ func TestCompareVitals(t *testing.T) {
 	now = now.Add(time.Second)
 	s.RollUp(t.Context())
 	got, err := Local{Reader: s}.Compare(t.Context(), CompareQuery{
-		A: selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "release", Op: selection.Equal, Value: "a"}}},
-		B: selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "release", Op: selection.Equal, Value: "b"}}},
+		A: selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "release", Op: selection.Equal,
+			Value: "a"}}},
+		B: selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "release", Op: selection.Equal,
+			Value: "b"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Vitals) != 1 || got.Vitals[0].Name != "inp" || got.Vitals[0].Status != compare.Slower || math.Abs(got.Vitals[0].Difference.Value-215) > 20 {
+	if len(got.Vitals) != 1 || got.Vitals[0].Name != "inp" || got.Vitals[0].Status != compare.Slower ||
+		math.Abs(got.Vitals[0].Difference.Value-215) > 20 {
 		t.Errorf("vitals: %+v", got.Vitals)
 	}
-	if got.Slow == nil || got.Slow.Views != (compare.Pair{A: 0, B: 500}) || math.Abs(got.Slow.Time.B-500*250) > 1 || got.Slow.Time.A != 0 {
+	if got.Slow == nil || got.Slow.Views != (compare.Pair{A: 0, B: 500}) || math.Abs(got.Slow.Time.B-500*250) > 1 ||
+		got.Slow.Time.A != 0 {
 		t.Fatalf("slow interactions: %+v", got.Slow)
 	}
 	if f := got.Slow.Functions[0]; f.Name != "filter" || math.Abs(f.Time.B-500*250) > 1 || f.Time.A != 0 {
@@ -172,7 +179,8 @@ func TestVitalElements(t *testing.T) {
 	}
 	p75 := func(what string, got sums.Estimate, values []float64) {
 		slices.Sort(values)
-		if want := values[len(values)*3/4]; math.Abs(got.Value-want) > 0.04*want || len(values) > 100 && !(got.Low < got.Value && got.Value < got.High) {
+		if want := values[len(values)*3/4]; math.Abs(got.Value-want) > 0.04*want || len(values) > 100 &&
+			!(got.Low < got.Value && got.Value < got.High) {
 			t.Errorf("%s: p75 %+v, want %g", what, got, want)
 		}
 	}
@@ -185,15 +193,19 @@ func TestVitalElements(t *testing.T) {
 			names[x.element] = true
 		}
 	}
-	if len(inpOf.Parts) != 3 || len(inpOf.Elements) != vital.MostElements || inpOf.MoreElements != len(names)-vital.MostElements {
-		t.Fatalf("%d parts, %d elements and %d more of %d", len(inpOf.Parts), len(inpOf.Elements), inpOf.MoreElements, len(names))
+	if len(inpOf.Parts) != 3 || len(inpOf.Elements) != vital.MostElements ||
+		inpOf.MoreElements != len(names)-vital.MostElements {
+		t.Fatalf("%d parts, %d elements and %d more of %d", len(inpOf.Parts), len(inpOf.Elements), inpOf.MoreElements,
+			len(names))
 	}
 	for i, part := range inpOf.Parts {
 		p75("inp/"+part.Name, part.P75, parts[i])
 	}
 	for i, x := range inpOf.Elements {
 		values, parts := of(x.Element)
-		if x.Views != int64(len(values)) || x.PageViews != 10*x.Views || math.Abs(x.Share-float64(x.Views)/float64(inpOf.Views)) > 1e-9 || i > 0 && x.PageViews > inpOf.Elements[i-1].PageViews {
+		if x.Views != int64(len(values)) || x.PageViews != 10*x.Views ||
+			math.Abs(x.Share-float64(x.Views)/float64(inpOf.Views)) > 1e-9 || i > 0 &&
+			x.PageViews > inpOf.Elements[i-1].PageViews {
 			t.Errorf("element %d is %+v, of %d page views", i, x, len(values))
 		}
 		if len(values) > 30 {
@@ -202,8 +214,10 @@ func TestVitalElements(t *testing.T) {
 		}
 	}
 
-	one, err := l.Vitals(t.Context(), selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "element", Op: selection.Equal, Value: inpOf.Elements[2].Element}}})
-	if err != nil || len(one.Pages) != 1 || one.Pages[0].Of("inp").P75 != inpOf.Elements[2].P75 || !reflect.DeepEqual(one.Pages[0].Of("inp").Parts, inpOf.Elements[2].Parts) {
+	one, err := l.Vitals(t.Context(), selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "element",
+		Op: selection.Equal, Value: inpOf.Elements[2].Element}}})
+	if err != nil || len(one.Pages) != 1 || one.Pages[0].Of("inp").P75 != inpOf.Elements[2].P75 ||
+		!reflect.DeepEqual(one.Pages[0].Of("inp").Parts, inpOf.Elements[2].Parts) {
 		t.Errorf("of one element: %+v and %v, want %+v", one, err, inpOf.Elements[2])
 	}
 	groups, err := l.Vitals(t.Context(), selection.Selection{GroupBy: []string{"element"}})
@@ -211,11 +225,13 @@ func TestVitalElements(t *testing.T) {
 		t.Errorf("%d groups and %v", len(groups.Pages), err)
 	}
 	pages, err := l.Vitals(t.Context(), selection.Selection{})
-	if err != nil || len(pages.Pages) != 2 || pages.Pages[0].Of("inp").Elements != nil || len(pages.Pages[0].Of("inp").Parts) != 3 {
+	if err != nil || len(pages.Pages) != 2 || pages.Pages[0].Of("inp").Elements != nil ||
+		len(pages.Pages[0].Of("inp").Parts) != 3 {
 		t.Errorf("of all pages: %+v and %v", pages, err)
 	}
 	arms, err := l.Vitals(t.Context(), selection.Selection{Page: "/feed", GroupBy: []string{"arm"}})
-	if err != nil || len(arms.Pages) != 1 || arms.Pages[0].Of("inp").PageViews != inpOf.PageViews || arms.Pages[0].Of("inp").Parts != nil {
+	if err != nil || len(arms.Pages) != 1 || arms.Pages[0].Of("inp").PageViews != inpOf.PageViews ||
+		arms.Pages[0].Of("inp").Parts != nil {
 		t.Errorf("by arm: %+v and %v", arms, err)
 	}
 }

@@ -48,7 +48,8 @@ func (h demoHandler) document(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("Content-Type", "text/html; charset=utf-8")
 	head.Set("Content-Security-Policy", fmt.Sprintf("default-src 'none'; script-src 'self' %[1]s; connect-src %[1]s; "+
-		"style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'", h.collector))
+		"style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+		h.collector))
 	if r.URL.Query().Get("header") != "off" {
 		head.Set(policyHeader, policy)
 		head.Set(timingHeader, serverTiming(1))

@@ -10,12 +10,14 @@ import (
 func TestDemo(t *testing.T) {
 	const collector = "http://127.0.0.1:8418"
 	h := newDemo(fstest.MapFS{
-		"demo/index.html":     {Data: []byte(`<script src="{{collector}}/sdk.js"></script><script src="{{collector}}/demo/third-party.js"></script>`)},
+		"demo/index.html": {Data: []byte(
+			`<script src="{{collector}}/sdk.js"></script><script src="{{collector}}/demo/third-party.js"></script>`)},
 		"demo/demo.js":        {Data: []byte("demo()")},
 		"demo/style.css":      {Data: []byte("p {}")},
 		"demo/third-party.js": {Data: []byte("third()")},
 	}, collector)
-	const document = `<script src="` + collector + `/sdk.js"></script><script src="` + collector + `/demo/third-party.js"></script>`
+	const document = `<script src="` + collector + `/sdk.js"></script><script src="` + collector +
+		`/demo/third-party.js"></script>`
 	for _, c := range []struct {
 		request string
 		status  int
@@ -41,7 +43,8 @@ func TestDemo(t *testing.T) {
 		}
 		var csp, policy, timing string
 		if c.body == document {
-			csp = "default-src 'none'; script-src 'self' http://127.0.0.1:8418; connect-src http://127.0.0.1:8418; style-src 'self'; " +
+			csp = "default-src 'none'; script-src 'self' http://127.0.0.1:8418; connect-src http://127.0.0.1:8418; " +
+				"style-src 'self'; " +
 				"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 		}
 		if c.chosen {
@@ -78,7 +81,8 @@ func TestDemoBuild(t *testing.T) {
 		}
 	}
 	w = get(DemoThirdParty(), "GET", "/demo/third-party.js")
-	if w.Code != 200 || w.Body.Len() == 0 || len(w.Header()) != 1 || w.Header().Get("Content-Type") != "text/javascript; charset=utf-8" {
+	if w.Code != 200 || w.Body.Len() == 0 || len(w.Header()) != 1 ||
+		w.Header().Get("Content-Type") != "text/javascript; charset=utf-8" {
 		t.Errorf("third party: got %d %v %s", w.Code, w.Header(), w.Body)
 	}
 }

@@ -81,7 +81,8 @@ func pack(files fs.FS, version string) ([]byte, error) {
 				return err
 			}
 		}
-		h := &tar.Header{Name: "package/" + name, Mode: 0o644, Size: int64(len(text)), ModTime: packedAt, Format: tar.FormatUSTAR}
+		h := &tar.Header{Name: "package/" + name, Mode: 0o644, Size: int64(len(text)), ModTime: packedAt,
+			Format: tar.FormatUSTAR}
 		if err := t.WriteHeader(h); err != nil {
 			return err
 		}

@@ -25,8 +25,10 @@ func TestLicence(t *testing.T) {
 
 func TestNpmVersion(t *testing.T) {
 	for version, want := range map[string]string{
-		"v1.2.3": "1.2.3", "v0.0.0-20261125224300-b6cff0412345+dirty": "0.0.0-20261125224300-b6cff0412345+dirty", "v1.2.3-rc.1": "1.2.3-rc.1",
-		"(devel)": "0.0.0-devel", "(unknown)": "0.0.0-devel", "": "0.0.0-devel", "v1": "0.0.0-devel", `v1.2.3"`: "0.0.0-devel",
+		"v1.2.3": "1.2.3", "v0.0.0-20261125224300-b6cff0412345+dirty": "0.0.0-20261125224300-b6cff0412345+dirty",
+		"v1.2.3-rc.1": "1.2.3-rc.1",
+		"(devel)":     "0.0.0-devel", "(unknown)": "0.0.0-devel", "": "0.0.0-devel", "v1": "0.0.0-devel",
+		`v1.2.3"`: "0.0.0-devel",
 	} {
 		if got := npmVersion(version); got != want {
 			t.Errorf("%q: got %q, want %q", version, got, want)
@@ -42,10 +44,13 @@ start({ url: 'https://profiles.example.com', sampleRate: 1, page: (path) => path
 const done: unknown = feature('search');
 console.log(done);
 `,
-	"small.js":      `import { start } from 'fieldtrie/loader'; start({ url: 'https://profiles.example.com', sampleRate: 1 });`,
-	"core.js":       `import { start } from 'fieldtrie/core'; start({ url: 'https://profiles.example.com', sampleRate: 1 });`,
-	"wrong.ts":      `import { start } from 'fieldtrie'; start({ url: 1 });`,
-	"tsconfig.json": `{"compilerOptions": {"strict": true, "noEmit": true, "module": "esnext", "moduleResolution": "bundler", "target": "es2022", "types": []}, "files": ["all.ts", "wrong.ts"]}`,
+	"small.js": `import { start } from 'fieldtrie/loader'; start({ url: 'https://profiles.example.com', ` +
+		`sampleRate: 1 });`,
+	"core.js": `import { start } from 'fieldtrie/core'; start({ url: 'https://profiles.example.com', ` +
+		`sampleRate: 1 });`,
+	"wrong.ts": `import { start } from 'fieldtrie'; start({ url: 1 });`,
+	"tsconfig.json": `{"compilerOptions": {"strict": true, "noEmit": true, "module": "esnext", "moduleResolution": ` +
+		`"bundler", "target": "es2022", "types": []}, "files": ["all.ts", "wrong.ts"]}`,
 }
 
 // TestInstall installs the package by its URL, checks its types and bundles it.
@@ -72,7 +77,8 @@ func TestInstall(t *testing.T) {
 	}
 	run := func(program string, args ...string) (string, error) {
 		cmd := exec.Command(program, args...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "npm_config_cache="+filepath.Join(dir, ".npm"), "npm_config_update_notifier=false")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "npm_config_cache="+filepath.Join(dir, ".npm"),
+			"npm_config_update_notifier=false")
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
@@ -93,7 +99,8 @@ func TestInstall(t *testing.T) {
 	if err == nil || strings.Count(out, "error TS") != 1 || !strings.Contains(out, "wrong.ts(1,") {
 		t.Errorf("types: %v\n%s\nwant one error, in wrong.ts", err, out)
 	}
-	if out, err := run(bin("esbuild"), "all.ts", "small.js", "core.js", "--bundle", "--minify", "--splitting", "--format=esm", "--outdir=out"); err != nil {
+	if out, err := run(bin("esbuild"), "all.ts", "small.js", "core.js", "--bundle", "--minify", "--splitting",
+		"--format=esm", "--outdir=out"); err != nil {
 		t.Fatalf("esbuild: %v\n%s", err, out)
 	}
 	size := func(name string) int64 {

@@ -86,7 +86,8 @@ func TestSampledRequests(t *testing.T) {
 		}
 		w := get(h, c.method, "/", headers...)
 		timing, policy := w.Header().Get("Server-Timing"), w.Header().Get("Document-Policy")
-		if (asked == 1) != c.want || (timing == "fieldtrie;dur=1") != c.want || (policy != "") != c.want || !c.want && timing != "" {
+		if (asked == 1) != c.want || (timing == "fieldtrie;dur=1") != c.want || (policy != "") != c.want || !c.want &&
+			timing != "" {
 			t.Errorf("%+v: asked %d times, Server-Timing is %q, Document-Policy %q", c, asked, timing, policy)
 		}
 		if w.Body.String() != "page" {
@@ -104,7 +105,8 @@ func TestSampledAdds(t *testing.T) {
 		inner.ServeHTTP(w, r)
 	})
 	got := get(h, "GET", "/", "Sec-Fetch-Dest", "document").Header()
-	if want := []string{"document-write=?0", "js-profiling, js-profiling-mode=lazy"}; !slices.Equal(got["Document-Policy"], want) {
+	if want := []string{"document-write=?0", "js-profiling, js-profiling-mode=lazy"}; !slices.Equal(
+		got["Document-Policy"], want) {
 		t.Errorf("Document-Policy is %q, want %q", got["Document-Policy"], want)
 	}
 	if want := []string{"db;dur=12", "fieldtrie;dur=1"}; !slices.Equal(got["Server-Timing"], want) {

@@ -179,7 +179,8 @@ func (h *scriptHandler) missing(asked string) string {
 		ext := path.Ext(s.file)
 		hash, ok := strings.CutPrefix(name, strings.TrimSuffix(s.latest(), ext)+".")
 		if name == s.latest() || ok && strings.HasSuffix(hash, ext) {
-			return fmt.Sprintf("%s is not the current version; that is %s, also at %s, and /sdk.json has its integrity", asked, s.path(), s.latest())
+			return fmt.Sprintf("%s is not the current version; that is %s, also at %s, and /sdk.json has its integrity",
+				asked, s.path(), s.latest())
 		}
 	}
 	return "there is nothing here; /sdk.json lists the scripts"

@@ -62,7 +62,8 @@ func TestScripts(t *testing.T) {
 		{"GET " + corePath, 200, core, year},
 		{"GET /sdk-rest.mjs", 200, rest, ask},
 		{"GET /sdk-rest.mjs?" + Integrity([]byte(rest)), 200, rest, year},
-		{"GET /sdk-rest.mjs?" + Integrity([]byte(core)), 404, "is not the current version; that is /sdk-rest.mjs?" + Integrity([]byte(rest)), ask},
+		{"GET /sdk-rest.mjs?" + Integrity([]byte(core)), 404, "is not the current version; that is /sdk-rest.mjs?" +
+			Integrity([]byte(rest)), ask},
 		{"GET /load.js", 200, classic, ask},
 		{"GET " + plain(classicPath), 200, classic, year},
 		{"GET /core.js", 200, core, ask},
@@ -70,7 +71,8 @@ func TestScripts(t *testing.T) {
 		{"GET /rest.mjs?" + Integrity([]byte(rest)), 200, rest, year},
 		{"GET /sdk.json", 200, `"path": "` + classicPath + `"`, ask},
 
-		{"GET /sdk.0123456789ab.js", 404, "/sdk.0123456789ab.js is not the current version; that is " + classicPath + ", also at /sdk.js", ask},
+		{"GET /sdk.0123456789ab.js", 404, "/sdk.0123456789ab.js is not the current version; that is " + classicPath +
+			", also at /sdk.js", ask},
 		{"GET /sdk-core.x.js", 404, "that is " + corePath + ", also at /sdk-core.js", ask},
 		{"GET /sdk.mjs", 404, "there is nothing here; /sdk.json lists the scripts", ask},
 		{"GET /loader.mjs", 404, "there is nothing here", ask},
@@ -93,7 +95,8 @@ func TestScripts(t *testing.T) {
 		}
 		for k, v := range map[string]string{
 			"Cache-Control": c.cache, "Content-Type": media, "X-Content-Type-Options": "nosniff",
-			"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin", "Timing-Allow-Origin": "*",
+			"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin",
+			"Timing-Allow-Origin": "*",
 		} {
 			if got := w.Header().Get(k); got != v {
 				t.Errorf("%s: %s is %q, want %q", c.request, k, got, v)
@@ -114,7 +117,8 @@ func TestScripts(t *testing.T) {
 func TestScriptEncodings(t *testing.T) {
 	h, path, _ := testScripts()
 	for accept, want := range map[string]bool{
-		"": false, "gzip": true, "gzip, deflate, br, zstd": true, "br;q=1.0, gzip;q=0.8": true, "GZIP": true, "x-gzip": true,
+		"": false, "gzip": true, "gzip, deflate, br, zstd": true, "br;q=1.0, gzip;q=0.8": true, "GZIP": true,
+		"x-gzip":   true,
 		"gzip;q=0": false, "gzip; q=0.0": false, "gzip;q=x": false, "identity": false, "br": false, "notgzip": false,
 	} {
 		w := get(h, "GET", path, "Accept-Encoding", accept)
@@ -140,20 +144,25 @@ func TestScriptEncodings(t *testing.T) {
 		}
 	}
 	// Brotli is shorter, so it has precedence; test/served.test.js checks its content.
-	small := load(fstest.MapFS{"dist/sdk.js": {Data: []byte(classic)}, "brotli/" + fmt.Sprintf("%x", sha256.Sum256([]byte(classic)))[:12] + ".br": {Data: []byte("brotli")},
+	small := load(fstest.MapFS{"dist/sdk.js": {Data: []byte(classic)}, "brotli/" + fmt.Sprintf("%x",
+		sha256.Sum256([]byte(classic)))[:12] + ".br": {Data: []byte("brotli")},
 		"brotli/000000000000.br": {Data: []byte("of another build")}})
-	for accept, want := range map[string]string{"": "", "gzip, deflate, br, zstd": "br", "br": "br", "BR;q=0.5": "br", "br;q=0, gzip": "gzip", "gzip": "gzip", "brotli": "", "br;q=0": ""} {
+	for accept, want := range map[string]string{"": "", "gzip, deflate, br, zstd": "br", "br": "br", "BR;q=0.5": "br",
+		"br;q=0, gzip": "gzip", "gzip": "gzip", "brotli": "", "br;q=0": ""} {
 		w := get(newScripts(small), "GET", "/sdk.js", "Accept-Encoding", accept)
 		tag := strings.Trim(w.Header().Get("ETag"), `"`)
-		if got := w.Header().Get("Content-Encoding"); got != want || (want == "br") != (w.Body.String() == "brotli") || w.Header().Get("Vary") != "Accept-Encoding" || want != "" && !strings.HasSuffix(tag, "-"+want) {
+		if got := w.Header().Get("Content-Encoding"); got != want || (want == "br") != (w.Body.String() == "brotli") ||
+			w.Header().Get("Vary") != "Accept-Encoding" || want != "" && !strings.HasSuffix(tag, "-"+want) {
 			t.Errorf("%q: in %q with tag %s, want %q", accept, got, tag, want)
 		}
-		if w := get(newScripts(small), "GET", "/sdk.js", "Accept-Encoding", accept, "If-None-Match", `"`+tag+`"`); w.Code != 304 || w.Header().Get("Content-Encoding") != "" {
+		if w := get(newScripts(small), "GET", "/sdk.js", "Accept-Encoding", accept, "If-None-Match",
+			`"`+tag+`"`); w.Code != 304 || w.Header().Get("Content-Encoding") != "" {
 			t.Errorf("%q: known, and got %d in %q", accept, w.Code, w.Header().Get("Content-Encoding"))
 		}
 	}
 	// Responses that would not get shorter are not compressed.
-	if w := get(h, "GET", "/sdk-core.js", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "" || w.Body.String() != core {
+	if w := get(h, "GET", "/sdk-core.js", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "" ||
+		w.Body.String() != core {
 		t.Errorf("short: got %v %q", w.Header(), w.Body)
 	}
 }
@@ -177,7 +186,8 @@ func TestNotModified(t *testing.T) {
 			if w.Code != c.status || (w.Body.Len() == 0) != (c.status == 304 || method == "HEAD") {
 				t.Errorf("%s %s: got %d with %d bytes, want %d", method, c.tags, w.Code, w.Body.Len(), c.status)
 			}
-			if h := w.Header(); h.Get("ETag") != zipped || h.Get("Cache-Control") != "no-cache" || h.Get("Vary") != "Accept-Encoding" ||
+			if h := w.Header(); h.Get("ETag") != zipped || h.Get("Cache-Control") != "no-cache" ||
+				h.Get("Vary") != "Accept-Encoding" ||
 				c.status == 304 && h.Get("Content-Encoding") != "" {
 				t.Errorf("%s %s: headers %v", method, c.tags, h)
 			}
@@ -207,7 +217,8 @@ func TestBuild(t *testing.T) {
 		if want := "sha256-" + base64.StdEncoding.EncodeToString(sum[:]); len(body) == 0 || integrity != want {
 			t.Errorf("%s: integrity of %d bytes is %s, want %s", name, len(body), integrity, want)
 		}
-		if w := get(h, "GET", path, "Accept-Encoding", "gzip, br"); w.Header().Get("Content-Encoding") != "br" || w.Body.Len() >= len(body) {
+		if w := get(h, "GET", path, "Accept-Encoding", "gzip, br"); w.Header().Get("Content-Encoding") != "br" ||
+			w.Body.Len() >= len(body) {
 			t.Errorf("%s is in %q: make sdk", name, w.Header().Get("Content-Encoding"))
 		}
 		if latest := get(h, "GET", "/"+name).Body.Bytes(); !bytes.Equal(latest, body) {

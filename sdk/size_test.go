@@ -10,10 +10,11 @@ import (
 )
 
 // TestSize holds the built scripts to budgets of gzipped bytes. That of the loader is what all
-// visitors pay; those of the others are a little above what they have. docs/benchmarks.md has what is
-// aimed for.
+// visitors pay; those of the others are a little above what they have. docs/benchmarks.md has what
+// is aimed for.
 func TestSize(t *testing.T) {
-	for name, budget := range map[string]int{"sdk.js": 1210, "sdk.mjs": 1200, "sdk-rest.mjs": 6660, "sdk-all.mjs": 7640, "sdk-core.mjs": 4580} {
+	for name, budget := range map[string]int{"sdk.js": 1210, "sdk.mjs": 1200, "sdk-rest.mjs": 6660, "sdk-all.mjs": 7640,
+		"sdk-core.mjs": 4580} {
 		script, err := dist.ReadFile("dist/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -44,14 +45,17 @@ func TestStatedSizes(t *testing.T) {
 		}
 		return fmt.Sprintf("%.1f", float64(sum)/1000)
 	}
-	const loader, rest, stackless, recorder, all = "sdk.js", "sdk-rest.mjs", "sdk-stackless.mjs", "sdk-recorder.mjs", "sdk-all.mjs"
+	const loader, rest, stackless, recorder, all = "sdk.js", "sdk-rest.mjs", "sdk-stackless.mjs", "sdk-recorder.mjs",
+		"sdk-all.mjs"
 	for path, texts := range map[string][]string{
-		"../README.md": {fmt.Sprintf("takes %s KB for visitors who are not profiled and %s KB for profiled ones", kb(brotli, loader), kb(brotli, loader, rest, stackless))},
+		"../README.md": {fmt.Sprintf("takes %s KB for visitors who are not profiled and %s KB for profiled ones",
+			kb(brotli, loader), kb(brotli, loader, rest, stackless))},
 		"../docs/sdk.md": {
 			fmt.Sprintf("profiled load %s KB.", kb(brotli, loader)),
 			fmt.Sprintf("| not profiled | %s KB | %s KB |", kb(brotli, loader), kb(zipped, loader)),
 			fmt.Sprintf("| + %s KB, %s KB for the split", kb(brotli, rest), kb(brotli, stackless)),
-			fmt.Sprintf("%s KB for a flight recorder | + %s, %s, %s KB |", kb(brotli, recorder), kb(zipped, rest), kb(zipped, stackless), kb(zipped, recorder)),
+			fmt.Sprintf("%s KB for a flight recorder | + %s, %s, %s KB |", kb(brotli, recorder), kb(zipped, rest),
+				kb(zipped, stackless), kb(zipped, recorder)),
 			fmt.Sprintf("| everything in one file | %s KB | %s KB |", kb(brotli, all), kb(zipped, all)),
 		},
 	} {

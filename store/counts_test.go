@@ -17,7 +17,8 @@ func TestDroppedCounts(t *testing.T) {
 		c.AddViews(fmt.Sprint("/p", i), "unsampled", 2)
 	}
 	for i := range MaxVitalSets + 5 {
-		c.AddVitals("/feed", []rollup.Vital{{Labels: trie.Labels{{Key: "release", Value: fmt.Sprint(i)}}, Name: "lcp", Views: 3}})
+		c.AddVitals("/feed", []rollup.Vital{{Labels: trie.Labels{{Key: "release", Value: fmt.Sprint(i)}}, Name: "lcp",
+			Views: 3}})
 	}
 	if c.Dropped != 3*2+5*3 {
 		t.Errorf("got %d dropped", c.Dropped)
@@ -33,10 +34,12 @@ func TestElementsCounted(t *testing.T) {
 	t.Parallel()
 	var c Counts
 	for i := range 2 * MaxVitalSets {
-		c.AddVitals("/feed", []rollup.Vital{{Labels: trie.MakeLabels(rollup.KeyElement, fmt.Sprint(i)), Name: "lcp", Views: 1}})
+		c.AddVitals("/feed", []rollup.Vital{{Labels: trie.MakeLabels(rollup.KeyElement, fmt.Sprint(i)), Name: "lcp",
+			Views: 1}})
 	}
 	for i := range MaxVitalSets/2 - 1 {
-		c.AddVitals("/feed", []rollup.Vital{{Labels: trie.MakeLabels(rollup.KeyRelease, fmt.Sprint(i)), Name: "lcp", Views: 1}})
+		c.AddVitals("/feed", []rollup.Vital{{Labels: trie.MakeLabels(rollup.KeyRelease, fmt.Sprint(i)), Name: "lcp",
+			Views: 1}})
 	}
 	other := c.Vitals[VitalsOf{"/feed", LabelSetOf(trie.MakeLabels(rollup.KeyElement, trie.FrameOther))}]
 	if c.Dropped != 0 || len(other) != 1 || other[0].Views != 2*MaxVitalSets-MaxVitalSets/2 {

@@ -13,7 +13,8 @@ var mapped = regexp.MustCompile(`(?m)^//\t(\w+\.go)\s+\S`)
 
 // The doc.go of a package lists exactly the files of the package.
 func TestMapOfFiles(t *testing.T) {
-	for _, dir := range []string{".", "commits", "directory", "shared", "shared/backup", "shared/check", "shared/layout", "shared/read", "shared/roll", "shared/write"} {
+	for _, dir := range []string{".", "commits", "directory", "shared", "shared/backup", "shared/check",
+		"shared/layout", "shared/read", "shared/roll", "shared/write"} {
 		text, err := os.ReadFile(filepath.Join(dir, "doc.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -37,7 +38,8 @@ func TestMapOfFiles(t *testing.T) {
 			delete(there, name)
 		}
 		for name := range there {
-			t.Errorf("%s: got a line about %s, want none, because it does not exist", filepath.Join(dir, "doc.go"), name)
+			t.Errorf("%s: got a line about %s, want none, because it does not exist", filepath.Join(dir,
+				"doc.go"), name)
 		}
 	}
 }

@@ -46,5 +46,6 @@ type Rolled struct {
 // Overlaps reports whether the time from first to last (µs since the epoch) overlaps [since,
 // until). Zero times are open ends.
 func Overlaps(first, last int64, since, until time.Time) bool {
-	return (since.IsZero() || !time.UnixMicro(last).Before(since)) && (until.IsZero() || time.UnixMicro(first).Before(until))
+	return (since.IsZero() || !time.UnixMicro(last).Before(since)) && (until.IsZero() ||
+		time.UnixMicro(first).Before(until))
 }

@@ -30,7 +30,8 @@ type Reader interface {
 	// from traces. It calls rolled and trace as it reads; traces are passed like by Scan with
 	// EachPage. A page view with traces in several hours is passed separately for each of them.
 	// Select returns the error of a callback or of ctx.
-	Select(ctx context.Context, q Query, want Wanted, trace func(Record) error, rolled func(Rolled) error) (ScanStats, error)
+	Select(ctx context.Context, q Query, want Wanted, trace func(Record) error,
+		rolled func(Rolled) error) (ScanStats, error)
 	// Catalog returns the number of traces by page and tag, sorted by [CompareEntries]. An entry is
 	// included if the range from its first to its last trace in some hour overlaps [since, until);
 	// where only the rollup of a day is left, the day is used instead of the hour. It counts all

@@ -131,7 +131,8 @@ func (r *codeReader) value(offset int) int {
 		return 0
 	}
 	next := r.code[skipSpace(r.code, end):]
-	if len(next) > 0 && (next[0] == ',' || next[0] == '}') || len(next) > 1 && next[0] == '=' && next[1] != '>' && next[1] != '=' {
+	if len(next) > 0 && (next[0] == ',' || next[0] == '}') || len(next) > 1 && next[0] == '=' && next[1] != '>' &&
+		next[1] != '=' {
 		return end
 	}
 	return 0
@@ -176,8 +177,10 @@ func wordEnd(code []byte, i int) int {
 // reserved reports whether a word is reserved, and thus not an identifier.
 func reserved(word string) bool {
 	switch word {
-	case "async", "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete", "do",
-		"else", "extends", "false", "finally", "for", "function", "if", "import", "in", "instanceof", "let", "new", "null",
+	case "async", "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default",
+		"delete", "do",
+		"else", "extends", "false", "finally", "for", "function", "if", "import", "in", "instanceof", "let",
+		"new", "null",
 		"return", "static", "super", "switch", "this", "throw", "true", "try", "typeof", "var", "void", "while",
 		"with", "yield":
 		return true

@@ -115,12 +115,14 @@ func (r *tableReader) table() *Table {
 		t.Sources = append(t.Sources, s)
 	}
 	n := r.LengthAtMost(maxFunctions, leastBytes)
-	f := functionReader{texts: r.texts(2 * n), sourceLines: make([]int64, len(t.Sources)+1), columns: make([]tableReader, columns)}
+	f := functionReader{texts: r.texts(2 * n), sourceLines: make([]int64, len(t.Sources)+1),
+		columns: make([]tableReader, columns)}
 	for i := range f.columns {
 		f.columns[i] = newTableReader(r.Bytes(r.LengthAtMost(maxBody, 1)))
 	}
 	_ = r.End() // records the error
-	if r.Err() == nil && (f.columns[columnKey].Left() != 8*n || f.columns[columnText].Left() != 4*n || f.columns[columnWay].Left() != n ||
+	if r.Err() == nil && (f.columns[columnKey].Left() != 8*n || f.columns[columnText].Left() != 4*n ||
+		f.columns[columnWay].Left() != n ||
 		f.columns[columnOwn].Left() != 4*n || f.columns[columnCode].Left() != 4*n) {
 		r.Fail("columns are not of %d functions", n)
 	}

@@ -53,7 +53,8 @@ func Encode(w io.Writer, t *Table) error {
 	if len(body) > maxBody {
 		return fmt.Errorf("encode table: it takes %d bytes uncompressed, the most is %d", len(body), maxBody)
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true))
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderCRC(true))
 	if err != nil {
 		return fmt.Errorf("compress table: %w", err)
 	}

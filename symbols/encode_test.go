@@ -21,7 +21,8 @@ func randomTable(r *rand.Rand) *Table {
 	for i := range t.Script {
 		t.Script[i], t.Map[i] = byte(r.Uint32()), byte(r.Uint32())
 	}
-	texts := []string{"", "a", "b", "renderRow", "Table.render", "get Table.size", "</script>", "ünïcödé", "Board/useEffect()"}
+	texts := []string{"", "a", "b", "renderRow", "Table.render", "get Table.size", "</script>", "ünïcödé",
+		"Board/useEffect()"}
 	for range r.IntN(4) {
 		t.Sources = append(t.Sources, Source{texts[r.IntN(len(texts))], texts[r.IntN(3)], r.IntN(2) == 0})
 	}
@@ -31,9 +32,12 @@ func randomTable(r *rand.Rand) *Table {
 			line, column = line+uint32(1+r.IntN(1000)), 0
 		}
 		column += uint32(1 + r.IntN(1<<r.IntN(20)))
-		t.Functions = append(t.Functions, Function{Line: line, Column: column, Minified: texts[r.IntN(len(texts))], Name: texts[r.IntN(len(texts))],
-			Source: int32(r.IntN(len(t.Sources)+1)) - 1, SourceLine: r.Uint32() >> r.IntN(32), SourceColumn: r.Uint32() >> r.IntN(32),
-			Key: r.Uint64(), Ordinal: r.Uint32() >> r.IntN(32), Text: r.Uint32(), Own: r.Uint32(), Way: Way(r.IntN(int(EndWays)))})
+		t.Functions = append(t.Functions, Function{Line: line, Column: column, Minified: texts[r.IntN(len(texts))],
+			Name:   texts[r.IntN(len(texts))],
+			Source: int32(r.IntN(len(t.Sources)+1)) - 1, SourceLine: r.Uint32() >> r.IntN(32),
+			SourceColumn: r.Uint32() >> r.IntN(32),
+			Key:          r.Uint64(), Ordinal: r.Uint32() >> r.IntN(32), Text: r.Uint32(), Own: r.Uint32(),
+			Way: Way(r.IntN(int(EndWays)))})
 	}
 	return t
 }
@@ -64,7 +68,8 @@ func TestEncode(t *testing.T) {
 		}
 		for i := range want.Functions {
 			f := &want.Functions[i]
-			if found := got.Find(f.Line, f.Column); found == nil || *found != *f || got.Find(f.Line, f.Column+1<<30) != nil {
+			if found := got.Find(f.Line, f.Column); found == nil || *found != *f ||
+				got.Find(f.Line, f.Column+1<<30) != nil {
 				t.Fatalf("found %+v, not %+v", found, f)
 			}
 		}
@@ -80,8 +85,10 @@ func TestEncode(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	good := encoded(t, randomTable(rand.New(rand.NewPCG(3, 4))))
 	for what, data := range map[string][]byte{
-		"nothing": nil, "HTML": []byte("<!doctype html><title>404"), "the magic alone": []byte(magic), "another version": append([]byte(magic), 9),
-		"cut off": good[:len(good)-5], "more": append(bytes.Clone(good), 1), "no zstd": append([]byte(magic), version, 1, 2, 3),
+		"nothing": nil, "HTML": []byte("<!doctype html><title>404"), "the magic alone": []byte(magic),
+		"another version": append([]byte(magic), 9),
+		"cut off":         good[:len(good)-5], "more": append(bytes.Clone(good), 1), "no zstd": append([]byte(magic),
+			version, 1, 2, 3),
 	} {
 		if _, err := Decode(bytes.NewReader(data)); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %v", what, err)
@@ -91,7 +98,8 @@ func TestDecodeRefuses(t *testing.T) {
 		data := bytes.Clone(good)
 		data[i] ^= 1 << (i % 8)
 		// One bit of the header of a frame is unused.
-		if got, err := Decode(bytes.NewReader(data)); !errors.Is(err, ErrMalformed) && (err != nil || !bytes.Equal(encoded(t, got), good)) {
+		if got, err := Decode(bytes.NewReader(data)); !errors.Is(err, ErrMalformed) &&
+			(err != nil || !bytes.Equal(encoded(t, got), good)) {
 			t.Errorf("byte %d changed: %v", i, err)
 		}
 	}
@@ -146,18 +154,25 @@ func TestDecodeBounds(t *testing.T) {
 // Texts that cannot be encoded unchanged are truncated, replaced or refused.
 func TestEncodeFits(t *testing.T) {
 	long := strings.Repeat("a", maxName-1) + "é"
-	table := &Table{Sources: []Source{{Name: "a\xffb"}}, Functions: []Function{{Line: 1, Column: 1, Name: long, Minified: "a", Source: 0}}}
+	table := &Table{Sources: []Source{{Name: "a\xffb"}}, Functions: []Function{{Line: 1, Column: 1, Name: long,
+		Minified: "a", Source: 0}}}
 	got, err := Decode(bytes.NewReader(encoded(t, table)))
 	if err != nil || got.Functions[0].Name != long[:maxName-1] || got.Sources[0].Name != "a\uFFFDb" {
 		t.Errorf("%v: %+v", err, got)
 	}
 	for want, change := range map[string]func(*Table){
 		"it has no place": func(t *Table) { t.Functions[0].Line, t.Functions[0].Column = 0, 0 },
-		"function 1: it does not begin after the one before": func(t *Table) { t.Functions = append(t.Functions, t.Functions[0]) },
-		"its source is not in the list":                      func(t *Table) { t.Functions[0].Source = 1 },
-		"way 99 is not known":                                func(t *Table) { t.Functions[0].Way = 99 },
-		"the most is 1000000":                                func(t *Table) { t.Functions = make([]Function, maxFunctions+1) },
-		"the most is 100000":                                 func(t *Table) { t.Sources = make([]Source, maxSources+1) },
+		"function 1: it does not begin after the one before": func(t *Table) {
+			t.Functions = append(t.Functions, t.Functions[0])
+		},
+		"its source is not in the list": func(t *Table) { t.Functions[0].Source = 1 },
+		"way 99 is not known":           func(t *Table) { t.Functions[0].Way = 99 },
+		"the most is 1000000": func(t *Table) {
+			t.Functions = make([]Function, maxFunctions+1)
+		},
+		"the most is 100000": func(t *Table) {
+			t.Sources = make([]Source, maxSources+1)
+		},
 	} {
 		bad := *table
 		bad.Functions = slices.Clone(table.Functions)

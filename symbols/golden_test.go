@@ -19,16 +19,21 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // goldenTable has a value in each field, and each kind of step.
 func goldenTable() *Table {
 	t := &Table{DebugID: "85314830-023f-4cf1-a267-535f4e37bb17",
-		Sources: []Source{{Name: "src/table/Row.tsx"}, {Name: "node_modules/react-dom/index.js", Version: "19.2.0", Ignored: true}}}
+		Sources: []Source{{Name: "src/table/Row.tsx"}, {Name: "node_modules/react-dom/index.js", Version: "19.2.0",
+			Ignored: true}}}
 	for i := range t.Script {
 		t.Script[i], t.Map[i] = byte(i), byte(0xff-i)
 	}
 	t.Functions = []Function{
 		{Line: 1, Column: 1, Minified: "", Name: "(top level)", Source: -1, Way: Kept},
-		{Line: 1, Column: 300, Minified: "a", Name: "renderRow", Source: 0, SourceLine: 44, SourceColumn: 12, Key: 0x0102030405060708, Text: 0x0a0b0c0d, Own: 0x0e0f1011, Code: 0x12131415, Way: Start},
-		{Line: 1, Column: 512, Minified: "b", Name: "renderRow/useEffect()", Source: 0, SourceLine: 46, SourceColumn: 13, Key: 0xfedcba9876543210, Ordinal: 300, Text: 7, Own: 8, Way: Body},
-		{Line: 3, Column: 20, Minified: "a", Name: "commitRoot", Source: 1, SourceLine: 12906, SourceColumn: 22, Key: 3, Text: 4, Way: Moved},
-		{Line: 3, Column: 900, Minified: "é", Name: "Row.é", Source: 0, SourceLine: 5, SourceColumn: 2, Key: 5, Text: 6, Way: Named},
+		{Line: 1, Column: 300, Minified: "a", Name: "renderRow", Source: 0, SourceLine: 44, SourceColumn: 12,
+			Key: 0x0102030405060708, Text: 0x0a0b0c0d, Own: 0x0e0f1011, Code: 0x12131415, Way: Start},
+		{Line: 1, Column: 512, Minified: "b", Name: "renderRow/useEffect()", Source: 0, SourceLine: 46,
+			SourceColumn: 13, Key: 0xfedcba9876543210, Ordinal: 300, Text: 7, Own: 8, Way: Body},
+		{Line: 3, Column: 20, Minified: "a", Name: "commitRoot", Source: 1, SourceLine: 12906, SourceColumn: 22, Key: 3,
+			Text: 4, Way: Moved},
+		{Line: 3, Column: 900, Minified: "é", Name: "Row.é", Source: 0, SourceLine: 5, SourceColumn: 2, Key: 5, Text: 6,
+			Way: Named},
 	}
 	return t
 }
@@ -100,7 +105,9 @@ func dump(data []byte) string {
 	for range d.number("%d texts") {
 		d.text("text")
 	}
-	for i, name := range [columns]string{"line", "column", "minified name", "name", "source", "line in the source", "column in the source", "key", "hash of the text", "way", "ordinal", "hash of the own text", "hash of the code"} {
+	for i, name := range [columns]string{"line", "column", "minified name", "name", "source", "line in the source",
+		"column in the source", "key", "hash of the text", "way", "ordinal", "hash of the own text",
+		"hash of the code"} {
 		fmt.Fprintf(d, "# %s\n", name)
 		n := d.number("%d bytes")
 		switch i {

@@ -45,7 +45,8 @@ func (r *Report) Named() float64 {
 type OtherScriptError struct{ Misplaced float64 }
 
 func (e *OtherScriptError) Error() string {
-	return fmt.Sprintf("the map belongs to another script: %.1f %% of its mappings point into the middle of words, or out of the script; upload a script and map from the same build", 100*e.Misplaced)
+	return fmt.Sprintf("the map belongs to another script: %.1f %% of its mappings point into the middle of words, "+
+		"or out of the script; upload a script and map from the same build", 100*e.Misplaced)
 }
 
 // The maximum share of misplaced mappings in an accepted map. Turbopack misplaces 3.2 % in its own
@@ -121,7 +122,8 @@ func (x *matching) misplaced() (bad int) {
 
 // list adds the matches to a table.
 func (x *matching) list(t *Table) {
-	w := tableWriter{matching: x, table: t, sources: make([]int32, len(x.m.Sources)), hashes: make([][]hashes, len(x.m.Sources)), codes: x.codeHashes(),
+	w := tableWriter{matching: x, table: t, sources: make([]int32, len(x.m.Sources)), hashes: make([][]hashes,
+		len(x.m.Sources)), codes: x.codeHashes(),
 		seen: map[string]uint32{}}
 	for i := range w.sources {
 		w.sources[i] = -1
@@ -151,7 +153,8 @@ type tableWriter struct {
 func (w *tableWriter) source(s int32) int32 {
 	if w.sources[s] < 0 {
 		w.sources[s] = int32(len(w.table.Sources))
-		w.table.Sources = append(w.table.Sources, Source{SourceName(w.m.Sources[s].Name), owner.PackageVersion(w.m.Sources[s].Name), w.m.Sources[s].Ignored})
+		w.table.Sources = append(w.table.Sources, Source{SourceName(w.m.Sources[s].Name),
+			owner.PackageVersion(w.m.Sources[s].Name), w.m.Sources[s].Ignored})
 	}
 	return w.sources[s]
 }

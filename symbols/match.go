@@ -251,7 +251,8 @@ func (x *matching) byMove(i int) {
 	}
 	v := x.votes[i].of[0]
 	o := x.originals[v.source]
-	if o.taken[v.function] || !x.fits(i, v.source, v.function) || !movable(&x.functions[i], &o.functions[v.function], v.n, x.votes[i].inside) {
+	if o.taken[v.function] || !x.fits(i, v.source, v.function) || !movable(&x.functions[i], &o.functions[v.function],
+		v.n, x.votes[i].inside) {
 		return
 	}
 	if h := x.heads[i]; h.source == v.source {
@@ -321,7 +322,9 @@ func (x *matching) byOrder(sure bool) {
 // free returns the unmatched functions that begin in the fragment at offset.
 func (o *original) free(offset int32) (free []int32) {
 	end := int(o.fragmentEnd(offset))
-	first, _ := slices.BinarySearchFunc(o.functions, int(offset), func(f outline.Function, at int) int { return cmp.Compare(f.Start, at) })
+	first, _ := slices.BinarySearchFunc(o.functions, int(offset), func(f outline.Function, at int) int {
+		return cmp.Compare(f.Start, at)
+	})
 	for j := max(first-1, 0); j < len(o.functions) && o.functions[j].Start <= end; j++ {
 		if f := &o.functions[j]; f.Kind.Written() && !o.taken[j] && f.Place >= int(offset) && f.Place <= end {
 			free = append(free, int32(j))

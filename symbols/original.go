@@ -120,7 +120,8 @@ func (o *original) indexBegins(code []byte) {
 			continue
 		}
 		at := f.Place
-		if rest := code[at:]; f.Kind == outline.Arrow && len(rest) > 5 && string(rest[:5]) == "async" && !identifierByte(rest[5]) {
+		if rest := code[at:]; f.Kind == outline.Arrow && len(rest) > 5 && string(rest[:5]) == "async" &&
+			!identifierByte(rest[5]) {
 			at = skipSpace(code, at+5)
 			put(o.begins, at, i)
 		}

@@ -55,7 +55,8 @@ func TestTextHashes(t *testing.T) {
 			}
 		}
 		if !sameSet(own, test.own) || !sameSet(whole, test.whole) {
-			t.Errorf("%q for %q: own texts of %v, whole ones of %v; not %q, %q", test.new, test.old, own, whole, test.own, test.whole)
+			t.Errorf("%q for %q: own texts of %v, whole ones of %v; not %q, %q", test.new, test.old, own, whole,
+				test.own, test.whole)
 		}
 	}
 }
@@ -75,7 +76,8 @@ func sameSet(got map[string]bool, want string) bool {
 func TestOwnHashWithoutName(t *testing.T) {
 	a := hashesOf(t, "a.js", "function a(x) { return x } const o = { a(x) { return x }, c: () => 1 }")
 	b := hashesOf(t, "b.js", "function b(x) { return x } const o = { b(x) { return x }, d: () => 1 }")
-	if a["a#0"].own != b["b#0"].own || a["a#0"].whole == b["b#0"].whole || a["a#1"].own != b["b#1"].own || a["c#0"].own != b["d#0"].own {
+	if a["a#0"].own != b["b#0"].own || a["a#0"].whole == b["b#0"].whole || a["a#1"].own != b["b#1"].own ||
+		a["c#0"].own != b["d#0"].own {
 		t.Errorf("%v\n%v", a, b)
 	}
 }
@@ -87,7 +89,8 @@ func TestPathKey(t *testing.T) {
 		source, name := fmt.Sprint(r.Uint32()), fmt.Sprint(r.Uint32())
 		a, b := r.Uint32()>>r.IntN(32), r.Uint32()>>r.IntN(32)
 		f, g := Function{Key: keyOf(source, name, a), Ordinal: a}, Function{Key: keyOf(source, name, b), Ordinal: b}
-		if f.PathKey() != g.PathKey() || f.PathKey() == (&Function{Key: keyOf(source, name+"x", a), Ordinal: a}).PathKey() {
+		if f.PathKey() != g.PathKey() || f.PathKey() == (&Function{Key: keyOf(source, name+"x", a),
+			Ordinal: a}).PathKey() {
 			t.Fatalf("%s %s: %d, %d", source, name, a, b)
 		}
 	}

@@ -58,12 +58,14 @@ func TestTruth(t *testing.T) {
 							right++
 						case f.Way != symbols.Kept:
 							wrong++
-							t.Logf("%s:%d:%d: %s of %s:%d:%d is %+v", s.Name, row.Line, row.Column, row.Name, row.File, row.SourceLine, row.SourceColumn, f)
+							t.Logf("%s:%d:%d: %s of %s:%d:%d is %+v", s.Name, row.Line, row.Column, row.Name, row.File,
+								row.SourceLine, row.SourceColumn, f)
 						}
 					}
 				}
 			}
-			t.Logf("%d functions, of %d of which the original is known: %d right, %d wrong", known+missing, known, right, wrong)
+			t.Logf("%d functions, of %d of which the original is known: %d right, %d wrong", known+missing, known,
+				right, wrong)
 			if missing > len(b.Scripts) {
 				t.Errorf("%d functions are not in the tables", missing)
 			}
@@ -97,7 +99,8 @@ func TestSame(t *testing.T) {
 			from, to := tables(t, old), tables(t, b)
 			equal := 0
 			for _, p := range b.Same {
-				f, g := from[p.Old.Script].Find(p.Old.Line, p.Old.Column), to[p.New.Script].Find(p.New.Line, p.New.Column)
+				f, g := from[p.Old.Script].Find(p.Old.Line, p.Old.Column), to[p.New.Script].Find(p.New.Line,
+					p.New.Column)
 				switch {
 				case f == nil || g == nil:
 					t.Errorf("%+v: not in the tables", p)
@@ -107,7 +110,8 @@ func TestSame(t *testing.T) {
 					t.Logf("%+v: %+v is %+v", p, f, g)
 				}
 			}
-			t.Logf("%d of %d unchanged functions have one key (%.2f %%)", equal, len(b.Same), 100*float64(equal)/float64(len(b.Same)))
+			t.Logf("%d of %d unchanged functions have one key (%.2f %%)", equal, len(b.Same),
+				100*float64(equal)/float64(len(b.Same)))
 			if 1000*equal < 990*len(b.Same) {
 				t.Errorf("%d of %d unchanged functions have one key", equal, len(b.Same))
 			}

@@ -27,7 +27,8 @@ func TestAncestors(t *testing.T) {
 			want++
 		}
 		if got := a.common(x, y); got != want || int(a.depth[x]) != len(p) {
-			t.Fatalf("nodes %d and %d: %d of %d and %d frames in common, want %d", x, y, got, a.depth[x], a.depth[y], want)
+			t.Fatalf("nodes %d and %d: %d of %d and %d frames in common, want %d", x, y, got, a.depth[x],
+				a.depth[y], want)
 		}
 		if depth := r.IntN(len(p) + 1); depth > 0 && a.at(x, depth) != p[depth-1] || a.at(x, 0) != Root {
 			t.Fatalf("node %d: ancestor at %d is %d", x, depth, a.at(x, depth))

@@ -55,7 +55,8 @@ func TestHalfAnInterval(t *testing.T) {
 		n := trace.Insert(named("f")...)
 		trace.Samples = []Sample{{Time: 0, Node: n}, {Time: tt.second, Node: n}}
 		if got := stacks(trace.Profile())["f"].Samples; got != tt.want {
-			t.Errorf("the second sample comes after %d µs of %d: got %d samples, want %d", tt.second, tt.interval, got, tt.want)
+			t.Errorf("the second sample comes after %d µs of %d: got %d samples, want %d", tt.second, tt.interval,
+				got, tt.want)
 		}
 	}
 }

@@ -248,7 +248,8 @@ func (c *calling) lasting(e *Event) int {
 	if c.shared == nil {
 		c.shared = c.sharedFrames()
 	}
-	return min(c.stacks.common(c.under(len(c.functions)), c.stacks.of(c.moments[from].Sample)), c.shared.least(from, to-1))
+	return min(c.stacks.common(c.under(len(c.functions)), c.stacks.of(c.moments[from].Sample)),
+		c.shared.least(from, to-1))
 }
 
 // sharedFrames returns how many frames each moment shares with the next, counted from the root.

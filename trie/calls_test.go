@@ -32,7 +32,8 @@ func described(t *Timeline) string {
 	depths := t.Depths()
 	var b strings.Builder
 	for _, c := range t.Calls {
-		fmt.Fprintf(&b, "%s%s %d-%d\n", strings.Repeat("  ", int(depths[c.Node])-1), t.Frame(c.Node).Name, c.Start, c.End)
+		fmt.Fprintf(&b, "%s%s %d-%d\n", strings.Repeat("  ", int(depths[c.Node])-1), t.Frame(c.Node).Name,
+			c.Start, c.End)
 	}
 	return b.String()
 }
@@ -57,7 +58,8 @@ func TestCalls(t *testing.T) {
 			"a 100-500\n  a 200-400\n    a 300-400\n",
 		},
 		{
-			"one (program) within a call is a repeat", sampled("a;b", "(program)", "a;c", "(program)", "(program)", "a"), nil,
+			"one (program) within a call is a repeat", sampled("a;b", "(program)", "a;c", "(program)",
+				"(program)", "a"), nil,
 			"a 100-400\n  b 100-300\n  c 300-400\n(program) 400-600\na 600-700\n",
 		},
 		{
@@ -75,7 +77,8 @@ func TestCalls(t *testing.T) {
 		},
 		{
 			"nothing runs before it is compiled", sampled("", "a", ""),
-			task(Event{Frame: Frame{Name: "EvaluateScript"}, Start: 110, End: 290}, Event{Frame: Frame{Name: "v8.compile"}, Start: 120, End: 150}),
+			task(Event{Frame: Frame{Name: "EvaluateScript"}, Start: 110, End: 290},
+				Event{Frame: Frame{Name: "v8.compile"}, Start: 120, End: 150}),
 			"RunTask 50-900\n  EvaluateScript 110-290\n    v8.compile 120-150\n    a 150-290\n",
 		},
 		{
@@ -85,38 +88,45 @@ func TestCalls(t *testing.T) {
 		},
 		{
 			"a sample within a layout tells who forced it", sampled("a", "a;b", "a"),
-			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "Layout"}, Start: 150, End: 220}),
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "Layout"},
+				Start: 150, End: 220}),
 			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      b 150-300\n        Layout 150-220\n",
 		},
 		{
 			"what an event says, no marker says again", sampled("a", "gc:a", "a"),
-			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "MinorGC"}, Start: 150, End: 220}),
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "MinorGC"},
+				Start: 150, End: 220}),
 			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      MinorGC 150-220\n",
 		},
 		{
 			"a layout between samples belongs to who ran before", sampled("a", "a;b", "a"),
-			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "Layout"}, Start: 110, End: 120}),
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "Layout"},
+				Start: 110, End: 120}),
 			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      Layout 110-120\n      b 200-300\n",
 		},
 		{
 			"the stack stands still while the browser works", sampled("a", "b", "b"),
-			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "Paint"}, Start: 95, End: 250}),
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "Paint"},
+				Start: 95, End: 250}),
 			"RunTask 50-900\n  FunctionCall 90-390\n    Paint 95-250\n    b 300-390\n",
 		},
 		{
 			"a call within a call: what is below stays", sampled("a", "a;b;c", "a;d;c", "a"),
-			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 490}, Event{Frame: Frame{Name: "EventDispatch"}, Start: 150, End: 350}),
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 490},
+				Event{Frame: Frame{Name: "EventDispatch"}, Start: 150, End: 350}),
 			"RunTask 50-900\n  FunctionCall 90-490\n    a 100-490\n      EventDispatch 150-350\n" +
 				"        b 150-300\n          c 150-300\n        d 300-350\n          c 300-350\n",
 		},
 		{
 			"no call outlives its task", sampled("a", "a", "a"),
-			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "RunTask"}, Start: 160, End: 250}},
+			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "RunTask"}, Start: 160,
+				End: 250}},
 			"RunTask 90-150\n  a 100-150\nRunTask 160-250\n  a 200-250\na 300-400\n",
 		},
 		{
 			"microtasks run after the function", sampled("a", "b"),
-			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 290}, Event{Frame: Frame{Name: "RunMicrotasks"}, Start: 180, End: 280}),
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 290},
+				Event{Frame: Frame{Name: "RunMicrotasks"}, Start: 180, End: 280}),
 			"RunTask 50-900\n  FunctionCall 90-290\n    a 100-180\n    RunMicrotasks 180-280\n      b 180-280\n",
 		},
 		{
@@ -125,27 +135,34 @@ func TestCalls(t *testing.T) {
 				{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 490},
 				{Frame: Frame{Name: "mine"}, Start: 150, End: 350, Measure: true},
 			},
-			"FunctionCall 90-490\n  a 100-490\n    f 100-150\n    mine 150-350\n      f 150-300\n      g 300-350\n    g 400-490\n",
+			"FunctionCall 90-490\n  a 100-490\n    f 100-150\n    mine 150-350\n      f 150-300\n      g 300-350\n  " +
+				"  g 400-490\n",
 		},
 		{
 			"functions that no sample in an event has are no callers of it", sampled("x", "s;q", "t;u", "t;u"),
-			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 490}, Event{Frame: Frame{Name: "EvaluateScript"}, Start: 250, End: 480}),
-			"RunTask 50-900\n  FunctionCall 90-490\n    x 100-200\n    s 200-250\n      q 200-250\n    EvaluateScript 250-480\n      t 250-480\n        u 250-480\n",
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 490},
+				Event{Frame: Frame{Name: "EvaluateScript"}, Start: 250, End: 480}),
+			"RunTask 50-900\n  FunctionCall 90-490\n    x 100-200\n    s 200-250\n      q 200-250\n    " +
+				"EvaluateScript 250-480\n      t 250-480\n        u 250-480\n",
 		},
 		{
 			"a task within a function: an alert", sampled("a", "a;t", "a"),
 			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390},
-				Event{Frame: Frame{Name: "RunTask"}, Start: 150, End: 250}, Event{Frame: Frame{Name: "FunctionCall"}, Start: 160, End: 240}),
-			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      RunTask 150-250\n        FunctionCall 160-240\n          t 160-240\n",
+				Event{Frame: Frame{Name: "RunTask"}, Start: 150, End: 250}, Event{Frame: Frame{Name: "FunctionCall"},
+					Start: 160, End: 240}),
+			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      RunTask 150-250\n        FunctionCall " +
+				"160-240\n          t 160-240\n",
 		},
 		{
 			"a collection in a later task has interrupted nothing", sampled("a", "gc:a", ""),
-			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "RunTask"}, Start: 160, End: 290}, {Frame: Frame{Name: "MinorGC"}, Start: 170, End: 280}},
+			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "RunTask"}, Start: 160,
+				End: 290}, {Frame: Frame{Name: "MinorGC"}, Start: 170, End: 280}},
 			"RunTask 90-150\n  a 100-150\nRunTask 160-290\n  MinorGC 170-280\n",
 		},
 		{
 			"a measure in no task says what the page waited for", sampled("a", ""),
-			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "load"}, Start: 80, End: 1000, Measure: true}},
+			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "load"}, Start: 80,
+				End: 1000, Measure: true}},
 			"RunTask 90-150\n  a 100-150\n",
 		},
 		{
@@ -172,7 +189,8 @@ func TestCallsAreSampled(t *testing.T) {
 		trace := &Trace{Trie: *New(), Gapless: true}
 		nodes := []NodeID{Root}
 		for range 1 + r.IntN(12) {
-			nodes = append(nodes, trace.Child(nodes[r.IntN(len(nodes))], trace.Intern(Frame{Name: string(rune('a' + r.IntN(5)))})))
+			nodes = append(nodes, trace.Child(nodes[r.IntN(len(nodes))],
+				trace.Intern(Frame{Name: string(rune('a' + r.IntN(5)))})))
 		}
 		prefixes := map[string]bool{"": true}
 		for i := range 1 + r.IntN(20) {
@@ -186,7 +204,8 @@ func TestCallsAreSampled(t *testing.T) {
 		var events []Event
 		for range r.IntN(10) {
 			start := int64(r.IntN(200))
-			events = append(events, Event{Frame: Frame{Name: names[r.IntN(len(names))]}, Start: start, End: start + int64(1+r.IntN(90))})
+			events = append(events, Event{Frame: Frame{Name: names[r.IntN(len(names))]}, Start: start,
+				End: start + int64(1+r.IntN(90))})
 		}
 		events, _, _ = Nest(events)
 		l := callsOf(t, &Stream{Trace: trace}, events)
@@ -221,7 +240,8 @@ func TestAddCallsIdle(t *testing.T) {
 	s := sampled("a", "", "", "a")
 	s.Trace.Samples[1].Marker = MarkerIdle
 	m := NewMerger()
-	if err := m.AddCalls(s, []Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "RunTask"}, Start: 350, End: 900}}, m.Group(nil)); err != nil {
+	if err := m.AddCalls(s, []Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150},
+		{Frame: Frame{Name: "RunTask"}, Start: 350, End: 900}}, m.Group(nil)); err != nil {
 		t.Fatal(err)
 	}
 	g := m.Profile().Groups[0]
@@ -329,7 +349,8 @@ func checkTimeline(t *testing.T, s *Stream, events []Event) *Timeline {
 // For random events and samples, calls nest and no time is lost or added: all events are covered,
 // and without events all stacks are.
 func TestCallsConserve(t *testing.T) {
-	names := []string{"RunTask", "FunctionCall", "Layout", "V8.GCScavenger", "v8.compile", "EvaluateScript", "TimerFire", "RunMicrotasks", "mine"}
+	names := []string{"RunTask", "FunctionCall", "Layout", "V8.GCScavenger", "v8.compile", "EvaluateScript",
+		"TimerFire", "RunMicrotasks", "mine"}
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		trace := &Trace{Trie: *New(), Gapless: true}
@@ -355,7 +376,8 @@ func TestCallsConserve(t *testing.T) {
 				sampledTime += end - s.Time
 			}
 		}
-		stream := &Stream{Trace: trace, Anchors: map[int64]NodeID{1: nodes[r.IntN(len(nodes))], 2: nodes[r.IntN(len(nodes))]}}
+		stream := &Stream{Trace: trace, Anchors: map[int64]NodeID{1: nodes[r.IntN(len(nodes))],
+			2: nodes[r.IntN(len(nodes))]}}
 		plain := checkTimeline(t, stream, nil)
 		if plain.Self() != sampledTime {
 			t.Fatalf("seed %d: %d µs, sampled were %d", seed, plain.Self(), sampledTime)
@@ -364,7 +386,8 @@ func TestCallsConserve(t *testing.T) {
 		for range r.IntN(12) {
 			start := int64(r.IntN(150))
 			events = append(events, Event{
-				Frame: Frame{Name: names[r.IntN(len(names))]}, Start: start, End: start + int64(r.IntN(80)), Anchor: int64(r.IntN(4)),
+				Frame: Frame{Name: names[r.IntN(len(names))]}, Start: start, End: start + int64(r.IntN(80)),
+				Anchor:  int64(r.IntN(4)),
 				Measure: r.IntN(5) == 0,
 			})
 		}

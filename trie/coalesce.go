@@ -22,7 +22,8 @@ func ThirdParty(host string) Frame { return Frame{Name: "(third-party " + host +
 // Foreign reports whether f represents unattributed code. A run of such frames becomes one frame,
 // which hides the depth of foreign calls.
 func (f Frame) Foreign() bool {
-	return f.Resource == "" && (f.Name == FrameUnknown || f.Name == FrameFieldtrie || strings.HasPrefix(f.Name, "(third-party "))
+	return f.Resource == "" && (f.Name == FrameUnknown || f.Name == FrameFieldtrie ||
+		strings.HasPrefix(f.Name, "(third-party "))
 }
 
 // Own reports whether f is the profiling script.
@@ -49,7 +50,8 @@ func (t *Trie) rewrite(rename func(Frame) Frame, joins func(Frame) bool) (*Trie,
 	for i := 1; i < len(t.Nodes); i++ {
 		n := t.Nodes[i]
 		parent, frame := nodeOf[n.Parent], frameOf[n.Frame]
-		if parent != Root && (join[n.Frame] && out.Nodes[parent].Frame == frame || ours[out.Nodes[parent].Frame] && browsers[n.Frame]) {
+		if parent != Root && (join[n.Frame] && out.Nodes[parent].Frame == frame || ours[out.Nodes[parent].Frame] &&
+			browsers[n.Frame]) {
 			nodeOf[i] = parent
 		} else {
 			nodeOf[i] = out.Child(parent, frame)
@@ -117,7 +119,8 @@ func (p *Profile) Rename(rename func(Frame) Frame) (*Profile, bool) {
 	names := New()
 	names.Grow(0)
 	for i := range p.Frames {
-		if f := rename(p.FrameOf(FrameID(i))); names.Intern(f) != FrameID(i) || f.Foreign() && !p.FrameOf(FrameID(i)).Foreign() {
+		if f := rename(p.FrameOf(FrameID(i))); names.Intern(f) != FrameID(i) || f.Foreign() &&
+			!p.FrameOf(FrameID(i)).Foreign() {
 			return nil, false
 		}
 	}

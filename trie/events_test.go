@@ -16,7 +16,9 @@ func nestOneByOne(events []Event) (nested []Event, clipped, dropped int) {
 		open = slices.DeleteFunc(open, func(k int) bool { return events[k].End <= e.Start })
 		crosses := func(k int) bool { return events[k].End < e.End }
 		if e.Measure {
-			drop[i] = slices.ContainsFunc(open, crosses) || !slices.ContainsFunc(open, func(k int) bool { return !events[k].Measure })
+			drop[i] = slices.ContainsFunc(open, crosses) || !slices.ContainsFunc(open, func(k int) bool {
+				return !events[k].Measure
+			})
 			if !drop[i] {
 				open = append(open, i)
 			}
@@ -57,14 +59,17 @@ func TestNestLikeOneByOne(t *testing.T) {
 		var events []Event
 		for range r.IntN(30) {
 			start := r.Int64N(100)
-			events = append(events, Event{Frame: Frame{Name: []string{"RunTask", "e"}[r.IntN(2)]}, Start: start, End: start + r.Int64N(60), Measure: r.IntN(3) == 0})
+			events = append(events, Event{Frame: Frame{Name: []string{"RunTask", "e"}[r.IntN(2)]}, Start: start,
+				End: start + r.Int64N(60), Measure: r.IntN(3) == 0})
 		}
 		got, clipped, dropped := Nest(slices.Clone(events)) // which sorts; sorted events stay as they are
 		sorted := slices.Clone(events)
 		slices.SortStableFunc(sorted, compareEvents)
 		want, wantClipped, wantDropped := nestOneByOne(sorted)
-		if clipped != wantClipped || dropped != wantDropped || len(got) != len(want) || len(got) > 0 && !reflect.DeepEqual(got, want) {
-			t.Fatalf("seed %d: %v\ngot  %v %d %d\nwant %v %d %d", seed, events, got, clipped, dropped, want, wantClipped, wantDropped)
+		if clipped != wantClipped || dropped != wantDropped || len(got) != len(want) || len(got) > 0 &&
+			!reflect.DeepEqual(got, want) {
+			t.Fatalf("seed %d: %v\ngot  %v %d %d\nwant %v %d %d", seed, events, got, clipped, dropped, want,
+				wantClipped, wantDropped)
 		}
 	}
 }

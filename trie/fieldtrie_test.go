@@ -11,7 +11,8 @@ func TestCoalesceFieldtrie(t *testing.T) {
 	trace.Samples = []Sample{
 		{Time: 0, Node: trace.Insert(f("main", "/app.js"), f("start", own), f("Profiler", ""))},
 		{Time: 10, Node: trace.Insert(f("main", "/app.js"), f("start", own), f("begin", own))},
-		{Time: 20, Node: trace.Insert(f("main", "/app.js"), f("start", own), f("feature", own), f("render", "/app.js"), f("append", ""))},
+		{Time: 20, Node: trace.Insert(f("main", "/app.js"), f("start", own), f("feature", own), f("render", "/app.js"),
+			f("append", ""))},
 		{Time: 30, Node: trace.Insert(f("start", own), f("(gc)", ""))},
 		{Time: 40, Node: trace.Insert(f("Profiler", ""))},
 	}
@@ -22,7 +23,8 @@ func TestCoalesceFieldtrie(t *testing.T) {
 		return f
 	}
 	once := trace.Coalesce(rename)
-	for i, want := range []string{"main (fieldtrie)", "main (fieldtrie)", "main (fieldtrie) render append", "(fieldtrie) (gc)", "Profiler"} {
+	for i, want := range []string{"main (fieldtrie)", "main (fieldtrie)", "main (fieldtrie) render append",
+		"(fieldtrie) (gc)", "Profiler"} {
 		for pass, got := range []*Trace{once, once.Coalesce(nil)} {
 			names := ""
 			for n := range got.Stack(got.Samples[i].Node) {

@@ -84,7 +84,8 @@ func TestTooManyParts(t *testing.T) {
 	for i := range 2_000 {
 		at := int64(i) * 1000
 		thread.Events = append(thread.Events, Event{Start: 0, End: 1e7})
-		thread.Streams = append(thread.Streams, Stream{Trace: &Trace{Trie: *New(), Gapless: true, Samples: []Sample{{Time: at}}, End: at + 1}})
+		thread.Streams = append(thread.Streams, Stream{Trace: &Trace{Trie: *New(), Gapless: true,
+			Samples: []Sample{{Time: at}}, End: at + 1}})
 		streams = append(streams, i)
 	}
 	if _, err := thread.Parts(streams); err == nil {

@@ -35,7 +35,8 @@ func FuzzMergeLaws(f *testing.F) {
 		equal("one with its identity", Merge(a, NewProfile()), a)
 		equal("undone by subtraction", Subtract(Merge(a, b), b), a)
 		equal("what coalescing commutes with", Merge(a, b).Coalesce(nil), Merge(a.Coalesce(nil), b.Coalesce(nil)))
-		equal("what coalescing commutes with, coalesced again", Merge(a, b).Coalesce(nil).Coalesce(nil), Merge(a, b).Coalesce(nil))
+		equal("what coalescing commutes with, coalesced again", Merge(a, b).Coalesce(nil).Coalesce(nil),
+			Merge(a, b).Coalesce(nil))
 		if !before.Equal(a) {
 			t.Errorf("merge changed its input")
 		}

@@ -246,7 +246,8 @@ func (p *Profile) weighed(factor func(*Group) float64) *Profile {
 			continue
 		}
 		c := from.Coverage
-		to.Coverage = Coverage{scaled(c.Views, by), scaled(c.Traces, by), scaled(c.Stackless, by), scaled(c.Idle, by), scaled(c.Unsampled, by), scaled(c.Truncated, by)}
+		to.Coverage = Coverage{scaled(c.Views, by), scaled(c.Traces, by), scaled(c.Stackless, by), scaled(c.Idle, by),
+			scaled(c.Unsampled, by), scaled(c.Truncated, by)}
 		for n, w := range from.Weights.All() {
 			to.Weights.Add(n, Weight{scaled(w.Self, by), scaled(w.Samples, by), scaled(w.Reach, by)})
 		}

@@ -59,7 +59,8 @@ func randomTrace(seed uint64) *Trace {
 	}
 	end := int64(0) // of the last page
 	for range r.IntN(7) {
-		s := Span{SpanKind(r.IntN(int(spanEnd))), fmt.Sprintf("span%d", r.IntN(3)), int64(r.IntN(200_000)), int64(r.IntN(300_000))}
+		s := Span{SpanKind(r.IntN(int(spanEnd))), fmt.Sprintf("span%d", r.IntN(3)), int64(r.IntN(200_000)),
+			int64(r.IntN(300_000))}
 		switch s.Kind {
 		case SpanPage:
 			s.Start += end

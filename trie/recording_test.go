@@ -24,12 +24,16 @@ func TestChosen(t *testing.T) {
 		{"nothing", nil, "[]"},
 		{"no samples", []Stream{none}, "[]"},
 		{"one", []Stream{none, streamAt("", 0, 10)}, "[1]"},
-		{"the best of one time", []Stream{streamAt("Inspector", 0, 100), streamAt("", 50, 95), streamAt("Internal", 90, 200)}, "[2]"},
+		{"the best of one time", []Stream{streamAt("Inspector", 0, 100), streamAt("", 50, 95), streamAt("Internal", 90,
+			200)}, "[2]"},
 		{"the first of equals", []Stream{streamAt("", 0, 100), streamAt("", 0, 100)}, "[0]"},
 		{"touching", []Stream{streamAt("", 0, 100), streamAt("", 100, 200)}, "[0]"},
-		{"in time order", []Stream{streamAt("", 300, 400), streamAt("", 0, 100), streamAt("Internal", 150, 250)}, "[1 2 0]"},
-		{"what overlaps one that is taken", []Stream{streamAt("", 0, 100), streamAt("Internal", 90, 200), streamAt("", 210, 300), streamAt("", 205, 400)}, "[1 2]"},
-		{"between two", []Stream{streamAt("", 0, 100), streamAt("", 200, 300), streamAt("", 120, 180), streamAt("", 110, 210)}, "[0 2 1]"},
+		{"in time order", []Stream{streamAt("", 300, 400), streamAt("", 0, 100), streamAt("Internal", 150, 250)},
+			"[1 2 0]"},
+		{"what overlaps one that is taken", []Stream{streamAt("", 0, 100), streamAt("Internal", 90, 200),
+			streamAt("", 210, 300), streamAt("", 205, 400)}, "[1 2]"},
+		{"between two", []Stream{streamAt("", 0, 100), streamAt("", 200, 300), streamAt("", 120, 180),
+			streamAt("", 110, 210)}, "[0 2 1]"},
 	} {
 		thread := Thread{Streams: tt.streams}
 		got := thread.Chosen(nil)

@@ -12,7 +12,8 @@ func TestScale(t *testing.T) {
 	if w := got.Groups[0].Weights.Of(n); w != (Weight{15, 5, 3}) {
 		t.Errorf("weight: %+v", w)
 	}
-	if c := got.Groups[0].Coverage; c != (Coverage{Views: 6, Traces: 8, Idle: 11}) || got.Views != 6 || got.Traces != 8 {
+	if c := got.Groups[0].Coverage; c != (Coverage{Views: 6, Traces: 8, Idle: 11}) || got.Views != 6 ||
+		got.Traces != 8 {
 		t.Errorf("coverage: %+v of %d views, %d traces", c, got.Views, got.Traces)
 	}
 	if p.Groups[0].Weights.Of(n).Self != 10 {

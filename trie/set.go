@@ -73,7 +73,8 @@ func (s *Set) Share() {
 // a set is valid for all of its traces.
 func (t *Trace) Set() *Set {
 	s := t.set
-	same := s != nil && len(t.Nodes) == len(s.Nodes) && len(t.Frames) == len(s.Frames) && len(t.Strings) == len(s.Strings) && &t.Nodes[0] == &s.Nodes[0] &&
+	same := s != nil && len(t.Nodes) == len(s.Nodes) && len(t.Frames) == len(s.Frames) &&
+		len(t.Strings) == len(s.Strings) && &t.Nodes[0] == &s.Nodes[0] &&
 		&t.Strings[0] == &s.Strings[0] && (len(t.Frames) == 0 || &t.Frames[0] == &s.Frames[0])
 	if !same {
 		return nil // the tables were replaced

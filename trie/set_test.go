@@ -29,7 +29,9 @@ func randomTraces(r *rand.Rand) []*Trace {
 	for i, n := range r.Perm(len(out)) {
 		order[out[i].Context.ViewID] = n
 	}
-	slices.SortStableFunc(out, func(a, b *Trace) int { return cmp.Compare(order[a.Context.ViewID], order[b.Context.ViewID]) })
+	slices.SortStableFunc(out, func(a, b *Trace) int {
+		return cmp.Compare(order[a.Context.ViewID], order[b.Context.ViewID])
+	})
 	return out
 }
 

@@ -15,7 +15,8 @@ func TestProfileSize(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		p := NewProfile()
 		for i := range 20_000 {
-			n := p.Insert(Frame{Name: "main"}, Frame{Name: strings.Repeat("f", i%100) + fmt.Sprint(i)}, Frame{Name: "leaf", Line: uint32(i)})
+			n := p.Insert(Frame{Name: "main"}, Frame{Name: strings.Repeat("f", i%100) + fmt.Sprint(i)},
+				Frame{Name: "leaf", Line: uint32(i)})
 			p.Add(MakeLabels("group", fmt.Sprint(i%groups)), n, Weight{Self: 1})
 		}
 		runtime.GC()

@@ -55,14 +55,16 @@ func TestTimelineRewrite(t *testing.T) {
 		{"other names", sampled("a1", "a1;a2", "a3"), false, "a 100-300\n  a 200-300\na 300-400\n"},
 		{"calls within a part", sampled("a1", "a1;a2", "a1;a2;b", "a1"), true, "a 100-500\n  b 300-400\n"},
 		{"calls that touch", sampled("a1", "a2", "", "a1"), true, "a 100-300\na 400-500\n"},
-		{"calls within those", sampled("a1;b1", "a2;b1", "a2;c", "a2;b1", "a3;b2"), true, "a 100-600\n  b 100-300\n  c 300-400\n  b 400-600\n"},
+		{"calls within those", sampled("a1;b1", "a2;b1", "a2;c", "a2;b1", "a3;b2"), true,
+			"a 100-600\n  b 100-300\n  c 300-400\n  b 400-600\n"},
 		{"calls of what is folded", sampled("a1;b1", "a1;a2;b1", "a1;b1"), true, "a 100-400\n  b 100-400\n"},
 	} {
 		in := callsOf(t, tt.stream, nil)
 		in.Name, in.Process, in.Thread = "Main", 1, 2
 		got := in.Rewrite(first, tt.fold)
 		checkCalls(t, got)
-		if text := described(got); text != tt.want || got.Self() != in.Self() || got.Name != "Main" || got.Process != 1 || got.Thread != 2 {
+		if text := described(got); text != tt.want || got.Self() != in.Self() || got.Name != "Main" ||
+			got.Process != 1 || got.Thread != 2 {
 			t.Errorf("%s: got\n%s%+v, want\n%s", tt.name, text, got.Name, tt.want)
 		}
 	}
@@ -94,7 +96,8 @@ func TestTimelineRewriteLaws(t *testing.T) {
 		var events []Event
 		for range r.IntN(20) {
 			start := r.Int64N(400_000)
-			events = append(events, Event{Frame: Frame{Name: []string{"RunTask", "FunctionCall", "Layout", "x"}[r.IntN(4)]}, Start: start, End: start + r.Int64N(100_000)})
+			events = append(events, Event{Frame: Frame{Name: []string{"RunTask", "FunctionCall", "Layout",
+				"x"}[r.IntN(4)]}, Start: start, End: start + r.Int64N(100_000)})
 		}
 		events, _, _ = Nest(events)
 		in := callsOf(t, s, events)

@@ -71,7 +71,8 @@ func TestWeights(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("got %d stacks, want %d: %v", len(got), len(want), got)
 	}
-	if c, want := p.Groups[0].Coverage, (Coverage{Views: 1, Traces: 1, Stackless: 40_000, Idle: 20_000, Unsampled: 60_000}); c != want {
+	if c, want := p.Groups[0].Coverage, (Coverage{Views: 1, Traces: 1, Stackless: 40_000, Idle: 20_000,
+		Unsampled: 60_000}); c != want {
 		t.Errorf("got %+v, want %+v", c, want)
 	}
 }
@@ -108,7 +109,8 @@ func TestSlices(t *testing.T) {
 	m.AddTrace(trace, func(s Slice) int {
 		return m.Group(Labels{{"at", s.Page + " " + strings.Join(s.Features, "+")}})
 	})
-	want := map[string]int64{"/ ": 5_000, "/ search": 7_000, "/feed search": 14_000, "/feed ads+search": 2_000, "/feed ": 2_000}
+	want := map[string]int64{"/ ": 5_000, "/ search": 7_000, "/feed search": 14_000, "/feed ads+search": 2_000,
+		"/feed ": 2_000}
 	for _, g := range m.Profile().Groups {
 		self, _ := g.Sum()
 		if name := g.Labels.Value("at"); self != want[name] {
@@ -131,16 +133,17 @@ func TestSlices(t *testing.T) {
 
 // The label that began last applies, and labels affect neither page nor features.
 func TestSliceLabels(t *testing.T) {
-	trace := &Trace{Trie: *New(), Context: Context{Page: "/", Interval: 10, Labels: MakeLabels("phase", "boot"), Spans: []Span{
-		{SpanLabel, "phase=load", 0, 100},
-		{SpanLabel, "device=low", 10, 20},
-		{SpanLabel, "device=low", 30, 10}, // goes on
-		{SpanLabel, "phase=b=", 50, 20},   // the value is "b="
-		{SpanLabel, "phase=idle", 50, 20}, // began together, and is the last in order
-		{SpanFeature, "phase=x", 60, 20},
-		{SpanLabel, "phase=typing", 60, 60},
-		{SpanLabel, "phase=never", 90, 0},
-	}}}
+	trace := &Trace{Trie: *New(), Context: Context{Page: "/", Interval: 10, Labels: MakeLabels("phase", "boot"),
+		Spans: []Span{
+			{SpanLabel, "phase=load", 0, 100},
+			{SpanLabel, "device=low", 10, 20},
+			{SpanLabel, "device=low", 30, 10}, // goes on
+			{SpanLabel, "phase=b=", 50, 20},   // the value is "b="
+			{SpanLabel, "phase=idle", 50, 20}, // began together, and is the last in order
+			{SpanFeature, "phase=x", 60, 20},
+			{SpanLabel, "phase=typing", 60, 60},
+			{SpanLabel, "phase=never", 90, 0},
+		}}}
 	SortSpans(trace.Context.Spans)
 	if err := trace.Validate(); err != nil {
 		t.Fatal(err)
@@ -220,7 +223,8 @@ func TestPrune(t *testing.T) {
 	add(2, "main", "small", "smaller")
 	add(1, "tiny")
 	got := stacks(p.Prune(2))
-	want := map[string]Weight{"main": {100, 1, 1}, "main;render": {50, 1, 1}, "main;(other)": {5, 2, 1}, "(other)": {1, 1, 1}}
+	want := map[string]Weight{"main": {100, 1, 1}, "main;render": {50, 1, 1}, "main;(other)": {5, 2, 1},
+		"(other)": {1, 1, 1}}
 	for k, w := range want {
 		if got[k] != w {
 			t.Errorf("%s: got %+v, want %+v", k, got[k], w)
@@ -346,7 +350,8 @@ func TestEqualByValue(t *testing.T) {
 }
 
 func TestCostIsKept(t *testing.T) {
-	trace := &Trace{Trie: *New(), Context: Context{Interval: 10}, Cost: Cost{Start: 1, Stop: 2, Encode: 3, Bytes: 4, Dropped: 5}}
+	trace := &Trace{Trie: *New(), Context: Context{Interval: 10}, Cost: Cost{Start: 1, Stop: 2, Encode: 3, Bytes: 4,
+		Dropped: 5}}
 	trace.Samples = []Sample{{0, trace.Insert(named("f")...), 0}}
 	for name, got := range map[string]*Trace{"canonical": trace.Canonical(), "coalesced": trace.Coalesce(nil)} {
 		if got.Cost != trace.Cost || !got.Equal(trace) {
@@ -444,7 +449,8 @@ func TestCanonicalFramesOfProfile(t *testing.T) {
 	if want := map[string]Weight{"f": {4, 2, 2}, "f;x": {6, 2, 2}}; !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if len(c.Frames) != 2 || len(c.Groups) != 2 || len(c.Unknown) != 1 || c.Views != 1 || !c.Equal(p) || !p.Equal(Merge(p)) {
+	if len(c.Frames) != 2 || len(c.Groups) != 2 || len(c.Unknown) != 1 || c.Views != 1 || !c.Equal(p) ||
+		!p.Equal(Merge(p)) {
 		t.Errorf("got %+v", c)
 	}
 }

@@ -17,9 +17,11 @@ import (
 // policy allows pages of the dashboard to load only resources of this origin. Texts, such as names
 // of functions, cannot become scripts.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types " +
+	"'none'"
 
-const notBuilt = `The dashboard is not in this binary: it was built without. Run "make web" and build again, or use a release.
+const notBuilt = `The dashboard is not in this binary: it was built without. Run "make web" and build again, or use ` +
+	`a release.
 All that it would show is answered under /api/v1/ and by aggregate.
 `
 
@@ -74,11 +76,13 @@ func Handler() http.Handler {
 
 // routes returns the paths of the pages, as src/routes.tsx has them.
 func routes() []string {
-	return []string{"", "pages", "features", "page", "feature", "function", "compare", "audience", "ownership", "views", "view", "file", "changes", "budgets", "health"}
+	return []string{"", "pages", "features", "page", "feature", "function", "compare", "audience", "ownership", "views",
+		"view", "file", "changes", "budgets", "health"}
 }
 
-// isPage reports whether a path is that of a page. Browsers get one for any path, which says that there is no such page; others get those
-// that there are, unless they ask for something else, as a program does that mistyped a path.
+// isPage reports whether a path is that of a page. Browsers get one for any path, which says that
+// there is no such page; others get those that there are, unless they ask for something else, as a
+// program does that mistyped a path.
 func isPage(name, accept string) bool {
 	return !strings.ContainsAny(name, "/.") && (strings.Contains(accept, "text/html") ||
 		slices.Contains(routes(), name) && (accept == "" || strings.Contains(accept, "*/*")))

@@ -15,7 +15,8 @@ import (
 )
 
 func TestProfileFile(t *testing.T) {
-	if _, err := profileFile(fstest.MapFS{".gitkeep": {}}); !errors.Is(err, ErrNotBuilt) || !strings.Contains(err.Error(), `run "make web"`) {
+	if _, err := profileFile(fstest.MapFS{".gitkeep": {}}); !errors.Is(err, ErrNotBuilt) ||
+		!strings.Contains(err.Error(), `run "make web"`) {
 		t.Errorf("not built: %v", err)
 	}
 	got, err := profileFile(fstest.MapFS{"profile-file.html": {Data: []byte("<!doctype html>")}})
@@ -81,7 +82,8 @@ func TestServe(t *testing.T) {
 				!strings.Contains(h.Get("Cache-Control"), test.caching) || h.Get("Vary") != "Accept-Encoding" {
 				t.Errorf("%s: %q, %v, %v", test.path, got, err, h)
 			}
-			if p := h.Get("Content-Security-Policy"); strings.Contains(p, "unsafe") || !strings.Contains(p, "frame-ancestors 'none'") {
+			if p := h.Get("Content-Security-Policy"); strings.Contains(p, "unsafe") ||
+				!strings.Contains(p, "frame-ancestors 'none'") {
 				t.Errorf("%s: policy %q", test.path, p)
 			}
 		}

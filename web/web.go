@@ -26,7 +26,8 @@ func files() fs.FS {
 }
 
 // ErrNotBuilt says that the dashboard is not in this binary.
-var ErrNotBuilt = errors.New(`this program was built without the dashboard; run "make web" and build it again, or use a release`)
+var ErrNotBuilt = errors.New(`this program was built without the dashboard; run "make web" and build it again, or ` +
+	`use a release`)
 
 // Built reports whether the dashboard is in this binary.
 func Built() bool {

@@ -18,7 +18,8 @@ func (c *command) checkAround(not refusing) error {
 		if value == "" {
 			continue
 		}
-		if err := not("--"+flag, append(selectionFlags[:], "diff", "list", "series", "stats", "vitals", "cost", "budgets", "http", "timed")...); err != nil {
+		if err := not("--"+flag, append(selectionFlags[:], "diff", "list", "series", "stats", "vitals", "cost",
+			"budgets", "http", "timed")...); err != nil {
 			return err
 		}
 	}

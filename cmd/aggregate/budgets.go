@@ -39,7 +39,8 @@ func (c *command) checkBudgets(not refusing) error {
 	if known := append([]string{"", "json", "table"}, ci.Formats()...); !slices.Contains(known, c.formatName) {
 		return fmt.Errorf("--budgets writes a table, json, %s, not %s", strings.Join(ci.Formats(), ", "), c.formatName)
 	}
-	return not("--budgets", append([]string{"feature", "until", "rows", "list", "stats", "diff", "by", "wasm"}, selectionFlags[:]...)...)
+	return not("--budgets", append([]string{"feature", "until", "rows", "list", "stats", "diff", "by", "wasm"},
+		selectionFlags[:]...)...)
 }
 
 // readBudgets returns the budgets of the file, narrowed to the selection of the command line.
@@ -120,11 +121,14 @@ func (c *command) printBudgets(ctx context.Context) (err error) {
 	c.warn(warnings)
 	if slices.Contains(ci.Formats(), c.formatName) {
 		err = c.emit(ctx, func(w io.Writer) error {
-			return ci.Write(w, c.formatName, ci.Evaluation{File: c.budgets, Version: commandline.ReadVersion().Version, Budgets: all})
+			return ci.Write(w, c.formatName, ci.Evaluation{File: c.budgets, Version: commandline.ReadVersion().Version,
+				Budgets: all})
 		})
 	} else {
 		response := budget.Evaluation{Evaluated: c.now.UTC(), Budgets: all}
-		err = c.emitResponse(ctx, response, func(w io.Writer, s terminal.Screen) error { return writeBudgets(w, s, all) })
+		err = c.emitResponse(ctx, response, func(w io.Writer, s terminal.Screen) error {
+			return writeBudgets(w, s, all)
+		})
 	}
 	switch {
 	case err != nil:
@@ -139,8 +143,10 @@ func (c *command) printBudgets(ctx context.Context) (err error) {
 
 // writeBudgets writes budgets as a table, followed by notes about individual budgets.
 func writeBudgets(w io.Writer, screen terminal.Screen, all []budget.Status) error {
-	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "BUDGET", Least: 16}, {Title: "STATUS", Color: verdictColor},
-		{Title: "VALUE", Right: true}, {Drop: 2}, {Title: "LIMIT", Right: true}, {Title: "METRIC", Least: 12, Drop: 3}, {Title: "VIEWS", Right: true, Drop: 1}, {Title: "OWNER", Drop: 4}}}
+	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "BUDGET", Least: 16},
+		{Title: "STATUS", Color: verdictColor},
+		{Title: "VALUE", Right: true}, {Drop: 2}, {Title: "LIMIT", Right: true}, {Title: "METRIC", Least: 12, Drop: 3},
+		{Title: "VIEWS", Right: true, Drop: 1}, {Title: "OWNER", Drop: 4}}}
 	var notes []string
 	for i := range all {
 		s := &all[i]
@@ -153,7 +159,8 @@ func writeBudgets(w io.Writer, screen terminal.Screen, all []budget.Status) erro
 			value, between = terminal.Number(s.Value.Value)+" "+unit, bounds(screen, s.Value)
 		}
 		name := output.Printable(s.Name)
-		t.Row(name, string(s.Verdict), value, between, terminal.Number(s.Limit)+" "+unit, output.Printable(s.What()), fmt.Sprint(s.Views), output.Printable(s.Owner))
+		t.Row(name, string(s.Verdict), value, between, terminal.Number(s.Limit)+" "+unit, output.Printable(s.What()),
+			fmt.Sprint(s.Views), output.Printable(s.Owner))
 		note := s.Text
 		if s.Verdict == budget.Blown && !s.Sure && note == "" {
 			note = "the limit lies within the confidence interval, or there is no interval: this may be chance"

@@ -48,15 +48,20 @@ func (c *capturing) program() *commandline.Program {
 	fs.SortFlags = false
 	fs.IntVar(&c.o.Runs, "runs", 10, "number of visits of the page, each with a fresh browser")
 	fs.Float64Var(&c.o.CPU, "cpu", 1, "CPU slowdown factor: 4 resembles a phone")
-	fs.StringVar(&c.script, "script", "", "JavaScript `FILE` with the actions of a visitor, run in the page after it has loaded; it may use await")
-	fs.DurationVar(&c.o.Settle, "settle", time.Second, "how long a visit continues after the page has loaded and the actions are done")
+	fs.StringVar(&c.script, "script", "",
+		"JavaScript `FILE` with the actions of a visitor, run in the page after it has loaded; it may use await")
+	fs.DurationVar(&c.o.Settle, "settle", time.Second,
+		"how long a visit continues after the page has loaded and the actions are done")
 	fs.StringVar(&c.o.Collector, "to", "http://127.0.0.1:8418", "public address of the daemon, as a `URL`")
 	fs.StringVar(&c.o.Key, "key", "", "`KEY` for sending, if the daemon requires one")
 	fs.StringVar(&c.o.Release, "release", "", "`RELEASE` of the page")
-	fs.StringVar(&c.out, "out", "", "`DIR` for the .cpuprofile of each visit, recorded by DevTools; created if it is missing (default not stored)")
+	fs.StringVar(&c.out, "out", "",
+		"`DIR` for the .cpuprofile of each visit, recorded by DevTools; created if it is missing (default not stored)")
 	fs.StringVar(&c.o.Chromium, "chromium", "", "`FILE` of Chromium, Chrome or Edge (default the first one found)")
-	return &commandline.Program{Name: "aggregate " + captureCommand, Summary: "record visits to a page with a local browser", Usage: captureUsage,
-		Sections: []commandline.Section{{Flags: fs}}, Notes: "More in docs/ci.md. Exit status: 0 on success; 1 for an error; 2 for a wrong command line."}
+	return &commandline.Program{Name: "aggregate " + captureCommand,
+		Summary: "record visits to a page with a local browser", Usage: captureUsage,
+		Sections: []commandline.Section{{Flags: fs}},
+		Notes:    "More in docs/ci.md. Exit status: 0 on success; 1 for an error; 2 for a wrong command line."}
 }
 
 // check parses the command line.
@@ -121,6 +126,7 @@ func runCapture(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	if err := capture.Record(ctx, c.o); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(stdout, "%d visits, %d traces at %s with environment=%s\n", c.o.Runs, traces, c.o.Collector, capture.Environment)
+	_, err := fmt.Fprintf(stdout, "%d visits, %d traces at %s with environment=%s\n", c.o.Runs, traces, c.o.Collector,
+		capture.Environment)
 	return err
 }

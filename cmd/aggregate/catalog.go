@@ -66,12 +66,15 @@ func reasonsOf(missing map[string]int64) []string {
 // writeCoverage writes how many page views of each page were profiled, and why others were not.
 func writeCoverage(w io.Writer, s terminal.Screen, list query.List) error {
 	reasons := reasonsOf(list.All.Missing)
-	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "PAGE", Least: 20}, {Title: "PROFILED", Right: true}, {Title: "OF", Right: true}, {Title: "%", Right: true}}}
+	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "PAGE", Least: 20}, {Title: "PROFILED",
+		Right: true}, {Title: "OF", Right: true}, {Title: "%", Right: true}}}
 	for i, reason := range reasons {
-		t.Columns = append(t.Columns, terminal.Column{Title: strings.ToUpper(output.Printable(reason)), Right: true, Drop: i + 1})
+		t.Columns = append(t.Columns, terminal.Column{Title: strings.ToUpper(output.Printable(reason)), Right: true,
+			Drop: i + 1})
 	}
 	row := func(views int64, of float64, missing map[string]int64, page string) {
-		cells := []string{output.Printable(page), fmt.Sprint(views), fmt.Sprintf("%.0f", of), terminal.Number(100 * float64(views) / max(of, 1))}
+		cells := []string{output.Printable(page), fmt.Sprint(views), fmt.Sprintf("%.0f", of),
+			terminal.Number(100 * float64(views) / max(of, 1))}
 		for _, reason := range reasons {
 			cells = append(cells, fmt.Sprint(missing[reason]))
 		}
@@ -114,16 +117,20 @@ func (c *command) nothingFound(ctx context.Context, src query.Source) error {
 	if len(pages) == 0 {
 		if all, err := src.Catalog(ctx, time.Time{}, time.Time{}, 0); err == nil && len(all.Pages()) > 0 {
 			last := slices.MaxFunc(all.Pages(), func(a, b query.Entry) int { return a.Last.Compare(b.Last) })
-			return fmt.Errorf("%s; the last trace was received %s, so try an earlier --since", what, last.Last.UTC().Format(time.RFC3339))
+			return fmt.Errorf("%s; the last trace was received %s, so try an earlier --since", what,
+				last.Last.UTC().Format(time.RFC3339))
 		}
 		return fmt.Errorf("%s; %s has no traces at all", what, cmp.Or(c.daemon.Addr, c.data))
 	}
 	for _, e := range pages {
 		if e.Page == c.page && c.selection.Feature == "" && len(c.selection.Where) == 0 {
-			return fmt.Errorf("%s that cover a complete page view; %s has %d traces of page views whose profiling stopped early (see --label stopped=cost)", what, e.Page, e.Traces)
+			return fmt.Errorf(
+				"%s that cover a complete page view; %s has %d traces of page views whose profiling stopped early "+
+					"(see --label stopped=cost)", what, e.Page, e.Traces)
 		}
 		if e.Page == c.page {
-			return fmt.Errorf("%s; %s has %d traces without these conditions (see --list features, --list releases)", what, e.Page, e.Traces)
+			return fmt.Errorf("%s; %s has %d traces without these conditions (see --list features, --list releases)",
+				what, e.Page, e.Traces)
 		}
 	}
 	if c.page != "" {

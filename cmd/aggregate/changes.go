@@ -56,23 +56,28 @@ type listing struct {
 func changesProgram() *commandline.Program { return new(command).changesProgram(new(listing)) }
 
 func (c *command) changesProgram(l *listing) *commandline.Program {
-	all, fs, handle := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	all, fs, handle := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError),
+		pflag.NewFlagSet("", pflag.ContinueOnError)
 	fs.SortFlags, handle.SortFlags = false, false
 	c.flags(all)
-	for _, name := range []string{"page", "since", "output", "data", "addr", "token-file", "ca", "site", "owners", "color"} {
+	for _, name := range []string{"page", "since", "output", "data", "addr", "token-file", "ca", "site",
+		"owners", "color"} {
 		fs.AddFlag(all.Lookup(name))
 	}
-	fs.StringVar(&l.state, "state", "open,acknowledged,expected", "comma-separated `STATES` of the changes, or all: open, acknowledged, expected, resolved")
+	fs.StringVar(&l.state, "state", "open,acknowledged,expected",
+		"comma-separated `STATES` of the changes, or all: open, acknowledged, expected, resolved")
 	fs.StringVar(&l.owner, "owner", "", "changes of functions of this `OWNER` or team")
 	fs.IntVar(&l.limit, "limit", 100, "most changes to list")
 	fs.StringVarP(&c.formatName, "format", "f", "text", "`FORMAT` to write: text or json")
 	_ = fs.SetAnnotation("format", commandline.Values, []string{"text", "json"})
 	handle.BoolVar(&l.acknowledge, "acknowledge", false, "acknowledge the change")
-	handle.StringVar(&l.until, "expect-until", "", "mark the change as expected until a `DATE`; it reopens if it persists after that")
+	handle.StringVar(&l.until, "expect-until", "",
+		"mark the change as expected until a `DATE`; it reopens if it persists after that")
 	handle.BoolVar(&l.resolve, "resolve", false, "close the change")
 	handle.BoolVar(&l.reopen, "reopen", false, "undo --acknowledge, --expect-until or --resolve")
 	handle.StringVar(&l.note, "note", "", "`TEXT` for other readers of the change")
-	return &commandline.Program{Name: "aggregate " + changesCommand, Summary: "list automatically detected changes", Usage: changesUsage,
+	return &commandline.Program{Name: "aggregate " + changesCommand, Summary: "list automatically detected changes",
+		Usage:    changesUsage,
 		Sections: []commandline.Section{{Flags: fs}, {Title: "Update a change", Flags: handle}},
 		Notes:    "Exit status: 0 on success; 1 for an error; 2 for a wrong command line. More in docs/changes.md."}
 }
@@ -137,7 +142,8 @@ func (l *listing) checkHandling(now time.Time) error {
 	for _, x := range []struct {
 		is    bool
 		state watch.State
-	}{{l.acknowledge, watch.Acknowledged}, {l.until != "", watch.Expected}, {l.resolve, watch.Resolved}, {l.reopen, watch.Open}} {
+	}{{l.acknowledge, watch.Acknowledged}, {l.until != "", watch.Expected}, {l.resolve, watch.Resolved},
+		{l.reopen, watch.Open}} {
 		if x.is {
 			l.do.State = x.state
 			said++
@@ -198,10 +204,13 @@ func (c *command) listChanges(ctx context.Context, l *listing) (err error) {
 		if err != nil {
 			return err
 		}
-		return c.emitResponse(ctx, list, func(w io.Writer, s terminal.Screen) error { return list.WriteText(w, s, c.now) })
+		return c.emitResponse(ctx, list, func(w io.Writer, s terminal.Screen) error {
+			return list.WriteText(w, s, c.now)
+		})
 	}
 	if _, remote := src.(*api.Remote); l.do.State != "" && !remote {
-		return errors.New("a daemon stores updates of a change, but no daemon has this data directory open: start ingest, or name a daemon with --addr")
+		return errors.New("a daemon stores updates of a change, but no daemon has this data directory open: start " +
+			"ingest, or name a daemon with --addr")
 	}
 	if l.do.State != "" {
 		item, err := src.Handle(ctx, l.id, l.do, "")

@@ -33,7 +33,8 @@ func (c *command) check(fs *pflag.FlagSet) error {
 		}
 		return nil
 	}
-	for _, check := range []func(*pflag.FlagSet, refusing) error{c.checkFiles, c.checkPrinted, c.checkStore, c.checkComparing} {
+	for _, check := range []func(*pflag.FlagSet, refusing) error{c.checkFiles, c.checkPrinted, c.checkStore,
+		c.checkComparing} {
 		if err := check(fs, not); err != nil {
 			return err
 		}
@@ -65,7 +66,8 @@ func (c *command) checkFiles(fs *pflag.FlagSet, not refusing) error {
 		return fmt.Errorf("--list %s: known are %s", c.list, strings.Join(lists[:], ", "))
 	}
 	if c.list != "" && (c.list == "threads") != (len(c.files) > 0) {
-		return fmt.Errorf("--list %s: files have threads; stored data has pages, features, releases and coverage", c.list)
+		return fmt.Errorf("--list %s: files have threads; stored data has pages, features, releases and coverage",
+			c.list)
 	}
 	if c.readsTwice() {
 		return errors.New("standard input is named twice")
@@ -90,7 +92,8 @@ func (c *command) checkFiles(fs *pflag.FlagSet, not refusing) error {
 // checkPrinted rejects flags that conflict with output other than a profile.
 func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 	if c.list != "" {
-		if err := not("--list", "series", "rows", "diff", "timed", "by", "only", "wasm", "thread", "profile", "events", "idle"); err != nil {
+		if err := not("--list", "series", "rows", "diff", "timed", "by", "only", "wasm", "thread", "profile", "events",
+			"idle"); err != nil {
 			return err
 		}
 	}
@@ -115,7 +118,8 @@ func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 		if !of.is {
 			continue
 		}
-		if err := not(of.flag, append(of.not, "list", "series", "stats", "diff", "by", "only", "wasm", "feature", "rows")...); err != nil {
+		if err := not(of.flag, append(of.not, "list", "series", "stats", "diff", "by", "only", "wasm", "feature",
+			"rows")...); err != nil {
 			return err
 		}
 		if len(c.files) > 0 {
@@ -292,7 +296,8 @@ func (c *command) times(since, until string) (s selection.Selection, err error) 
 
 // checkPick parses the flags for how functions are shown, except --wasm.
 func (c *command) checkPick() error {
-	c.pick = file.Pick{Threads: c.threadNames(), Apart: c.format.ForPeople && len(c.files) > 0 || c.http != "", Profile: c.profile, Events: c.events, Idle: c.idle, Minified: c.raw}
+	c.pick = file.Pick{Threads: c.threadNames(), Apart: c.format.ForPeople && len(c.files) > 0 || c.http != "",
+		Profile: c.profile, Events: c.events, Idle: c.idle, Minified: c.raw}
 	if !slices.Contains(selection.PartsBy(), c.by) {
 		return fmt.Errorf("--by %s: known are %s", c.by, strings.Join(selection.PartsBy(), ", "))
 	}

@@ -35,30 +35,36 @@ type comparing struct {
 }
 
 func (c *comparing) flags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.release, "compare-release", "", "print the changes since this `RELEASE`, in ms per page view, and whether they are significant")
+	fs.StringVar(&c.release, "compare-release", "",
+		"print the changes since this `RELEASE`, in ms per page view, and whether they are significant")
 	fs.StringVar(&c.since, "compare-since", "", "print the changes since data received from this `TIME` on")
 	fs.StringVar(&c.until, "compare-until", "", "and before this `TIME` (default --since)")
 	fs.StringArrayVar(&c.labels, "compare-label", nil, "compare with the time with `KEY=VALUE`; repeatable")
 	fs.StringVar(&c.page, "compare-page", "", "compare with this `PAGE`")
 	fs.StringVar(&c.feature, "compare-feature", "", "compare with this `FEATURE`")
-	fs.StringVar(&c.method, "compare-method", "auto", "`METHOD` of comparison: views reads single page views, sums reads rollups, auto chooses")
-	fs.BoolVar(&c.concurrent, "concurrent", false, "compare only hours in which both sides have page views, pooled until each has 30; for gradual rollouts")
+	fs.StringVar(&c.method, "compare-method", "auto",
+		"`METHOD` of comparison: views reads single page views, sums reads rollups, auto chooses")
+	fs.BoolVar(&c.concurrent, "concurrent", false,
+		"compare only hours in which both sides have page views, pooled until each has 30; for gradual rollouts")
 	fs.IntVar(&c.minViews, "min-views", 100, "page views that each side of a comparison needs")
 }
 
 // selectionFlags define the other selection; without any of them there is no
 // comparison.
-var selectionFlags = [...]string{"compare-release", "compare-since", "compare-until", "compare-label", "compare-page", "compare-feature"}
+var selectionFlags = [...]string{"compare-release", "compare-since", "compare-until", "compare-label", "compare-page",
+	"compare-feature"}
 
 // check parses the flags. sel is the selection to compare with the one of the flags.
-func (c *comparing) check(fs *pflag.FlagSet, sel selection.Selection, parse func(since, until string) (selection.Selection, error)) error {
+func (c *comparing) check(fs *pflag.FlagSet, sel selection.Selection,
+	parse func(since, until string) (selection.Selection, error)) error {
 	for _, flag := range selectionFlags {
 		c.given = c.given || fs.Changed(flag)
 	}
 	if !c.given && !c.newest {
 		for _, flag := range []string{"compare-method", "min-views", "concurrent"} {
 			if fs.Changed(flag) {
-				return fmt.Errorf("--%s is for a comparison; name the other side, for example with --compare-release", flag)
+				return fmt.Errorf("--%s is for a comparison; name the other side, for example with --compare-release",
+					flag)
 			}
 		}
 		return nil
@@ -114,7 +120,8 @@ func (c *command) chooseReleases(ctx context.Context, src query.Source) error {
 	if pair.Guess != "" {
 		c.warn([]string{pair.Guess})
 	}
-	c.comparing.selection, c.comparing.release, c.selection, c.release = before, pair.CompareRelease, after, pair.Release
+	c.comparing.selection, c.comparing.release, c.selection, c.release = before, pair.CompareRelease, after,
+		pair.Release
 	return nil
 }
 

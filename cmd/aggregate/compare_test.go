@@ -22,7 +22,8 @@ func storeOfRelease(t *testing.T) string {
 	for n := range 3 {
 		tr := &trie.Trace{Trie: *trie.New()}
 		tr.Context = trie.Context{Page: "/feed", ViewID: fmt.Sprintf("%016d", n), Release: "r1", Interval: 10_000}
-		tr.Samples = []trie.Sample{{Node: tr.Insert(trie.Frame{Name: "main", Resource: "https://x.example/app.js", Line: 1, Column: 1})}}
+		tr.Samples = []trie.Sample{{Node: tr.Insert(trie.Frame{Name: "main", Resource: "https://x.example/app.js",
+			Line: 1, Column: 1})}}
 		payload, err := encode.EncodeTrace(tr)
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +52,8 @@ func TestCompareWithNothing(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			args := append(strings.Fields(test.args), "--data", dir, "--format", format)
 			err := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr)
-			if err == nil || exitCode(err) != 1 || !strings.HasPrefix(err.Error(), test.want) || strings.Contains(stderr.String(), "too few") {
+			if err == nil || exitCode(err) != 1 || !strings.HasPrefix(err.Error(), test.want) ||
+				strings.Contains(stderr.String(), "too few") {
 				t.Errorf("%s as %s: %v, %s", test.args, format, err, &stderr)
 			}
 			if written := json.Valid(stdout.Bytes()); written != (format == "json") {
@@ -86,7 +88,8 @@ func TestCompareRefusesParts(t *testing.T) {
 		{"--by package --format top", false},
 	} {
 		var out bytes.Buffer
-		err := run(t.Context(), append(strings.Fields(test.args), "--data", "nowhere", "--compare-release", "r1"), strings.NewReader(""), &out, &out)
+		err := run(t.Context(), append(strings.Fields(test.args), "--data", "nowhere", "--compare-release", "r1"),
+			strings.NewReader(""), &out, &out)
 		if got := exitCode(err) == 2; got != test.refused {
 			t.Errorf("%s: %v", test.args, err)
 		}

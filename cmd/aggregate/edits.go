@@ -39,7 +39,8 @@ func (c *command) editsProgram() *commandline.Program {
 	all, fs := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	fs.SortFlags = false
 	c.flags(all)
-	for _, name := range []string{"page", "release", "compare-release", "since", "until", "output", "data", "addr", "token-file", "ca", "site", "owners", "rows", "color"} {
+	for _, name := range []string{"page", "release", "compare-release", "since", "until", "output", "data", "addr",
+		"token-file", "ca", "site", "owners", "rows", "color"} {
 		fs.AddFlag(all.Lookup(name))
 	}
 	fs.Lookup("rows").Usage = "functions to list; -1 shows all"
@@ -47,9 +48,11 @@ func (c *command) editsProgram() *commandline.Program {
 	fs.Lookup("release").Usage = "the later `RELEASE`"
 	fs.StringVarP(&c.formatName, "format", "f", "table", "`FORMAT` to write: table or json")
 	_ = fs.SetAnnotation("format", commandline.Values, []string{"table", "json"})
-	return &commandline.Program{Name: "aggregate " + editsCommand, Summary: "list the functions edited between two releases", Usage: editsUsage,
+	return &commandline.Program{Name: "aggregate " + editsCommand,
+		Summary: "list the functions edited between two releases", Usage: editsUsage,
 		Sections: []commandline.Section{{Flags: fs}},
-		Notes:    "Exit status: 0 on success; 1 for an error, or if a release has no symbols; 2 for a wrong command line."}
+		Notes: "Exit status: 0 on success; 1 for an error, or if a release has no symbols; 2 for a wrong command " +
+			"line."}
 }
 
 // runEdits lists edited functions.
@@ -91,7 +94,8 @@ func (c *command) printEdits(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	q := query.EditsQuery{A: c.comparing.release, B: c.release, Page: c.page, Since: c.selection.Since, Until: c.selection.Until, Limit: max(c.rows, 0)}
+	q := query.EditsQuery{A: c.comparing.release, B: c.release, Page: c.page, Since: c.selection.Since,
+		Until: c.selection.Until, Limit: max(c.rows, 0)}
 	got, err := src.Edits(ctx, q)
 	if err != nil {
 		return err
@@ -110,8 +114,10 @@ func (c *command) printEdits(ctx context.Context) (err error) {
 
 // writeEdits writes a table.
 func writeEdits(w io.Writer, screen terminal.Screen, e query.Edits) error {
-	counts := fmt.Sprintf("from %s to %s: %s edited, %d added, %d removed, %d moved; %d recompiled, %d around an edit, %d unchanged",
-		output.Printable(e.CompareRelease), output.Printable(e.Release), counted(uint64(e.Counts[edits.Edited]), "function"), e.Counts[edits.Added], e.Counts[edits.Removed],
+	counts := fmt.Sprintf("from %s to %s: %s edited, %d added, %d removed, %d moved; %d recompiled, %d around an "+
+		"edit, %d unchanged",
+		output.Printable(e.CompareRelease), output.Printable(e.Release), counted(uint64(e.Counts[edits.Edited]),
+			"function"), e.Counts[edits.Added], e.Counts[edits.Removed],
 		e.Counts[edits.Moved], e.Counts[edits.Recompiled], e.Counts[edits.Around], e.Counts[edits.Unchanged])
 	fmt.Fprintln(w, screen.Wrap(counts, 0))
 	if e.Counts[edits.Recompiled] > 0 {
@@ -119,7 +125,8 @@ func writeEdits(w io.Writer, screen terminal.Screen, e query.Edits) error {
 	}
 	fmt.Fprintln(w)
 	if len(e.Functions) > 0 {
-		t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "FUNCTION", Least: 24}, {Title: "CHANGE"}, {Title: "OWNER", Least: 8, Drop: 1}}}
+		t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "FUNCTION", Least: 24},
+			{Title: "CHANGE"}, {Title: "OWNER", Least: 8, Drop: 1}}}
 		for _, f := range e.Functions {
 			place := trie.Frame{Name: f.Place.Name, Resource: f.Place.Resource, Line: f.Place.Line}
 			t.Row(output.Printable(output.Location(place)), string(f.Change), output.Printable(f.Owner))

@@ -22,7 +22,8 @@ import (
 
 // hostileNames contain escape sequences or characters that look like others.
 var hostileNames = []string{
-	"\x1b[31mred\x1b]0;title\x07", "\u009b31m", "\u202eevil\u202c", "\u2066x\u2069", "a\rb", "a\nb\nc", "\x01soh", "\x7fdel", "tab\there",
+	"\x1b[31mred\x1b]0;title\x07", "\u009b31m", "\u202eevil\u202c", "\u2066x\u2069", "a\rb", "a\nb\nc", "\x01soh",
+	"\x7fdel", "tab\there",
 	"\u200bzero", "\ufeffbom", "a\u2028b\u2029c", "\U000e0041tag", "\u115f\u3164filler", "\u061carab", "\u0085next",
 	"<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "x\r\nSet-Cookie: a=b",
 }
@@ -31,13 +32,16 @@ var hostileNames = []string{
 func hostileTrace(n int) *trie.Trace {
 	all := strings.Join(hostileNames, "")
 	tr := &trie.Trace{Trie: *trie.New()}
-	tr.Context = trie.Context{Page: "/" + all, ViewID: fmt.Sprintf("%016d", n), Release: fmt.Sprintf("r%d%s", n%2, all), Environment: all, Interval: 10_000,
+	tr.Context = trie.Context{Page: "/" + all, ViewID: fmt.Sprintf("%016d", n), Release: fmt.Sprintf("r%d%s", n%2, all),
+		Environment: all, Interval: 10_000,
 		Labels: trie.MakeLabels("device", all, "phase", "load"+all)}
 	for i, name := range hostileNames {
 		at := int64(i) * 10_000
-		node := tr.Insert(trie.Frame{Name: name, Resource: "https://x.example/" + name + ".js", Line: uint32(i + 1), Column: 1})
+		node := tr.Insert(trie.Frame{Name: name, Resource: "https://x.example/" + name + ".js", Line: uint32(i + 1),
+			Column: 1})
 		tr.Samples = append(tr.Samples, trie.Sample{Time: at, Node: node})
-		tr.Context.Spans = append(tr.Context.Spans, trie.Span{Kind: trie.SpanFeature, Name: name, Start: at, Length: 10_000})
+		tr.Context.Spans = append(tr.Context.Spans, trie.Span{Kind: trie.SpanFeature, Name: name, Start: at,
+			Length: 10_000})
 	}
 	trie.SortSpans(tr.Context.Spans)
 	return tr
@@ -97,17 +101,24 @@ func TestHostileNames(t *testing.T) {
 	}
 	trace := file("hostile.trie", binary)
 	events, err := json.Marshal(map[string]any{"traceEvents": []map[string]any{
-		{"ph": "M", "pid": 1, "tid": 1, "name": "thread_name", "args": map[string]any{"name": strings.Join(hostileNames, "")}},
-		{"ph": "P", "pid": 1, "tid": 1, "id": "0x1", "ts": 1, "name": "Profile", "args": map[string]any{"data": map[string]any{"startTime": 1}}},
-		{"ph": "P", "pid": 1, "tid": 1, "id": "0x1", "ts": 2, "name": "ProfileChunk", "args": map[string]any{"data": map[string]any{
-			"cpuProfile": map[string]any{"nodes": []map[string]any{{"id": 1, "callFrame": map[string]any{"functionName": "(root)"}}, {"id": 2, "parent": 1, "callFrame": map[string]any{"functionName": hostileNames[0]}}},
-				"samples": []int{2, 2}}, "timeDeltas": []int{10, 10}}}},
+		{"ph": "M", "pid": 1, "tid": 1, "name": "thread_name",
+			"args": map[string]any{"name": strings.Join(hostileNames, "")}},
+		{"ph": "P", "pid": 1, "tid": 1, "id": "0x1", "ts": 1, "name": "Profile",
+			"args": map[string]any{"data": map[string]any{"startTime": 1}}},
+		{"ph": "P", "pid": 1, "tid": 1, "id": "0x1", "ts": 2, "name": "ProfileChunk",
+			"args": map[string]any{"data": map[string]any{
+				"cpuProfile": map[string]any{"nodes": []map[string]any{{"id": 1,
+					"callFrame": map[string]any{"functionName": "(root)"}}, {"id": 2, "parent": 1,
+					"callFrame": map[string]any{"functionName": hostileNames[0]}}},
+					"samples": []int{2, 2}}, "timeDeltas": []int{10, 10}}}},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	recording := file("hostile.json", events)
-	rules := file("budgets.yaml", []byte("budgets:\n  - name: stays fast\n    owner: \"\\u202Eteam\"\n    page: \"/\\u202Efeed\"\n    metric: p75\n    limit: 250ms\n"))
+	rules := file("budgets.yaml",
+		[]byte("budgets:\n  - name: stays fast\n    owner: \"\\u202Eteam\"\n    page: \"/\\u202Efeed\"\n    metric: "+
+			"p75\n    limit: 250ms\n"))
 
 	data, page := []string{"--data", hostileData(t)}, []string{"--page", tr.Context.Page}
 	with := func(parts ...[]string) (all []string) {
@@ -127,7 +138,8 @@ func TestHostileNames(t *testing.T) {
 		"top of file":   {"-f", "top", trace},
 		"tree of file":  {"-f", "tree", trace},
 		"threads":       {"--list", "threads", recording},
-		"comparison":    with(data, page, []string{"--release", tr.Context.Release, "--compare-release", hostileTrace(1).Context.Release, "--min-views", "2"}),
+		"comparison": with(data, page, []string{"--release", tr.Context.Release, "--compare-release",
+			hostileTrace(1).Context.Release, "--min-views", "2"}),
 		"no such page":  with(data, []string{"--page", "/no" + hostileNames[0], "-f", "top"}),
 		"no such label": with(data, []string{"--label", "device=" + hostileNames[2], "-f", "top"}),
 		"bad flag":      {"--list", hostileNames[0]},
@@ -152,7 +164,8 @@ func TestHostileNames(t *testing.T) {
 func TestHostileMCP(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), runMain+"=mcp --data "+hostileData(t))
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+		&mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,12 +177,17 @@ func TestHostileMCP(t *testing.T) {
 		args arguments
 	}{
 		{"pages", nil}, {"pages", arguments{"since": all}},
-		{"top_functions", arguments{"page": page}}, {"top_functions", arguments{"page": all}}, {"top_functions", arguments{"feature": hostileNames[0]}},
-		{"callers", arguments{"page": page, "name": hostileNames[0]}}, {"callers", arguments{"page": page, "name": all}},
-		{"compare", arguments{"page": page, "release": hostileTrace(0).Context.Release, "compare_release": hostileTrace(1).Context.Release}},
+		{"top_functions", arguments{"page": page}}, {"top_functions", arguments{"page": all}},
+		{"top_functions", arguments{"feature": hostileNames[0]}},
+		{"callers", arguments{"page": page, "name": hostileNames[0]}},
+		{"callers", arguments{"page": page, "name": all}},
+		{"compare", arguments{"page": page, "release": hostileTrace(0).Context.Release,
+			"compare_release": hostileTrace(1).Context.Release}},
 		{"compare", arguments{"page": page, "release": all, "compare_release": "x" + all}},
-		{"explain", arguments{"page": page, "name": hostileNames[0]}}, {"trend", arguments{"page": page}}, {"web_vitals", arguments{"page": all}},
-		{"in_files", arguments{"paths": []string{hostileNames[0] + ".js", all}}}, {"verify", arguments{"change": all}}, {"profiling_cost", arguments{"page": all}},
+		{"explain", arguments{"page": page, "name": hostileNames[0]}}, {"trend", arguments{"page": page}},
+		{"web_vitals", arguments{"page": all}},
+		{"in_files", arguments{"paths": []string{hostileNames[0] + ".js", all}}}, {"verify", arguments{"change": all}},
+		{"profiling_cost", arguments{"page": all}},
 	} {
 		res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: c.tool, Arguments: c.args})
 		if err != nil {
@@ -210,17 +228,22 @@ func TestHostileHTTP(t *testing.T) {
 	page := url.QueryEscape(hostileTrace(0).Context.Page)
 	all := url.QueryEscape(strings.Join(hostileNames, ""))
 	for _, path := range []string{
-		"/pprof/", "/pprof/profile?page=" + page, "/api/v1/catalog", "/api/v1/top?page=" + page, "/api/v1/tree?page=" + page, "/api/v1/views?page=" + page, "/api/v1/stats?page=" + page,
-		"/api/v1/profile?format=svg&page=" + page, "/api/v1/profile?format=csv&page=" + page, "/api/v1/profile?format=folded&page=" + page, "/api/v1/profile?format=top&page=" + page,
-		"/api/v1/top?page=" + all, "/api/v1/top?since=" + all, "/api/v1/top?" + all + "=1", "/api/v1/" + all, "/" + all, "/pprof/profile?page=" + all, "/pprof/profile?since=" + all,
+		"/pprof/", "/pprof/profile?page=" + page, "/api/v1/catalog", "/api/v1/top?page=" + page, "/api/v1/tree?page=" +
+			page, "/api/v1/views?page=" + page, "/api/v1/stats?page=" + page,
+		"/api/v1/profile?format=svg&page=" + page, "/api/v1/profile?format=csv&page=" + page,
+		"/api/v1/profile?format=folded&page=" + page, "/api/v1/profile?format=top&page=" + page,
+		"/api/v1/top?page=" + all, "/api/v1/top?since=" + all, "/api/v1/top?" + all + "=1", "/api/v1/" + all, "/" + all,
+		"/pprof/profile?page=" + all, "/pprof/profile?since=" + all,
 	} {
 		w := get(path, "127.0.0.1:1")
 		media, body := w.Header().Get("Content-Type"), w.Body.String()
-		if w.Header().Get("X-Content-Type-Options") != "nosniff" || w.Header().Get("Set-Cookie") != "" || strings.ContainsFunc(fmt.Sprint(w.Header()), unicode.IsControl) {
+		if w.Header().Get("X-Content-Type-Options") != "nosniff" || w.Header().Get("Set-Cookie") != "" ||
+			strings.ContainsFunc(fmt.Sprint(w.Header()), unicode.IsControl) {
 			t.Errorf("%.60s: got the headers %q", path, w.Header())
 		}
 		switch document := strings.HasPrefix(media, "text/html") || media == "image/svg+xml"; {
-		case document && (strings.Contains(body, "<img") || strings.Contains(body, "<script>alert") || !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'")):
+		case document && (strings.Contains(body, "<img") || strings.Contains(body, "<script>alert") ||
+			!strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'")):
 			t.Errorf("%.60s: got %q with %q", path, body, w.Header())
 		case document, strings.HasPrefix(media, "text/"):
 			if bad := unfit(body); len(bad) > 0 {

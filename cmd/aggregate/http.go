@@ -34,14 +34,17 @@ func (c *command) checkHTTP(not refusing) error {
 		return fmt.Errorf("--http %s: must be HOST:PORT or :PORT, such as :0 for a free port", c.http)
 	}
 	if ip := net.ParseIP(host); host != "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("--http %s: the host must be local, because there is no authentication; use ingest with --access to serve other machines", c.http)
+		return fmt.Errorf("--http %s: the host must be local, because there is no authentication; use ingest with "+
+			"--access to serve other machines", c.http)
 	}
 	if len(c.files) == 0 {
-		if err := not("--http of a store, where pages have a choice of it", "by", "only", "raw", "wasm", "diff"); err != nil {
+		if err := not("--http of a store, where pages have a choice of it", "by", "only", "raw", "wasm",
+			"diff"); err != nil {
 			return err
 		}
 	}
-	return not("--http", append([]string{"format", "output", "rows", "list", "stats", "budgets", "timed"}, selectionFlags[:]...)...)
+	return not("--http", append([]string{"format", "output", "rows", "list", "stats", "budgets", "timed"},
+		selectionFlags[:]...)...)
 }
 
 // serveHTTP shows files, or a store, in a browser until it is interrupted.
@@ -147,7 +150,8 @@ func (c *command) linesOnce() func(context.Context) ([]*trie.Timeline, error) {
 // startOfStore returns the page of the dashboard for the selection.
 func (c *command) startOfStore() string {
 	v := url.Values{"since": {c.since}}
-	for key, value := range map[string]string{"until": c.until, "page": c.page, "feature": c.feature, "release": c.release} {
+	for key, value := range map[string]string{"until": c.until, "page": c.page, "feature": c.feature,
+		"release": c.release} {
 		if value != "" {
 			v.Set(key, value)
 		}
@@ -172,7 +176,8 @@ func pagesOf(src query.Source, start string) http.Handler {
 	if files, ok := src.(file.Merged); ok {
 		mux.HandleFunc("GET /api/v1/threads", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(append(output.Threads{}, files.Threads...)) // fails only if the client disconnected
+			// fails only if the client disconnected
+			_ = json.NewEncoder(w).Encode(append(output.Threads{}, files.Threads...))
 		})
 	}
 	mux.Handle("/api/", answers)
@@ -185,7 +190,8 @@ func pagesOf(src query.Source, start string) http.Handler {
 	return access.SameOrigin(mux, access.LocalHosts(mux), func(*http.Request, access.Reason, error) {})
 }
 
-// openBrowser opens a URL if there is a browser. Errors are ignored, since the terminal shows the URL.
+// openBrowser opens a URL if there is a browser. Errors are ignored, since the terminal shows the
+// URL.
 func openBrowser(place string) {
 	name, args := "xdg-open", []string{place}
 	switch runtime.GOOS {

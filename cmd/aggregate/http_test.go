@@ -64,17 +64,20 @@ func TestHTTPOfFiles(t *testing.T) {
 	if w := get("/", "127.0.0.1:1"); w.Code != http.StatusFound || w.Header().Get("Location") != "/"+start {
 		t.Errorf("/: %d, %v", w.Code, w.Header())
 	}
-	if w := get("/api/v1/top", "localhost:1"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"name":"draw"`) {
+	if w := get("/api/v1/top", "localhost:1"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(),
+		`"name":"draw"`) {
 		t.Errorf("top: %d %s", w.Code, w.Body)
 	}
-	if w := get("/api/v1/top", "evil.example"); w.Code != http.StatusForbidden || strings.Contains(w.Body.String(), "draw") {
+	if w := get("/api/v1/top", "evil.example"); w.Code != http.StatusForbidden ||
+		strings.Contains(w.Body.String(), "draw") {
 		t.Errorf("another host: %d %s", w.Code, w.Body)
 	}
 	start, get = browsing(t, "--diff", before, after)
 	if start != "file?compare_label=file%3Dbefore&label=file%3Dafter&title=after.folded" {
 		t.Errorf("a difference begins at %s", start)
 	}
-	if w := get("/api/v1/tree?label=file=after&compare_label=file=before", "localhost"); !strings.Contains(w.Body.String(), `"base":`) {
+	if w := get("/api/v1/tree?label=file=after&compare_label=file=before",
+		"localhost"); !strings.Contains(w.Body.String(), `"base":`) {
 		t.Errorf("a difference: %d %s", w.Code, w.Body)
 	}
 }
@@ -87,17 +90,20 @@ func TestHTTPOfFilesInTimeOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, get := browsing(t, folded)
-	if body := get("/api/v1/views", "127.0.0.1:1").Body.String(); !strings.Contains(body, `"list":[]`) || !strings.Contains(body, "cannot be shown in time order") {
+	if body := get("/api/v1/views", "127.0.0.1:1").Body.String(); !strings.Contains(body, `"list":[]`) ||
+		!strings.Contains(body, "cannot be shown in time order") {
 		t.Errorf("of merged stacks: %s", body)
 	}
 	_, get = browsing(t, filepath.Join("..", "..", "testdata", "traces", "backbone.json.gz"))
 	var views query.Views
-	if err := json.Unmarshal(get("/api/v1/views", "127.0.0.1:1").Body.Bytes(), &views); err != nil || len(views.List) != 1 {
+	if err := json.Unmarshal(get("/api/v1/views", "127.0.0.1:1").Body.Bytes(), &views); err != nil ||
+		len(views.List) != 1 {
 		t.Fatalf("got %+v, %v", views, err)
 	}
 	var view query.View
 	w := get("/api/v1/view?id="+views.List[0].ID, "127.0.0.1:1")
-	if err := json.Unmarshal(w.Body.Bytes(), &view); err != nil || len(view.Calls.Start) == 0 || view.Start != 0 || view.Time != views.List[0].Time {
+	if err := json.Unmarshal(w.Body.Bytes(), &view); err != nil || len(view.Calls.Start) == 0 || view.Start != 0 ||
+		view.Time != views.List[0].Time {
 		t.Errorf("got %.300s, %v", w.Body, err)
 	}
 	if w := get("/api/v1/view?id=0", "127.0.0.1:1"); w.Code != http.StatusNotFound {
@@ -115,7 +121,8 @@ func TestHTTPOfThreads(t *testing.T) {
 		t.Fatalf("got %+v, %v", threads, err)
 	}
 	main := threads[0]
-	if !main.Main || main.Name != "CrRendererMain" || main.ProcessName != "Renderer" || len(threads.Shown()) != 1 || !main.Shown {
+	if !main.Main || main.Name != "CrRendererMain" || main.ProcessName != "Renderer" || len(threads.Shown()) != 1 ||
+		!main.Shown {
 		t.Errorf("got %+v", threads)
 	}
 	label := url.Values{"label": {"thread=" + main.Key}}.Encode()
@@ -125,15 +132,19 @@ func TestHTTPOfThreads(t *testing.T) {
 	for _, thread := range threads {
 		label := url.Values{"label": {"thread=" + thread.Key}}.Encode()
 		var top query.Top
-		if err := json.Unmarshal(get("/api/v1/top?limit=1&"+label, host).Body.Bytes(), &top); err != nil || top.Self != thread.Work || top.Views != 0 {
+		if err := json.Unmarshal(get("/api/v1/top?limit=1&"+label, host).Body.Bytes(), &top); err != nil ||
+			top.Self != thread.Work || top.Views != 0 {
 			t.Errorf("%s: got %d of %d page views, %v, want %d", thread.Name, top.Self, top.Views, err, thread.Work)
 		}
 		var views query.Views
-		if err := json.Unmarshal(get("/api/v1/views?"+label, host).Body.Bytes(), &views); err != nil || len(views.List) != 1 || views.List[0].Page != (&output.Thread{Process: thread.Process, ID: thread.ID, Name: thread.Name}).Title() {
+		if err := json.Unmarshal(get("/api/v1/views?"+label, host).Body.Bytes(), &views); err != nil ||
+			len(views.List) != 1 || views.List[0].Page != (&output.Thread{Process: thread.Process, ID: thread.ID,
+			Name: thread.Name}).Title() {
 			t.Errorf("%s: got %+v, %v", thread.Name, views.List, err)
 		}
 	}
-	two := []string{filepath.Join("..", "..", "testdata", "recordings", "node-main.cpuprofile.gz"), filepath.Join("..", "..", "testdata", "recordings", "node-worker.cpuprofile.gz")}
+	two := []string{filepath.Join("..", "..", "testdata", "recordings", "node-main.cpuprofile.gz"), filepath.Join("..",
+		"..", "testdata", "recordings", "node-worker.cpuprofile.gz")}
 	if start, _ = browsing(t, two...); start != "file?title=node-main.cpuprofile.gz+and+1+more" {
 		t.Errorf("two recordings begin at %s", start)
 	}

@@ -160,7 +160,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return usageError{misplaced(err, args)}
 	}
 	if asked.Any() {
-		return asked.Answer(stdout, p, reportProgram(), verdictProgram(), changesProgram(), editsProgram(), captureProgram(), deleteProgram(), mcpProgram())
+		return asked.Answer(stdout, p, reportProgram(), verdictProgram(), changesProgram(), editsProgram(),
+			captureProgram(), deleteProgram(), mcpProgram())
 	}
 	c.files = fs.Args()
 	if err := meant(c.files); err != nil {

@@ -21,7 +21,8 @@ func (c *command) readMaps() error {
 		}
 	}
 	if len(tables) == 0 {
-		return fmt.Errorf("--maps: no script with a source map in %v; name the output folder of the bundler, built with source maps", c.maps)
+		return fmt.Errorf("--maps: no script with a source map in %v; name the output folder of the bundler, built "+
+			"with source maps", c.maps)
 	}
 	c.pick.Symbols = naming.New(naming.NewMemory("", tables))
 	return nil

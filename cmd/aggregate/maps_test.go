@@ -28,8 +28,10 @@ func shopTrace(t *testing.T) string {
 		return i + strings.IndexByte(text, '(') + 1
 	}
 	path := filepath.Join(t.TempDir(), "trace.json")
-	trace := fmt.Sprintf(`{"resources":["https://cdn.example.com/main.js"],"frames":[{"name":"o","resourceId":0,"line":1,"column":%d},{"name":"add","resourceId":0,"line":1,"column":%d}],
-		"stacks":[{"frameId":1},{"frameId":0,"parentId":0}],"samples":[{"timestamp":0,"stackId":1},{"timestamp":10,"stackId":0},{"timestamp":20}]}`, at("function o(t)"), at("add(e)"))
+	trace := fmt.Sprintf(`{"resources":["https://cdn.example.com/main.js"],"frames":[{"name":"o","resourceId":0,`+
+		`"line":1,"column":%d},{"name":"add","resourceId":0,"line":1,"column":%d}],
+		"stacks":[{"frameId":1},{"frameId":0,"parentId":0}],"samples":[{"timestamp":0,"stackId":1},{"timestamp":10,`+
+		`"stackId":0},{"timestamp":20}]}`, at("function o(t)"), at("add(e)"))
 	if err := os.WriteFile(path, []byte(trace), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +48,8 @@ func aggregateOf(t *testing.T, args ...string) (stdout, stderr string, err error
 func TestMaps(t *testing.T) {
 	trace := shopTrace(t)
 	for args, want := range map[string][]string{
-		"-f top":                       {" o (https://cdn.example.com/main.js:1:", " add (https://cdn.example.com/main.js:1:"},
+		"-f top": {" o (https://cdn.example.com/main.js:1:",
+			" add (https://cdn.example.com/main.js:1:"},
 		"-f top --maps":                {" formatPrice (src/", " Cart.add (src/cart.ts:"},
 		"-f folded --maps":             {"Cart.add (src/cart.ts:"},
 		"-f json --maps":               {`"Cart.add"`},
@@ -88,7 +91,8 @@ func TestMapsWithoutMappings(t *testing.T) {
 		}
 	}
 	stdout, stderr, err := aggregateOf(t, "-f", "top", "--maps", dir, trace)
-	if err != nil || !strings.Contains(stdout, " formatPrice (src/") || !strings.Contains(stderr, "loader.js: the map has no mappings") {
+	if err != nil || !strings.Contains(stdout, " formatPrice (src/") ||
+		!strings.Contains(stderr, "loader.js: the map has no mappings") {
 		t.Errorf("%v\n%s%s", err, stdout, stderr)
 	}
 }
@@ -101,7 +105,8 @@ func TestMapsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(other, name), bytes.Replace(b, []byte("worker.js.map"), []byte("main.js.map"), 1), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(other, name), bytes.Replace(b, []byte("worker.js.map"),
+			[]byte("main.js.map"), 1), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -58,7 +58,8 @@ func (c *command) mcpProgram() *commandline.Program {
 	for _, name := range mcpFlags() {
 		some.AddFlag(all.Lookup(name))
 	}
-	return &commandline.Program{Name: "aggregate " + mcpCommand, Summary: "serve JavaScript profiles to coding agents", Usage: mcpUsage,
+	return &commandline.Program{Name: "aggregate " + mcpCommand, Summary: "serve JavaScript profiles to coding agents",
+		Usage:    mcpUsage,
 		Sections: []commandline.Section{{Flags: some}}, Notes: "docs/mcp.md describes the tools."}
 }
 

@@ -32,7 +32,8 @@ func meant(names []string) error {
 
 // subcommands returns the words that may follow aggregate.
 func subcommands() []string {
-	return []string{mcpCommand, reportCommand, verdictCommand, changesCommand, editsCommand, captureCommand, deleteCommand}
+	return []string{mcpCommand, reportCommand, verdictCommand, changesCommand, editsCommand, captureCommand,
+		deleteCommand}
 }
 
 // misplaced extends the error for an unknown flag if a subcommand is not the first argument.
@@ -51,8 +52,11 @@ func meantBy(name string) string {
 		return "--page " + name
 	}
 	typed := map[string]string{
-		"compare": "--compare-release RELEASE, or --diff FILE for files", "diff": "--diff FILE, or --compare-release RELEASE for stored data",
-		"list": "--list pages", "stats": "--stats", "vitals": "--vitals", "cost": "--cost", "budgets": "--budgets FILE", "http": "--http :0", "completion": "--completion SHELL",
+		"compare": "--compare-release RELEASE, or --diff FILE for files",
+		"diff":    "--diff FILE, or --compare-release RELEASE for stored data",
+		"list":    "--list pages", "stats": "--stats", "vitals": "--vitals", "cost": "--cost",
+		"budgets": "--budgets FILE",
+		"http":    "--http :0", "completion": "--completion SHELL",
 	}
 	for _, list := range lists {
 		typed[list] = "--list " + list
@@ -91,7 +95,8 @@ func directoryError(dir string) error {
 	}
 	for _, pattern := range []string{"*.cpuprofile", "*.pb.gz", "*.json.gz", "*.json"} {
 		if found, err := filepath.Glob(filepath.Join(dir, pattern)); err == nil && len(found) > 0 {
-			return fmt.Errorf("%s is a directory; name files, such as the %d of %s", dir, len(found), filepath.Join(dir, pattern))
+			return fmt.Errorf("%s is a directory; name files, such as the %d of %s", dir, len(found),
+				filepath.Join(dir, pattern))
 		}
 	}
 	return fmt.Errorf("%s is a directory; name files, or the data directory of a daemon with --data", dir)
@@ -103,5 +108,6 @@ func (c *command) nothingInFiles() error {
 	if c.selection.String() != "" || len(c.threads) > 0 {
 		return errors.New(what) // the selection may be the reason
 	}
-	return fmt.Errorf("%s: neither samples nor events with a duration; a Chrome trace has samples if it is recorded with the category disabled-by-default-v8.cpu_profiler", what)
+	return fmt.Errorf("%s: neither samples nor events with a duration; a Chrome trace has samples if it is recorded "+
+		"with the category disabled-by-default-v8.cpu_profiler", what)
 }

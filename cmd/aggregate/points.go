@@ -176,7 +176,8 @@ func (t *pointTable) cells(screen terminal.Screen, row pointRow) (cells []string
 	}
 	cells = append(cells, fmt.Sprint(row.Views), fmt.Sprintf("%.0f", row.StandsFor()))
 	if s := row.Spread; s != nil {
-		cells = append(cells, terminal.Number(s.P50.Value), terminal.Number(s.P75.Value), terminal.Number(s.P95.Value), terminal.Number(row.Mean), bounds(screen, &s.Mean))
+		cells = append(cells, terminal.Number(s.P50.Value), terminal.Number(s.P75.Value), terminal.Number(s.P95.Value),
+			terminal.Number(row.Mean), bounds(screen, &s.Mean))
 	} else {
 		cells = append(cells, "-", "-", "-", terminal.Number(row.Mean), "")
 	}
@@ -199,24 +200,31 @@ func writeWhole(w io.Writer, s terminal.Screen, p *query.Point) error {
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if p.Spread != nil && p.LongTasks != nil {
-		fmt.Fprintf(t, "P75\t%s\t%s\nP95\t%s\t%s\n", terminal.Number(p.Spread.P75.Value), bounds(s, &p.Spread.P75), terminal.Number(p.Spread.P95.Value), bounds(s, &p.Spread.P95))
-		fmt.Fprintf(t, "long tasks, mean\t%s\t%s\n", terminal.Number(p.LongTasks.Mean.Value), bounds(s, &p.LongTasks.Mean))
+		fmt.Fprintf(t, "P75\t%s\t%s\nP95\t%s\t%s\n", terminal.Number(p.Spread.P75.Value), bounds(s, &p.Spread.P75),
+			terminal.Number(p.Spread.P95.Value), bounds(s, &p.Spread.P95))
+		fmt.Fprintf(t, "long tasks, mean\t%s\t%s\n", terminal.Number(p.LongTasks.Mean.Value),
+			bounds(s, &p.LongTasks.Mean))
 	}
 	all := max(p.Self+p.Stackless+p.Unsampled, 1)
 	for _, x := range []struct {
 		name string
 		us   int64
-	}{{"JavaScript", p.Self - p.Own}, {"profiling script", p.Own}, {"idle", p.Idle}, {"no stack, not idle", max(p.Stackless-p.Idle, 0)}, {"not sampled", p.Unsampled}} {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", x.name, terminal.Number(float64(x.us)/1000/float64(max(p.Views, 1))), percent(float64(x.us)/float64(all)))
+	}{{"JavaScript", p.Self - p.Own}, {"profiling script", p.Own}, {"idle", p.Idle}, {"no stack, not idle",
+		max(p.Stackless-p.Idle, 0)}, {"not sampled", p.Unsampled}} {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", x.name, terminal.Number(float64(x.us)/1000/float64(max(p.Views, 1))),
+			percent(float64(x.us)/float64(all)))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	if output.Lacks(p.Mean, p.Scaled, float64(p.Unsampled)/float64(all)) {
-		fmt.Fprintln(w, s.Wrap("the browser dropped samples; the corrected mean is likely "+terminal.Number(p.Scaled)+" "+bounds(s, &query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh}), 0))
+		fmt.Fprintln(w, s.Wrap("the browser dropped samples; the corrected mean is likely "+terminal.Number(p.Scaled)+
+			" "+bounds(s, &query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh}), 0))
 	}
 	if p.Spread != nil && p.Spread.Few != nil {
-		fmt.Fprintln(w, s.Wrap(fmt.Sprintf("%d page views account for %s of the time and dominate the mean; use P50 and P75 instead", p.Spread.Few.Views, percent(p.Spread.Few.Share)), 0))
+		fmt.Fprintln(w, s.Wrap(
+			fmt.Sprintf("%d page views account for %s of the time and dominate the mean; use P50 and P75 instead",
+				p.Spread.Few.Views, percent(p.Spread.Few.Share)), 0))
 	}
 	return nil
 }

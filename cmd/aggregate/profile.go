@@ -53,7 +53,8 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 	dir, isDir := shared.Folder(c.data)
 	if isDir {
 		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-			return nil, nil, fmt.Errorf("no data directory %s; name ingest's data directory with --data, or a daemon with --addr", dir)
+			return nil, nil, fmt.Errorf(
+				"no data directory %s; name ingest's data directory with --data, or a daemon with --addr", dir)
 		}
 		if r := api.NewSocketRemote(filepath.Join(dir, api.SocketName)); r.Alive() {
 			return r, nothing, c.withoutOwners()
@@ -67,7 +68,9 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return query.Local{Reader: r, MaxSize: maxSize, Owners: func() *owner.Rules { return c.pick.Owners }, Symbols: naming.NewOfSites(sites.All())}, nothing, nil
+	return query.Local{Reader: r, MaxSize: maxSize, Owners: func() *owner.Rules {
+		return c.pick.Owners
+	}, Symbols: naming.NewOfSites(sites.All())}, nothing, nil
 }
 
 // openWait bounds the wait for a bucket.
@@ -204,7 +207,9 @@ func (c *command) printTimed(ctx context.Context) error {
 	if !slices.ContainsFunc(lines, func(l *trie.Timeline) bool { return len(l.Calls) > 0 }) {
 		return fmt.Errorf("no calls in %s", strings.Join(c.files, ", "))
 	}
-	err = c.emit(ctx, func(w io.Writer) error { return c.format.EncodeTimed(w, lines, output.Options{Title: c.title()}) })
+	err = c.emit(ctx, func(w io.Writer) error {
+		return c.format.EncodeTimed(w, lines, output.Options{Title: c.title()})
+	})
 	if err != nil || c.toStdout() {
 		return err
 	}
@@ -224,7 +229,9 @@ func (c *command) inputs() []file.Input {
 // input returns the file with this name on the command line.
 func (c *command) input(name string) file.Input {
 	if name == "-" {
-		return file.Input{Name: "standard input", Open: func() (io.ReadCloser, error) { return io.NopCloser(c.stdin), nil }}
+		return file.Input{Name: "standard input", Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(c.stdin), nil
+		}}
 	}
 	return file.Input{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(name) }}
 }
@@ -313,8 +320,8 @@ func counted(n uint64, what string) string {
 // toStdout reports whether the output goes to standard output.
 func (c *command) toStdout() bool { return c.output == "" || c.output == "-" }
 
-// shownOn returns a writer of text to w, standard output. Formats for programs contain raw names; on
-// a terminal the writer replaces unsafe characters.
+// shownOn returns a writer of text to w, standard output. Formats for programs contain raw names;
+// on a terminal the writer replaces unsafe characters.
 func (c *command) shownOn(w io.Writer) io.Writer {
 	if isTerminal(w) && !c.format.Binary {
 		return output.Terminal(w)

@@ -166,7 +166,8 @@ func checkSpent(t *testing.T, name string, got file.ThreadEntry, ref *referenceP
 	stackless := float64(got.Micros - got.JavaScript - got.Collecting - got.Program - got.Idle)
 	script := ref.Times.Total
 	for what, us := range map[string]float64{
-		refRoot: stackless, refIdle: float64(got.Idle), refProgram: float64(got.Program), refGC: float64(got.Collecting),
+		refRoot: stackless, refIdle: float64(got.Idle), refProgram: float64(got.Program),
+		refGC: float64(got.Collecting),
 	} {
 		want, ok := other[what]
 		if !ok && us <= unknown+1 {

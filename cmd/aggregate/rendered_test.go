@@ -38,8 +38,9 @@ func storeOfChange(t *testing.T) (dir string, c query.Comparison, a, b query.Res
 		later := n % 2
 		slow := r.IntN(10) < 3+3*later
 		tr := &trie.Trace{Trie: *trie.New()}
-		tr.Context = trie.Context{Page: "/feed", ViewID: fmt.Sprintf("%016d", n), Interval: 10_000, Release: []string{"r1", "r2"}[later],
-			Labels: trie.MakeLabels("device", map[bool]string{false: "desktop-high", true: "mobile-low"}[slow])}
+		tr.Context = trie.Context{Page: "/feed", ViewID: fmt.Sprintf("%016d", n), Interval: 10_000,
+			Release: []string{"r1", "r2"}[later],
+			Labels:  trie.MakeLabels("device", map[bool]string{false: "desktop-high", true: "mobile-low"}[slow])}
 		main := trie.Frame{Name: "main", Resource: "https://x.example/app.js", Line: 1, Column: 1}
 		at := int64(0)
 		for i, name := range []string{"hydrate", "render"} {
@@ -50,7 +51,8 @@ func storeOfChange(t *testing.T) (dir string, c query.Comparison, a, b query.Res
 			if slow {
 				samples *= 2
 			}
-			leaf := tr.Insert(main, trie.Frame{Name: name, Resource: "https://x.example/app.js", Line: uint32(7 + i), Column: 1})
+			leaf := tr.Insert(main, trie.Frame{Name: name, Resource: "https://x.example/app.js", Line: uint32(7 + i),
+				Column: 1})
 			for range samples {
 				tr.Samples = append(tr.Samples, trie.Sample{Time: at, Node: leaf})
 				at += 10_000
@@ -73,12 +75,14 @@ func storeOfChange(t *testing.T) (dir string, c query.Comparison, a, b query.Res
 	defer end()
 	src := query.Local{Reader: node}
 	w := httptest.NewRecorder()
-	api.Handler(src, api.Options{}).ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/compare?page=/feed&release=r2&compare_release=r1&since=24h", nil))
+	api.Handler(src, api.Options{}).ServeHTTP(w, httptest.NewRequest("GET",
+		"/api/v1/compare?page=/feed&release=r2&compare_release=r1&since=24h", nil))
 	if err := json.Unmarshal(w.Body.Bytes(), &c); err != nil || !c.Enough {
 		t.Fatalf("%v, %d: %.300s", err, w.Code, w.Body)
 	}
 	side := func(release string) selection.Selection {
-		return selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "release", Op: selection.Equal, Value: release}}}
+		return selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "release", Op: selection.Equal,
+			Value: release}}}
 	}
 	a, b, err := query.Sides(t.Context(), src, side("r1"), side("r2"), compare.Options{}, nil)
 	if err != nil {
@@ -87,8 +91,8 @@ func storeOfChange(t *testing.T) (dir string, c query.Comparison, a, b query.Res
 	return dir, c, a, b
 }
 
-// Every rendering of a comparison has the numbers of the API, with three digits. web/test covers the
-// dashboard. SARIF has only budgets, so it is not part of this test.
+// Every rendering of a comparison has the numbers of the API, with three digits. web/test covers
+// the dashboard. SARIF has only budgets, so it is not part of this test.
 func TestOneComparisonEverywhere(t *testing.T) {
 	dir, c, a, b := storeOfChange(t)
 	if c.Total.Mix == nil || c.Total.Shown.Value == c.Total.Measured.B-c.Total.Measured.A {
@@ -132,12 +136,15 @@ func TestOneComparisonEverywhere(t *testing.T) {
 		}
 	}
 	var again query.Comparison
-	if err := json.Unmarshal([]byte(written(append(flags, "--format", "json")...)), &again); err != nil || *again.Total.Relative != *c.Total.Relative || again.Total.Mean != c.Total.Mean ||
-		again.Total.Shown.Value != c.Total.Shown.Value || *again.Total.Shown.Low != *c.Total.Shown.Low || *again.Total.Shown.High != *c.Total.Shown.High {
+	if err := json.Unmarshal([]byte(written(append(flags, "--format", "json")...)), &again); err != nil ||
+		*again.Total.Relative != *c.Total.Relative || again.Total.Mean != c.Total.Mean ||
+		again.Total.Shown.Value != c.Total.Shown.Value || *again.Total.Shown.Low != *c.Total.Shown.Low ||
+		*again.Total.Shown.High != *c.Total.Shown.High {
 		t.Errorf("as JSON: %v, %+v, not %+v", err, again.Total, c.Total)
 	}
 	mean := c.Total.Mean.A
-	shows("the verdict", written(append([]string{"verdict"}, flags...)...), c.Views.A, c.Views.B, 100**c.Total.Relative, 100**c.Total.Shown.Low/mean, 100**c.Total.Shown.High/mean)
+	shows("the verdict", written(append([]string{"verdict"}, flags...)...), c.Views.A, c.Views.B, 100**c.Total.Relative,
+		100**c.Total.Shown.Low/mean, 100**c.Total.Shown.High/mean)
 	for side, want := range map[*query.Result]float64{&a: c.Total.Mean.A, &b: c.Total.Mean.B} {
 		total := 0.0
 		for _, f := range side.Profile.Functions() {
@@ -150,7 +157,8 @@ func TestOneComparisonEverywhere(t *testing.T) {
 		if want == nil {
 			continue
 		}
-		shows("the tool "+name, fmt.Sprintf("%g %g %g %g %g", x.Before, x.After, x.Change.Value, x.Change.Low, x.Change.High),
+		shows("the tool "+name, fmt.Sprintf("%g %g %g %g %g", x.Before, x.After, x.Change.Value, x.Change.Low,
+			x.Change.High),
 			want.Mean.A, want.Mean.B, want.Shown.Value, *want.Shown.Low, *want.Shown.High)
 	}
 }
@@ -168,12 +176,14 @@ func asked(t *testing.T, dir string) map[string]toolChange {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), runMain+"=mcp --data "+dir)
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+		&mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = session.Close() }()
-	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "compare", Arguments: map[string]any{"page": "/feed", "release": "r2", "compare_release": "r1"}})
+	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "compare",
+		Arguments: map[string]any{"page": "/feed", "release": "r2", "compare_release": "r1"}})
 	if err != nil || res.IsError {
 		t.Fatalf("%v, %+v", err, res)
 	}

@@ -51,7 +51,8 @@ type reporting struct {
 
 // reportFlags are the flags that a report shares with aggregate.
 func reportFlags() []string {
-	return append([]string{"page", "feature", "release", "label", "since", "until", "output", "data", "addr", "token-file", "ca", "site", "budgets", "owners", "min-views", "compare-method"}, selectionFlags[:]...)
+	return append([]string{"page", "feature", "release", "label", "since", "until", "output", "data", "addr",
+		"token-file", "ca", "site", "budgets", "owners", "min-views", "compare-method"}, selectionFlags[:]...)
 }
 
 func reportProgram() *commandline.Program { return new(command).reportProgram(new(reporting)) }
@@ -68,10 +69,15 @@ func (c *command) reportProgram(r *reporting) *commandline.Program {
 	fs.IntVar(&r.pages, "pages", 10, "pages to compare separately, up to 100")
 	fs.IntVar(&r.rows, "rows", 20, "functions to list, up to 200")
 	fs.StringVar(&r.dashboard, "dashboard", "", "`URL` of the dashboard, for links (default: the daemon at --addr)")
-	fs.BoolVar(&r.lab, "lab", false, "compare page views of aggregate capture with those of users: which functions only users run, and which take longer for users")
-	return &commandline.Program{Name: "aggregate " + reportCommand, Summary: "write a one-page report of what a release changed", Usage: reportUsage,
+	fs.BoolVar(&r.lab, "lab", false,
+		"compare page views of aggregate capture with those of users: which functions only users run, and which "+
+			"take longer for users")
+	return &commandline.Program{Name: "aggregate " + reportCommand,
+		Summary: "write a one-page report of what a release changed", Usage: reportUsage,
 		Sections: []commandline.Section{{Flags: fs}},
-		Notes:    "Exit status: 0 on success; 1 for an error; 2 for a wrong command line; 3 if a budget of --budgets is\nblown. A side without page views, or with too few, is reported and does not change the status."}
+		Notes: "Exit status: 0 on success; 1 for an error; 2 for a wrong command line; 3 if a budget of " +
+			"--budgets is\nblown. A side without page views, or with too few, is reported and does not change the " +
+			"status."}
 }
 
 func (r *reporting) check() error {
@@ -83,7 +89,8 @@ func (r *reporting) check() error {
 			return fmt.Errorf("--%s %d: must be from 1 to %d", x.flag, x.value, x.max)
 		}
 	}
-	if u, err := url.Parse(r.dashboard); r.dashboard != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
+	if u, err := url.Parse(r.dashboard); r.dashboard != "" && (err != nil || u.Scheme != "https" &&
+		u.Scheme != "http" || u.Host == "") {
 		return fmt.Errorf("--dashboard %s: must be a URL such as https://profiles.example.com:8419", r.dashboard)
 	}
 	return nil
@@ -168,7 +175,8 @@ func (c *command) report(ctx context.Context, r *reporting) (err error) {
 	if err := c.chooseReleases(ctx, src); err != nil {
 		return err
 	}
-	q := summary.Query{Compare: query.CompareQuery{A: c.comparing.selection, B: c.selection, Method: query.Method(c.comparing.method)},
+	q := summary.Query{Compare: query.CompareQuery{A: c.comparing.selection, B: c.selection,
+		Method: query.Method(c.comparing.method)},
 		SideA: sideTitle(c.comparing.selection, c.comparing.release), SideB: sideTitle(c.selection, c.release),
 		Pages: r.pages, Functions: r.rows, Dashboard: c.dashboardOf(r), Selection: c.dashboardSelection()}
 	q.Compare.Options.MinViews = c.comparing.minViews
@@ -233,8 +241,10 @@ func (c *command) dashboardOf(r *reporting) string {
 // dashboard's URLs.
 func (c *command) dashboardSelection() url.Values {
 	v := url.Values{}
-	for key, value := range map[string]string{"since": c.since, "until": c.until, "page": c.page, "feature": c.feature, "release": c.release,
-		"compare_since": c.comparing.since, "compare_until": c.comparing.until, "compare_page": c.comparing.page, "compare_feature": c.comparing.feature, "compare_release": c.comparing.release} {
+	for key, value := range map[string]string{"since": c.since, "until": c.until, "page": c.page, "feature": c.feature,
+		"release":       c.release,
+		"compare_since": c.comparing.since, "compare_until": c.comparing.until, "compare_page": c.comparing.page,
+		"compare_feature": c.comparing.feature, "compare_release": c.comparing.release} {
 		if value != "" {
 			v.Set(key, value)
 		}

@@ -49,7 +49,8 @@ func (c *command) printReport(ctx context.Context) (err error) {
 
 // writePage writes the report of one page as a table.
 func (c *command) writePage(w io.Writer, screen terminal.Screen, p *query.PageReport) error {
-	fmt.Fprintln(w, screen.Wrap(fmt.Sprintf("%s: %d page views profiled, representing %.0f (%.0f to %.0f)", output.Printable(p.Page), p.Views, p.Population.Value, p.Population.Low, p.Population.High), 0))
+	fmt.Fprintln(w, screen.Wrap(fmt.Sprintf("%s: %d page views profiled, representing %.0f (%.0f to %.0f)",
+		output.Printable(p.Page), p.Views, p.Population.Value, p.Population.Low, p.Population.High), 0))
 	if len(p.Coverage) > 0 {
 		var parts []string
 		for _, reason := range reasonsOf(p.Coverage) {
@@ -61,11 +62,13 @@ func (c *command) writePage(w io.Writer, screen terminal.Screen, p *query.PageRe
 		fmt.Fprintf(w, "%d page views exceeded the label limit and are counted as (other)\n", p.Folded)
 	}
 	fmt.Fprintln(w)
-	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "MS PER PAGE VIEW", Least: 16}, {Title: "VIEWS", Right: true}, {Title: "MEAN", Right: true}, {Drop: 1},
+	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "MS PER PAGE VIEW", Least: 16},
+		{Title: "VIEWS", Right: true}, {Title: "MEAN", Right: true}, {Drop: 1},
 		{Title: "P50", Right: true}, {Title: "P75", Right: true}, {Drop: 2}, {Title: "P95", Right: true}, {Drop: 3}}}
 	row := func(name string, views int64, s query.Spread) {
 		t.Row(output.Printable(name), fmt.Sprint(views), terminal.Number(s.Mean.Value), bounds(screen, &s.Mean),
-			terminal.Number(s.P50.Value), terminal.Number(s.P75.Value), bounds(screen, &s.P75), terminal.Number(s.P95.Value), bounds(screen, &s.P95))
+			terminal.Number(s.P50.Value), terminal.Number(s.P75.Value), bounds(screen, &s.P75),
+			terminal.Number(s.P95.Value), bounds(screen, &s.P95))
 	}
 	row("JavaScript", p.Views, p.Time)
 	row("long tasks", p.Views, p.LongTasks)
@@ -82,11 +85,15 @@ func (c *command) writePage(w io.Writer, screen terminal.Screen, p *query.PageRe
 		fmt.Fprintf(w, "profiling took %s ms per page view (not included above)\n", terminal.Number(p.Own))
 	}
 	if output.Lacks(p.Time.Mean.Value, p.Scaled, p.Unsampled) {
-		fmt.Fprintln(w, screen.Wrap(fmt.Sprintf("the browser dropped %.1f %% of the samples; the corrected mean is likely %s %s",
-			100*p.Unsampled, terminal.Number(p.Scaled), bounds(screen, &query.Estimate{Low: p.ScaledLow, High: p.ScaledHigh})), 0))
+		fmt.Fprintln(w, screen.Wrap(
+			fmt.Sprintf("the browser dropped %.1f %% of the samples; the corrected mean is likely %s %s",
+				100*p.Unsampled, terminal.Number(p.Scaled), bounds(screen, &query.Estimate{Low: p.ScaledLow,
+					High: p.ScaledHigh})), 0))
 	}
 	if f := p.Time.Few; f != nil {
-		fmt.Fprintln(w, screen.Wrap(fmt.Sprintf("%d page views account for %.0f %% of the time and dominate the mean; use P50 and P75 instead", f.Views, 100*f.Share), 0))
+		fmt.Fprintln(w, screen.Wrap(
+			fmt.Sprintf("%d page views account for %.0f %% of the time and dominate the mean; use P50 and P75 instead",
+				f.Views, 100*f.Share), 0))
 	}
 	fmt.Fprintln(w)
 	if len(p.Functions) == 0 {
@@ -97,14 +104,17 @@ func (c *command) writePage(w io.Writer, screen terminal.Screen, p *query.PageRe
 }
 
 func (c *command) writeFunctions(w io.Writer, s terminal.Screen, p *query.PageReport) error {
-	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "FUNCTION", Least: 24}, {Title: "SELF MS", Right: true}, {Drop: 3}, {Title: "TOTAL MS", Right: true, Drop: 1},
+	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "FUNCTION", Least: 24}, {Title: "SELF MS",
+		Right: true}, {Drop: 3}, {Title: "TOTAL MS", Right: true, Drop: 1},
 		{Title: "P75 WHERE SEEN", Right: true, Drop: 4}, {Title: "REACH", Right: true, Drop: 2}}}
 	shown := p.Functions
 	if c.rows > 0 && len(shown) > c.rows {
 		shown = shown[:c.rows]
 	}
 	for _, f := range shown {
-		t.Row(output.Printable(output.Location(trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column})), terminal.Number(f.Self.Mean.Value), bounds(s, &f.Self.Mean), terminal.Number(f.Total.Mean.Value),
+		t.Row(output.Printable(output.Location(trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line,
+			Column: f.Column})), terminal.Number(f.Self.Mean.Value), bounds(s, &f.Self.Mean),
+			terminal.Number(f.Total.Mean.Value),
 			terminal.Number(f.Self.P75.Value), fmt.Sprintf("%.1f %%", 100*float64(f.Reach)/float64(max(p.Views, 1))))
 	}
 	if more := int64(len(p.Functions)-len(shown)) + p.Others.Count; more > 0 {

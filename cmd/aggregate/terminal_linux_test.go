@@ -58,7 +58,8 @@ func TestFormatsOnTerminal(t *testing.T) {
 	if err := os.WriteFile(trace, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, format := range []string{"folded", "csv", "json", "d3", "speedscope", "cpuprofile", "firefox", "svg", "top", "tree"} {
+	for _, format := range []string{"folded", "csv", "json", "d3", "speedscope", "cpuprofile", "firefox", "svg",
+		"top", "tree"} {
 		t.Run(format, func(t *testing.T) {
 			screen, program := openTerminal(t)
 			shown := make(chan string)

@@ -87,8 +87,10 @@ func (c *command) printThreads(ctx context.Context) error {
 
 // writeThreads writes the threads of files as a table.
 func writeThreads(w io.Writer, s terminal.Screen, entries []file.ThreadEntry) error {
-	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "THREAD", Least: 12}, {Title: "NUMBER", Right: true}, {Title: "TAKEN"}, {Title: "JAVASCRIPT MS", Right: true},
-		{Title: "PROCESS", Least: 8, Drop: 3}, {Title: "PROFILE", Least: 8, Drop: 4}, {Title: "SAMPLES", Right: true, Drop: 2}, {Title: "COVERED MS", Right: true, Drop: 5},
+	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "THREAD", Least: 12},
+		{Title: "NUMBER", Right: true}, {Title: "TAKEN"}, {Title: "JAVASCRIPT MS", Right: true},
+		{Title: "PROCESS", Least: 8, Drop: 3}, {Title: "PROFILE", Least: 8, Drop: 4}, {Title: "SAMPLES", Right: true,
+			Drop: 2}, {Title: "COVERED MS", Right: true, Drop: 5},
 		{Title: "EVENTS", Right: true, Drop: 6}, {Title: "FILE", Least: 12, Drop: 1}}}
 	for i := range entries {
 		e := &entries[i]
@@ -107,7 +109,8 @@ func writeThreads(w io.Writer, s terminal.Screen, entries []file.ThreadEntry) er
 			profile += " "
 		}
 		t.Row(output.Printable(cmp.Or(e.Name, "(no name)")), fmt.Sprintf("%d/%d", e.Process, e.Thread), taken, script,
-			output.Printable(e.ProcessName), output.Printable(profile+e.ID), fmt.Sprint(e.Samples), terminal.Number(float64(e.Micros)/1000), fmt.Sprint(e.Events), output.Printable(e.File))
+			output.Printable(e.ProcessName), output.Printable(profile+e.ID), fmt.Sprint(e.Samples),
+			terminal.Number(float64(e.Micros)/1000), fmt.Sprint(e.Events), output.Printable(e.File))
 	}
 	_, err := t.WriteTo(w)
 	return err

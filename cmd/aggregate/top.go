@@ -14,10 +14,12 @@ import (
 
 // printsTop reports whether the command prints stored functions with their time per page view.
 func (c *command) printsTop() bool {
-	return c.format.Name == "top" && len(c.files) == 0 && !c.comparing.given && c.callers == "" && c.callees == "" && c.perView()
+	return c.format.Name == "top" && len(c.files) == 0 && !c.comparing.given && c.callers == "" && c.callees == "" &&
+		c.perView()
 }
 
-// perView reports whether tables for people have times per page view. Recordings are not page views.
+// perView reports whether tables for people have times per page view. Recordings are not page
+// views.
 func (c *command) perView() bool { return len(c.files) == 0 && c.diff == "" && !c.total }
 
 // printTop prints the functions with the most time per page view.
@@ -70,30 +72,40 @@ func writeTop(w io.Writer, s terminal.Screen, top *query.Top, people *query.Peop
 	views := float64(max(top.Views, 1))
 	ms := func(us int64) float64 { return float64(us) / 1000 / views }
 	all := ms(top.Self - top.Own)
-	c := trie.Coverage{Views: top.Views, Traces: top.Traces, Stackless: top.Stackless, Idle: top.Idle, Unsampled: top.Unsampled}
-	fmt.Fprintf(w, "%s; per page view %s ms of JavaScript%s,\n%s ms without a stack (%s ms of that idle), %.1f %% not sampled\n",
-		output.MadeOf(c), terminal.Number(all), output.Script(top.Own, terminal.Number(ms(top.Own))), terminal.Number(ms(top.Stackless)), terminal.Number(ms(top.Idle)), 100*c.UnsampledShare(top.Self))
+	c := trie.Coverage{Views: top.Views, Traces: top.Traces, Stackless: top.Stackless, Idle: top.Idle,
+		Unsampled: top.Unsampled}
+	fmt.Fprintf(w, "%s; per page view %s ms of JavaScript%s,\n%s ms without a stack (%s ms of that idle), %.1f %% "+
+		"not sampled\n",
+		output.MadeOf(c), terminal.Number(all), output.Script(top.Own, terminal.Number(ms(top.Own))),
+		terminal.Number(ms(top.Stackless)), terminal.Number(ms(top.Idle)), 100*c.UnsampledShare(top.Self))
 	if top.Truncated > 0 {
-		fmt.Fprintf(w, "the browser truncated the stacks of %d samples at %d frames\n", top.Truncated, trie.MaxStackDepth)
+		fmt.Fprintf(w, "the browser truncated the stacks of %d samples at %d frames\n", top.Truncated,
+			trie.MaxStackDepth)
 	}
 	fmt.Fprintln(w)
 	right := func(title string, drop int) terminal.Column {
 		return terminal.Column{Title: title, Right: true, Drop: drop}
 	}
-	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "FUNCTION", Least: 24}, right("SELF MS", 0), {Drop: 7}, right("SHARE", 1), right("TOTAL MS", 2), {Drop: 8},
-		right("P75 WHERE SEEN", 4), {Drop: 9}, right("REACH", 3), right("VIEWS", 6), right(timeTitle([]pointRow{{Point: query.Point{People: people}}}), 5)}}
+	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "FUNCTION", Least: 24}, right("SELF MS", 0),
+		{Drop: 7}, right("SHARE", 1), right("TOTAL MS", 2), {Drop: 8},
+		right("P75 WHERE SEEN", 4), {Drop: 9}, right("REACH", 3), right("VIEWS", 6),
+		right(timeTitle([]pointRow{{Point: query.Point{People: people}}}), 5)}}
 	for _, f := range top.Functions {
-		name := output.Printable(output.Location(trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column}))
+		name := output.Printable(output.Location(trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line,
+			Column: f.Column}))
 		self, total, p75, p75Bounds := "", "", "", ""
 		if f.SelfSpread != nil && f.TotalSpread != nil {
 			self, total = bounds(s, &f.SelfSpread.Mean), bounds(s, &f.TotalSpread.Mean)
 			p75, p75Bounds = terminal.Number(f.SelfSpread.P75.Value), bounds(s, &f.SelfSpread.P75)
 		}
-		t.Row(name, terminal.Number(ms(f.Self)), self, percent(ms(f.Self)/max(all, 1e-9)), terminal.Number(ms(f.Total)), total,
-			p75, p75Bounds, percent(min(float64(f.Reach)/views, 1)), fmt.Sprint(f.Reach), peoplesTime(people, ms(f.Self), all))
+		t.Row(name, terminal.Number(ms(f.Self)), self, percent(ms(f.Self)/max(all, 1e-9)),
+			terminal.Number(ms(f.Total)), total,
+			p75, p75Bounds, percent(min(float64(f.Reach)/views, 1)), fmt.Sprint(f.Reach), peoplesTime(people,
+				ms(f.Self), all))
 	}
 	if o := top.Others; o.Count > 0 {
-		t.Row(fmt.Sprintf("%d more functions", o.Count), terminal.Number(ms(o.Self)), "", percent(ms(o.Self)/max(all, 1e-9)), "", "", "", "", "", "", "")
+		t.Row(fmt.Sprintf("%d more functions", o.Count), terminal.Number(ms(o.Self)), "",
+			percent(ms(o.Self)/max(all, 1e-9)), "", "", "", "", "", "", "")
 	}
 	_, err := t.WriteTo(w)
 	return err

@@ -50,7 +50,8 @@ type deciding struct {
 
 // verdictFlags are the flags that a verdict shares with aggregate.
 func verdictFlags() []string {
-	return append([]string{"page", "feature", "release", "label", "since", "until", "output", "data", "addr", "token-file", "ca", "site", "min-views", "compare-method", "concurrent"}, selectionFlags[:]...)
+	return append([]string{"page", "feature", "release", "label", "since", "until", "output", "data", "addr",
+		"token-file", "ca", "site", "min-views", "compare-method", "concurrent"}, selectionFlags[:]...)
 }
 
 func verdictProgram() *commandline.Program { return new(command).verdictProgram(new(deciding)) }
@@ -65,11 +66,15 @@ func (c *command) verdictProgram(d *deciding) *commandline.Program {
 	fs.StringVarP(&c.formatName, "format", "f", "text", "`FORMAT` to write: text or json")
 	_ = fs.SetAnnotation("format", commandline.Values, []string{"text", "json"})
 	fs.StringVar(&d.limit, "limit", "5%", "largest acceptable `CHANGE` of the JavaScript time per page view")
-	fs.StringVar(&d.vitals, "vital-limit", "10%", "largest acceptable `CHANGE` of the 75th percentile of a Web Vital, with one --page")
-	fs.StringVar(&d.function, "function-limit", "1%", "a function that is slower by this share of a page view is marginal")
-	return &commandline.Program{Name: "aggregate " + verdictCommand, Summary: "decide whether a rollout can continue", Usage: verdictUsage,
+	fs.StringVar(&d.vitals, "vital-limit", "10%",
+		"largest acceptable `CHANGE` of the 75th percentile of a Web Vital, with one --page")
+	fs.StringVar(&d.function, "function-limit", "1%",
+		"a function that is slower by this share of a page view is marginal")
+	return &commandline.Program{Name: "aggregate " + verdictCommand, Summary: "decide whether a rollout can continue",
+		Usage:    verdictUsage,
 		Sections: []commandline.Section{{Flags: fs}},
-		Notes:    "Exit status: 0 pass; 1 for an error; 2 for a wrong command line; 3 fail; 4 marginal;\n5 not yet. Repeated checks fail by chance sooner or later: the 99 % interval of the page holds for\none check."}
+		Notes: "Exit status: 0 pass; 1 for an error; 2 for a wrong command line; 3 fail; 4 marginal;\n5 not yet. " +
+			"Repeated checks fail by chance sooner or later: the 99 % interval of the page holds for\none check."}
 }
 
 // verdictError reports a verdict other than pass.
@@ -108,7 +113,8 @@ func (c *command) checkVerdict(fs *pflag.FlagSet, d *deciding) error {
 	for _, x := range []struct {
 		flag, text string
 		to         *float64
-	}{{"limit", d.limit, &d.limits.Page}, {"vital-limit", d.vitals, &d.limits.Vital}, {"function-limit", d.function, &d.limits.Function}} {
+	}{{"limit", d.limit, &d.limits.Page}, {"vital-limit", d.vitals, &d.limits.Vital}, {"function-limit", d.function,
+		&d.limits.Function}} {
 		percent, err := budget.ParsePercent(x.text)
 		if err != nil || percent == 0 {
 			return fmt.Errorf("--%s %.40q is not a percentage above 0 such as 5%%", x.flag, x.text)
@@ -141,7 +147,8 @@ func (c *command) verdict(ctx context.Context, d *deciding) (err error) {
 	if err := c.chooseReleases(ctx, src); err != nil {
 		return err
 	}
-	q := query.CompareQuery{A: c.comparing.selection, B: c.selection, Method: query.Method(c.comparing.method), Concurrent: c.comparing.concurrent}
+	q := query.CompareQuery{A: c.comparing.selection, B: c.selection, Method: query.Method(c.comparing.method),
+		Concurrent: c.comparing.concurrent}
 	q.Options.MinViews = c.comparing.minViews
 	got, err := src.Compare(ctx, q)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// storeOfRollout makes a data directory with page views of releases that take about so many samples.
+// storeOfRollout makes a data directory with page views of releases that take about so many
+// samples.
 func storeOfRollout(t *testing.T, views int, samples map[string]int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -24,7 +25,8 @@ func storeOfRollout(t *testing.T, views int, samples map[string]int) string {
 	for release, mean := range samples {
 		for range views {
 			tr := &trie.Trace{Trie: *trie.New()}
-			tr.Context = trie.Context{Page: "/feed", ViewID: fmt.Sprintf("%016d", len(recs)), Release: release, Interval: 10_000}
+			tr.Context = trie.Context{Page: "/feed", ViewID: fmt.Sprintf("%016d", len(recs)), Release: release,
+				Interval: 10_000}
 			node := tr.Insert(trie.Frame{Name: "main", Resource: "https://x.example/app.js", Line: 1, Column: 1})
 			for i := range mean + rng.IntN(11) - 5 {
 				tr.Samples = append(tr.Samples, trie.Sample{Time: int64(i) * 10_000, Node: node})
@@ -51,7 +53,8 @@ func TestVerdict(t *testing.T) {
 	var stdout bytes.Buffer
 	ask := func(dir string, args ...string) error {
 		stdout.Reset()
-		return run(t.Context(), append([]string{"verdict", "--data", dir}, args...), strings.NewReader(""), &stdout, new(bytes.Buffer))
+		return run(t.Context(), append([]string{"verdict", "--data", dir}, args...), strings.NewReader(""), &stdout,
+			new(bytes.Buffer))
 	}
 	for _, x := range []struct {
 		dir, release string
@@ -71,22 +74,27 @@ func TestVerdict(t *testing.T) {
 				text = "not yet: too few page views to detect changes"
 			}
 			if report(new(bytes.Buffer), err) != x.status || !strings.HasPrefix(stdout.String(), text) {
-				t.Errorf("%s, %s: status %d, %v\n%s", x.release, concurrent, report(new(bytes.Buffer), err), err, stdout.String())
+				t.Errorf("%s, %s: status %d, %v\n%s", x.release, concurrent, report(new(bytes.Buffer), err), err,
+					stdout.String())
 			}
 		}
 	}
 	err := ask(few, "--release", "b", "--compare-release", "a", "--format", "json")
 	var got decided
-	if json.Unmarshal(stdout.Bytes(), &got) != nil || got.Word != "not yet" || got.Missing == nil || got.Missing.B != 80 || got.Wait == nil || exitCode(err) != 5 {
+	if json.Unmarshal(stdout.Bytes(), &got) != nil || got.Word != "not yet" || got.Missing == nil ||
+		got.Missing.B != 80 || got.Wait == nil || exitCode(err) != 5 {
 		t.Errorf("%v\n%s", err, stdout.String())
 	}
-	if err := ask(few, "--format", "json"); json.Unmarshal(stdout.Bytes(), &got) != nil || got.Missing == nil || got.Missing.B != 80 || exitCode(err) != 5 {
+	if err := ask(few, "--format", "json"); json.Unmarshal(stdout.Bytes(), &got) != nil || got.Missing == nil ||
+		got.Missing.B != 80 || exitCode(err) != 5 {
 		t.Errorf("of the newest release: %v\n%s", err, stdout.String())
 	}
 	for args, want := range map[string]string{
-		"--compare-release a x": `unexpected argument "x"`, "--compare-release a --format pprof": "known are text, json",
-		"--compare-release a --limit 5": `--limit "5" is not a percentage above 0 such as 5%`, "--compare-release a --vital-limit -1%": "is not a percentage",
-		"--compare-release a --min-views 1": "must be at least 2",
+		"--compare-release a x":                 `unexpected argument "x"`,
+		"--compare-release a --format pprof":    "known are text, json",
+		"--compare-release a --limit 5":         `--limit "5" is not a percentage above 0 such as 5%`,
+		"--compare-release a --vital-limit -1%": "is not a percentage",
+		"--compare-release a --min-views 1":     "must be at least 2",
 	} {
 		if err := ask(dir, strings.Fields(args)...); exitCode(err) != 2 || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", args, err, want)

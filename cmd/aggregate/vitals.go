@@ -23,7 +23,8 @@ func (c *command) printVitals(ctx context.Context) (err error) {
 	}
 	c.warn(vitals.Stats.Warnings)
 	if len(vitals.Pages) == 0 && c.formatName != "json" {
-		return fmt.Errorf("no Web Vitals%s %s: page views report them when the page is hidden or closed, and the daemon stores reports within a minute (see --list pages)", c.selection, c.period())
+		return fmt.Errorf("no Web Vitals%s %s: page views report them when the page is hidden or closed, and the "+
+			"daemon stores reports within a minute (see --list pages)", c.selection, c.period())
 	}
 	err = c.emitResponse(ctx, vitals, func(w io.Writer, s terminal.Screen) error {
 		return vital.WriteText(w, s, vitals.Pages)

@@ -42,8 +42,8 @@ func programs() []string { return []string{"ingest", "aggregate", "upload"} }
 
 func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// execute runs a program, or handles flags of fieldtrie itself, and returns the exit status. On Unix
-// the program replaces this process and execute does not return.
+// execute runs a program, or handles flags of fieldtrie itself, and returns the exit status. On
+// Unix the program replaces this process and execute does not return.
 func execute(args []string, stdout, stderr io.Writer) int {
 	code, err := run(args, stdout)
 	if err != nil {
@@ -62,7 +62,8 @@ func run(args []string, stdout io.Writer) (code int, err error) {
 	var asked commandline.Asked
 	about := pflag.NewFlagSet("", pflag.ContinueOnError)
 	asked.Add(about)
-	p := commandline.Program{Name: "fieldtrie", Summary: "JavaScript profiles from real users", Usage: usage, Notes: notes,
+	p := commandline.Program{Name: "fieldtrie", Summary: "JavaScript profiles from real users", Usage: usage,
+		Notes:    notes,
 		Sections: []commandline.Section{{Flags: about}}}
 	err = commandline.Parse(p.Flags(), args)
 	switch {

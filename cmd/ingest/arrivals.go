@@ -13,8 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
-// arrivals is what /api/v1/arrivals answers: where browsers send, and what has come from there. Who sets up a
-// site looks here why nothing is stored yet.
+// arrivals is what /api/v1/arrivals answers: where browsers send, and what has come from there. Who
+// sets up a site looks here why nothing is stored yet.
 type arrivals struct {
 	URL        string       `json:"url"`           // of the public address, without a slash at its end
 	Configured bool         `json:"configured"`    // --public-url said so; otherwise it is how this machine reaches it
@@ -90,8 +90,10 @@ func (c *scriptCounter) now() *scriptLoads {
 // checkPublicURL refuses what is no place to which a page can send.
 func checkPublicURL(s string) error {
 	u, err := url.Parse(s)
-	if s != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery+u.Fragment != "" || s[len(s)-1] == '/') {
-		return fmt.Errorf("--public-url: %q is not a URL such as https://profiles.example.com, without a slash at its end", s)
+	if s != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil ||
+		u.RawQuery+u.Fragment != "" || s[len(s)-1] == '/') {
+		return fmt.Errorf("--public-url: %q is not a URL such as https://profiles.example.com, without a slash at "+
+			"its end", s)
 	}
 	return nil
 }

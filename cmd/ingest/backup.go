@@ -38,7 +38,8 @@ func backupHandler(n *node, log *slog.Logger) http.HandlerFunc {
 		if err := n.SetBackedUp(context.WithoutCancel(r.Context()), started); err != nil {
 			log.Warn("metrics forget this backup at the next start", "err", err)
 		}
-		log.Info("backup sent", "bytes", out.bytes, "seconds", took.Seconds(), "objects", has.Objects, "traces", has.Traces)
+		log.Info("backup sent", "bytes", out.bytes, "seconds", took.Seconds(), "objects", has.Objects, "traces",
+			has.Traces)
 		for _, what := range wrongIn(&has) {
 			log.Warn("unreadable, and so missing or damaged in the backup", "what", what)
 		}
@@ -67,7 +68,8 @@ func (b *backupWriter) Write(p []byte) (n int, err error) {
 	if b.bytes == 0 {
 		h := b.w.Header()
 		h.Set("Content-Type", "application/x-tar")
-		h.Set("Content-Disposition", "attachment; filename=\"fieldtrie-"+time.Now().UTC().Format("20060102T1504")+".tar\"")
+		h.Set("Content-Disposition", "attachment; filename=\"fieldtrie-"+
+			time.Now().UTC().Format("20060102T1504")+".tar\"")
 		h.Set("Cache-Control", "no-store")
 	}
 	for n < len(p) && err == nil {

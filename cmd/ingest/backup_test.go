@@ -72,7 +72,9 @@ func TestBackupEnds(t *testing.T) {
 	if metric := "fieldtrie_store_backup_timestamp_seconds "; strings.Contains(d.get("/metrics"), metric) {
 		t.Errorf("metrics have the time of a backup that was not whole")
 	}
-	until(t, "the end of a backup whose client hung up", func() bool { return d.ask("/v1/backup").status == http.StatusOK })
+	until(t, "the end of a backup whose client hung up", func() bool {
+		return d.ask("/v1/backup").status == http.StatusOK
+	})
 	if !strings.Contains(d.get("/metrics"), "\nfieldtrie_store_backup_timestamp_seconds 1") {
 		t.Errorf("metrics do not have when the backup was")
 	}
@@ -87,7 +89,8 @@ func TestBackupEnds(t *testing.T) {
 	if text := d.log.String(); !strings.Contains(text, "msg=closed") {
 		t.Errorf("the log does not have that the data was closed:\n%s", text)
 	}
-	if again := launch(t, program(t), data); !strings.Contains(again.get("/metrics"), "\nfieldtrie_store_backup_timestamp_seconds 1") {
+	if again := launch(t, program(t), data); !strings.Contains(again.get("/metrics"),
+		"\nfieldtrie_store_backup_timestamp_seconds 1") {
 		t.Errorf("after a restart, metrics do not have when the backup was")
 	}
 }

@@ -40,7 +40,8 @@ func TestBucketScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "get": get, "post": post, "object": object, "copyto": copyTo, "save": save},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "get": get,
+			"post": post, "object": object, "copyto": copyTo, "save": save},
 		Setup: func(env *testscript.Env) error {
 			fakebucket.Env(env.Setenv)
 			data, c := serveBucket(t)

@@ -22,7 +22,8 @@ const (
 	everyBudgets = time.Minute
 )
 
-// readBudgets returns the budgets and the rules for features. Without --budgets, only the demo has some.
+// readBudgets returns the budgets and the rules for features. Without --budgets, only the demo has
+// some.
 func (c *config) readBudgets() (*budget.File, error) {
 	if c.budgets == "" && c.demo.shop() {
 		return demo.Budgets()
@@ -35,13 +36,14 @@ func (c *config) readBudgets() (*budget.File, error) {
 		f = &budget.File{}
 	}
 	if len(f.MaxCost.Of) > 0 && !c.watch {
-		return nil, within("budgets", fmt.Errorf("%s: max_cost: with --watch=false nobody looks what profiling costs", c.budgets))
+		return nil, within("budgets", fmt.Errorf("%s: max_cost: with --watch=false nobody looks what profiling costs",
+			c.budgets))
 	}
 	return f, nil
 }
 
-// firstBudgets returns the delay of the first evaluation of budgets: none for the shop of the demo, which is
-// completely rolled up.
+// firstBudgets returns the delay of the first evaluation of budgets: none for the shop of the demo,
+// which is completely rolled up.
 func (c *config) firstBudgets() time.Duration {
 	if c.demo.shop() {
 		return 0
@@ -49,8 +51,8 @@ func (c *config) firstBudgets() time.Duration {
 	return firstBudgets
 }
 
-// board returns the evaluator of the budgets of a file. Without --budgets and the demo, it has none until SIGHUP
-// adds some.
+// board returns the evaluator of the budgets of a file. Without --budgets and the demo, it has none
+// until SIGHUP adds some.
 func (c *config) board(of query.Local, f *budget.File, r prometheus.Registerer) *budget.Board {
 	if c.budgets == "" && !c.demo.shop() {
 		f = nil
@@ -60,8 +62,8 @@ func (c *config) board(of query.Local, f *budget.File, r prometheus.Registerer) 
 	return b
 }
 
-// evaluate keeps a board up to date until ctx is done, from first on. The log has the budgets that can
-// not be answered, and those whose state changes.
+// evaluate keeps a board up to date until ctx is done, from first on. The log has the budgets that
+// can not be answered, and those whose state changes.
 func evaluate(ctx context.Context, b *budget.Board, first time.Duration, log *slog.Logger) {
 	blown := map[string]bool{}
 	var said time.Time
@@ -91,7 +93,8 @@ const (
 
 // watching returns how changes are found and told of.
 func (c *config) watching(s *serving, of query.Local) watching.Options {
-	o := watching.Options{Document: s.kept.node.Changes(), Source: of, Settings: s.budgets.Watch, First: firstWatch, Jitter: watchJitter, Notify: s.notify,
+	o := watching.Options{Document: s.kept.node.Changes(), Source: of, Settings: s.budgets.Watch, First: firstWatch,
+		Jitter: watchJitter, Notify: s.notify,
 		Limits: s.budgets.MaxCost, Steer: s.collector.Steer, Metrics: s.registry, Log: s.log}
 	if c.demo.shop() { // the hours since the newest release could be looked at
 		o.From, o.First, o.Jitter = time.Now().Add(-12*time.Hour), 5*time.Second, 0
@@ -146,11 +149,15 @@ func (m budgetMetrics) Collect(out chan<- prometheus.Metric) {
 		return
 	}
 	names := []string{"budget", "page", "metric", "unit"}
-	value := prometheus.NewDesc("fieldtrie_budget_value", "What a budget bounds, as it is: milliseconds of a page view, or a percentage of page views.", names, nil)
+	value := prometheus.NewDesc("fieldtrie_budget_value",
+		"What a budget bounds, as it is: milliseconds of a page view, or a percentage of page views.", names, nil)
 	limit := prometheus.NewDesc("fieldtrie_budget_limit", "What it may be.", names, nil)
-	blown := prometheus.NewDesc("fieldtrie_budget_blown", "1 if the budget is blown, else 0. It changes back once the value is below the limit by the hysteresis.", names, nil)
+	blown := prometheus.NewDesc("fieldtrie_budget_blown",
+		"1 if the budget is blown, else 0. It changes back once the value is below the limit by the hysteresis.",
+		names, nil)
 	views := prometheus.NewDesc("fieldtrie_budget_views", "Page views that the value is of.", names, nil)
-	info := prometheus.NewDesc("fieldtrie_budget_info", "1, with the owner of a budget.", []string{"budget", "owner"}, nil)
+	info := prometheus.NewDesc("fieldtrie_budget_info", "1, with the owner of a budget.", []string{"budget",
+		"owner"}, nil)
 	for _, s := range e.Budgets {
 		send := func(d *prometheus.Desc, v float64) {
 			out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, s.Name, s.Page, string(s.Metric), s.Unit)

@@ -21,9 +21,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
-// printCheck reads the settings and files of a start, without the data, and prints the effective settings
-// as a file, with defaults in comments. It returns all mistakes, including mistakes of reading the
-// settings.
+// printCheck reads the settings and files of a start, without the data, and prints the effective
+// settings as a file, with defaults in comments. It returns all mistakes, including mistakes of
+// reading the settings.
 func (c *config) printCheck(stdout io.Writer, mistakes error) error {
 	found, err := c.checkFiles()
 	if err := errors.Join(mistakes, c.check(), err); err != nil {
@@ -79,8 +79,8 @@ func (c *config) line(f *pflag.Flag) string {
 	return fmt.Sprintf("%-40s # %s\n", f.Name+": "+value, origin)
 }
 
-// checkFiles reads the files that the settings name, and returns a summary of their contents and all their
-// mistakes. It does not read the data or the bucket.
+// checkFiles reads the files that the settings name, and returns a summary of their contents and
+// all their mistakes. It does not read the data or the bucket.
 func (c *config) checkFiles() (found []string, err error) {
 	var wrong []error
 	check := func(file, holds string, err error) {
@@ -193,10 +193,12 @@ func (c *config) warnings(now time.Time) (out []string) {
 	host, _, _ := net.SplitHostPort(c.queryListen)
 	addr, err := netip.ParseAddr(host)
 	if local := socket || host == "localhost" || err == nil && addr.IsLoopback(); !local && c.access == "" {
-		out = append(out, "query-listen: the private address is open to other machines without a login; set access, or an address of this machine alone")
+		out = append(out, "query-listen: the private address is open to other machines without a login; set access, "+
+			"or an address of this machine alone")
 	}
 	for _, pair := range c.certificates() {
-		if read, err := tls.LoadX509KeyPair(pair.cert, pair.key); err == nil && expiry(read).Before(now.Add(14*24*time.Hour)) {
+		if read, err := tls.LoadX509KeyPair(pair.cert, pair.key); err == nil &&
+			expiry(read).Before(now.Add(14*24*time.Hour)) {
 			out = append(out, pair.of+"tls-cert: the certificate ends "+expiry(read).Format(time.DateTime))
 		}
 	}

@@ -13,21 +13,28 @@ import (
 	"testing"
 )
 
-// entries of the files of settings: some that are right, %d is different in each, and some with one mistake.
+// entries of the files of settings: some that are right, %d is different in each, and some with one
+// mistake.
 var fileEntries = []struct {
 	flag, head   string
 	right, wrong []string
 }{
 	{"page-rules", "", []string{"/shop/:item%d", "/a%d/**"}, []string{"shop%d", "/a%d/**/b", "/a%d?q"}},
 	{"sampling", "", []string{"/a%d 0.5"}, []string{"/a%d", "/a%d 2", "a%d 0.5"}},
-	{"keys", "", []string{"- {key: k%d, site: shop}"}, []string{"- {key: k%d}", "- {key: k%d, site: shop, rate: -1}", "- {key: k%d, site: shop, origins: [nonsense]}",
+	{"keys", "", []string{"- {key: k%d, site: shop}"}, []string{"- {key: k%d}", "- {key: k%d, site: shop, rate: -1}",
+		"- {key: k%d, site: shop, origins: [nonsense]}",
 		"- {key: k%d, site: shop, nope: 1}", "- {key: k %d, site: shop}"}},
-	{"sites", "", []string{"- {name: s%d}", "- {name: t%d, rate: 3}"}, []string{"- {name: 'a:%d'}", "- {name: s%d, rate: many}", "- {name: s%d, disk: big}"}},
-	{"owners", "packages:\n", []string{"- {path: node_modules/a%d, name: a}"}, []string{"- {path: node_modules/a%d}", "- {name: a%d}", "- {path: x%d, name: a, more: 1}"}},
-	{"budgets", "budgets:\n", []string{"- {name: b%d, page: /a, metric: p75, limit: 2s}"}, []string{"- {name: b%d, page: /a, metric: p75, limit: soon}",
-		"- {name: b%d, page: a, metric: p75, limit: 2s}", "- {name: b%d, metric: p33, limit: 2s}"}},
-	{"access", "tokens:\n", []string{"- {name: t%d, sha256: 01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805da%06x}"}, []string{"- {name: t%d, sha256: abc}",
-		"- {name: t%d, token: secret}", "- {name: t%d, sha256: 01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805da%06x, scopes: [none]}"}},
+	{"sites", "", []string{"- {name: s%d}", "- {name: t%d, rate: 3}"}, []string{"- {name: 'a:%d'}",
+		"- {name: s%d, rate: many}", "- {name: s%d, disk: big}"}},
+	{"owners", "packages:\n", []string{"- {path: node_modules/a%d, name: a}"}, []string{"- {path: node_modules/a%d}",
+		"- {name: a%d}", "- {path: x%d, name: a, more: 1}"}},
+	{"budgets", "budgets:\n", []string{"- {name: b%d, page: /a, metric: p75, limit: 2s}"},
+		[]string{"- {name: b%d, page: /a, metric: p75, limit: soon}",
+			"- {name: b%d, page: a, metric: p75, limit: 2s}", "- {name: b%d, metric: p33, limit: 2s}"}},
+	{"access", "tokens:\n", []string{"- {name: t%d, sha256: " +
+		"01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805da%06x}"}, []string{"- {name: t%d, sha256: abc}",
+		"- {name: t%d, token: secret}",
+		"- {name: t%d, sha256: 01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805da%06x, scopes: [none]}"}},
 }
 
 // --check names the mistakes of all files at once, whatever entries have them.
@@ -72,12 +79,15 @@ func TestCheckNamesAll(t *testing.T) {
 				got = append(got, m[1]+":"+m[2])
 			}
 			// The keys of sites that can be read are compared with these.
-			got = slices.DeleteFunc(got, func(s string) bool { return strings.HasSuffix(s, "not in the file of --sites") })
+			got = slices.DeleteFunc(got, func(s string) bool {
+				return strings.HasSuffix(s, "not in the file of --sites")
+			})
 		}
 		slices.Sort(want)
 		slices.Sort(got)
 		if !slices.Equal(want, got) {
-			t.Fatalf("seed %d: mistakes are at\n%s\nand named are\n%s", seed, strings.Join(want, "\n"), strings.Join(got, "\n"))
+			t.Fatalf("seed %d: mistakes are at\n%s\nand named are\n%s", seed, strings.Join(want, "\n"),
+				strings.Join(got, "\n"))
 		}
 	}
 }
@@ -90,15 +100,18 @@ func TestCheckTargets(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		secret, path := filepath.Join(dir, "secret"), filepath.Join(dir, "notify.yaml")
-		text := "channels:\n- {name: on-call, kind: alertmanager, user: u, target: 'http://127.0.0.1:9093', secret_file: " + secret + x.more + "}\n"
-		if err := errors.Join(os.WriteFile(secret, []byte("token"), 0o600), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		text := "channels:\n- {name: on-call, kind: alertmanager, user: u, target: 'http://127.0.0.1:9093', " +
+			"secret_file: " + secret + x.more + "}\n"
+		if err := errors.Join(os.WriteFile(secret, []byte("token"), 0o600), os.WriteFile(path, []byte(text),
+			0o600)); err != nil {
 			t.Fatal(err)
 		}
 		c := &config{}
 		if err := c.parse([]string{"--notify", path}, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.printCheck(&bytes.Buffer{}, nil); (err != nil) != (x.want != "") || err != nil && !strings.Contains(err.Error(), x.want) {
+		if err := c.printCheck(&bytes.Buffer{}, nil); (err != nil) != (x.want != "") || err != nil &&
+			!strings.Contains(err.Error(), x.want) {
 			t.Errorf("%q: got %v, want an error with %q", x.more, err, x.want)
 		}
 	}
@@ -120,7 +133,8 @@ func TestCheckIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := c.printCheck(&bytes.Buffer{}, nil)
-		if err == nil || strings.Count(err.Error(), "\n") > 60 || !strings.Contains(err.Error(), "there are more errors") {
+		if err == nil || strings.Count(err.Error(), "\n") > 60 || !strings.Contains(err.Error(),
+			"there are more errors") {
 			t.Errorf("%s with 400 mistakes: %.1000v", f.flag, err)
 		}
 	}

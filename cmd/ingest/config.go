@@ -69,7 +69,8 @@ type config struct {
 	now  func() time.Time // the clock of the store; nil: time.Now
 }
 
-// check refuses values with which the daemon would start and not work. It returns all that are wrong.
+// check refuses values with which the daemon would start and not work. It returns all that are
+// wrong.
 func (c *config) check() error {
 	var wrong []error
 	for _, err := range append(c.refused(), c.checkPlace()...) {
@@ -89,9 +90,11 @@ func (c *config) refused() (wrong []error) {
 		flag string
 		n    int64
 	}{
-		{"max-samples", int64(l.Trace.Samples)}, {"max-stacks", int64(l.Trace.Nodes)}, {"max-frames", int64(l.Trace.Frames)},
+		{"max-samples", int64(l.Trace.Samples)}, {"max-stacks", int64(l.Trace.Nodes)},
+		{"max-frames", int64(l.Trace.Frames)},
 		{"max-string", int64(l.Trace.StringBytes)}, {"max-pages", int64(l.Pages)}, {"max-tags", int64(l.Tags)},
-		{"max-label-values", int64(l.Labels)}, {"max-connections", int64(c.maxConnections)}, {"max-skew", int64(l.Skew)},
+		{"max-label-values", int64(l.Labels)}, {"max-connections", int64(c.maxConnections)},
+		{"max-skew", int64(l.Skew)},
 	} {
 		refuse(limit.n <= 0, "--%s must be above 0", limit.flag)
 	}
@@ -104,17 +107,21 @@ func (c *config) refused() (wrong []error) {
 	refuse(!(l.PageRate >= 0), "--page-rate must not be negative")
 	refuse(!(l.KeyRate >= 0), "--key-rate must not be negative")
 	keyed := len(c.keys) > 0 || c.keysFile != ""
-	refuse(l.KeyRate > 0 && !keyed, "--key-rate needs --key or --keys: without keys of yours, everybody makes up their own")
+	refuse(l.KeyRate > 0 && !keyed,
+		"--key-rate needs --key or --keys: without keys of yours, everybody makes up their own")
 	refuse(c.demo.on && keyed, "--demo does not go with --key and --keys: the page of the demo has none")
 	refuse(c.demo.views < 0, "--demo-views must not be negative")
-	refuse((c.tlsCert == "") != (c.tlsKey == ""), "--tls-cert and --tls-key go together: a certificate and its private key")
-	refuse((c.publicCert == "") != (c.publicKey == ""), "--public-tls-cert and --public-tls-key go together: a certificate and its private key")
+	refuse((c.tlsCert == "") != (c.tlsKey == ""),
+		"--tls-cert and --tls-key go together: a certificate and its private key")
+	refuse((c.publicCert == "") != (c.publicKey == ""),
+		"--public-tls-cert and --public-tls-key go together: a certificate and its private key")
 	if err := collect.CheckProxyHeader(c.proxyHeader); err != nil {
 		refuse(true, "--proxy-header: %w", err)
 	}
 	refuse(c.site == "", "--site: the name of the site is empty")
 	refuse(c.data == "", "--data: the name of the directory is empty")
-	refuse(c.testNotification != "" && c.notify == "", "--test-notification: it goes with --notify, the file that has the channel")
+	refuse(c.testNotification != "" && c.notify == "",
+		"--test-notification: it goes with --notify, the file that has the channel")
 	for _, err := range []error{checkPublicURL(c.publicURL), c.validate()} {
 		refuse(err != nil, "%w", err)
 	}
@@ -135,7 +142,8 @@ func (c *config) checkPlace() (wrong []error) {
 	}
 	for _, own := range []struct{ flag, dir string }{{"spool", c.spool}, {"cache", c.cache}} {
 		if own.dir != "" && onDisk {
-			wrong = append(wrong, fmt.Errorf("--%s: it is for a bucket; a directory is on this machine itself", own.flag))
+			wrong = append(wrong, fmt.Errorf("--%s: it is for a bucket; a directory is on this machine itself",
+				own.flag))
 		}
 	}
 	if err := c.storeOptions().Validate(); err != nil {
@@ -163,7 +171,8 @@ func (c *config) collectOptions() (collect.Options, error) {
 	}
 	proxies.Header = c.proxyHeader
 	return collect.Options{
-		Proxies: proxies, Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty, PublicURL: c.publicURL, Keys: keys, Limits: c.receivingLimits(),
+		Proxies: proxies, Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty,
+		PublicURL: c.publicURL, Keys: keys, Limits: c.receivingLimits(),
 		Sites: c.apart, Keep: c.retention,
 	}, errors.Join(wrong...)
 }

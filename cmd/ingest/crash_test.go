@@ -26,7 +26,8 @@ import (
 
 // crashTrace returns a trace whose view id is its number.
 func crashTrace(n int) string {
-	return fmt.Sprintf(`{"page":"/crash/%c","viewId":"%032x","interval":10,"trace":{"resources":["https://x.example/app.js"],`+
+	return fmt.Sprintf(`{"page":"/crash/%c","viewId":"%032x","interval":10,`+
+		`"trace":{"resources":["https://x.example/app.js"],`+
 		`"frames":[{"name":"f%d","resourceId":0,"line":1,"column":%d}],"stacks":[{"frameId":0}],`+
 		`"samples":[{"timestamp":0,"stackId":0},{"timestamp":10,"stackId":0}]}}`, 'a'+rune(n%3), n+1, n%50, n%1000+1)
 }
@@ -88,7 +89,8 @@ func start(t *testing.T, ingest, dir string) (*exec.Cmd, string) {
 	return nil, ""
 }
 
-// viewsIn returns how often each view is in a directory of which no daemon rolls up what came last any more: that is done first.
+// viewsIn returns how often each view is in a directory of which no daemon rolls up what came last
+// any more: that is done first.
 func viewsIn(t *testing.T, dir string) map[string]int {
 	t.Helper()
 	n, end := storetest.OpenDirectory(t, dir, nil)
@@ -170,7 +172,8 @@ func TestTerminate(t *testing.T) {
 	if len(acked) == 0 {
 		t.Fatal("nothing was acknowledged")
 	}
-	out, err := exec.Command(programs.Path(t, "aggregate"), "--data", dir, "--list", "pages", "--format", "json").Output()
+	out, err := exec.Command(programs.Path(t, "aggregate"), "--data", dir, "--list", "pages", "--format",
+		"json").Output()
 	if err != nil {
 		if x, ok := errors.AsType[*exec.ExitError](err); ok {
 			t.Fatalf("aggregate: %v\n%s", err, x.Stderr)

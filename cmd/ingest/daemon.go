@@ -91,8 +91,8 @@ func (d *daemon) work(ctx context.Context, fs ...func(context.Context)) {
 	}
 }
 
-// run serves until ctx is done or something fails, and returns when everything has ended. If the store
-// is stuck, it does not wait for work that may never end, since the process ends next.
+// run serves until ctx is done or something fails, and returns when everything has ended. If the
+// store is stuck, it does not wait for work that may never end, since the process ends next.
 func (d *daemon) run(ctx context.Context) error {
 	d.supervisor.tell(nowReady)
 	cause := d.wait(ctx)
@@ -105,9 +105,9 @@ func (d *daemon) run(ctx context.Context) error {
 	return errors.Join(cause, cut, d.close())
 }
 
-// wait returns nil when ctx is done, or the reason to exit: a server failed, or the store is stuck and a
-// service manager can restart the daemon. A daemon that cannot store must not look alive. wait never waits for the
-// store.
+// wait returns nil when ctx is done, or the reason to exit: a server failed, or the store is stuck
+// and a service manager can restart the daemon. A daemon that cannot store must not look alive.
+// wait never waits for the store.
 func (d *daemon) wait(ctx context.Context) error {
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
@@ -205,8 +205,8 @@ func (d *daemon) drain(ctx context.Context) error {
 	return err
 }
 
-// close ends background work and closes the store. It waits for both with a timeout, and not at all if the
-// store is stuck.
+// close ends background work and closes the store. It waits for both with a timeout, and not at all
+// if the store is stuck.
 func (d *daemon) close() error {
 	d.stop()
 	ended := make(chan error, 1)

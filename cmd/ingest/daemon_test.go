@@ -18,7 +18,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
-// A daemon that is told to end does not wait for queries that take longer: they are told to give up, and say so.
+// A daemon that is told to end does not wait for queries that take longer: they are told to give
+// up, and say so.
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	n, end := storetest.OpenDirectory(t, t.TempDir(), nil)
@@ -27,7 +28,8 @@ func TestGivesUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &daemon{log: slog.New(slog.DiscardHandler), store: &node{Node: n}, failed: make(chan error, 1), surplus: prometheus.NewCounter(prometheus.CounterOpts{})}
+	d := &daemon{log: slog.New(slog.DiscardHandler), store: &node{Node: n}, failed: make(chan error, 1),
+		surplus: prometheus.NewCounter(prometheus.CounterOpts{})}
 	begun := make(chan struct{})
 	d.start(ln, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		close(begun)
@@ -90,11 +92,14 @@ func TestDrainsSlowClients(t *testing.T) {
 	for _, endless := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			var log bytes.Buffer
-			d := &daemon{log: slog.New(slog.NewTextHandler(&log, nil)), store: &node{Node: n}, failed: make(chan error, 1),
+			d := &daemon{log: slog.New(slog.NewTextHandler(&log, nil)), store: &node{Node: n},
+				failed:  make(chan error, 1),
 				surplus: prometheus.NewCounter(prometheus.CounterOpts{})}
 			release := make(chan struct{})
 			mux := http.NewServeMux()
-			mux.HandleFunc("/unread", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) })
+			mux.HandleFunc("/unread", func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = w.Write(make([]byte, 1<<20))
+			})
 			mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
 				if body, err := io.ReadAll(r.Body); err == nil {
 					_, _ = w.Write(body)
@@ -123,7 +128,8 @@ func TestDrainsSlowClients(t *testing.T) {
 			if err != nil || cut != endless || !endless && took >= grace {
 				t.Errorf("got %v after %v, and the log %s", err, took, log.String())
 			}
-			if got := <-answer; !strings.HasPrefix(got, "HTTP/1.1 200 OK\r\n") || !strings.HasSuffix(got, "\r\n\r\nab") {
+			if got := <-answer; !strings.HasPrefix(got, "HTTP/1.1 200 OK\r\n") ||
+				!strings.HasSuffix(got, "\r\n\r\nab") {
 				t.Errorf("the slow client got %q", got)
 			}
 			<-d.failed

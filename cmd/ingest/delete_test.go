@@ -14,7 +14,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
-// TestDeletionKilled kills a daemon again and again while it deletes a page of three: in the end just that is gone, and it is counted once.
+// TestDeletionKilled kills a daemon again and again while it deletes a page of three: in the end
+// just that is gone, and it is counted once.
 func TestDeletionKilled(t *testing.T) {
 	t.Parallel()
 	bin, dir := programs.Path(t, "ingest"), t.TempDir()
@@ -31,7 +32,8 @@ func TestDeletionKilled(t *testing.T) {
 	var list struct{ Deletions []deletion.Request }
 	done := func() bool {
 		list.Deletions = nil
-		return json.Unmarshal([]byte(d.get("/v1/deletions")), &list) == nil && len(list.Deletions) == 1 && !list.Deletions[0].Done.IsZero()
+		return json.Unmarshal([]byte(d.get("/v1/deletions")), &list) == nil && len(list.Deletions) == 1 &&
+			!list.Deletions[0].Done.IsZero()
 	}
 	kills := 0
 	for range 12 {

@@ -38,8 +38,8 @@ func (o demoOptions) says() string {
 	return demo.Summary
 }
 
-// serveDemo runs a daemon with the demo. By default it listens on local addresses only and removes its
-// data at the end.
+// serveDemo runs a daemon with the demo. By default it listens on local addresses only and removes
+// its data at the end.
 func (c *config) serveDemo(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if c.origin["data"] == "" {
 		dir, err := os.MkdirTemp("", "fieldtrie-demo-")
@@ -72,8 +72,8 @@ func (c *config) serveDemo(ctx context.Context, stdout, stderr io.Writer) (err e
 	return c.serve(ctx, c.logger(stderr, level), stdout)
 }
 
-// localAddr returns a local address with the port of another address, or with a free port if that is
-// taken.
+// localAddr returns a local address with the port of another address, or with a free port if that
+// is taken.
 func localAddr(of string) string {
 	_, port, _ := net.SplitHostPort(of)
 	addr := net.JoinHostPort("127.0.0.1", port)
@@ -95,7 +95,8 @@ func (c *config) fillDemo(ctx context.Context, stdout io.Writer) error {
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	case len(entries) > 0:
-		return fmt.Errorf("--data %s is not empty, and demo visits must not be mixed with real data: use a new directory, omit --data, or add --demo-views 0 to serve only the page at /demo/", dir)
+		return fmt.Errorf("--data %s is not empty, and demo visits must not be mixed with real data: use a new "+
+			"directory, omit --data, or add --demo-views 0 to serve only the page at /demo/", dir)
 	}
 	fmt.Fprintf(stdout, "Demo: replaying a week of visits of a small shop into %s …\n", dir)
 	p := newProgress(stdout, "")
@@ -109,7 +110,8 @@ func (c *config) fillDemo(ctx context.Context, stdout io.Writer) error {
 		return errors.Join(err, os.RemoveAll(dir)) // incomplete data would look complete
 	}
 	p.clear()
-	fmt.Fprintf(stdout, "%d page views of 5 pages in 3 releases, stored in %.0f s.\n\n", c.demo.views, time.Since(p.started).Seconds())
+	fmt.Fprintf(stdout, "%d page views of 5 pages in 3 releases, stored in %.0f s.\n\n", c.demo.views,
+		time.Since(p.started).Seconds())
 	return nil
 }
 

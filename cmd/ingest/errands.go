@@ -113,7 +113,8 @@ func (c *config) verifyData(ctx context.Context, stdout, stderr io.Writer) error
 		}
 	}
 	if _, err := fmt.Fprintf(stdout, "verified %s: %s with %s: %s found, %d repaired, in %.1f s\n",
-		b.Name(), english.Plural(v.Objects, "object", ""), english.Plural(int(v.Traces), "trace", ""), english.Plural(len(v.Findings), "problem", ""), mended, time.Since(p.started).Seconds()); err != nil {
+		b.Name(), english.Plural(v.Objects, "object", ""), english.Plural(int(v.Traces), "trace", ""),
+		english.Plural(len(v.Findings), "problem", ""), mended, time.Since(p.started).Seconds()); err != nil {
 		return err
 	}
 	if wrong > 0 {
@@ -175,8 +176,8 @@ func (p *progress) clear() {
 // healthyWait is the timeout of a health check. A stuck daemon responds immediately.
 const healthyWait = 5 * time.Second
 
-// askHealth checks the health of the daemon with these settings on this machine, for service managers that
-// can only run programs, such as container runtimes.
+// askHealth checks the health of the daemon with these settings on this machine, for service
+// managers that can only run programs, such as container runtimes.
 func (c *config) askHealth(ctx context.Context) error {
 	dial, host, err := address.Dialer(c.queryListen)
 	if err != nil {
@@ -184,7 +185,8 @@ func (c *config) askHealth(ctx context.Context) error {
 	}
 	url := "http://" + host + "/healthz"
 	// It asks itself, by an address that no certificate is for.
-	client := http.Client{Timeout: healthyWait, Transport: &http.Transport{DialContext: dial, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	client := http.Client{Timeout: healthyWait, Transport: &http.Transport{DialContext: dial,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	if c.tlsCert != "" {
 		url = "https" + url[len("http"):]
 	}
@@ -212,18 +214,22 @@ func (c *config) testChannel(ctx context.Context, stdout io.Writer) error {
 	}
 	ch := f.Channel(c.testNotification)
 	if ch == nil {
-		return fmt.Errorf("%s has no channel %q; it has %s", c.notify, c.testNotification, strings.Join(likely(c.testNotification, namesOf(f)), ", "))
+		return fmt.Errorf("%s has no channel %q; it has %s", c.notify, c.testNotification,
+			strings.Join(likely(c.testNotification, namesOf(f)), ", "))
 	}
 	var sender notify.Sender
 	r := sender.Send(ctx, notify.TestBatch(ch, time.Now()))
-	if _, err := fmt.Fprintf(stdout, "%s (%s, %s): %s: %s\n", ch.Name, ch.Kind, ch.Where(), r.Outcome, r.Answer); err != nil {
+	if _, err := fmt.Fprintf(stdout, "%s (%s, %s): %s: %s\n", ch.Name, ch.Kind, ch.Where(), r.Outcome,
+		r.Answer); err != nil {
 		return err
 	}
 	switch r.Outcome {
 	case notify.Retry:
-		return errors.New("the message did not come through now; a daemon would try again for a day and a half: see docs/notifications.md for what the answer means")
+		return errors.New("the message did not come through now; a daemon would try again for a day and a half: see " +
+			"docs/notifications.md for what the answer means")
 	case notify.Refused:
-		return errors.New("the receiver refuses the message, and would refuse all: correct the channel, see docs/notifications.md for what the answer means")
+		return errors.New("the receiver refuses the message, and would refuse all: correct the channel, see " +
+			"docs/notifications.md for what the answer means")
 	}
 	return nil
 }

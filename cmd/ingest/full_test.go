@@ -131,7 +131,8 @@ func TestDiskFull(t *testing.T) {
 				return strings.Contains(m, "fieldtrie_store_refusing_for_space 1") &&
 					metric(m, "fieldtrie_store_free_bytes") < 1<<20
 			})
-			if got := d.ask("/readyz"); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "takes no traces") {
+			if got := d.ask("/readyz"); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body,
+				"takes no traces") {
 				t.Errorf("on a full disk /readyz is %+v", got)
 			}
 			before := s.accepted.Load()
@@ -153,7 +154,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestStopOnFullDisk stops the daemon when nothing is free: what it has taken is rolled up when there is room.
+// TestStopOnFullDisk stops the daemon when nothing is free: what it has taken is rolled up when
+// there is room.
 func TestStopOnFullDisk(t *testing.T) {
 	t.Parallel()
 	fs := scratchdisk.Ext4(t, diskSize)
@@ -183,7 +185,8 @@ func metric(text, name string) float64 {
 	return -1
 }
 
-// TestStartOnFullDisk starts the daemon after a crash when nothing is free: it answers and takes nothing, until there is room.
+// TestStartOnFullDisk starts the daemon after a crash when nothing is free: it answers and takes
+// nothing, until there is room.
 func TestStartOnFullDisk(t *testing.T) {
 	for kind, disk := range disks {
 		t.Run(kind, func(t *testing.T) {
@@ -212,7 +215,9 @@ func TestStartOnFullDisk(t *testing.T) {
 			for n := range s.end() {
 				acked[n] = true
 			}
-			until(t, "all in the catalogue", func() bool { return strings.Contains(d.get("/api/v1/catalog"), "/crash/a") })
+			until(t, "all in the catalogue", func() bool {
+				return strings.Contains(d.get("/api/v1/catalog"), "/crash/a")
+			})
 			if err := d.stop(syscall.SIGTERM); err != nil {
 				t.Errorf("the daemon ended with %v\n%s", err, d.log.String())
 			}

@@ -43,9 +43,9 @@ func publicHandler(collector http.Handler, loads *scriptCounter) *http.ServeMux 
 	return mux
 }
 
-// cleanPaths answers //sdk.js as /sdk.js: a site that gives the URL of the collector with a slash at its end asks so, and scripts
-// and traces of other origins do not follow redirects. Below the path of --public-url, /sdk.js is what it is without: a proxy
-// of the site may pass on both.
+// cleanPaths answers //sdk.js as /sdk.js: a site that gives the URL of the collector with a slash
+// at its end asks so, and scripts and traces of other origins do not follow redirects. Below the
+// path of --public-url, /sdk.js is what it is without: a proxy of the site may pass on both.
 func cleanPaths(publicURL string, h http.Handler) http.Handler {
 	below := "/"
 	if u, err := url.Parse(publicURL); err == nil && u.Path != "" {
@@ -140,7 +140,9 @@ func (a answers) budgets(of query.Pages) func(context.Context, query.Source) ([]
 		if e == nil {
 			return nil, errors.New("the budgets are not evaluated yet: ask again in some seconds")
 		}
-		return slices.DeleteFunc(slices.Clone(e.Budgets), func(s budget.Status) bool { return of.Takes != nil && !of.Takes(s.Page) }), nil
+		return slices.DeleteFunc(slices.Clone(e.Budgets), func(s budget.Status) bool {
+			return of.Takes != nil && !of.Takes(s.Page)
+		}), nil
 	}
 }
 
@@ -155,7 +157,8 @@ func (a answers) changes(of query.Pages) func(query.Source) (changes.Source, err
 // add adds the API, and what Pyroscope's clients, such as Grafana, ask for.
 func (a answers) add(private *http.ServeMux) {
 	api := a.heap.forAnswers(newForPages(func(p query.Pages) http.Handler {
-		return api.Handler(a.source.Only(p), api.Options{Lag: answersLag, Gate: a.gate, Memory: a.source.Memory, ProfileFile: web.ProfileFile, Demo: a.demo})
+		return api.Handler(a.source.Only(p), api.Options{Lag: answersLag, Gate: a.gate, Memory: a.source.Memory,
+			ProfileFile: web.ProfileFile, Demo: a.demo})
 	}))
 	private.Handle("/api/", api)
 	private.Handle("/pprof/", api)
@@ -163,7 +166,8 @@ func (a answers) add(private *http.ServeMux) {
 		private.Handle(pattern, a.audit.of("views", api))
 	}
 	agents := a.gate.Measure("/mcp", a.heap.forAnswers(newForPages(func(p query.Pages) http.Handler {
-		return agent.Handler(agent.Options{Open: agent.Fixed(a.source.Only(p)), Version: commandline.ReadVersion().Version, Lag: answersLag, Turn: a.gate.Do,
+		return agent.Handler(agent.Options{Open: agent.Fixed(a.source.Only(p)),
+			Version: commandline.ReadVersion().Version, Lag: answersLag, Turn: a.gate.Do,
 			Budgets: a.budgets(p), Changes: a.changes(p)})
 	})))
 	for _, method := range []string{"GET", "POST", "DELETE"} { // GET alone is for the pages of the dashboard

@@ -25,7 +25,8 @@ type lagReader struct {
 	asked *time.Duration
 }
 
-func (r lagReader) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
+func (r lagReader) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error,
+	rolled func(store.Rolled) error) (store.ScanStats, error) {
 	*r.asked = max(*r.asked, want.Lag)
 	return r.Reader.Select(ctx, q, want, trace, rolled)
 }
@@ -40,7 +41,8 @@ func TestAnswersLag(t *testing.T) {
 	s.RollUp(t.Context())
 	private := http.NewServeMux()
 	var asked time.Duration
-	answers{query.Local{Reader: lagReader{s.Reader, &asked}}, api.NewGate(api.GateOptions{}), nil, "shop", &audit{slog.New(slog.DiscardHandler)}, nil, nil, ""}.add(private)
+	answers{query.Local{Reader: lagReader{s.Reader, &asked}}, api.NewGate(api.GateOptions{}), nil, "shop",
+		&audit{slog.New(slog.DiscardHandler)}, nil, nil, ""}.add(private)
 	const samples = "wall:samples:count:wall:nanoseconds"
 	for _, c := range []struct {
 		name, path, header string
@@ -65,7 +67,8 @@ func TestAnswersLag(t *testing.T) {
 			t.Errorf("%s: got %d traces, want 3", c.name, got)
 		}
 		if got := asked > 0; got != c.lags || asked > answersLag { // the cache of responses takes its part of it
-			t.Errorf("%s: the reader was asked with a lag of %v, want one: %t, of at most %v", c.name, asked, c.lags, answersLag)
+			t.Errorf("%s: the reader was asked with a lag of %v, want one: %t, of at most %v", c.name, asked, c.lags,
+				answersLag)
 		}
 	}
 }

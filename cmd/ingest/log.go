@@ -15,7 +15,8 @@ import (
 
 // logLevels returns the words of --log-level.
 func logLevels() map[string]slog.Level {
-	return map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+	return map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn,
+		"error": slog.LevelError}
 }
 
 // logger returns the log of the daemon, from a level on unless --log-level says another one.
@@ -34,8 +35,8 @@ func (c *config) logger(stderr io.Writer, usual slog.Level) *slog.Logger {
 // something.
 type audit struct{ log *slog.Logger }
 
-// newAudit returns an audit that goes to the file of --audit-log, a line of JSON each, or else to the
-// log of the daemon.
+// newAudit returns an audit that goes to the file of --audit-log, a line of JSON each, or else to
+// the log of the daemon.
 func (c *config) newAudit(log *slog.Logger) (*audit, io.Closer, error) {
 	if c.auditLog == "" {
 		return &audit{log}, io.NopCloser(nil), nil
@@ -52,7 +53,8 @@ func (a *audit) of(what string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answered := requests.Watch(w)
 		defer func() { // also if it panics
-			a.log.Info("audit", "what", what, "who", whoIs(r), "from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path,
+			a.log.Info("audit", "what", what, "who", whoIs(r), "from", r.RemoteAddr, "method", r.Method, "path",
+				r.URL.Path,
 				"query", r.URL.RawQuery, "status", answered.Status(), "id", requests.ID(r))
 		}()
 		h.ServeHTTP(answered, r)

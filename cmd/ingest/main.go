@@ -51,8 +51,8 @@ receiver rejected the message of --test-notification; 2 for a wrong command line
 
 func main() { os.Exit(execute(&config{})) }
 
-// execute runs the program and returns its exit status. Background work may still run when it returns,
-// if the store is stuck.
+// execute runs the program and returns its exit status. Background work may still run when it
+// returns, if the store is stuck.
 func execute(c *config) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal kills the process

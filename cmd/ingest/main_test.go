@@ -72,7 +72,8 @@ func TestScripts(t *testing.T) {
 }
 
 // client believes any server. What is vouched for is checked with aggregate.
-var client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
+var client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+	DisableKeepAlives: true}}
 
 // pair writes a certificate for 127.0.0.1 that signs itself, and its key: pair CERT KEY.
 func pair(ts *testscript.TestScript, neg bool, args []string) {
@@ -83,14 +84,16 @@ func pair(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	template := x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true,
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key)
 	ts.Check(err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}), 0o600))
-	ts.Check(os.WriteFile(ts.MkAbs(args[1]), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
+		0o600))
 }
 
 // waitFor waits until a URL answers 200, with a text in the answer: waitfor URL [TEXT].
@@ -203,7 +206,8 @@ func request(ts *testscript.TestScript, method, url string, body []byte, headers
 	text, err := io.ReadAll(res.Body)
 	ts.Check(err)
 	fmt.Fprintf(ts.Stdout(), "%d\n", res.StatusCode)
-	for _, h := range []string{"Retry-After", "Ingest-Durability", "Access-Control-Allow-Origin", "Cache-Control", "Document-Policy", "Server-Timing", "Content-Security-Policy", "WWW-Authenticate"} {
+	for _, h := range []string{"Retry-After", "Ingest-Durability", "Access-Control-Allow-Origin", "Cache-Control",
+		"Document-Policy", "Server-Timing", "Content-Security-Policy", "WWW-Authenticate"} {
 		if v := res.Header.Get(h); v != "" {
 			fmt.Fprintf(ts.Stdout(), "%s: %s\n", h, v)
 		}
@@ -212,13 +216,15 @@ func request(ts *testscript.TestScript, method, url string, body []byte, headers
 	ts.Check(err)
 }
 
-// TestUnchanged asks a daemon again with the ETag of its response: nothing has changed until a trace comes in.
+// TestUnchanged asks a daemon again with the ETag of its response: nothing has changed until a
+// trace comes in.
 func TestUnchanged(t *testing.T) {
 	t.Parallel()
 	d := launch(t, programs.Path(t, "ingest"), t.TempDir())
 	defer d.end()
 	ask := func(tag string) (int, string) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.private+"/api/v1/top?since=2020-01-01T00:00:00Z", nil)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+			d.private+"/api/v1/top?since=2020-01-01T00:00:00Z", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/memory"
 )
 
-// What the heap should stay below, unless GOMEMLIMIT says otherwise or there is less memory: the store writes
-// through memory-mapped files, so the default, no limit, lets garbage pile up to gigabytes.
-// Receiving traces needs the first. During queries the daemon caches objects for later
+// What the heap should stay below, unless GOMEMLIMIT says otherwise or there is less memory: the
+// store writes through memory-mapped files, so the default, no limit, lets garbage pile up to
+// gigabytes. Receiving traces needs the first. During queries the daemon caches objects for later
 // queries; without more room the collector would run all the time.
 const (
 	memoryLimit      = 448 << 20
@@ -48,8 +48,9 @@ func newHeap() *heap {
 	return h
 }
 
-// heapLimits returns the limits of the heap for a bound of the memory of this process, such as of a container; 0 is
-// unlimited. A quarter is for memory outside the heap: mapped files, stacks, and the program.
+// heapLimits returns the limits of the heap for a bound of the memory of this process, such as of a
+// container; 0 is unlimited. A quarter is for memory outside the heap: mapped files, stacks, and
+// the program.
 func heapLimits(bound uint64) (base, more int64) {
 	room := int64(min(bound, math.MaxInt64) / 4 * 3)
 	if bound == 0 || room >= memoryLimit+memoryForAnswers {
@@ -70,16 +71,17 @@ func (h *heap) forQueries() *memory.Bound {
 	return b
 }
 
-// live returns how many bytes of the heap were in use when the collector looked last, and its limit, which
-// the environment may have set. The closer the two are, the more often it looks.
+// live returns how many bytes of the heap were in use when the collector looked last, and its
+// limit, which the environment may have set. The closer the two are, the more often it looks.
 func live() (live, limit int64) {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/gomemlimit:bytes"}}
 	metrics.Read(sample)
 	return int64(sample[0].Value.Uint64()), int64(min(sample[1].Value.Uint64(), math.MaxInt64))
 }
 
-// bodies returns the maximum bytes of the bodies of all requests, and turns the maximum number of concurrent queries; 0 is the
-// default. Uncounted memory grows with the number of queries and bodies, so there are fewer of them with less memory.
+// bodies returns the maximum bytes of the bodies of all requests, and turns the maximum number of
+// concurrent queries; 0 is the default. Uncounted memory grows with the number of queries and
+// bodies, so there are fewer of them with less memory.
 func (h *heap) bodies() int64 {
 	if h == nil || h.more >= memoryForAnswers {
 		return 0

@@ -11,7 +11,10 @@ import (
 // The heap may grow while questions are asked, and some time after.
 func TestHeap(t *testing.T) {
 	var limits []int64
-	h := &heap{base: memoryLimit, more: memoryForAnswers, set: func(limit int64) int64 { limits = append(limits, limit); return 0 }}
+	h := &heap{base: memoryLimit, more: memoryForAnswers, set: func(limit int64) int64 {
+		limits = append(limits, limit)
+		return 0
+	}}
 	asked := 0
 	handler := h.forAnswers(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
 	now := time.Now()
@@ -36,7 +39,8 @@ func TestHeap(t *testing.T) {
 // The heap leaves a quarter of the memory that there is, and queries have a part of it.
 func TestHeapLimits(t *testing.T) {
 	for _, c := range []struct{ bound, base, more uint64 }{
-		{0, memoryLimit, memoryForAnswers}, {1 << 63, memoryLimit, memoryForAnswers}, {2 << 30, memoryLimit, memoryForAnswers},
+		{0, memoryLimit, memoryForAnswers}, {1 << 63, memoryLimit, memoryForAnswers}, {2 << 30, memoryLimit,
+			memoryForAnswers},
 		{1_000_000_000, 450_000_000, 300_000_000}, {400_000_000, 180_000_000, 120_000_000}, {1, 0, 0},
 	} {
 		base, more := heapLimits(c.bound)
@@ -52,7 +56,8 @@ func TestHeapShares(t *testing.T) {
 		of     *heap
 		bodies int64
 		turns  int
-	}{{nil, 0, 0}, {&heap{more: memoryForAnswers}, 0, 0}, {&heap{more: 300_000_000}, 100_000_000, 8}, {&heap{more: 30_000_000}, 10_000_000, 4}} {
+	}{{nil, 0, 0}, {&heap{more: memoryForAnswers}, 0, 0}, {&heap{more: 300_000_000}, 100_000_000, 8},
+		{&heap{more: 30_000_000}, 10_000_000, 4}} {
 		if bodies, turns := c.of.bodies(), c.of.turns(); bodies != c.bodies || turns != c.turns {
 			t.Errorf("%+v: got %d bytes and %d turns, want %d and %d", c.of, bodies, turns, c.bodies, c.turns)
 		}

@@ -11,7 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
-// node is where a daemon keeps traces: a directory of this machine, or a bucket that machines share. Its metrics are in metrics.go.
+// node is where a daemon keeps traces: a directory of this machine, or a bucket that machines
+// share. Its metrics are in metrics.go.
 type node struct {
 	*shared.Node
 	backedUp atomic.Pointer[time.Time] // when the last whole backup that is known of was begun; nil: none
@@ -45,8 +46,9 @@ func (c *config) openNode(ctx context.Context, log *slog.Logger) (*node, error) 
 
 // openPlace prepares to use the objects of --data.
 func (c *config) openPlace(ctx context.Context, readOnly bool, log *slog.Logger) (objects.Store, error) {
-	place, err := shared.OpenPlace(ctx, c.data, shared.PlaceOptions{Now: c.now, Program: "ingest", ReadOnly: readOnly, BelieveClock: c.believe,
-		Warn: func(err error) { log.Warn("the data directory is not as it should be", "err", err) }})
+	place, err := shared.OpenPlace(ctx, c.data, shared.PlaceOptions{Now: c.now, Program: "ingest", ReadOnly: readOnly,
+		BelieveClock: c.believe,
+		Warn:         func(err error) { log.Warn("the data directory is not as it should be", "err", err) }})
 	if err != nil {
 		return nil, fmt.Errorf("--data: %w", hinted(err))
 	}
@@ -54,7 +56,8 @@ func (c *config) openPlace(ctx context.Context, readOnly bool, log *slog.Logger)
 }
 
 func (c *config) storeOptions() shared.Options {
-	return shared.Options{Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, Shorten: c.shorten, MaxDisk: c.maxDisk, Spool: c.spool, SpoolSize: c.spoolSize,
+	return shared.Options{Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, Shorten: c.shorten,
+		MaxDisk: c.maxDisk, Spool: c.spool, SpoolSize: c.spoolSize,
 		Cache: c.cache, CacheSize: c.cacheSize, RollEvery: c.rollEvery, TakeOver: c.takeOver}
 }
 

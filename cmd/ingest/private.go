@@ -68,11 +68,13 @@ func listen(addr string, certificate *access.Certificate) (net.Listener, error) 
 // maxDetail bounds the detail of a refusal in the log, in characters.
 const maxDetail = 300
 
-// countRefused returns what counts the requests that are refused for want of a permission, and has some of them logged. The
-// log has no names: people type passwords there by mistake.
+// countRefused returns what counts the requests that are refused for want of a permission, and has
+// some of them logged. The log has no names: people type passwords there by mistake.
 func countRefused(registry prometheus.Registerer, refusals *requests.Refusals) access.Refused {
 	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "fieldtrie_access_refused_total", Help: "Requests to the private address that were refused, by reason: anonymous, unknown, scope, busy, provider, foreign.",
+		Name: "fieldtrie_access_refused_total",
+		Help: "Requests to the private address that were refused, by reason: anonymous, unknown, scope, busy, " +
+			"provider, foreign.",
 	}, []string{"reason"})
 	registry.MustRegister(refused)
 	for _, reason := range access.Reasons() { // from 0 on, so that an alert sees the first
@@ -100,14 +102,15 @@ func (p *privateAddress) listen(addr string, log *slog.Logger) error {
 		return err
 	}
 	if p.guard == nil && !address.Local(ln.Addr()) {
-		log.Warn("the private address is open to other machines without a login; set --access FILE, or a --query-listen of this machine alone such as 127.0.0.1:8419", "private", ln.Addr().String())
+		log.Warn("the private address is open to other machines without a login; set --access FILE, or a "+
+			"--query-listen of this machine alone such as 127.0.0.1:8419", "private", ln.Addr().String())
 	}
 	p.Listener = ln
 	return nil
 }
 
-// handler returns the handler of the private address. A socket, like the one in the data directory, serves all of
-// mux: the permissions of its file protect it.
+// handler returns the handler of the private address. A socket, like the one in the data directory,
+// serves all of mux: the permissions of its file protect it.
 func (p *privateAddress) handler(mux *http.ServeMux, sender *telemetry.Sender) http.Handler {
 	var h http.Handler = mux
 	switch {
@@ -120,7 +123,8 @@ func (p *privateAddress) handler(mux *http.ServeMux, sender *telemetry.Sender) h
 	return p.watched(mux, access.SameOrigin(mux, p.asClients(h), p.refused), sender)
 }
 
-// watched gives the requests to h, which come to mux unless h refuses them, their ids, and has them logged and traced.
+// watched gives the requests to h, which come to mux unless h refuses them, their ids, and has them
+// logged and traced.
 func (p *privateAddress) watched(mux *http.ServeMux, h http.Handler, sender *telemetry.Sender) http.Handler {
 	return requests.WithIDs(sender.Private(mux, p.refusals.Of(h)))
 }

@@ -102,7 +102,8 @@ func (r reload) takes(flag string, now *config) bool {
 	}
 	switch flag {
 	case "allow-origin", "first-party", "key", "keys", "sampling", "owners", "source-link", "max-disk",
-		"max-body", "max-inflated", "max-samples", "max-stacks", "max-frames", "max-string", "max-pages", "max-tags", "max-label-values", "max-skew",
+		"max-body", "max-inflated", "max-samples", "max-stacks", "max-frames", "max-string", "max-pages", "max-tags",
+		"max-label-values", "max-skew",
 		"rate", "page-rate", "key-rate":
 		return true
 	case "access": // a guard is there from the start, or not at all
@@ -113,11 +114,12 @@ func (r reload) takes(flag string, now *config) bool {
 	return false
 }
 
-// says reports whether a flag was set explicitly. A removed line, as in a file that is half written, must not
-// delete stored data.
+// says reports whether a flag was set explicitly. A removed line, as in a file that is half
+// written, must not delete stored data.
 func (s *settings) says(flag string) bool { return s.origin[flag] != "" }
 
-// retentionOf returns the value of a flag that says for how long something is kept, nil of all others.
+// retentionOf returns the value of a flag that says for how long something is kept, nil of all
+// others.
 func (c *config) retentionOf(flag string) *time.Duration {
 	switch flag {
 	case "retention":
@@ -136,7 +138,8 @@ func shorter(a, b time.Duration) bool { return a != 0 && (b == 0 || a < b) }
 // take applies the changeable settings of now.
 func (r reload) take(now *config) {
 	c := r.config
-	c.origins, c.firstParty, c.keys, c.keysFile, c.sampling = now.origins, now.firstParty, now.keys, now.keysFile, now.sampling
+	c.origins, c.firstParty, c.keys, c.keysFile, c.sampling = now.origins, now.firstParty, now.keys, now.keysFile,
+		now.sampling
 	c.limits, c.owners, c.sourceLink = now.limits, now.owners, now.sourceLink
 	c.maxDisk = now.maxDisk
 	for _, flag := range []string{"retention", "hourly-retention", "daily-retention"} {

@@ -34,16 +34,20 @@ func (c *config) restoreData(ctx context.Context, stdin io.Reader, stdout, stder
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "restored the backup of %s to %s: %s in %s, %s in %.1f s\n", has.Made.Format(time.RFC3339), c.data, english.Plural(int(has.Traces), "trace", ""),
-		english.Plural(int(has.Objects), "object", ""), humanize.IBytes(uint64(has.Bytes)), time.Since(started).Seconds())
+	_, err = fmt.Fprintf(stdout, "restored the backup of %s to %s: %s in %s, %s in %.1f s\n",
+		has.Made.Format(time.RFC3339), c.data, english.Plural(int(has.Traces), "trace", ""),
+		english.Plural(int(has.Objects), "object", ""), humanize.IBytes(uint64(has.Bytes)),
+		time.Since(started).Seconds())
 	for _, what := range wrongIn(&has) {
-		fmt.Fprintf(stderr, "ingest: missing or damaged in the backup, since it could not be read: %s\n", output.Printable(what))
+		fmt.Fprintf(stderr, "ingest: missing or damaged in the backup, since it could not be read: %s\n",
+			output.Printable(what))
 	}
 	return err
 }
 
 // restoreFrom makes --data of a stream.
-func (c *config) restoreFrom(ctx context.Context, in io.Reader, stderr io.Writer, say func(key string)) (_ backup.Stats, err error) {
+func (c *config) restoreFrom(ctx context.Context, in io.Reader, stderr io.Writer, say func(key string)) (_ backup.Stats,
+	err error) {
 	from, err := backup.Open(in) // before a directory is made for what is no backup
 	if err != nil {
 		return backup.Stats{}, fmt.Errorf("restore into %s: %w", c.data, err)
@@ -74,7 +78,8 @@ type backupStream struct {
 	done, size int64 // bytes; size is 0 if it is not known
 }
 
-// openBackup opens a backup in a file, - for stdin, or begins to make one of a directory or bucket with data.
+// openBackup opens a backup in a file, - for stdin, or begins to make one of a directory or bucket
+// with data.
 func openBackup(ctx context.Context, from string, stdin io.Reader) (*backupStream, error) {
 	if from == "-" {
 		return &backupStream{Reader: stdin, close: func() error { return nil }}, nil

@@ -78,7 +78,8 @@ func (c *config) readAccess() (*access.Rules, error) {
 	return rules, nil
 }
 
-// readNotify returns the notification channels with their secrets; nil without --notify. It returns all mistakes.
+// readNotify returns the notification channels with their secrets; nil without --notify. It returns
+// all mistakes.
 func (c *config) readNotify() (*notify.File, error) {
 	f, err := readRules(c.notify, notify.Parse)
 	if f != nil {

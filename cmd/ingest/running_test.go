@@ -51,8 +51,10 @@ func launch(t *testing.T, bin, dir string, flags ...string) *running {
 // launchIn does so with more variables in the environment.
 func launchIn(t *testing.T, env []string, bin, dir string, flags ...string) *running {
 	t.Helper()
-	d := &running{t: t, public: "http://" + freeaddr.Of(t), private: "http://" + freeaddr.Of(t), ended: make(chan error, 1)}
-	d.cmd = exec.Command(bin, append([]string{"--data", dir, "--listen", d.public[7:], "--query-listen", d.private[7:]}, flags...)...)
+	d := &running{t: t, public: "http://" + freeaddr.Of(t), private: "http://" + freeaddr.Of(t),
+		ended: make(chan error, 1)}
+	d.cmd = exec.Command(bin, append([]string{"--data", dir, "--listen", d.public[7:], "--query-listen", d.private[7:]},
+		flags...)...)
 	d.cmd.Stderr = &d.log
 	d.cmd.Env = append(os.Environ(), env...)
 	if err := d.cmd.Start(); err != nil {

@@ -68,7 +68,8 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, stdout io.Writer) 
 	d.start(s.public, public, connections.Share(c.maxConnections, 2))
 	d.start(s.private, s.private.handler(private, s.telemetry), connections.Share(maxPrivateConnections, 8))
 	if s.kept.socket != nil {
-		d.start(s.kept.socket, s.private.watched(private, private, s.telemetry), connections.Share(maxPrivateConnections, 8))
+		d.start(s.kept.socket, s.private.watched(private, private, s.telemetry),
+			connections.Share(maxPrivateConnections, 8))
 	}
 	if len(c.unknown) > 0 {
 		log.Warn("unknown environment variables", "names", c.unknown)
@@ -182,7 +183,8 @@ func (s *serving) open(ctx context.Context) (err error) {
 // register registers the metrics of the parts opened so far.
 func (s *serving) register() {
 	s.reads, s.surplus = newReads(), newSurplus()
-	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	s.registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		s.kept.node, s.reads, s.surplus, s.kept.symbols, newBuildInfo(commandline.ReadVersion()))
 }
 
@@ -191,7 +193,8 @@ func (s *serving) tell(ctx context.Context) (err error) {
 	if s.config.otlp == "" {
 		return nil
 	}
-	s.telemetry, err = telemetry.Start(ctx, telemetry.Options{Endpoint: s.config.otlp, Metrics: s.registry, Version: commandline.ReadVersion().Version, Service: "ingest", Logger: s.log})
+	s.telemetry, err = telemetry.Start(ctx, telemetry.Options{Endpoint: s.config.otlp, Metrics: s.registry,
+		Version: commandline.ReadVersion().Version, Service: "ingest", Logger: s.log})
 	if err != nil {
 		return fmt.Errorf("--otlp: %w", err)
 	}
@@ -216,7 +219,10 @@ func (s *serving) receive(ctx context.Context) {
 
 // answer creates the handlers of queries.
 func (s *serving) answer(ctx context.Context) {
-	named := query.Local{Reader: s.kept.node, Symbols: s.kept.symbols.names, Owners: s.owners.Load, Links: func() naming.Links { return *s.links.Load() }}
+	named := query.Local{Reader: s.kept.node, Symbols: s.kept.symbols.names, Owners: s.owners.Load,
+		Links: func() naming.Links {
+			return *s.links.Load()
+		}}
 	if s.config.watch {
 		named.Browsers = func(ctx context.Context, takes func(page string) bool) browsers.Evidence {
 			return s.watcher.Browsers(ctx, takes)
@@ -237,7 +243,8 @@ func (s *serving) daemon() *daemon {
 	c := s.config
 	settings := reload{s}
 	return &daemon{
-		log: s.log, data: c.data, store: s.kept.node, heap: c.heap, supervisor: s.supervisor, exitWhenStuck: c.exitWhenStuck, surplus: s.surplus,
+		log: s.log, data: c.data, store: s.kept.node, heap: c.heap, supervisor: s.supervisor,
+		exitWhenStuck: c.exitWhenStuck, surplus: s.surplus,
 		failed: make(chan error, 3), hangUp: s.hangUp, reread: settings.all,
 	}
 }
@@ -249,14 +256,17 @@ func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeM
 	outer := publicHandler(s.collector, loads)
 	inner := privateHandler(s.kept.node, s.registry, &d.draining)
 	s.kept.add(inner, s.audit, s.log)
-	answers{s.source, s.gate, s.config.heap, s.config.site, s.audit, s.board, s.watcher, s.config.demo.says()}.add(inner)
+	answers{s.source, s.gate, s.config.heap, s.config.site, s.audit, s.board, s.watcher,
+		s.config.demo.says()}.add(inner)
 	addDashboard(inner, s.private.guard)
 	addDocs(inner)
 	if s.config.demo.on {
 		addDemo(outer, inner, urlOf(s.public.Addr(), s.certificate))
 		s.log.Info("demo", "url", s.private.url()+"/demo/")
 	}
-	inner.Handle("/api/v1/budgets", s.gate.Measure("/api/v1/budgets", newForPages(func(p query.Pages) http.Handler { return s.board.Only(p.Takes) })))
+	inner.Handle("/api/v1/budgets", s.gate.Measure("/api/v1/budgets", newForPages(func(p query.Pages) http.Handler {
+		return s.board.Only(p.Takes)
+	})))
 	s.addChanges(inner)
 	s.addDeletions(inner)
 	inner.Handle("GET /api/v1/arrivals", s.serveArrivals(loads))
@@ -266,7 +276,9 @@ func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeM
 
 // work starts the daemon's background work.
 func (s *serving) work(ctx context.Context, d *daemon) {
-	d.work(ctx, s.kept.Run, s.kept.symbols.sweep, s.kept.symbols.follow, func(ctx context.Context) { evaluate(ctx, s.board, s.config.firstBudgets(), s.log) },
+	d.work(ctx, s.kept.Run, s.kept.symbols.sweep, s.kept.symbols.follow, func(ctx context.Context) {
+		evaluate(ctx, s.board, s.config.firstBudgets(), s.log)
+	},
 		func(ctx context.Context) { s.config.keepSiteBytes(ctx, s.collector, s.log) }, s.watch)
 }
 
@@ -297,7 +309,8 @@ func (c *config) open(ctx context.Context, log *slog.Logger) (k kept, err error)
 func (k *kept) listen(dir string, log *slog.Logger) {
 	var err error
 	if k.socket, err = address.Socket(filepath.Join(dir, api.SocketName)); err != nil {
-		log.Warn("no socket in the data directory, so aggregate --data cannot query this daemon; use aggregate --addr", "err", err)
+		log.Warn("no socket in the data directory, so aggregate --data cannot query this daemon; use aggregate --addr",
+			"err", err)
 	}
 }
 

@@ -27,15 +27,18 @@ type settings struct {
 
 	args, environ []string // the sources of the settings
 	program       *commandline.Program
-	flags         *pflag.FlagSet    // of program
-	origin        map[string]string // of a flag that has not its default value: "the command line", "FIELDTRIE_DATA", "ingest.yaml, line 3"
-	fields        int               // in the file
-	unknown       []string          // variables of the environment that look like settings and are none
+	flags         *pflag.FlagSet // of program
+	// of a flag that has not its default value: "the command line", "FIELDTRIE_DATA", "ingest.yaml,
+	// line 3"
+	origin  map[string]string
+	fields  int      // in the file
+	unknown []string // variables of the environment that look like settings and are none
 }
 
 // onlyTyped are flags of one-off actions, which are accepted on the command line alone.
 func onlyTyped() []string {
-	return []string{"check", "healthy", "write-docs", "help-all", "version", "completion", "man", "restore", "verify", "repair", "test-notification"}
+	return []string{"check", "healthy", "write-docs", "help-all", "version", "completion", "man", "restore", "verify",
+		"repair", "test-notification"}
 }
 
 // typed is the origin of what stands on the command line.
@@ -51,8 +54,9 @@ func variable(flag string) string {
 // parse reads the settings: args before environ before the file of --config. A list comes
 // completely from the first of these that sets it. environ has the form of [os.Environ].
 func (c *config) parse(args, environ []string) error {
-	c.program = &commandline.Program{Name: "ingest", Summary: "receive JavaScript profiles from browsers, store them, and serve queries",
-		Usage: usage, Sections: c.sections(), Notes: notes}
+	c.program = &commandline.Program{Name: "ingest",
+		Summary: "receive JavaScript profiles from browsers, store them, and serve queries",
+		Usage:   usage, Sections: c.sections(), Notes: notes}
 	c.args, c.environ = args, environ
 	c.flags, c.origin = c.program.Flags(), map[string]string{}
 	if err := commandline.Parse(c.flags, args); err != nil {
@@ -101,7 +105,8 @@ func (c *config) readEnvironment(environ []string) error {
 	return errors.Join(wrong...)
 }
 
-// ofService matches the variables that Kubernetes sets for a Service whose name begins with fieldtrie.
+// ofService matches the variables that Kubernetes sets for a Service whose name begins with
+// fieldtrie.
 var ofService = regexp.MustCompile(`_(SERVICE_(HOST|PORT)(_.*)?|PORT(_[0-9]+_(TCP|UDP)(_.*)?)?)$`)
 
 // readFile sets the flags that have not been, from the file of --config.
@@ -119,7 +124,9 @@ func (c *config) readFile() error {
 	fields, err := values.Fields(known...)
 	c.fields = len(fields)
 	wrong := []error{within("config: "+c.file, err)}
-	for _, flag := range slices.SortedFunc(maps.Keys(fields), func(a, b string) int { return cmp.Compare(fields[a].Line(), fields[b].Line()) }) {
+	for _, flag := range slices.SortedFunc(maps.Keys(fields), func(a, b string) int {
+		return cmp.Compare(fields[a].Line(), fields[b].Line())
+	}) {
 		if c.origin[flag] != "" {
 			continue
 		}
@@ -216,8 +223,8 @@ func (c *config) set(flag string, texts ...string) error {
 	return nil
 }
 
-// unfit returns an error for an invalid value of a flag. Errors of strconv name the function, and not the
-// expected form.
+// unfit returns an error for an invalid value of a flag. Errors of strconv name the function, and
+// not the expected form.
 func unfit(f *pflag.Flag, text string, err error) error {
 	switch kind := f.Value.Type(); kind {
 	case "bool":

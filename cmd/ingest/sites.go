@@ -43,8 +43,9 @@ func (c *config) readSites() ([]site.Site, error) {
 	return sites, nil
 }
 
-// checkSites returns an error for unknown sites, if there are sites: traces with the key of an unknown site would
-// be stored without one. If the file of sites is unreadable, names are not checked.
+// checkSites returns an error for unknown sites, if there are sites: traces with the key of an
+// unknown site would be stored without one. If the file of sites is unreadable, names are not
+// checked.
 func (c *config) checkSites(sites []site.Site, file string, named ...string) error {
 	if c.sites == "" || sites == nil {
 		return nil
@@ -101,8 +102,9 @@ func (h *forPages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.of(pages).ServeHTTP(w, r)
 }
 
-// pagesOf returns the pages that a request is about: those that who sent it may ask about, and of these
-// the ones of the site that it names. The request is returned without the site, its pages with it.
+// pagesOf returns the pages that a request is about: those that who sent it may ask about, and of
+// these the ones of the site that it names. The request is returned without the site, its pages
+// with it.
 func pagesOf(r *http.Request) (*http.Request, query.Pages, error) {
 	allowed := allowedPages(access.From(r.Context()))
 	values := r.URL.Query()
@@ -192,7 +194,9 @@ func (m siteMetrics) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements [prometheus.Collector].
 func (m siteMetrics) Collect(out chan<- prometheus.Metric) {
-	desc := prometheus.NewDesc("fieldtrie_ingest_site_bytes", "Bytes of the traces of a site that are kept, as they were handed to the store; the disk of --sites bounds them.", []string{"site"}, nil)
+	desc := prometheus.NewDesc("fieldtrie_ingest_site_bytes",
+		"Bytes of the traces of a site that are kept, as they were handed to the store; the disk of --sites bounds "+
+			"them.", []string{"site"}, nil)
 	for name, hours := range m.of.SiteBytes() {
 		sum := int64(0)
 		for n := range maps.Values(hours) {

@@ -19,13 +19,15 @@ import (
 
 // siteTrace returns a trace with a view id that is its number.
 func siteTrace(n int64) string {
-	return fmt.Sprintf(`{"page":"/feed/%c","viewId":"%032x","interval":10,"trace":{"resources":["https://x.example/app.js"],`+
+	return fmt.Sprintf(`{"page":"/feed/%c","viewId":"%032x","interval":10,`+
+		`"trace":{"resources":["https://x.example/app.js"],`+
 		`"frames":[{"name":"f%d","resourceId":0,"line":1,"column":%d}],"stacks":[{"frameId":0}],`+
 		`"samples":[{"timestamp":0,"stackId":0},{"timestamp":10,"stackId":0}]}}`, 'a'+rune(n%5), n, n%500, n%1000+1)
 }
 
-// launchSites starts a daemon with sites, of which each has a key that is its first letter, and with tokens: what the access file
-// says of each, by name. The text of one is its name and "-token".
+// launchSites starts a daemon with sites, of which each has a key that is its first letter, and
+// with tokens: what the access file says of each, by name. The text of one is its name and
+// "-token".
 func launchSites(t *testing.T, tokens map[string]string, names ...string) *running {
 	t.Helper()
 	dir := t.TempDir()
@@ -45,11 +47,12 @@ func launchSites(t *testing.T, tokens map[string]string, names ...string) *runni
 		access += fmt.Sprintf("  - {name: %s, sha256: %x, %s}\n", name, sha256.Sum256([]byte(name+"-token")), may)
 	}
 	return launch(t, programs.Path(t, "ingest"), filepath.Join(dir, "data"),
-		"--sites", write("sites.yaml", sites), "--keys", write("keys.yaml", keys), "--access", write("access.yaml", access))
+		"--sites", write("sites.yaml", sites), "--keys", write("keys.yaml", keys), "--access",
+		write("access.yaml", access))
 }
 
-// TestSitesUnderLoad has one site send and ask as much as it can, and another one a little. The other
-// one's traces are all taken and counted, and all its questions answered.
+// TestSitesUnderLoad has one site send and ask as much as it can, and another one a little. The
+// other one's traces are all taken and counted, and all its questions answered.
 func TestSitesUnderLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes the whole machine for itself")
@@ -124,7 +127,8 @@ func TestSitesUnderLoad(t *testing.T) {
 		}
 		if sent%5 == 0 {
 			answered++
-			if status, said := ask("quiet", "/api/v1/top?since=1h"); status != http.StatusOK || strings.Contains(string(said), "loud") {
+			if status, said := ask("quiet", "/api/v1/top?since=1h"); status != http.StatusOK ||
+				strings.Contains(string(said), "loud") {
 				t.Fatalf("question %d of the quiet site: %d %s", answered, status, said)
 			}
 		}
@@ -132,7 +136,8 @@ func TestSitesUnderLoad(t *testing.T) {
 	close(done)
 	loud.Wait()
 	if loudTaken.Load() == 0 || sent < 2 {
-		t.Errorf("loud: %d traces taken, %d answers; quiet: %d traces, %d answers", loudTaken.Load(), loudAnswered.Load(), sent, answered)
+		t.Errorf("loud: %d traces taken, %d answers; quiet: %d traces, %d answers", loudTaken.Load(),
+			loudAnswered.Load(), sent, answered)
 	}
 	_, said := ask("quiet", "/api/v1/catalog")
 	var catalog struct {
@@ -156,5 +161,6 @@ func TestSitesUnderLoad(t *testing.T) {
 	if stored != sent {
 		t.Errorf("%d traces of the quiet site are stored, %d were sent", stored, sent)
 	}
-	t.Logf("loud: %d traces taken, %d answers; quiet: %d traces, %d answers, all there", loudTaken.Load(), loudAnswered.Load(), sent, answered)
+	t.Logf("loud: %d traces taken, %d answers; quiet: %d traces, %d answers, all there", loudTaken.Load(),
+		loudAnswered.Load(), sent, answered)
 }

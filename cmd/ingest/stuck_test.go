@@ -31,10 +31,12 @@ func freezing(t *testing.T) (d *scratchdisk.Disk, dir string) {
 	return d, filepath.Join(d.Dir, "data")
 }
 
-// wantRefused checks that an answer sends a client away for now, and says why if it is known that the store is stuck.
+// wantRefused checks that an answer sends a client away for now, and says why if it is known that
+// the store is stuck.
 func wantRefused(t *testing.T, what string, got answered, known bool) {
 	t.Helper()
-	if got.status != http.StatusServiceUnavailable || got.after == "" || known && !strings.Contains(got.body, "the store has not written for too long") {
+	if got.status != http.StatusServiceUnavailable || got.after == "" || known && !strings.Contains(got.body,
+		"the store has not written for too long") {
 		t.Errorf("%s: got %+v, want status 503 with Retry-After, and the reason", what, got)
 	}
 }
@@ -45,7 +47,8 @@ func TestStuck(t *testing.T) {
 	t.Parallel()
 	signs := listenForSigns(t, filepath.Join(t.TempDir(), "notify"))
 	disk, dir := freezing(t)
-	d := launchIn(t, []string{"NOTIFY_SOCKET=" + signs.address, "WATCHDOG_USEC=1500000"}, program(t), dir, "--exit-when-stuck=false")
+	d := launchIn(t, []string{"NOTIFY_SOCKET=" + signs.address, "WATCHDOG_USEC=1500000"}, program(t), dir,
+		"--exit-when-stuck=false")
 	signs.expect(nowReady)
 	signs.expect(stillAlive)
 	d.wantAccepted(1)
@@ -58,12 +61,14 @@ func TestStuck(t *testing.T) {
 	wantRefused(t, "the next one", d.sendTrace(3), true)
 	wantRefused(t, "one later", d.sendTrace(4), true)
 	for _, path := range []string{"/healthz", "/readyz"} {
-		if got := d.ask(path); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "store is stuck: the disk of ") {
+		if got := d.ask(path); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body,
+			"store is stuck: the disk of ") {
 			t.Errorf("%s: got %+v, want status 503 and the reason", path, got)
 		}
 	}
 	m := d.get("/metrics")
-	if stuck, oldest := metric(m, "fieldtrie_store_stuck"), metric(m, "fieldtrie_store_oldest_wait_seconds"); stuck != 1 || oldest < 10 {
+	if stuck, oldest := metric(m, "fieldtrie_store_stuck"),
+		metric(m, "fieldtrie_store_oldest_wait_seconds"); stuck != 1 || oldest < 10 {
 		t.Errorf("metrics: got stuck %v and an oldest wait of %v s, want 1 and more than 10 s", stuck, oldest)
 	}
 	signs.expectNone(stillAlive)
@@ -84,11 +89,13 @@ func TestStuck(t *testing.T) {
 	wantStored(t, dir, map[int]bool{0: true, 1: true, 2: true, 3: true})
 }
 
-// TestExitWhenStuck has a disk that does not answer any more under a daemon that shall end then, as its supervisor starts another one.
+// TestExitWhenStuck has a disk that does not answer any more under a daemon that shall end then, as
+// its supervisor starts another one.
 func TestExitWhenStuck(t *testing.T) {
 	t.Parallel()
 	disk, dir := freezing(t)
-	// The garbage collector stops all threads, again and again, and must find none that waits for the disk in a mapped file.
+	// The garbage collector stops all threads, again and again, and must find none that waits for
+	// the disk in a mapped file.
 	d := launchIn(t, []string{"WATCHDOG_USEC=30000000", "GOGC=2"}, program(t), dir)
 	d.wantAccepted(1)
 	disk.Freeze()
@@ -105,7 +112,8 @@ func TestExitWhenStuck(t *testing.T) {
 	wantStored(t, dir, map[int]bool{1: true, 3: true})
 }
 
-// TestTerminateStuck stops a daemon whose disk does not answer, before anybody knows that, and afterwards.
+// TestTerminateStuck stops a daemon whose disk does not answer, before anybody knows that, and
+// afterwards.
 func TestTerminateStuck(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{false, true} {
@@ -117,9 +125,13 @@ func TestTerminateStuck(t *testing.T) {
 			disk.Freeze()
 			answers := make(chan answered, 1)
 			go func() { answers <- d.sendTrace(2) }()
-			until(t, "a trace that waits", func() bool { return metric(d.get("/metrics"), "fieldtrie_store_oldest_wait_seconds") > 0 })
+			until(t, "a trace that waits", func() bool {
+				return metric(d.get("/metrics"), "fieldtrie_store_oldest_wait_seconds") > 0
+			})
 			if known {
-				until(t, "a store that is stuck", func() bool { return d.ask("/healthz").status == http.StatusServiceUnavailable })
+				until(t, "a store that is stuck", func() bool {
+					return d.ask("/healthz").status == http.StatusServiceUnavailable
+				})
 			}
 			_ = d.cmd.Process.Signal(syscall.SIGTERM)
 			wantRefused(t, "a trace that waits", <-answers, false)
@@ -148,7 +160,8 @@ func wantLeft(t *testing.T, d *running, err error) {
 	}
 	lines := strings.Split(strings.TrimSpace(d.log.String()), "\n")
 	last := lines[len(lines)-1]
-	if !strings.HasPrefix(strings.TrimPrefix(last, "ingest: "), "store is stuck: the disk of ") || !strings.HasSuffix(last, lastWords) {
+	if !strings.HasPrefix(strings.TrimPrefix(last, "ingest: "), "store is stuck: the disk of ") ||
+		!strings.HasSuffix(last, lastWords) {
 		t.Errorf("last line of the log: got %q, want what waits for what", last)
 	}
 }

@@ -21,7 +21,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/uploads"
 )
 
-// symbolStore keeps the symbols that are uploaded, those of each site apart, and names functions by them.
+// symbolStore keeps the symbols that are uploaded, those of each site apart, and names functions by
+// them.
 type symbolStore struct {
 	sites  *tables.Sites
 	shared *uploads.Handler
@@ -90,15 +91,17 @@ func (s *symbolStore) add(private *http.ServeMux, audit *audit) {
 	private.Handle("GET /v1/symbols", answers)
 }
 
-// handlerFor returns the handler of the symbols that a user may send and query: symbols of the requested site, of the only
-// site of the user, or shared symbols.
+// handlerFor returns the handler of the symbols that a user may send and query: symbols of the
+// requested site, of the only site of the user, or shared symbols.
 func (s *symbolStore) handlerFor(who *access.Identity, values url.Values) (h http.Handler, status int, err error) {
 	name, limited := values.Get(api.SiteParameter), who != nil && len(who.Sites) > 0
 	switch {
 	case !values.Has(api.SiteParameter) && !limited:
 		return s.shared, 0, nil
 	case !values.Has(api.SiteParameter) && len(who.Sites) > 1:
-		return nil, http.StatusBadRequest, fmt.Errorf("parameter site: the symbols of which one of the sites %s; with upload it is --site", strings.Join(who.Sites, ", "))
+		return nil, http.StatusBadRequest,
+			fmt.Errorf("parameter site: the symbols of which one of the sites %s; with upload it is --site",
+				strings.Join(who.Sites, ", "))
 	case !values.Has(api.SiteParameter):
 		name = who.Sites[0]
 	case limited && !slices.Contains(who.Sites, name):
@@ -151,7 +154,8 @@ func (s *symbolStore) Collect(out chan<- prometheus.Metric) {
 	send("fieldtrie_symbols_tables", "Scripts whose symbols are kept.", prometheus.GaugeValue, float64(stats.Tables))
 	send("fieldtrie_symbols_bytes", "Bytes of symbols on disk.", prometheus.GaugeValue, float64(stats.Bytes))
 	send("fieldtrie_symbols_damaged", "Unreadable files of symbols.", prometheus.GaugeValue, float64(stats.Damaged))
-	send("fieldtrie_symbols_refused_total", "Uploads of symbols that were refused.", prometheus.CounterValue, float64(refused))
+	send("fieldtrie_symbols_refused_total", "Uploads of symbols that were refused.", prometheus.CounterValue,
+		float64(refused))
 }
 
 // links returns what makes URLs of sources.

@@ -81,7 +81,8 @@ func environment(of map[string]string) func(string) string {
 // without one.
 func TestSupervisor(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
-	for _, address := range []string{filepath.Join(t.TempDir(), "notify"), fmt.Sprintf("@fieldtrie-test-%d", os.Getpid())} {
+	for _, address := range []string{filepath.Join(t.TempDir(), "notify"), fmt.Sprintf("@fieldtrie-test-%d",
+		os.Getpid())} {
 		heard := listenForSigns(t, address)
 		s, err := findSupervisor(environment(map[string]string{
 			"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "30000", "WATCHDOG_PID": strconv.Itoa(os.Getpid()),
@@ -115,16 +116,24 @@ func TestNoSupervisor(t *testing.T) {
 		{name: "none"},
 		{name: "none for signs", env: map[string]string{"WATCHDOG_USEC": "30000000"}},
 		{name: "no watchdog", env: map[string]string{"NOTIFY_SOCKET": heard.address}, there: true},
-		{name: "watchdog", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "30000000"}, there: true, period: 30 * time.Second},
-		{name: "of a parent", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "1"}, there: true},
-		{name: "no time", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "30s"}, err: `WATCHDOG_USEC is "30s", which is not a number of microseconds`},
-		{name: "zero", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "0"}, err: "not a number of microseconds"},
-		{name: "too long", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "9223372036854775807"}, err: "not a number of microseconds"},
-		{name: "nobody listens", env: map[string]string{"NOTIFY_SOCKET": heard.address + "x"}, err: "connect to NOTIFY_SOCKET: "},
-		{name: "no socket of this kind", env: map[string]string{"NOTIFY_SOCKET": "vsock:2:1234"}, err: "connect to NOTIFY_SOCKET: "},
+		{name: "watchdog", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "30000000"},
+			there: true, period: 30 * time.Second},
+		{name: "of a parent", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "30000000",
+			"WATCHDOG_PID": "1"}, there: true},
+		{name: "no time", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "30s"},
+			err: `WATCHDOG_USEC is "30s", which is not a number of microseconds`},
+		{name: "zero", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "0"},
+			err: "not a number of microseconds"},
+		{name: "too long", env: map[string]string{"NOTIFY_SOCKET": heard.address,
+			"WATCHDOG_USEC": "9223372036854775807"}, err: "not a number of microseconds"},
+		{name: "nobody listens", env: map[string]string{"NOTIFY_SOCKET": heard.address + "x"},
+			err: "connect to NOTIFY_SOCKET: "},
+		{name: "no socket of this kind", env: map[string]string{"NOTIFY_SOCKET": "vsock:2:1234"},
+			err: "connect to NOTIFY_SOCKET: "},
 	} {
 		s, err := findSupervisor(environment(c.env), logger)
-		if (s != nil) != c.there || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+		if (s != nil) != c.there || (err != nil) != (c.err != "") || err != nil &&
+			!strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: got %v, %v, want one: %v, error %q", c.name, s, err, c.there, c.err)
 			continue
 		}
@@ -145,7 +154,8 @@ func TestNoSupervisor(t *testing.T) {
 func TestSupervisorGone(t *testing.T) {
 	var log strings.Builder
 	heard := listenForSigns(t, filepath.Join(t.TempDir(), "notify"))
-	s, err := findSupervisor(environment(map[string]string{"NOTIFY_SOCKET": heard.address}), slog.New(slog.NewTextHandler(&log, nil)))
+	s, err := findSupervisor(environment(map[string]string{"NOTIFY_SOCKET": heard.address}),
+		slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,8 @@ import (
 // sizeValue is a flag for a number of bytes.
 type sizeValue int64
 
-// String returns a size that is read as the same one: in the largest unit that it is a whole number of.
+// String returns a size that is read as the same one: in the largest unit that it is a whole number
+// of.
 func (v *sizeValue) String() string {
 	n, unit := int64(*v), ""
 	for _, larger := range []string{"KiB", "MiB", "GiB", "TiB"} {
@@ -110,7 +111,8 @@ func (v listValue) Replace(all []string) error {
 // checkHost refuses what is no host. A URL would match none, and hide all code.
 func checkHost(s string) error {
 	host := strings.TrimPrefix(s, "*.")
-	if u, err := url.Parse("https://" + host); err != nil || host == "" || u.Host != host || strings.ContainsAny(host, "*@") {
+	if u, err := url.Parse("https://" + host); err != nil || host == "" || u.Host != host ||
+		strings.ContainsAny(host, "*@") {
 		return fmt.Errorf("%q is not a host such as example.com or *.example.com", s)
 	}
 	return nil

@@ -17,13 +17,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
-// Symbols of a site name the functions of its pages alone. Who may see and send those of another site learns none of its names by a
-// trace that looks like one of its script, nor whether a script is known, and takes none of its names away.
+// Symbols of a site name the functions of its pages alone. Who may see and send those of another
+// site learns none of its names by a trace that looks like one of its script, nor whether a script
+// is known, and takes none of its names away.
 func TestSymbolsOfSites(t *testing.T) {
 	upload := programs.Path(t, "upload")
 	d := launchSites(t, map[string]string{
 		"alpha": "sites: [alpha]", "beta": "sites: [beta]", "all": "scopes: [admin]",
-		"alpha-ci": "scopes: [symbols], sites: [alpha]", "beta-ci": "scopes: [symbols], sites: [beta]", "both-ci": "scopes: [symbols], sites: [alpha, beta]",
+		"alpha-ci": "scopes: [symbols], sites: [alpha]", "beta-ci": "scopes: [symbols], sites: [beta]",
+		"both-ci": "scopes: [symbols], sites: [alpha, beta]",
 	}, "alpha", "beta")
 	defer d.end()
 	answer := func(method, url, token, body string, headers ...string) (*http.Response, string) {
@@ -73,10 +75,14 @@ func TestSymbolsOfSites(t *testing.T) {
 		return utf8.RuneCount(script[:bytes.Index(script, []byte(before))]) + len(before) + 1
 	}
 	for key, n := range map[string]int{"a": 1, "b": 2} {
-		body := fmt.Sprintf(`{"page":"/feed","viewId":"%032x","release":"1","interval":10,"trace":{"resources":["https://attacker.example/main.js"],
-			"frames":[{"name":"o","resourceId":0,"line":1,"column":%d},{"name":"a","resourceId":0,"line":1,"column":%d}],
-			"stacks":[{"frameId":1},{"frameId":0,"parentId":0}],"samples":[{"timestamp":0,"stackId":1},{"timestamp":10,"stackId":1}]}}`, n, place("function o"), place("function a"))
-		if status, text := do(http.MethodPost, d.public+"/v1/traces?key="+key, "", body); status != http.StatusAccepted {
+		body := fmt.Sprintf(`{"page":"/feed","viewId":"%032x","release":"1","interval":10,`+
+			`"trace":{"resources":["https://attacker.example/main.js"],
+			"frames":[{"name":"o","resourceId":0,"line":1,"column":%d},{"name":"a","resourceId":0,"line":1,`+
+			`"column":%d}],
+			"stacks":[{"frameId":1},{"frameId":0,"parentId":0}],"samples":[{"timestamp":0,"stackId":1},`+
+			`{"timestamp":10,"stackId":1}]}}`, n, place("function o"), place("function a"))
+		if status, text := do(http.MethodPost, d.public+"/v1/traces?key="+key, "",
+			body); status != http.StatusAccepted {
 			t.Fatalf("%d %s", status, text)
 		}
 	}
@@ -88,7 +94,8 @@ func TestSymbolsOfSites(t *testing.T) {
 			if status != http.StatusOK || !strings.Contains(text, "main.js") && !strings.Contains(text, "main.ts") {
 				t.Fatalf("%s %s: %d %.300s", what, query, status, text)
 			}
-			if strings.Contains(text, secret) || strings.Contains(text, "main.ts") || strings.Contains(text, "cart.ts") {
+			if strings.Contains(text, secret) || strings.Contains(text, "main.ts") ||
+				strings.Contains(text, "cart.ts") {
 				return true
 			}
 		}
@@ -99,7 +106,9 @@ func TestSymbolsOfSites(t *testing.T) {
 		for _, x := range []struct {
 			token, query string
 			named        bool
-		}{{"beta", "page=beta:/feed", true}, {"beta", "page=", true}, {"all", "page=beta:/feed", true}, {"alpha", "page=alpha:/feed", false}, {"alpha", "page=", false}, {"all", "page=alpha:/feed", false}, {"all", "site=alpha", false}} {
+		}{{"beta", "page=beta:/feed", true}, {"beta", "page=", true}, {"all", "page=beta:/feed", true},
+			{"alpha", "page=alpha:/feed", false}, {"alpha", "page=", false}, {"all", "page=alpha:/feed", false},
+			{"all", "site=alpha", false}} {
 			if knows(x.token, x.query) != x.named {
 				t.Errorf("%s: %s asks %s, and names are there: %t", when, x.token, x.query, !x.named)
 			}
@@ -108,27 +117,35 @@ func TestSymbolsOfSites(t *testing.T) {
 	check("beta has sent symbols")
 
 	hash := sha256.Sum256(script)
-	for token, want := range map[string]int{"beta-ci": http.StatusOK, "alpha-ci": http.StatusNotFound, "both-ci": http.StatusBadRequest, "all": http.StatusNotFound} {
-		if status, _ := do(http.MethodHead, d.private+"/v1/symbols/"+hex.EncodeToString(hash[:]), token, ""); status != want {
+	for token, want := range map[string]int{"beta-ci": http.StatusOK, "alpha-ci": http.StatusNotFound,
+		"both-ci": http.StatusBadRequest, "all": http.StatusNotFound} {
+		if status, _ := do(http.MethodHead, d.private+"/v1/symbols/"+hex.EncodeToString(hash[:]), token,
+			""); status != want {
 			t.Errorf("%s asks for a table: %d, not %d", token, status, want)
 		}
 	}
-	if status, text := do(http.MethodGet, d.private+"/v1/symbols?limit=10", "alpha", ""); status != http.StatusForbidden {
+	if status, text := do(http.MethodGet, d.private+"/v1/symbols?limit=10", "alpha",
+		""); status != http.StatusForbidden {
 		t.Errorf("alpha lists %d %s", status, text)
 	}
-	if status, text := do(http.MethodGet, d.private+"/v1/symbols?site=beta", "alpha", ""); status != http.StatusForbidden {
+	if status, text := do(http.MethodGet, d.private+"/v1/symbols?site=beta", "alpha",
+		""); status != http.StatusForbidden {
 		t.Errorf("alpha lists symbols of beta: %d %s", status, text)
 	}
-	if status, text := do(http.MethodGet, d.private+"/v1/symbols?site=gamma", "all", ""); status != http.StatusNotFound || !strings.Contains(text, "is not in the file of --sites") {
+	if status, text := do(http.MethodGet, d.private+"/v1/symbols?site=gamma", "all",
+		""); status != http.StatusNotFound || !strings.Contains(text, "is not in the file of --sites") {
 		t.Errorf("a site that is none: %d %s", status, text)
 	}
-	if status, text := do(http.MethodGet, d.private+"/api/v1/edits?release=1&compare_release=0&page=alpha:/feed", "alpha", ""); strings.Contains(text, secret) || strings.Contains(text, "main.js") {
+	if status, text := do(http.MethodGet, d.private+"/api/v1/edits?release=1&compare_release=0&page=alpha:/feed",
+		"alpha", ""); strings.Contains(text, secret) || strings.Contains(text, "main.js") {
 		t.Errorf("alpha sees edits of beta: %d %s", status, text)
 	}
 
-	// A tag would change with what is stored of others, and so tell when they have visitors: * is any tag that a response may have.
+	// A tag would change with what is stored of others, and so tell when they have visitors: * is
+	// any tag that a response may have.
 	for token, want := range map[string]int{"all": http.StatusNotModified, "alpha": http.StatusOK} {
-		res, _ := answer(http.MethodGet, d.private+"/api/v1/top?since=30d", token, "", "If-None-Match", "*", "Cache-Control", "max-age=0")
+		res, _ := answer(http.MethodGet, d.private+"/api/v1/top?since=30d", token, "", "If-None-Match", "*",
+			"Cache-Control", "max-age=0")
 		if tag := res.Header.Get("ETag"); res.StatusCode != want || tag != "" && token == "alpha" {
 			t.Errorf("%s asks whether something changed: %d, not %d; the tag is %q", token, res.StatusCode, want, tag)
 		}
@@ -148,7 +165,8 @@ func TestSymbolsOfSites(t *testing.T) {
 	if !knows("beta", "page=beta:/feed") || !knows("all", "page=beta:/feed") {
 		t.Error("another site's upload has taken beta's names")
 	}
-	if out, err := send("both-ci", shop); err == nil || !strings.Contains(out, "with upload it is --site") && !strings.Contains(out, "400") {
+	if out, err := send("both-ci", shop); err == nil || !strings.Contains(out, "with upload it is --site") &&
+		!strings.Contains(out, "400") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if out, err := send("both-ci", shop, "--site", "beta"); err != nil {

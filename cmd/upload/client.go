@@ -92,7 +92,8 @@ func (c *client) do(ctx context.Context, method, path string, body []byte) (*res
 		if err == nil {
 			after, ok := retryAfter(a.header.Get("Retry-After"), time.Now())
 			if ok && after > maxRetryAfter {
-				return nil, fmt.Errorf("%w; the daemon asks to retry in %v, so run upload again then", why, after.Round(time.Second))
+				return nil, fmt.Errorf("%w; the daemon asks to retry in %v, so run upload again then", why,
+					after.Round(time.Second))
 			}
 			if ok {
 				wait = after
@@ -150,7 +151,8 @@ func (c *client) once(ctx context.Context, method, path string, body []byte) (*r
 func passes(a *response, err error) bool {
 	if err == nil {
 		switch a.status {
-		case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway,
+			http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 			return true
 		}
 		return false
@@ -178,11 +180,14 @@ func (a *response) failure() error {
 	case a.status < 400:
 		return nil
 	case a.status == http.StatusUnauthorized:
-		return fmt.Errorf("the daemon requires authentication (%s); give a token with the scope symbols by --token-file or $%s", a.Error, tokenVariable)
+		return fmt.Errorf("the daemon requires authentication (%s); give a token with the scope symbols by "+
+			"--token-file or $%s", a.Error, tokenVariable)
 	case a.status == http.StatusForbidden:
-		return fmt.Errorf("the daemon rejected the credentials (%s); uploads need the scope symbols in the file of ingest --access", a.Error)
+		return fmt.Errorf("the daemon rejected the credentials (%s); uploads need the scope symbols in the file of "+
+			"ingest --access", a.Error)
 	case a.status == http.StatusNotFound, a.status == http.StatusMethodNotAllowed:
-		return fmt.Errorf("the daemon does not accept symbols (%s): it is older than upload, or --addr is not its private address, see ingest --query-listen", a.Error)
+		return fmt.Errorf("the daemon does not accept symbols (%s): it is older than upload, or --addr is not its "+
+			"private address, see ingest --query-listen", a.Error)
 	}
 	return fmt.Errorf("daemon: %s", a.Error)
 }
@@ -195,7 +200,8 @@ func (c *client) has(ctx context.Context, hash string) (bool, error) {
 		return false, err
 	case a.status == http.StatusNotFound:
 		return false, nil
-	case a.status == http.StatusBadRequest && !strings.HasPrefix(c.base, "https:"): // responses to HEAD have no body with the reason
+	// responses to HEAD have no body with the reason
+	case a.status == http.StatusBadRequest && !strings.HasPrefix(c.base, "https:"):
 		return false, fmt.Errorf("daemon: %s; if it speaks TLS, give its address with https://", a.Error)
 	}
 	return a.status == http.StatusOK, a.failure()

@@ -56,8 +56,10 @@ func TestTLS(t *testing.T) {
 	}{
 		{"an authority that is given", []string{"--addr", server.URL, "--ca", ca}, ""},
 		{"an authority that is not known", []string{"--addr", server.URL}, "certificate"},
-		{"no TLS where it is needed", []string{"--addr", strings.Replace(server.URL, "https", "http", 1)}, "400 Bad Request; if it speaks TLS, give its address with https://"},
-		{"TLS where there is none", []string{"--addr", strings.Replace(plain.URL, "http", "https", 1)}, "HTTP response to HTTPS client"},
+		{"no TLS where it is needed", []string{"--addr", strings.Replace(server.URL, "https", "http", 1)},
+			"400 Bad Request; if it speaks TLS, give its address with https://"},
+		{"TLS where there is none", []string{"--addr", strings.Replace(plain.URL, "http", "https", 1)},
+			"HTTP response to HTTPS client"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv(tokenVariable, "")

@@ -66,21 +66,31 @@ func (c *command) program() (*commandline.Program, *commandline.Asked) {
 
 func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.addr, "addr", "", "private `ADDR` of ingest, such as 127.0.0.1:8419 or https://host:8419")
-	fs.StringVar(&c.tokenFile, "token-file", "", "`FILE` with a token with the scope symbols; - is standard input (default $FIELDTRIE_TOKEN)")
-	fs.StringVar(&c.site, "site", "", "`SITE` of the symbols, if the daemon has several (default: the site of the token, or shared by all sites)")
+	fs.StringVar(&c.tokenFile, "token-file", "",
+		"`FILE` with a token with the scope symbols; - is standard input (default $FIELDTRIE_TOKEN)")
+	fs.StringVar(&c.site, "site", "",
+		"`SITE` of the symbols, if the daemon has several (default: the site of the token, or shared by all sites)")
 	fs.StringVar(&c.ca, "ca", "", "PEM `FILE` with the certificate authorities for ingest (default: the system's)")
-	fs.StringVar(&c.release, "release", "", "`RELEASE` of the build, as in its pages: it distinguishes scripts of the same name")
-	fs.StringVar(&c.urlPrefix, "url-prefix", "", "`URL` under which the folders are served, if other builds have scripts with the same paths")
+	fs.StringVar(&c.release, "release", "",
+		"`RELEASE` of the build, as in its pages: it distinguishes scripts of the same name")
+	fs.StringVar(&c.urlPrefix, "url-prefix", "",
+		"`URL` under which the folders are served, if other builds have scripts with the same paths")
 	fs.StringVar(&c.repository, "repository", "", "`NAME` of the repository with the sources, such as example/shop")
-	fs.StringVar(&c.commit, "commit", "", "hash `SHA` of the commit that was built, for notifications that comment on it")
-	fs.StringVar(&c.repo, "repo", "", "`URL` of the repository, such as https://github.com/example/shop, for links to commits")
-	fs.StringVar(&c.gitRange, "git-range", "", "commits `A..B` since the release before: their authors, titles and files are sent, so that changes show who edited the code")
+	fs.StringVar(&c.commit, "commit", "",
+		"hash `SHA` of the commit that was built, for notifications that comment on it")
+	fs.StringVar(&c.repo, "repo", "",
+		"`URL` of the repository, such as https://github.com/example/shop, for links to commits")
+	fs.StringVar(&c.gitRange, "git-range", "",
+		"commits `A..B` since the release before: their authors, titles and files are sent, so that changes show "+
+			"who edited the code")
 	fs.StringVar(&c.codeowners, "codeowners", "", "CODEOWNERS `FILE` of the project, for owners of code")
 	fs.StringVar(&c.sources, "sources", "", "folder `DIR` of the project, for sources without content in the maps")
-	fs.BoolVar(&c.deleteMaps, "delete-maps", false, "delete the maps of the scripts after the upload; scripts stay as they are")
+	fs.BoolVar(&c.deleteMaps, "delete-maps", false,
+		"delete the maps of the scripts after the upload; scripts stay as they are")
 	fs.BoolVar(&c.force, "force", false, "create and send tables even if the daemon has them")
 	fs.BoolVar(&c.dryRun, "dry-run", false, "create all tables without sending any; works without --addr")
-	fs.BoolVar(&c.strict, "strict", false, "create all tables; if there is any problem, send nothing and exit with status 1")
+	fs.BoolVar(&c.strict, "strict", false,
+		"create all tables; if there is any problem, send nothing and exit with status 1")
 	fs.StringVarP(&c.format, "format", "f", "table", "`FORMAT` of the results: table or json")
 }
 
@@ -94,11 +104,13 @@ func (c *command) check() error {
 	}
 	if c.urlPrefix != "" {
 		u, err := url.Parse(c.urlPrefix)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil ||
+			u.RawQuery != "" || u.Fragment != "" {
 			return fmt.Errorf("--url-prefix: %q is not a URL such as https://cdn.example.com/shop/", c.urlPrefix)
 		}
 	}
-	if u, err := url.Parse(c.repo); c.repo != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil) {
+	if u, err := url.Parse(c.repo); c.repo != "" && (err != nil || u.Host == "" || u.Scheme != "http" &&
+		u.Scheme != "https" || u.User != nil) {
 		return fmt.Errorf("--repo: %q is not a URL such as https://github.com/example/shop", c.repo)
 	}
 	if c.commit != "" && (len(c.commit) < 7 || len(c.commit) > 64 || strings.Trim(c.commit, "0123456789abcdef") != "") {
@@ -111,7 +123,8 @@ func (c *command) check() error {
 func (c *command) checkDaemon() error {
 	switch {
 	case c.addr == "" && !c.dryRun:
-		return errors.New("--addr is missing: give the private address of ingest, such as https://host:8419, or use --dry-run")
+		return errors.New("--addr is missing: give the private address of ingest, such as https://host:8419, or use " +
+			"--dry-run")
 	case c.addr == "" && c.tokenFile != "":
 		return errors.New("--token-file is for a daemon with --addr")
 	case c.addr == "" && c.ca != "":
@@ -175,7 +188,8 @@ func (c *command) prepare() error {
 			return err
 		}
 		if c.release == "" && !c.dryRun {
-			c.warn("no --release: scripts with the same name in two builds can not be told apart; names with a hash can")
+			c.warn("no --release: scripts with the same name in two builds can not be told apart; names with a hash " +
+				"can")
 		}
 	}
 	if c.codeowners == "" {

@@ -77,8 +77,8 @@ func startDaemon(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// writeRequests writes the requests since the last start or change of behaviour into the file requests,
-// and all uploads into uploads.json.
+// writeRequests writes the requests since the last start or change of behaviour into the file
+// requests, and all uploads into uploads.json.
 func writeRequests(ts *testscript.TestScript, _ bool, _ []string) {
 	d := ts.Value(daemonKey).(*fakeDaemon)
 	d.lock.Lock()
@@ -153,7 +153,9 @@ func (d *fakeDaemon) answer(w http.ResponseWriter, r *http.Request, body []byte)
 		switch r.Header.Get("Authorization") {
 		case "Bearer " + token:
 		case "Bearer " + token + "2":
-			return http.StatusForbidden, failed("the scope symbols is missing; add it to the scopes of this token or user in the file of --access")
+			return http.StatusForbidden,
+				failed("the scope symbols is missing; add it to the scopes of this token or user in the file of " +
+					"--access")
 		default:
 			return http.StatusUnauthorized, failed("authorization is needed")
 		}

@@ -27,7 +27,8 @@ func (c *command) readHistory(ctx context.Context) error {
 	if c.gitRange == "" {
 		return nil
 	}
-	cmd := exec.CommandContext(ctx, "git", "-c", "core.quotePath=false", "log", "--no-merges", "--no-renames", "--name-only", "--format=%x1e%H%x1f%an%x1f%aI%x1f%s", "--end-of-options", c.gitRange, "--")
+	cmd := exec.CommandContext(ctx, "git", "-c", "core.quotePath=false", "log", "--no-merges", "--no-renames",
+		"--name-only", "--format=%x1e%H%x1f%an%x1f%aI%x1f%s", "--end-of-options", c.gitRange, "--")
 	var problem bytes.Buffer
 	cmd.Stderr = &problem
 	out, err := cmd.StdoutPipe()
@@ -41,11 +42,13 @@ func (c *command) readHistory(ctx context.Context) error {
 	if len(text) > mostHistory {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		return fmt.Errorf("--git-range %s: over %d bytes of history; name the tag or commit of the release before", c.gitRange, mostHistory)
+		return fmt.Errorf("--git-range %s: over %d bytes of history; name the tag or commit of the release before",
+			c.gitRange, mostHistory)
 	}
 	if err := errors.Join(err, cmd.Wait()); err != nil {
 		first, _, _ := strings.Cut(strings.TrimSpace(problem.String()), "\n")
-		return fmt.Errorf("--git-range %s: git log: %w: %s; a shallow clone lacks history, so also fetch the previous release", c.gitRange, err, first)
+		return fmt.Errorf("--git-range %s: git log: %w: %s; a shallow clone lacks history, so also fetch the "+
+			"previous release", c.gitRange, err, first)
 	}
 	commits, left, err := parseHistory(string(text))
 	if err != nil {
@@ -60,7 +63,8 @@ func (c *command) readHistory(ctx context.Context) error {
 	return nil
 }
 
-// parseHistory parses the output of git log. It also returns how many of the oldest commits it omits.
+// parseHistory parses the output of git log. It also returns how many of the oldest commits it
+// omits.
 func parseHistory(text string) (out []symbols.Commit, left int, err error) {
 	size := 0
 	records := strings.Split(text, "\x1e")
@@ -75,7 +79,8 @@ func parseHistory(text string) (out []symbols.Commit, left int, err error) {
 			return nil, 0, fmt.Errorf("git log printed the time %.40q", parts[2])
 		}
 		for f := range strings.Lines(files) {
-			if f = strings.TrimSpace(f); f != "" && f[0] != '"' && len(f) <= 1024 && utf8.ValidString(f) { // git quotes paths with control characters
+			// git quotes paths with control characters
+			if f = strings.TrimSpace(f); f != "" && f[0] != '"' && len(f) <= 1024 && utf8.ValidString(f) {
 				c.Files = append(c.Files, f)
 				size += len(f)
 			}

@@ -1,5 +1,5 @@
-// Command upload creates function tables from the source maps of a build and sends them to a daemon.
-// Sources and maps are not sent.
+// Command upload creates function tables from the source maps of a build and sends them to a
+// daemon. Sources and maps are not sent.
 package main
 
 import (

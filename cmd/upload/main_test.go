@@ -16,8 +16,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"upload": func() { os.Exit(start(time.Millisecond)) }})
 }
 
-// Each script has the folder dist, which esbuild built from a small program, and the command daemon,
-// see fakeDaemon.
+// Each script has the folder dist, which esbuild built from a small program, and the command
+// daemon, see fakeDaemon.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",

@@ -25,14 +25,16 @@ const (
 )
 
 func (s *script) tell(kind build.Kind, advice, format string, args ...any) {
-	s.problems = append(s.problems, build.Problem{Path: s.Path, Kind: kind, What: fmt.Sprintf(format, args...), Advice: advice})
+	s.problems = append(s.problems, build.Problem{Path: s.Path, Kind: kind, What: fmt.Sprintf(format, args...),
+		Advice: advice})
 }
 
 // refuse records why a script has no table.
 func (s *script) refuse(err error) {
 	if other, ok := errors.AsType[*symbols.OtherScriptError](err); ok {
 		s.tell(otherScript, "empty the folder before the build, and run upload before anything changes the scripts",
-			"its map is that of another script: %.1f %% of the mappings lead into the middle of words, or out of the script", 100*other.Misplaced)
+			"its map is that of another script: %.1f %% of the mappings lead into the middle of words, or out of "+
+				"the script", 100*other.Misplaced)
 		return
 	}
 	s.tell(noTable, "see docs/upload.md", "%v", err)
@@ -42,12 +44,15 @@ func (s *script) refuse(err error) {
 // when the map is read.
 func (s *script) judge() {
 	r := s.report
-	if n := len(r.Minified); n >= min(fewMinified, r.Sources) && float64(n) >= enoughSources*float64(r.Sources) && n > 0 {
+	if n := len(r.Minified); n >= min(fewMinified, r.Sources) && float64(n) >= enoughSources*float64(r.Sources) &&
+		n > 0 {
 		s.tell(shipMinified, "bundle the files of these packages that are not minified, if they have some",
-			"%d of %d sources were minified before they were bundled, so names in them are short: %s", n, r.Sources, first(r.Minified, 3))
+			"%d of %d sources were minified before they were bundled, so names in them are short: %s", n, r.Sources,
+			first(r.Minified, 3))
 	}
 	if kept := r.Found[symbols.Kept]; r.Named() < enoughNamed && kept >= fewFunctions {
-		s.tell(fewNames, "see the problems of its sources, and docs/upload.md", "only %.0f %% of its functions have a name: %d of %d have none",
+		s.tell(fewNames, "see the problems of its sources, and docs/upload.md",
+			"only %.0f %% of its functions have a name: %d of %d have none",
 			100*r.Named(), kept, r.Functions)
 	}
 }
@@ -115,7 +120,8 @@ func (c *command) judge() error {
 	}
 	switch n := c.problemCount(); {
 	case usable == 0 && maps == 0:
-		return errors.New("no script has a source map; have the bundler write them (webpack: devtool, Vite: build.sourcemap, esbuild: --sourcemap), and run upload before they are deleted")
+		return errors.New("no script has a source map; have the bundler write them (webpack: devtool, Vite: " +
+			"build.sourcemap, esbuild: --sourcemap), and run upload before they are deleted")
 	case usable == 0:
 		return errors.New("no script has a usable source map; see the warnings")
 	case c.strict && n == 1:

@@ -36,7 +36,8 @@ func (c *command) print() error {
 	}
 	fmt.Fprintln(c.stderr, "upload:", c.summary())
 	if c.deleted > 0 {
-		fmt.Fprintf(c.stderr, "upload: deleted %s; the sourceMappingURL comments in the scripts stay, as changing a script would change its hash\n", count(c.deleted, "map"))
+		fmt.Fprintf(c.stderr, "upload: deleted %s; the sourceMappingURL comments in the scripts stay, as changing a "+
+			"script would change its hash\n", count(c.deleted, "map"))
 	}
 	return nil
 }
@@ -158,7 +159,8 @@ func (c *command) printJSON() error {
 			o.Map = string(build.Inline)
 		}
 		if r := s.report; r != nil {
-			o.Table = &tableObject{Bytes: len(c.tables[s.hash]), Functions: r.Functions, Named: r.Named(), Ways: map[string]int{},
+			o.Table = &tableObject{Bytes: len(c.tables[s.hash]), Functions: r.Functions, Named: r.Named(),
+				Ways:    map[string]int{},
 				Sources: r.Sources, WithoutContent: len(r.WithoutText), Minified: len(r.Minified)}
 			for way, n := range r.Found {
 				if n > 0 {

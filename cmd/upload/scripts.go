@@ -88,7 +88,9 @@ func (c *command) find(ctx context.Context) error {
 		}
 		f.Build = found
 		if len(found.Scripts) == 0 {
-			return fmt.Errorf("%s: no script in this folder, that is no .js, .mjs or .cjs file; name the output folder of the bundler, after the build", f.dir)
+			return fmt.Errorf(
+				"%s: no script in this folder, that is no .js, .mjs or .cjs file; name the output folder of the "+
+					"bundler, after the build", f.dir)
 		}
 		c.add(f)
 	}
@@ -130,7 +132,8 @@ func below(project, dir string) (string, error) {
 	}
 	path, err := filepath.Rel(paths[0], paths[1])
 	if path = filepath.ToSlash(path); err != nil || path == ".." || strings.HasPrefix(path, "../") {
-		return "", fmt.Errorf("--sources %s: %s is outside this folder; name the project folder that contains both", project, dir)
+		return "", fmt.Errorf("--sources %s: %s is outside this folder; name the project folder that contains both",
+			project, dir)
 	}
 	return path, nil
 }
@@ -158,7 +161,8 @@ func (c *command) makeTables(ctx context.Context) error {
 	return nil
 }
 
-// makeTable creates the table of a script with a map. It records a failure as a problem of the script.
+// makeTable creates the table of a script with a map. It records a failure as a problem of the
+// script.
 func (c *command) makeTable(s *script) error {
 	if s.Way == build.NoMap {
 		return nil

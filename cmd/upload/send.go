@@ -75,7 +75,8 @@ func (c *command) send(ctx context.Context) error {
 		id, missing, err = c.daemon.post(ctx, upload)
 	}
 	if err == nil && len(missing) > 0 {
-		err = fmt.Errorf("the daemon lacks %d tables that it accepted; is its disk full, or --max-symbols too small?", len(missing))
+		err = fmt.Errorf("the daemon lacks %d tables that it accepted; is its disk full, or --max-symbols too small?",
+			len(missing))
 	}
 	if err != nil {
 		return fmt.Errorf("send the list of scripts to %s: %w", c.daemon.base, err)
@@ -96,9 +97,13 @@ func (c *command) sendTable(ctx context.Context, s *script) error {
 // sendMissing sends again tables that the daemon lost before the upload arrived.
 func (c *command) sendMissing(ctx context.Context, missing []string) error {
 	for _, hash := range missing {
-		i := slices.IndexFunc(c.scripts, func(s *script) bool { return s.hash == hash && (c.tables[hash] != nil || s.Way != build.NoMap) })
+		i := slices.IndexFunc(c.scripts, func(s *script) bool {
+			return s.hash == hash && (c.tables[hash] != nil || s.Way != build.NoMap)
+		})
 		if i < 0 {
-			return fmt.Errorf("the daemon no longer has a table that it reported before (script %s), and there is no map to recreate it; build and upload again", hash)
+			return fmt.Errorf(
+				"the daemon no longer has a table that it reported before (script %s), and there is no map to "+
+					"recreate it; build and upload again", hash)
 		}
 		s := c.scripts[i]
 		if c.tables[hash] == nil {
@@ -118,7 +123,8 @@ func (c *command) sendMissing(ctx context.Context, missing []string) error {
 
 // describe returns the upload: the scripts whose tables the daemon has.
 func (c *command) describe() symbols.Upload {
-	u := symbols.Upload{Release: c.release, Owners: c.owners, Repository: c.repository, Commit: c.commit, RepositoryURL: c.repo, Commits: c.commits}
+	u := symbols.Upload{Release: c.release, Owners: c.owners, Repository: c.repository, Commit: c.commit,
+		RepositoryURL: c.repo, Commits: c.commits}
 	for _, s := range c.scripts {
 		if !s.known && !c.sent[s.hash] {
 			continue

@@ -86,7 +86,9 @@ func forget(points map[uint64]int, most int) {
 	if len(points) <= most {
 		return
 	}
-	all := slices.SortedFunc(maps.Keys(points), func(a, b uint64) int { return cmp.Or(cmp.Compare(points[b], points[a]), cmp.Compare(a, b)) })
+	all := slices.SortedFunc(maps.Keys(points), func(a, b uint64) int {
+		return cmp.Or(cmp.Compare(points[b], points[a]), cmp.Compare(a, b))
+	})
 	for _, n := range all[most:] {
 		delete(points, n)
 	}

@@ -90,7 +90,8 @@ func TestBudgetBounds(t *testing.T) {
 			}
 			for k, kept := range b.kept {
 				if len(kept) > b.most/2 || len(b.earlier[k]) > b.most {
-					t.Fatalf("seed %d: %d places are kept of %d, %d names are remembered", seed, len(kept), b.most, len(b.earlier[k]))
+					t.Fatalf("seed %d: %d places are kept of %d, %d names are remembered", seed, len(kept), b.most,
+						len(b.earlier[k]))
 				}
 			}
 			if len(b.kept) > maxKinds/2 {
@@ -113,7 +114,8 @@ func TestBudgetClock(t *testing.T) {
 		take("/ahead", noon.Add(ahead))
 		for hour := range 4 {
 			for i := range 4 {
-				if got, want := take(fmt.Sprint("/new-", hour, i), noon.Add(time.Duration(hour)*time.Hour)), i < 3; got != want {
+				if got, want := take(fmt.Sprint("/new-", hour, i), noon.Add(time.Duration(hour)*time.Hour)),
+					i < 3; got != want {
 					t.Errorf("%s ahead: page %d of hour %d: got room %t, want %t", ahead, i, hour, got, want)
 				}
 			}

@@ -125,7 +125,8 @@ func TestPlaces(t *testing.T) {
 				of := owner[lost]
 				left := len(p.sites[of.Site].networks[of.Network])
 				if p.taken[lost] != nil || p.kept[lost] || of.Site == who.Site && left < before+1 {
-					t.Fatalf("seed %d: %d of %v, who has %d left, for one of %v, who had %d", seed, lost, of, left, who, before)
+					t.Fatalf("seed %d: %d of %v, who has %d left, for one of %v, who had %d", seed, lost, of, left,
+						who, before)
 				}
 			}
 			checkPlaces(t, p)
@@ -221,7 +222,8 @@ func TestFewRequestsTakeNoPlaces(t *testing.T) {
 		b.Take("page", "/own-0", Sender{Request: new(Request)}, noon.Add(time.Hour))
 		b.Take("page", "/own-0", Sender{Request: new(Request)}, noon.Add(2*time.Hour))
 		if n := len(b.earlier[hashOf("page")]); invented > most && n > own+most/4 {
-			t.Fatalf("seed %d: %d names are known for later, of %d that are the site's and %d invented ones", seed, n, own, invented)
+			t.Fatalf("seed %d: %d names are known for later, of %d that are the site's and %d invented ones", seed, n,
+				own, invented)
 		}
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-var emailAddress = regexp.MustCompile(`(?:"[^"\s]*"|[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}._%+!&'~$*-]*[\p{L}\p{M}\p{N}_%+!&~$*-])?)` +
-	`@(?:(?:[\p{L}\p{M}\p{N}-]+\.)+\p{L}{2,}|(?i:localhost)\b|\[[0-9A-Fa-f.:]+\])`)
+var emailAddress = regexp.MustCompile(
+	`(?:"[^"\s]*"|[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}._%+!&'~$*-]*[\p{L}\p{M}\p{N}_%+!&~$*-])?)` +
+		`@(?:(?:[\p{L}\p{M}\p{N}-]+\.)+\p{L}{2,}|(?i:localhost)\b|\[[0-9A-Fa-f.:]+\])`)
 
 // Texts after the @ of a package, as in react@18.2.0/index.js, and of an image for a screen
 // resolution, as in logo@2x.png. No host has such a name.
@@ -16,7 +17,8 @@ var (
 	script  = regexp.MustCompile(`\.(?:[cm]?jsx?|tsx?|vue|svelte)$`)
 )
 
-const fileSuffix = `(?:min|umd|esm|iife|prod|bundle|[cm]?jsx?|tsx?|vue|svelte|css|map|json|wasm|html|png|jpe?g|gif|svg|webp|avif)`
+const fileSuffix = `(?:min|umd|esm|iife|prod|bundle|[cm]?jsx?|tsx?|vue|svelte|css|map|json|wasm|html|png|jpe?g|gif|` +
+	`svg|webp|avif)`
 
 // withoutEmails replaces e-mail addresses. There is none in render@app.js:10:5: Firefox and Safari
 // write the location of a function like this.

@@ -17,7 +17,8 @@ var uuid = regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12
 // A page with a false positive shares its statistics with others. A false negative fills the list
 // of pages and may name a person.
 func (r *Redactor) Identifier(s string) bool {
-	if strings.ContainsAny(s, "@=") || hardware.MatchString(s) || strings.HasPrefix(s, "~") || strings.HasPrefix(s, "eyJ") || uuid.MatchString(s) {
+	if strings.ContainsAny(s, "@=") || hardware.MatchString(s) || strings.HasPrefix(s, "~") ||
+		strings.HasPrefix(s, "eyJ") || uuid.MatchString(s) {
 		return true // an e-mail address, a name or value, a MAC address, a home directory, a JSON web token
 	}
 	if _, err := netip.ParseAddr(s); err == nil {
@@ -33,7 +34,9 @@ func (r *Redactor) Identifier(s string) bool {
 		return strings.ContainsFunc(s, unicode.IsNumber) // a number, date, version, coordinate or phone number
 	}
 	// Dashes and the like join words, and identifiers to words.
-	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+	for word := range strings.FieldsFuncSeq(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
+	}) {
 		if numbered(word) || unlikelyWord(word) {
 			return true
 		}

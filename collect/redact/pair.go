@@ -79,8 +79,10 @@ func nested(s string) int {
 // Many names that end in key are not secret: sortKey, data-key. These variables are read-only.
 var (
 	secretNames   = []string{"cvc", "cvv", "key", "sid", "sess", "session", "auth", "authorization", "bearer", "tokens"}
-	secretEndings = []string{"token", "secret", "secrets", "password", "passwords", "passwd", "pwd", "passphrase", "credential", "credentials", "jwt", "sessionid", "sessid", ".sid",
-		"apikey", "accesskey", "accountkey", "authkey", "clientkey", "licensekey", "privatekey", "secretkey", "signingkey"}
+	secretEndings = []string{"token", "secret", "secrets", "password", "passwords", "passwd", "pwd", "passphrase",
+		"credential", "credentials", "jwt", "sessionid", "sessid", ".sid",
+		"apikey", "accesskey", "accountkey", "authkey", "clientkey", "licensekey", "privatekey", "secretkey",
+		"signingkey"}
 	joints = strings.NewReplacer("_", "", "-", "")
 )
 

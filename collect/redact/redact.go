@@ -41,12 +41,15 @@ var (
 		{needs: setOf("begin-"), pieces: pieces("-----BEGIN"), redact: putting("(key)", privateKey)},
 		{needs: setOf("eyj"), pieces: pieces("eyJ"), redact: putting("$1(token)", webToken)},
 		{needs: setOf("ai"), pieces: pieces("AKIA", "ASIA", "AIza"), redact: putting("$1(key)", apiKey)},
-		{needs: setOf("_"), pieces: pieces("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "_pat_", "k_live_", "k_test_", "whsec_", "npm_", "shp", "do"), redact: putting("$1(key)", apiKey)},
-		{needs: setOf("-"), pieces: pieces("xox", "xapp-", "glpat-", "sk-", "key-", "pat-", "sq0"), redact: putting("$1(key)", apiKey)},
+		{needs: setOf("_"), pieces: pieces("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "_pat_", "k_live_", "k_test_",
+			"whsec_", "npm_", "shp", "do"), redact: putting("$1(key)", apiKey)},
+		{needs: setOf("-"), pieces: pieces("xox", "xapp-", "glpat-", "sk-", "key-", "pat-", "sq0"),
+			redact: putting("$1(key)", apiKey)},
 		{needs: setOf("sk0"), pieces: pieces("SK"), redact: putting("$1(key)", apiKey)},
 		{needs: setOf("sg."), pieces: pieces("SG."), redact: putting("$1(key)", apiKey)},
 		{needs: setOf("aa:0"), pieces: pieces(":AA"), redact: putting("$1(token)", botToken)},
-		{needs: setOf(".0"), pieces: pieces("M", "N", "O"), redact: longerThan(shortestBot, putting("$1(token)", botToken))},
+		{needs: setOf(".0"), pieces: pieces("M", "N", "O"), redact: longerThan(shortestBot, putting("$1(token)",
+			botToken))},
 		{needs: setOf("0"), redact: withoutCards},
 	}
 )
@@ -194,7 +197,8 @@ type byteSet uint64
 // bitOf is read-only.
 var bitOf = func() (bits [256]byteSet) {
 	bit := byteSet(1)
-	for _, same := range []string{"0123456789", " \t\n\v\f\r\xa0", "@", "%", "?", "#", ";", "=", "+", "/", "_", "-", ":", ".", `"'`} {
+	for _, same := range []string{"0123456789", " \t\n\v\f\r\xa0", "@", "%", "?", "#", ";", "=", "+", "/", "_", "-",
+		":", ".", `"'`} {
 		for _, b := range []byte(same) { // \xa0 is part of the placeholder for an encoded space
 			bits[b] = bit
 		}

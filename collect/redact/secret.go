@@ -18,7 +18,8 @@ var encoded = regexp.MustCompile(`[^\s%]*%\S*`)
 // private method or selector, are kept.
 var (
 	userInfo = regexp.MustCompile(`((?:^|[^\w/])//)[^\s/?#"]+@`)
-	query    = regexp.MustCompile(`^\?\S+|(/[^\s?]*)\?\S*|\?[\w.~%\[\]-]+=\S*|(\.(?:[cm]?js|css|html?|json|php|aspx?))\?\S*`)
+	query    = regexp.MustCompile(
+		`^\?\S+|(/[^\s?]*)\?\S*|\?[\w.~%\[\]-]+=\S*|(\.(?:[cm]?js|css|html?|json|php|aspx?))\?\S*`)
 	fragment = regexp.MustCompile(`((?:^|[\s(])/[^\s#]*|//[^\s#]*)#\S*|#[\w.!/&:%~-]*=\S*`)
 )
 
@@ -60,6 +61,8 @@ func withoutBasic(s string) string {
 }
 
 // header matches a line of HTTP with credentials, but not "cookie: banner" or "auth: login".
-var header = regexp.MustCompile(`(?i)(\b(?:authorization: *[a-z]+ +|x-[a-z-]*(?:key|token): +))[^\s(]\S*|(\b(?:set-)?cookie: +)[^\s=;(][^\s=;]*=[^\r\n]*`)
+var header = regexp.MustCompile(
+	`(?i)(\b(?:authorization: *[a-z]+ +|x-[a-z-]*(?:key|token): +))[^\s(]\S*|(\b(?:set-)?cookie: +)[^\s=;(][^\s=;]*=[` +
+		`^\r\n]*`)
 
 var userAgent = regexp.MustCompile(`(?s)(?:Mozilla|Opera)/[0-9].*`)

@@ -34,7 +34,8 @@ var budgetLabels = []string{"budget", "page", "metric", "unit"}
 // of channels, and of change detection.
 func known(metrics string) map[string]bool {
 	names := map[string]bool{
-		"fieldtrie_budget_value": true, "fieldtrie_budget_limit": true, "fieldtrie_budget_blown": true, "fieldtrie_budget_views": true, "up": true,
+		"fieldtrie_budget_value": true, "fieldtrie_budget_limit": true, "fieldtrie_budget_blown": true,
+		"fieldtrie_budget_views": true, "up": true,
 		"fieldtrie_notifications_total": true, "fieldtrie_changes_evaluated_timestamp_seconds": true,
 	}
 	for line := range strings.Lines(metrics) {
@@ -73,8 +74,10 @@ func startDaemon(t *testing.T, program, data string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	send(t, "http://"+public+"/v1/traces", trace, http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}})
-	send(t, "http://"+public+"/v1/views", []byte(`{"page": "/", "outcome": "unsampled", "vitals": {"lcp": 900}}`), http.Header{"Content-Type": {"text/plain"}})
+	send(t, "http://"+public+"/v1/traces", trace, http.Header{"Content-Type": {"application/json"},
+		"Content-Encoding": {"gzip"}})
+	send(t, "http://"+public+"/v1/views", []byte(`{"page": "/", "outcome": "unsampled", "vitals": {"lcp": 900}}`),
+		http.Header{"Content-Type": {"text/plain"}})
 	get(t, "http://"+private+"/v1/backup")
 	return "http://" + private
 }
@@ -139,12 +142,14 @@ func readDashboard(t *testing.T) (d dashboard) {
 func TestDaemon(t *testing.T) {
 	program := programs.Path(t, "ingest")
 	private := startDaemon(t, program, filepath.Join(t.TempDir(), "data"))
-	get(t, private+"/api/v1/pages") // or nothing would have been asked, and counted, and the trace might not be in answers yet
+	// or nothing would have been asked, and counted, and the trace might not be in answers yet
+	get(t, private+"/api/v1/pages")
 	metrics := get(t, private+"/metrics")
 	fakebucket.Env(t.Setenv)
 	bucket := httptest.NewServer(fakebucket.New(1).Client())
 	defer bucket.Close()
-	machine := startDaemon(t, program, "s3://"+fakebucket.Name+"/p?"+url.Values{"endpoint": {bucket.URL}, "region": {"r"}}.Encode())
+	machine := startDaemon(t, program, "s3://"+fakebucket.Name+"/p?"+url.Values{"endpoint": {bucket.URL},
+		"region": {"r"}}.Encode())
 	ofBucket := get(t, machine+"/metrics")
 	names := known(metrics + ofBucket)
 	t.Run("lint", func(t *testing.T) {
@@ -178,12 +183,14 @@ func testDashboard(t *testing.T, private string, names map[string]bool) {
 		if q.Type != "labelValue" || q.LabelName != v.Name {
 			t.Errorf("variable %s asks %+v", v.Name, q)
 		}
-		ask(t, private, "LabelValues", map[string]any{"name": q.LabelName, "matchers": []string{q.ProfileTypeID + "{}"}})
+		ask(t, private, "LabelValues", map[string]any{"name": q.LabelName,
+			"matchers": []string{q.ProfileTypeID + "{}"}})
 	}
 	ids := map[int]bool{}
 	for _, p := range d.Panels {
 		if ids[p.ID] || p.Title == "" || p.Description == "" || p.GridPos.X+p.GridPos.W > 24 || len(p.Targets) == 0 {
-			t.Errorf("panel %d %q: an id that is taken, no title or description, too wide, or without a query", p.ID, p.Title)
+			t.Errorf("panel %d %q: an id that is taken, no title or description, too wide, or without a query",
+				p.ID, p.Title)
 		}
 		ids[p.ID] = true
 		for _, q := range p.Targets {
@@ -209,20 +216,24 @@ func askPanel(t *testing.T, private string, q target) {
 		t.Errorf("%s has no variables, or some that are not regular expressions", q.LabelSelector)
 	}
 	for _, label := range q.GroupBy {
-		if !slices.Contains([]string{"page", "feature", "release", "environment", "phase", "visibility", "device", "browser", "connection"}, label) {
+		if !slices.Contains([]string{"page", "feature", "release", "environment", "phase", "visibility", "device",
+			"browser", "connection"}, label) {
 			t.Errorf("there is no label %s", label)
 		}
 	}
 	question := map[string]any{
-		"profileTypeID": q.ProfileTypeID, "labelSelector": selector, "start": now.Add(-time.Hour).UnixMilli(), "end": now.UnixMilli(),
+		"profileTypeID": q.ProfileTypeID, "labelSelector": selector, "start": now.Add(-time.Hour).UnixMilli(),
+		"end": now.UnixMilli(),
 	}
-	method := map[string]string{"metrics": "SelectSeries", "profile": "SelectMergeStacktraces", "heatmap": "SelectHeatmap"}[q.QueryType]
+	method := map[string]string{"metrics": "SelectSeries", "profile": "SelectMergeStacktraces",
+		"heatmap": "SelectHeatmap"}[q.QueryType]
 	if method != "SelectMergeStacktraces" {
 		question["step"], question["groupBy"] = 15, q.GroupBy
 	}
 	answer := ask(t, private, method, question)
 	// The trace has no feature.
-	if !slices.Contains(q.GroupBy, "feature") && !strings.Contains(answer, `"labels"`) && !strings.Contains(answer, `"slots"`) && !strings.Contains(answer, `"total"`) {
+	if !slices.Contains(q.GroupBy, "feature") && !strings.Contains(answer, `"labels"`) &&
+		!strings.Contains(answer, `"slots"`) && !strings.Contains(answer, `"total"`) {
 		t.Errorf("%s %v: %.200s", method, question, answer)
 	}
 }
@@ -271,7 +282,8 @@ func testAlerts(t *testing.T, names map[string]bool) {
 	seen := map[string]bool{}
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
-			if r.Alert == "" || seen[r.Alert] || r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
+			if r.Alert == "" || seen[r.Alert] || r.Labels["severity"] == "" || r.Annotations["summary"] == "" ||
+				r.Annotations["description"] == "" {
 				t.Errorf("%s: no name, one that is taken, no severity, summary or description", r.Alert)
 			}
 			seen[r.Alert] = true
@@ -321,7 +333,8 @@ func TestProvisioning(t *testing.T) {
 		}
 	}
 	readYAML(t, "provisioning/dashboards/fieldtrie.yaml", &dashboards)
-	if len(dashboards.Providers) != 1 || dashboards.Providers[0].Type != "file" || dashboards.Providers[0].Options.Path == "" {
+	if len(dashboards.Providers) != 1 || dashboards.Providers[0].Type != "file" ||
+		dashboards.Providers[0].Options.Path == "" {
 		t.Errorf("%+v", dashboards)
 	}
 	var prometheus struct {
@@ -331,7 +344,8 @@ func TestProvisioning(t *testing.T) {
 		} `yaml:"scrape_configs"`
 	}
 	readYAML(t, "prometheus/prometheus.yml", &prometheus)
-	if !slices.Equal(prometheus.RuleFiles, []string{"alerts.yml"}) || len(prometheus.ScrapeConfigs) != 1 || prometheus.ScrapeConfigs[0].JobName != "fieldtrie" {
+	if !slices.Equal(prometheus.RuleFiles, []string{"alerts.yml"}) || len(prometheus.ScrapeConfigs) != 1 ||
+		prometheus.ScrapeConfigs[0].JobName != "fieldtrie" {
 		t.Errorf("%+v", prometheus)
 	}
 }

@@ -28,14 +28,16 @@ func TestOf(t *testing.T) {
 		}
 		return p
 	}
-	a, b := profile(map[string]int64{"draw": 50, "sort": 3, "load": 2}), profile(map[string]int64{"draw": 40, "gone": 7})
+	a, b := profile(map[string]int64{"draw": 50, "sort": 3, "load": 2}), profile(map[string]int64{"draw": 40,
+		"gone": 7})
 	for _, most := range []int{100, 2} {
 		got, err := Of(a, b, "", most)
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := len(got.Label)
-		if got.Total != 55 || got.Base.Total != 47 || len(got.Level) != n || len(got.Self) != n || len(got.Base.Self) != n {
+		if got.Total != 55 || got.Base.Total != 47 || len(got.Level) != n || len(got.Self) != n ||
+			len(got.Base.Self) != n {
 			t.Errorf("%d nodes at most: %+v, %+v", most, got, got.Base)
 		}
 		if folded := got.Pruned.Self > 0; folded != (most == 2) {

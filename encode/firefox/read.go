@@ -27,7 +27,8 @@ import (
 // of profiles, with negative weights, is also rejected.
 func Decode(data []byte, lim input.Limits) (*trie.Recording, error) {
 	if bytes.HasPrefix(data, []byte(jsonSlabs)) {
-		return nil, input.Refuse(input.Malformed, "", "a binary file of the Firefox Profiler (JsonSlabs); save it as JSON")
+		return nil, input.Refuse(input.Malformed, "",
+			"a binary file of the Firefox Profiler (JsonSlabs); save it as JSON")
 	}
 	d := geckoReader{lim: lim.WithDefaults(), out: &trie.Recording{}}
 	d.Reset(data)
@@ -146,7 +147,8 @@ func (d *geckoReader) readMeta(p *geckoProcess) {
 				if string(d.Name) != "time" || d.Peek() != '"' {
 					d.Skip()
 				} else if string(d.Str()) == "bytes" {
-					d.Stop(input.Refuse(input.Invalid, "meta.sampleUnits.time", "bytes: a profile of sizes holds no time"))
+					d.Stop(input.Refuse(input.Invalid, "meta.sampleUnits.time",
+						"bytes: a profile of sizes holds no time"))
 				}
 			}
 		default:

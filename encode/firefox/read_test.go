@@ -23,7 +23,8 @@ var firefoxFiles = []struct {
 		"1000;0x100000f84;frobnicate (chrome://blargh:34:35)",
 		"2000;0x100000f84;(anonymous) (https://x.example/a.js:1)",
 		"3000", "4000", "4500", "5000", "6000 [idle]",
-	}, []string{`thread 42 of process 41 ("GeckoMain"): 1 samples have stacks that are not there, taken as without a stack`}},
+	}, []string{`thread 42 of process 41 ("GeckoMain"): 1 samples have stacks that are not there, taken as without a ` +
+		`stack`}},
 	// Texts and sources are shared, samples weigh milliseconds: there is time between
 	// the first two and the third, and time 0 is where the recording began.
 	{"firefox-processed-58.json", []string{
@@ -41,7 +42,8 @@ var firefoxFiles = []struct {
 		"2000 [idle]", "2500",
 		"B 1/2 until 2750",
 		"2250;main (https://x.example/app.js:10:3);libc_read",
-	}, []string{`thread 2 of process 1 ("B"): 1 samples stand for another number of samples than 1; the time to the next is what counts`}},
+	}, []string{`thread 2 of process 1 ("B"): 1 samples stand for another number of samples than 1; the time to the ` +
+		`next is what counts`}},
 	// The second process began half a second after the first.
 	{"firefox-gecko.json", []string{
 		"GeckoMain 100/101 until 18000",
@@ -105,14 +107,19 @@ func TestDecodeFirefoxRefuses(t *testing.T) {
 		{`{}`, "no meta or no threads"},
 		{`{"meta":{"sampleUnits":{"time":"bytes"}},"threads":[]}`, "a profile of sizes"},
 		{"\xdc\xdfJSLB\x01\x00", "save it as JSON"},
-		{`{"meta":{},"threads":[{"samples":{"stack":[0],"time":[0],"weight":[1],"weightType":"bytes"}}]}`, "only of bytes"},
-		{`{"meta":{},"threads":[],"processes":[{"meta":{},"threads":[],"processes":[{"meta":{},"threads":[],"processes":[{"meta":{},"threads":[],"processes":[{}]}]}]}]}`, "too large: processes: nested deeper"},
+		{`{"meta":{},"threads":[{"samples":{"stack":[0],"time":[0],"weight":[1],"weightType":"bytes"}}]}`,
+			"only of bytes"},
+		{`{"meta":{},"threads":[],"processes":[{"meta":{},"threads":[],"processes":[{"meta":{},"threads":[],` +
+			`"processes":[{"meta":{},"threads":[],"processes":[{}]}]}]}]}`, "too large: processes: nested deeper"},
 		{firefoxDoc(`"samples":{"stack":[0],"time":[0],"weight":[-1]}`), "samples.weight[0]: below zero"},
 		{firefoxDoc(`"samples":{"stack":[0],"time":[]}`), "1 stacks, 0 times"},
 		{firefoxDoc(`"samples":{"stack":[0],"time":[1e300]}`), "out of range"},
-		{firefoxDoc(`"samples":{"stack":[0],"time":[1e300],"weight":[1e300],"weightType":"tracing-ms"}`), "out of range"},
-		{firefoxDoc(`"stackTable":{"frame":[0,0],"prefix":[null,1]}`), "stackTable.prefix[1]: 1 does not come before it"},
-		{firefoxDoc(`"stackTable":{"frame":[0,0],"prefix":[1,null]}`), "stackTable.prefix[0]: 1 does not come before it"},
+		{firefoxDoc(`"samples":{"stack":[0],"time":[1e300],"weight":[1e300],"weightType":"tracing-ms"}`),
+			"out of range"},
+		{firefoxDoc(`"stackTable":{"frame":[0,0],"prefix":[null,1]}`),
+			"stackTable.prefix[1]: 1 does not come before it"},
+		{firefoxDoc(`"stackTable":{"frame":[0,0],"prefix":[1,null]}`),
+			"stackTable.prefix[0]: 1 does not come before it"},
 		{firefoxDoc(`"stackTable":{"frame":[0,0],"prefixOffset":[0,2]}`), "stackTable.prefixOffset[1]"},
 		{firefoxDoc(`"stackTable":{"frame":[0,1],"prefix":[null,0]}`), "stackTable.frame[1]: not one of 1 frames"},
 		{firefoxDoc(`"frameTable":{"func":[7]}`), "frameTable.func[0]: not one of 1"},
@@ -121,7 +128,8 @@ func TestDecodeFirefoxRefuses(t *testing.T) {
 		{firefoxDoc(`"funcTable":{"name":[1]}`), "funcTable.name[0]: not one of 1 texts"},
 		{firefoxDoc(`"funcTable":{"name":[0],"source":[3]}`), "funcTable.source[0]: there is no source 3"},
 		{firefoxDoc(`"stackTable":{"frame":[0,0,0,0,0],"prefix":[null,0,1,2,3]}`), "too large: stackTable.frame"},
-		{firefoxDoc(`"samples":{"schema":{"stack":0,"time":1},"data":[[0,1],[0,1],[0,1],[0,1],[0,1]]}`), "too large: samples"},
+		{firefoxDoc(`"samples":{"schema":{"stack":0,"time":1},"data":[[0,1],[0,1],[0,1],[0,1],[0,1]]}`),
+			"too large: samples"},
 		{firefoxDoc(`"stringArray":["` + strings.Repeat("x", 101) + `"]`), "too large: funcTable.name[0]"},
 	} {
 		_, err := Decode([]byte(c.in), input.Limits{Samples: 4, Nodes: 4, Frames: 4, StringBytes: 100})
@@ -135,9 +143,12 @@ func TestDecodeFirefoxRefuses(t *testing.T) {
 // each uses one: none may cost a look at the whole table.
 func TestDecodeFirefoxTime(t *testing.T) {
 	const stacks, threads = 300_000, 1_500
-	doc := `{"meta":{},"shared":{"stringArray":["a"],"funcTable":{"name":[0]},"frameTable":{"func":[0]},"stackTable":{"frame":[` +
-		strings.TrimSuffix(strings.Repeat("0,", stacks), ",") + `],"prefixOffset":[` + strings.TrimSuffix(strings.Repeat("0,", stacks), ",") + `]}},"threads":[` +
-		strings.TrimSuffix(strings.Repeat(fmt.Sprintf(`{"samples":{"stack":[%d],"time":[1]}},`, stacks-1), threads), ",") + `]}`
+	doc := `{"meta":{},"shared":{"stringArray":["a"],"funcTable":{"name":[0]},"frameTable":{"func":[0]},` +
+		`"stackTable":{"frame":[` +
+		strings.TrimSuffix(strings.Repeat("0,", stacks), ",") + `],"prefixOffset":[` +
+		strings.TrimSuffix(strings.Repeat("0,", stacks), ",") + `]}},"threads":[` +
+		strings.TrimSuffix(strings.Repeat(fmt.Sprintf(`{"samples":{"stack":[%d],"time":[1]}},`, stacks-1), threads),
+			",") + `]}`
 	r, err := Decode([]byte(doc), input.FileLimits())
 	if err != nil || len(r.Threads) != threads {
 		t.Fatal(err)

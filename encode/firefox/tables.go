@@ -253,7 +253,8 @@ func (d *geckoReader) textOf(t *geckoTables, i int, field string, row int) (stri
 		return "", input.Refuse(input.Invalid, fmt.Sprintf("%s[%d]", field, row), "not one of %d texts", len(t.strings))
 	}
 	if n := len(t.strings[i]); n > d.lim.StringBytes {
-		return "", input.Refuse(input.TooLarge, fmt.Sprintf("%s[%d]", field, row), "%d bytes, the most is %d", n, d.lim.StringBytes)
+		return "", input.Refuse(input.TooLarge, fmt.Sprintf("%s[%d]", field, row), "%d bytes, the most is %d", n,
+			d.lim.StringBytes)
 	}
 	return string(t.strings[i]), nil
 }
@@ -270,7 +271,8 @@ func (d *geckoReader) function(t *geckoTables, row int) (f trie.Frame, err error
 	file := t.fn.index("fileName", row)
 	if source := t.fn.index("source", row); source >= 0 && t.fn.has(funcHasSource, row) {
 		if file = t.source.index("filename", source); file < 0 {
-			return f, input.Refuse(input.Invalid, fmt.Sprintf("funcTable.source[%d]", row), "there is no source %d", source)
+			return f, input.Refuse(input.Invalid, fmt.Sprintf("funcTable.source[%d]", row),
+				"there is no source %d", source)
 		}
 	}
 	if file >= 0 {
@@ -304,7 +306,8 @@ func (d *geckoReader) location(t *geckoTables, row int) (trie.Frame, error) {
 // may follow. Anything else is the name of a label or of native code.
 func parseGeckoLocation(s string) trie.Frame {
 	text := s
-	if i := strings.LastIndexByte(s, '['); i > 0 && strings.HasSuffix(s, "]") && strings.Trim(s[i+1:len(s)-1], "0123456789") == "" {
+	if i := strings.LastIndexByte(s, '['); i > 0 && strings.HasSuffix(s, "]") && strings.Trim(s[i+1:len(s)-1],
+		"0123456789") == "" {
 		text = s[:i]
 	}
 	name, place, ok := input.CutPlace(text)
@@ -335,16 +338,19 @@ func newGeckoStacks(t *geckoTables, frames []trie.Frame, idle int) (*geckoStacks
 		frame, prefix := t.stack.index("frame", i), t.stack.index("prefix", i)
 		if offset := t.stack.index("prefixOffset", i); offsets && offset != 0 {
 			if prefix = i - offset; offset < 0 || prefix < 0 {
-				return nil, input.Refuse(input.Invalid, fmt.Sprintf("stackTable.prefixOffset[%d]", i), "there is no such stack")
+				return nil, input.Refuse(input.Invalid, fmt.Sprintf("stackTable.prefixOffset[%d]", i),
+					"there is no such stack")
 			}
 		}
 		// Files list callers first, so a prefix that points forward or to itself is
 		// invalid.
 		if prefix >= i {
-			return nil, input.Refuse(input.Invalid, fmt.Sprintf("stackTable.prefix[%d]", i), "%d does not come before it", prefix)
+			return nil, input.Refuse(input.Invalid, fmt.Sprintf("stackTable.prefix[%d]", i),
+				"%d does not come before it", prefix)
 		}
 		if frame < 0 || frame >= len(frames) {
-			return nil, input.Refuse(input.Invalid, fmt.Sprintf("stackTable.frame[%d]", i), "not one of %d frames", len(frames))
+			return nil, input.Refuse(input.Invalid, fmt.Sprintf("stackTable.frame[%d]", i), "not one of %d frames",
+				len(frames))
 		}
 		s.frame[i], s.prefix[i] = int32(frame), int32(prefix)
 		category := t.stack.index("category", i)

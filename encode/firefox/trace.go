@@ -58,7 +58,8 @@ func (d *geckoReader) micros(p *geckoProcess, ms float64) float64 {
 }
 
 // samplesOf returns the samples of t in time order and adds their stacks to tr.
-func (d *geckoReader) samplesOf(p *geckoProcess, t *trie.Thread, stacks *geckoStacks, in geckoTable, tr *trie.Trie) ([]geckoSample, error) {
+func (d *geckoReader) samplesOf(p *geckoProcess, t *trie.Thread, stacks *geckoStacks, in geckoTable,
+	tr *trie.Trie) ([]geckoSample, error) {
 	n := in.rows("stack")
 	times, weights := in.columns["time"], in.columns["weight"]
 	if times == nil {
@@ -68,7 +69,8 @@ func (d *geckoReader) samplesOf(p *geckoProcess, t *trie.Thread, stacks *geckoSt
 		}
 	}
 	if len(times) != n || weights != nil && len(weights) != n {
-		return nil, input.Refuse(input.Invalid, "samples", "%d stacks, %d times and %d weights", n, len(times), len(weights))
+		return nil, input.Refuse(input.Invalid, "samples", "%d stacks, %d times and %d weights", n, len(times),
+			len(weights))
 	}
 	if d.samples += n; d.samples > d.lim.Samples {
 		return nil, input.Refuse(input.TooLarge, "samples", "more than %d", d.lim.Samples)
@@ -80,7 +82,8 @@ func (d *geckoReader) samplesOf(p *geckoProcess, t *trie.Thread, stacks *geckoSt
 		s := geckoSample{time: d.micros(p, times[i])}
 		if weights != nil {
 			if weights[i] < 0 {
-				return nil, input.Refuse(input.Invalid, fmt.Sprintf("samples.weight[%d]", i), "below zero: this compares profiles, give one of them")
+				return nil, input.Refuse(input.Invalid, fmt.Sprintf("samples.weight[%d]", i),
+					"below zero: this compares profiles, give one of them")
 			}
 			if s.weight = weights[i] * 1000; weights[i] != 1 {
 				weighted++
@@ -111,7 +114,8 @@ func (d *geckoReader) samplesOf(p *geckoProcess, t *trie.Thread, stacks *geckoSt
 		d.warn(t, "%d samples without a time or a weight: left out", timeless)
 	}
 	if weighted > 0 && in.weightType != "tracing-ms" {
-		d.warn(t, "%d samples stand for another number of samples than 1; the time to the next is what counts", weighted)
+		d.warn(t, "%d samples stand for another number of samples than 1; the time to the next is what counts",
+			weighted)
 	}
 	slices.SortStableFunc(samples, byTime)
 	return samples, nil

@@ -135,8 +135,9 @@ func EncodeTimed(w io.Writer, lines []*trie.Timeline, o output.Options) error {
 	}
 	f.out.Meta = firefoxMeta{
 		Interval: 1, Product: title, ImportedFrom: "fieldtrie", PreprocessedProfileVersion: firefoxVersion,
-		Symbolicated: true, SymbolicationNotSupported: true, UsesOnlyOneStackType: true, SourceCodeIsNotOnSearchfox: true,
-		Categories: firefoxCategories(), MarkerSchema: []any{}, Version: 31,
+		Symbolicated: true, SymbolicationNotSupported: true, UsesOnlyOneStackType: true,
+		SourceCodeIsNotOnSearchfox: true,
+		Categories:                 firefoxCategories(), MarkerSchema: []any{}, Version: 31,
 	}
 	if !o.Since.IsZero() {
 		f.out.Meta.StartTime = inMillis(o.Since.UnixMicro())

@@ -24,7 +24,8 @@ func TestFirefox(t *testing.T) {
 	for i, thread := range p.Threads {
 		length := map[string]int{"": len(p.Shared.StringArray)}
 		columns := map[string]map[string]json.RawMessage{}
-		for _, name := range []string{"samples", "stackTable", "frameTable", "funcTable", "markers", "resourceTable", "nativeSymbols"} {
+		for _, name := range []string{"samples", "stackTable", "frameTable", "funcTable", "markers", "resourceTable",
+			"nativeSymbols"} {
 			var table map[string]json.RawMessage
 			if err := json.Unmarshal(thread[name], &table); err != nil {
 				t.Fatal(err)
@@ -43,7 +44,8 @@ func TestFirefox(t *testing.T) {
 			}
 		}
 		for _, r := range []struct{ table, column, of string }{
-			{"samples", "stack", "stackTable"}, {"stackTable", "prefix", "stackTable"}, {"stackTable", "frame", "frameTable"},
+			{"samples", "stack", "stackTable"}, {"stackTable", "prefix", "stackTable"}, {"stackTable", "frame",
+				"frameTable"},
 			{"frameTable", "func", "funcTable"}, {"funcTable", "name", ""}, {"funcTable", "fileName", ""},
 		} {
 			var rows []*int

@@ -52,7 +52,8 @@ func Decode(data []byte, lim input.Limits) (*trie.Profile, error) {
 		}
 	}
 	if stacks > 0 && pairs == stacks {
-		return nil, input.Refuse(input.Invalid, "", "two counts to a line: this compares two profiles, give one of them")
+		return nil, input.Refuse(input.Invalid, "",
+			"two counts to a line: this compares two profiles, give one of them")
 	}
 	return d.p, nil
 }
@@ -76,7 +77,8 @@ type folded struct {
 // add adds a stack with its count.
 func (d *folded) add(stack, count []byte) error {
 	if count[0] == '-' {
-		return input.Refuse(input.Invalid, "", "the count %s is below zero: this compares two profiles, give one of them", count)
+		return input.Refuse(input.Invalid, "",
+			"the count %s is below zero: this compares two profiles, give one of them", count)
 	}
 	self, err := strconv.ParseFloat(string(count), 64)
 	// The largest sum of self times is half of the largest weight, so that no merge

@@ -35,18 +35,23 @@ func TestDecodeFolded(t *testing.T) {
 		{"plain", "main;work 12\n", []trie.Frame{{Name: "main"}, {Name: "work"}}, 12},
 		{"ours", "f (https://x.example/a.js:1:2);g (node:fs) 7", []trie.Frame{
 			{Name: "f", Resource: "https://x.example/a.js", Line: 1, Column: 2}, {Name: "g", Resource: "node:fs"}}, 7},
-		{"blanks, comments and line ends", "\ufeff# of perf\r\n\r\n#\r\na;b 1\r\n  \na;b 2\r\n", []trie.Frame{{Name: "a"}, {Name: "b"}}, 3},
+		{"blanks, comments and line ends", "\ufeff# of perf\r\n\r\n#\r\na;b 1\r\n  \na;b 2\r\n",
+			[]trie.Frame{{Name: "a"}, {Name: "b"}}, 3},
 		{"private method", "#go;b 1", []trie.Frame{{Name: "#go"}, {Name: "b"}}, 1},
 		{"decimals", "a 1.5\na 0.4\na .6", []trie.Frame{{Name: "a"}}, 3},
 		{"tabs and spaces", " a b\t3 ", []trie.Frame{{Name: " a b"}}, 3},
 		{"escapes", `a\x3bb\n\\ 1`, []trie.Frame{{Name: "a;b\n\\"}}, 1},
 		{"path on Windows", `C:\new\foo;C:\x3b 1`, []trie.Frame{{Name: `C:\new\foo`}, {Name: `C:\x3b`}}, 1},
-		{"types are no place", "operator() (int);f (std::string) 2", []trie.Frame{{Name: "operator() (int)"}, {Name: "f (std::string)"}}, 2},
+		{"types are no place", "operator() (int);f (std::string) 2", []trie.Frame{{Name: "operator() (int)"},
+			{Name: "f (std::string)"}}, 2},
 		{"port", "a (http://h:80);b (http://h:80:3);c (http://h:80/:3:4) 2", []trie.Frame{
-			{Name: "a", Resource: "http://h:80"}, {Name: "b", Resource: "http://h:80", Line: 3}, {Name: "c", Resource: "http://h:80/", Line: 3, Column: 4}}, 2},
+			{Name: "a", Resource: "http://h:80"}, {Name: "b", Resource: "http://h:80", Line: 3},
+			{Name: "c", Resource: "http://h:80/", Line: 3, Column: 4}}, 2},
 		{"parentheses", "a (b) (http://h/x (1).js:3);c (http://h/).js:1:2) 2", []trie.Frame{
-			{Name: "a (b)", Resource: "http://h/x (1).js", Line: 3}, {Name: "c", Resource: "http://h/).js", Line: 1, Column: 2}}, 2},
-		{"anonymous", "(anonymous) (a.js:1:1);;(anonymous) 1", []trie.Frame{{Resource: "a.js", Line: 1, Column: 1}, {}, {}}, 1},
+			{Name: "a (b)", Resource: "http://h/x (1).js", Line: 3}, {Name: "c", Resource: "http://h/).js", Line: 1,
+				Column: 2}}, 2},
+		{"anonymous", "(anonymous) (a.js:1:1);;(anonymous) 1", []trie.Frame{{Resource: "a.js", Line: 1, Column: 1},
+			{}, {}}, 1},
 		{"not UTF-8", "a\xff 1", []trie.Frame{{Name: "a\ufffd"}}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -118,7 +123,8 @@ func oddFrame(r *rand.Rand) trie.Frame {
 	part := func(parts ...string) string { return parts[r.IntN(len(parts))] }
 	name := ""
 	for range r.IntN(4) {
-		name += part("a", "ж", ";", " ", "\\", "\n", "\r", "\x1b", "\u0085", "(", ")", " (", "#b", "\\x3b", "\\n", "12", "<", "日", "'\"")
+		name += part("a", "ж", ";", " ", "\\", "\n", "\r", "\x1b", "\u0085", "(", ")", " (", "#b", "\\x3b", "\\n", "12",
+			"<", "日", "'\"")
 	}
 	f := trie.Frame{Name: strings.TrimLeft(name, "# !")}
 	if r.IntN(4) > 0 {
@@ -147,7 +153,8 @@ func FuzzFoldedRoundTrip(f *testing.F) {
 				stack = append(stack, oddFrame(r))
 			}
 			stack = append(stack, trie.Frame{Name: "leaf"})
-			p.Add(trie.MakeLabels("feature", fmt.Sprint(r.IntN(2))), p.Insert(stack...), trie.Weight{Self: int64(r.IntN(100)), Samples: 1})
+			p.Add(trie.MakeLabels("feature", fmt.Sprint(r.IntN(2))), p.Insert(stack...),
+				trie.Weight{Self: int64(r.IntN(100)), Samples: 1})
 		}
 		var b bytes.Buffer
 		if err := Encode(&b, p, output.Options{}); err != nil {
@@ -173,7 +180,8 @@ func FuzzFoldedRoundTrip(f *testing.F) {
 }
 
 func FuzzDecodeFolded(f *testing.F) {
-	for _, s := range []string{"a;b 1\n", "# x\n\nf (https://x/a.js:1:2);g\\x3b 2.5\r\n", "a 1 2\n", "a;b -1", "a (b:1) (c:2:3) 4", "x \\ 1", "f (:1) 1", ") 1", " () 1", "#\t1"} {
+	for _, s := range []string{"a;b 1\n", "# x\n\nf (https://x/a.js:1:2);g\\x3b 2.5\r\n", "a 1 2\n", "a;b -1",
+		"a (b:1) (c:2:3) 4", "x \\ 1", "f (:1) 1", ") 1", " () 1", "#\t1"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -209,12 +217,14 @@ func FuzzDecodeFolded(f *testing.F) {
 }
 
 func TestUnescapeFolded(t *testing.T) {
-	for _, s := range []string{"", "a", `\`, `\\`, "\n\r;\x1b", "\u0085", "a\u202eb\u200b\U000e0041", `\u{202e}`, `\u{41}`, `\u{`, `\x3b`, `a\nb`, "ж;\\"} {
+	for _, s := range []string{"", "a", `\`, `\\`, "\n\r;\x1b", "\u0085", "a\u202eb\u200b\U000e0041", `\u{202e}`,
+		`\u{41}`, `\u{`, `\x3b`, `a\nb`, "ж;\\"} {
 		if got := unescapeFolded(escape(s)); got != s {
 			t.Errorf("%q became %q", s, got)
 		}
 	}
-	if !slices.Equal([]bool{onlyOurEscapes([]byte(`\x3b\\\n`)), onlyOurEscapes([]byte(`\x41`)), onlyOurEscapes([]byte(`a\`))}, []bool{true, false, false}) {
+	if !slices.Equal([]bool{onlyOurEscapes([]byte(`\x3b\\\n`)), onlyOurEscapes([]byte(`\x41`)),
+		onlyOurEscapes([]byte(`a\`))}, []bool{true, false, false}) {
 		t.Error("escapes are not told apart")
 	}
 }
@@ -222,7 +232,8 @@ func TestUnescapeFolded(t *testing.T) {
 // A stack may be longer than what is looked at otherwise.
 func TestDetectDeep(t *testing.T) {
 	deep := strings.Repeat("f (a.js:1);", 100_000) + "g 5\n"
-	for in, want := range map[string]bool{deep: true, deep + "f;g 3\n": true, deep[:200_000]: false, strings.Repeat("text ", 100_000): false} {
+	for in, want := range map[string]bool{deep: true, deep + "f;g 3\n": true, deep[:200_000]: false,
+		strings.Repeat("text ", 100_000): false} {
 		if got := Detect([]byte(in)); got != want {
 			t.Errorf("%.20s of %d bytes: %v", in, len(in), got)
 		}

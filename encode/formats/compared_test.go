@@ -32,7 +32,8 @@ func TestComparedFormats(t *testing.T) {
 // TestComparedEmpty: comparing with nothing, and nothing with something.
 func TestComparedEmpty(t *testing.T) {
 	p, nothing := fixture.GroupedProfile(), trie.NewProfile()
-	for _, f := range append(writers(), writer{name: "top", write: view.EncodeTop}, writer{name: "folded", write: folded.Encode},
+	for _, f := range append(writers(), writer{name: "top", write: view.EncodeTop}, writer{name: "folded",
+		write: folded.Encode},
 		writer{name: "json", write: view.EncodeJSON}, writer{name: "pprof", write: pprof.Encode}) {
 		if f.write != nil {
 			fixture.Written(t, f.write, p, output.Options{Base: nothing})
@@ -50,8 +51,10 @@ func TestPprofTool(t *testing.T) {
 		o    output.Options
 		want []string
 	}{
-		"plain.pb.gz":    {output.Options{}, []string{"110ms total", "70ms 63.64% 63.64%       70ms 63.64%  render", "10ms  9.09%   100%       10ms  9.09%  map"}},
-		"compared.pb.gz": {output.Options{Base: base}, []string{"-20ms", "render", "-5ms", "querySelector", "10ms", "map"}},
+		"plain.pb.gz": {output.Options{}, []string{"110ms total", "70ms 63.64% 63.64%       70ms 63.64%  render",
+			"10ms  9.09%   100%       10ms  9.09%  map"}},
+		"compared.pb.gz": {output.Options{Base: base}, []string{"-20ms", "render", "-5ms", "querySelector",
+			"10ms", "map"}},
 	} {
 		path := filepath.Join(t.TempDir(), name)
 		data := []byte(fixture.Written(t, pprof.Encode, now, c.o))

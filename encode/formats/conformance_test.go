@@ -87,7 +87,8 @@ type referenceValue struct {
 
 // rootless are the files in which the time of the root is not compared, and why.
 var rootless = map[string]string{
-	"trace/ff-test.chrome-unchunked.json": "it was cut down by hand: some nodes have no parent, and here they lie at the root, as their time is real",
+	"trace/ff-test.chrome-unchunked.json": "it was cut down by hand: some nodes have no parent, and here they lie " +
+		"at the root, as their time is real",
 }
 
 // TestConformance reads every file of FIXTURES and compares times and functions with the
@@ -130,7 +131,9 @@ func TestConformance(t *testing.T) {
 			if ref.Slices != nil {
 				for _, s := range ref.Slices.Threads {
 					threads++
-					i := slices.IndexFunc(doc.Recording.Threads, func(x trie.Thread) bool { return x.Process == s.Pid && x.ID == s.Tid })
+					i := slices.IndexFunc(doc.Recording.Threads, func(x trie.Thread) bool {
+						return x.Process == s.Pid && x.ID == s.Tid
+					})
 					if i < 0 {
 						t.Errorf("thread %d of %d is missing", s.Tid, s.Pid)
 						continue
@@ -139,9 +142,14 @@ func TestConformance(t *testing.T) {
 					if thread.Name != s.Thread {
 						t.Errorf("thread %d of %d: got name %q, want %q", s.Tid, s.Pid, thread.Name, s.Thread)
 					}
-					events := slices.DeleteFunc(slices.Clone(thread.Events), func(e trie.Event) bool { return e.Measure })
+					events := slices.DeleteFunc(slices.Clone(thread.Events), func(e trie.Event) bool {
+						return e.Measure
+					})
 					totals := totalsOf(nil, events)
-					compareTotals(t, fmt.Sprintf("events of %d/%d", s.Pid, s.Tid), totals, s.RootUs, s.TopSelf, s.TopTotal, func(s string) string { return s })
+					compareTotals(t, fmt.Sprintf("events of %d/%d", s.Pid, s.Tid), totals, s.RootUs, s.TopSelf,
+						s.TopTotal, func(s string) string {
+							return s
+						})
 				}
 			}
 		})
@@ -289,7 +297,8 @@ func checkFunctions(t *testing.T, name string, trace *trie.Trace, want int) {
 	}
 }
 
-func compareTotals(t *testing.T, what string, got totals, total float64, self, all []referenceValue, key func(string) string) {
+func compareTotals(t *testing.T, what string, got totals, total float64, self, all []referenceValue,
+	key func(string) string) {
 	t.Helper()
 	near := func(a int64, b float64) bool { return math.Abs(float64(a)-b) <= 1 }
 	if !near(got.all, total) {

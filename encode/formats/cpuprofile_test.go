@@ -23,12 +23,14 @@ func flatNode(id int, name, more string) string {
 	if strings.HasPrefix(name, "(") {
 		url = ""
 	}
-	return fmt.Sprintf(`{"id":%d,"callFrame":{"functionName":%q,"scriptId":"7","url":%q,"lineNumber":%d,"columnNumber":4}%s}`, id, name, url, id, more)
+	return fmt.Sprintf(`{"id":%d,"callFrame":{"functionName":%q,"scriptId":"7","url":%q,"lineNumber":%d,`+
+		`"columnNumber":4}%s}`, id, name, url, id, more)
 }
 
 // flatProfile returns a .cpuprofile.
 func flatProfile(samples, deltas string, nodes ...string) string {
-	return `{"nodes":[` + strings.Join(nodes, ",") + `],"startTime":1000,"endTime":2000,"samples":` + samples + `,"timeDeltas":` + deltas + `}`
+	return `{"nodes":[` + strings.Join(nodes, ",") + `],"startTime":1000,"endTime":2000,"samples":` + samples +
+		`,"timeDeltas":` + deltas + `}`
 }
 
 func TestDecodeCPUProfile(t *testing.T) {
@@ -69,32 +71,37 @@ func TestDecodeCPUProfile(t *testing.T) {
   5+0 a (a.js:3:5)
 `},
 		{"no sample", flatProfile("[]", "[]", tree...), "0/0 \n profile  \n"},
-		{"parents instead of children", flatProfile("[3]", "[5]", flatNode(1, "(root)", ""), flatNode(3, "b", `,"parent":2`), flatNode(2, "a", `,"parent":1`)), `
+		{"parents instead of children", flatProfile("[3]", "[5]", flatNode(1, "(root)", ""),
+			flatNode(3, "b", `,"parent":2`), flatNode(2, "a", `,"parent":1`)), `
 0/0 
  profile  
   5+0 a (a.js:3:5);b (a.js:4:5)
 `},
-		{"root last, id 0, other functions at the root", flatProfile("[0,8]", "[5,5]", flatNode(0, "a", ""), flatNode(8, "b", ""), flatNode(9, "(root)", `,"children":[0]`)), `
+		{"root last, id 0, other functions at the root", flatProfile("[0,8]", "[5,5]", flatNode(0, "a", ""),
+			flatNode(8, "b", ""), flatNode(9, "(root)", `,"children":[0]`)), `
 0/0 
  profile  
   5+5 a (a.js:1:5)
   10+5 b (a.js:9:5)
 `},
-		{"a circle", flatProfile("[2,3]", "[5,5]", flatNode(1, "(root)", `,"children":[2]`), flatNode(2, "a", `,"children":[3]`), flatNode(3, "b", `,"children":[2]`)), `
+		{"a circle", flatProfile("[2,3]", "[5,5]", flatNode(1, "(root)", `,"children":[2]`),
+			flatNode(2, "a", `,"children":[3]`), flatNode(3, "b", `,"children":[2]`)), `
 0/0 
  profile  
   5+5 b (a.js:4:5);a (a.js:3:5)
   10+5 b (a.js:4:5)
 warning: 1 nodes are their own ancestors; their stacks were cut there
 `},
-		{"its own child", flatProfile("[2,2]", "[5,5]", flatNode(1, "(root)", `,"children":[2]`), flatNode(2, "a", `,"children":[2]`)), `
+		{"its own child", flatProfile("[2,2]", "[5,5]", flatNode(1, "(root)", `,"children":[2]`),
+			flatNode(2, "a", `,"children":[2]`)), `
 0/0 
  profile  
   5+5 a (a.js:3:5)
   10+5 a (a.js:3:5)
 warning: 1 nodes are their own ancestors; their stacks were cut there
 `},
-		{"what does not exist", flatProfile("[2,77,3]", "[5,5,5]", flatNode(1, "(root)", `,"children":[2,99]`), flatNode(2, "a", ""), flatNode(3, "b", `,"parent":44`)), `
+		{"what does not exist", flatProfile("[2,77,3]", "[5,5,5]", flatNode(1, "(root)", `,"children":[2,99]`),
+			flatNode(2, "a", ""), flatNode(3, "b", `,"parent":44`)), `
 0/0 
  profile  
   5+5 a (a.js:3:5)
@@ -104,14 +111,16 @@ warning: 1 children do not exist
 warning: 1 nodes name a parent that does not exist; they were put at the root
 warning: 1 samples are of nodes that do not exist; they count as time without a stack
 `},
-		{"one id twice", flatProfile("[2,2]", "[5,5]", flatNode(1, "(root)", `,"children":[2]`), flatNode(2, "a", ""), flatNode(2, "b", "")), `
+		{"one id twice", flatProfile("[2,2]", "[5,5]", flatNode(1, "(root)", `,"children":[2]`), flatNode(2, "a", ""),
+			flatNode(2, "b", "")), `
 0/0 
  profile  
   5+5 a (a.js:3:5)
   10+5 a (a.js:3:5)
 warning: 1 nodes have the id of another node; their samples are assigned to the first
 `},
-		{"huge and negative ids", flatProfile("[-5,9007199254740991]", "[5,5]", flatNode(-5, "a", ""), strings.Replace(flatNode(3, "b", ""), `"id":3`, `"id":9007199254740991`, 1)), `
+		{"huge and negative ids", flatProfile("[-5,9007199254740991]", "[5,5]", flatNode(-5, "a", ""),
+			strings.Replace(flatNode(3, "b", ""), `"id":3`, `"id":9007199254740991`, 1)), `
 0/0 
  profile  
   5+5 a (a.js)
@@ -131,16 +140,22 @@ warning: 1 samples have no time and were dropped
   500+500 a (a.js:3:5);b (a.js:4:5)
 warning: 2 samples have no times; they were spread evenly over the profile
 `},
-		{"no times at all", `{"nodes":[` + flatNode(1, "a", "") + `],"samples":[1]}`, "error: read as cpuprofile: invalid: timeDeltas: missing, and so are startTime and endTime, so durations are unknown\n"},
-		{"the older tree", `{"typeId":"CPU","head":{"functionName":"(root)","url":"","lineNumber":0,"id":1,"hitCount":0,"children":[
-			{"functionName":"","url":"a.js","lineNumber":3,"callUID":1,"id":2,"children":[{"id":3,"functionName":"b","url":"a.js","lineNumber":9,"children":[]}]}]},
+		{"no times at all", `{"nodes":[` + flatNode(1, "a", "") + `],"samples":[1]}`,
+			"error: read as cpuprofile: invalid: timeDeltas: missing, and so are startTime and endTime, so " +
+				"durations are unknown\n"},
+		{"the older tree", `{"typeId":"CPU","head":{"functionName":"(root)","url":"","lineNumber":0,"id":1,` +
+			`"hitCount":0,"children":[
+			{"functionName":"","url":"a.js","lineNumber":3,"callUID":1,"id":2,"children":[{"id":3,"functionName":"b",` +
+			`"url":"a.js","lineNumber":9,"children":[]}]}]},
 			"startTime":12,"endTime":13,"samples":[2,3],"timestamps":[12500000,12500100]}`, `
 0/0 
  profile  
   0+100 (anonymous) (a.js:3)
   100+100 (anonymous) (a.js:3);b (a.js:9)
 `},
-		{"the older tree without times", `{"head":{"functionName":"(root)","id":1,"children":[{"functionName":"a","url":"a.js","lineNumber":0,"id":2,"children":[]}]},
+		{"the older tree without times",
+			`{"head":{"functionName":"(root)","id":1,"children":[{"functionName":"a","url":"a.js","lineNumber":0,` +
+				`"id":2,"children":[]}]},
 			"startTime":"12","endTime":12.5,"samples":[2,2]}`, `
 0/0 
  profile  
@@ -153,7 +168,8 @@ warning: 2 samples have no times; they were spread evenly over the profile
  profile  
   5+0 a (a.js:3:5)
 `},
-		{"members in another order", `{"timeDeltas":[5,5],"samples":[2,2],"endTime":9,"startTime":1,"nodes":[` + strings.Join(tree, ",") + `]}`, `
+		{"members in another order", `{"timeDeltas":[5,5],"samples":[2,2],"endTime":9,"startTime":1,"nodes":[` +
+			strings.Join(tree, ",") + `]}`, `
 0/0 
  profile  
   5+5 a (a.js:3:5)
@@ -169,10 +185,14 @@ warning: 2 samples have no times; they were spread evenly over the profile
   2+1 f (VM13:1:1)
   3+1 log
 `},
-		{"cut off", flatProfile("[2]", "[5]", tree...)[:300], "error: read as cpuprofile: malformed: byte 300: the document ends where the end of a string should be\n"},
-		{"a text for a time", flatProfile("[2]", `["x"]`, tree...), "error: read as cpuprofile: invalid: timeDeltas[0]: not a number\n"},
-		{"a time out of range", flatProfile("[2]", `[1e300]`, tree...), "error: read as cpuprofile: invalid: samples[0]: its time 1e+300 µs is out of range\n"},
-		{"a fraction for an id", flatProfile("[2.5]", `[1]`, tree...), "error: read as cpuprofile: malformed: byte 722: 2.5 is not a whole number within ±2^53\n"},
+		{"cut off", flatProfile("[2]", "[5]", tree...)[:300],
+			"error: read as cpuprofile: malformed: byte 300: the document ends where the end of a string should be\n"},
+		{"a text for a time", flatProfile("[2]", `["x"]`, tree...),
+			"error: read as cpuprofile: invalid: timeDeltas[0]: not a number\n"},
+		{"a time out of range", flatProfile("[2]", `[1e300]`, tree...),
+			"error: read as cpuprofile: invalid: samples[0]: its time 1e+300 µs is out of range\n"},
+		{"a fraction for an id", flatProfile("[2.5]", `[1]`, tree...),
+			"error: read as cpuprofile: malformed: byte 722: 2.5 is not a whole number within ±2^53\n"},
 	})
 }
 
@@ -184,7 +204,8 @@ func TestDecodeCPUProfileDeep(t *testing.T) {
 		nodes = append(nodes, flatNode(i, "f", fmt.Sprintf(`,"children":[%d]`, i+1)))
 	}
 	nodes = append(nodes, flatNode(depth+1, "leaf", ""))
-	nested := strings.Repeat(`{"functionName":"f","url":"a.js","id":1,"children":[`, depth) + strings.Repeat("]}", depth)
+	nested := strings.Repeat(`{"functionName":"f","url":"a.js","id":1,"children":[`, depth) +
+		strings.Repeat("]}", depth)
 	for _, in := range []string{
 		flatProfile(fmt.Sprintf("[%d,%d]", depth+1, depth+1), "[1,1]", nodes...),
 		`{"samples":[1,1],"timestamps":[1,2],"head":` + nested + `}`,
@@ -212,15 +233,18 @@ func TestDecodeCPUProfileDeep(t *testing.T) {
 			}
 		}
 	}
-	_, err := Decode(strings.NewReader(`{"head":`+strings.Repeat(`{"functionName":"f","children":[`, 100_002)), encode.FileLimits())
+	_, err := Decode(strings.NewReader(`{"head":`+strings.Repeat(`{"functionName":"f","children":[`, 100_002)),
+		encode.FileLimits())
 	if encode.KindOf(err) != input.TooLarge {
 		t.Errorf("got %v", err)
 	}
 }
 
 func FuzzCPUProfile(f *testing.F) {
-	f.Add([]byte(flatProfile("[2,1]", "[5,-3]", flatNode(1, "(root)", `,"children":[2,2,9]`), flatNode(2, "a", `,"parent":2`))))
-	f.Add([]byte(`{"head":{"functionName":"(root)","id":1,"children":[{"functionName":"a","id":1,"children":[]}]},"startTime":1,"endTime":2,"samples":[1]}`))
+	f.Add([]byte(flatProfile("[2,1]", "[5,-3]", flatNode(1, "(root)", `,"children":[2,2,9]`),
+		flatNode(2, "a", `,"parent":2`))))
+	f.Add([]byte(`{"head":{"functionName":"(root)","id":1,"children":[{"functionName":"a","id":1,"children":[]}]},` +
+		`"startTime":1,"endTime":2,"samples":[1]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := v8.DecodeCPUProfile(bytes.NewReader(data), encode.Limits{})
 		checkRecording(t, r, err)

@@ -53,7 +53,8 @@ func Decode(r io.Reader, lim encode.Limits) (encode.Document, error) {
 		return encode.Document{}, err
 	}
 	known := Names(func(f Format) bool { return f.Decode != nil })
-	return encode.Document{}, input.Refuse(input.Malformed, "", "not in a known format: neither of %s", strings.Join(known, ", "))
+	return encode.Document{}, input.Refuse(input.Malformed, "", "not in a known format: neither of %s",
+		strings.Join(known, ", "))
 }
 
 // rest is the document after the inspected beginning.
@@ -105,7 +106,9 @@ func plain(b *bufio.Reader, compressions int) (io.Reader, error) {
 // cannot be merged here, and nil if it is not recognised.
 func neighbour(head []byte) error {
 	if bytes.HasPrefix(head, []byte("PK\x03\x04")) {
-		return input.Refuse(input.Invalid, "", "a zip archive; unpack it, or if it is a .devtools file of Edge, save the trace itself from its Performance panel")
+		return input.Refuse(input.Invalid, "",
+			"a zip archive; unpack it, or if it is a .devtools file of Edge, save the trace itself from its "+
+				"Performance panel")
 	}
 	if bytes.HasPrefix(head, []byte("v8-version,")) || bytes.HasPrefix(head, []byte("shared-library,")) {
 		return input.Refuse(input.Invalid, "", "the log of node --prof; record with node --cpu-prof instead")
@@ -124,13 +127,19 @@ func neighbour(head []byte) error {
 		case key == "snapshot":
 			return input.Refuse(input.Invalid, "", "a heap snapshot has memory and not time; record a CPU profile")
 		case key == "head" && ahead.HasMember("selfSize"):
-			return input.Refuse(input.Invalid, "", "a heap profile: its sizes are bytes and not time; record a CPU profile, for example with node --cpu-prof")
+			return input.Refuse(input.Invalid, "",
+				"a heap profile: its sizes are bytes and not time; record a CPU profile, for example with node "+
+					"--cpu-prof")
 		case key == "samples" && ahead.FirstHasMember("size"):
-			return input.Refuse(input.Invalid, "", "an allocation profile: its samples are bytes and not time; record a CPU profile, for example with node --cpu-prof")
+			return input.Refuse(input.Invalid, "",
+				"an allocation profile: its samples are bytes and not time; record a CPU profile, for example with "+
+					"node --cpu-prof")
 		case seen["code"] && seen["functions"] && seen["ticks"]:
-			return input.Refuse(input.Invalid, "", "the processed log of node --prof; record with node --cpu-prof instead")
+			return input.Refuse(input.Invalid, "",
+				"the processed log of node --prof; record with node --cpu-prof instead")
 		case key == "log" && r.Peek() == '{' && bytes.Contains(head, []byte(`"entries"`)):
-			return input.Refuse(input.Invalid, "", "an HTTP archive (HAR): it has requests and no stacks; record a trace in the Performance panel")
+			return input.Refuse(input.Invalid, "",
+				"an HTTP archive (HAR): it has requests and no stacks; record a trace in the Performance panel")
 		}
 	}
 	return nil

@@ -143,12 +143,19 @@ func TestContainers(t *testing.T) {
 // However a file is cut into pieces, it is read as the same.
 func TestStreamedInPieces(t *testing.T) {
 	inputs := []string{
-		flatProfile("[2,3,2]", "[100,-40,90]", flatNode(1, "(root)", `,"children":[2]`), flatNode(2, "a", `,"children":[3]`), flatNode(3, "b", "")),
-		`{"head":{"functionName":"(root)","id":1,"children":[{"functionName":"a","url":"x.js","lineNumber":4,"id":2,"children":[]}]},"startTime":1,"endTime":2,"samples":[1,2]}`,
-		`{"metadata":{"a":[1,"]"]},"traceEvents":[{"name":"Profile","ph":"P","pid":1,"tid":2,"id":"0x1","ts":5,"args":{"data":{"startTime":1,"source":"Internal"}}},
-{"name":"ProfileChunk","ph":"P","pid":1,"id":"0x1","ts":9,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"a\u00e9","url":"y.js"}}],"samples":[1,1],"trace_ids":{"7":1}},"timeDeltas":[1,2.5]}}},
-{"ph":"X","name":"Layout","pid":1,"tid":2,"ts":6,"dur":1,"args":{"beginData":{"sampleTraceId":7}}},{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"Main"}}]}`,
-		`{"traceEvents":[],"samples":[{"ts":"100","pid":3,"tid":"4","sf":2}],"stackFrames":{"1":{"name":"[root]"},"2":{"line":"9","name":"f(http://l/i.js:9:2)","parent":1}}}`,
+		flatProfile("[2,3,2]", "[100,-40,90]", flatNode(1, "(root)", `,"children":[2]`),
+			flatNode(2, "a", `,"children":[3]`), flatNode(3, "b", "")),
+		`{"head":{"functionName":"(root)","id":1,"children":[{"functionName":"a","url":"x.js","lineNumber":4,"id":2,` +
+			`"children":[]}]},"startTime":1,"endTime":2,"samples":[1,2]}`,
+		`{"metadata":{"a":[1,"]"]},"traceEvents":[{"name":"Profile","ph":"P","pid":1,"tid":2,"id":"0x1","ts":5,` +
+			`"args":{"data":{"startTime":1,"source":"Internal"}}},
+{"name":"ProfileChunk","ph":"P","pid":1,"id":"0x1","ts":9,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,` +
+			`"callFrame":{"functionName":"a\u00e9","url":"y.js"}}],"samples":[1,1],"trace_ids":{"7":1}},` +
+			`"timeDeltas":[1,2.5]}}},
+{"ph":"X","name":"Layout","pid":1,"tid":2,"ts":6,"dur":1,"args":{"beginData":{"sampleTraceId":7}}},{"ph":"M",` +
+			`"name":"thread_name","pid":1,"tid":2,"args":{"name":"Main"}}]}`,
+		`{"traceEvents":[],"samples":[{"ts":"100","pid":3,"tid":"4","sf":2}],"stackFrames":{"1":{"name":"[root]"},` +
+			`"2":{"line":"9","name":"f(http://l/i.js:9:2)","parent":1}}}`,
 	}
 	for _, in := range inputs {
 		doc, err := Decode(strings.NewReader(in), encode.FileLimits())
@@ -174,7 +181,8 @@ func TestStreamedInPieces(t *testing.T) {
 
 func TestNeighbours(t *testing.T) {
 	for in, want := range map[string]string{
-		`{"head":{"callFrame":{"functionName":"(root)"},"selfSize":0,"children":[]},"samples":[{"size":5,"nodeId":1}]}`: "a heap profile",
+		`{"head":{"callFrame":{"functionName":"(root)"},"selfSize":0,"children":[]},` +
+			`"samples":[{"size":5,"nodeId":1}]}`: "a heap profile",
 		`{"snapshot":{"meta":{}},"nodes":[1,2]}`:            "a heap snapshot",
 		`{"samples":[{"size":24,"nodeId":1,"ordinal":2}]}`:  "an allocation profile",
 		`{"code":[],"functions":[],"ticks":[{"tm":1}]}`:     "the processed log of node --prof",
@@ -234,15 +242,17 @@ func TestDecodeCompressed(t *testing.T) {
 		data []byte
 		err  string
 	}{
-		"three times":      {zip([]byte(few), 3), ""},
-		"four times":       {zip([]byte(few), 4), "gzipped more than 3 times"},
-		"small":            {zip(profile(32<<20), 1), ""},
-		"bomb":             {zip(profile(200<<20), 1), "unpack it first"},
-		"bomb in a bomb":   {zip(profile(200<<20), 2), "unpack it first"},
-		"bomb for a pprof": {zip(append([]byte("\x0a\x04\x08\x01\x10\x02"), bytes.Repeat([]byte("\x32\x00"), 50<<20)...), 1), "unpack it first"},
+		"three times":    {zip([]byte(few), 3), ""},
+		"four times":     {zip([]byte(few), 4), "gzipped more than 3 times"},
+		"small":          {zip(profile(32<<20), 1), ""},
+		"bomb":           {zip(profile(200<<20), 1), "unpack it first"},
+		"bomb in a bomb": {zip(profile(200<<20), 2), "unpack it first"},
+		"bomb for a pprof": {zip(append([]byte("\x0a\x04\x08\x01\x10\x02"), bytes.Repeat([]byte("\x32\x00"),
+			50<<20)...), 1), "unpack it first"},
 	} {
 		_, err := Decode(bytes.NewReader(c.data), encode.FileLimits())
-		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err) || encode.KindOf(err) != encode.TooLarge) {
+		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err) ||
+			encode.KindOf(err) != encode.TooLarge) {
 			t.Errorf("%s (%d bytes): got %v, want %q", name, len(c.data), err, c.err)
 		}
 	}

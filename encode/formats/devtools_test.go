@@ -90,7 +90,8 @@ func callRows(l *trie.Timeline) []callRow {
 		if name == trie.FrameGC {
 			name = "(garbage collector)"
 		}
-		rows = append(rows, callRow{name, float64(c.Start), float64(c.End - c.Start), float64(c.End - c.Start - children[i]), int(depths[c.Node]) - 1})
+		rows = append(rows, callRow{name, float64(c.Start), float64(c.End - c.Start),
+			float64(c.End - c.Start - children[i]), int(depths[c.Node]) - 1})
 	}
 	return rows
 }
@@ -112,7 +113,8 @@ func checkDevToolsFrames(t *testing.T, c devToolsCase) {
 	l := callsOf(t, &readRecording(t, string(c.Profile)).Threads[0].Streams[0], nil)
 	var got []string
 	for _, r := range callRows(l) {
-		got = append(got, fmt.Sprintf("%s %.3f %.3f %.3f %d", r.name, (r.start+head.StartTime)/1000, r.dur/1000, r.self/1000, r.depth))
+		got = append(got, fmt.Sprintf("%s %.3f %.3f %.3f %d", r.name, (r.start+head.StartTime)/1000, r.dur/1000,
+			r.self/1000, r.depth))
 	}
 	var want []string
 	for _, f := range c.ExpectedFrames {
@@ -128,7 +130,8 @@ func checkDevToolsChunks(t *testing.T, c devToolsCase) {
 	id := regexp.MustCompile(`"id": ?(\d+)`)
 	events := []string{`{"name":"Profile","ph":"P","ts":0,"pid":1,"tid":1,"id":"0x1","args":{"data":{"startTime":0}}}`}
 	for i, raw := range c.Chunks {
-		nodes := id.ReplaceAllString(string(raw), `"id":$1,"callFrame":{"functionName":"$1","url":"x","lineNumber":$1,"columnNumber":0}`)
+		nodes := id.ReplaceAllString(string(raw),
+			`"id":$1,"callFrame":{"functionName":"$1","url":"x","lineNumber":$1,"columnNumber":0}`)
 		nodes = strings.ReplaceAll(nodes, `"functionName":"9"`, `"functionName":"(root)"`)
 		var chunk struct {
 			Nodes, Samples, TimeDeltas json.RawMessage
@@ -137,7 +140,8 @@ func checkDevToolsChunks(t *testing.T, c devToolsCase) {
 			t.Fatal(err)
 		}
 		events = append(events, fmt.Sprintf(
-			`{"name":"ProfileChunk","ph":"P","ts":%d,"pid":1,"tid":2,"id":"0x1","args":{"data":{"cpuProfile":{"nodes":%s,"samples":%s},"timeDeltas":%s}}}`,
+			`{"name":"ProfileChunk","ph":"P","ts":%d,"pid":1,"tid":2,"id":"0x1",`+
+				`"args":{"data":{"cpuProfile":{"nodes":%s,"samples":%s},"timeDeltas":%s}}}`,
 			i+1, chunk.Nodes, chunk.Samples, chunk.TimeDeltas))
 	}
 	r := readRecording(t, "["+strings.Join(events, ",")+"]")

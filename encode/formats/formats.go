@@ -77,7 +77,8 @@ func readFormats() []Format {
 			Decode: whole(profileDecoder(pprof.Decode)),
 		},
 		{
-			Name: "profilertrace", About: "JSON of the JS Self-Profiling API, bare or with page, timeOrigin, interval around it",
+			Name:   "profilertrace",
+			About:  "JSON of the JS Self-Profiling API, bare or with page, timeOrigin, interval around it",
 			Loses:  "nothing",
 			Detect: encode.IsProfilerTrace, Decode: whole(traceDecoder(encode.DecodeProfilerTrace)),
 		},
@@ -93,19 +94,24 @@ func readFormats() []Format {
 			Encode: speedscope.Encode, EncodeTimed: speedscope.EncodeTimed, Labels: true,
 		},
 		{
-			Name: "firefox", About: "processed profile of the Firefox Profiler (profiler.firefox.com); always in time order. The Gecko profile is read, too",
+			Name: "firefox", About: "processed profile of the Firefox Profiler (profiler.firefox.com); always in " +
+				"time order. The Gecko profile is read, too",
 			Loses:  "reach, counts, coverage, labels; read: markers, counters, allocations",
 			Detect: firefox.Detect, Decode: whole(recordingDecoder(firefox.Decode)),
 			EncodeTimed: firefox.EncodeTimed,
 		},
 		{
-			Name: "cpuprofile", About: ".cpuprofile, for Chrome DevTools and VS Code: stacks laid end to end; --timed: in time order, one thread. The older tree with a head is read, too",
+			Name: "cpuprofile",
+			About: ".cpuprofile, for Chrome DevTools and VS Code: stacks laid end to end; --timed: in time " +
+				"order, one thread. The older tree with a head is read, too",
 			Loses:  "reach, counts, coverage, labels; read: hit counts, lines of samples, deoptimisations",
 			Detect: v8.IsCPUProfile, Decode: streamDecoder(v8.DecodeCPUProfile),
 			Encode: v8.EncodeCPUProfile, EncodeTimed: v8.EncodeCPUProfileTimed,
 		},
 		{
-			Name: "chrometrace", About: "Chrome's Trace Event Format, for Perfetto, chrome://tracing and DevTools; always in time order. Traces of React Native (Hermes) are read, too",
+			Name: "chrometrace",
+			About: "Chrome's Trace Event Format, for Perfetto, chrome://tracing and DevTools; always in time " +
+				"order. Traces of React Native (Hermes) are read, too",
 			Loses:  "reach, counts, coverage, labels; read: asynchronous and flow events, counters, arguments",
 			Detect: v8.IsChromeTrace, Decode: streamDecoder(v8.DecodeChromeTrace),
 			EncodeTimed: v8.EncodeChromeTraceTimed,
@@ -123,27 +129,33 @@ func readFormats() []Format {
 func writtenFormats() []Format {
 	return []Format{
 		{
-			Name: "top", About: "table of the heaviest functions, for people", Encode: view.EncodeTop, Compares: true, ForPeople: true,
-			Loses: "stacks, times, labels",
+			Name: "top", About: "table of the heaviest functions, for people", Encode: view.EncodeTop, Compares: true,
+			ForPeople: true,
+			Loses:     "stacks, times, labels",
 		},
 		{
 			Name: "tree", About: "call tree, for people", Encode: view.EncodeTree, Compares: true, ForPeople: true,
 			Loses: "times, labels; thin branches are folded",
 		},
 		{
-			Name: "svg", About: "flame graph that stands alone: search, zoom, nothing loaded from elsewhere", Encode: view.EncodeSVG, Compares: true, ForPeople: true,
+			Name: "svg", About: "flame graph that stands alone: search, zoom, nothing loaded from elsewhere",
+			Encode: view.EncodeSVG, Compares: true, ForPeople: true,
 			Loses: "times, labels, reach; what is too narrow to see",
 		},
 		{
-			Name: "html", About: "one self-contained HTML file to share: flame graph, table of functions, search, nothing loaded from elsewhere", Encode: html.Encode, Compares: true, ForPeople: true,
-			Loses: "times, counts, reach, coverage, labels; of more than 50,000 nodes the lightest", Binary: true, Template: true,
+			Name: "html", About: "one self-contained HTML file to share: flame graph, table of functions, search, " +
+				"nothing loaded from elsewhere", Encode: html.Encode, Compares: true, ForPeople: true,
+			Loses: "times, counts, reach, coverage, labels; of more than 50,000 nodes the lightest", Binary: true,
+			Template: true,
 		},
 		{
-			Name: "d3", About: "JSON for d3-flame-graph; --timed: the chronological chart", Encode: view.EncodeD3, EncodeTimed: view.EncodeD3Timed, Compares: true,
+			Name: "d3", About: "JSON for d3-flame-graph; --timed: the chronological chart", Encode: view.EncodeD3,
+			EncodeTimed: view.EncodeD3Timed, Compares: true,
 			Loses: "times, counts, reach, coverage, labels",
 		},
 		{
-			Name: "json", About: "coverage, functions and stacks as one JSON object, for programs", Encode: view.EncodeJSON, Compares: true,
+			Name: "json", About: "coverage, functions and stacks as one JSON object, for programs",
+			Encode: view.EncodeJSON, Compares: true,
 			Loses: "times; labels are kept for groups, not for stacks",
 		},
 		{
@@ -151,11 +163,13 @@ func writtenFormats() []Format {
 			Loses: "stacks, times, labels, coverage",
 		},
 		{
-			Name: "otlp", About: "OpenTelemetry profiles, ProfilesData of v1development as protobuf; that proto is not stable yet", Binary: true, Labels: true, Encode: otlp.Encode,
+			Name: "otlp", About: "OpenTelemetry profiles, ProfilesData of v1development as protobuf; that proto is " +
+				"not stable yet", Binary: true, Labels: true, Encode: otlp.Encode,
 			Loses: "times, reach, coverage",
 		},
 		{
-			Name: "dump", About: "the output of --format trie, byte by byte with explanations, for people (docs/format.md)", Labels: true,
+			Name: "dump", About: "the output of --format trie, byte by byte with explanations, for people " +
+				"(docs/format.md)", Labels: true,
 			Loses: "samples and their times",
 			Encode: func(w io.Writer, p *trie.Profile, _ output.Options) error {
 				b, err := encode.EncodeProfile(p)
@@ -169,7 +183,8 @@ func writtenFormats() []Format {
 }
 
 // whole returns a decoder that holds all of a document in memory.
-func whole(f func([]byte, encode.Limits) (encode.Document, error)) func(io.Reader, encode.Limits) (encode.Document, error) {
+func whole(f func([]byte, encode.Limits) (encode.Document, error)) func(io.Reader,
+	encode.Limits) (encode.Document, error) {
 	return func(r io.Reader, lim encode.Limits) (encode.Document, error) {
 		data, err := input.ReadWhole(r)
 		if err != nil {
@@ -179,28 +194,32 @@ func whole(f func([]byte, encode.Limits) (encode.Document, error)) func(io.Reade
 	}
 }
 
-func traceDecoder(f func([]byte, encode.Limits) (*trie.Trace, error)) func([]byte, encode.Limits) (encode.Document, error) {
+func traceDecoder(f func([]byte, encode.Limits) (*trie.Trace, error)) func([]byte,
+	encode.Limits) (encode.Document, error) {
 	return func(data []byte, lim encode.Limits) (encode.Document, error) {
 		t, err := f(data, lim)
 		return encode.Document{Trace: t}, err
 	}
 }
 
-func profileDecoder(f func([]byte, encode.Limits) (*trie.Profile, error)) func([]byte, encode.Limits) (encode.Document, error) {
+func profileDecoder(f func([]byte, encode.Limits) (*trie.Profile, error)) func([]byte,
+	encode.Limits) (encode.Document, error) {
 	return func(data []byte, lim encode.Limits) (encode.Document, error) {
 		p, err := f(data, lim)
 		return encode.Document{Profile: p}, err
 	}
 }
 
-func recordingDecoder(f func([]byte, encode.Limits) (*trie.Recording, error)) func([]byte, encode.Limits) (encode.Document, error) {
+func recordingDecoder(f func([]byte, encode.Limits) (*trie.Recording, error)) func([]byte,
+	encode.Limits) (encode.Document, error) {
 	return func(data []byte, lim encode.Limits) (encode.Document, error) {
 		r, err := f(data, lim)
 		return encode.Document{Recording: r}, err
 	}
 }
 
-func streamDecoder(f func(io.Reader, encode.Limits) (*trie.Recording, error)) func(io.Reader, encode.Limits) (encode.Document, error) {
+func streamDecoder(f func(io.Reader, encode.Limits) (*trie.Recording, error)) func(io.Reader,
+	encode.Limits) (encode.Document, error) {
 	return func(r io.Reader, lim encode.Limits) (encode.Document, error) {
 		rec, err := f(r, lim)
 		return encode.Document{Recording: rec}, err

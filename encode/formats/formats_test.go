@@ -75,7 +75,8 @@ func checkFormats(t *testing.T, name string, p *trie.Profile) {
 
 func TestFormats(t *testing.T) {
 	for _, name := range fixture.GoldenTraces {
-		checkFormats(t, strings.TrimSuffix(name, ".json"), fixture.RepositoryTrace(t, name, encode.DecodeProfilerTrace).Profile())
+		checkFormats(t, strings.TrimSuffix(name, ".json"), fixture.RepositoryTrace(t, name,
+			encode.DecodeProfilerTrace).Profile())
 	}
 	for name, tr := range fixture.HandmadeTraces() {
 		checkFormats(t, name, tr.Profile())
@@ -144,7 +145,8 @@ func TestDetect(t *testing.T) {
 			t.Errorf("%s: detected as %v", want, got)
 		}
 		for _, data := range [][]byte{data, fixture.Gzipped(data)} {
-			if d, err := Decode(bytes.NewReader(data), encode.Limits{}); err != nil || (d.Trace == nil) == (d.Profile == nil) {
+			if d, err := Decode(bytes.NewReader(data), encode.Limits{}); err != nil ||
+				(d.Trace == nil) == (d.Profile == nil) {
 				t.Errorf("%s: got %v, %v", want, d, err)
 			}
 		}
@@ -153,7 +155,8 @@ func TestDetect(t *testing.T) {
 
 func TestDecodeGarbage(t *testing.T) {
 	for data, want := range map[string]string{
-		"":                                "malformed: not in a known format: neither of trie, pprof, profilertrace, proposal, speedscope, firefox, cpuprofile, chrometrace, folded",
+		"": "malformed: not in a known format: neither of trie, pprof, " +
+			"profilertrace, proposal, speedscope, firefox, cpuprofile, chrometrace, folded",
 		"garbage":                         "malformed: not in a known format",
 		"{}":                              "malformed: not in a known format",
 		"\n{}":                            "malformed: not in a known format",
@@ -161,10 +164,11 @@ func TestDecodeGarbage(t *testing.T) {
 		"\x1f\x8b\x08garbage":             "malformed: gzip: ",
 		string(fixture.Gzipped(nil)):      "malformed: not in a known format",
 		string(fixture.Gzipped(nil)[:15]): "malformed: gzip: unexpected EOF",
-		"\x0dFTR\x02":                     "read as trie: malformed: magic: format version 2 is a set of traces, as a store has them; this must be one trace or profile",
-		"\x0a\x00\x32\x00":                "read as pprof: ",
-		`{"samples":[{"stackId":`:         "read as profilertrace: malformed",
-		"\x0a\x02\x08\x01\x32\x01":        "malformed: not in a known format",
+		"\x0dFTR\x02": "read as trie: malformed: magic: format version 2 is a set of traces, as " +
+			"a store has them; this must be one trace or profile",
+		"\x0a\x00\x32\x00":         "read as pprof: ",
+		`{"samples":[{"stackId":`:  "read as profilertrace: malformed",
+		"\x0a\x02\x08\x01\x32\x01": "malformed: not in a known format",
 	} {
 		d, err := Decode(strings.NewReader(data), encode.Limits{})
 		if err == nil || !strings.HasPrefix(err.Error(), want) || encode.KindOf(err) == 0 || d != (encode.Document{}) {
@@ -192,7 +196,8 @@ func TestOutputTimes(t *testing.T) {
 	if err := view.EncodeJSON(&b, trie.NewProfile(), o); err != nil {
 		t.Fatal(err)
 	}
-	if want := `"since":"2026-11-03T09:00:00.000Z","until":"2026-11-03T10:00:00.000Z"`; !strings.Contains(b.String(), want) {
+	if want := `"since":"2026-11-03T09:00:00.000Z","until":"2026-11-03T10:00:00.000Z"`; !strings.Contains(b.String(),
+		want) {
 		t.Errorf("json: got %s, want it to have %s", b.Bytes(), want)
 	}
 }

@@ -16,7 +16,8 @@ func TestWriteErrors(t *testing.T) {
 		if f.Encode == nil {
 			continue
 		}
-		if err := f.Encode(fixture.FailingWriter{Err: io.ErrShortWrite}, fixture.GroupedProfile(), output.Options{Template: fixture.HTMLTemplate()}); err == nil {
+		if err := f.Encode(fixture.FailingWriter{Err: io.ErrShortWrite}, fixture.GroupedProfile(),
+			output.Options{Template: fixture.HTMLTemplate()}); err == nil {
 			t.Errorf("%s: no error", f.Name)
 		}
 	}

@@ -27,7 +27,8 @@ func TestRecordings(t *testing.T) {
 	merged := callsOf(t, &main.Streams[main.Best()], main.Events)
 	forced := int64(0)
 	for _, c := range merged.Calls {
-		if parent := merged.Nodes[c.Node].Parent; c.Event && merged.Frame(c.Node).Name == "Layout" && merged.Frame(parent).Name == "forceLayout" {
+		if parent := merged.Nodes[c.Node].Parent; c.Event && merged.Frame(c.Node).Name == "Layout" &&
+			merged.Frame(parent).Name == "forceLayout" {
 			forced += c.End - c.Start
 		}
 	}

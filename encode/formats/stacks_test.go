@@ -23,7 +23,8 @@ func TestDeepStacks(t *testing.T) {
 	for _, f := range writtenProfiles() {
 		err := f.Encode(io.Discard, p, output.Options{Template: fixture.HTMLTemplate()})
 		whole := f.Name == "pprof" || f.Name == "folded" || f.Name == "speedscope" || f.Name == "otlp"
-		if whole != (err != nil) || err != nil && !strings.Contains(err.Error(), "the stacks have 200010000 frames in all") {
+		if whole != (err != nil) || err != nil && !strings.Contains(err.Error(),
+			"the stacks have 200010000 frames in all") {
 			t.Errorf("%s: got %v", f.Name, err)
 		}
 	}

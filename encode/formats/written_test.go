@@ -65,7 +65,8 @@ func TestWrittenGolden(t *testing.T) {
 			})
 		}
 		if f.write != nil {
-			check("written-groups", fixture.Written(t, f.write, fixture.GroupedProfile(), output.Options{Title: "/feed"}))
+			check("written-groups", fixture.Written(t, f.write, fixture.GroupedProfile(),
+				output.Options{Title: "/feed"}))
 			check("written-odd", fixture.Written(t, f.write, fixture.OddTrace().Profile(), output.Options{}))
 			check("written-difference", fixture.Written(t, f.write, fixture.Difference(), output.Options{}))
 			check("written-nothing", fixture.Written(t, f.write, trie.NewProfile(), output.Options{}))

@@ -58,7 +58,8 @@ func TestEncode(t *testing.T) {
 	if title != "/feed, compared · Fieldtrie" {
 		t.Errorf("title %q", title)
 	}
-	if d.Title != "/feed" || d.Of != "JavaScript" || d.Selection != "/feed with release=B" || d.BaseSelection != "/feed with release=A" ||
+	if d.Title != "/feed" || d.Of != "JavaScript" || d.Selection != "/feed with release=B" ||
+		d.BaseSelection != "/feed with release=A" ||
 		d.Since != "2026-11-03T09:00:00Z" || d.Until != "2026-11-03T10:00:00Z" || d.Cut {
 		t.Errorf("got %+v", d)
 	}
@@ -67,7 +68,9 @@ func TestEncode(t *testing.T) {
 	if d.Tree.Total != output.SelfSum(self) || d.Tree.Base == nil || d.Tree.Base.Total != output.SelfSum(baseSelf) {
 		t.Errorf("totals %d, %+v", d.Tree.Total, d.Tree.Base)
 	}
-	if title, d = written(t, trie.NewProfile(), output.Options{BaseSelection: "nothing"}); title != "Profile · Fieldtrie" || d.Tree.Base != nil || d.BaseSelection != "" {
+	if title, d = written(t, trie.NewProfile(),
+		output.Options{BaseSelection: "nothing"}); title != "Profile · Fieldtrie" || d.Tree.Base != nil ||
+		d.BaseSelection != "" {
 		t.Errorf("nothing: %q, %+v", title, d)
 	}
 }
@@ -75,11 +78,13 @@ func TestEncode(t *testing.T) {
 // Names are data, whatever is in them.
 func TestHostileNames(t *testing.T) {
 	p := fixture.HostileProfile()
-	names := append(fixture.HostileNames(), "</title><script>x()</script>", "<!--<script>", "a\u2028b\u2029c", "\u202eevil", "%DATA%%TITLE%", `"\`)
+	names := append(fixture.HostileNames(), "</title><script>x()</script>", "<!--<script>", "a\u2028b\u2029c",
+		"\u202eevil", "%DATA%%TITLE%", `"\`)
 	for _, name := range names {
 		p.Add(nil, p.Insert(trie.Frame{Name: name}), trie.Weight{Self: 1})
 		_, d := written(t, p, output.Options{Title: name, Selection: name})
-		if want := strings.ToValidUTF8(name, "\ufffd"); len(name) < maxTitle && !strings.Contains(name, "\xff") && (d.Title != want || d.Selection != want) {
+		if want := strings.ToValidUTF8(name, "\ufffd"); len(name) < maxTitle && !strings.Contains(name, "\xff") &&
+			(d.Title != want || d.Selection != want) {
 			t.Errorf("title %q, selection %q, want %q", d.Title, d.Selection, want)
 		}
 	}
@@ -140,11 +145,13 @@ func TestTemplates(t *testing.T) {
 		"%DATA% %TITLE%":         "the template has %DATA% before %TITLE%",
 		"%TITLE% %TITLE% %DATA%": "the template has %TITLE% 2 times",
 	} {
-		if err := Encode(io.Discard, p, output.Options{Template: []byte(template)}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := Encode(io.Discard, p, output.Options{Template: []byte(template)}); err == nil ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", template, err, want)
 		}
 	}
-	if err := Encode(fixture.FailingWriter{Err: io.ErrShortWrite}, p, output.Options{Template: fixture.HTMLTemplate()}); !errors.Is(err, io.ErrShortWrite) {
+	if err := Encode(fixture.FailingWriter{Err: io.ErrShortWrite}, p,
+		output.Options{Template: fixture.HTMLTemplate()}); !errors.Is(err, io.ErrShortWrite) {
 		t.Errorf("a disk that is full: %v", err)
 	}
 }

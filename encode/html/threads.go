@@ -43,7 +43,8 @@ func (d *document) addThreads(o output.Options) error {
 		if whole && i == 0 {
 			continue
 		}
-		tree, err := columns.Of(o.OfThread(d.Threads[i].Key).Canonical(), nil, "", max(maxThreadNodes/len(d.Threads), leastNodes))
+		tree, err := columns.Of(o.OfThread(d.Threads[i].Key).Canonical(), nil, "", max(maxThreadNodes/len(d.Threads),
+			leastNodes))
 		if err != nil {
 			return err
 		}
@@ -67,7 +68,8 @@ func cutNames(threads output.Threads) output.Threads {
 	threads = slices.Clone(threads)
 	for i := range threads {
 		t := &threads[i]
-		t.Name, t.ProcessName, t.Recording = cut(t.Name, maxText), cut(t.ProcessName, maxText), cut(t.Recording, maxText)
+		t.Name, t.ProcessName, t.Recording = cut(t.Name, maxText), cut(t.ProcessName, maxText),
+			cut(t.Recording, maxText)
 	}
 	return threads
 }

@@ -14,12 +14,14 @@ import (
 func threadsOf(n, frames int) (output.Threads, func(string) *trie.Profile) {
 	var threads output.Threads
 	for i := range n {
-		threads = append(threads, output.Thread{Key: strconv.Itoa(i), Recording: "a.json", ID: int64(i), Sampled: true, Shown: i == 1})
+		threads = append(threads, output.Thread{Key: strconv.Itoa(i), Recording: "a.json", ID: int64(i), Sampled: true,
+			Shown: i == 1})
 	}
 	return threads, func(key string) *trie.Profile {
 		p := trie.NewProfile()
 		for i := range frames {
-			p.Add(nil, p.Insert(trie.Frame{Name: fmt.Sprint(key, strings.Repeat("x", i%7), i)}), trie.Weight{Self: 1000})
+			p.Add(nil, p.Insert(trie.Frame{Name: fmt.Sprint(key, strings.Repeat("x", i%7), i)}),
+				trie.Weight{Self: 1000})
 		}
 		return p
 	}

@@ -18,9 +18,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// faults returns what is wrong with a message by the rules in the comments of the schema, which are those that the checker
-// of OpenTelemetry's working group for profiles (sig-profiling, profcheck) applies: tables begin with their zero value, every
-// reference leads into its table, all that is in a table is referred to, once, and samples have one shape.
+// faults returns what is wrong with a message by the rules in the comments of the schema, which are
+// those that the checker of OpenTelemetry's working group for profiles (sig-profiling, profcheck)
+// applies: tables begin with their zero value, every reference leads into its table, all that is in
+// a table is referred to, once, and samples have one shape.
 func faults(d *otlp.ProfilesData) (out []string) {
 	fault := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	c := conformance{tables: map[string]int{}, used: map[string]map[int64]bool{}, fault: fault}
@@ -33,7 +34,8 @@ func faults(d *otlp.ProfilesData) (out []string) {
 			fault("%s is empty", name)
 			continue
 		}
-		if m, ok := list.Get(0).Interface().(protoreflect.Message); ok && name != "link_table" && proto.Size(m.Interface()) > 0 {
+		if m, ok := list.Get(0).Interface().(protoreflect.Message); ok && name != "link_table" &&
+			proto.Size(m.Interface()) > 0 {
 			fault("%s does not begin with the zero value", name)
 		}
 		seen := map[string]int{}
@@ -53,7 +55,8 @@ func faults(d *otlp.ProfilesData) (out []string) {
 		fault("the first string is %q", d.Dictionary.StringTable[0])
 	}
 	// Readers that expect ids of 16 and 8 bytes shall find them, says the schema.
-	if none := d.Dictionary.LinkTable[0]; string(none.TraceId) != string(make([]byte, 16)) || string(none.SpanId) != string(make([]byte, 8)) {
+	if none := d.Dictionary.LinkTable[0]; string(none.TraceId) != string(make([]byte, 16)) ||
+		string(none.SpanId) != string(make([]byte, 8)) {
 		fault("the first link is %v", none)
 	}
 	c.walk("", d.ProtoReflect())
@@ -79,7 +82,8 @@ func faults(d *otlp.ProfilesData) (out []string) {
 	return out
 }
 
-// conformance looks at each reference, which the names of fields tell: stack_index leads into stack_table, and so on.
+// conformance looks at each reference, which the names of fields tell: stack_index leads into
+// stack_table, and so on.
 type conformance struct {
 	tables map[string]int
 	used   map[string]map[int64]bool
@@ -98,7 +102,8 @@ func (c *conformance) walk(path string, m protoreflect.Message) {
 				} else {
 					c.used[table][i] = true
 				}
-			} else if f.Kind() == protoreflect.Int64Kind && (f.Name() == "line" || f.Name() == "column" || f.Name() == "start_line") && v.Int() < 0 {
+			} else if f.Kind() == protoreflect.Int64Kind && (f.Name() == "line" || f.Name() == "column" ||
+				f.Name() == "start_line") && v.Int() < 0 {
 				c.fault("%s is %d", at, v.Int())
 			}
 		}
@@ -131,7 +136,8 @@ func faultsOfSamples(d *otlp.ProfilesDictionary, p *otlp.Profile) (out []string)
 	seen := map[key]bool{}
 	for i, s := range p.Samples {
 		if len(s.Values) != 1 || len(s.TimestampsUnixNano) > 0 {
-			out = append(out, fmt.Sprintf("sample %d has %d values and %d times", i, len(s.Values), len(s.TimestampsUnixNano)))
+			out = append(out, fmt.Sprintf("sample %d has %d values and %d times", i, len(s.Values),
+				len(s.TimestampsUnixNano)))
 		}
 		k := key{fmt.Sprint(s.StackIndex), fmt.Sprint(slices.Sorted(slices.Values(s.AttributeIndices)))}
 		if seen[k] {
@@ -150,7 +156,8 @@ func faultsOfSamples(d *otlp.ProfilesDictionary, p *otlp.Profile) (out []string)
 	return out
 }
 
-// What is written conforms to the schema: of made-up and hostile profiles, and of the traces of real browsers.
+// What is written conforms to the schema: of made-up and hostile profiles, and of the traces of
+// real browsers.
 func TestConformance(t *testing.T) {
 	all := fixture.HandmadeProfiles()
 	all["hostile"], all["empty"], all["difference"] = fixture.HostileProfile(), trie.NewProfile(), fixture.Difference()
@@ -177,11 +184,13 @@ func TestConformance(t *testing.T) {
 // The rules find what is wrong.
 func TestFaults(t *testing.T) {
 	for name, spoil := range map[string]func(*otlp.ProfilesData){
-		"an empty table":   func(d *otlp.ProfilesData) { d.Dictionary.StackTable = nil },
-		"a first string":   func(d *otlp.ProfilesData) { d.Dictionary.StringTable[0] = "x" },
-		"a far reference":  func(d *otlp.ProfilesData) { d.Dictionary.StackTable[1].LocationIndices[0] = 1 << 20 },
-		"a string twice":   func(d *otlp.ProfilesData) { d.Dictionary.StringTable[2] = d.Dictionary.StringTable[1] },
-		"an orphan":        func(d *otlp.ProfilesData) { d.Dictionary.StringTable = append(d.Dictionary.StringTable, "nobody's") },
+		"an empty table":  func(d *otlp.ProfilesData) { d.Dictionary.StackTable = nil },
+		"a first string":  func(d *otlp.ProfilesData) { d.Dictionary.StringTable[0] = "x" },
+		"a far reference": func(d *otlp.ProfilesData) { d.Dictionary.StackTable[1].LocationIndices[0] = 1 << 20 },
+		"a string twice":  func(d *otlp.ProfilesData) { d.Dictionary.StringTable[2] = d.Dictionary.StringTable[1] },
+		"an orphan": func(d *otlp.ProfilesData) {
+			d.Dictionary.StringTable = append(d.Dictionary.StringTable, "nobody's")
+		},
 		"two values":       func(d *otlp.ProfilesData) { first(d).Values = []int64{1, 2} },
 		"an attribute two": func(d *otlp.ProfilesData) { first(d).AttributeIndices = []int32{1, 1} },
 		"no profile":       func(d *otlp.ProfilesData) { d.ResourceProfiles = nil },

@@ -148,7 +148,8 @@ func (t *otlpTables) attribute(l trie.Labels) int32 {
 		}
 		i = int32(len(t.dictionary.AttributeTable))
 		t.attributes[key] = i
-		t.dictionary.AttributeTable = append(t.dictionary.AttributeTable, &otlp.KeyValueAndUnit{KeyStrindex: t.text(l[0].Key), Value: value})
+		t.dictionary.AttributeTable = append(t.dictionary.AttributeTable,
+			&otlp.KeyValueAndUnit{KeyStrindex: t.text(l[0].Key), Value: value})
 	}
 	return i
 }
@@ -186,7 +187,8 @@ func (t *otlpTables) function(f trie.Frame) int32 {
 	if !known {
 		i = int32(len(t.dictionary.FunctionTable))
 		t.functions[k] = i
-		t.dictionary.FunctionTable = append(t.dictionary.FunctionTable, &otlp.Function{NameStrindex: k.name, FilenameStrindex: k.file, StartLine: k.line})
+		t.dictionary.FunctionTable = append(t.dictionary.FunctionTable, &otlp.Function{NameStrindex: k.name,
+			FilenameStrindex: k.file, StartLine: k.line})
 	}
 	return i
 }

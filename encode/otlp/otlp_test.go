@@ -49,7 +49,8 @@ func TestOTLPTables(t *testing.T) {
 func TestOTLP(t *testing.T) {
 	for name, p := range map[string]*trie.Profile{
 		"groups": fixture.GroupedProfile(), "odd": fixture.OddTrace().Profile(), "difference": fixture.Difference(),
-		fixture.GoldenTraces[0]: fixture.RepositoryTrace(t, fixture.GoldenTraces[0], encode.DecodeProfilerTrace).Profile(),
+		fixture.GoldenTraces[0]: fixture.RepositoryTrace(t, fixture.GoldenTraces[0],
+			encode.DecodeProfilerTrace).Profile(),
 	} {
 		data := readOTLP(t, fixture.Written(t, Encode, p, output.Options{}))
 		profiles := data.ResourceProfiles[0].ScopeProfiles[0].Profiles
@@ -119,7 +120,8 @@ func TestOTLPIdentity(t *testing.T) {
 		}
 		for _, profile := range readOTLP(t, data).ResourceProfiles[0].ScopeProfiles[0].Profiles {
 			ids[string(profile.ProfileId)] = true
-			if len(profile.ProfileId) != 16 || profile.TimeUnixNano != uint64(since.UnixNano()) || profile.DurationNano != uint64(time.Hour) {
+			if len(profile.ProfileId) != 16 || profile.TimeUnixNano != uint64(since.UnixNano()) ||
+				profile.DurationNano != uint64(time.Hour) {
 				t.Errorf("got %x at %d for %d", profile.ProfileId, profile.TimeUnixNano, profile.DurationNano)
 			}
 		}

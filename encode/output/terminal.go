@@ -51,7 +51,8 @@ func printable(s, kept string) string {
 // IsInvisible reports whether Printable replaces a character that is not a control character:
 // because it is invisible, or changes the direction of the text.
 func IsInvisible(r rune) bool {
-	return r != utf8.RuneError && utf8.ValidRune(r) && !IsControl(r) && !unicode.Is(unicode.Zs, r) && (!unicode.IsPrint(r) || isBlank(r))
+	return r != utf8.RuneError && utf8.ValidRune(r) && !IsControl(r) && !unicode.Is(unicode.Zs, r) &&
+		(!unicode.IsPrint(r) || isBlank(r))
 }
 
 // isPlain reports whether s is printable ASCII, like nearly all names.

@@ -20,7 +20,8 @@ func TestPrintable(t *testing.T) {
 		{"what is not seen", "a\u200bb\ufeffc\u00add\U000e0041e", "a�b�c�d�e"},
 		{"letters that show nothing", "\u115f\u3164\uffa0\u2800", "����"},
 		{"spaces", "a\u00a0b\u3000c", "a b c"},
-		{"a pile of marks", "a" + strings.Repeat("\u0300", 500) + "b\u0301", "a" + strings.Repeat("\u0300", maxMarks) + "b\u0301"},
+		{"a pile of marks", "a" + strings.Repeat("\u0300", 500) + "b\u0301", "a" + strings.Repeat("\u0300", maxMarks) +
+			"b\u0301"},
 		{"private use", "\ue000", "�"},
 		{"NUL and DEL", "\x00\x7f", "��"},
 	} {

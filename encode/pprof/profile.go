@@ -79,7 +79,9 @@ func pprofValues() []pprofValue {
 	return []pprofValue{
 		{profile.ValueType{Type: "samples", Unit: "count"}, func(w trie.Weight) int64 { return w.Samples }},
 		{profile.ValueType{Type: "pageviews", Unit: "count"}, func(w trie.Weight) int64 { return w.Reach }},
-		{profile.ValueType{Type: "wall", Unit: "nanoseconds"}, func(w trie.Weight) int64 { return output.Nanoseconds(w.Self) }},
+		{profile.ValueType{Type: "wall", Unit: "nanoseconds"}, func(w trie.Weight) int64 {
+			return output.Nanoseconds(w.Self)
+		}},
 	}
 }
 
@@ -119,7 +121,8 @@ func pprofProfile(p *trie.Profile, o output.Options, values []pprofValue) *profi
 		out.SampleType = append(out.SampleType, &v.ValueType)
 	}
 	// A mapping marked as symbolized keeps pprof from symbolizing it.
-	mapping := &profile.Mapping{ID: 1, File: mappingFile(p), HasFunctions: true, HasFilenames: true, HasLineNumbers: true}
+	mapping := &profile.Mapping{ID: 1, File: mappingFile(p), HasFunctions: true, HasFilenames: true,
+		HasLineNumbers: true}
 	out.Mapping = []*profile.Mapping{mapping}
 	used := calledFrames(p)
 	locations := make([]*profile.Location, len(p.Frames))

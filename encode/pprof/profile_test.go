@@ -78,8 +78,10 @@ func TestPprof(t *testing.T) {
 	}
 	for _, l := range p.Location {
 		fn := l.Line[0].Function
-		got := trie.Frame{Name: fn.Name, Resource: fn.Filename, Line: uint32(fn.StartLine), Column: uint32(l.Line[0].Column)}
-		if !slices.Contains([]trie.Frame{fixture.FrameMain, fixture.FrameRender, fixture.FrameDOM}, got) || l.Line[0].Line != fn.StartLine || len(l.Line) != 1 {
+		got := trie.Frame{Name: fn.Name, Resource: fn.Filename, Line: uint32(fn.StartLine),
+			Column: uint32(l.Line[0].Column)}
+		if !slices.Contains([]trie.Frame{fixture.FrameMain, fixture.FrameRender, fixture.FrameDOM}, got) ||
+			l.Line[0].Line != fn.StartLine || len(l.Line) != 1 {
 			t.Errorf("got location %+v", l.Line)
 		}
 	}
@@ -93,7 +95,9 @@ func TestPprof(t *testing.T) {
 	if labelled != 2 {
 		t.Errorf("%d samples have the labels %v, want 2", labelled, want)
 	}
-	if got, want := p.Comments[len(p.Comments)-1], "fieldtrie coverage: views=2 traces=3 stackless_us=30000 idle_us=20000 unsampled_us=1000 truncated=1"; got != want {
+	if got, want := p.Comments[len(p.Comments)-1],
+		"fieldtrie coverage: views=2 traces=3 stackless_us=30000 idle_us=20000 unsampled_us=1000 "+
+			"truncated=1"; got != want {
 		t.Errorf("got comment %q, want %q", got, want)
 	}
 	if m := p.Mapping; len(m) != 1 || !m[0].HasFunctions || !m[0].HasFilenames || !m[0].HasLineNumbers {
@@ -107,7 +111,8 @@ func TestPprofMapping(t *testing.T) {
 		p := trie.NewProfile()
 		for _, page := range pages {
 			for _, feature := range []string{"a", "b"} {
-				p.Add(trie.MakeLabels("page", page, "feature", feature), p.Insert(fixture.FrameMain), trie.Weight{Self: 1})
+				p.Add(trie.MakeLabels("page", page, "feature", feature), p.Insert(fixture.FrameMain),
+					trie.Weight{Self: 1})
 			}
 		}
 		if got := pprofOf(t, p).Mapping[0].File; got != want {
@@ -119,7 +124,8 @@ func TestPprofMapping(t *testing.T) {
 // TestPprofDeterministic: equal profiles give equal bytes, whatever order they were
 // merged in.
 func TestPprofDeterministic(t *testing.T) {
-	profiles := []*trie.Profile{fixture.GroupedProfile(), fixture.MinimalTrace().Profile(), fixture.OddTrace().Profile(), fixture.Difference()}
+	profiles := []*trie.Profile{fixture.GroupedProfile(), fixture.MinimalTrace().Profile(),
+		fixture.OddTrace().Profile(), fixture.Difference()}
 	for _, name := range fixture.GoldenTraces {
 		profiles = append(profiles, fixture.RepositoryTrace(t, name, encode.DecodeProfilerTrace).Profile())
 	}
@@ -205,7 +211,8 @@ func TestPprofRoundTrip(t *testing.T) {
 	}
 	negative := trie.NewProfile()
 	for i, self := range []int64{-1, -2, -999, -1000, -1001, 1<<52 + 1, -1<<52 - 1} {
-		negative.Add(nil, negative.Insert(trie.Frame{Name: "f", Resource: "r", Line: uint32(i)}), trie.Weight{Self: self, Samples: -1, Reach: -1})
+		negative.Add(nil, negative.Insert(trie.Frame{Name: "f", Resource: "r", Line: uint32(i)}),
+			trie.Weight{Self: self, Samples: -1, Reach: -1})
 	}
 	checkPprofRoundTrip(t, "negative", negative)
 }
@@ -291,7 +298,8 @@ func TestPprofExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := flatTexts(merged), flatTexts(theirs); !maps.Equal(got, want) {
-		t.Errorf("got %d stacks with sums %v, profile.Merge says %d with %v", len(got), sampleSums(merged), len(want), sampleSums(theirs))
+		t.Errorf("got %d stacks with sums %v, profile.Merge says %d with %v", len(got), sampleSums(merged), len(want),
+			sampleSums(theirs))
 	}
 	t.Logf("%d traces, %d stacks, %d µs", len(all), len(merged.Sample), want)
 }

@@ -167,7 +167,8 @@ func pprofColumns(in *profile.Profile) (pprofColumn, error) {
 		for _, t := range in.SampleType {
 			have = append(have, t.Type+"/"+t.Unit)
 		}
-		return c, input.Refuse(input.Invalid, "sample_type", "no type with a unit of time, only %s", strings.Join(have, ", "))
+		return c, input.Refuse(input.Invalid, "sample_type", "no type with a unit of time, only %s",
+			strings.Join(have, ", "))
 	}
 	return c, nil
 }
@@ -206,7 +207,8 @@ func locationFrames(p *trie.Profile, l *profile.Location, lim input.Limits) ([]t
 	for i := len(l.Line) - 1; i >= 0; i-- {
 		line := l.Line[i]
 		fn := line.Function // CheckValid has ensured that there is one
-		f := trie.Frame{Name: fn.Name, Resource: fn.Filename, Line: input.ClampLine(fn.StartLine), Column: input.ClampLine(line.Column)}
+		f := trie.Frame{Name: fn.Name, Resource: fn.Filename, Line: input.ClampLine(fn.StartLine),
+			Column: input.ClampLine(line.Column)}
 		switch fn.StartLine {
 		case line.Line:
 		case 0:
@@ -218,7 +220,8 @@ func locationFrames(p *trie.Profile, l *profile.Location, lim input.Limits) ([]t
 			f.Name = ""
 		}
 		if n := max(len(f.Name), len(f.Resource)); n > lim.StringBytes {
-			return nil, input.Refuse(input.TooLarge, "function", "a text of %d bytes, the most is %d", n, lim.StringBytes)
+			return nil, input.Refuse(input.TooLarge, "function", "a text of %d bytes, the most is %d", n,
+				lim.StringBytes)
 		}
 		f.Name, f.Resource = strings.ToValidUTF8(f.Name, "\ufffd"), strings.ToValidUTF8(f.Resource, "\ufffd")
 		out = append(out, p.Intern(f))
@@ -234,7 +237,8 @@ func sampleLabels(s *profile.Sample) trie.Labels {
 	for k, values := range s.Label {
 		for _, v := range values {
 			if k != "" {
-				l = append(l, trie.Label{Key: strings.ToValidUTF8(k, "\ufffd"), Value: strings.ToValidUTF8(v, "\ufffd")})
+				l = append(l, trie.Label{Key: strings.ToValidUTF8(k, "\ufffd"), Value: strings.ToValidUTF8(v,
+					"\ufffd")})
 			}
 		}
 	}

@@ -64,7 +64,8 @@ func TestDecodePprofOfGo(t *testing.T) {
 	found := false
 	for i := range p.Frames {
 		f := p.FrameOf(trie.FrameID(i))
-		found = found || strings.HasSuffix(f.Name, ".goProfile") && strings.HasSuffix(f.Resource, "pprof_read_test.go") && f.Line > 0
+		found = found || strings.HasSuffix(f.Name, ".goProfile") && strings.HasSuffix(f.Resource,
+			"pprof_read_test.go") && f.Line > 0
 	}
 	if !found {
 		t.Log("this function is not in the profile") // it may not have been seen
@@ -81,7 +82,8 @@ func foreign(unit string, values ...int64) *profile.Profile {
 	p.Function = []*profile.Function{main, inner, unnamed}
 	p.Location = []*profile.Location{
 		{ID: 1, Address: 0x10, Line: []profile.Line{{Function: main, Line: 9, Column: 4}}},
-		{ID: 2, Address: 0x20, Line: []profile.Line{{Function: inner, Line: 7, Column: 2}, {Function: main, Line: 5}}}, // inner is inlined
+		// inner is inlined
+		{ID: 2, Address: 0x20, Line: []profile.Line{{Function: inner, Line: 7, Column: 2}, {Function: main, Line: 5}}},
 		{ID: 3, Address: 0x30},
 		{ID: 4, Address: 0x40, Line: []profile.Line{{Function: unnamed, Line: 1}}},
 	}
@@ -199,8 +201,14 @@ func TestDecodePprofRefuse(t *testing.T) {
 		}, input.TooLarge, "location: 5, the most is 4"},
 		{"nodes", input.Limits{Nodes: 3}, nil, input.TooLarge, "sample[3]: 4, the most is 3"},
 		{"long name", input.Limits{StringBytes: 5}, nil, input.TooLarge, "function: a text of 6 bytes, the most is 5"},
-		{"range", input.Limits{}, func(p *profile.Profile) { p.SampleType[0].Unit = "seconds"; p.Sample[1].Value[0] = 1 << 37 }, input.Invalid, "sample[1]: value out of range"},
-		{"range", input.Limits{}, func(p *profile.Profile) { p.SampleType[0].Unit = "microseconds"; p.Sample[1].Value[0] = 1<<56 + 1 }, input.Invalid, "weight out of range"},
+		{"range", input.Limits{}, func(p *profile.Profile) {
+			p.SampleType[0].Unit = "seconds"
+			p.Sample[1].Value[0] = 1 << 37
+		}, input.Invalid, "sample[1]: value out of range"},
+		{"range", input.Limits{}, func(p *profile.Profile) {
+			p.SampleType[0].Unit = "microseconds"
+			p.Sample[1].Value[0] = 1<<56 + 1
+		}, input.Invalid, "weight out of range"},
 	} {
 		p := foreign("nanoseconds", 1, 2, 3, 4)
 		if c.change != nil {
@@ -221,7 +229,8 @@ func TestDecodePprofRefuse(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"nothing": nil, "garbage": []byte("garbage"), "cut off": good[:len(good)-1], "JSON": []byte(fixture.OneTrace),
 		"no function":  noFunction.Bytes(),
-		"gzip cut off": fixture.Gzipped(good)[:40], "gzip in gzip": fixture.Gzipped(fixture.Gzipped(good)), "text": []byte("heap profile: 1: 2 [3: 4] @ heap/5\n"),
+		"gzip cut off": fixture.Gzipped(good)[:40], "gzip in gzip": fixture.Gzipped(fixture.Gzipped(good)),
+		"text": []byte("heap profile: 1: 2 [3: 4] @ heap/5\n"),
 	} {
 		if got, err := Decode(data, input.Limits{}); got != nil || input.KindOf(err) == 0 {
 			t.Errorf("%s: got %v, %v", name, got, err)

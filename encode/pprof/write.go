@@ -119,7 +119,8 @@ func (t *pprofWriter) rest(o output.Options) {
 // message writes b, a message or a text, as a field of the profile. Checking the error is
 // worthwhile only where much follows; the end finds it, too.
 func (t *pprofWriter) message(field protowire.Number, b []byte) error {
-	t.w.Write(protowire.AppendVarint(protowire.AppendTag(t.w.AvailableBuffer(), field, protowire.BytesType), uint64(len(b))))
+	t.w.Write(protowire.AppendVarint(protowire.AppendTag(t.w.AvailableBuffer(), field, protowire.BytesType),
+		uint64(len(b))))
 	_, err := t.w.Write(b)
 	return err
 }

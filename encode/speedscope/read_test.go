@@ -16,7 +16,8 @@ func TestDecodeSpeedscopeSampled(t *testing.T) {
 	const anonymous, render = ";(anonymous) (https://x.example/app.js:1:1)", ";render (https://x.example/app.js:20:5)"
 	fixture.CheckLines(t, r, []string{
 		// The times are rounded, and so the third stack lasts 333 µs and not 333.4.
-		"main 0/0 until 3300", "0" + anonymous + render, "333" + anonymous + render + ";native", "667", "1000" + anonymous + render,
+		"main 0/0 until 3300", "0" + anonymous + render, "333" + anonymous + render + ";native", "667",
+		"1000" + anonymous + render,
 		"worker 0/0 until 3000", "2000;native",
 	}, []string{`profiles[2] ("heap"): skipped an allocation profile in bytes`})
 }
@@ -49,22 +50,29 @@ func TestDecodeSpeedscopeRefuses(t *testing.T) {
 		{`{"profiles":[{"type":"sampled","unit":"bytes"}]}`, "only of bytes: allocation profiles hold no time"},
 		{scopeDoc(`"type":"sampled","unit":"hours"`), `profiles[0].unit: "hours" is not known`},
 		{scopeDoc(`"type":"flat","unit":"none"`), `profiles[0].type: "flat" is not known`},
-		{scopeDoc(`"type":"sampled","unit":"none","samples":[[2]],"weights":[1]`), "profiles[0].samples[0]: not the number of one of 2 frames"},
+		{scopeDoc(`"type":"sampled","unit":"none","samples":[[2]],"weights":[1]`),
+			"profiles[0].samples[0]: not the number of one of 2 frames"},
 		{scopeDoc(`"type":"sampled","unit":"none","samples":[[-1]],"weights":[1]`), "profiles[0].samples[0]"},
 		{scopeDoc(`"type":"sampled","unit":"none","samples":[[1]],"weights":[]`), "0 weights for 1 samples"},
-		{scopeDoc(`"type":"sampled","unit":"none","samples":[[1],[0]],"weights":[1,-1]`), "profiles[0].weights[1]: below zero"},
+		{scopeDoc(`"type":"sampled","unit":"none","samples":[[1],[0]],"weights":[1,-1]`),
+			"profiles[0].weights[1]: below zero"},
 		{scopeDoc(`"type":"sampled","unit":"none","samples":[[1]],"weights":[1e300]`), "a time is out of range"},
 		{scopeDoc(`"type":"sampled","unit":"none","samples":[[1]],"weights":[1e999]`), "a time is out of range"},
-		{scopeDoc(`"type":"sampled","unit":"none","startValue":1e999,"samples":[[1]],"weights":[1]`), "a time is out of range"},
+		{scopeDoc(`"type":"sampled","unit":"none","startValue":1e999,"samples":[[1]],"weights":[1]`),
+			"a time is out of range"},
 		{scopeDoc(`"type":"sampled","unit":"none","weights":[1],"events":[{"type":"O","frame":0,"at":0}]`), "weights"},
 		{scopeDoc(`"type":"evented","unit":"none","samples":[[1]]`), "an evented profile with samples"},
-		{scopeDoc(`"type":"evented","unit":"none","events":[{"type":"O","frame":0,"at":0},{"type":"X","frame":0,"at":1}]`), `profiles[0].events[1].type: "X"`},
-		{scopeDoc(`"type":"evented","unit":"none","events":[{"type":"O","frame":0}]`), "profiles[0].events[0]: no frame or no time"},
-		{scopeDoc(`"type":"evented","unit":"none","events":[{"type":"O","frame":5,"at":0}]`), "profiles[0].events[0]: not the number"},
+		{scopeDoc(`"type":"evented","unit":"none","events":[{"type":"O","frame":0,"at":0},{"type":"X","frame":0,` +
+			`"at":1}]`), `profiles[0].events[1].type: "X"`},
+		{scopeDoc(`"type":"evented","unit":"none","events":[{"type":"O","frame":0}]`),
+			"profiles[0].events[0]: no frame or no time"},
+		{scopeDoc(`"type":"evented","unit":"none","events":[{"type":"O","frame":5,"at":0}]`),
+			"profiles[0].events[0]: not the number"},
 		{scopeDoc(`"type":"sampled","unit":"none","samples":[[0,0,0,0,0]],"weights":[1]`), "too large: profiles[0]"},
 		{scopeDoc(`"type":"sampled","unit":"none","samples":[[],[],[],[],[]],"weights":[1]`), "more than 4 samples"},
 		{`{"shared":{"frames":[{},{},{},{},{}]},"profiles":[]}`, "too large: shared.frames"},
-		{`{"shared":{"frames":[{"name":"` + strings.Repeat("x", 101) + `"}]},"profiles":[]}`, "too large: shared.frames[0].name"},
+		{`{"shared":{"frames":[{"name":"` + strings.Repeat("x", 101) + `"}]},"profiles":[]}`,
+			"too large: shared.frames[0].name"},
 	} {
 		_, err := Decode([]byte(c.in), input.Limits{Samples: 4, Nodes: 4, Frames: 4, StringBytes: 100})
 		if err == nil || !strings.Contains(err.Error(), c.err) || input.KindOf(err) == 0 {

@@ -19,11 +19,13 @@ func (d *scopeReader) recording() (*trie.Recording, error) {
 			return nil, input.Refuse(input.Invalid, p.field+".type", "%.40q is not known", p.kind)
 		}
 		if p.unit == "bytes" {
-			d.warnings = append(d.warnings, fmt.Sprintf("%s (%q): skipped an allocation profile in bytes", p.field, p.name))
+			d.warnings = append(d.warnings, fmt.Sprintf("%s (%q): skipped an allocation profile in bytes",
+				p.field, p.name))
 			continue
 		}
 		if p.unit == "none" {
-			d.warnings = append(d.warnings, fmt.Sprintf("%s (%q): its values have no unit; µs are assumed", p.field, p.name))
+			d.warnings = append(d.warnings, fmt.Sprintf("%s (%q): its values have no unit; µs are assumed",
+				p.field, p.name))
 		}
 		timed = append(timed, p)
 	}
@@ -79,7 +81,8 @@ func (p *scopeProfile) trace(origin float64) (*trie.Trace, error) {
 	switch {
 	case p.kind == "sampled":
 		if len(p.weights) != len(leaves) || len(p.at) > 0 {
-			return nil, input.Refuse(input.Invalid, p.field+".weights", "%d weights for %d samples", len(p.weights), len(leaves))
+			return nil, input.Refuse(input.Invalid, p.field+".weights", "%d weights for %d samples", len(p.weights),
+				len(leaves))
 		}
 		times, end = make([]float64, len(p.weights)), p.start
 		for i, w := range p.weights {
@@ -95,7 +98,8 @@ func (p *scopeProfile) trace(origin float64) (*trie.Trace, error) {
 		times = append([]float64{p.start}, times...)
 		leaves = append([]trie.NodeID{trie.Root}, leaves...)
 	}
-	t := &trie.Trace{Trie: trie.Trie{Strings: p.trie.Strings, Frames: p.trie.Frames, Nodes: p.trie.Nodes}, Gapless: true}
+	t := &trie.Trace{Trie: trie.Trie{Strings: p.trie.Strings, Frames: p.trie.Frames, Nodes: p.trie.Nodes},
+		Gapless: true}
 	for i, at := range append(times, end) {
 		us := math.Round(p.micros(at) - origin)
 		if !(us >= 0 && us <= trie.MaxTime) {

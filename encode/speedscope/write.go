@@ -115,7 +115,8 @@ func EncodeTimed(w io.Writer, lines []*trie.Timeline, o output.Options) error {
 		frames[i] = s.frames(&t.Trie)
 	}
 	if len(lines) == 0 {
-		s.Profiles = []any{speedscopeEvented{Type: "evented", Name: o.RootName(), Unit: "microseconds", Events: []speedscopeEvent{}}}
+		s.Profiles = []any{speedscopeEvented{Type: "evented", Name: o.RootName(), Unit: "microseconds",
+			Events: []speedscopeEvent{}}}
 		return s.write(w)
 	}
 	s.Profiles = []any{}

@@ -11,7 +11,8 @@ import (
 
 // TestSpeedscope: each group is a profile, and the weights are all of the time.
 func TestSpeedscope(t *testing.T) {
-	for name, p := range map[string]*trie.Profile{"groups": fixture.GroupedProfile(), "hostile": fixture.HostileProfile(), "one": fixture.MinimalTrace().Profile()} {
+	for name, p := range map[string]*trie.Profile{"groups": fixture.GroupedProfile(),
+		"hostile": fixture.HostileProfile(), "one": fixture.MinimalTrace().Profile()} {
 		var file struct {
 			Shared   speedscopeShared
 			Profiles []speedscopeSampled
@@ -53,7 +54,8 @@ func TestSpeedscopeTimed(t *testing.T) {
 	}
 	lines := fixture.SomeTimelines()
 	lines[1].Calls = append(lines[1].Calls, trie.Call{Node: lines[1].Insert(fixture.FrameMain), Start: 900, End: 1_000})
-	if err := json.Unmarshal([]byte(fixture.WrittenTimed(t, EncodeTimed, output.Options{}, lines...)), &file); err != nil {
+	if err := json.Unmarshal([]byte(fixture.WrittenTimed(t, EncodeTimed, output.Options{}, lines...)),
+		&file); err != nil {
 		t.Fatal(err)
 	}
 	if len(file.Profiles) != 2 || len(file.Shared.Frames) != 4 {
@@ -80,7 +82,8 @@ func TestSpeedscopeTimed(t *testing.T) {
 			}
 		}
 		if len(open) > 0 || at != p.EndValue || self != lines[i].Self() {
-			t.Errorf("%s: open %v, ends at %d of %d, self %d of %d", p.Name, open, at, p.EndValue, self, lines[i].Self())
+			t.Errorf("%s: open %v, ends at %d of %d, self %d of %d", p.Name, open, at, p.EndValue, self,
+				lines[i].Self())
 		}
 	}
 }

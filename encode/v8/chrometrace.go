@@ -129,7 +129,8 @@ type traceEvent struct {
 
 func newTraceReader(lim input.Limits) *traceReader {
 	d := &traceReader{
-		threads: map[threadKey]*traceThread{}, profiles: map[profileKey]*traceProfile{}, names: map[int64]int64{}, process: map[int64]string{},
+		threads: map[threadKey]*traceThread{}, profiles: map[profileKey]*traceProfile{}, names: map[int64]int64{},
+		process: map[int64]string{},
 	}
 	d.lim, d.v8Tables = lim, newV8Tables()
 	d.profile = newV8Profile(d.v8Tables)

@@ -47,7 +47,8 @@ func (d *traceReader) recording() (*trie.Recording, error) {
 		}
 		t := thread(threadKey{p.pid, p.tid})
 		if len(t.Streams) == maxStreams {
-			return nil, input.Refuse(input.TooLarge, "traceEvents", "thread %d of process %d has over %d profiles", p.tid, p.pid, maxStreams)
+			return nil, input.Refuse(input.TooLarge, "traceEvents", "thread %d of process %d has over %d profiles",
+				p.tid, p.pid, maxStreams)
 		}
 		t.Streams = append(t.Streams, stream)
 	}

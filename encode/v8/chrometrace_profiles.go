@@ -288,7 +288,8 @@ func (f hermesPlace) kept() *hermesPlace {
 
 // row returns the function. Its name may include the place, as in "f(url:line:column)".
 func (f *hermesPlace) row(s *input.Strings) trie.FrameRow {
-	r := trie.FrameRow{Name: f.name, Resource: f.url, Line: input.ClampLine(int64(f.line)), Column: input.ClampLine(int64(f.column))}
+	r := trie.FrameRow{Name: f.name, Resource: f.url, Line: input.ClampLine(int64(f.line)),
+		Column: input.ClampLine(int64(f.column))}
 	if f.funcLine > 0 {
 		r.Line, r.Column = input.ClampLine(int64(f.funcLine)), input.ClampLine(int64(f.funcColumn))
 	}

@@ -57,7 +57,8 @@ func (e *scriptEvent) clear() {
 	if !e.given {
 		return
 	}
-	for _, f := range [...]*[]byte{&e.isolate, &e.id, &e.url, &e.sourceURL, &e.mapURL, &e.text, &e.line, &e.column, &e.part, &e.parts} {
+	for _, f := range [...]*[]byte{&e.isolate, &e.id, &e.url, &e.sourceURL, &e.mapURL, &e.text, &e.line, &e.column,
+		&e.part, &e.parts} {
 		*f = (*f)[:0]
 	}
 	e.given, e.beyond = false, false

@@ -27,13 +27,17 @@ func decodeScripts(t *testing.T, metadata string, events ...string) *trie.Record
 
 // scriptHead is an event of V8 with the name of a script. Chrome writes the arguments first.
 func scriptHead(id int, members string) string {
-	return fmt.Sprintf(`{"args":{"data":{"isolate":"9007199254740993","scriptId":%d%s}},"cat":"disabled-by-default-devtools.v8-source-rundown","name":"ScriptCatchup","ph":"X","pid":7,"tid":7,"ts":1,"dur":1}`, id, members)
+	return fmt.Sprintf(`{"args":{"data":{"isolate":"9007199254740993","scriptId":%d%s}},`+
+		`"cat":"disabled-by-default-devtools.v8-source-rundown","name":"ScriptCatchup","ph":"X","pid":7,"tid":7,`+
+		`"ts":1,"dur":1}`, id, members)
 }
 
 // scriptText is an event of V8 with the text of a script, or a part of it.
 func scriptText(name string, id int, text, members string) string {
 	quoted, _ := json.Marshal(text)
-	return fmt.Sprintf(`{"args":{"data":{"isolate":"9007199254740993","scriptId":%d,"sourceText":%s%s}},"cat":"disabled-by-default-devtools.v8-source-rundown-sources","name":%q,"ph":"X","pid":7,"tid":7,"ts":1,"dur":1}`, id, quoted, members, name)
+	return fmt.Sprintf(`{"args":{"data":{"isolate":"9007199254740993","scriptId":%d,"sourceText":%s%s}},`+
+		`"cat":"disabled-by-default-devtools.v8-source-rundown-sources","name":%q,"ph":"X","pid":7,"tid":7,"ts":1,`+
+		`"dur":1}`, id, quoted, members, name)
 }
 
 func dataURL(text string) string {
@@ -50,38 +54,51 @@ func TestCarriedScripts(t *testing.T) {
 		events         []string
 		want           string // URL, text and map of each
 	}{
-		{"map by its URL", maps(`{"url":"other","sourceMapUrl":"https://x.test/js/a.js.map","sourceMap":` + someMap + `}`),
+		{"map by its URL", maps(`{"url":"other","sourceMapUrl":"https://x.test/js/a.js.map","sourceMap":` +
+			someMap + `}`),
 			[]string{scriptHead(3, named), text(3)}, "https://x.test/js/a.js|" + a + "|" + someMap},
 		{"the text comes first", maps(`{"sourceMapUrl":"https://x.test/js/a.js.map","sourceMap":` + someMap + `}`),
 			[]string{text(3), scriptHead(3, named)}, "https://x.test/js/a.js|" + a + "|" + someMap},
-		{"map by the URL of the script, as a text", maps(`null,7,{"url":"https://x.test/js/a.js","sourceMap":"{\"version\":3}"}`),
+		{"map by the URL of the script, as a text",
+			maps(`null,7,{"url":"https://x.test/js/a.js","sourceMap":"{\"version\":3}"}`),
 			[]string{scriptHead(3, `,"url":"https://x.test/js/a.js","sourceMapUrlElided":true`), text(3)},
 			"https://x.test/js/a.js|" + a + `|{"version":3}`},
-		{"data URL", "", []string{scriptHead(3, `,"url":"/a.js","sourceMapUrl":"`+dataURL(someMap)+`"`), text(3)}, "/a.js|" + a + "|" + someMap},
-		{"data URL, escaped", "", []string{scriptHead(3, `,"url":"/a.js","sourceMapUrl":"data:application/json,%7B%22version%22%3A3%7D"`), text(3)},
+		{"data URL", "", []string{scriptHead(3, `,"url":"/a.js","sourceMapUrl":"`+dataURL(someMap)+`"`), text(3)},
+			"/a.js|" + a + "|" + someMap},
+		{"data URL, escaped", "",
+			[]string{scriptHead(3, `,"url":"/a.js","sourceMapUrl":"data:application/json,%7B%22version%22%3A3%7D"`),
+				text(3)},
 			"/a.js|" + a + `|{"version":3}`},
 		{"data URL in a comment alone", "", []string{scriptHead(3, `,"url":"/a.js","sourceMapUrlElided":true`),
 			scriptText("ScriptCatchup", 3, "f()\n//# sourceMappingURL="+dataURL(someMap)+"\n", "")},
 			"/a.js|f()\n//# sourceMappingURL=" + dataURL(someMap) + "\n|" + someMap},
 		{"no comment but a string", "", []string{scriptHead(3, `,"url":"/a.js"`),
 			scriptText("ScriptCatchup", 3, `f("//# sourceMappingURL=data:,{}")`, "")}, ""},
-		{"no base64", "", []string{scriptHead(3, `,"url":"/a.js","sourceMapUrl":"data:;base64,%%%"`), text(3)}, "/a.js|" + a + "|%%%"},
-		{"comment sourceURL", maps(`{"url":"/b.js","sourceMap":{}}`), []string{scriptHead(3, `,"url":"/a.js","sourceUrl":"/b.js"`), text(3)},
+		{"no base64", "", []string{scriptHead(3, `,"url":"/a.js","sourceMapUrl":"data:;base64,%%%"`), text(3)},
+			"/a.js|" + a + "|%%%"},
+		{"comment sourceURL", maps(`{"url":"/b.js","sourceMap":{}}`),
+			[]string{scriptHead(3, `,"url":"/a.js","sourceUrl":"/b.js"`), text(3)},
 			"/b.js|" + a + "|{}"},
 		{"large script in parts, not in order and twice", maps(`{"url":"/a.js","sourceMap":{}}`), []string{
 			scriptText("LargeScriptCatchup", 3, "b", `,"splitIndex":1,"splitCount":3`), scriptHead(3, `,"url":"/a.js"`),
-			scriptText("LargeScriptCatchup", 3, "a", `,"splitIndex":0,"splitCount":3`), scriptText("LargeScriptCatchup", 3, "c", `,"splitIndex":2,"splitCount":3`),
+			scriptText("LargeScriptCatchup", 3, "a", `,"splitIndex":0,"splitCount":3`), scriptText("LargeScriptCatchup",
+				3, "c", `,"splitIndex":2,"splitCount":3`),
 			scriptText("LargeScriptCatchup", 3, "c", `,"splitIndex":2,"splitCount":3`)}, "/a.js|abc|{}"},
 		{"a part is missing", maps(`{"url":"/a.js","sourceMap":{}}`), []string{scriptHead(3, `,"url":"/a.js"`),
 			scriptText("LargeScriptCatchup", 3, "b", `,"splitIndex":1,"splitCount":2`)}, "/a.js||{}"},
 		{"parts that can not be", maps(`{"url":"/a.js","sourceMap":{}}`), []string{scriptHead(3, `,"url":"/a.js"`),
-			scriptText("LargeScriptCatchup", 3, "b", `,"splitIndex":-1,"splitCount":2`), scriptText("LargeScriptCatchup", 3, "b", `,"splitIndex":0,"splitCount":1e9`),
+			scriptText("LargeScriptCatchup", 3, "b", `,"splitIndex":-1,"splitCount":2`),
+			scriptText("LargeScriptCatchup", 3, "b", `,"splitIndex":0,"splitCount":1e9`),
 			scriptText("LargeScriptCatchup", 3, "b", `,"splitIndex":[],"splitCount":999999999`)}, "/a.js||{}"},
-		{"map without a script", maps(`{"url":"/a.js","sourceMap":{}}`), []string{scriptHead(3, `,"url":"/b.js"`), text(3)}, "/a.js||{}"},
+		{"map without a script", maps(`{"url":"/a.js","sourceMap":{}}`), []string{scriptHead(3, `,"url":"/b.js"`),
+			text(3)}, "/a.js||{}"},
 		{"script without a map", "", []string{scriptHead(3, named), text(3)}, ""},
-		{"script in a page", maps(`{"url":"/","sourceMap":{}}`), []string{scriptHead(3, `,"url":"/","startLine":4,"startColumn":8`), text(3)}, "/||{}"},
+		{"script in a page", maps(`{"url":"/","sourceMap":{}}`),
+			[]string{scriptHead(3, `,"url":"/","startLine":4,"startColumn":8`), text(3)}, "/||{}"},
 		{"values of other kinds", `,"sourceMaps":[{"url":{},"sourceMapUrl":[],"sourceMap":5}],"modifications":{}`,
-			[]string{scriptHead(3, `,"url":{},"sourceMapUrl":[1],"sourceUrl":null`), text(3), `{"name":"ScriptCatchup","args":5}`, `{"name":"StubScriptCatchup","args":{"data":{"scriptId":3}}}`}, ""},
+			[]string{scriptHead(3, `,"url":{},"sourceMapUrl":[1],"sourceUrl":null`), text(3),
+				`{"name":"ScriptCatchup","args":5}`, `{"name":"StubScriptCatchup","args":{"data":{"scriptId":3}}}`},
+			""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -106,12 +123,14 @@ func TestCarriedScriptsBounds(t *testing.T) {
 	for id := range maxScripts + 1 {
 		events = append(events, scriptHead(id, `,"url":"/a.js"`))
 	}
-	events = append(events, scriptText("ScriptCatchup", 0, "a", ""), `{"name":"TooLargeScriptCatchup","args":{"data":{"scriptId":1,"length":30000000}}}`)
+	events = append(events, scriptText("ScriptCatchup", 0, "a", ""),
+		`{"name":"TooLargeScriptCatchup","args":{"data":{"scriptId":1,"length":30000000}}}`)
 	r := decodeScripts(t, `,"sourceMaps":[{"url":"/a.js","sourceMap":{}},{"url":"/b.js"}]`, events...)
 	if len(r.Scripts) != maxScripts || string(r.Scripts[0].Text) != "a" || r.Scripts[1].Text != nil {
 		t.Errorf("got %d scripts", len(r.Scripts))
 	}
-	if want := "2 texts of scripts or source maps are too large or too many; they were left out"; len(r.Warnings) != 1 || r.Warnings[0] != want {
+	if want := "2 texts of scripts or source maps are too large or too many; they were left out"; len(
+		r.Warnings) != 1 || r.Warnings[0] != want {
 		t.Errorf("got %q, want %q", r.Warnings, want)
 	}
 }

@@ -105,9 +105,11 @@ func (c *chromeWriter) names() (names []chromeEvent) {
 		pid, tid := c.thread(i)
 		if !seen[pid] {
 			seen[pid] = true
-			names = append(names, chromeEvent{Name: "process_name", Phase: "M", Cat: "__metadata", PID: pid, TID: tid, Args: &chromeArgs{Name: "fieldtrie"}})
+			names = append(names, chromeEvent{Name: "process_name", Phase: "M", Cat: "__metadata", PID: pid, TID: tid,
+				Args: &chromeArgs{Name: "fieldtrie"}})
 		}
-		names = append(names, chromeEvent{Name: "thread_name", Phase: "M", Cat: "__metadata", PID: pid, TID: tid, Args: &chromeArgs{Name: output.ThreadName(t)}})
+		names = append(names, chromeEvent{Name: "thread_name", Phase: "M", Cat: "__metadata", PID: pid, TID: tid,
+			Args: &chromeArgs{Name: output.ThreadName(t)}})
 	}
 	return names
 }

@@ -337,12 +337,14 @@ func (d *cpuProfileReader) setTimes() (warnings []string, err error) {
 			span *= 1e6
 		}
 		if !(span > 0) {
-			return nil, input.Refuse(input.Invalid, "timeDeltas", "missing, and so are startTime and endTime, so durations are unknown")
+			return nil, input.Refuse(input.Invalid, "timeDeltas",
+				"missing, and so are startTime and endTime, so durations are unknown")
 		}
 		for i := range n {
 			p.times = append(p.times, span*float64(i)/float64(n))
 		}
-		warnings = append(warnings, fmt.Sprintf("%d samples have no times; they were spread evenly over the profile", n))
+		warnings = append(warnings, fmt.Sprintf("%d samples have no times; they were spread evenly over the profile",
+			n))
 	}
 	if more := len(p.samples) - len(p.times); more > 0 {
 		p.samples = p.samples[:len(p.times)]

@@ -81,7 +81,8 @@ func EncodeCPUProfile(w io.Writer, p *trie.Profile, o output.Options) error {
 func EncodeCPUProfileTimed(w io.Writer, lines []*trie.Timeline, o output.Options) error {
 	lines = output.NotEmpty(lines)
 	if len(lines) > 1 {
-		return fmt.Errorf("a .cpuprofile has one thread, and there are %s: choose one with --thread", chosenNames(lines))
+		return fmt.Errorf("a .cpuprofile has one thread, and there are %s: choose one with --thread",
+			chosenNames(lines))
 	}
 	t, start := &trie.Timeline{Trie: *trie.New()}, int64(cdpStart)
 	if len(lines) == 1 {

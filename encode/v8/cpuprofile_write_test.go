@@ -59,7 +59,8 @@ func readCDP(t *testing.T, data string) map[string]int64 {
 }
 
 func TestCPUProfile(t *testing.T) {
-	profiles := map[string]*trie.Profile{"groups": fixture.GroupedProfile(), "odd": fixture.OddTrace().Profile(), "difference": fixture.Difference(), "hostile": fixture.HostileProfile()}
+	profiles := map[string]*trie.Profile{"groups": fixture.GroupedProfile(), "odd": fixture.OddTrace().Profile(),
+		"difference": fixture.Difference(), "hostile": fixture.HostileProfile()}
 	for _, name := range fixture.GoldenTraces {
 		profiles[name] = fixture.RepositoryTrace(t, name, encode.DecodeProfilerTrace).Profile()
 	}

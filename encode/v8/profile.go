@@ -31,7 +31,8 @@ func (p *v8Profile) trace(origin float64) (*trie.Trace, error) {
 	for i, id := range p.samples {
 		us, ok := wholeMicros(p.times[i] - origin)
 		if !ok {
-			return nil, input.Refuse(input.Invalid, fmt.Sprintf("samples[%d]", i), "its time %v µs is out of range", p.times[i])
+			return nil, input.Refuse(input.Invalid, fmt.Sprintf("samples[%d]", i), "its time %v µs is out of range",
+				p.times[i])
 		}
 		s := trie.Sample{Time: us}
 		row, known := p.row(id)

@@ -48,8 +48,8 @@ func csvRow(f trie.Function) []string {
 	}
 }
 
-// csvText returns s printable, as the table goes to terminals by way of head and grep, and escaped so that no spreadsheet takes it for a
-// formula.
+// csvText returns s printable, as the table goes to terminals by way of head and grep, and escaped
+// so that no spreadsheet takes it for a formula.
 func csvText(s string) string {
 	s = output.Printable(s)
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {

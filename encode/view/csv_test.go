@@ -12,7 +12,8 @@ import (
 
 // TestCSV: what is written can be read again, and adds up.
 func TestCSV(t *testing.T) {
-	rows, err := csv.NewReader(strings.NewReader(fixture.Written(t, EncodeCSV, fixture.HostileProfile(), output.Options{}))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(fixture.Written(t, EncodeCSV, fixture.HostileProfile(),
+		output.Options{}))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,8 @@ func TestCSV(t *testing.T) {
 }
 
 func TestCSVText(t *testing.T) {
-	for s, want := range map[string]string{"": "", "a": "a", "=1+1": "'=1+1", "@f": "'@f", "-": "'-", "\tx": "\ufffdx", "a\x1b[2J\u202e": "a\ufffd[2J\ufffd", "a=b": "a=b"} {
+	for s, want := range map[string]string{"": "", "a": "a", "=1+1": "'=1+1", "@f": "'@f", "-": "'-", "\tx": "\ufffdx",
+		"a\x1b[2J\u202e": "a\ufffd[2J\ufffd", "a=b": "a=b"} {
 		if got := csvText(s); got != want {
 			t.Errorf("%q: got %q, want %q", s, got, want)
 		}

@@ -45,7 +45,8 @@ func (n d3Node) all() []d3Node {
 // TestD3: the self times are all of the time, and every total is the sum of what it is
 // made of.
 func TestD3(t *testing.T) {
-	profiles := map[string]*trie.Profile{"groups": fixture.GroupedProfile(), "odd": fixture.OddTrace().Profile(), "hostile": fixture.HostileProfile(), "nothing": trie.NewProfile()}
+	profiles := map[string]*trie.Profile{"groups": fixture.GroupedProfile(), "odd": fixture.OddTrace().Profile(),
+		"hostile": fixture.HostileProfile(), "nothing": trie.NewProfile()}
 	for name, p := range profiles {
 		root := parseD3(t, fixture.Written(t, EncodeD3, p, output.Options{}))
 		var self int64

@@ -24,7 +24,8 @@ func writeHead(b *bufio.Writer, mark string, p *trie.Profile, self int64, thread
 		writeCoverage(b, mark, c, self, output.OwnSelf(p), output.Printable(o.Subject()), unitOf(p, o))
 	}
 	if c.Truncated > 0 {
-		fmt.Fprintf(b, "%s%d samples have a stack that the browser cut off at %d frames\n", mark, c.Truncated, trie.MaxStackDepth)
+		fmt.Fprintf(b, "%s%d samples have a stack that the browser cut off at %d frames\n", mark, c.Truncated,
+			trie.MaxStackDepth)
 	}
 }
 
@@ -49,7 +50,8 @@ func writeThreads(b *bufio.Writer, mark string, c trie.Coverage, threads output.
 		}
 	}
 	if others := len(threads) - len(shown); others > 0 {
-		fmt.Fprintf(b, "%snot shown: %s (--list threads lists them, --thread NAME or --thread all chooses)\n", mark, counted(int64(others), "other thread"))
+		fmt.Fprintf(b, "%snot shown: %s (--list threads lists them, --thread NAME or --thread all chooses)\n", mark,
+			counted(int64(others), "other thread"))
 	}
 }
 
@@ -69,7 +71,8 @@ func writeCoverage(b *bufio.Writer, mark string, c trie.Coverage, self, own int6
 		made += ": "
 	}
 	fmt.Fprintf(b, "%s%s%s ms of %s%s, %s ms without a stack%s, %.1f %% not sampled\n",
-		mark, made, ms.text(self-own), of, output.Script(own, ms.text(own)), ms.text(c.Stackless), idle, 100*c.UnsampledShare(self))
+		mark, made, ms.text(self-own), of, output.Script(own, ms.text(own)), ms.text(c.Stackless), idle,
+		100*c.UnsampledShare(self))
 	if c.Views > 0 && ms.views == 0 {
 		fmt.Fprintf(b, "%s%s ms of %s per page view\n", mark, millis((self-own)/c.Views), of)
 	}

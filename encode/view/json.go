@@ -110,7 +110,8 @@ func EncodeJSON(w io.Writer, p *trie.Profile, o output.Options) error {
 			row[c.Frame] = i
 			f := jsonFunctionOf(c.Function)
 			f.Base = &jsonWeight{c.Base.Self, c.Base.Total, c.Base.Samples, c.Base.Reach}
-			f.Delta = &jsonWeight{c.Self - c.Base.Self, c.Total - c.Base.Total, c.Samples - c.Base.Samples, c.Reach - c.Base.Reach}
+			f.Delta = &jsonWeight{c.Self - c.Base.Self, c.Total - c.Base.Total, c.Samples - c.Base.Samples,
+				c.Reach - c.Base.Reach}
 			out.Functions = append(out.Functions, f)
 		}
 	}
@@ -123,7 +124,8 @@ func EncodeJSON(w io.Writer, p *trie.Profile, o output.Options) error {
 // jsonNodesOf returns the nodes of t in preorder; row gives the index of each frame
 // among the functions.
 func jsonNodesOf(t output.Weighted, row map[trie.Frame]int) jsonNodes {
-	n := jsonNodes{Function: []int{}, Depth: []int{}, Self: []int64{}, Total: []int64{}, Samples: []int64{}, Reach: []int64{}}
+	n := jsonNodes{Function: []int{}, Depth: []int{}, Self: []int64{}, Total: []int64{}, Samples: []int64{},
+		Reach: []int64{}}
 	for id, depth := range t.Preorder() {
 		f, ok := row[t.Frame(id)]
 		if !ok {
@@ -147,7 +149,8 @@ func jsonNodesOf(t output.Weighted, row map[trie.Frame]int) jsonNodes {
 
 func jsonFunctionOf(f trie.Function) jsonFunction {
 	return jsonFunction{
-		Name: output.Shown(f.Frame), Resource: f.Resource, Package: scripturl.Package(f.Resource), Line: f.Line, Column: f.Column,
+		Name: output.Shown(f.Frame), Resource: f.Resource, Package: scripturl.Package(f.Resource), Line: f.Line,
+		Column:     f.Column,
 		jsonWeight: jsonWeight{f.Self, f.Total, f.Samples, f.Reach},
 	}
 }

@@ -20,7 +20,8 @@ func TestPerView(t *testing.T) {
 	base.Views = 4
 	base.Group(nil).Coverage = trie.Coverage{Views: 4}
 	base.Add(nil, base.Insert(fixture.FrameMain), trie.Weight{Self: 2_001, Samples: 1, Reach: 4})
-	for name, o := range map[string]output.Options{"per-view": {PerView: true}, "per-view-base": {PerView: true, Base: base}} {
+	for name, o := range map[string]output.Options{"per-view": {PerView: true}, "per-view-base": {PerView: true,
+		Base: base}} {
 		fixture.CompareGolden(t, name+".top", []byte(fixture.Written(t, EncodeTop, p, o)))
 		fixture.CompareGolden(t, name+".tree", []byte(fixture.Written(t, EncodeTree, p, o)))
 	}

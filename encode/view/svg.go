@@ -73,9 +73,11 @@ func EncodeSVG(w io.Writer, p *trie.Profile, o output.Options) error {
 		fmt.Fprintf(s.w, `<text class="%s" x="%d" y="%d">%s</text>`+"\n", h.class, x, y, xmlText(h.text))
 	}
 	fmt.Fprintf(s.w, `<text id="detail" class="soft" x="10" y="%d"> </text>`+"\n</g>\n", top-10)
-	fmt.Fprintf(s.w, `<foreignObject x="0" y="%d" width="100%%" height="%d"><div xmlns="http://www.w3.org/1999/xhtml" class="tools">`+
+	fmt.Fprintf(s.w, `<foreignObject x="0" y="%d" width="100%%" height="%d"><div `+
+		`xmlns="http://www.w3.org/1999/xhtml" class="tools">`+
 		`<input id="search" type="search" placeholder="Search" aria-label="Search functions" title="Ctrl+F"/>`+
-		`<button id="reset" type="button" title="Escape">Reset</button><output id="result"></output></div></foreignObject>`+"\n",
+		`<button id="reset" type="button" title="Escape">Reset</button><output id="result"></output></div>`+
+		`</foreignObject>`+"\n",
 		gap+line*len(head)+4, tools)
 	s.frame(trie.Root, top, 0, o.RootName(), "")
 	s.draw(top)
@@ -143,10 +145,12 @@ func (s *svgChart) head(p *trie.Profile, o output.Options) []svgLine {
 	}
 	if !o.Since.IsZero() && !o.Until.IsZero() {
 		const minute = "2006-01-02 15:04"
-		lines = append(lines, svgLine{"soft", "", fmt.Sprintf("%s to %s UTC", o.Since.UTC().Format(minute), o.Until.UTC().Format(minute))})
+		lines = append(lines, svgLine{"soft", "", fmt.Sprintf("%s to %s UTC", o.Since.UTC().Format(minute),
+			o.Until.UTC().Format(minute))})
 	}
 	if s.hidden > 0 {
-		lines = append(lines, svgLine{"soft", "", fmt.Sprintf("%s too narrow to draw: %s of the time", counted(int64(s.hidden), "frame"), percent(s.narrow, s.total[trie.Root]))})
+		lines = append(lines, svgLine{"soft", "", fmt.Sprintf("%s too narrow to draw: %s of the time",
+			counted(int64(s.hidden), "frame"), percent(s.narrow, s.total[trie.Root]))})
 	}
 	if o.Base != nil {
 		lines = append(lines, s.legend(o)...)
@@ -220,7 +224,8 @@ func (s *svgChart) draw(top int) {
 
 // place returns where f is defined.
 func place(f trie.Frame) string {
-	return strings.TrimSuffix(strings.TrimPrefix(output.Location(trie.Frame{Name: "x", Resource: f.Resource, Line: f.Line, Column: f.Column}), "x ("), ")")
+	return strings.TrimSuffix(strings.TrimPrefix(output.Location(trie.Frame{Name: "x", Resource: f.Resource,
+		Line: f.Line, Column: f.Column}), "x ("), ")")
 }
 
 // frame writes one frame. It is a separate svg element, so that its name is clipped at its end
@@ -235,7 +240,8 @@ func (s *svgChart) frame(n trie.NodeID, y int, left int64, name, place string) {
 		share = 1
 	}
 	name, place = cutText(name, svgNameBytes), cutText(place, svgNameBytes)
-	fmt.Fprintf(s.w, `<svg class="frame %s"%s x="%s%%" y="%d" width="%s%%" height="%d"><title>%s`+"\n%s\n"+`%s ms (%s), self %s ms`,
+	fmt.Fprintf(s.w, `<svg class="frame %s"%s x="%s%%" y="%d" width="%s%%" height="%d"><title>%s`+"\n%s\n"+
+		`%s ms (%s), self %s ms`,
 		class, focus, svgShare(float64(left)/all), y, svgShare(share), svgRow, xmlText(name), xmlText(place),
 		millis(s.total[n]), percent(s.total[n], s.total[trie.Root]), millis(s.self[n]))
 	if s.t.BaseSelf != nil {

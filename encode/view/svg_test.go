@@ -63,7 +63,8 @@ func TestSVGLarge(t *testing.T) {
 	p, r := trie.NewProfile(), rand.New(rand.NewPCG(1, 2))
 	nodes := []trie.NodeID{trie.Root}
 	for i := range 2_000 {
-		p.Intern(trie.Frame{Name: fmt.Sprintf("function%d", i), Resource: fmt.Sprintf("https://example.com/assets/script%d.js", i%50), Line: uint32(i + 1), Column: 1})
+		p.Intern(trie.Frame{Name: fmt.Sprintf("function%d", i),
+			Resource: fmt.Sprintf("https://example.com/assets/script%d.js", i%50), Line: uint32(i + 1), Column: 1})
 	}
 	for len(p.Nodes) < 500_000 {
 		// Near ones mostly, for deep stacks.
@@ -82,11 +83,12 @@ func TestSVGLarge(t *testing.T) {
 	}
 }
 
-// TestSVGColours checks that a function has one colour in all files, and functions of a package have
-// one hue.
+// TestSVGColours checks that a function has one colour in all files, and functions of a package
+// have one hue.
 func TestSVGColours(t *testing.T) {
 	class := func(p *trie.Profile, name string) string {
-		m := regexp.MustCompile(`class="frame (\S+)"[^>]*><title>` + name + "\n").FindStringSubmatch(fixture.Written(t, EncodeSVG, p, output.Options{}))
+		m := regexp.MustCompile(`class="frame (\S+)"[^>]*><title>` + name + "\n").FindStringSubmatch(fixture.Written(t,
+			EncodeSVG, p, output.Options{}))
 		if m == nil {
 			t.Fatalf("no frame %s", name)
 		}

@@ -31,10 +31,12 @@ func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
 	if p.Views == 0 {
 		in = "in" // so many profiles of threads
 	}
-	fmt.Fprintf(b, "\n%12s %7s %12s %7s %8s %6s  %s\n", "self ms", "self%", "total ms", "total%", "samples", in, "function")
+	fmt.Fprintf(b, "\n%12s %7s %12s %7s %8s %6s  %s\n", "self ms", "self%", "total ms", "total%", "samples", in,
+		"function")
 	for _, f := range all[:rows] {
 		fmt.Fprintf(b, "%12s %7s %12s %7s %8d %6d  %s\n",
-			ms.text(f.Self), share(f.Self, self), ms.text(f.Total), share(f.Total, self), f.Samples, f.Reach, output.Printable(output.Location(f.Frame)))
+			ms.text(f.Self), share(f.Self, self), ms.text(f.Total), share(f.Total, self), f.Samples, f.Reach,
+			output.Printable(output.Location(f.Frame)))
 	}
 	if rest := all[rows:]; len(rest) > 0 {
 		var sum, samples int64
@@ -42,7 +44,8 @@ func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
 			sum += f.Self
 			samples += f.Samples
 		}
-		fmt.Fprintf(b, "%12s %7s %12s %7s %8d %6s  %d more functions\n", ms.text(sum), share(sum, self), "", "", samples, "", len(rest))
+		fmt.Fprintf(b, "%12s %7s %12s %7s %8d %6s  %d more functions\n", ms.text(sum), share(sum, self), "", "",
+			samples, "", len(rest))
 	}
 	return b.Flush()
 }
@@ -60,7 +63,8 @@ func writeTopChanges(b *bufio.Writer, ms unit, all []output.Change, most int) {
 		for _, c := range rest {
 			now, base = now+c.Self, base+c.Base.Self
 		}
-		fmt.Fprintf(b, "%12s %12s %12s %12s  %d more functions\n", ms.text(now), ms.text(base), ms.signed(now-base), "", len(rest))
+		fmt.Fprintf(b, "%12s %12s %12s %12s  %d more functions\n", ms.text(now), ms.text(base), ms.signed(now-base),
+			"", len(rest))
 	}
 }
 

@@ -101,7 +101,8 @@ func writeTreeHead(b *bufio.Writer, p *trie.Profile, o output.Options, t *tree, 
 		return
 	}
 	writeHeads(b, p, all, t.BaseTotal[trie.Root].Self, o)
-	fmt.Fprintf(b, "\n%12s %7s %12s %12s %12s  %s\n", "total ms", "total%", "self ms", "total +-", "self +-", "function")
+	fmt.Fprintf(b, "\n%12s %7s %12s %12s %12s  %s\n", "total ms", "total%", "self ms", "total +-", "self +-",
+		"function")
 }
 
 // tree is a weighted trie of which part is shown.

@@ -14,7 +14,8 @@ import (
 func TestTreeRows(t *testing.T) {
 	p := trie.NewProfile()
 	for i := range 300 {
-		p.Add(nil, p.Insert(fixture.FrameMain, trie.Frame{Name: fmt.Sprintf("f%03d", i)}), trie.Weight{Self: int64(10_000 + i), Samples: 1})
+		p.Add(nil, p.Insert(fixture.FrameMain, trie.Frame{Name: fmt.Sprintf("f%03d", i)}),
+			trie.Weight{Self: int64(10_000 + i), Samples: 1})
 	}
 	for rows, want := range map[int]struct {
 		lines int
@@ -36,7 +37,8 @@ func TestTreeRows(t *testing.T) {
 	}
 	q := trie.NewProfile()
 	for i := range 20 {
-		q.Add(nil, q.Insert(fixture.FrameMain, trie.Frame{Name: fmt.Sprintf("f%02d", i)}), trie.Weight{Self: int64(10_000 * (i + 1)), Samples: 1})
+		q.Add(nil, q.Insert(fixture.FrameMain, trie.Frame{Name: fmt.Sprintf("f%02d", i)}),
+			trie.Weight{Self: int64(10_000 * (i + 1)), Samples: 1})
 	}
 	got := fixture.Written(t, EncodeTree, q, output.Options{Rows: 4})
 	want := `      2100.0 100.00%          0.0  (root)

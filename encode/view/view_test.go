@@ -17,7 +17,8 @@ import (
 func TestTopRows(t *testing.T) {
 	p := trie.NewProfile()
 	for i := range 50 {
-		p.Add(nil, p.Insert(trie.Frame{Name: fmt.Sprintf("f%02d", i)}), trie.Weight{Self: int64(1000 * (i + 1)), Samples: 1, Reach: 1})
+		p.Add(nil, p.Insert(trie.Frame{Name: fmt.Sprintf("f%02d", i)}), trie.Weight{Self: int64(1000 * (i + 1)),
+			Samples: 1, Reach: 1})
 	}
 	for rows, want := range map[int]struct {
 		shown int
@@ -56,14 +57,16 @@ func TestFunctions(t *testing.T) {
 	p.Add(trie.MakeLabels("page", "/"), p.Insert(b), trie.Weight{Self: 1000, Reach: 1})
 	p.Insert(trie.Frame{Name: "unused"})
 	got := p.Functions()
-	want := []trie.Function{{Frame: b, Self: 1000, Total: 1110, Reach: 1}, {Frame: a, Self: 111, Total: 111, Samples: 3, Reach: 5}}
+	want := []trie.Function{{Frame: b, Self: 1000, Total: 1110, Reach: 1}, {Frame: a, Self: 111, Total: 111,
+		Samples: 3, Reach: 5}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
 func TestMillis(t *testing.T) {
-	for us, want := range map[int64]string{0: "0.0", 49: "0.0", -49: "0.0", 50: "0.1", -51: "-0.1", 1_234_567: "1234.6"} {
+	for us, want := range map[int64]string{0: "0.0", 49: "0.0", -49: "0.0", 50: "0.1", -51: "-0.1",
+		1_234_567: "1234.6"} {
 		if got := millis(us); got != want {
 			t.Errorf("%d µs: got %s, want %s", us, got, want)
 		}
@@ -94,7 +97,8 @@ func TestTopWithoutTime(t *testing.T) {
 	if err := EncodeTop(&b, p, output.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "         0.0       -          0.0       -        1      0  querySelector\n"; !strings.HasSuffix(b.String(), want) {
+	if want := "         0.0       -          0.0       -        1      0  querySelector\n"; !strings.HasSuffix(
+		b.String(), want) {
 		t.Errorf("got %q, want it to end with %q", b.String(), want)
 	}
 }
@@ -127,7 +131,8 @@ func checkJSON(t *testing.T, name string, p *trie.Profile, got *jsonProfile) {
 	t.Helper()
 	n := got.Nodes
 	rows := len(n.Function)
-	if len(n.Depth) != rows || len(n.Self) != rows || len(n.Total) != rows || len(n.Samples) != rows || len(n.Reach) != rows {
+	if len(n.Depth) != rows || len(n.Self) != rows || len(n.Total) != rows || len(n.Samples) != rows ||
+		len(n.Reach) != rows {
 		t.Fatalf("%s: columns of different length", name)
 	}
 	var nodes, roots, all, functions, groups int64
@@ -167,7 +172,8 @@ func checkJSON(t *testing.T, name string, p *trie.Profile, got *jsonProfile) {
 		t.Errorf("%s: got %d by nodes, %d by roots, %d by functions, %d by groups, %d in all, want %d",
 			name, nodes, roots, functions, groups, c.Self, all)
 	}
-	if _, want := p.Flat(); (trie.Coverage{Views: c.Views, Traces: c.Traces, Stackless: c.Stackless, Idle: c.Idle, Unsampled: c.Unsampled, Truncated: c.Truncated}) != want {
+	if _, want := p.Flat(); (trie.Coverage{Views: c.Views, Traces: c.Traces, Stackless: c.Stackless, Idle: c.Idle,
+		Unsampled: c.Unsampled, Truncated: c.Truncated}) != want {
 		t.Errorf("%s: got coverage %+v, want %+v", name, c, want)
 	}
 }

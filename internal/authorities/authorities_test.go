@@ -12,7 +12,8 @@ import (
 func TestNone(t *testing.T) {
 	if os.Getenv("WITHOUT_AUTHORITIES") == "" {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestNone$")
-		cmd.Env = append(os.Environ(), "WITHOUT_AUTHORITIES=1", "SSL_CERT_FILE="+os.DevNull, "SSL_CERT_DIR="+t.TempDir())
+		cmd.Env = append(os.Environ(), "WITHOUT_AUTHORITIES=1", "SSL_CERT_FILE="+os.DevNull,
+			"SSL_CERT_DIR="+t.TempDir())
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

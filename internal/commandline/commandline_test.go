@@ -20,11 +20,14 @@ func example() (*Program, *Program) {
 	fs.Bool("quiet", false, "say nothing: not even this")
 	fs.String("secret", "", "for tests")
 	_ = fs.MarkHidden("secret")
-	usage := "Usage: tool [flags]\n       tool sub [flags]\n\nDoes a thing.\n.And goes on.\n\nExamples:\n\n  tool --data d-1 \\\n"
+	usage := "Usage: tool [flags]\n       tool sub [flags]\n\nDoes a thing.\n.And goes on.\n\nExamples:\n\n  tool " +
+		"--data d-1 \\\n"
 	sub := pflag.NewFlagSet("", pflag.ContinueOnError)
 	sub.Int("runs", 10, "how often")
-	return &Program{Name: "tool", Summary: "do a thing", Usage: usage, Sections: []Section{{Flags: fs}}, Notes: "Exit status: 0."},
-		&Program{Name: "tool sub", Summary: "do another thing", Usage: "Usage: tool sub", Sections: []Section{{"Sub", sub}}}
+	return &Program{Name: "tool", Summary: "do a thing", Usage: usage, Sections: []Section{{Flags: fs}},
+			Notes: "Exit status: 0."},
+		&Program{Name: "tool sub", Summary: "do another thing", Usage: "Usage: tool sub",
+			Sections: []Section{{"Sub", sub}}}
 }
 
 // TestBash runs the completion script in bash.
@@ -121,7 +124,8 @@ func TestHelp(t *testing.T) {
 	if err := tool.WriteHelp(&all); err != nil {
 		t.Fatal(err)
 	}
-	if s := some.String(); !strings.Contains(s, "--data") || strings.Contains(s, "--quiet") || !strings.HasSuffix(s, "Exit status: 0.\n") {
+	if s := some.String(); !strings.Contains(s, "--data") || strings.Contains(s, "--quiet") ||
+		!strings.HasSuffix(s, "Exit status: 0.\n") {
 		t.Errorf("some flags:\n%s", s)
 	}
 	if s := all.String(); !strings.Contains(s, "--data") || !strings.Contains(s, "--quiet") {
@@ -130,8 +134,10 @@ func TestHelp(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	v := Version{Version: "v1.2.3", Revision: "0123456789abcdef", Modified: true, Date: "2026-11-21T10:00:00Z", Go: "go1.26.7", Platform: "linux/amd64"}
-	if got, want := v.String(), "v1.2.3 (0123456789ab and changes, 2026-11-21T10:00:00Z, go1.26.7, linux/amd64)"; got != want {
+	v := Version{Version: "v1.2.3", Revision: "0123456789abcdef", Modified: true, Date: "2026-11-21T10:00:00Z",
+		Go: "go1.26.7", Platform: "linux/amd64"}
+	if got, want := v.String(),
+		"v1.2.3 (0123456789ab and changes, 2026-11-21T10:00:00Z, go1.26.7, linux/amd64)"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got := ReadVersion(); got.Version == "" || got.Go == "" || got.Platform == "" {

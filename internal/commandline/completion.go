@@ -91,7 +91,8 @@ func summary(f *pflag.Flag) string {
 
 func writeBash(b *strings.Builder, programs []*Program) {
 	name := programs[0].Name
-	fmt.Fprintf(b, "# bash completion for %s\n_%s() {\n  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n  COMPREPLY=()\n  case ${COMP_WORDS[1]} in\n", name, name)
+	fmt.Fprintf(b, "# bash completion for %s\n_%s() {\n  local cur=${COMP_WORDS[COMP_CWORD]} "+
+		"prev=${COMP_WORDS[COMP_CWORD-1]}\n  COMPREPLY=()\n  case ${COMP_WORDS[1]} in\n", name, name)
 	// Subcommands come first, as * matches everything.
 	for _, p := range slices.Backward(programs) {
 		pattern := p.subcommand()
@@ -117,7 +118,8 @@ func writeBash(b *strings.Builder, programs []*Program) {
 			fmt.Fprintf(b, "    %s) %sreturn ;;\n", strings.Join(forms(f), "|"), reply)
 		})
 		words := strings.Join(all, " ")
-		fmt.Fprintf(b, "    esac\n    case $cur in\n    -*) COMPREPLY=($(compgen -W %s -- \"$cur\")) ;;\n    *) COMPREPLY=($(compgen -f -- \"$cur\"))", quote(words))
+		fmt.Fprintf(b, "    esac\n    case $cur in\n    -*) COMPREPLY=($(compgen -W %s -- \"$cur\")) ;;\n    *) "+
+			"COMPREPLY=($(compgen -f -- \"$cur\"))", quote(words))
 		if subs := subcommands(programs); p.subcommand() == "" && subs != "" {
 			fmt.Fprintf(b, "\n       [ \"$COMP_CWORD\" = 1 ] && COMPREPLY+=($(compgen -W %s -- \"$cur\"))", quote(subs))
 		}
@@ -169,7 +171,8 @@ func writeZsh(b *strings.Builder, programs []*Program) {
 		})
 		fmt.Fprintf(b, " \\\n      '%s' ;;\n", first)
 	}
-	fmt.Fprintf(b, "  esac\n}\nif [ \"$funcstack[1]\" = _%s ]; then _%s \"$@\"; else compdef _%s %s; fi\n", name, name, name, name)
+	fmt.Fprintf(b, "  esac\n}\nif [ \"$funcstack[1]\" = _%s ]; then _%s \"$@\"; else compdef _%s %s; fi\n", name, name,
+		name, name)
 }
 
 func writeFish(b *strings.Builder, programs []*Program) {

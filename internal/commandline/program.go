@@ -74,7 +74,8 @@ type Asked struct {
 // Add defines the flags in fs.
 func (a *Asked) Add(fs *pflag.FlagSet) {
 	fs.BoolVar(&a.Version, "version", false, "print the version and exit")
-	fs.StringVar(&a.Completion, "completion", "", "print the completion script for a `SHELL` and exit: "+strings.Join(Shells(), ", "))
+	fs.StringVar(&a.Completion, "completion", "", "print the completion script for a `SHELL` and exit: "+
+		strings.Join(Shells(), ", "))
 	_ = fs.SetAnnotation("completion", Values, Shells()) // fails only for an undefined flag
 	fs.BoolVar(&a.Man, "man", false, "print the manual page, for man -l -, and exit")
 }

@@ -30,7 +30,8 @@ func TestLock(t *testing.T) {
 	}
 	refused := func(what string, err error) {
 		t.Helper()
-		if e, ok := errors.AsType[*InUseError](err); !ok || e.PID != os.Getpid() || e.Program != "disktest" || e.Dir != dir {
+		if e, ok := errors.AsType[*InUseError](err); !ok || e.PID != os.Getpid() || e.Program != "disktest" ||
+			e.Dir != dir {
 			t.Errorf("%s: got %v, want that this process has the directory open", what, err)
 		}
 	}

@@ -46,7 +46,8 @@ var errNone = errors.New("no value was computed")
 // Get returns a value whose computation began less than lag ago, and its age. If there is none, it
 // computes one. Concurrent callers with the same key wait for that computation until ctx is done.
 // Values are shared, so callers must not change them.
-func (c *Cache[V]) Get(ctx context.Context, key string, lag time.Duration, f Make[V]) (v V, age time.Duration, err error) {
+func (c *Cache[V]) Get(ctx context.Context, key string, lag time.Duration, f Make[V]) (v V, age time.Duration,
+	err error) {
 	for {
 		x, todo := c.find(key)
 		switch todo {
@@ -69,7 +70,8 @@ func (c *Cache[V]) Get(ctx context.Context, key string, lag time.Duration, f Mak
 		}
 		// The other caller may have cancelled the computation. Other errors apply to all callers:
 		// otherwise twenty waiting callers would compute it twenty times.
-		if !errors.Is(x.err, context.Canceled) && !errors.Is(x.err, context.DeadlineExceeded) && !errors.Is(x.err, errNone) {
+		if !errors.Is(x.err, context.Canceled) && !errors.Is(x.err, context.DeadlineExceeded) &&
+			!errors.Is(x.err, errNone) {
 			return v, 0, x.err
 		}
 	}

@@ -75,7 +75,8 @@ func TestCache(t *testing.T) {
 				names, size = append(names, x.name), size+x.size
 			}
 			if !slices.Equal(c.Names(), names) || c.Size() != size || !slices.Equal(gone, wantGone) {
-				t.Fatalf("got %v of %d bytes, want %v of %d; gone %v, want %v", c.Names(), c.Size(), names, size, gone, wantGone)
+				t.Fatalf("got %v of %d bytes, want %v of %d; gone %v, want %v", c.Names(), c.Size(), names, size,
+					gone, wantGone)
 			}
 		}
 	}

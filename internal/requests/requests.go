@@ -128,13 +128,16 @@ func (f *Refusals) Of(h http.Handler) http.Handler {
 		seen, done := Watch(w), false
 		h.ServeHTTP(seen, r.WithContext(context.WithValue(r.Context(), noted{}, &done)))
 		switch status := seen.Status(); {
-		case status < 400, done, IsProbe(r), isAnswer(r, status), status == http.StatusUnauthorized, status == http.StatusForbidden:
+		case status < 400, done, IsProbe(r), isAnswer(r, status), status == http.StatusUnauthorized,
+			status == http.StatusForbidden:
 		default:
 			level := slog.LevelInfo
 			if status >= 500 || status == http.StatusTooManyRequests {
 				level = slog.LevelWarn
 			}
-			f.Note(r, level, http.StatusText(status), func() []any { return []any{"status", status, "err", errorOf(seen.start), "from", r.RemoteAddr} })
+			f.Note(r, level, http.StatusText(status), func() []any {
+				return []any{"status", status, "err", errorOf(seen.start), "from", r.RemoteAddr}
+			})
 		}
 	})
 }

@@ -16,7 +16,8 @@ import (
 // A valid id from a proxy is kept, otherwise a request gets its own; the response has the same id.
 func TestIDs(t *testing.T) {
 	for sent, kept := range map[string]bool{
-		"": false, "a": true, "7f3-A_b.9": true, strings.Repeat("x", 64): true, strings.Repeat("x", 65): false, "a b": false, "a\"b": false, "ä": false,
+		"": false, "a": true, "7f3-A_b.9": true, strings.Repeat("x", 64): true, strings.Repeat("x", 65): false,
+		"a b": false, "a\"b": false, "ä": false,
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Header.Set(Header, sent)
@@ -81,7 +82,9 @@ func TestRefusals(t *testing.T) {
 func TestManyReasons(t *testing.T) {
 	f := NewRefusals(slog.New(slog.DiscardHandler))
 	for i := range 10 * maxReasons {
-		f.Note(httptest.NewRequest(http.MethodGet, "/", nil), slog.LevelInfo, fmt.Sprint(i), func() []any { return nil })
+		f.Note(httptest.NewRequest(http.MethodGet, "/", nil), slog.LevelInfo, fmt.Sprint(i), func() []any {
+			return nil
+		})
 	}
 	if len(f.reasons) > maxReasons+1 {
 		t.Errorf("%d reasons", len(f.reasons))
@@ -106,7 +109,9 @@ func TestProbe(t *testing.T) {
 	var out bytes.Buffer
 	f := NewRefusals(slog.New(slog.NewJSONHandler(&out, nil)))
 	for _, path := range []string{"/healthz", "/readyz"} {
-		f.Of(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })).
+		f.Of(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		})).
 			ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil))
 	}
 	if out.Len() > 0 {
@@ -119,7 +124,8 @@ func TestHead(t *testing.T) {
 	for method, lines := range map[string]int{http.MethodHead: 0, http.MethodGet: 1} {
 		var out bytes.Buffer
 		f := NewRefusals(slog.New(slog.NewJSONHandler(&out, nil)))
-		f.Of(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, "/v1/symbols/ab", nil))
+		f.Of(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method,
+			"/v1/symbols/ab", nil))
 		if n := bytes.Count(out.Bytes(), []byte("\n")); n != lines {
 			t.Errorf("%s: the log has %d lines, not %d", method, n, lines)
 		}
@@ -162,7 +168,8 @@ func TestOf(t *testing.T) {
 			}
 			continue
 		}
-		if err := json.Unmarshal(out.Bytes(), &l); err != nil || l.Err != c.err || l.Status != c.status || l.Path != "/api/v1/x" || l.ID != w.Header().Get(Header) {
+		if err := json.Unmarshal(out.Bytes(), &l); err != nil || l.Err != c.err || l.Status != c.status ||
+			l.Path != "/api/v1/x" || l.ID != w.Header().Get(Header) {
 			t.Errorf("%d: the log has %s: %v", c.status, &out, err)
 		}
 	}

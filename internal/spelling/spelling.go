@@ -33,7 +33,9 @@ func Distance(a, b string) int {
 
 // Sort sorts words by similarity to typed. It keeps the order of equally similar words.
 func Sort[T any](words []T, typed string, text func(T) string) {
-	slices.SortStableFunc(words, func(a, b T) int { return cmp.Compare(Distance(text(a), typed), Distance(text(b), typed)) })
+	slices.SortStableFunc(words, func(a, b T) int {
+		return cmp.Compare(Distance(text(a), typed), Distance(text(b), typed))
+	})
 }
 
 // Likely returns up to three words of known that are similar to typed, most similar first: their

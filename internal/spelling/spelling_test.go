@@ -10,7 +10,8 @@ func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"a", "", 1}, {"", "abc", 3}, {"retentoin", "retention", 2}, {"kitten", "sitting", 3}, {"same", "same", 0}, {strings.Repeat("a", 1e6), "a", maxBytes - 1}} {
+	}{{"", "", 0}, {"a", "", 1}, {"", "abc", 3}, {"retentoin", "retention", 2}, {"kitten", "sitting", 3},
+		{"same", "same", 0}, {strings.Repeat("a", 1e6), "a", maxBytes - 1}} {
 		if got := Distance(c.a, c.b); got != c.want {
 			t.Errorf("%.20q, %q: got %d, want %d", c.a, c.b, got, c.want)
 		}

@@ -73,7 +73,8 @@ func check(tokens token.Tokens) error {
 	refused := map[token.Type]string{
 		token.AnchorType: "an anchor (&)", token.AliasType: "an alias (*)", token.MergeKeyType: "a merge key (<<)",
 		token.TagType: "a tag (!)", token.DirectiveType: "a directive (%)", token.LiteralType: "a block text (|)",
-		token.FoldedType: "a block text (>)", token.MappingKeyType: "a complex key (?)", token.DocumentEndType: "the end of a document (...)",
+		token.FoldedType: "a block text (>)", token.MappingKeyType: "a complex key (?)",
+		token.DocumentEndType: "the end of a document (...)",
 	}
 	flow, line, inLine, content := 0, 0, 0, false
 	for _, t := range tokens {
@@ -120,7 +121,8 @@ func joinColons(tokens token.Tokens) token.Tokens {
 				break
 			}
 			before, after := tokens[i-1], tokens[i+1]
-			if isPlain(before) && isPlain(after) && !strings.HasPrefix(after.Origin, " ") && after.Position.Offset == t.Position.Offset+1 {
+			if isPlain(before) && isPlain(after) && !strings.HasPrefix(after.Origin, " ") &&
+				after.Position.Offset == t.Position.Offset+1 {
 				text := token.String(before.Value+":"+after.Value, before.Origin+":"+after.Origin, before.Position)
 				joined = joined[:len(joined)-1]
 				joined.Add(text)
@@ -201,7 +203,8 @@ func (v Value) Fields(known ...string) (map[string]Value, error) {
 		key := pair.Key.GetToken().Value
 		f := Value{line: lineOf(pair.Key, v.line), what: key, node: pair.Value}
 		if !slices.Contains(known, key) {
-			wrong = append(wrong, f.Errorf("unknown key %.40q; known keys are %s", key, strings.Join(likely(key, known), ", ")))
+			wrong = append(wrong, f.Errorf("unknown key %.40q; known keys are %s", key,
+				strings.Join(likely(key, known), ", ")))
 		} else if _, twice := fields[key]; twice {
 			wrong = append(wrong, f.Errorf("duplicate key %s", key))
 		} else {

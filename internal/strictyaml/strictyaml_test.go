@@ -66,7 +66,8 @@ var good = map[string][]entry{
 	"entries:\n  - name: no # yes\n":  {{Line: 2, Name: "no"}},
 	"entries:\n  - name: \"a\\tb\"\n": {{Line: 2, Name: "a\tb"}},
 	"entries:\n  - name: 'it''s'\n":   {{Line: 2, Name: "it's"}},
-	"entries:\n\n  - rate: 1.5\n    list: [a, 1, true]\n    name: x": {{Line: 3, Name: "x", Rate: 1.5, List: []string{"a", "1", "true"}}},
+	"entries:\n\n  - rate: 1.5\n    list: [a, 1, true]\n    name: x": {{Line: 3, Name: "x", Rate: 1.5,
+		List: []string{"a", "1", "true"}}},
 	"entries: [{name: a, list: [http://127.0.0.1:9122, 'b', https://c.example:1/d, 10:20]}]": {{Line: 1, Name: "a",
 		List: []string{"http://127.0.0.1:9122", "b", "https://c.example:1/d", "10:20"}}},
 	"\ufeffentries:\n  - {name: a}\n":                       {{Line: 2, Name: "a"}}, // with a byte order mark

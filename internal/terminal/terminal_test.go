@@ -13,9 +13,12 @@ import (
 func TestTableFits(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 6))
-		table := Table{Columns: []Column{{Title: "FUNCTION", Least: 10}, {Title: "STATUS", Color: func(string) Color { return Red }}}}
+		table := Table{Columns: []Column{{Title: "FUNCTION", Least: 10}, {Title: "STATUS", Color: func(string) Color {
+			return Red
+		}}}}
 		for range r.IntN(6) {
-			table.Columns = append(table.Columns, Column{Title: strings.Repeat("X", 1+r.IntN(9)), Right: r.IntN(2) == 0, Drop: 1 + r.IntN(9)})
+			table.Columns = append(table.Columns, Column{Title: strings.Repeat("X", 1+r.IntN(9)), Right: r.IntN(2) == 0,
+				Drop: 1 + r.IntN(9)})
 		}
 		for range 1 + r.IntN(9) {
 			row := make([]string, len(table.Columns))
@@ -59,7 +62,8 @@ func TestColor(t *testing.T) {
 	table.Row("x", "slower")
 	table.Row("y", "faster")
 	table.Screen.Color = true
-	if got, want := strings.Join(written(t, &table), "\n"), "A       B\nx  \x1b[31mslower\x1b[0m\ny  faster"; got != want {
+	if got, want := strings.Join(written(t, &table), "\n"),
+		"A       B\nx  \x1b[31mslower\x1b[0m\ny  faster"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -82,7 +86,8 @@ func TestScreen(t *testing.T) {
 
 // A number is rounded to three digits and has no unneeded ones.
 func TestNumber(t *testing.T) {
-	for want, v := range map[string]float64{"0": 0, "1235": 1234.6, "100": 99.96, "56.7": 56.71, "10.0": 9.996, "1.00": 0.9996, "0.012": 0.0123, "0.0001": 0.0001, "-3.46": -3.456} {
+	for want, v := range map[string]float64{"0": 0, "1235": 1234.6, "100": 99.96, "56.7": 56.71, "10.0": 9.996,
+		"1.00": 0.9996, "0.012": 0.0123, "0.0001": 0.0001, "-3.46": -3.456} {
 		if got := Number(v); got != want {
 			t.Errorf("%g: got %s, want %s", v, got, want)
 		}

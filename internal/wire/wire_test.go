@@ -51,9 +51,12 @@ func TestFailures(t *testing.T) {
 			*r = NewReader(append([]byte{5}, make([]byte, 9)...), errDamaged)
 			r.LengthAtMost(4, 1)
 		},
-		"truncated input":                       func(r *Reader) { r.Bytes(4) },
-		"2 bytes after the end":                 func(r *Reader) { r.Byte() },
-		"what somebody else says: 7, not again": func(r *Reader) { r.Fail("what somebody else says: %d, not again", 7); r.Fail("more") },
+		"truncated input":       func(r *Reader) { r.Bytes(4) },
+		"2 bytes after the end": func(r *Reader) { r.Byte() },
+		"what somebody else says: 7, not again": func(r *Reader) {
+			r.Fail("what somebody else says: %d, not again", 7)
+			r.Fail("more")
+		},
 	} {
 		r := NewReader([]byte{5, 1, 0x80}, errDamaged)
 		read(&r)
@@ -61,7 +64,8 @@ func TestFailures(t *testing.T) {
 		if !errors.Is(err, errDamaged) || !strings.HasSuffix(err.Error(), ": "+want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
-		if r.Uint() != 0 || r.Int() != 0 || r.Byte() != 0 || r.Uint32(binary.LittleEndian) != 0 || r.Text(10) != "" || r.Length(1) != 0 || r.Left() != 0 || r.Err() != err {
+		if r.Uint() != 0 || r.Int() != 0 || r.Byte() != 0 || r.Uint32(binary.LittleEndian) != 0 || r.Text(10) != "" ||
+			r.Length(1) != 0 || r.Left() != 0 || r.Err() != err {
 			t.Errorf("%s: something is read afterwards", want)
 		}
 	}

@@ -26,8 +26,8 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC)
 
-// newSource returns a store of two releases of a page: in the second one a function takes 10 ms more. Its
-// second page has a name that is made to be shown badly, and functions without end.
+// newSource returns a store of two releases of a page: in the second one a function takes 10 ms
+// more. Its second page has a name that is made to be shown badly, and functions without end.
 func newSource(t *testing.T) query.Local {
 	t.Helper()
 	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return noon }})
@@ -39,7 +39,8 @@ func newSource(t *testing.T) query.Local {
 		for _, ms := range []int64{20, 30, 40} {
 			var frames []trie.Frame
 			for _, f := range stacks[ms] {
-				frames = append(frames, trie.Frame{Name: f, Resource: "https://x.example/app.js", Line: uint32(len(f)), Column: 1})
+				frames = append(frames, trie.Frame{Name: f, Resource: "https://x.example/app.js", Line: uint32(len(f)),
+					Column: 1})
 			}
 			if frames == nil {
 				continue
@@ -95,7 +96,8 @@ func connect(t *testing.T, o Options) *mcp.ClientSession {
 	}
 	ours, theirs := mcp.NewInMemoryTransports()
 	go func() { _ = New(o).Run(t.Context(), ours) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), theirs, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+		theirs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +129,8 @@ func TestSize(t *testing.T) {
 }
 
 // call calls a tool, and returns its text and values.
-func call(t *testing.T, s *mcp.ClientSession, tool string, args map[string]any) (text string, values map[string]any, failed bool) {
+func call(t *testing.T, s *mcp.ClientSession, tool string, args map[string]any) (text string, values map[string]any,
+	failed bool) {
 	t.Helper()
 	res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
@@ -150,7 +153,8 @@ func TestTools(t *testing.T) {
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
-		if a := tool.Annotations; a == nil || !a.ReadOnlyHint || a.OpenWorldHint == nil || *a.OpenWorldHint || tool.Description == "" || tool.OutputSchema != nil {
+		if a := tool.Annotations; a == nil || !a.ReadOnlyHint || a.OpenWorldHint == nil || *a.OpenWorldHint ||
+			tool.Description == "" || tool.OutputSchema != nil {
 			t.Errorf("%s: %+v", tool.Name, tool)
 		}
 		text, err := json.Marshal(tool.InputSchema)
@@ -169,7 +173,8 @@ func TestTools(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"budgets", "callers", "changes", "compare", "explain", "in_files", "pages", "profiling_cost", "top_functions", "trend", "verify", "web_vitals"}; !reflect.DeepEqual(names, want) {
+	if want := []string{"budgets", "callers", "changes", "compare", "explain", "in_files", "pages", "profiling_cost",
+		"top_functions", "trend", "verify", "web_vitals"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("got %v, want %v", names, want)
 	}
 }
@@ -192,7 +197,8 @@ func TestNumbers(t *testing.T) {
 	for i, f := range top.Functions {
 		x := functions[i].(map[string]any)
 		self, total := x["self_ms"].(map[string]any), x["total_ms"].(map[string]any)
-		if x["name"] != f.Name || !near(self["value"], float64(f.Self)/1000/float64(top.Views)) || !near(total["value"], float64(f.Total)/1000/float64(top.Views)) || x["reach"] != float64(f.Reach) {
+		if x["name"] != f.Name || !near(self["value"], float64(f.Self)/1000/float64(top.Views)) ||
+			!near(total["value"], float64(f.Total)/1000/float64(top.Views)) || x["reach"] != float64(f.Reach) {
 			t.Errorf("got %v, want %+v", x, f)
 		}
 		if self["value"].(float64) > 0 && !near(self["low"], f.SelfSpread.Mean.Low) {
@@ -205,16 +211,19 @@ func TestNumbers(t *testing.T) {
 
 	text, got, _ = call(t, s, "callers", map[string]any{"page": "/feed", "name": "load"})
 	caller, callee := got["callers"].([]any)[0].(map[string]any), got["callees"].([]any)[0].(map[string]any)
-	if caller["name"] != "main" || callee["name"] != "parse" || caller["ms"] != callee["ms"] || caller["ms"].(float64) < 30 {
+	if caller["name"] != "main" || callee["name"] != "parse" || caller["ms"] != callee["ms"] ||
+		caller["ms"].(float64) < 30 {
 		t.Errorf("got %v\n%s", got, text)
 	}
-	if stack := got["heaviest_stack"].([]any); len(stack) != 2 || stack[0].(map[string]any)["name"] != "load" || stack[1].(map[string]any)["name"] != "main" {
+	if stack := got["heaviest_stack"].([]any); len(stack) != 2 || stack[0].(map[string]any)["name"] != "load" ||
+		stack[1].(map[string]any)["name"] != "main" {
 		t.Errorf("the heaviest stack is %v", stack)
 	}
 
 	text, got, _ = call(t, s, "compare", map[string]any{"page": "/feed", "release": "r2", "compare_release": "r1"})
 	first := got["functions"].([]any)[0].(map[string]any)
-	if first["name"] != "parse" || first["status"] != "slower" || !near(first["change_ms"].(map[string]any)["value"], 10) || !strings.Contains(text, "slower, +10 ms") {
+	if first["name"] != "parse" || first["status"] != "slower" || !near(first["change_ms"].(map[string]any)["value"],
+		10) || !strings.Contains(text, "slower, +10 ms") {
 		t.Errorf("got %v\n%s", first, text)
 	}
 
@@ -223,20 +232,24 @@ func TestNumbers(t *testing.T) {
 		t.Errorf("got %v\n%s", got, text)
 	}
 	text, got, _ = call(t, s, "trend", map[string]any{"page": "/feed", "name": "parse", "file": "app.js"})
-	if points := got["points"].([]any); len(points) != 1 || points[0].(map[string]any)["mean_ms"].(map[string]any)["value"] != caller["ms"] {
+	if points := got["points"].([]any); len(points) != 1 ||
+		points[0].(map[string]any)["mean_ms"].(map[string]any)["value"] != caller["ms"] {
 		t.Errorf("got %v\n%s", got, text)
 	}
 	text, got, _ = call(t, s, "profiling_cost", map[string]any{"page": "/feed"})
-	if got["fair"] != nil || len(got["missing"].([]any)) != 2 || !strings.Contains(text, "0 page views of arm profiled have reported") {
+	if got["fair"] != nil || len(got["missing"].([]any)) != 2 ||
+		!strings.Contains(text, "0 page views of arm profiled have reported") {
 		t.Errorf("got %v\n%s", got, text)
 	}
 	text, got, _ = call(t, s, "web_vitals", map[string]any{"page": "/feed"})
 	vital := got["pages"].([]any)[0].(map[string]any)["vitals"].([]any)[0].(map[string]any)
-	if element := vital["elements"].([]any)[0].(map[string]any); element["element"] != "pointer button#save\ufffd" || element["share"] != 0.75 || !strings.Contains(text, "pointer button#save") {
+	if element := vital["elements"].([]any)[0].(map[string]any); element["element"] != "pointer button#save\ufffd" ||
+		element["share"] != 0.75 || !strings.Contains(text, "pointer button#save") {
 		t.Errorf("got %v\n%s", got, text)
 	}
 	text, got, _ = call(t, s, "pages", nil)
-	if pages := got["pages"].([]any); len(pages) != 2 || pages[0].(map[string]any)["page"] != "/feed" || pages[0].(map[string]any)["views"] != 400.0 {
+	if pages := got["pages"].([]any); len(pages) != 2 || pages[0].(map[string]any)["page"] != "/feed" ||
+		pages[0].(map[string]any)["views"] != 400.0 {
 		t.Errorf("got %v\n%s", got, text)
 	}
 }
@@ -245,14 +258,16 @@ func TestNumbers(t *testing.T) {
 func TestHostileNames(t *testing.T) {
 	s := connect(t, Options{Open: Fixed(newSource(t))})
 	for tool, args := range map[string]map[string]any{
-		"pages": nil, "top_functions": {"page": "/evil\u202e|`page`", "limit": 200}, "callers": {"name": "f1"}, "trend": {"page": "/evil\u202e|`page`"},
+		"pages": nil, "top_functions": {"page": "/evil\u202e|`page`", "limit": 200}, "callers": {"name": "f1"},
+		"trend": {"page": "/evil\u202e|`page`"},
 	} {
 		text, values, _ := call(t, s, tool, args)
 		all, err := json.Marshal(values)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.ContainsAny(text, "\x1b\u202e") || strings.ContainsAny(string(all), "\x1b\u202e") || strings.Contains(string(all), `\u001b`) {
+		if strings.ContainsAny(text, "\x1b\u202e") || strings.ContainsAny(string(all), "\x1b\u202e") ||
+			strings.Contains(string(all), `\u001b`) {
 			t.Errorf("%s shows what is not printable: %.300q", tool, text)
 		}
 		if len(text) > maxAnswerText+200 || len(all) > 4*maxAnswerText {
@@ -274,17 +289,20 @@ func TestMistakes(t *testing.T) {
 		args map[string]any
 		says string
 	}{
-		{"top_functions", map[string]any{"page": "/nope"}, "no page views for /nope since 2026-11-20 12:00 UTC; pages with page views are /"},
+		{"top_functions", map[string]any{"page": "/nope"},
+			"no page views for /nope since 2026-11-20 12:00 UTC; pages with page views are /"},
 		{"top_functions", map[string]any{"release": "r9"}, "leave out feature, release or labels"},
 		{"top_functions", map[string]any{"since": "soon"}, `since: "soon" is neither a duration`},
 		{"top_functions", map[string]any{"limit": 100000}, "limit: 100000 is not from 1 to 200"},
 		{"top_functions", map[string]any{"by": "colour"}, `by: "colour" is none of function, file`},
 		{"top_functions", map[string]any{"labels": []string{"device"}}, "labels: "},
-		{"top_functions", map[string]any{"pgae": "/feed"}, `unknown property "pgae"; known are by, feature, labels, limit, page, release, since, sort, until`},
+		{"top_functions", map[string]any{"pgae": "/feed"},
+			`unknown property "pgae"; known are by, feature, labels, limit, page, release, since, sort, until`},
 		{"callers", map[string]any{"name": "nope"}, "take name, file and line from top_functions"},
 		{"callers", map[string]any{}, "name"},
 		{"compare", map[string]any{"release": "r1"}, "compare_release or compare_since is missing"},
-		{"compare", map[string]any{"release": "r2", "compare_release": "r9"}, "nothing to compare with: no page views with release=r9"},
+		{"compare", map[string]any{"release": "r2", "compare_release": "r9"},
+			"nothing to compare with: no page views with release=r9"},
 		{"trend", map[string]any{"step": "1m"}, `step: "1m" is neither 1h nor 1d`},
 		{"trend", map[string]any{"since": "400d", "step": "1h"}, "the most are 200"},
 		{"trend", map[string]any{"name": "nope"}, "is not among the 1000 with the most time"},
@@ -292,12 +310,14 @@ func TestMistakes(t *testing.T) {
 		{"changes", nil, "there are no changes here"},
 		{"verify", map[string]any{"change": "00"}, "there are no changes here"},
 		{"explain", nil, "change or name is missing"},
-		{"explain", map[string]any{"page": "/feed", "name": "nope"}, "no function nope for /feed was seen; take name, file and line from top_functions"},
+		{"explain", map[string]any{"page": "/feed", "name": "nope"},
+			"no function nope for /feed was seen; take name, file and line from top_functions"},
 		{"in_files", nil, "paths or diff is missing"},
 		{"in_files", map[string]any{"paths": []string{"a"}, "diff": "b"}, "one of both"},
 		{"in_files", map[string]any{"diff": "@@ -1 +1 @@\n-a\n+b\n"}, "before the name of a file"},
 		{"in_files", map[string]any{"diff": "--- a/x\n+++ b/x\n@@ -x +1 @@\n"}, "is no head of a hunk"},
-		{"in_files", map[string]any{"diff": "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n"}, "it edits no file that users have"},
+		{"in_files", map[string]any{"diff": "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n"},
+			"it edits no file that users have"},
 	} {
 		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: c.tool, Arguments: c.args})
 		said := fmt.Sprint(err)
@@ -311,11 +331,17 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestBudgets(t *testing.T) {
-	all := []budget.Status{{Name: "ok", Metric: budget.P75, Unit: "ms", Limit: 50, Verdict: budget.OK, Value: &query.Estimate{Value: 20, Low: 19, High: 21}, Views: 400},
-		{Name: "bad", Owner: "team", Metric: budget.P75, Unit: "ms", Limit: 5, Verdict: budget.Blown, Value: &query.Estimate{Value: 20}, Views: 400}}
-	s := connect(t, Options{Open: Fixed(newSource(t)), Budgets: func(context.Context, query.Source) ([]budget.Status, error) { return all, nil }})
+	all := []budget.Status{{Name: "ok", Metric: budget.P75, Unit: "ms", Limit: 50, Verdict: budget.OK,
+		Value: &query.Estimate{Value: 20, Low: 19, High: 21}, Views: 400},
+		{Name: "bad", Owner: "team", Metric: budget.P75, Unit: "ms", Limit: 5, Verdict: budget.Blown,
+			Value: &query.Estimate{Value: 20}, Views: 400}}
+	s := connect(t, Options{Open: Fixed(newSource(t)), Budgets: func(context.Context,
+		query.Source) ([]budget.Status, error) {
+		return all, nil
+	}})
 	text, got, _ := call(t, s, "budgets", nil)
-	if list := got["budgets"].([]any); len(list) != 2 || list[0].(map[string]any)["name"] != "bad" || !strings.HasPrefix(text, "blown: bad, p75 is 20 ms, limit 5 ms, 400 page views, owner team\n") {
+	if list := got["budgets"].([]any); len(list) != 2 || list[0].(map[string]any)["name"] != "bad" ||
+		!strings.HasPrefix(text, "blown: bad, p75 is 20 ms, limit 5 ms, 400 page views, owner team\n") {
 		t.Errorf("got %v\n%s", got, text)
 	}
 }

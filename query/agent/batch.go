@@ -9,8 +9,8 @@ import (
 	"net/http"
 )
 
-// mostCalls bounds the calls of one request, as /api/v1/answers bounds its queries: an answer has a text and values of up to 48 KiB
-// each for a call of some ten bytes.
+// mostCalls bounds the calls of one request, as /api/v1/answers bounds its queries: an answer has a
+// text and values of up to 48 KiB each for a call of some ten bytes.
 const mostCalls = 16
 
 // boundBatches refuses requests with more calls than that, before any is answered.
@@ -38,7 +38,8 @@ func boundBatches(next http.Handler) http.Handler {
 	})
 }
 
-// checkBatch refuses a batch of more than mostCalls. What is no batch, or no JSON, is for the next one to answer.
+// checkBatch refuses a batch of more than mostCalls. What is no batch, or no JSON, is for the next
+// one to answer.
 func checkBatch(body []byte) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {

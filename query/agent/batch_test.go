@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A batch is answered up to a number of calls, and refused with more before any is: what is asked for in a few bytes each is not
-// answered with megabytes.
+// A batch is answered up to a number of calls, and refused with more before any is: what is asked
+// for in a few bytes each is not answered with megabytes.
 func TestBatches(t *testing.T) {
 	srv := httptest.NewServer(Handler(Options{Open: Fixed(newSource(t))}))
 	defer srv.Close()
@@ -40,11 +40,13 @@ func TestBatches(t *testing.T) {
 		}
 		return "[" + strings.Join(calls, ",") + "]"
 	}
-	if status, text := post(batch(1)[1 : len(batch(1))-1]); status != http.StatusOK || !strings.Contains(text, `"top_functions"`) {
+	if status, text := post(batch(1)[1 : len(batch(1))-1]); status != http.StatusOK ||
+		!strings.Contains(text, `"top_functions"`) {
 		t.Errorf("one call: %d %.200s", status, text)
 	}
 	for _, n := range []int{mostCalls + 1, 5000} {
-		if status, text := post(batch(n)); status != http.StatusBadRequest || !strings.Contains(text, "a batch of more than 16 calls: send them one by one") {
+		if status, text := post(batch(n)); status != http.StatusBadRequest ||
+			!strings.Contains(text, "a batch of more than 16 calls: send them one by one") {
 			t.Errorf("%d calls: %d %.200s", n, status, text)
 		}
 	}

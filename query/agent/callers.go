@@ -21,11 +21,12 @@ type callersIn struct {
 }
 
 type callersOut struct {
-	Views   int64       `json:"views"`                    // page views that were profiled
-	Found   []callOut   `json:"functions"`                // that the name stands for, with their total time
-	Callers []callOut   `json:"callers"`                  // and the time of the function when they call it
-	Callees []callOut   `json:"callees"`                  // and their time when it calls them
-	Stacks  []stackLine `json:"heaviest_stack,omitempty"` // from the function to the root: at each step who calls it most
+	Views   int64     `json:"views"`     // page views that were profiled
+	Found   []callOut `json:"functions"` // that the name stands for, with their total time
+	Callers []callOut `json:"callers"`   // and the time of the function when they call it
+	Callees []callOut `json:"callees"`   // and their time when it calls them
+	// from the function to the root: at each step who calls it most
+	Stacks []stackLine `json:"heaviest_stack,omitempty"`
 }
 
 type callOut struct {
@@ -59,19 +60,25 @@ func (t tools) callers(ctx context.Context, in callersIn) (out callersOut, err e
 		return out, t.nothing(ctx, sel)
 	}
 	is := func(f trie.Frame) bool {
-		return (f.Name == in.Name || in.Name == "(anonymous)" && f.Name == "") && strings.HasSuffix(f.Resource, in.File) && (in.Line == 0 || f.Line == in.Line)
+		return (f.Name == in.Name || in.Name == "(anonymous)" && f.Name == "") && strings.HasSuffix(f.Resource,
+			in.File) && (in.Line == 0 || f.Line == in.Line)
 	}
 	callers, callees := calls.Callers(p, is), calls.Callees(p, is)
 	out = callersOut{Views: p.Views, Found: callsAt(callers, func(depth uint32) bool { return depth == 1 }, limit),
-		Callers: callsAt(callers, func(depth uint32) bool { return depth == 2 }, limit), Callees: callsAt(callees, func(depth uint32) bool { return depth == 2 }, limit),
+		Callers: callsAt(callers, func(depth uint32) bool {
+			return depth == 2
+		}, limit), Callees: callsAt(callees, func(depth uint32) bool { return depth == 2 }, limit),
 		Stacks: heaviest(callers)}
 	if len(out.Found) == 0 {
-		return out, fmt.Errorf("no function %s%s was seen; take name, file and line from top_functions with the same selection", name(in.Name), name(sel.String()))
+		return out, fmt.Errorf(
+			"no function %s%s was seen; take name, file and line from top_functions with the same selection",
+			name(in.Name), name(sel.String()))
 	}
 	return out, nil
 }
 
-// callsAt returns the functions at the selected depths of a profile with their time, heaviest first.
+// callsAt returns the functions at the selected depths of a profile with their time, heaviest
+// first.
 func callsAt(p *trie.Profile, at func(depth uint32) bool, limit int) []callOut {
 	flat, _ := p.Flat()
 	total := p.Totals(flat)
@@ -87,7 +94,8 @@ func callsAt(p *trie.Profile, at func(depth uint32) bool, limit int) []callOut {
 		frames = append(frames, f)
 	}
 	slices.SortFunc(frames, func(a, b trie.Frame) int {
-		return cmp.Or(cmp.Compare(time[b], time[a]), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(time[b], time[a]), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Resource, b.Resource),
+			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	for _, f := range frames[:min(len(frames), limit)] {
 		all = append(all, callOf(f, time[f], p.Views))

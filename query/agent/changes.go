@@ -25,8 +25,8 @@ type compareIn struct {
 type compareOut struct {
 	ViewsBefore float64 `json:"views_before"` // page views that are compared with
 	Views       float64 `json:"views"`
-	// Enough reports whether there are enough page views to tell changes from noise. Without them, changes are
-	// differences as measured, of whatever cause.
+	// Enough reports whether there are enough page views to tell changes from noise. Without them,
+	// changes are differences as measured, of whatever cause.
 	Enough    bool        `json:"enough"`
 	Total     changeOut   `json:"total"` // of all JavaScript of a page view
 	Features  []changeOut `json:"features,omitempty"`
@@ -36,19 +36,21 @@ type compareOut struct {
 }
 
 type changeOut struct {
-	Name   string   `json:"name,omitempty"`
-	File   string   `json:"file,omitempty"`
-	Line   uint32   `json:"line,omitempty"`
-	Column uint32   `json:"column,omitempty"`
-	Status string   `json:"status"`         // a [compare.Status]
-	Code   string   `json:"code,omitempty"` // a [compare.Code]; empty where symbols do not tell
-	Before float64  `json:"before_ms"`      // of a page view
-	After  float64  `json:"after_ms"`       // with the devices and browsers of before: before_ms and change_ms together
-	Change Estimate `json:"change_ms"`      // After less Before, adjusted to the devices and browsers of before if there are enough
+	Name   string  `json:"name,omitempty"`
+	File   string  `json:"file,omitempty"`
+	Line   uint32  `json:"line,omitempty"`
+	Column uint32  `json:"column,omitempty"`
+	Status string  `json:"status"`         // a [compare.Status]
+	Code   string  `json:"code,omitempty"` // a [compare.Code]; empty where symbols do not tell
+	Before float64 `json:"before_ms"`      // of a page view
+	After  float64 `json:"after_ms"`       // with the devices and browsers of before: before_ms and change_ms together
+	// After less Before, adjusted to the devices and browsers of before if there are enough
+	Change Estimate `json:"change_ms"`
 }
 
 func changeOf(c compare.Change) changeOut {
-	out := changeOut{Status: string(c.Status), Before: rounded(c.Mean.A), After: rounded(c.Mean.B), Change: roundedEstimate(c.Shown)}
+	out := changeOut{Status: string(c.Status), Before: rounded(c.Mean.A), After: rounded(c.Mean.B),
+		Change: roundedEstimate(c.Shown)}
 	return out
 }
 
@@ -100,7 +102,8 @@ func (t tools) compare(ctx context.Context, in compareIn) (out compareOut, err e
 	case got.Views.A == 0:
 		return out, fmt.Errorf("nothing to compare with: %w", t.nothing(ctx, a))
 	}
-	out = compareOut{ViewsBefore: got.Views.A, Views: got.Views.B, Enough: got.Enough, Total: changeOf(got.Total), Functions: []changeOut{}}
+	out = compareOut{ViewsBefore: got.Views.A, Views: got.Views.B, Enough: got.Enough, Total: changeOf(got.Total),
+		Functions: []changeOut{}}
 	for _, w := range slices.Concat(got.Warnings, got.StatsA.Warnings, got.StatsB.Warnings) {
 		out.Warnings = append(out.Warnings, name(w))
 	}
@@ -130,15 +133,18 @@ func (o compareOut) text() string {
 		b.WriteString("Warning: " + w + "\n")
 	}
 	for _, f := range o.Features {
-		fmt.Fprintf(&b, "feature %s: %s, %s, from %g to %g ms\n", f.Name, f.Status, f.Change.signed(), f.Before, f.After)
+		fmt.Fprintf(&b, "feature %s: %s, %s, from %g to %g ms\n", f.Name, f.Status, f.Change.signed(),
+			f.Before, f.After)
 	}
 	if !o.Enough {
-		b.WriteString("The change is as it was measured: there are too few page views to tell code from traffic, or either from noise. Ask for a longer time, or give min_views.\n")
+		b.WriteString("The change is as it was measured: there are too few page views to tell code from traffic, or " +
+			"either from noise. Ask for a longer time, or give min_views.\n")
 		return b.String()
 	}
 	b.WriteString("Own time of functions, of a page view:\n")
 	for _, f := range o.Functions {
-		fmt.Fprintf(&b, "%s, %s, from %g to %g ms: %s", f.Status, f.Change.signed(), f.Before, f.After, function(f.Name, f.File, f.Line, f.Column))
+		fmt.Fprintf(&b, "%s, %s, from %g to %g ms: %s", f.Status, f.Change.signed(), f.Before, f.After,
+			function(f.Name, f.File, f.Line, f.Column))
 		if f.Code != "" {
 			fmt.Fprintf(&b, " (%s)", f.Code)
 		}
@@ -193,7 +199,8 @@ func (t tools) budgets(ctx context.Context, _ budgetsIn) (out budgetsOut, err er
 	out.Budgets = []budgetOut{}
 	for i := range all {
 		s := &all[i]
-		x := budgetOut{Name: name(s.Name), Owner: name(s.Owner), What: name(s.What()), Status: string(s.Verdict), Unit: s.Unit, Limit: rounded(s.Limit), Views: s.Views, Note: name(s.Text)}
+		x := budgetOut{Name: name(s.Name), Owner: name(s.Owner), What: name(s.What()), Status: string(s.Verdict),
+			Unit: s.Unit, Limit: rounded(s.Limit), Views: s.Views, Note: name(s.Text)}
 		if s.Value != nil {
 			v := estimateOf(*s.Value)
 			x.Value = &v

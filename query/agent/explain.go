@@ -28,11 +28,12 @@ type explainOut struct {
 	Views    int64       `json:"views"`    // page views that were profiled
 	Page     string      `json:"page,omitempty"`
 	// For whom has the values of labels in which it takes most and least.
-	For     []valueOut  `json:"for_whom,omitempty"`       // of each label the values with the most and the least of it
-	Stack   []stackLine `json:"heaviest_stack,omitempty"` // from the function to the root: at each step who calls it most
-	Callees []callOut   `json:"callees,omitempty"`        // what it calls
-	Change  *foundOut   `json:"change,omitempty"`         // the change that was asked about, with its causes
-	Unknown []string    `json:"not_known"`                // missing data
+	For []valueOut `json:"for_whom,omitempty"` // of each label the values with the most and the least of it
+	// from the function to the root: at each step who calls it most
+	Stack   []stackLine `json:"heaviest_stack,omitempty"`
+	Callees []callOut   `json:"callees,omitempty"` // what it calls
+	Change  *foundOut   `json:"change,omitempty"`  // the change that was asked about, with its causes
+	Unknown []string    `json:"not_known"`         // missing data
 }
 
 type valueOut struct {
@@ -49,7 +50,8 @@ const (
 	explainCallees = 5
 )
 
-// explain says on one page what is known of a function: what it costs, for whom, how it is reached, what it calls, and what changed.
+// explain says on one page what is known of a function: what it costs, for whom, how it is reached,
+// what it calls, and what changed.
 func (t tools) explain(ctx context.Context, in explainIn) (out explainOut, err error) {
 	place := compare.Place{Name: in.Name, Resource: in.File, Line: in.Line}
 	if in.Change != "" {
@@ -60,7 +62,9 @@ func (t tools) explain(ctx context.Context, in explainIn) (out explainOut, err e
 		f := foundOf(&c.Change)
 		out.Change = &f
 		if c.What.Function == nil {
-			return out, fmt.Errorf("change: %s is of %s and not of one function: ask compare about it, with release and compare_release", f.ID, f.What)
+			return out, fmt.Errorf(
+				"change: %s is of %s and not of one function: ask compare about it, with release and compare_release",
+				f.ID, f.What)
 		}
 		place = *c.What.Function
 		if in.Page == "" {
@@ -87,11 +91,14 @@ func (t tools) explain(ctx context.Context, in explainIn) (out explainOut, err e
 		return out, t.nothing(ctx, sel)
 	}
 	is := func(f trie.Frame) bool {
-		return (f.Name == place.Name || place.Name == "(anonymous)" && f.Name == "") && strings.HasSuffix(f.Resource, place.Resource) && (place.Line == 0 || f.Line == place.Line)
+		return (f.Name == place.Name || place.Name == "(anonymous)" && f.Name == "") && strings.HasSuffix(f.Resource,
+			place.Resource) && (place.Line == 0 || f.Line == place.Line)
 	}
 	f, ok := oneFunction(p, is)
 	if !ok {
-		return out, fmt.Errorf("no function %s%s was seen; take name, file and line from top_functions with the same selection", name(place.Name), name(sel.String()))
+		return out, fmt.Errorf(
+			"no function %s%s was seen; take name, file and line from top_functions with the same selection",
+			name(place.Name), name(sel.String()))
 	}
 	only := func(x trie.Frame) bool { return x == f.Frame }
 	out.Views, out.Page, out.For = p.Views, name(sel.Page), valuesOf(p, only)
@@ -135,8 +142,8 @@ func (t tools) costOf(ctx context.Context, sel selection.Selection, f trie.Funct
 	return out, nil
 }
 
-// valuesOf returns, of each label that the profile is grouped by, the values with the most and the least own time of the frames that
-// is takes.
+// valuesOf returns, of each label that the profile is grouped by, the values with the most and the
+// least own time of the frames that is takes.
 func valuesOf(p *trie.Profile, is func(trie.Frame) bool) (out []valueOut) {
 	takes := make([]bool, len(p.Nodes))
 	for n := range takes {
@@ -187,7 +194,8 @@ func unknownOf(p *trie.Profile, stats query.Stats) (out []string) {
 		self += w.Self
 	}
 	if share := c.UnsampledShare(self); share >= 0.01 {
-		out = append(out, fmt.Sprintf("%.0f %% of the time was not sampled by browsers, and is in no number", 100*share))
+		out = append(out, fmt.Sprintf("%.0f %% of the time was not sampled by browsers, and is in no number",
+			100*share))
 	}
 	out = append(out, "how often it was called: a profiler samples, so many short calls and one long one look alike")
 	for _, w := range stats.Warnings {
@@ -204,13 +212,15 @@ func (o explainOut) text() string {
 	if o.Page != "" {
 		on = " on " + o.Page
 	}
-	fmt.Fprintf(&b, "Cost%s: self %s, total %s, in %.0f %% of %d page views.\n", on, f.Self, f.Total, 100*float64(f.Reach)/float64(max(o.Views, 1)), o.Views)
+	fmt.Fprintf(&b, "Cost%s: self %s, total %s, in %.0f %% of %d page views.\n", on, f.Self, f.Total,
+		100*float64(f.Reach)/float64(max(o.Views, 1)), o.Views)
 	if o.Change != nil {
 		b.WriteString("Change: " + changesOut{Changes: []foundOut{*o.Change}, Evaluated: "now"}.text())
 	}
 	for i := 0; i+1 < len(o.For); i += 2 {
 		most, least := o.For[i], o.For[i+1]
-		fmt.Fprintf(&b, "For whom, by %s: most %g ms with %s (%d page views), least %g ms with %s (%d).\n", most.Label, most.Self, most.Value, most.Views, least.Self, least.Value, least.Views)
+		fmt.Fprintf(&b, "For whom, by %s: most %g ms with %s (%d page views), least %g ms with %s (%d).\n", most.Label,
+			most.Self, most.Value, most.Views, least.Self, least.Value, least.Views)
 	}
 	if len(o.Stack) > 1 {
 		b.WriteString("Reached by, from its caller up to the root of the heaviest stack:\n")

@@ -88,7 +88,8 @@ func (t tools) inFiles(ctx context.Context, in filesIn) (out filesOut, err error
 			out.More++
 			continue
 		}
-		out.Functions = append(out.Functions, functionOut{Name: name(f.Name), File: name(f.Resource), Line: f.Line, Column: f.Column, Reach: f.Reach,
+		out.Functions = append(out.Functions, functionOut{Name: name(f.Name), File: name(f.Resource), Line: f.Line,
+			Column: f.Column, Reach: f.Reach,
 			Self: Estimate{Value: perView(f.Self, p.Views)}, Total: Estimate{Value: perView(f.Total, p.Views)}})
 	}
 	out.Self = perView(self, p.Views)
@@ -101,8 +102,8 @@ func isFile(resource, path string) bool {
 	return ok && (rest == "" || strings.HasSuffix(rest, "/") || strings.HasPrefix(path, "/"))
 }
 
-// edited returns the functions of a file that hunks are in. A profile knows where functions begin, so a line is in the last one that
-// begins before it, of those that were seen.
+// edited returns the functions of a file that hunks are in. A profile knows where functions begin,
+// so a line is in the last one that begins before it, of those that were seen.
 func (x *file) edited(all []trie.Function) []trie.Function {
 	if x.lines == nil {
 		return all
@@ -145,8 +146,8 @@ func filesOf(in filesIn) (out []file, err error) {
 	return out, nil
 }
 
-// readDiff reads the files of a unified diff with the lines that it edits, as they were numbered before, since these are what users
-// run. A line that is added edits the one before it.
+// readDiff reads the files of a unified diff with the lines that it edits, as they were numbered
+// before, since these are what users run. A line that is added edits the one before it.
 func readDiff(diff string) (out []file, err error) {
 	scan := bufio.NewScanner(strings.NewReader(diff))
 	scan.Buffer(nil, maxRequest)
@@ -253,7 +254,8 @@ func hunkOf(line string) (h hunk, err error) {
 
 func (o filesOut) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d page views. Functions of these files have %g ms of a page view of their own:\n", o.Views, o.Self)
+	fmt.Fprintf(&b, "%d page views. Functions of these files have %g ms of a page view of their own:\n",
+		o.Views, o.Self)
 	for _, f := range o.Functions {
 		fmt.Fprintf(&b, "self %s, total %s: %s\n", f.Self, f.Total, function(f.Name, f.File, f.Line, f.Column))
 	}

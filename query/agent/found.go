@@ -23,20 +23,21 @@ type changesOut struct {
 }
 
 type foundOut struct {
-	ID        string   `json:"id"`
-	State     string   `json:"state"`
-	Direction string   `json:"direction"`      // slower, faster, or moved: time that went from one function to another
-	What      string   `json:"what"`           // a function, a feature, a Web Vital, or JavaScript for a page as a whole
-	File      string   `json:"file,omitempty"` // of the function, with the line and column
-	Line      uint32   `json:"line,omitempty"`
-	Column    uint32   `json:"column,omitempty"`
-	Pages     []string `json:"pages"`  // the one with the most of it first
-	Before    float64  `json:"before"` // on the first page, in ms of a page view (cls: a score)
-	After     float64  `json:"after"`
-	Change    Estimate `json:"change"`
-	Since     string   `json:"since"` // the release or day with which it began
-	Causes    []string `json:"causes,omitempty"`
-	Note      string   `json:"note,omitempty"` // why no cause is known
+	ID        string `json:"id"`
+	State     string `json:"state"`
+	Direction string `json:"direction"` // slower, faster, or moved: time that went from one function to another
+	// a function, a feature, a Web Vital, or JavaScript for a page as a whole
+	What   string   `json:"what"`
+	File   string   `json:"file,omitempty"` // of the function, with the line and column
+	Line   uint32   `json:"line,omitempty"`
+	Column uint32   `json:"column,omitempty"`
+	Pages  []string `json:"pages"`  // the one with the most of it first
+	Before float64  `json:"before"` // on the first page, in ms of a page view (cls: a score)
+	After  float64  `json:"after"`
+	Change Estimate `json:"change"`
+	Since  string   `json:"since"` // the release or day with which it began
+	Causes []string `json:"causes,omitempty"`
+	Note   string   `json:"note,omitempty"` // why no cause is known
 }
 
 // mostFoundPages bounds the pages of a change.
@@ -44,7 +45,8 @@ const mostFoundPages = 10
 
 func (t tools) found(ctx context.Context, in changesIn) (out changesOut, err error) {
 	if t.Changes == nil {
-		return out, errors.New("there are no changes here: only a daemon looks for changes, unless it was started with --watch=false")
+		return out, errors.New(
+			"there are no changes here: only a daemon looks for changes, unless it was started with --watch=false")
 	}
 	limit, err := rows(in.Limit, 20)
 	if err != nil {
@@ -79,7 +81,8 @@ func (t tools) found(ctx context.Context, in changesIn) (out changesOut, err err
 func foundOf(c *watch.Change) foundOut {
 	p := &c.Pages[0]
 	e, _ := changes.Shown(p)
-	x := foundOut{ID: c.ID, State: string(c.State), Direction: string(c.Direction), What: name(changes.Text(c.What)), Before: rounded(p.Value.A), After: rounded(p.Value.B),
+	x := foundOut{ID: c.ID, State: string(c.State), Direction: string(c.Direction), What: name(changes.Text(c.What)),
+		Before: rounded(p.Value.A), After: rounded(p.Value.B),
 		Change: roundedEstimate(e), Since: name(changes.Since(c)), Note: sentence(c.CausesNote)}
 	if f := c.What.Function; f != nil {
 		x.File, x.Line, x.Column = name(f.Resource), f.Line, f.Column
@@ -96,7 +99,8 @@ func foundOf(c *watch.Change) foundOut {
 func (o changesOut) text() string {
 	var b strings.Builder
 	for _, c := range o.Changes {
-		fmt.Fprintf(&b, "%s, %s: %s, %s, from %g to %g ms on %s", c.ID, c.State, c.Direction, c.Change.signed(), c.Before, c.After, strings.Join(c.Pages, ", "))
+		fmt.Fprintf(&b, "%s, %s: %s, %s, from %g to %g ms on %s", c.ID, c.State, c.Direction, c.Change.signed(),
+			c.Before, c.After, strings.Join(c.Pages, ", "))
 		fmt.Fprintf(&b, ", %s: %s\n", c.Since, function(c.What, c.File, c.Line, c.Column))
 		for _, cause := range c.Causes {
 			b.WriteString("  " + cause + "\n")

@@ -35,7 +35,8 @@ func (p properties) check(next mcp.MethodHandler) mcp.MethodHandler {
 			for _, property := range slices.Sorted(maps.Keys(given)) {
 				if !slices.Contains(p[call.Name], property) {
 					var res mcp.CallToolResult
-					res.SetError(fmt.Errorf("unknown property %q; known are %s", name(property), strings.Join(p[call.Name], ", ")))
+					res.SetError(fmt.Errorf("unknown property %q; known are %s", name(property),
+						strings.Join(p[call.Name], ", ")))
 					return &res, nil
 				}
 			}

@@ -28,26 +28,33 @@ func (oneChange) Change(_ context.Context, id string) (changes.Report, error) {
 		return changes.Report{}, &query.NotFoundError{}
 	}
 	place := compare.Place{Name: "parse", Resource: "https://x.example/app.js", Line: 5, Column: 1}
-	return changes.Report{Item: changes.Item{Change: watch.Change{ID: id, State: watch.Open, Direction: watch.Slower, Detector: watch.ByRelease, Release: "r2", CompareRelease: "r1",
+	return changes.Report{Item: changes.Item{Change: watch.Change{ID: id, State: watch.Open, Direction: watch.Slower,
+		Detector: watch.ByRelease, Release: "r2", CompareRelease: "r1",
 		Begin: noon.Add(time.Minute), What: watch.What{Kind: watch.OfFunction, Metric: "self", Function: &place},
 		Causes: []watch.Cause{{Kind: watch.CauseEdited, Text: "parse was edited in release r2: app.js:5"}},
-		Pages:  []watch.PageChange{{Page: "/feed", Change: compare.Estimate{Value: 10, Low: new(9.0), High: new(11.0)}, Level: 0.95}}}}}, nil
+		Pages: []watch.PageChange{{Page: "/feed", Change: compare.Estimate{Value: 10, Low: new(9.0), High: new(11.0)},
+			Level: 0.95}}}}}, nil
 }
 
 // A change is explained with its function and its edit, and verified by what is left of it.
 func TestExplainAndVerify(t *testing.T) {
-	o := Options{Open: Fixed(newSource(t)), Changes: func(query.Source) (changes.Source, error) { return oneChange{}, nil }, Now: func() time.Time { return noon.Add(2 * time.Minute) }}
+	o := Options{Open: Fixed(newSource(t)), Changes: func(query.Source) (changes.Source, error) {
+		return oneChange{}, nil
+	}, Now: func() time.Time { return noon.Add(2 * time.Minute) }}
 	s := connect(t, o)
 	text, got, failed := call(t, s, "explain", map[string]any{"change": changeID})
 	if failed || got["function"].(map[string]any)["name"] != "parse" || len(text) > 6<<10 {
 		t.Fatalf("%v\n%s", got, text)
 	}
-	for _, want := range []string{"parse https://x.example/app.js:5:1\nCost on /feed: self 40 ms", "parse was edited in release r2", "Reached by", "  load https://x.example/app.js:4:1\n  main", "Not known: ", `verify {"change": "94b7ca47cc2dee8a"`} {
+	for _, want := range []string{"parse https://x.example/app.js:5:1\nCost on /feed: self 40 ms",
+		"parse was edited in release r2", "Reached by", "  load https://x.example/app.js:4:1\n  main", "Not known: ",
+		`verify {"change": "94b7ca47cc2dee8a"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	if text, _, failed = call(t, s, "explain", map[string]any{"page": "/feed", "name": "main"}); failed || !strings.Contains(text, "Calls:\n") || !strings.Contains(text, "ms: load ") {
+	if text, _, failed = call(t, s, "explain", map[string]any{"page": "/feed", "name": "main"}); failed ||
+		!strings.Contains(text, "Calls:\n") || !strings.Contains(text, "ms: load ") {
 		t.Errorf("got\n%s", text)
 	}
 	for release, want := range map[string]string{"r2": "not mended", "r1": "mended"} {
@@ -77,14 +84,17 @@ func TestInFiles(t *testing.T) {
 		}
 		return names
 	}
-	// Functions begin at the line that their name is long: main and load at 4, parse at 5, render at 6.
-	if got := all(map[string]any{"paths": []string{"app.js", "src/none.ts"}}); !slices.Equal(got, []string{"parse", "render", "main", "load"}) {
+	// Functions begin at the line that their name is long: main and load at 4, parse at 5, render
+	// at 6.
+	if got := all(map[string]any{"paths": []string{"app.js", "src/none.ts"}}); !slices.Equal(got,
+		[]string{"parse", "render", "main", "load"}) {
 		t.Errorf("got %v", got)
 	}
 	if got := all(map[string]any{"paths": []string{"pp.js"}}); len(got) != 0 {
 		t.Errorf("half a name of a file is one: %v", got)
 	}
-	diff := "diff --git a/app.js b/app.js\nindex 1..2 100644\n--- a/app.js\n+++ b/app.js\n@@ -2,5 +2,5 @@ x\n two\n three\n four\n-five\n+-- a/evil\n six\n"
+	diff := "diff --git a/app.js b/app.js\nindex 1..2 100644\n--- a/app.js\n+++ b/app.js\n@@ -2,5 +2,5 @@ x\n two\n " +
+		"three\n four\n-five\n+-- a/evil\n six\n"
 	if got := all(map[string]any{"diff": diff}); !slices.Equal(got, []string{"parse"}) {
 		t.Errorf("got %v", got)
 	}
@@ -123,7 +133,8 @@ func TestReadDiff(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		cmd := exec.CommandContext(t.Context(), "git", "diff", "--no-index", fmt.Sprintf("-U%d", rng.IntN(5)), "before", "after")
+		cmd := exec.CommandContext(t.Context(), "git", "diff", "--no-index", fmt.Sprintf("-U%d", rng.IntN(5)),
+			"before", "after")
 		cmd.Dir = dir
 		diff, err := cmd.Output() // which exits with 1 if there is a difference
 		if len(touched) == 0 {
@@ -149,7 +160,8 @@ func TestReadDiff(t *testing.T) {
 		}
 		for n := range got {
 			_, here := touched[n]
-			if _, next := touched[n+1]; !here && !next { // what is put in place of a line edits the one before, too, if git has it first
+			// what is put in place of a line edits the one before, too, if git has it first
+			if _, next := touched[n+1]; !here && !next {
 				t.Fatalf("line %d was not edited: %v\n%s", n, files[0].lines, diff)
 			}
 		}

@@ -141,9 +141,11 @@ func (t tools) top(ctx context.Context, in topIn) (out topOut, err error) {
 	if top.Views == 0 {
 		return out, t.nothing(ctx, sel)
 	}
-	out = topOut{Views: top.Views, Self: perView(top.Self-top.Own, top.Views), Own: perView(top.Own, top.Views), Functions: []functionOut{}, More: top.Others.Count, MoreSelf: perView(top.Others.Self, top.Views)}
+	out = topOut{Views: top.Views, Self: perView(top.Self-top.Own, top.Views), Own: perView(top.Own, top.Views),
+		Functions: []functionOut{}, More: top.Others.Count, MoreSelf: perView(top.Others.Self, top.Views)}
 	for _, f := range top.Functions {
-		x := functionOut{Name: name(f.Name), File: name(f.Resource), Line: f.Line, Column: f.Column, Source: name(f.Link), Reach: f.Reach,
+		x := functionOut{Name: name(f.Name), File: name(f.Resource), Line: f.Line, Column: f.Column,
+			Source: name(f.Link), Reach: f.Reach,
 			Self: Estimate{Value: perView(f.Self, top.Views)}, Total: Estimate{Value: perView(f.Total, top.Views)}}
 		if f.SelfSpread != nil && f.TotalSpread != nil {
 			x.Self, x.Total = estimateOf(f.SelfSpread.Mean), estimateOf(f.TotalSpread.Mean)
@@ -174,7 +176,8 @@ func (o topOut) text() string {
 	}
 	b.WriteString(". Of a page view:\n")
 	for _, f := range o.Functions {
-		fmt.Fprintf(&b, "self %s, total %s, in %.0f %% of page views: %s\n", f.Self, f.Total, 100*float64(f.Reach)/float64(max(o.Views, 1)),
+		fmt.Fprintf(&b, "self %s, total %s, in %.0f %% of page views: %s\n", f.Self, f.Total,
+			100*float64(f.Reach)/float64(max(o.Views, 1)),
 			function(f.Name, f.File, f.Line, f.Column))
 	}
 	if o.More > 0 {

@@ -58,7 +58,8 @@ func (t tools) trend(ctx context.Context, in trendIn) (out trendOut, err error) 
 		return out, fmt.Errorf("step: %.20q is neither 1h nor 1d", in.Step)
 	}
 	if length/step > mostPoints {
-		return out, fmt.Errorf("step: that makes %d points, the most are %d; take 1d, or less time", length/step, mostPoints)
+		return out, fmt.Errorf("step: that makes %d points, the most are %d; take 1d, or less time", length/step,
+			mostPoints)
 	}
 	q := query.SeriesQuery{Selection: sel, Step: step}
 	if in.Name != "" {
@@ -71,12 +72,15 @@ func (t tools) trend(ctx context.Context, in trendIn) (out trendOut, err error) 
 	if len(series.Groups) == 0 {
 		return out, t.nothing(ctx, sel)
 	}
-	out = trendOut{What: "JavaScript" + name(sel.String()), Step: fmt.Sprintf("%gh", series.Step/3600), Points: []trendPoint{}}
+	out = trendOut{What: "JavaScript" + name(sel.String()), Step: fmt.Sprintf("%gh", series.Step/3600),
+		Points: []trendPoint{}}
 	group := series.Groups[0]
 	if in.Name != "" {
 		var found bool
 		if group, found = functionOf(series.Groups, in.Name, in.File); !found {
-			return out, fmt.Errorf("function %s%s is not among the %d with the most time; take name and file from top_functions with the same selection", name(in.Name), name(sel.String()), ofFunctions)
+			return out, fmt.Errorf(
+				"function %s%s is not among the %d with the most time; take name and file from top_functions with "+
+					"the same selection", name(in.Name), name(sel.String()), ofFunctions)
 		}
 		out.What = "own time of " + name(group.Labels["function"]) + name(sel.String())
 	}

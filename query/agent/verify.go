@@ -44,7 +44,8 @@ func (t tools) verify(ctx context.Context, in verifyIn) (out verifyOut, err erro
 		return out, fmt.Errorf("release: %w", t.nothing(ctx, q.B))
 	}
 	m := verdict.OfMending(&c.Change, &got)
-	out = verifyOut{Verdict: string(m.Repair), What: name(changes.Text(c.What)), Page: name(c.Pages[0].Page), Reason: name(m.Reason), Views: got.Views.B, Missing: rounded(m.Missing)}
+	out = verifyOut{Verdict: string(m.Repair), What: name(changes.Text(c.What)), Page: name(c.Pages[0].Page),
+		Reason: name(m.Reason), Views: got.Views.B, Missing: rounded(m.Missing)}
 	for _, w := range got.Warnings {
 		out.Notes = append(out.Notes, name(w))
 	}
@@ -64,7 +65,8 @@ func (t tools) verify(ctx context.Context, in verifyIn) (out verifyOut, err erro
 // change returns a change by its id.
 func (t tools) change(ctx context.Context, id string) (c changes.Report, err error) {
 	if t.Changes == nil {
-		return c, errors.New("there are no changes here: only a daemon looks for changes, unless it was started with --watch=false")
+		return c, errors.New("there are no changes here: only a daemon looks for changes, unless it was started " +
+			"with --watch=false")
 	}
 	if id == "" {
 		return c, errors.New("change: it is missing; take an id of changes")
@@ -82,7 +84,8 @@ func (t tools) change(ctx context.Context, id string) (c changes.Report, err err
 func (o verifyOut) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s on %s: %s\n", o.Verdict, o.What, o.Page, o.Reason)
-	fmt.Fprintf(&b, "Before the change %g ms of a page view, now %g ms, in %.0f page views.\n", o.Before, o.Now, o.Views)
+	fmt.Fprintf(&b, "Before the change %g ms of a page view, now %g ms, in %.0f page views.\n", o.Before,
+		o.Now, o.Views)
 	if o.Missing > 0 {
 		fmt.Fprintf(&b, "About %.0f more page views are needed: ask again then.\n", o.Missing)
 	}

@@ -55,7 +55,8 @@ func (o vitalsOut) text() string {
 	if len(o.Pages) > 1 {
 		b.WriteString("\nAsk for one page to see which elements LCP, INP and CLS are of.\n")
 	} else {
-		b.WriteString("\nWhat runs in an element's interactions: top_functions with the label interaction=ELEMENT; before LCP: phase=before-lcp.\n")
+		b.WriteString("\nWhat runs in an element's interactions: top_functions with the label interaction=ELEMENT; " +
+			"before LCP: phase=before-lcp.\n")
 	}
 	return b.String()
 }

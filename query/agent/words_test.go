@@ -63,7 +63,8 @@ func TestWords(t *testing.T) {
 			t.Fatalf("it is not said that it is not known\n%s", text)
 		}
 	}
-	for _, s := range []compare.Status{compare.Slower, compare.Faster, compare.WithinNoise, compare.NotKnown, compare.TooFew} {
+	for _, s := range []compare.Status{compare.Slower, compare.Faster, compare.WithinNoise, compare.NotKnown,
+		compare.TooFew} {
 		if said[s] < 50 {
 			t.Errorf("%q was said %d times", s, said[s])
 		}

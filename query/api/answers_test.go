@@ -48,10 +48,12 @@ func TestAnswersAgree(t *testing.T) {
 		}
 		want := p.Functions()
 		if top.Self != self || top.Views != p.Views || top.Traces != p.Traces || len(top.Functions) != len(want) {
-			t.Errorf("top%s: %d µs, %d views, %d functions; want %d, %d, %d", sel, top.Self, top.Views, len(top.Functions), self, p.Views, len(want))
+			t.Errorf("top%s: %d µs, %d views, %d functions; want %d, %d, %d", sel, top.Self, top.Views,
+				len(top.Functions), self, p.Views, len(want))
 		}
 		for i, x := range top.Functions {
-			if w := want[i]; (trie.Frame{Name: x.Name, Resource: x.Resource, Line: x.Line, Column: x.Column}) != w.Frame ||
+			if w := want[i]; (trie.Frame{Name: x.Name, Resource: x.Resource, Line: x.Line,
+				Column: x.Column}) != w.Frame ||
 				x.Self != w.Self || x.Total != w.Total || x.Samples != w.Samples || x.Reach < w.Reach {
 				t.Errorf("top%s: %+v, want %+v", sel, x, w)
 			}
@@ -85,7 +87,8 @@ func TestSeriesParts(t *testing.T) {
 	since := fixture.Noon.Truncate(time.Hour)
 	for _, step := range []time.Duration{time.Hour, 10 * time.Minute} {
 		for _, by := range []string{"", "page", "release", "feature", "phase"} {
-			q := query.SeriesQuery{Selection: selection.Selection{Since: since, Until: since.Add(3 * time.Hour)}, Step: step}
+			q := query.SeriesQuery{Selection: selection.Selection{Since: since, Until: since.Add(3 * time.Hour)},
+				Step: step}
 			if by != "" {
 				q.GroupBy = []string{by}
 			}
@@ -115,7 +118,8 @@ func TestSeriesParts(t *testing.T) {
 						self += w.Self
 					}
 					if p.Self != self || p.Views != result.Profile.Views {
-						t.Errorf("%s by %q: %v at %v: %d µs of %d views, want %d of %d", step, by, g.Labels, p.Time, p.Self, p.Views, self, result.Profile.Views)
+						t.Errorf("%s by %q: %v at %v: %d µs of %d views, want %d of %d", step, by, g.Labels, p.Time,
+							p.Self, p.Views, self, result.Profile.Views)
 					}
 				}
 			}
@@ -129,12 +133,14 @@ func TestAround(t *testing.T) {
 	h := Handler(localOf(f), Options{Now: fixture.Now})
 	top := get[query.Top](t, h, "/api/v1/top?page=/a&limit=10000")
 	for _, x := range top.Functions[:3] {
-		q := fmt.Sprintf("?page=/a&max_nodes=10000&name=%s&resource=%s&line=%d&column=%d", x.Name, x.Resource, x.Line, x.Column)
+		q := fmt.Sprintf("?page=/a&max_nodes=10000&name=%s&resource=%s&line=%d&column=%d", x.Name, x.Resource,
+			x.Line, x.Column)
 		if x.Line == 0 {
 			continue
 		}
 		for _, path := range []string{"callers", "callees"} {
-			if tree := get[Tree](t, h, "/api/v1/"+path+q); tree.Total != x.Total || tree.Level[0] != 0 || slices.Index(tree.Level[1:], 0) >= 0 {
+			if tree := get[Tree](t, h, "/api/v1/"+path+q); tree.Total != x.Total || tree.Level[0] != 0 ||
+				slices.Index(tree.Level[1:], 0) >= 0 {
 				t.Errorf("%s of %s: %d µs, want %d, in levels %v", path, x.Name, tree.Total, x.Total, tree.Level)
 			}
 		}
@@ -158,7 +164,8 @@ func TestETag(t *testing.T) {
 	until := fixture.Noon.Add(fixture.Later / 2).Format(time.RFC3339)
 	closed, open := "/api/v1/top?page=/a&until="+until, "/api/v1/top?page=/a"
 	tags := map[string]string{}
-	for _, target := range []string{closed, open, open + "&limit=5", "/api/v1/pages", "/api/v1/tree?page=/a&compare_page=/b"} {
+	for _, target := range []string{closed, open, open + "&limit=5", "/api/v1/pages",
+		"/api/v1/tree?page=/a&compare_page=/b"} {
 		tag := ask(target, "").Header().Get("ETag")
 		if tag == "" || slices.Contains(slices.Collect(maps.Values(tags)), tag) {
 			t.Errorf("%s: ETag %s", target, tag)
@@ -172,7 +179,8 @@ func TestETag(t *testing.T) {
 		}
 		for _, encoding := range []string{"gzip", "zstd"} {
 			w := ask(target, "", "Accept-Encoding", encoding)
-			if got := ask(target, w.Header().Get("ETag"), "Accept-Encoding", encoding); got.Code != http.StatusNotModified {
+			if got := ask(target, w.Header().Get("ETag"), "Accept-Encoding",
+				encoding); got.Code != http.StatusNotModified {
 				t.Errorf("%s: %s has ETag %s, which is not known", target, encoding, w.Header().Get("ETag"))
 			}
 		}
@@ -226,7 +234,8 @@ func TestCompressed(t *testing.T) {
 		return encoding, string(text)
 	}
 	_, plain := read("/api/v1/tree", "identity")
-	for accept, want := range map[string]string{"gzip": "gzip", "zstd, gzip": "zstd", "gzip, br": "gzip", "zstd;q=0, gzip": "gzip"} {
+	for accept, want := range map[string]string{"gzip": "gzip", "zstd, gzip": "zstd", "gzip, br": "gzip",
+		"zstd;q=0, gzip": "gzip"} {
 		if encoding, text := read("/api/v1/tree", accept); encoding != want || text != plain {
 			t.Errorf("%s: got %s, the same text: %v", accept, encoding, text == plain)
 		}
@@ -250,7 +259,8 @@ func (s slow) Top(ctx context.Context, _ query.TopQuery) (query.Top, error) {
 
 func TestBounds(t *testing.T) {
 	src := slow{begun: make(chan struct{}, 10)}
-	h := Handler(src, Options{Now: fixture.Now, Timeout: 200 * time.Millisecond, Gate: NewGate(GateOptions{Concurrent: 1, Wait: 10 * time.Millisecond})})
+	h := Handler(src, Options{Now: fixture.Now, Timeout: 200 * time.Millisecond,
+		Gate: NewGate(GateOptions{Concurrent: 1, Wait: 10 * time.Millisecond})})
 	statuses := make(chan int)
 	ask := func(ctx context.Context) {
 		w := httptest.NewRecorder()
@@ -288,7 +298,8 @@ func TestBounds(t *testing.T) {
 func TestRemoteAnswers(t *testing.T) {
 	l, _ := rolledField(t, 100)
 	for name, r := range serve(t, Handler(l, Options{Now: fixture.Now})) {
-		sel := selection.Selection{Page: "/feed", Where: fixture.Having(trie.MakeLabels("device", "mobile-low")), Since: fixture.Noon.Truncate(time.Hour)}
+		sel := selection.Selection{Page: "/feed", Where: fixture.Having(trie.MakeLabels("device", "mobile-low")),
+			Since: fixture.Noon.Truncate(time.Hour)}
 		series := query.SeriesQuery{Selection: sel, Step: time.Hour, Coverage: true, Histogram: true}
 		all := query.SeriesQuery{Selection: selection.Selection{GroupBy: []string{"release"}}}
 		for what, pair := range map[string]func(query.Source) (any, error){
@@ -306,10 +317,13 @@ func TestRemoteAnswers(t *testing.T) {
 			want, err := pair(l)
 			got, remoteErr := pair(r)
 			if err != nil || remoteErr != nil || fixture.AsJSON(t, got) != fixture.AsJSON(t, want) {
-				t.Errorf("%s: %s: got %s and %v, want %s and %v", name, what, fixture.AsJSON(t, got), remoteErr, fixture.AsJSON(t, want), err)
+				t.Errorf("%s: %s: got %s and %v, want %s and %v", name, what, fixture.AsJSON(t, got), remoteErr,
+					fixture.AsJSON(t, want), err)
 			}
 		}
-		if _, err := r.Series(t.Context(), query.SeriesQuery{Selection: selection.Selection{Where: fixture.Having(trie.MakeLabels("navigation", "x"))}}); err == nil || !strings.Contains(err.Error(), "series are stored by") {
+		if _, err := r.Series(t.Context(),
+			query.SeriesQuery{Selection: selection.Selection{Where: fixture.Having(trie.MakeLabels("navigation",
+				"x"))}}); err == nil || !strings.Contains(err.Error(), "series are stored by") {
 			t.Errorf("%s: a label that series have not: %v", name, err)
 		}
 	}

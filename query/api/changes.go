@@ -24,13 +24,14 @@ const (
 	maxHandling    = 16 << 10 // bytes of a body
 )
 
-// Changes serves what is known of changes: GET /api/v1/changes, GET and POST /api/v1/changes/{id}, as openapi.yaml describes them. by
-// names who sent a request.
+// Changes serves what is known of changes: GET /api/v1/changes, GET and POST /api/v1/changes/{id},
+// as openapi.yaml describes them. by names who sent a request.
 func Changes(src changes.Source, by func(*http.Request) string, o Options) http.Handler {
 	h := &changesHandler{src, by, o.WithDefaults()}
 	mux := http.NewServeMux()
 	mux.Handle(changesPath, h.of(changesPath, map[string]changesAnswer{http.MethodGet: h.list}))
-	mux.Handle(changesPath+"/{id}", h.of(changesPath+"/{id}", map[string]changesAnswer{http.MethodGet: h.one, http.MethodPost: h.handle}))
+	mux.Handle(changesPath+"/{id}", h.of(changesPath+"/{id}", map[string]changesAnswer{http.MethodGet: h.one,
+		http.MethodPost: h.handle}))
 	return h.o.withDeadline(compressed()(mux))
 }
 
@@ -84,7 +85,8 @@ func (h *changesHandler) list(ctx context.Context, r *http.Request) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	q := changes.Query{Page: p.Get("page"), Owner: p.Get("owner"), Limit: p.number("limit", defaultChanges, 1, mostChanges)}
+	q := changes.Query{Page: p.Get("page"), Owner: p.Get("owner"), Limit: p.number("limit", defaultChanges, 1,
+		mostChanges)}
 	if q.Since, _, err = parseTimes(p.Values, "", p.now); err != nil {
 		p.fail(err)
 	}
@@ -129,7 +131,8 @@ func (h *changesHandler) handle(ctx context.Context, r *http.Request) (any, erro
 	d.DisallowUnknownFields()
 	var x changes.Handling
 	if err := d.Decode(&x); err != nil {
-		return nil, selection.Refuse(`body: send {"state": …, "note": …, "until": …}, up to %d bytes: %w`, maxHandling, err)
+		return nil, selection.Refuse(`body: send {"state": …, "note": …, "until": …}, up to %d bytes: %w`,
+			maxHandling, err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, selection.Refuse("body: something is behind the object")

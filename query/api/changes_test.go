@@ -56,7 +56,8 @@ func (days) Days(_ context.Context, _ string, since, until time.Time) (out []wat
 	for at := since; at.Before(until); at = at.Add(24 * time.Hour) {
 		f := compare.Function{Self: []compare.Amount{{Seen: 90, Sum: 200, Squares: 700}}}
 		f.Frame.Name, f.Frame.Resource = "formatPrice", "https://shop.test/app.js"
-		out = append(out, watch.Day{Day: at, Views: 100, Time: compare.Amount{Seen: 100, Sum: 9000, Squares: 1e6}, Functions: []compare.Function{f}})
+		out = append(out, watch.Day{Day: at, Views: 100, Time: compare.Amount{Seen: 100, Sum: 9000, Squares: 1e6},
+			Functions: []compare.Function{f}})
 	}
 	return out, nil
 }
@@ -65,26 +66,37 @@ func known(low, value, high float64) compare.Estimate {
 	return compare.Estimate{Value: value, Low: &low, High: &high}
 }
 
-// foundChanges are two changes: of a function on /shop and /feed, with all that a change can have, and of the INP of /feed.
+// foundChanges are two changes: of a function on /shop and /feed, with all that a change can have,
+// and of the INP of /feed.
 func foundChanges() []watch.Change {
 	at := fixture.Now().Add(-48 * time.Hour).UTC()
 	place := &compare.Place{Name: "formatPrice", Resource: "https://shop.test/app.js", Line: 12, Column: 3}
 	what := watch.What{Kind: watch.OfFunction, Metric: "self", Function: place}
 	beside, share := known(110, 150, 190), known(0.7, 0.9, 1)
 	page := func(name string) watch.PageChange {
-		return watch.PageChange{Page: name, Views: compare.Pair{A: 900, B: 1000}, ViewsADay: 20000, Value: compare.Pair{A: 40, B: 200},
+		return watch.PageChange{Page: name, Views: compare.Pair{A: 900, B: 1000}, ViewsADay: 20000,
+			Value:  compare.Pair{A: 40, B: 200},
 			Change: known(112, 160, 208), Beside: &beside, Level: 0.999, Relative: new(4.0)}
 	}
-	one := watch.Change{ID: "00000000000000a1", State: watch.Open, Direction: watch.Slower, What: what, Detector: watch.ByRelease, Release: "2.1", CompareRelease: "2.0",
-		Begin: at, Found: at.Add(5 * time.Hour), Checked: at.Add(9 * time.Hour), Pages: []watch.PageChange{page("/shop"), page("/feed")},
-		Consequences: []watch.Consequence{{Page: "/shop", What: watch.What{Kind: watch.OfVital, Metric: "inp"}, Change: known(1, 2, 3)}, {Page: "/feed", What: watch.What{Kind: watch.OfPage, Metric: "js"}, Change: known(1, 2, 3)}},
-		Moved:        []watch.Consequence{{Page: "/shop", What: what, Change: known(-3, -2, -1)}},
-		Causes: []watch.Cause{{Kind: watch.CauseEdited, Text: "formatPrice was edited", Function: place, Link: "https://git.test/a", Share: &share,
-			Label: &watch.Label{Key: "browser", Value: "Chrome 150"}, Resource: "r", Package: "p", Before: "1", After: "2",
+	one := watch.Change{ID: "00000000000000a1", State: watch.Open, Direction: watch.Slower, What: what,
+		Detector: watch.ByRelease, Release: "2.1", CompareRelease: "2.0",
+		Begin: at, Found: at.Add(5 * time.Hour), Checked: at.Add(9 * time.Hour),
+		Pages: []watch.PageChange{page("/shop"), page("/feed")},
+		Consequences: []watch.Consequence{{Page: "/shop", What: watch.What{Kind: watch.OfVital, Metric: "inp"},
+			Change: known(1, 2, 3)}, {Page: "/feed", What: watch.What{Kind: watch.OfPage, Metric: "js"},
+			Change: known(1, 2, 3)}},
+		Moved: []watch.Consequence{{Page: "/shop", What: what, Change: known(-3, -2, -1)}},
+		Causes: []watch.Cause{{Kind: watch.CauseEdited, Text: "formatPrice was edited", Function: place,
+			Link: "https://git.test/a", Share: &share,
+			Label: &watch.Label{Key: "browser", Value: "Chrome 150"}, Resource: "r", Package: "p", Before: "1",
+			After:   "2",
 			Commits: []watch.Commit{{SHA: "abc", Author: "A", Title: "T", URL: "https://git.test/c"}}}}}
-	two := watch.Change{ID: "00000000000000b2", State: watch.Resolved, Direction: watch.Faster, What: watch.What{Kind: watch.OfVital, Metric: "inp"}, Detector: watch.ByTime,
-		Begin: at, Found: at, Checked: at, Resolved: at.Add(time.Hour), Resolution: watch.Back, CausesNote: "no edited function explains this",
-		Pages: []watch.PageChange{{Page: "/feed", Change: compare.Estimate{Value: -20}, Value: compare.Pair{A: 90, B: 70}}}}
+	two := watch.Change{ID: "00000000000000b2", State: watch.Resolved, Direction: watch.Faster,
+		What: watch.What{Kind: watch.OfVital, Metric: "inp"}, Detector: watch.ByTime,
+		Begin: at, Found: at, Checked: at, Resolved: at.Add(time.Hour), Resolution: watch.Back,
+		CausesNote: "no edited function explains this",
+		Pages: []watch.PageChange{{Page: "/feed", Change: compare.Estimate{Value: -20},
+			Value: compare.Pair{A: 90, B: 70}}}}
 	return []watch.Change{one, two}
 }
 
@@ -154,7 +166,8 @@ func TestChangesAsDescribed(t *testing.T) {
 		{shop, "POST " + one, `{"state":"open"}`, 403, "also on pages"},
 		{all, "POST " + one, `{"state":"acknowledged","note":"on it"}`, 200, `"by":"token ci"`},
 		{all, "POST " + one, `{"state":"expected"}`, 400, "until"},
-		{all, "POST " + one, `{"state":"expected","until":"2001-01-01T00:00:00Z"}`, 400, "not a time in the next 400 days"},
+		{all, "POST " + one, `{"state":"expected","until":"2001-01-01T00:00:00Z"}`, 400,
+			"not a time in the next 400 days"},
 		{all, "POST " + one, `{"state":"gone"}`, 400, "none of open"},
 		{all, "POST " + one, `{"state":"open","nte":"x"}`, 400, "unknown field"},
 		{all, "POST " + one, `{"state":"open"} {}`, 400, "behind the object"},
@@ -171,7 +184,8 @@ func TestChangesAsDescribed(t *testing.T) {
 		w := httptest.NewRecorder()
 		x.h.ServeHTTP(w, r)
 		got := w.Body.String()
-		if w.Code == http.StatusOK && strings.HasPrefix(x.target, "GET "+changesPath) && !strings.Contains(x.target, changesPath+"/") && !strings.Contains(x.has, `"`) {
+		if w.Code == http.StatusOK && strings.HasPrefix(x.target, "GET "+changesPath) && !strings.Contains(x.target,
+			changesPath+"/") && !strings.Contains(x.has, `"`) {
 			got = idsOf(t, w.Body.Bytes())
 			if got != x.has {
 				t.Errorf("%s: got %q, want %q", x.target, got, x.has)
@@ -212,7 +226,8 @@ func checkDescribed(t *testing.T, doc *openapi3.T, method, path string, w *httpt
 	var v any
 	if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil {
 		t.Errorf("%s %s: %v", method, path, err)
-	} else if err := response.Value.Content.Get("application/json").Schema.Value.VisitJSON(v, openapi3.MultiErrors()); err != nil {
+	} else if err := response.Value.Content.Get("application/json").Schema.Value.VisitJSON(v,
+		openapi3.MultiErrors()); err != nil {
 		t.Errorf("%s %s: %v\n%.500s", method, path, err, w.Body)
 	}
 }
@@ -233,7 +248,8 @@ func idsOf(t *testing.T, body []byte) string {
 	return strings.Join(ids, " ")
 }
 
-// Who knows one page is told nothing of another: neither its name nor a cause that was looked for there.
+// Who knows one page is told nothing of another: neither its name nor a cause that was looked for
+// there.
 func TestChangesOfSomePages(t *testing.T) {
 	c := foundChanges()[0]
 	c.Pages[0], c.Pages[1] = c.Pages[1], c.Pages[0]
@@ -263,7 +279,8 @@ func TestRemoteChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range []changes.Query{{}, {Limit: 1}, {Page: "/shop", Since: fixture.Now().Add(-47 * time.Hour)}, {States: []watch.State{watch.Resolved, watch.Open}}, {Owner: "x"}} {
+	for _, q := range []changes.Query{{}, {Limit: 1}, {Page: "/shop", Since: fixture.Now().Add(-47 * time.Hour)},
+		{States: []watch.State{watch.Resolved, watch.Open}}, {Owner: "x"}} {
 		got, err := r.Changes(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
@@ -273,10 +290,12 @@ func TestRemoteChanges(t *testing.T) {
 		}
 	}
 	got, err := r.Change(t.Context(), "00000000000000a1")
-	if want, werr := v.Change(t.Context(), "00000000000000a1"); err != nil || werr != nil || !reflect.DeepEqual(got, want) {
+	if want, werr := v.Change(t.Context(), "00000000000000a1"); err != nil || werr != nil ||
+		!reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v, want %+v, %v", got, err, want, werr)
 	}
-	item, err := r.Handle(t.Context(), "00000000000000a1", changes.Handling{State: watch.Expected, Note: "a sale", Until: fixture.Now().Add(time.Hour)}, "")
+	item, err := r.Handle(t.Context(), "00000000000000a1", changes.Handling{State: watch.Expected, Note: "a sale",
+		Until: fixture.Now().Add(time.Hour)}, "")
 	if err != nil || item.State != watch.Expected || item.Handled.By != "token ci" || item.Handled.Note != "a sale" {
 		t.Errorf("%+v, %v", item, err)
 	}

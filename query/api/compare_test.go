@@ -32,13 +32,15 @@ func TestCompare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !c.Enough || c.Views != (compare.Pair{A: 300, B: 300}) || len(c.Strata) != 2 || len(c.Functions) != 3 || len(c.Features) != 1 {
+		if !c.Enough || c.Views != (compare.Pair{A: 300, B: 300}) || len(c.Strata) != 2 || len(c.Functions) != 3 ||
+			len(c.Features) != 1 {
 			t.Fatalf("%s: %+v", m, c)
 		}
 		got[m] = c
 	}
 	sums, views := got[query.MethodSums], got[query.MethodViews]
-	if !reflect.DeepEqual(sums.Total, views.Total) || !reflect.DeepEqual(sums.Features, views.Features) || !reflect.DeepEqual(sums.Strata, views.Strata) {
+	if !reflect.DeepEqual(sums.Total, views.Total) || !reflect.DeepEqual(sums.Features, views.Features) ||
+		!reflect.DeepEqual(sums.Strata, views.Strata) {
 		t.Errorf("sums: %+v\nviews: %+v", sums, views)
 	}
 	for side, sel := range map[string]selection.Selection{"A": a, "B": b} {
@@ -63,7 +65,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// The trees of both sides have the means of the comparison: B with A's traffic, and without the profiling script.
+// The trees of both sides have the means of the comparison: B with A's traffic, and without the
+// profiling script.
 func TestSidesHaveTheMeans(t *testing.T) {
 	l, _ := rolledField(t, 600)
 	for seed := range uint64(12) {
@@ -91,7 +94,8 @@ func TestSidesHaveTheMeans(t *testing.T) {
 		mean := func(us, views int64) float64 { return float64(us) / 1000 / float64(max(views, 1)) }
 		got := compare.Pair{A: mean(tree.Base.Total, tree.Base.Views), B: mean(tree.Total, tree.Views)}
 		if want := c.Total.Mean; math.Abs(got.A-want.A)+math.Abs(got.B-want.B) > 1e-3*(1+want.A+want.B) {
-			t.Errorf("seed %d, %v of %d page views: the trees have %v, the comparison has %v", seed, c.Views, o.MinViews, got, want)
+			t.Errorf("seed %d, %v of %d page views: the trees have %v, the comparison has %v", seed, c.Views,
+				o.MinViews, got, want)
 		}
 	}
 }
@@ -126,7 +130,9 @@ func TestCompareRemote(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := releases("r1", "r2")
-	for _, q := range []query.CompareQuery{{A: a, B: a}, {A: a, B: b}, {A: a, B: b, Concurrent: true}, {A: selection.Selection{}, B: b}, {A: a, B: selection.Selection{Feature: "search"}}, {A: selection.Selection{Until: fixture.Noon}, B: selection.Selection{Since: fixture.Noon}}} {
+	for _, q := range []query.CompareQuery{{A: a, B: a}, {A: a, B: b}, {A: a, B: b, Concurrent: true},
+		{A: selection.Selection{}, B: b}, {A: a, B: selection.Selection{Feature: "search"}},
+		{A: selection.Selection{Until: fixture.Noon}, B: selection.Selection{Since: fixture.Noon}}} {
 		want, err := l.Compare(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +145,8 @@ func TestCompareRemote(t *testing.T) {
 		if x, y := fixture.AsJSON(t, got), fixture.AsJSON(t, want); x != y {
 			t.Errorf("%+v: got %s, want %s", q, x, y)
 		}
-		if same := reflect.DeepEqual(q.A, q.B); same && (got.Total.Shown.Value != 0 || got.Functions[0].Status != compare.WithinNoise) {
+		if same := reflect.DeepEqual(q.A, q.B); same && (got.Total.Shown.Value != 0 ||
+			got.Functions[0].Status != compare.WithinNoise) {
 			t.Errorf("one side compared with itself: %+v", got.Result)
 		}
 	}

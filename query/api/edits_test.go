@@ -30,7 +30,8 @@ func TestEdits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range []query.EditsQuery{{A: "r0", B: "r1"}, {A: "r0", B: "r1", Page: "/a"}, {A: "r1", B: "r0", Limit: 1}, {A: "r0", B: "r2"}, {A: "r0", B: "r1", Page: "/nowhere"}} {
+	for _, q := range []query.EditsQuery{{A: "r0", B: "r1"}, {A: "r0", B: "r1", Page: "/a"}, {A: "r1", B: "r0",
+		Limit: 1}, {A: "r0", B: "r2"}, {A: "r0", B: "r1", Page: "/nowhere"}} {
 		got, err := l.Edits(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +49,8 @@ func TestEdits(t *testing.T) {
 		for _, f := range got.Functions {
 			changed = append(changed, string(f.Change)+" "+f.Place.Name)
 		}
-		want := map[string][]string{"r0 r1 ": {"moved renderCell", "edited load"}, "r0 r1 /a": {"moved renderCell", "edited load"}, "r1 r0 ": {"moved renderRow"}}[q.A+" "+q.B+" "+q.Page]
+		want := map[string][]string{"r0 r1 ": {"moved renderCell", "edited load"}, "r0 r1 /a": {"moved renderCell",
+			"edited load"}, "r1 r0 ": {"moved renderRow"}}[q.A+" "+q.B+" "+q.Page]
 		if !reflect.DeepEqual(changed, want) {
 			t.Errorf("%+v: %v, not %v", q, changed, want)
 		}
@@ -59,7 +61,8 @@ func TestEdits(t *testing.T) {
 			t.Errorf("%+v: link %s", q, got.Functions[1].Link)
 		}
 	}
-	c, err := l.Compare(t.Context(), query.CompareQuery{A: ofRelease("r0"), B: ofRelease("r1"), Options: compare.Options{MinViews: 2}})
+	c, err := l.Compare(t.Context(), query.CompareQuery{A: ofRelease("r0"), B: ofRelease("r1"),
+		Options: compare.Options{MinViews: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +70,8 @@ func TestEdits(t *testing.T) {
 	for _, f := range c.Functions {
 		code[f.Name] = f.Code
 	}
-	if code["load"] != compare.CodeEdited || code["renderCell"] == compare.CodeUnknown || code["renderCell"] == compare.CodeEdited || c.NotEdited == nil {
+	if code["load"] != compare.CodeEdited || code["renderCell"] == compare.CodeUnknown ||
+		code["renderCell"] == compare.CodeEdited || c.NotEdited == nil {
 		t.Errorf("the comparison of r0 and r1 has %v, not edited %+v", code, c.NotEdited)
 	}
 	both := query.CompareQuery{A: ofRelease("r0"), Options: compare.Options{MinViews: 2}}

@@ -45,7 +45,8 @@ func endpoints() map[string]endpoint {
 		return append(selectionParameters[:len(selectionParameters):len(selectionParameters)], more...)
 	}
 	return map[string]endpoint{
-		"/api/v1/profile":  {parameters: with("names", "by", "only", "group_by", "format", "rows"), respond: respondProfile},
+		"/api/v1/profile": {parameters: with("names", "by", "only", "group_by", "format", "rows"),
+			respond: respondProfile},
 		"/api/v1/stats":    {parameters: with("names"), respond: respondStats},
 		"/api/v1/vitals":   {parameters: with("group_by"), respond: respondVitals},
 		"/api/v1/cost":     {parameters: with(), respond: respondCost},
@@ -55,18 +56,24 @@ func endpoints() map[string]endpoint {
 		"/api/v1/releases": {parameters: with("limit"), respond: respondBy(rollup.KeyRelease, false)},
 		"/api/v1/newest":   {parameters: with(), respond: respondNewest},
 		"/api/v1/labels":   {parameters: with("key"), respond: respondLabels},
-		"/api/v1/series":   {parameters: with("names", "by", "group_by", "step", "histogram", "coverage", "limit"), respond: respondSeries, resolve: resolveSeries},
+		"/api/v1/series": {parameters: with("names", "by", "group_by", "step", "histogram", "coverage", "limit"),
+			respond: respondSeries, resolve: resolveSeries},
 		"/api/v1/coverage": {parameters: with("limit"), respond: respondBy(selection.KeyPage, true)},
-		"/api/v1/tree":     {parameters: with(append(compareParameters(), "names", "by", "only", "min_views", "max_nodes", "root")...), respond: respondTree},
-		"/api/v1/compare":  {parameters: with(append(compareParameters(), "names", "by", "only", "method", "min_views", "limit", "mix", "concurrent")...), respond: respondCompare},
-		"/api/v1/edits":    {parameters: []string{"release", "compare_release", "page", "since", "until", "limit"}, respond: respondEdits},
-		"/api/v1/top":      {parameters: with("names", "by", "only", "limit", "sort"), respond: respondTop},
-		"/api/v1/callers":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), respond: respondAround(calls.Callers)},
-		"/api/v1/callees":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), respond: respondAround(calls.Callees)},
-		"/api/v1/views":    {parameters: with("quantiles"), respond: respondViews},
-		"/api/v1/view":     {parameters: []string{"id", "page", "since", "until", "names"}, respond: respondView},
-		"/pprof/profile":   {parameters: with("names", "by", "only", "group_by", "seconds"), respond: respondPprof},
-		"/pprof/{$}":       {parameters: []string{"since", "until"}, respond: respondPprofIndex},
+		"/api/v1/tree": {parameters: with(append(compareParameters(), "names", "by", "only", "min_views",
+			"max_nodes", "root")...), respond: respondTree},
+		"/api/v1/compare": {parameters: with(append(compareParameters(), "names", "by", "only", "method", "min_views",
+			"limit", "mix", "concurrent")...), respond: respondCompare},
+		"/api/v1/edits": {parameters: []string{"release", "compare_release", "page", "since", "until", "limit"},
+			respond: respondEdits},
+		"/api/v1/top": {parameters: with("names", "by", "only", "limit", "sort"), respond: respondTop},
+		"/api/v1/callers": {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"),
+			respond: respondAround(calls.Callers)},
+		"/api/v1/callees": {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"),
+			respond: respondAround(calls.Callees)},
+		"/api/v1/views":  {parameters: with("quantiles"), respond: respondViews},
+		"/api/v1/view":   {parameters: []string{"id", "page", "since", "until", "names"}, respond: respondView},
+		"/pprof/profile": {parameters: with("names", "by", "only", "group_by", "seconds"), respond: respondPprof},
+		"/pprof/{$}":     {parameters: []string{"since", "until"}, respond: respondPprofIndex},
 	}
 }
 
@@ -103,7 +110,8 @@ func profileFormats() []string {
 	return append([]string{"pprof"}, names...)
 }
 
-func profileResponse(ctx context.Context, h *handler, sel selection.Selection, format formats.Format, rows int) (response, error) {
+func profileResponse(ctx context.Context, h *handler, sel selection.Selection, format formats.Format,
+	rows int) (response, error) {
 	o := output.Options{Since: sel.Since, Until: sel.Until, Rows: rows, Title: sel.Page, PerView: true}
 	if format.Template {
 		var err error
@@ -124,9 +132,10 @@ func profileResponse(ctx context.Context, h *handler, sel selection.Selection, f
 		return response{}, err
 	}
 	header := map[string]string{statsHeader: string(stats)}
-	return response{media: contentType(format), header: header, age: result.Stats.Age, size: writtenSize(result), write: func(w http.ResponseWriter) error {
-		return format.Encode(w, result.Profile, o)
-	}}, nil
+	return response{media: contentType(format), header: header, age: result.Stats.Age, size: writtenSize(result),
+		write: func(w http.ResponseWriter) error {
+			return format.Encode(w, result.Profile, o)
+		}}, nil
 }
 
 func contentType(f formats.Format) string {
@@ -216,7 +225,9 @@ func respondLabels(ctx context.Context, h *handler, p *parameters) (response, er
 	}
 	labels, err := h.src.Labels(ctx, sel)
 	if key := p.Get("key"); key != "" && err == nil {
-		labels.Labels = slices.DeleteFunc(slices.Clone(labels.Labels), func(x query.LabelValues) bool { return x.Key != key })
+		labels.Labels = slices.DeleteFunc(slices.Clone(labels.Labels), func(x query.LabelValues) bool {
+			return x.Key != key
+		})
 	}
 	return response{json: labels, age: labels.Stats.Age}, err
 }
@@ -239,7 +250,8 @@ func resolveSeries(p *parameters) {
 
 // respondSeries answers what [resolveSeries] has written down.
 func respondSeries(ctx context.Context, h *handler, p *parameters) (response, error) {
-	q := query.SeriesQuery{Selection: p.selection(), Coverage: p.flag("coverage"), Histogram: p.flag("histogram"), Limit: p.number("limit", 0, 1, query.MaxSeries)}
+	q := query.SeriesQuery{Selection: p.selection(), Coverage: p.flag("coverage"), Histogram: p.flag("histogram"),
+		Limit: p.number("limit", 0, 1, query.MaxSeries)}
 	if p.Get("step") != stepAll {
 		q.Step = p.duration("step", time.Hour)
 	}
@@ -254,7 +266,8 @@ func respondSeries(ctx context.Context, h *handler, p *parameters) (response, er
 const stepAll = "all"
 
 func respondTop(ctx context.Context, h *handler, p *parameters) (response, error) {
-	q := query.TopQuery{Selection: p.selection(), Limit: p.number("limit", defaultRows, 1, mostRows), Sort: p.choice("sort", "self", "total", "reach")}
+	q := query.TopQuery{Selection: p.selection(), Limit: p.number("limit", defaultRows, 1, mostRows),
+		Sort: p.choice("sort", "self", "total", "reach")}
 	if p.err != nil {
 		return response{}, p.err
 	}
@@ -270,8 +283,8 @@ func compareParameters() (names []string) {
 	return names
 }
 
-// comparison reads a second selection: the first one with its compare_ parameters. ok is false if there are
-// none.
+// comparison reads a second selection: the first one with its compare_ parameters. ok is false if
+// there are none.
 func (p *parameters) comparison(sel selection.Selection) (base selection.Selection, ok bool) {
 	for _, name := range compareParameters() {
 		ok = ok || p.Has(name)
@@ -301,10 +314,12 @@ func respondCompare(ctx context.Context, h *handler, p *parameters) (response, e
 }
 
 func respondEdits(ctx context.Context, h *handler, p *parameters) (response, error) {
-	q := query.EditsQuery{A: p.Get("compare_release"), B: p.Get("release"), Page: p.Get("page"), Lag: p.lag, Limit: p.number("limit", 1000, 1, mostRows)}
+	q := query.EditsQuery{A: p.Get("compare_release"), B: p.Get("release"), Page: p.Get("page"), Lag: p.lag,
+		Limit: p.number("limit", 1000, 1, mostRows)}
 	for _, name := range []string{"release", "compare_release"} {
 		if p.Get(name) == "" {
-			p.fail(selection.Refuse("parameter %s: it is missing; edits are those from compare_release to release", name))
+			p.fail(selection.Refuse("parameter %s: it is missing; edits are those from compare_release to release",
+				name))
 		}
 	}
 	p.fail(selection.CheckPage(q.Page))
@@ -361,7 +376,8 @@ func respondView(ctx context.Context, h *handler, p *parameters) (response, erro
 }
 
 // respondAround answers with who calls a function, or what it calls.
-func respondAround(around func(*trie.Profile, func(trie.Frame) bool) *trie.Profile) func(context.Context, *handler, *parameters) (response, error) {
+func respondAround(around func(*trie.Profile, func(trie.Frame) bool) *trie.Profile) func(context.Context, *handler,
+	*parameters) (response, error) {
 	return func(ctx context.Context, h *handler, p *parameters) (response, error) {
 		sel := p.selection()
 		nodes := p.number("max_nodes", 1000, 1, mostNodes)
@@ -385,5 +401,6 @@ func respondAround(around func(*trie.Profile, func(trie.Frame) bool) *trie.Profi
 	}
 }
 
-// writtenSize returns about how many bytes a profile takes until it is written: formats make a canonical copy of it.
+// writtenSize returns about how many bytes a profile takes until it is written: formats make a
+// canonical copy of it.
 func writtenSize(r query.Result) int { return 2 * r.Profile.Size() }

@@ -19,10 +19,10 @@ type GateOptions struct {
 	Metrics    prometheus.Registerer // where they are registered; nil is nowhere
 }
 
-// Gate bounds the number of concurrent queries over all handlers that share it, and measures them. One client has
-// at most a quarter of them, even without other clients, because running queries are not interrupted for others. The
-// client with the fewest comes first, see
-// [fair.WithClient]. It may be used by several goroutines.
+// Gate bounds the number of concurrent queries over all handlers that share it, and measures them.
+// One client has at most a quarter of them, even without other clients, because running queries are
+// not interrupted for others. The client with the fewest comes first, see [fair.WithClient]. It may
+// be used by several goroutines.
 type Gate struct {
 	turns    *fair.Semaphore
 	most     int // turns
@@ -47,7 +47,8 @@ func NewGate(o GateOptions) *Gate {
 			Name: "fieldtrie_query_requests_total", Help: "Requests for answers, by HTTP status and path.",
 		}, []string{"code", "path"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "fieldtrie_query_request_seconds", Help: "Time to answer a request, waiting for its turn and writing included, by path.",
+			Name:    "fieldtrie_query_request_seconds",
+			Help:    "Time to answer a request, waiting for its turn and writing included, by path.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 16), // to 33 s, after which responses are given up
 		}, []string{"path"}),
 	}
@@ -56,8 +57,14 @@ func NewGate(o GateOptions) *Gate {
 			return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 		}
 		o.Metrics.MustRegister(g.requests, g.seconds,
-			gauge("fieldtrie_queries_in_flight", "Answers in the making.", func() float64 { taken, _ := g.turns.Taken(); return float64(taken) }),
-			gauge("fieldtrie_queries_waiting", "Questions that wait for their turn.", func() float64 { _, waiting := g.turns.Taken(); return float64(waiting) }))
+			gauge("fieldtrie_queries_in_flight", "Answers in the making.", func() float64 {
+				taken, _ := g.turns.Taken()
+				return float64(taken)
+			}),
+			gauge("fieldtrie_queries_waiting", "Questions that wait for their turn.", func() float64 {
+				_, waiting := g.turns.Taken()
+				return float64(waiting)
+			}))
 	}
 	return g
 }
@@ -70,11 +77,13 @@ type BusyError struct {
 
 // Error implements error.
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("no turn within %s: at most %d queries run at the same time, a quarter of them for one client; try again", e.Wait, e.Concurrent)
+	return fmt.Sprintf("no turn within %s: at most %d queries run at the same time, a quarter of them for one "+
+		"client; try again", e.Wait, e.Concurrent)
 }
 
-// Do calls f once few enough responses are in the making. Its own errors are a [BusyError],
-// and the error of ctx if that ends first. Write the response afterwards, so that a slow client does not block others.
+// Do calls f once few enough responses are in the making. Its own errors are a [BusyError], and the
+// error of ctx if that ends first. Write the response afterwards, so that a slow client does not
+// block others.
 func (g *Gate) Do(ctx context.Context, f func() error) error {
 	waiting, cancel := context.WithTimeout(ctx, g.wait)
 	defer cancel()

@@ -34,7 +34,8 @@ func shown(t *testing.T, r prometheus.Gatherer, name string) map[string]float64 
 			for _, l := range m.GetLabel() {
 				labels = append(labels, l.GetValue())
 			}
-			out[strings.Join(labels, " ")] = m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			out[strings.Join(labels, " ")] = m.GetCounter().GetValue() + m.GetGauge().GetValue() +
+				float64(m.GetHistogram().GetSampleCount())
 		}
 	}
 	return out
@@ -88,7 +89,10 @@ func TestGateOneClient(t *testing.T) {
 	waitFor(t, r, "fieldtrie_queries_waiting", float64(cap(done)-2))
 	for _, other := range []string{"a", "b", "c"} {
 		answered := false
-		if err := g.Do(fair.WithClient(t.Context(), other), func() error { answered = true; return nil }); err != nil || !answered {
+		if err := g.Do(fair.WithClient(t.Context(), other), func() error {
+			answered = true
+			return nil
+		}); err != nil || !answered {
 			t.Errorf("%s beside a client that asks for 20: answered %t, %v", other, answered, err)
 		}
 	}
@@ -119,7 +123,8 @@ func TestGateCounts(t *testing.T) {
 	r := prometheus.NewRegistry()
 	h := Handler(l, Options{Now: fixture.Now, Gate: NewGate(GateOptions{Metrics: r})})
 	tag := ""
-	for _, path := range []string{"/api/v1/top", "/api/v1/top?pages=/feed", "/api/v1/top", "/pprof/", "/api/v1/x", "/api/y"} {
+	for _, path := range []string{"/api/v1/top", "/api/v1/top?pages=/feed", "/api/v1/top", "/pprof/", "/api/v1/x",
+		"/api/y"} {
 		req := httptest.NewRequest(http.MethodGet, path, nil)
 		req.Header.Set("If-None-Match", tag)
 		w := httptest.NewRecorder()
@@ -128,7 +133,8 @@ func TestGateCounts(t *testing.T) {
 			tag = w.Header().Get("ETag")
 		}
 	}
-	want := map[string]float64{"200 /api/v1/top": 1, "200 /pprof/": 1, "304 /api/v1/top": 1, "400 /api/v1/top": 1, "404 unknown": 2}
+	want := map[string]float64{"200 /api/v1/top": 1, "200 /pprof/": 1, "304 /api/v1/top": 1, "400 /api/v1/top": 1,
+		"404 unknown": 2}
 	if got := shown(t, r, "fieldtrie_query_requests_total"); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

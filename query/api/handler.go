@@ -70,10 +70,11 @@ func Handler(src query.Source, o Options) http.Handler {
 	return o.withDeadline(compressed()(mux))
 }
 
-// compressed wraps a handler to compress responses, except small ones and pprof files, which are compressed already. A
-// compressed response is another representation, so it gets its own ETag.
+// compressed wraps a handler to compress responses, except small ones and pprof files, which are
+// compressed already. A compressed response is another representation, so it gets its own ETag.
 func compressed() func(http.Handler) http.HandlerFunc {
-	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1400), gzhttp.EnableZstd(true), gzhttp.PreferZstd(true), gzhttp.SuffixETag("-gzip"),
+	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1400), gzhttp.EnableZstd(true), gzhttp.PreferZstd(true),
+		gzhttp.SuffixETag("-gzip"),
 		gzhttp.ExceptContentTypes([]string{"application/octet-stream"}))
 	if err != nil {
 		panic(err) // the options above contradict each other
@@ -105,7 +106,8 @@ func unknownPath(w http.ResponseWriter, r *http.Request) {
 		WriteError(w, http.StatusMethodNotAllowed, fmt.Errorf("%s answers GET", r.URL.Path))
 		return
 	}
-	WriteError(w, http.StatusNotFound, fmt.Errorf("no such path: %s; /api/v1/openapi.yaml describes those that there are", r.URL.Path))
+	WriteError(w, http.StatusNotFound,
+		fmt.Errorf("no such path: %s; /api/v1/openapi.yaml describes those that there are", r.URL.Path))
 }
 
 // endpoint answers one kind of query.
@@ -185,8 +187,9 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 	a.writeTo(w)
 }
 
-// unchanged reports whether the client has the current response, and sets the headers for conditional requests. Requests for all
-// acknowledged traces wait for them, and a tag does not cover traces to come.
+// unchanged reports whether the client has the current response, and sets the headers for
+// conditional requests. Requests for all acknowledged traces wait for them, and a tag does not
+// cover traces to come.
 func (h *handler) unchanged(w http.ResponseWriter, r *http.Request, p *parameters) bool {
 	tag := h.tag(r.URL.Path, p)
 	if tag == "" {
@@ -204,13 +207,14 @@ func (h *handler) refuse(w http.ResponseWriter, err error) {
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "5")
 	case http.StatusGatewayTimeout:
-		err = fmt.Errorf("it took longer than %s and was given up: ask for less time, one page, or fewer labels", h.opts.Timeout)
+		err = fmt.Errorf("it took longer than %s and was given up: ask for less time, one page, or fewer labels",
+			h.opts.Timeout)
 	}
 	WriteError(w, status, err)
 }
 
-// tag returns the ETag of a response, or "" if it is unknown whether the response changes. It is computed from
-// absolute times: "24h" is another time each hour.
+// tag returns the ETag of a response, or "" if it is unknown whether the response changes. It is
+// computed from absolute times: "24h" is another time each hour.
 func (h *handler) tag(path string, p *parameters) string {
 	src, ok := h.src.(versioned)
 	if !ok {
@@ -239,8 +243,8 @@ func (h *handler) tag(path string, p *parameters) string {
 	return fmt.Sprintf(`"%x"`, hash.Sum(nil))
 }
 
-// hasTag reports whether a list of ETags contains one. A compressed response has the ETag of the response with a
-// suffix.
+// hasTag reports whether a list of ETags contains one. A compressed response has the ETag of the
+// response with a suffix.
 func hasTag(list, tag string) bool {
 	for text := range strings.SplitSeq(list, ",") {
 		text = strings.TrimPrefix(strings.TrimSpace(text), "W/")
@@ -297,7 +301,8 @@ func (a response) writeTo(w http.ResponseWriter) {
 	}
 	w.Header().Set("Content-Type", a.media)
 	if err := a.write(w); err != nil {
-		// The status is sent: only a broken connection tells the client that the response is incomplete.
+		// The status is sent: only a broken connection tells the client that the response is
+		// incomplete.
 		panic(http.ErrAbortHandler)
 	}
 }

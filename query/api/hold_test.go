@@ -55,7 +55,8 @@ func TestHeldUntilWritten(t *testing.T) {
 	l.Memory = memory.NewBound(all.Profile.Size()) // too little to write it
 	w := httptest.NewRecorder()
 	Handler(l, Options{Memory: l.Memory}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-	if used := l.Memory.Used(); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || used != 0 {
+	if used := l.Memory.Used(); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" ||
+		used != 0 {
 		t.Errorf("without the memory: %d %s, %d bytes are held", w.Code, w.Body, used)
 	}
 }

@@ -35,7 +35,8 @@ func (u *uploaded) Table(key string) (*symbols.Table, error) {
 // of.
 func sourceOf(release, minified string) (name string, line uint32, key uint64) {
 	lines := map[string]uint32{"main": 10, "render": 20, "row": 30, "fetch": 40, "idle": 50}
-	names := map[string]string{"main": "start", "render": "Table.render", "row": "renderRow", "fetch": "load", "idle": "wait"}
+	names := map[string]string{"main": "start", "render": "Table.render", "row": "renderRow", "fetch": "load",
+		"idle": "wait"}
 	name, line = names[minified], lines[minified]
 	key = uint64(line)
 	if release == "r1" {
@@ -56,12 +57,14 @@ func newUploaded() *uploaded {
 			if release == "r1" && minified == "fetch" {
 				text++ // it was edited
 			}
-			t.Functions = append(t.Functions, symbols.Function{Text: text, Own: text, Line: uint32(len(minified)), Column: uint32(minified[0]), Minified: minified, Name: name,
+			t.Functions = append(t.Functions, symbols.Function{Text: text, Own: text, Line: uint32(len(minified)),
+				Column: uint32(minified[0]), Minified: minified, Name: name,
 				SourceLine: line, SourceColumn: 7, Key: key, Way: symbols.Start})
 		}
 		key := hex.EncodeToString(t.Script[:])
 		u.tables[key] = t
-		u.uploads = append(u.uploads, symbols.Upload{Release: release, Scripts: []symbols.Script{{Path: "app.js", SHA256: key}}})
+		u.uploads = append(u.uploads, symbols.Upload{Release: release, Scripts: []symbols.Script{{Path: "app.js",
+			SHA256: key}}})
 	}
 	return u
 }
@@ -108,7 +111,8 @@ func TestNamedProfile(t *testing.T) {
 		if !got.Profile.Equal(want) {
 			t.Errorf("grouped by %v: got\n%+v\nnot\n%+v", groupBy, got.Profile.Functions(), want.Functions())
 		}
-		if c := got.Stats.Names; c == nil || c.Named == 0 || c.Named >= c.Self || c.Builds != 2 || len(c.Missing) != 1 || c.Missing[0].Release != "r2" || c.Missing[0].Problem != naming.SeveralBuilds {
+		if c := got.Stats.Names; c == nil || c.Named == 0 || c.Named >= c.Self || c.Builds != 2 ||
+			len(c.Missing) != 1 || c.Missing[0].Release != "r2" || c.Missing[0].Problem != naming.SeveralBuilds {
 			t.Errorf("coverage %+v", c)
 		}
 	}
@@ -181,13 +185,15 @@ func TestNamedFunctions(t *testing.T) {
 	}
 	for _, x := range top.Functions {
 		w := want[trie.Frame{Name: x.Name, Resource: x.Resource, Line: x.Line, Column: x.Column}]
-		if w == nil || x.Self != w.Self.Sum || x.Total != w.Total.Sum || x.Reach != w.Total.Count || x.SelfSpread == nil {
+		if w == nil || x.Self != w.Self.Sum || x.Total != w.Total.Sum || x.Reach != w.Total.Count ||
+			x.SelfSpread == nil {
 			t.Errorf("top: %+v, not %+v", x, w)
 		}
 	}
 	for _, x := range report.Pages[0].Functions {
 		w := want[trie.Frame{Name: x.Name, Resource: x.Resource, Line: x.Line, Column: x.Column}]
-		if w == nil || x.Reach != w.Total.Count || math.Abs(x.Self.Mean.Value*float64(report.Pages[0].Views)-float64(w.Self.Sum)/1000) > 1e-6 {
+		if w == nil || x.Reach != w.Total.Count ||
+			math.Abs(x.Self.Mean.Value*float64(report.Pages[0].Views)-float64(w.Self.Sum)/1000) > 1e-6 {
 			t.Errorf("report: %+v, not %+v", x, w)
 		}
 	}
@@ -201,7 +207,8 @@ func TestNamedCompare(t *testing.T) {
 	f := fixture.New(t)
 	named := localOf(f)
 	named.Symbols = naming.New(newUploaded())
-	a, b := selection.Selection{Page: "/a", Where: fixture.Having(trie.MakeLabels("release", "r0"))}, selection.Selection{Page: "/a", Where: fixture.Having(trie.MakeLabels("release", "r1"))}
+	a, b := selection.Selection{Page: "/a", Where: fixture.Having(trie.MakeLabels("release", "r0"))},
+		selection.Selection{Page: "/a", Where: fixture.Having(trie.MakeLabels("release", "r1"))}
 	for _, method := range []query.Method{query.MethodViews, query.MethodSums} {
 		c, err := named.Compare(t.Context(), query.CompareQuery{A: a, B: b, Method: method})
 		if err != nil {

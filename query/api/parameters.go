@@ -111,7 +111,8 @@ func (p *parameters) quantiles(name string) (all []float64) {
 	for x := range strings.SplitSeq(text, ",") {
 		q, err := strconv.ParseFloat(strings.TrimSpace(x), 64)
 		if err != nil || !(q >= 0 && q <= 1) || len(all) == mostQuantiles {
-			p.fail(selection.Refuse("parameter %s: %.100q is not up to %d numbers from 0 to 1, with commas between", name, text, mostQuantiles))
+			p.fail(selection.Refuse("parameter %s: %.100q is not up to %d numbers from 0 to 1, with commas between",
+				name, text, mostQuantiles))
 			return nil
 		}
 		all = append(all, q)

@@ -38,14 +38,17 @@ func TestParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for by, want := range map[string]string{"file": "src/table.ts", "team": "@tables", "owner": "(app)", "package": "(app)"} {
+	for by, want := range map[string]string{"file": "src/table.ts", "team": "@tables", "owner": "(app)",
+		"package": "(app)"} {
 		q := query.TopQuery{Selection: sel}
 		q.By = by
 		got, err := l.Top(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Functions) != 2 || got.Functions[0].Name != want || got.Functions[0].Self != whole.Self-whole.Own || whole.Own == 0 || got.Functions[1].Self != whole.Own || got.Functions[0].Total != whole.Self || got.Spreads == "" {
+		if len(got.Functions) != 2 || got.Functions[0].Name != want || got.Functions[0].Self != whole.Self-whole.Own ||
+			whole.Own == 0 || got.Functions[1].Self != whole.Own || got.Functions[0].Total != whole.Self ||
+			got.Spreads == "" {
 			t.Errorf("by %s: %+v, not %d of %s", by, got, whole.Self, want)
 		}
 		asked, err := remote.Top(t.Context(), q)
@@ -53,7 +56,8 @@ func TestParts(t *testing.T) {
 			t.Errorf("by %s, of a daemon: %+v, %v", by, asked.Functions, err)
 		}
 	}
-	for only, rest := range map[string]int{"app": 0, "mine": 1} { // the profiling script is a package, which the page calls
+	// the profiling script is a package, which the page calls
+	for only, rest := range map[string]int{"app": 0, "mine": 1} {
 		q := query.TopQuery{Selection: sel}
 		q.Only = only
 		got, err := l.Top(t.Context(), q)
@@ -89,7 +93,8 @@ func TestCompareParts(t *testing.T) {
 			}
 		}
 		if len(got.Functions) >= len(functions.Functions) || sum-want > 1e-6 || want-sum > 1e-6 {
-			t.Errorf("%s: %d parts change by %g, %d functions by %g", m, len(got.Functions), sum, len(functions.Functions), want)
+			t.Errorf("%s: %d parts change by %g, %d functions by %g", m, len(got.Functions), sum,
+				len(functions.Functions), want)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// respondPprof serves go tool pprof, which adds the parameter seconds, the duration to profile. It has no meaning
-// here.
+// respondPprof serves go tool pprof, which adds the parameter seconds, the duration to profile. It
+// has no meaning here.
 func respondPprof(ctx context.Context, h *handler, p *parameters) (response, error) {
 	sel := p.selection()
 	if !p.Has("group_by") {
@@ -35,13 +35,16 @@ func respondPprof(ctx context.Context, h *handler, p *parameters) (response, err
 // pprofIndex lists what there is.
 var pprofIndex = template.Must(template.New("index").Parse(`<!DOCTYPE html>
 <html lang="en"><meta charset="utf-8"><title>Profiles</title>
-<style>:root { color-scheme: light dark } body { font: 16px/1.5 system-ui; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
-table { border-collapse: collapse } td, th { padding: .2rem 1rem .2rem 0; text-align: left } td:nth-child(2) { text-align: right }
+<style>:root { color-scheme: light dark } body { font: 16px/1.5 system-ui; max-width: 60rem; margin: 2rem auto; ` +
+	`padding: 0 1rem }
+table { border-collapse: collapse } td, th { padding: .2rem 1rem .2rem 0; text-align: left } td:nth-child(2) { ` +
+	`text-align: right }
 code { font-size: .9em; overflow-wrap: anywhere }</style>
 <h1>Profiles</h1>
 <p>Open one with <code>go tool pprof -http=: '{{.Base}}profile?page=/feed&amp;since=24h'</code>.
 Two of them: <code>go tool pprof -diff_base '{{.Base}}profile?release=A' '{{.Base}}profile?release=B'</code>.
-Parameters are page, feature, release, label (label=device=mobile-low, also !=, =~ and !~), since, until and group_by.</p>
+Parameters are page, feature, release, label (label=device=mobile-low, also !=, =~ and !~), since, until and ` +
+	`group_by.</p>
 <table><tr><th>page<th>traces<th>last
 {{range .Pages}}<tr><td><a href="{{.Link}}">{{.Shown}}</a><td>{{.Traces}}<td>{{.Last.Format "2006-01-02 15:04:05"}}
 {{else}}<tr><td colspan="3">Nothing was received in this time.
@@ -70,10 +73,11 @@ func respondPprofIndex(ctx context.Context, h *handler, p *parameters) (response
 		rows = append(rows, row{e, template.URL("profile?" + v.Encode()), output.Printable(e.Page)})
 	}
 	header := map[string]string{"Content-Security-Policy": policy}
-	return response{media: "text/html; charset=utf-8", header: header, age: catalog.Age, write: func(w http.ResponseWriter) error {
-		if err := pprofIndex.Execute(w, map[string]any{"Base": "http://HOST/pprof/", "Pages": rows}); err != nil {
-			return fmt.Errorf("write index: %w", err)
-		}
-		return nil
-	}}, nil
+	return response{media: "text/html; charset=utf-8", header: header, age: catalog.Age,
+		write: func(w http.ResponseWriter) error {
+			if err := pprofIndex.Execute(w, map[string]any{"Base": "http://HOST/pprof/", "Pages": rows}); err != nil {
+				return fmt.Errorf("write index: %w", err)
+			}
+			return nil
+		}}, nil
 }

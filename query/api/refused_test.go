@@ -34,7 +34,8 @@ func TestRefusedQuestions(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, test.target, nil))
-		if w.Code != http.StatusBadRequest || !strings.HasPrefix(w.Body.String(), `{"error":"`) || !strings.Contains(w.Body.String(), test.want) {
+		if w.Code != http.StatusBadRequest || !strings.HasPrefix(w.Body.String(), `{"error":"`) ||
+			!strings.Contains(w.Body.String(), test.want) {
 			t.Errorf("%.80s: %d, %s, want %s", test.target, w.Code, w.Body, test.want)
 		}
 	}
@@ -100,7 +101,8 @@ func TestCoverageOfPages(t *testing.T) {
 		sel  selection.Selection
 		want int64
 	}{
-		{selection.Selection{}, 900}, {selection.Selection{Page: "/feed"}, 900}, {selection.Selection{Where: where("page", "/feed")}, 900},
+		{selection.Selection{}, 900}, {selection.Selection{Page: "/feed"}, 900},
+		{selection.Selection{Where: where("page", "/feed")}, 900},
 		{selection.Selection{Where: where("release", "r1")}, 0}, {selection.Selection{Feature: "search"}, 0},
 	} {
 		r, err := l.Report(t.Context(), test.sel)
@@ -137,7 +139,8 @@ func TestAlignKeepsApart(t *testing.T) {
 	a := of(at("", 10), at("", 12), at("alpha", 1), at("beta", 30), at("gamma", 40))
 	b := of(at("", 12), at("alpha", 3), at("beta", 32), at("gamma", 42))
 	want := map[trie.Frame]int64{
-		at("", 12): 100, at("(anonymous) (gone)", 12): 200, at("alpha", 3): 300, at("beta", 32): 400, at("gamma", 42): 500,
+		at("", 12): 100, at("(anonymous) (gone)", 12): 200, at("alpha", 3): 300, at("beta", 32): 400,
+		at("gamma", 42): 500,
 	}
 	got := compare.Align(a, b).Functions()
 	for _, f := range got {

@@ -34,7 +34,8 @@ type Remote struct {
 	site   string // empty: all that may be asked about
 }
 
-// SiteParameter narrows a query to a site. Whoever serves a [Handler] reads it, see [query.Local.Only].
+// SiteParameter narrows a query to a site. Whoever serves a [Handler] reads it, see
+// [query.Local.Only].
 const SiteParameter = "site"
 
 // SetSite has all queries be about a site.
@@ -63,7 +64,8 @@ func NewRemote(addr string) (*Remote, error) {
 		t.authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
 	}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return &Remote{client: &http.Client{Transport: t, CheckRedirect: refuseRedirect}, base: strings.TrimSuffix(u.String(), "/")}, nil
+	return &Remote{client: &http.Client{Transport: t, CheckRedirect: refuseRedirect},
+		base: strings.TrimSuffix(u.String(), "/")}, nil
 }
 
 // SetToken has r send a token, and no user and password. It is called before r is asked
@@ -98,7 +100,8 @@ func (t *remoteTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // refuseRedirect keeps the credentials of a request from other servers.
 func refuseRedirect(r *http.Request, _ []*http.Request) error {
-	return fmt.Errorf("it redirects to %s, which is not followed; give the address of the daemon itself", r.URL.Redacted())
+	return fmt.Errorf("it redirects to %s, which is not followed; give the address of the daemon itself",
+		r.URL.Redacted())
 }
 
 // NewSocketRemote returns a source that asks the daemon that listens on a Unix socket.
@@ -130,7 +133,8 @@ func (r *Remote) get(ctx context.Context, path string, v url.Values) ([]byte, ht
 }
 
 // send sends a request, with a body of JSON unless that is nil.
-func (r *Remote) send(ctx context.Context, method, path string, v url.Values, send []byte) ([]byte, http.Header, error) {
+func (r *Remote) send(ctx context.Context, method, path string, v url.Values, send []byte) ([]byte,
+	http.Header, error) {
 	if r.site != "" {
 		v = maps.Clone(v)
 		v.Set(SiteParameter, r.site)
@@ -162,7 +166,9 @@ func (r *Remote) send(ctx context.Context, method, path string, v url.Values, se
 		return nil, nil, errors.New("the daemon speaks TLS alone; give its address with https://")
 	}
 	if res.StatusCode == http.StatusNotFound && strings.Contains(string(body), scriptsAlone) {
-		return nil, nil, fmt.Errorf("%s is the public address of the daemon; give the private one, that of ingest --query-listen, by default port 8419", r.base)
+		return nil, nil, fmt.Errorf(
+			"%s is the public address of the daemon; give the private one, that of ingest --query-listen, by "+
+				"default port 8419", r.base)
 	}
 	if res.StatusCode != http.StatusOK {
 		return nil, nil, fmt.Errorf("daemon: %w", readError(res.Status, body))
@@ -170,7 +176,8 @@ func (r *Remote) send(ctx context.Context, method, path string, v url.Values, se
 	return body, res.Header, nil
 }
 
-// Do sends a request for something that is no query, with a body of JSON unless that is nil, and returns the response.
+// Do sends a request for something that is no query, with a body of JSON unless that is nil, and
+// returns the response.
 func (r *Remote) Do(ctx context.Context, method, path string, v url.Values, send []byte) ([]byte, error) {
 	body, _, err := r.send(ctx, method, path, v, send)
 	return body, err

@@ -65,7 +65,8 @@ func TestRemoteAuthorization(t *testing.T) {
 	if got != nil {
 		t.Errorf("redirects were followed with %q", got)
 	}
-	for _, addr := range []string{"http://ann:hidden@", "ftp://ann:hidden@host", "http://ann:hidden@ho st", "ann:hid@den@:::"} {
+	for _, addr := range []string{"http://ann:hidden@", "ftp://ann:hidden@host", "http://ann:hidden@ho st",
+		"ann:hid@den@:::"} {
 		if _, err := NewRemote(addr); err == nil || strings.Contains(err.Error(), "hid") {
 			t.Errorf("%s: error %v", addr, err)
 		}

@@ -43,7 +43,8 @@ func serve(t *testing.T, h http.Handler) map[string]*Remote {
 	go func() { _ = onSocket.Serve(ln) }()
 	t.Cleanup(func() { _ = onSocket.Close() })
 	out := map[string]*Remote{"socket": NewSocketRemote(path)}
-	for name, addr := range map[string]string{"address": srv.Listener.Addr().String(), "URL": srv.URL + "/", "prefix": srv.URL + "/prefix/"} {
+	for name, addr := range map[string]string{"address": srv.Listener.Addr().String(), "URL": srv.URL + "/",
+		"prefix": srv.URL + "/prefix/"} {
 		if out[name], err = NewRemote(addr); err != nil {
 			t.Fatal(err)
 		}
@@ -144,12 +145,15 @@ func TestRemoteWarnings(t *testing.T) {
 	for range 50 {
 		w = append(w, "partition 20261121T12 cannot be read: "+strings.Repeat("x", 500))
 	}
-	src := source{result: query.Result{Profile: trie.NewProfile(), Stats: query.Stats{Warnings: w}}, catalog: query.Catalog{Entries: []query.Entry{}, Warnings: w}}
+	src := source{result: query.Result{Profile: trie.NewProfile(), Stats: query.Stats{Warnings: w}},
+		catalog: query.Catalog{Entries: []query.Entry{}, Warnings: w}}
 	for name, r := range serve(t, Handler(src, Options{Now: fixture.Now})) {
-		if got, err := r.Profile(t.Context(), selection.Selection{}, nil); err != nil || !reflect.DeepEqual(got.Stats.Warnings, w) {
+		if got, err := r.Profile(t.Context(), selection.Selection{}, nil); err != nil ||
+			!reflect.DeepEqual(got.Stats.Warnings, w) {
 			t.Errorf("%s: got %q and %v", name, got.Stats.Warnings, err)
 		}
-		if got, err := r.Catalog(t.Context(), time.Time{}, time.Time{}, 0); err != nil || !reflect.DeepEqual(got, src.catalog) {
+		if got, err := r.Catalog(t.Context(), time.Time{}, time.Time{}, 0); err != nil ||
+			!reflect.DeepEqual(got, src.catalog) {
 			t.Errorf("%s: got %+v and %v", name, got, err)
 		}
 	}
@@ -176,24 +180,31 @@ func TestRemoteErrors(t *testing.T) {
 		handler          http.Handler
 		profile, catalog string // the errors
 	}{
-		{"error of the source", Handler(source{err: errors.New("disk on fire")}, Options{Now: fixture.Now}), "daemon: disk on fire", "daemon: disk on fire"},
-		{"another program", http.NotFoundHandler(), "daemon: unexpected answer: 404 Not Found", "daemon: unexpected answer: 404 Not Found"},
-		{"nonsense", answer(200, "hello", "{}"), "daemon's response: malformed", "daemon's response: invalid character"},
+		{"error of the source", Handler(source{err: errors.New("disk on fire")}, Options{Now: fixture.Now}),
+			"daemon: disk on fire", "daemon: disk on fire"},
+		{"another program", http.NotFoundHandler(), "daemon: unexpected answer: 404 Not Found",
+			"daemon: unexpected answer: 404 Not Found"},
+		{"nonsense", answer(200, "hello", "{}"), "daemon's response: malformed",
+			"daemon's response: invalid character"},
 		{"a trace", answer(200, string(trace), "{}"), "a trace instead of a profile", "daemon's response: "},
 		{"no stats", answer(200, string(profile), ""), "daemon's response: stats: ", "daemon's response: "},
-		{"other JSON", answer(500, `{"message":"x"}`, ""), "unexpected answer: 500 Internal Server Error", "unexpected answer: 500"},
+		{"other JSON", answer(500, `{"message":"x"}`, ""), "unexpected answer: 500 Internal Server Error",
+			"unexpected answer: 500"},
 	} {
 		r := serve(t, c.handler)["address"]
-		if _, err := r.Profile(t.Context(), selection.Selection{}, nil); err == nil || !strings.Contains(err.Error(), c.profile) {
+		if _, err := r.Profile(t.Context(), selection.Selection{}, nil); err == nil || !strings.Contains(err.Error(),
+			c.profile) {
 			t.Errorf("%s: profile: %v, want %q", c.name, err, c.profile)
 		}
-		if _, err := r.Catalog(t.Context(), time.Time{}, time.Time{}, 0); err == nil || !strings.Contains(err.Error(), c.catalog) {
+		if _, err := r.Catalog(t.Context(), time.Time{}, time.Time{}, 0); err == nil || !strings.Contains(err.Error(),
+			c.catalog) {
 			t.Errorf("%s: catalogue: %v, want %q", c.name, err, c.catalog)
 		}
 	}
 	// What the daemon does not understand, it says.
 	r := serve(t, Handler(source{}, Options{Now: fixture.Now}))["address"]
-	if _, err := r.Profile(t.Context(), selection.Selection{Since: fixture.Noon, Until: fixture.Noon.Add(-1)}, nil); err == nil || !strings.Contains(err.Error(), "daemon: since (") {
+	if _, err := r.Profile(t.Context(), selection.Selection{Since: fixture.Noon, Until: fixture.Noon.Add(-1)},
+		nil); err == nil || !strings.Contains(err.Error(), "daemon: since (") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -212,10 +223,12 @@ func TestUnreachable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), SocketName)
 	for at, r := range map[string]*Remote{addr: byAddr, path: NewSocketRemote(path)} {
 		_, err := r.Profile(t.Context(), selection.Selection{Page: "/secret"}, nil)
-		if err == nil || !strings.HasPrefix(err.Error(), "ask the daemon: dial ") || !strings.Contains(err.Error(), at) || strings.Contains(err.Error(), "secret") {
+		if err == nil || !strings.HasPrefix(err.Error(), "ask the daemon: dial ") || !strings.Contains(err.Error(),
+			at) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("profile: %v", err)
 		}
-		if _, err := r.Catalog(t.Context(), time.Time{}, time.Time{}, 0); err == nil || !strings.Contains(err.Error(), at) {
+		if _, err := r.Catalog(t.Context(), time.Time{}, time.Time{}, 0); err == nil ||
+			!strings.Contains(err.Error(), at) {
 			t.Errorf("catalogue: %v", err)
 		}
 		if r.Alive() {
@@ -267,7 +280,8 @@ func TestHandlerSVG(t *testing.T) {
 	h := Handler(localOf(fixture.New(t)), Options{Now: fixture.Now})
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/profile?page=/a&format=svg", nil))
-	if got := w.Header().Get("Content-Security-Policy"); w.Code != http.StatusOK || got != "sandbox; "+policy || w.Header().Get("Content-Type") != "image/svg+xml" {
+	if got := w.Header().Get("Content-Security-Policy"); w.Code != http.StatusOK || got != "sandbox; "+policy ||
+		w.Header().Get("Content-Type") != "image/svg+xml" {
 		t.Errorf("got %d with the policy %q", w.Code, got)
 	}
 }
@@ -278,7 +292,8 @@ func TestHandlerHTML(t *testing.T) {
 	template := func() ([]byte, error) { return []byte("<title>%TITLE%</title>%DATA%"), nil }
 	h := Handler(localOf(f), Options{Now: fixture.Now, ProfileFile: template})
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/profile?page=/a&label=device!=x&since=7d&format=html", nil))
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/profile?page=/a&label=device!=x&since=7d&format=html",
+		nil))
 	for key, want := range map[string]string{
 		"Content-Type": "text/html; charset=utf-8", "Content-Disposition": "attachment",
 		"Content-Security-Policy": "sandbox; " + policy,
@@ -287,12 +302,15 @@ func TestHandlerHTML(t *testing.T) {
 			t.Errorf("status %d, %s: %s, want %s", w.Code, key, got, want)
 		}
 	}
-	for _, want := range []string{"<title>/a · Fieldtrie</title>", `"selection":"/a with device!=x"`, `"until":"2026-11-21T`, `"render"`} {
+	for _, want := range []string{"<title>/a · Fieldtrie</title>", `"selection":"/a with device!=x"`,
+		`"until":"2026-11-21T`, `"render"`} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%.500s has no %s", w.Body, want)
 		}
 	}
-	h = Handler(localOf(f), Options{Now: fixture.Now, ProfileFile: func() ([]byte, error) { return nil, errors.New("run make web") }})
+	h = Handler(localOf(f), Options{Now: fixture.Now, ProfileFile: func() ([]byte, error) {
+		return nil, errors.New("run make web")
+	}})
 	w = httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/profile?format=html", nil))
 	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "parameter format: html: run make web") {
@@ -306,14 +324,17 @@ func TestHandlerErrors(t *testing.T) {
 		query string
 		want  string
 	}{
-		{"profile?pge=/a", `unknown parameter "pge"; known are page, feature, release, label, since, until, names, by, only, group_by, format`},
+		{"profile?pge=/a", `unknown parameter "pge"; known are page, feature, release, label, since, until, names, ` +
+			`by, only, group_by, format`},
 		{"profile?page=/a&page=/b", "parameter page stands 2 times"},
 		{"profile?page=%zz", "query string: invalid URL escape"},
 		{"profile?a;b", "query string: invalid semicolon separator"},
 		{"profile?label=x", `parameter label: label "x" is none of KEY=VALUE`},
 		{"profile?label==x", `label "=x" is none of KEY=VALUE`},
 		{"profile?group_by=page,", `parameter group_by: "page,": name each label once`},
-		{"profile?since=yesterday", `parameter since: "yesterday" is neither a duration such as 24h or 7d nor a time such as 2026-11-21T10:00:00Z`},
+		{"profile?since=yesterday",
+			`parameter since: "yesterday" is neither a duration such as 24h or 7d nor a time such as ` +
+				`2026-11-21T10:00:00Z`},
 		{"profile?until=1", "parameter until: "},
 		{"profile?since=1h&until=2h", "since (2026-11-21T13:30:00Z) must be before until (2026-11-21T12:30:00Z)"},
 		{"profile?since=1h&until=1h", "must be before"},
@@ -330,7 +351,8 @@ func TestHandlerErrors(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil || len(e) != 1 {
 			t.Errorf("%s: %q: %v", c.query, w.Body, err)
 		}
-		if w.Code != http.StatusBadRequest || !strings.Contains(e["error"], c.want) || w.Header().Get("Content-Type") != "application/json" {
+		if w.Code != http.StatusBadRequest || !strings.Contains(e["error"], c.want) ||
+			w.Header().Get("Content-Type") != "application/json" {
 			t.Errorf("%s: got %d %q, want 400 %q", c.query, w.Code, e["error"], c.want)
 		}
 	}
@@ -357,13 +379,15 @@ func (a asked) Profile(_ context.Context, sel selection.Selection, _ func(uint64
 
 func TestHandlerSelection(t *testing.T) {
 	for text, want := range map[string]selection.Selection{
-		"":                           {},
-		"page=/a%26b&feature=x y":    {},
-		"page=%2Fa%26b&feature=x+y":  {Page: "/a&b", Feature: "x y"},
-		"label=b=2&label=a=1=x":      {Where: []selection.Matcher{{Key: "b", Op: selection.Equal, Value: "2"}, {Key: "a", Op: selection.Equal, Value: "1=x"}}},
-		"label=a=":                   {Where: []selection.Matcher{{Key: "a", Op: selection.Equal}}},
-		"group_by=page,release":      {GroupBy: []string{"page", "release"}},
-		"release=r1&label=x!=~y":     {Where: []selection.Matcher{{Key: "release", Op: selection.Equal, Value: "r1"}, {Key: "x", Op: selection.NotEqual, Value: "~y"}}},
+		"":                          {},
+		"page=/a%26b&feature=x y":   {},
+		"page=%2Fa%26b&feature=x+y": {Page: "/a&b", Feature: "x y"},
+		"label=b=2&label=a=1=x": {Where: []selection.Matcher{{Key: "b", Op: selection.Equal, Value: "2"},
+			{Key: "a", Op: selection.Equal, Value: "1=x"}}},
+		"label=a=":              {Where: []selection.Matcher{{Key: "a", Op: selection.Equal}}},
+		"group_by=page,release": {GroupBy: []string{"page", "release"}},
+		"release=r1&label=x!=~y": {Where: []selection.Matcher{{Key: "release", Op: selection.Equal, Value: "r1"},
+			{Key: "x", Op: selection.NotEqual, Value: "~y"}}},
 		"since=2h&until=2026-11-22":  {Since: fixture.Noon, Until: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)},
 		"since=&until=&page=&label=": {},
 	} {
@@ -398,8 +422,10 @@ func TestHandlerFormats(t *testing.T) {
 	f := fixture.New(t)
 	h := Handler(localOf(f), Options{Now: fixture.Now})
 	for format, media := range map[string]string{
-		"": "application/octet-stream", "&format=pprof": "application/octet-stream", "&format=trie": "application/octet-stream",
-		"&format=json": "application/json", "&format=folded": "text/plain; charset=utf-8", "&format=top": "text/plain; charset=utf-8",
+		"": "application/octet-stream", "&format=pprof": "application/octet-stream",
+		"&format=trie": "application/octet-stream",
+		"&format=json": "application/json", "&format=folded": "text/plain; charset=utf-8",
+		"&format=top": "text/plain; charset=utf-8",
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/profile?page=/a&since=7d"+format, nil))
@@ -407,7 +433,8 @@ func TestHandlerFormats(t *testing.T) {
 			t.Errorf("%s: got %d, %s", format, w.Code, w.Header().Get("Content-Type"))
 		}
 		var stats query.Stats
-		if err := json.Unmarshal([]byte(w.Header().Get(statsHeader)), &stats); err != nil || stats.Traces+stats.RolledUp != 48 {
+		if err := json.Unmarshal([]byte(w.Header().Get(statsHeader)), &stats); err != nil ||
+			stats.Traces+stats.RolledUp != 48 {
 			t.Errorf("%s: stats %+v, %v", format, stats, err)
 		}
 		if media == "application/octet-stream" {

@@ -36,7 +36,8 @@ func TestSeriesETag(t *testing.T) {
 	}
 	// What it is by default can be asked for.
 	now = fixture.Noon.Add(2 * time.Hour)
-	if got, want := ask("/api/v1/series", "").Body.String(), ask("/api/v1/series?since=24h&step=1h", "").Body.String(); got != want || !strings.Contains(got, `"step_seconds":3600`) {
+	if got, want := ask("/api/v1/series", "").Body.String(), ask("/api/v1/series?since=24h&step=1h",
+		"").Body.String(); got != want || !strings.Contains(got, `"step_seconds":3600`) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -31,7 +31,8 @@ func TestSeriesByParts(t *testing.T) {
 	since := fixture.Noon.Truncate(time.Hour)
 	for _, step := range []time.Duration{0, time.Hour, 3 * time.Hour} {
 		for _, by := range selection.PartsBy() {
-			q := query.SeriesQuery{Selection: selection.Selection{Page: "/feed", Since: since, Parts: selection.Parts{By: by}}, Step: step}
+			q := query.SeriesQuery{Selection: selection.Selection{Page: "/feed", Since: since,
+				Parts: selection.Parts{By: by}}, Step: step}
 			got, err := l.Series(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
@@ -80,7 +81,8 @@ func TestSeriesByOwnerAndRelease(t *testing.T) {
 	byOwner, functions := sel, sel
 	byOwner.GroupBy = []string{rollup.KeyRelease, selection.KeyOwner}
 	functions.By = "function"
-	for name, q := range map[string]query.SeriesQuery{"owner": {Selection: byOwner}, "function": {Selection: functions, Limit: 1}} {
+	for name, q := range map[string]query.SeriesQuery{"owner": {Selection: byOwner}, "function": {Selection: functions,
+		Limit: 1}} {
 		got, err := l.Series(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
@@ -112,7 +114,8 @@ func TestProfileByOwner(t *testing.T) {
 	f := fixture.New(t)
 	l := localOf(f)
 	l.Symbols = naming.New(newUploaded())
-	got, err := l.Profile(t.Context(), selection.Selection{Page: "/a", GroupBy: []string{selection.KeyOwner, rollup.KeyRelease}}, nil)
+	got, err := l.Profile(t.Context(), selection.Selection{Page: "/a", GroupBy: []string{selection.KeyOwner,
+		rollup.KeyRelease}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,9 +140,12 @@ func TestProfileByOwner(t *testing.T) {
 func TestSeriesByPartsRefused(t *testing.T) {
 	f := fixture.New(t)
 	for what, q := range map[string]query.SeriesQuery{
-		"owner and by=team: give one":         {Selection: selection.Selection{GroupBy: []string{selection.KeyOwner}, Parts: selection.Parts{By: "team"}}},
-		"only, coverage and histogram do not": {Selection: selection.Selection{Parts: selection.Parts{By: "team"}}, Histogram: true},
-		"not by this label":                   {Selection: selection.Selection{GroupBy: []string{"plan"}, Parts: selection.Parts{By: "team"}}},
+		"owner and by=team: give one": {Selection: selection.Selection{GroupBy: []string{selection.KeyOwner},
+			Parts: selection.Parts{By: "team"}}},
+		"only, coverage and histogram do not": {Selection: selection.Selection{Parts: selection.Parts{By: "team"}},
+			Histogram: true},
+		"not by this label": {Selection: selection.Selection{GroupBy: []string{"plan"},
+			Parts: selection.Parts{By: "team"}}},
 	} {
 		if _, err := localOf(f).Series(t.Context(), q); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("got %v, not %s", err, what)

@@ -26,16 +26,19 @@ func TestSharedAnswers(t *testing.T) {
 	var paths []string
 	for _, selection := range []string{"page=/a&", "label=phase%3Dload&page=/b&", "page=/none&"} {
 		for _, path := range []string{
-			"labels?key=release", "labels?key=page", "labels?", "pages?", "pages?limit=1", "features?", "releases?limit=1", "coverage?",
+			"labels?key=release", "labels?key=page", "labels?", "pages?", "pages?limit=1", "features?",
+			"releases?limit=1", "coverage?",
 			"series?step=1h", "series?step=1m", "series?step=1m&group_by=release", "series?step=all&histogram=1",
-			"top?", "top?sort=total&limit=3", "top?sort=reach", "tree?", "tree?max_nodes=2", "tree?compare_release=r1&release=r0",
+			"top?", "top?sort=total&limit=3", "top?sort=reach", "tree?", "tree?max_nodes=2",
+			"tree?compare_release=r1&release=r0",
 			"callers?name=render", "callees?name=main", "compare?release=r0&compare_release=r1",
 		} {
 			p, q, _ := strings.Cut(path, "?")
 			paths = append(paths, "/api/v1/"+p+"?"+selection+q)
 		}
 		for _, format := range profileFormats() {
-			paths = append(paths, "/api/v1/profile?"+selection+"format="+format, "/api/v1/profile?"+selection+"group_by=page,release&format="+format)
+			paths = append(paths, "/api/v1/profile?"+selection+"format="+format, "/api/v1/profile?"+selection+
+				"group_by=page,release&format="+format)
 		}
 		paths = append(paths, "/pprof/profile?"+selection)
 	}

@@ -19,7 +19,8 @@ func TestCrowded(t *testing.T) {
 	l.Memory = memory.NewBound(1000)
 	w := httptest.NewRecorder()
 	Handler(l, Options{Now: fixture.Now}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/profile?", nil))
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "try again") {
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" ||
+		!strings.Contains(w.Body.String(), "try again") {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
 	if n := l.Memory.Used(); n != 0 {
@@ -40,12 +41,14 @@ func TestAnswerSize(t *testing.T) {
 		l.MaxSize = whole.Profile.Size() / 2
 		h := Handler(l, Options{Now: fixture.Now})
 		for _, target := range []string{
-			"/api/v1/profile?", "/api/v1/profile?group_by=page,release", "/api/v1/top?", "/api/v1/tree?", "/api/v1/callers?name=main",
+			"/api/v1/profile?", "/api/v1/profile?group_by=page,release", "/api/v1/top?", "/api/v1/tree?",
+			"/api/v1/callers?name=main",
 			"/api/v1/compare?release=r2&compare_label=release=~.*&method=sums", "/pprof/profile?",
 		} {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
-			if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "ask for one page or feature, less time, or fewer labels") {
+			if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(),
+				"ask for one page or feature, less time, or fewer labels") {
 				t.Errorf("%s: %s: got %d %.200s, want 422 and what to ask for", name, target, w.Code, w.Body)
 			}
 		}
@@ -56,8 +59,10 @@ func TestAnswerSize(t *testing.T) {
 		if _, err := l.Labels(t.Context(), selection.Selection{}); err != nil {
 			t.Errorf("%s: labels: got %v, want an answer, which has no stacks", name, err)
 		}
-		l.MaxSize = 32<<20 + 3*whole.Profile.Size() // rows of sums, both parts of the merge, and the room they grow into
-		if again, err := l.Profile(t.Context(), selection.Selection{}, nil); err != nil || !again.Profile.Equal(whole.Profile) {
+		// rows of sums, both parts of the merge, and the room they grow into
+		l.MaxSize = 32<<20 + 3*whole.Profile.Size()
+		if again, err := l.Profile(t.Context(), selection.Selection{}, nil); err != nil ||
+			!again.Profile.Equal(whole.Profile) {
 			t.Errorf("%s: with room enough: got %v, want the whole answer", name, err)
 		}
 	}

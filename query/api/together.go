@@ -24,15 +24,15 @@ const (
 // together are the queries that can be asked together: those with short responses, which
 // need no more rights than each other.
 var together = []string{
-	"pages", "features", "releases", "labels", "series", "coverage", "catalog", "newest", "stats", "vitals", "top", "compare", "budgets", "changes",
+	"pages", "features", "releases", "labels", "series", "coverage", "catalog", "newest", "stats", "vitals", "top",
+	"compare", "budgets", "changes",
 }
 
-// Together answers GET /api/v1/answers: several queries by one request. Each parameter
-// ask is a query as its path below /api/v1/ with its parameters, such as
-// series?since=24h&page=/feed. h must serve requests for
-// /api/v1/series. Each response is written as soon as it is ready: a line of JSON that identifies it, and the response
-// in the next line. Queries start in the order of the parameters, a few at the same time, so that the first response
-// does not wait for all of them.
+// Together answers GET /api/v1/answers: several queries by one request. Each parameter ask is a
+// query as its path below /api/v1/ with its parameters, such as series?since=24h&page=/feed. h must
+// serve requests for /api/v1/series. Each response is written as soon as it is ready: a line of
+// JSON that identifies it, and the response in the next line. Queries start in the order of the
+// parameters, a few at the same time, so that the first response does not wait for all of them.
 func Together(h http.Handler) http.Handler {
 	return compressed()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		queries, err := queriesOf(r)
@@ -82,7 +82,8 @@ func queriesOf(r *http.Request) ([]*http.Request, error) {
 	for _, text := range asked {
 		path, query, _ := strings.Cut(text, "?")
 		if !slices.Contains(together, path) {
-			return nil, fmt.Errorf("%.50q cannot be combined with other queries; the paths that can are %s", path, strings.Join(together, ", "))
+			return nil, fmt.Errorf("%.50q cannot be combined with other queries; the paths that can are %s", path,
+				strings.Join(together, ", "))
 		}
 		q := r.Clone(r.Context())
 		q.URL.Path, q.URL.RawPath, q.URL.RawQuery = "/api/v1/"+path, "", query

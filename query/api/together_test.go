@@ -62,13 +62,16 @@ func TestTogether(t *testing.T) {
 	alone := Handler(l, Options{Now: fixture.Now})
 	h := Together(alone)
 	questions := []string{
-		"series?since=7d&step=all", "series?since=7d&page=%2Ffeed", "pages?since=7d", "catalog", "coverage?since=7d&limit=2",
-		"top?since=7d&limit=3", "labels?since=7d", "series?sinc=7d", "budgets", "compare?since=7d&release=a&compare_release=b",
+		"series?since=7d&step=all", "series?since=7d&page=%2Ffeed", "pages?since=7d", "catalog",
+		"coverage?since=7d&limit=2",
+		"top?since=7d&limit=3", "labels?since=7d", "series?sinc=7d", "budgets",
+		"compare?since=7d&release=a&compare_release=b",
 	}
 	for i, got := range askTogether(t, h, questions...) {
 		want := recorded(alone, "/api/v1/"+questions[i])
 		if got.Status != want.Code || got.Body != strings.TrimSpace(want.Body.String()) {
-			t.Errorf("%s: got %d %.200s, alone it is %d %.200s", questions[i], got.Status, got.Body, want.Code, want.Body)
+			t.Errorf("%s: got %d %.200s, alone it is %d %.200s", questions[i], got.Status, got.Body,
+				want.Code, want.Body)
 		}
 		if got.Header["ETag"] != want.Header().Get("ETag") {
 			t.Errorf("%s: the ETag is %q, alone %q", questions[i], got.Header["ETag"], want.Header().Get("ETag"))
@@ -91,7 +94,8 @@ func TestTogetherRefuses(t *testing.T) {
 		"no query":          {"ask=%zz", "parse parameters"},
 	} {
 		w := recorded(h, "/api/v1/answers?"+c.query)
-		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), strings.ReplaceAll(c.want, `"`, `\"`)) {
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), strings.ReplaceAll(c.want,
+			`"`, `\"`)) {
 			t.Errorf("%s: got %d %s, want %s", name, w.Code, w.Body, c.want)
 		}
 	}
@@ -149,8 +153,9 @@ func TestTogetherTurns(t *testing.T) {
 	if most > atOnce {
 		t.Errorf("%d ran at once, %d may", most, atOnce)
 	}
-	// Each takes its turn in order, and may be overtaken between that and its begin, on a busy machine by many. It holds its turn
-	// meanwhile, so no more than the others that run at once can be late.
+	// Each takes its turn in order, and may be overtaken between that and its begin, on a busy
+	// machine by many. It holds its turn meanwhile, so no more than the others that run at once can
+	// be late.
 	seen := map[int]bool{}
 	for _, n := range begun {
 		at, err := strconv.Atoi(n)

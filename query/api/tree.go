@@ -12,7 +12,8 @@ type Tree struct {
 	columns.Tree
 	// Base is the second side, if there is one.
 	Base *TreeSide `json:"base,omitempty"`
-	// Own is the time of the profiling script where it is in no other number, µs over all page views.
+	// Own is the time of the profiling script where it is in no other number, µs over all page
+	// views.
 	Own   int64       `json:"own_us"`
 	Stats query.Stats `json:"stats"`
 }

@@ -22,7 +22,8 @@ import (
 // frameOf returns a frame of a tree.
 func (t *Tree) frameOf(i int) trie.Frame {
 	f := t.Frames
-	return trie.Frame{Name: t.Strings[f.Name[i]], Resource: t.Strings[f.Resource[i]], Line: f.Line[i], Column: f.Column[i]}
+	return trie.Frame{Name: t.Strings[f.Name[i]], Resource: t.Strings[f.Resource[i]], Line: f.Line[i],
+		Column: f.Column[i]}
 }
 
 // stacks returns the self time of each stack of a tree, of one side.
@@ -78,7 +79,8 @@ func TestTree(t *testing.T) {
 	for _, n := range []int{1, 10, 300} {
 		pruned := get[Tree](t, h, fmt.Sprintf("/api/v1/tree?compare_page=/a&max_nodes=%d", n))
 		if pruned.Total != whole.Total || pruned.Base.Total != whole.Base.Total {
-			t.Errorf("%d nodes: totals %d and %d, want %d and %d", n, pruned.Total, pruned.Base.Total, whole.Total, whole.Base.Total)
+			t.Errorf("%d nodes: totals %d and %d, want %d and %d", n, pruned.Total, pruned.Base.Total, whole.Total,
+				whole.Base.Total)
 		}
 		others := 0
 		for i := range pruned.Label {
@@ -87,7 +89,8 @@ func TestTree(t *testing.T) {
 			}
 		}
 		if others == 0 || pruned.Pruned.Nodes+len(pruned.Label)-others != len(whole.Label) || pruned.Pruned.Self == 0 {
-			t.Errorf("%d nodes: %d are left, %d of them (other), %+v of %d", n, len(pruned.Label), others, pruned.Pruned, len(whole.Label))
+			t.Errorf("%d nodes: %d are left, %d of them (other), %+v of %d", n, len(pruned.Label), others,
+				pruned.Pruned, len(whole.Label))
 		}
 	}
 }
@@ -108,8 +111,10 @@ func TestTreeRoot(t *testing.T) {
 		opened++
 		v := url.Values{"root": {columns.Key(stack[:level]...)}, "max_nodes": {"200000"}}
 		below := get[Tree](t, h, "/api/v1/tree?"+v.Encode())
-		if len(below.Root) != level-1 || below.frameOf(below.Label[0]) != stack[level-1] || slices.Contains(below.Strings, trie.FrameOther) {
-			t.Fatalf("%v: the tree begins with %v after %d frames", stack, below.frameOf(below.Label[0]), len(below.Root))
+		if len(below.Root) != level-1 || below.frameOf(below.Label[0]) != stack[level-1] ||
+			slices.Contains(below.Strings, trie.FrameOther) {
+			t.Fatalf("%v: the tree begins with %v after %d frames", stack, below.frameOf(below.Label[0]),
+				len(below.Root))
 		}
 		prefix := strings.TrimSuffix(fmt.Sprint(stack[:level]), "]")
 		var want int64

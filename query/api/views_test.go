@@ -51,7 +51,8 @@ func byView(sel selection.Selection, traces []*trie.Trace) []float64 {
 	return times
 }
 
-// percentile is the definition: the least of some sorted values that a share q of them do not exceed.
+// percentile is the definition: the least of some sorted values that a share q of them do not
+// exceed.
 func percentile(values []float64, q float64) float64 {
 	for i, v := range values {
 		if i+1 == len(values) || float64(i+1) >= q*float64(len(values))-1e-6 {
@@ -61,7 +62,8 @@ func percentile(values []float64, q float64) float64 {
 	return 0
 }
 
-// The percentiles of sums and those of single page views are of one definition, also where there are few.
+// The percentiles of sums and those of single page views are of one definition, also where there
+// are few.
 func TestOnePercentile(t *testing.T) {
 	f := fixture.New(t)
 	l := localOf(f)
@@ -81,7 +83,8 @@ func TestOnePercentile(t *testing.T) {
 		for i, got := range []query.Estimate{p.Time.P50, p.Time.P75, p.Time.P95} {
 			compared++
 			if want := views.List[i].Time; math.Abs(got.Value-want) > want/31+0.001 {
-				t.Errorf("%s: the percentile %g of %d views is %.3f ms, and the view there has %.3f", p.Page, views.List[i].Quantile, p.Views, got.Value, want)
+				t.Errorf("%s: the percentile %g of %d views is %.3f ms, and the view there has %.3f", p.Page,
+					views.List[i].Quantile, p.Views, got.Value, want)
 			}
 		}
 	}
@@ -132,7 +135,8 @@ func TestView(t *testing.T) {
 	f := fixture.New(t)
 	l := localOf(f)
 	l.Symbols = naming.New(newUploaded())
-	views, err := l.Views(t.Context(), query.ViewsQuery{Selection: selection.Selection{Page: "/b"}, Quantiles: []float64{0, 0.3, 0.6, 1}})
+	views, err := l.Views(t.Context(), query.ViewsQuery{Selection: selection.Selection{Page: "/b"},
+		Quantiles: []float64{0, 0.3, 0.6, 1}})
 	if err != nil || len(views.List) != 4 {
 		t.Fatalf("%+v, %v", views, err)
 	}
@@ -148,7 +152,8 @@ func TestView(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.ID != entry.ID || v.Page != "/a" || v.Release != entry.Release || v.Traces < entry.Traces || v.Time < entry.Time || v.LongTime < entry.LongTime {
+		if v.ID != entry.ID || v.Page != "/a" || v.Release != entry.Release || v.Traces < entry.Traces ||
+			v.Time < entry.Time || v.LongTime < entry.LongTime {
 			t.Errorf("got %+v of %+v", v.ViewEntry, entry)
 		}
 		checkFrames(t, &v)
@@ -181,13 +186,15 @@ func checkFrames(t *testing.T, v *query.View) {
 	}
 }
 
-// checkStretches checks that no call lies in a time without samples, and that the long tasks are those of the entry.
+// checkStretches checks that no call lies in a time without samples, and that the long tasks are
+// those of the entry.
 func checkStretches(t *testing.T, v *query.View) {
 	t.Helper()
 	for _, gap := range v.Unsampled {
 		for i, level := range v.Calls.Level {
 			if level == 0 && v.Calls.Start[i] < gap.End && v.Calls.End[i] > gap.Start {
-				t.Errorf("a call from %d to %d where there are no samples, from %d to %d", v.Calls.Start[i], v.Calls.End[i], gap.Start, gap.End)
+				t.Errorf("a call from %d to %d where there are no samples, from %d to %d", v.Calls.Start[i],
+					v.Calls.End[i], gap.Start, gap.End)
 			}
 		}
 	}

@@ -11,11 +11,13 @@ import (
 func TestVitalsRefused(t *testing.T) {
 	h := Handler(vitalField(t), Options{})
 	for _, path := range []string{
-		"/api/v1/vitals?label=phase=load", "/api/v1/vitals?feature=edit", "/api/v1/vitals?label=navigation=reload", "/api/v1/vitals?group_by=visibility",
+		"/api/v1/vitals?label=phase=load", "/api/v1/vitals?feature=edit", "/api/v1/vitals?label=navigation=reload",
+		"/api/v1/vitals?group_by=visibility",
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "web vitals are kept by page, release, environment, device, browser, connection, arm and element") {
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(),
+			"web vitals are kept by page, release, environment, device, browser, connection, arm and element") {
 			t.Errorf("%s: got %d %s", path, w.Code, w.Body)
 		}
 	}

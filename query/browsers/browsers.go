@@ -6,21 +6,21 @@
 //
 // # Model
 //
-// A page view with version m of a browser family takes µ·(1 + δ_m), with µ the mean of the family in
-// a [Cell] and δ_m the effect of the version. Effects are random with mean 0 and variance τ². Only
-// contrasts count: differences between versions of one family within a cell, where the release, the
-// device and the day are the same. P is the precision matrix of these contrasts, and r is P times the
-// measured effects. So r has the mean 0 and the variance P + τ²·P².
+// A page view with version m of a browser family takes µ·(1 + δ_m), with µ the mean of the family
+// in a [Cell] and δ_m the effect of the version. Effects are random with mean 0 and variance τ².
+// Only contrasts count: differences between versions of one family within a cell, where the
+// release, the device and the day are the same. P is the precision matrix of these contrasts, and r
+// is P times the measured effects. So r has the mean 0 and the variance P + τ²·P².
 //
 // # Variance
 //
 // τ² is estimated by a method of moments, as by DerSimonian and Laird, "Meta-analysis in clinical
 // trials", Controlled Clinical Trials 7 (1986). The moment is |M·r|² with M = (1 + τ0²·P)⁻¹, which
 // weighs contrasts as the likelihood does at a typical variance τ0². It is linear in τ², so
-// [Evidence] of several families and pages adds up. Typical evidence is added as well: with few page
-// views the estimate is τ0, with many it is what the page views show. Four contrasts that are hardly
-// larger than their noise do not tell 0.2 % from 2 %, so only the evidence of the site's other pages
-// makes intervals both right and narrow.
+// [Evidence] of several families and pages adds up. Typical evidence is added as well: with few
+// page views the estimate is τ0, with many it is what the page views show. Four contrasts that are
+// hardly larger than their noise do not tell 0.2 % from 2 %, so only the evidence of the site's
+// other pages makes intervals both right and narrow.
 //
 // # Effects
 //
@@ -84,7 +84,8 @@ func (e Evidence) Plus(o Evidence) Evidence {
 
 // variance returns τ² with its degrees of freedom, together with the typical variance.
 func (e Evidence) variance() (tau2, freedom float64) {
-	e = e.Plus(Evidence{typical * typical * typicalWeight, typicalWeight, typicalWeight * typicalWeight / typicalContrasts})
+	e = e.Plus(Evidence{typical * typical * typicalWeight, typicalWeight,
+		typicalWeight * typicalWeight / typicalContrasts})
 	tau2 = min(max(e.Score/e.Information, least*least), most*most)
 	return tau2, e.Information * e.Information / e.Squares
 }
@@ -99,8 +100,8 @@ type Effects struct {
 	Evidence   Evidence
 }
 
-// Estimate returns the effects of versions by the contrasts in cells. prior is the evidence of other
-// pages of the site.
+// Estimate returns the effects of versions by the contrasts in cells. prior is the evidence of
+// other pages of the site.
 func Estimate(versions []string, cells []Cell, prior Evidence) *Effects {
 	e := &Effects{Versions: versions, Effect: make([]float64, len(versions)), Covariance: square(len(versions))}
 	of := families(versions, cells)
@@ -221,8 +222,9 @@ func contrastsOf(cells []Cell) (out []contrast) {
 	return out
 }
 
-// relativeVariances returns the variance of page views within versions, divided by the square of the
-// mean. The few page views of a cell would not tell it: their mean and their variance go together.
+// relativeVariances returns the variance of page views within versions, divided by the square of
+// the mean. The few page views of a cell would not tell it: their mean and their variance go
+// together.
 func relativeVariances(contrasts []contrast) map[kind]float64 {
 	squares, freedom := map[kind]float64{}, map[kind]float64{}
 	for _, c := range contrasts {

@@ -21,17 +21,19 @@ func TestWithoutContrasts(t *testing.T) {
 	versions := []string{"Chrome 157", "Chrome 158"}
 	mean := map[string]float64{"Chrome 157": 100, "Chrome 158": 200, "Edge 158": 300}
 	for what, cells := range map[string][]Cell{
-		"no cell":          nil,
-		"one version each": {cellOf("a", map[string]float64{"Chrome 157": 1000}, mean), cellOf("a", map[string]float64{"Chrome 158": 1000}, mean)},
-		"another family":   {cellOf("a", map[string]float64{"Chrome 157": 1000, "Edge 158": 1000}, mean)},
-		"too few":          {cellOf("a", map[string]float64{"Chrome 157": 1000, "Chrome 158": LeastViews - 1}, mean)},
+		"no cell": nil,
+		"one version each": {cellOf("a", map[string]float64{"Chrome 157": 1000}, mean),
+			cellOf("a", map[string]float64{"Chrome 158": 1000}, mean)},
+		"another family": {cellOf("a", map[string]float64{"Chrome 157": 1000, "Edge 158": 1000}, mean)},
+		"too few":        {cellOf("a", map[string]float64{"Chrome 157": 1000, "Chrome 158": LeastViews - 1}, mean)},
 	} {
 		e := Estimate(versions, cells, Evidence{})
 		if e.Effect[0] != 0 || e.Effect[1] != 0 || math.Abs(e.Variance-typical*typical) > 1e-12 {
 			t.Errorf("%s: effects %v, variance %g", what, e.Effect, e.Variance)
 		}
 		value, variance := e.Combine([]float64{-1, 1})
-		if value != 0 || math.Abs(variance-2*typical*typical) > 1e-12 || math.Abs(e.Own([]float64{-1, 1})-variance) > 1e-12 {
+		if value != 0 || math.Abs(variance-2*typical*typical) > 1e-12 ||
+			math.Abs(e.Own([]float64{-1, 1})-variance) > 1e-12 {
 			t.Errorf("%s: %g with the variance %g", what, value, variance)
 		}
 	}
@@ -69,18 +71,22 @@ func TestLaws(t *testing.T) {
 			t.Errorf("%s: variance %g, want %g", what, got.Variance, want.Variance)
 		}
 	}
-	same("another order of cells and a slow device", Estimate(versions, []Cell{cellOf("b", views, times(7)), cellOf("a", views, mean)}, Evidence{}))
-	more := Estimate(append(versions, "Chrome 1"), []Cell{cellOf("a", views, mean), cellOf("b", views, mean)}, Evidence{})
+	same("another order of cells and a slow device", Estimate(versions, []Cell{cellOf("b", views, times(7)),
+		cellOf("a", views, mean)}, Evidence{}))
+	more := Estimate(append(versions, "Chrome 1"), []Cell{cellOf("a", views, mean), cellOf("b", views, mean)},
+		Evidence{})
 	same("a version without page views", more)
 	if math.Abs(more.Covariance[3][3]-more.Variance) > 1e-12 {
 		t.Errorf("a version without page views is known to ±%g", math.Sqrt(more.Covariance[3][3]))
 	}
 	known := Evidence{1e4 * typical * typical, 1e4, 1e4}
-	few, many := Estimate(versions, []Cell{cellOf("a", views, mean)}, known), Estimate(versions, []Cell{cellOf("a", views, mean), cellOf("b", views, mean)}, known)
+	few, many := Estimate(versions, []Cell{cellOf("a", views, mean)}, known), Estimate(versions,
+		[]Cell{cellOf("a", views, mean), cellOf("b", views, mean)}, known)
 	if few.Covariance[0][0] <= many.Covariance[0][0] || math.Abs(few.Effect[0]) >= math.Abs(many.Effect[0]) {
 		t.Errorf("half of the page views tell more: %v and %v", few, many)
 	}
-	if none := Estimate(versions, nil, Evidence{0, 1e4, 1e4}); none.Variance > 1.01*least*least || none.Own([]float64{1, 0, 0}) < typical*typical {
+	if none := Estimate(versions, nil, Evidence{0, 1e4, 1e4}); none.Variance > 1.01*least*least ||
+		none.Own([]float64{1, 0, 0}) < typical*typical {
 		t.Errorf("a site without effects: variance %g, of a part %g", none.Variance, none.Own([]float64{1, 0, 0}))
 	}
 	if math.Abs(few.Variance-typical*typical) > 1e-6 || few.Freedom < 1000 {
@@ -113,8 +119,8 @@ func TestInverse(t *testing.T) {
 	}
 }
 
-// TestSimulation draws effects of versions and page views, and checks the estimates of τ² and, where
-// a site tells τ², the intervals of a difference.
+// TestSimulation draws effects of versions and page views, and checks the estimates of τ² and,
+// where a site tells τ², the intervals of a difference.
 func TestSimulation(t *testing.T) {
 	versions := []string{"Chrome 155", "Chrome 156", "Chrome 157", "Edge 155", "Edge 156", "Edge 157"}
 	const runs, days, perDay = 400, 14, 3000.0
@@ -150,7 +156,8 @@ func TestSimulation(t *testing.T) {
 			}
 		}
 		got := evidence.Score / evidence.Information
-		if tolerance := 4 * (spread*spread + 0.5e-4) * math.Sqrt(2/evidence.Information); math.Abs(got-spread*spread) > tolerance {
+		if tolerance := 4 * (spread*spread + 0.5e-4) * math.Sqrt(2/evidence.Information); math.Abs(
+			got-spread*spread) > tolerance {
 			t.Errorf("spread %g: τ² is %.3g, want %.3g ± %.1g", spread, got, spread*spread, tolerance)
 		}
 		if share := float64(missed) / runs; share > 0.05+3*0.011 {

@@ -9,8 +9,8 @@ func square(n int) [][]float64 {
 	return out
 }
 
-// inverse returns the inverse of a symmetric positive definite matrix by elimination, which needs no
-// exchange of rows there. It overwrites m.
+// inverse returns the inverse of a symmetric positive definite matrix by elimination, which needs
+// no exchange of rows there. It overwrites m.
 func inverse(m [][]float64) [][]float64 {
 	n := len(m)
 	out := square(n)

@@ -124,7 +124,8 @@ func (b *Board) serve(w http.ResponseWriter, r *http.Request, takes func(page st
 	case err != nil:
 		refuse(http.StatusBadRequest, "query string: "+err.Error())
 	case len(parameters) > 0:
-		refuse(http.StatusBadRequest, fmt.Sprintf("unknown parameter %q; this path has none", slices.Min(slices.Collect(maps.Keys(parameters)))))
+		refuse(http.StatusBadRequest, fmt.Sprintf("unknown parameter %q; this path has none",
+			slices.Min(slices.Collect(maps.Keys(parameters)))))
 	case !b.Has():
 		refuse(http.StatusNotFound, "there are no budgets: give ingest --budgets FILE")
 	default:

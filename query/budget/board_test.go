@@ -33,7 +33,8 @@ func TestBoardAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := field(t)
-	fresh, board := NewBoard(l, parse(t, "budgets:"+fieldBudgets), now), NewBoard(l, parse(t, "budgets:"+fieldBudgets), now)
+	fresh, board := NewBoard(l, parse(t, "budgets:"+fieldBudgets), now),
+		NewBoard(l, parse(t, "budgets:"+fieldBudgets), now)
 	if _, err := board.Evaluate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,9 @@ func TestBoardAnswers(t *testing.T) {
 		status         int
 		want           string
 	}{
-		{board, "GET", "/api/v1/budgets", 200, `{"evaluated":"2026-11-21T12:30:00Z","budgets":[{"name":"p75","page":"/feed","metric":"p75","of":"time","unit":"ms","since":"24h","limit":10,`},
+		{board, "GET", "/api/v1/budgets", 200,
+			`{"evaluated":"2026-11-21T12:30:00Z","budgets":[{"name":"p75","page":"/feed","metric":"p75","of":"time",` +
+				`"unit":"ms","since":"24h","limit":10,`},
 		{board, "GET", "/api/v1/budgets?page=/x", 400, `{"error":"unknown parameter \"page\"; this path has none"}`},
 		{board, "GET", "/api/v1/budgets?%", 400, `query string: `},
 		{board, "POST", "/api/v1/budgets", 405, "answers GET"},
@@ -63,7 +66,8 @@ func TestBoardAnswers(t *testing.T) {
 		var v any
 		if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil {
 			t.Errorf("%s: %v", test.target, err)
-		} else if err := response.Value.Content.Get("application/json").Schema.Value.VisitJSON(v, openapi3.MultiErrors()); err != nil {
+		} else if err := response.Value.Content.Get("application/json").Schema.Value.VisitJSON(v,
+			openapi3.MultiErrors()); err != nil {
 			t.Errorf("%s: %v", test.target, err)
 		}
 	}

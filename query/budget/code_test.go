@@ -41,7 +41,8 @@ func TestCodeFits(t *testing.T) {
 // A budget of code has the value of a query by parts.
 func TestEvaluateCode(t *testing.T) {
 	l := field(t)
-	top, err := l.Top(t.Context(), query.TopQuery{Selection: selection.Selection{Page: "/feed", Parts: selection.Parts{By: "file"}}})
+	top, err := l.Top(t.Context(), query.TopQuery{Selection: selection.Selection{Page: "/feed",
+		Parts: selection.Parts{By: "file"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,8 @@ func TestEvaluateCode(t *testing.T) {
 		"unmapped": {OK, all, ""}, "none": {OK, 0, "no time was in it"},
 	} {
 		s := got[name]
-		if s.Verdict != want.verdict || s.Value == nil || !near(*s.Value, query.Estimate{Value: want.value}) || s.Text != want.text {
+		if s.Verdict != want.verdict || s.Value == nil || !near(*s.Value, query.Estimate{Value: want.value}) ||
+			s.Text != want.text {
 			t.Errorf("%s: got %+v with %+v, want %+v", name, s, s.Value, want)
 		}
 	}

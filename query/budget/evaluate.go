@@ -19,7 +19,8 @@ import (
 // evaluated has the verdict [Failed] and does not affect others: Evaluate fails only if ctx
 // ends. Budgets for the same page views share the queries to src.
 func Evaluate(ctx context.Context, src query.Source, f *File, now time.Time) ([]Status, error) {
-	e := evaluation{ctx: ctx, src: src, now: now, points: map[string]cached[pointResult]{}, tops: map[string]cached[query.Top]{}, vitals: map[string]cached[query.Vitals]{}}
+	e := evaluation{ctx: ctx, src: src, now: now, points: map[string]cached[pointResult]{},
+		tops: map[string]cached[query.Top]{}, vitals: map[string]cached[query.Vitals]{}}
 	out := []Status{}
 	for i := range f.Budgets {
 		b := &f.Budgets[i]
@@ -234,7 +235,8 @@ func (e *evaluation) ofFunction(b *Budget, sel selection.Selection) (measured, e
 	}
 	switch {
 	case len(found) == 0 && top.Others.Count > 0:
-		return out, fmt.Errorf("the function is not among the %d that took the most time, or has another name", mostFunctions)
+		return out, fmt.Errorf("the function is not among the %d that took the most time, or has another name",
+			mostFunctions)
 	case len(found) == 0:
 		out.text = "the function was not seen"
 		if b.Metric == Mean || b.Metric == Reach {
@@ -247,11 +249,14 @@ func (e *evaluation) ofFunction(b *Budget, sel selection.Selection) (measured, e
 	case b.Metric == Mean:
 		out.value = &query.Estimate{Value: meanOf(found, b.Of, top.Views)}
 	case len(found) > 1:
-		return out, fmt.Errorf("%d functions have this name, and percentiles do not add up: give a resource or a release, or use mean", len(found))
+		return out, fmt.Errorf(
+			"%d functions have this name, and percentiles do not add up: give a resource or a release, or use mean",
+			len(found))
 	case one == nil && top.Spreads != "":
 		return out, errors.New("no percentiles: " + top.Spreads)
 	case one == nil:
-		return out, errors.New("no percentiles: there are hours in which it was not among the functions that they are kept for; use mean")
+		return out, errors.New(
+			"no percentiles: there are hours in which it was not among the functions that they are kept for; use mean")
 	default: // percentiles are over the page views with the function
 		out.value, out.views = metricOf(one, b.Metric), found[0].Reach
 	}

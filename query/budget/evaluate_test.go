@@ -134,7 +134,8 @@ func TestEvaluate(t *testing.T) {
 		return r.Pages[0]
 	}
 	feed := report(selection.Selection{Page: "/feed"})
-	release := report(selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "release", Op: selection.Equal, Value: "r1"}}})
+	release := report(selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "release",
+		Op: selection.Equal, Value: "r1"}}})
 	function := func(name, resource string) (f query.FunctionReport) {
 		for _, f = range feed.Functions {
 			if f.Name == name && strings.HasSuffix(f.Resource, resource) {
@@ -145,7 +146,8 @@ func TestEvaluate(t *testing.T) {
 		return f
 	}
 	search, draw := feed.Features[0], function("draw", "")
-	two := function("render", "/app.js").Self.Mean.Value + function("render", "/r1.js").Self.Mean.Value + function("render", "/r2.js").Self.Mean.Value
+	two := function("render", "/app.js").Self.Mean.Value + function("render", "/r1.js").Self.Mean.Value +
+		function("render", "/r2.js").Self.Mean.Value
 	share := func(k int64) query.Estimate { return shareOf(k, 150) }
 	got := evaluate(t, l, fieldBudgets)
 	for name, want := range map[string]struct {
@@ -172,7 +174,8 @@ func TestEvaluate(t *testing.T) {
 		"shop":          {OK, report(selection.Selection{Page: "/shop/cart"}).Time.Mean, 300, true},
 	} {
 		s := got[name]
-		if s.Verdict != want.verdict || s.Value == nil || s.Views != want.views || s.Sure != want.sure || !near(*s.Value, want.value) {
+		if s.Verdict != want.verdict || s.Value == nil || s.Views != want.views || s.Sure != want.sure ||
+			!near(*s.Value, want.value) {
 			t.Errorf("%s: got %+v with %+v, want %+v", name, s, s.Value, want)
 		}
 	}
@@ -180,13 +183,17 @@ func TestEvaluate(t *testing.T) {
 		verdict Verdict
 		text    string
 	}{
-		"nothing": {NoData, ""}, "nowhere": {NoData, ""}, "all": {OK, ""}, "more": {TooFew, ""}, "two": {OK, "sum of 3 functions"},
-		"two p75": {Failed, "3 functions have this name, and percentiles do not add up"}, "missing": {OK, "was not seen"},
+		"nothing": {NoData, ""}, "nowhere": {NoData, ""}, "all": {OK, ""}, "more": {TooFew, ""},
+		"two":       {OK, "sum of 3 functions"},
+		"two p75":   {Failed, "3 functions have this name, and percentiles do not add up"},
+		"missing":   {OK, "was not seen"},
 		"label":     {Failed, "navigation|not by this label"},
-		"draw slow": {OK, ""}, "draw slow p75": {Failed, "no percentiles: distributions of functions are kept by page and release alone"},
+		"draw slow": {OK, ""}, "draw slow p75": {Failed,
+			"no percentiles: distributions of functions are kept by page and release alone"},
 	} {
 		_, second, _ := strings.Cut(want.text, "|")
-		if s := got[name]; s.Verdict != want.verdict || !strings.Contains(s.Text, want.text) && !strings.Contains(s.Text, second) || want.text == "" && s.Text != "" {
+		if s := got[name]; s.Verdict != want.verdict || !strings.Contains(s.Text, want.text) &&
+			!strings.Contains(s.Text, second) || want.text == "" && s.Text != "" {
 			t.Errorf("%s: got %+v, want %+v", name, s, want)
 		}
 	}
@@ -242,7 +249,8 @@ func TestEvaluateAsksOnce(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Evaluate(ctx, src, &File{Budgets: []Budget{{Name: "a", Since: "24h"}}}, noon); !errors.Is(err, context.Canceled) {
+	if _, err := Evaluate(ctx, src, &File{Budgets: []Budget{{Name: "a", Since: "24h"}}}, noon); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

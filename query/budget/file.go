@@ -132,7 +132,8 @@ func Parse(r io.Reader) (*File, error) {
 	if err := errors.Join(append(wrong, err)...); err != nil {
 		return nil, err
 	}
-	if none := (strictyaml.Value{}); len(f.Budgets) == 0 && top["features"] == none && top["watch"] == none && top["max_cost"] == none {
+	if none := (strictyaml.Value{}); len(f.Budgets) == 0 && top["features"] == none && top["watch"] == none &&
+		top["max_cost"] == none {
 		return nil, errors.New("neither budgets, features, watch nor max_cost in it")
 	}
 	return &f, nil
@@ -146,7 +147,8 @@ func parseFeatures(list strictyaml.Value) (feature.Rules, error) {
 			return err
 		}
 		var r feature.Rule
-		if err := texts(fields, map[string]*string{"name": &r.Name, "page": &r.Page, "package": &r.Package, "function": &r.Function, "resource": &r.Resource}); err != nil {
+		if err := texts(fields, map[string]*string{"name": &r.Name, "page": &r.Page, "package": &r.Package,
+			"function": &r.Function, "resource": &r.Resource}); err != nil {
 			return err
 		}
 		if err := r.Check(); err != nil {
@@ -186,7 +188,8 @@ func texts(fields map[string]strictyaml.Value, to map[string]*string) error {
 }
 
 func parseBudget(item strictyaml.Value) (b Budget, err error) {
-	fields, err := item.Fields("name", "owner", "page", "feature", "function", "code", "label", "metric", "of", "limit", "min_views", "since", "hysteresis")
+	fields, err := item.Fields("name", "owner", "page", "feature", "function", "code", "label", "metric", "of", "limit",
+		"min_views", "since", "hysteresis")
 	if err != nil {
 		return b, err
 	}
@@ -262,7 +265,8 @@ func (b *Budget) setMetric(metric, of, limit string) error {
 		return errors.New("function and code: a budget is about one of them")
 	}
 	if b.Code != nil && b.Metric != Mean {
-		return fmt.Errorf("metric %.40q: that of code is mean, since percentiles and reach are kept of functions", metric)
+		return fmt.Errorf("metric %.40q: that of code is mean, since percentiles and reach are kept of functions",
+			metric)
 	}
 	switch b.Metric {
 	case Reach:
@@ -295,7 +299,8 @@ func (b *Budget) setMetric(metric, of, limit string) error {
 		b.Of = kinds[0]
 	}
 	if !slices.Contains(kinds, b.Of) {
-		return fmt.Errorf("of %.40q: known are %s and %s; functions and code have self and total, all else time, long_tasks and the Web Vitals lcp, inp, cls, fcp, ttfb", of, kinds[0], kinds[1])
+		return fmt.Errorf("of %.40q: known are %s and %s; functions and code have self and total, all else time, "+
+			"long_tasks and the Web Vitals lcp, inp, cls, fcp, ttfb", of, kinds[0], kinds[1])
 	}
 	d, err := time.ParseDuration(limit)
 	if err != nil || d <= 0 || d > maxLimit {
@@ -312,7 +317,8 @@ func (b *Budget) setVital(metric, limit string) error {
 	case b.Metric == Mean:
 		return fmt.Errorf("metric %s: those of %s are p50, p75 and p95", metric, b.Of)
 	case b.Feature != "" || b.Function != nil || b.Code != nil:
-		return fmt.Errorf("of %s: Web Vitals are those of pages, and not of what runs in them: leave out feature, function and code", b.Of)
+		return fmt.Errorf("of %s: Web Vitals are those of pages, and not of what runs in them: leave out feature, "+
+			"function and code", b.Of)
 	case b.Page == "" || strings.HasSuffix(b.Page, "/**"):
 		return fmt.Errorf("of %s: Web Vitals are kept page by page: name one page", b.Of)
 	}
@@ -355,7 +361,8 @@ func (b *Budget) setBounds(fields map[string]strictyaml.Value) error {
 		b.Since = defaultSince
 	}
 	if d, err := selection.ParseAge(b.Since); err != nil || d < time.Minute || d > maxSince {
-		return fields["since"].Errorf("since: %.40q is not a duration such as 24h or 7d, from a minute to 400 days", b.Since)
+		return fields["since"].Errorf("since: %.40q is not a duration such as 24h or 7d, from a minute to 400 days",
+			b.Since)
 	}
 	if v, there := fields["hysteresis"]; there {
 		text, err := v.Text()

@@ -37,7 +37,8 @@ func parseMaxCost(v strictyaml.Value) (l cost.Limits, err error) {
 		l.Of = append(l.Of, limit)
 	}
 	if len(l.Of) == 0 {
-		return l, v.Errorf("max_cost: no Web Vital is limited; say one of %s, such as lcp: 2%%", strings.Join(slices.Sorted(slices.Values(names[1:])), ", "))
+		return l, v.Errorf("max_cost: no Web Vital is limited; say one of %s, such as lcp: 2%%",
+			strings.Join(slices.Sorted(slices.Values(names[1:])), ", "))
 	}
 	text, err := fields["since"].Text()
 	if err != nil || text == "" {

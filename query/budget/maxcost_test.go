@@ -15,7 +15,8 @@ func TestMaxCost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := cost.Limits{Of: []cost.Limit{{Vital: "lcp", Most: 0.02, Relative: true}, {Vital: "inp", Most: 4}, {Vital: "cls", Most: 0.01}}, Since: time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)}
+	want := cost.Limits{Of: []cost.Limit{{Vital: "lcp", Most: 0.02, Relative: true}, {Vital: "inp", Most: 4},
+		{Vital: "cls", Most: 0.01}}, Since: time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)}
 	if !reflect.DeepEqual(f.MaxCost, want) {
 		t.Errorf("got %+v, want %+v", f.MaxCost, want)
 	}
@@ -30,7 +31,8 @@ func TestMaxCost(t *testing.T) {
 		"{cls: 2%}":                   "no score above 0",
 		"{lcp: 2%, since: yesterday}": `since: "yesterday" is no time such as`,
 	} {
-		if _, err := Parse(strings.NewReader("max_cost: " + text + "\n")); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "line 1") {
+		if _, err := Parse(strings.NewReader("max_cost: " + text + "\n")); err == nil || !strings.Contains(err.Error(),
+			want) || !strings.Contains(err.Error(), "line 1") {
 			t.Errorf("%s: got %v, want %s", text, err, want)
 		}
 	}

@@ -59,7 +59,8 @@ const (
 
 // statusOf returns the status of a budget before its evaluation.
 func statusOf(b *Budget) Status {
-	s := Status{Name: b.Name, Owner: b.Owner, Page: b.Page, Feature: b.Feature, Function: b.Function, Code: b.Code, Metric: b.Metric, Of: b.Of,
+	s := Status{Name: b.Name, Owner: b.Owner, Page: b.Page, Feature: b.Feature, Function: b.Function, Code: b.Code,
+		Metric: b.Metric, Of: b.Of,
 		Unit: unitTime, Since: b.Since, Limit: b.Limit, MinViews: b.MinViews, Hysteresis: b.Hysteresis, Line: b.Line}
 	if b.Metric == Reach {
 		s.Unit = unitShare

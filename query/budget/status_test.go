@@ -52,7 +52,8 @@ func TestState(t *testing.T) {
 		{0, 0, Failed, false},
 		{100.1, 200, Blown, true},
 	} {
-		s := Status{Name: "a", Limit: 100, Hysteresis: 0.1, MinViews: 100, Views: step.views, Value: &query.Estimate{Value: step.value}}
+		s := Status{Name: "a", Limit: 100, Hysteresis: 0.1, MinViews: 100, Views: step.views,
+			Value: &query.Estimate{Value: step.value}}
 		if s.Judge(); step.views == 0 {
 			s.Verdict, s.Value = Failed, nil
 		}

@@ -45,8 +45,12 @@ func (d *delta) calls() (watch.Cause, bool) {
 		if share.B < share.A {
 			more = "fewer"
 		}
-		return watch.Cause{Kind: watch.CauseCalls, Text: fmt.Sprintf("it ran in %s page views, %.3g %% instead of %.3g %%, and took about as long in each: %s ms instead of %s ms",
-			more, 100*share.B, 100*share.A, terminal.Number(mean.B/share.B), terminal.Number(mean.A/share.A))}, true
+		return watch.Cause{Kind: watch.CauseCalls,
+			Text: fmt.Sprintf(
+				"it ran in %s page views, %.3g %% instead of %.3g %%, and took about as long in each: %s ms instead "+
+					"of "+
+					"%s ms",
+				more, 100*share.B, 100*share.A, terminal.Number(mean.B/share.B), terminal.Number(mean.A/share.A))}, true
 	}
 	return watch.Cause{}, false
 }

@@ -56,8 +56,11 @@ func Of(c *watch.Change, e *Evidence) (causes []watch.Cause, note string) {
 	d := delta{change: c, before: treeOf(e.Before), after: treeOf(e.After), compared: e.Compared}
 	d.is[0], d.is[1] = d.targets(e.Edits)
 	whole := d.after.time(d.is[1]) - d.before.time(d.is[0])
-	if reported := c.Pages[0].Change.Value; whole*reported <= 0 || math.Abs(whole) > alike*math.Abs(reported) || math.Abs(whole)*alike < math.Abs(reported) {
-		return d.edited(e.Edits), "the difference between the profiles does not match the change, so only edits of the function itself were considered"
+	if reported := c.Pages[0].Change.Value; whole*reported <= 0 || math.Abs(whole) > alike*math.Abs(reported) ||
+		math.Abs(whole)*alike < math.Abs(reported) {
+		return d.edited(e.Edits),
+			"the difference between the profiles does not match the change, so only edits of the function itself " +
+				"were considered"
 	}
 	d.whole = whole
 	causes = d.edited(e.Edits)
@@ -120,7 +123,8 @@ func (d *delta) edited(e *query.Edits) []watch.Cause {
 				cause.Function, cause.Link = &x.Place, x.Link
 				return []watch.Cause{cause}
 			}
-			return []watch.Cause{d.ofFunction(x, 1, fmt.Sprintf("%s %s in release %s: %s", name(x.Place), became(x.Change), d.change.Release, where(x.Place)))}
+			return []watch.Cause{d.ofFunction(x, 1, fmt.Sprintf("%s %s in release %s: %s", name(x.Place),
+				became(x.Change), d.change.Release, where(x.Place)))}
 		}
 	}
 	return nil
@@ -132,7 +136,8 @@ func (d *delta) ofFunction(x *query.EditedFunction, share float64, text string) 
 		kind = watch.CauseAdded
 	}
 	place := x.Place
-	return watch.Cause{Kind: kind, Text: text, Function: &place, Link: x.Link, Share: &compare.Estimate{Value: min(share, 1)}}
+	return watch.Cause{Kind: kind, Text: text, Function: &place, Link: x.Link,
+		Share: &compare.Estimate{Value: min(share, 1)}}
 }
 
 // note returns the reason for having no cause.
@@ -152,7 +157,8 @@ func (d *delta) note(e *query.Edits, parts []part) string {
 	}
 	note := "no function was edited"
 	if edited > 0 {
-		note = fmt.Sprintf("none of the functions that were edited (%d) explains it: each runs in less than half of the change, or in about as much of all time", edited)
+		note = fmt.Sprintf("none of the functions that were edited (%d) explains it: each runs in less than half of "+
+			"the change, or in about as much of all time", edited)
 	}
 	if f != nil && edited > 0 {
 		note = "the function was not edited; " + note
@@ -175,7 +181,9 @@ func became(k edits.Kind) string {
 // another source does not tell.
 func isIn(e *query.Edits, f *compare.Place) bool {
 	all := e.All()
-	return all == nil || slices.ContainsFunc(all, func(x edits.Edit) bool { return x.After != nil && compare.PlaceOf(x.After.Frame()) == *f })
+	return all == nil || slices.ContainsFunc(all, func(x edits.Edit) bool {
+		return x.After != nil && compare.PlaceOf(x.After.Frame()) == *f
+	})
 }
 
 func name(p compare.Place) string { return cmp.Or(p.Name, "(anonymous)") }

@@ -58,7 +58,8 @@ func TestRecompiled(t *testing.T) {
 				x.Evidence.Edits.Functions[i].Change = edits.Recompiled
 			}
 			causes, note := cause.Of(&x.Change, &x.Evidence)
-			if len(causes) == 0 || !x.Right(&causes[0]) || !strings.Contains(causes[0].Text, " has other code from the same source in release b: ") {
+			if len(causes) == 0 || !x.Right(&causes[0]) || !strings.Contains(causes[0].Text,
+				" has other code from the same source in release b: ") {
 				t.Errorf("%s, seed %d: %+v, %q", kind, seed, causes, note)
 			}
 		}

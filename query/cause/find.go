@@ -17,7 +17,8 @@ const history = 14 * 24 * time.Hour
 
 // Find searches the causes of a change in stored data. It reads the profiles of both times and, if
 // a release caused the change, the edits. This takes as long as a comparison of both.
-func Find(ctx context.Context, source query.Local, c *watch.Change, now time.Time) (causes []watch.Cause, note string, err error) {
+func Find(ctx context.Context, source query.Local, c *watch.Change, now time.Time) (causes []watch.Cause, note string,
+	err error) {
 	if c.What.Kind == watch.OfVital || len(c.Pages) == 0 {
 		return nil, "", nil
 	}
@@ -29,7 +30,8 @@ func Find(ctx context.Context, source query.Local, c *watch.Change, now time.Tim
 			return nil, "", fmt.Errorf("read edits: %w", err)
 		}
 		if e.Edits = &x; len(x.Missing) > 0 {
-			e.Edits, note = nil, fmt.Sprintf("it is unknown which functions were edited: release %s: %s", x.Missing[0].Release, x.Missing[0].Problem)
+			e.Edits, note = nil, fmt.Sprintf("it is unknown which functions were edited: release %s: %s",
+				x.Missing[0].Release, x.Missing[0].Problem)
 		}
 	}
 	q, err := sides(ctx, source, c, now)
@@ -84,7 +86,8 @@ func commitsOf(c *watch.Cause, h *naming.History) (out []watch.Commit) {
 // sides returns the time before and the time after a change, at the same hours of the day. Releases
 // that ran concurrently are compared over the same time.
 func sides(ctx context.Context, source query.Local, c *watch.Change, now time.Time) (q query.CompareQuery, err error) {
-	q.B = selection.Selection{Page: c.Pages[0].Page, Feature: c.What.Feature, Since: c.Begin, Until: now, GroupBy: Keys()}
+	q.B = selection.Selection{Page: c.Pages[0].Page, Feature: c.What.Feature, Since: c.Begin, Until: now,
+		GroupBy: Keys()}
 	q.A = q.B
 	q.A.Since, q.A.Until = c.Begin.Add(-history), c.Begin
 	if c.Release == "" {
@@ -101,7 +104,8 @@ func sides(ctx context.Context, source query.Local, c *watch.Change, now time.Ti
 	q.A.Since, q.A.Until = q.B.Since.Add(-back), q.B.Until.Add(-back)
 	at := q.A
 	at.Since, at.Until, at.GroupBy = q.B.Since, q.B.Until, nil
-	beside, err := source.Series(ctx, query.SeriesQuery{Selection: at, Step: max(day, (at.Until.Sub(at.Since) / 1000).Truncate(day))})
+	beside, err := source.Series(ctx, query.SeriesQuery{Selection: at,
+		Step: max(day, (at.Until.Sub(at.Since) / 1000).Truncate(day))})
 	if err != nil {
 		return q, fmt.Errorf("find when release %s ran: %w", c.CompareRelease, err)
 	}

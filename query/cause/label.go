@@ -52,18 +52,22 @@ func (d *delta) label() (watch.Cause, bool) {
 				continue
 			}
 			had := a[value]
-			restA, restB := cell{allA.ms - had.ms, allA.views - had.views}, cell{allB.ms - with.ms, allB.views - with.views}
+			restA, restB := cell{allA.ms - had.ms, allA.views - had.views}, cell{allB.ms - with.ms,
+				allB.views - with.views}
 			if restA.views < 1 || restB.views < 1 {
 				continue
 			}
 			left := restB.mean() - restA.mean()
 			error := half * math.Sqrt((1/restA.views+1/restB.views)/(1/allA.views+1/allB.views))
-			if math.Abs(left) > confined*math.Abs(d.whole) || error > certain*math.Abs(d.whole) || math.Abs(left) > error {
+			if math.Abs(left) > confined*math.Abs(d.whole) || error > certain*math.Abs(d.whole) ||
+				math.Abs(left) > error {
 				continue
 			}
 			smallest, found = share, true
 			best = watch.Cause{Kind: watch.CauseLabel, Label: &watch.Label{Key: key, Value: value},
-				Text: fmt.Sprintf("only page views with %s %s have the change, which are %.0f %% of all: the others changed by %s ms (±%s)", key, value, 100*share, terminal.Signed(left), terminal.Number(error))}
+				Text: fmt.Sprintf(
+					"only page views with %s %s have the change, which are %.0f %% of all: the others changed by %s "+
+						"ms (±%s)", key, value, 100*share, terminal.Signed(left), terminal.Number(error))}
 			if had.views == 0 {
 				best.Text += "; there were none before the change"
 			}

@@ -18,20 +18,23 @@ type library struct{}
 func (library) Generation() string { return "1" }
 
 func (library) Uploads() []symbols.Upload {
-	return []symbols.Upload{{Release: "b", Owners: "/src/lib/ @shop/platform\n", Scripts: []symbols.Script{{Path: "app.js", SHA256: "1"}}}}
+	return []symbols.Upload{{Release: "b", Owners: "/src/lib/ @shop/platform\n",
+		Scripts: []symbols.Script{{Path: "app.js", SHA256: "1"}}}}
 }
 
 func (library) Table(sha256 string) (*symbols.Table, error) {
 	if sha256 != "1" {
 		return nil, errors.New("no such table")
 	}
-	return &symbols.Table{Sources: []symbols.Source{{Name: "src/lib/money.ts"}, {Name: "node_modules/fuse.js/fuse.js", Version: "7.0.0"}}}, nil
+	return &symbols.Table{Sources: []symbols.Source{{Name: "src/lib/money.ts"}, {Name: "node_modules/fuse.js/fuse.js",
+		Version: "7.0.0"}}}, nil
 }
 
 // A change has the owner of its function's source file, also if no release explains the change.
 func TestOwner(t *testing.T) {
 	of := func(symbols *naming.Symbolizer, release, file string) string {
-		c := watch.Change{Release: release, What: watch.What{Kind: watch.OfFunction, Function: &compare.Place{Name: "f", Resource: file, Line: 7}},
+		c := watch.Change{Release: release, What: watch.What{Kind: watch.OfFunction, Function: &compare.Place{Name: "f",
+			Resource: file, Line: 7}},
 			Pages: []watch.PageChange{{Page: "/"}}}
 		name, team := cause.Owner(query.Local{Symbols: symbols})(&c)
 		return name + ", " + team

@@ -80,7 +80,8 @@ func (d *delta) parts(e *Evidence) []part {
 		if base < 1 {
 			p.beyond = (p.share - base) / (1 - base)
 		}
-		p.only = d.change.What.Kind == watch.OfFunction && p.function != nil && a.direct >= only*all && b.direct >= only*d.after.time(d.is[1])
+		p.only = d.change.What.Kind == watch.OfFunction && p.function != nil && a.direct >= only*all &&
+			b.direct >= only*d.after.time(d.is[1])
 		p.steps = (b.steps + a.steps) / max(b.all+a.all, math.SmallestNonzeroFloat64)
 	}
 	return n.parts
@@ -143,7 +144,8 @@ func (n *numbered) addOthers(d *delta, of hosts) {
 		x := others{host: host}
 		for _, url := range b[host] {
 			for _, old := range a[host] {
-				if !slices.Contains(a[host], url) && !slices.Contains(b[host], old) && compare.StableURL(old) == compare.StableURL(url) {
+				if !slices.Contains(a[host], url) && !slices.Contains(b[host], old) &&
+					compare.StableURL(old) == compare.StableURL(url) {
 					x.before, x.after = old, url
 				}
 			}
@@ -174,7 +176,8 @@ func (d *delta) scored(parts []part) (causes []watch.Cause) {
 		return p.share < least || p.share > mostShare || p.beyond < least && !p.only
 	})
 	slices.SortStableFunc(parts, func(a, b part) int {
-		return cmp.Or(-cmp.Compare(math.Round(5*min(a.share, 1)), math.Round(5*min(b.share, 1))), cmp.Compare(a.steps, b.steps))
+		return cmp.Or(-cmp.Compare(math.Round(5*min(a.share, 1)), math.Round(5*min(b.share, 1))),
+			cmp.Compare(a.steps, b.steps))
 	})
 	for _, p := range parts[:min(len(parts), most)] {
 		causes = append(causes, d.cause(&p))
@@ -187,23 +190,28 @@ func (d *delta) cause(p *part) watch.Cause {
 	c := d.change
 	switch {
 	case p.pack != nil:
-		text := fmt.Sprintf("package %s has version %s in release %s, and had %s", p.pack.Name, p.pack.After, c.Release, p.pack.Before)
+		text := fmt.Sprintf("package %s has version %s in release %s, and had %s", p.pack.Name, p.pack.After, c.Release,
+			p.pack.Before)
 		if p.pack.Before == "" {
 			text = fmt.Sprintf("package %s %s is new in release %s", p.pack.Name, p.pack.After, c.Release)
 		}
-		return watch.Cause{Kind: watch.CausePackage, Text: fmt.Sprintf("%s; %.0f %% of the change runs in what differs", text, 100*share.Value),
+		return watch.Cause{Kind: watch.CausePackage, Text: fmt.Sprintf("%s; %.0f %% of the change runs in what differs",
+			text, 100*share.Value),
 			Package: p.pack.Name, Before: p.pack.Before, After: p.pack.After, Share: &share}
 	case p.others != nil:
-		text := fmt.Sprintf("%.0f %% of the change runs in scripts of %s, of which there are no symbols", 100*share.Value, p.others.host)
+		text := fmt.Sprintf("%.0f %% of the change runs in scripts of %s, of which there are no symbols",
+			100*share.Value, p.others.host)
 		if p.others.after != "" {
 			text += fmt.Sprintf("; one has the address %s and had %s", p.others.after, p.others.before)
 		}
-		return watch.Cause{Kind: watch.CauseThirdParty, Text: text, Resource: cmp.Or(p.others.after, p.others.host), Before: p.others.before, After: p.others.after, Share: &share}
+		return watch.Cause{Kind: watch.CauseThirdParty, Text: text, Resource: cmp.Or(p.others.after, p.others.host),
+			Before: p.others.before, After: p.others.after, Share: &share}
 	}
 	x := p.function
 	is := "runs in it and what it calls"
 	if c.What.Kind == watch.OfFunction {
 		is = "is in calls from it"
 	}
-	return d.ofFunction(x, p.share, fmt.Sprintf("%s %s in release %s: %s; %.0f %% of the change %s", name(x.Place), became(x.Change), c.Release, where(x.Place), 100*share.Value, is))
+	return d.ofFunction(x, p.share, fmt.Sprintf("%s %s in release %s: %s; %.0f %% of the change %s", name(x.Place),
+		became(x.Change), c.Release, where(x.Place), 100*share.Value, is))
 }

@@ -18,10 +18,11 @@ import (
 // BoardOptions configures a [Board]. Zero fields mean the defaults in the comments.
 type BoardOptions struct {
 	Now func() time.Time // the clock by which page views are received: time.Now
-	// From is the hour from which the pages of an empty register are evaluated hour by hour: the last one alone.
+	// From is the hour from which the pages of an empty register are evaluated hour by hour: the
+	// last one alone.
 	From time.Time
-	// After is how long after its end an hour is evaluated, when it is closed: 5 minutes. Jitter is up to how much longer, at
-	// random, so that of several nodes one is first: none.
+	// After is how long after its end an hour is evaluated, when it is closed: 5 minutes. Jitter is
+	// up to how much longer, at random, so that of several nodes one is first: none.
 	After, Jitter time.Duration
 	// Explain returns the causes of a change, or a note why none is known. nil looks for no causes.
 	Explain func(context.Context, watch.Change) (causes []watch.Cause, note string, err error)
@@ -29,13 +30,15 @@ type BoardOptions struct {
 	Releases func(ctx context.Context, page string, since, until time.Time) ([]Release, error)
 }
 
-// Board keeps a register up to date, which it shares with other nodes. It may be used by several goroutines, but only one evaluates.
+// Board keeps a register up to date, which it shares with other nodes. It may be used by several
+// goroutines, but only one evaluates.
 type Board struct {
 	doc      store.Document
 	observer watch.Observer
 	o        BoardOptions
 	jitter   time.Duration
-	detect   func(context.Context, watch.Observer, time.Time, watch.Settings, watch.Memory, []watch.Change) (watch.Evaluation, error)
+	detect   func(context.Context, watch.Observer, time.Time, watch.Settings, watch.Memory,
+		[]watch.Change) (watch.Evaluation, error)
 
 	mu       sync.Mutex
 	settings watch.Settings
@@ -51,12 +54,15 @@ type Health struct {
 	Evaluated time.Time // when pages were evaluated last, by any node, as far as is known; zero: never
 	// Err is the error of the last evaluation by this node; nil if it succeeded.
 	Err error
-	// Pages are the pages that the last evaluation by this node could not look at, and Example one of them and why.
+	// Pages are the pages that the last evaluation by this node could not look at, and Example one
+	// of them and why.
 	Pages   int
 	Example string
-	// Aside names the copies of registers that could not be read, and in whose place others were begun.
+	// Aside names the copies of registers that could not be read, and in whose place others were
+	// begun.
 	Aside []string
-	// Evaluations counts those of this node that were saved, Lost those in which another node was first, and Failed those that failed.
+	// Evaluations counts those of this node that were saved, Lost those in which another node was
+	// first, and Failed those that failed.
 	Evaluations, Lost, Failed int64
 }
 
@@ -133,8 +139,9 @@ func (r *Register) clone() *Register {
 // errNothing reports that a register stays unchanged.
 var errNothing = errors.New("there is nothing to be done")
 
-// change changes the register by f, which may be called several times, each time with the newest one. A register that cannot be read is
-// quarantined before another one takes its place. If f returns that nothing is to be done, nothing is saved, and there is no register.
+// change changes the register by f, which may be called several times, each time with the newest
+// one. A register that cannot be read is quarantined before another one takes its place. If f
+// returns that nothing is to be done, nothing is saved, and there is no register.
 func (b *Board) change(ctx context.Context, f func(*Register) error) (*Register, error) {
 	for attempt := 0; ; attempt++ {
 		r, version, err := b.load(ctx)

@@ -11,7 +11,8 @@ import (
 // EventBraked reports that fewer page views of a page are profiled.
 const EventBraked Event = "braked"
 
-// Brake is a page of which fewer page views are profiled, since profiling cost its visitors more than a limit.
+// Brake is a page of which fewer page views are profiled, since profiling cost its visitors more
+// than a limit.
 type Brake struct {
 	ID    string    `json:"id"` // 16 hexadecimal digits, also the id of its notifications
 	Page  string    `json:"page"`
@@ -69,15 +70,16 @@ func (r *Register) Holding(since time.Time) []Brake {
 	return slices.DeleteFunc(slices.Clone(r.Brakes), func(b Brake) bool { return b.Acted.Before(since) })
 }
 
-// brake halves the share of a page's page views that are profiled, with a notification. It does nothing if the share is
-// 0.
+// brake halves the share of a page's page views that are profiled, with a notification. It does
+// nothing if the share is 0.
 func (r *Register) brake(x Excess, now time.Time) *Brake {
 	b := r.Brake(x.Page)
 	switch {
 	case b == nil && len(r.Brakes) == maxBrakes || b != nil && b.Rate == 0:
 		return nil
 	case b == nil:
-		r.Brakes = append(r.Brakes, Brake{ID: idOf("brake %s %d", x.Page, now.UnixNano()), Page: x.Page, First: x.Share, Rate: x.Share, Begin: now.UTC()})
+		r.Brakes = append(r.Brakes, Brake{ID: idOf("brake %s %d", x.Page, now.UnixNano()), Page: x.Page, First: x.Share,
+			Rate: x.Share, Begin: now.UTC()})
 		b = &r.Brakes[len(r.Brakes)-1]
 	}
 	if b.Rate /= 2; b.Rate < leastRate*b.First {
@@ -89,8 +91,9 @@ func (r *Register) brake(x Excess, now time.Time) *Brake {
 	return b
 }
 
-// Braked notes of which pages profiling costs more than a limit, up to an hour, and returns the brakes that this changes. Brakes from before
-// since are gone. Nothing is noted if another node was first.
+// Braked notes of which pages profiling costs more than a limit, up to an hour, and returns the
+// brakes that this changes. Brakes from before since are gone. Nothing is noted if another node was
+// first.
 func (b *Board) Braked(ctx context.Context, hour, since time.Time, over []Excess) (acted []Brake, err error) {
 	_, err = b.change(ctx, func(r *Register) error {
 		acted = nil

@@ -33,7 +33,8 @@ func (m *memo) Save(_ context.Context, text []byte, over string) (string, error)
 
 func (m *memo) Quarantine(context.Context, string) (string, error) { return "", nil }
 
-// TestForget takes pages out of random changes: nothing says their names any more, and what is of other pages is as it was.
+// TestForget takes pages out of random changes: nothing says their names any more, and what is of
+// other pages is as it was.
 func TestForget(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	pages := []string{"/secret/a", "/secret/b", "/feed", "/cart"}
@@ -60,7 +61,9 @@ func TestForget(t *testing.T) {
 				c.Pages = []watch.PageChange{{Page: pages[rnd.IntN(4)]}}
 			}
 			found = append(found, c)
-			if n := len(slices.DeleteFunc(slices.Clone(c.Pages), func(p watch.PageChange) bool { return gone(p.Page) })); n > 0 {
+			if n := len(slices.DeleteFunc(slices.Clone(c.Pages), func(p watch.PageChange) bool {
+				return gone(p.Page)
+			})); n > 0 {
 				left[c.ID] = n
 			}
 		}
@@ -88,7 +91,8 @@ func TestForget(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(got.Changes) != len(left) || len(got.Outbox) != outbox {
-			t.Errorf("seed %d: %d changes and %d notifications are left, want %d and %d", seed, len(got.Changes), len(got.Outbox), len(left), outbox)
+			t.Errorf("seed %d: %d changes and %d notifications are left, want %d and %d", seed, len(got.Changes),
+				len(got.Outbox), len(left), outbox)
 		}
 		for _, c := range got.Changes {
 			if len(c.Pages) != left[c.ID] {

@@ -13,7 +13,8 @@ import (
 
 // Handling is the triage of a change by a person.
 type Handling struct {
-	// State is [watch.Acknowledged]; [watch.Expected], until a time; [watch.Resolved], by hand; or [watch.Open], which takes the others back.
+	// State is [watch.Acknowledged]; [watch.Expected], until a time; [watch.Resolved], by hand; or
+	// [watch.Open], which takes the others back.
 	State watch.State `json:"state"`
 	Note  string      `json:"note,omitempty"`
 	Until time.Time   `json:"until,omitzero"`
@@ -46,7 +47,8 @@ func (h *Handling) check(now time.Time) error {
 	return nil
 }
 
-// Handle records the triage of a change. Resolving by hand, and opening a resolved change, send notifications.
+// Handle records the triage of a change. Resolving by hand, and opening a resolved change, send
+// notifications.
 func (r *Register) Handle(id string, h Handling, by string, now time.Time) (watch.Change, error) {
 	if err := h.check(now); err != nil {
 		return watch.Change{}, err
@@ -94,8 +96,8 @@ func open(c *watch.Change, now time.Time) {
 	c.Found = now.UTC()
 }
 
-// Apply applies the result of an evaluation up to an hour. Changes that people have handled since the evaluation began keep their
-// handling.
+// Apply applies the result of an evaluation up to an hour. Changes that people have handled since
+// the evaluation began keep their handling.
 func (r *Register) Apply(e watch.Evaluation, hour, now time.Time) {
 	r.Memory, r.Hour, r.Evaluated = e.Memory, hour.UTC(), now.UTC()
 	for _, k := range e.Known {
@@ -113,7 +115,8 @@ func (r *Register) Apply(e watch.Evaluation, hour, now time.Time) {
 func (r *Register) Known(now time.Time) (known []watch.Change) {
 	for _, c := range r.Changes {
 		if c.State != watch.Resolved || now.Sub(c.Resolved) < knownFor { // whose lists may be added to
-			c.Pages, c.Consequences, c.Moved = slices.Clone(c.Pages), slices.Clone(c.Consequences), slices.Clone(c.Moved)
+			c.Pages, c.Consequences, c.Moved = slices.Clone(c.Pages), slices.Clone(c.Consequences),
+				slices.Clone(c.Moved)
 			known = append(known, c)
 		}
 	}
@@ -123,8 +126,8 @@ func (r *Register) Known(now time.Time) (known []watch.Change) {
 // knownFor is how long the detectors know of a change that was resolved.
 const knownFor = 42 * 24 * time.Hour
 
-// again updates a known change. A change that ends while it is expected sends no notification, and an expected change does not become
-// normal.
+// again updates a known change. A change that ends while it is expected sends no notification, and
+// an expected change does not become normal.
 func (r *Register) again(k watch.Change, now time.Time) {
 	c := r.find(k.ID)
 	if c == nil || c.State == watch.Resolved {
@@ -145,12 +148,13 @@ func (r *Register) again(k watch.Change, now time.Time) {
 
 // take takes the newest numbers of a change.
 func take(c *watch.Change, from watch.Change) {
-	from.State, from.Found, from.Resolved, from.Resolution, from.Handled = c.State, c.Found, c.Resolved, c.Resolution, c.Handled
+	from.State, from.Found, from.Resolved, from.Resolution, from.Handled = c.State, c.Found, c.Resolved,
+		c.Resolution, c.Handled
 	*c = from
 }
 
-// add adds a found change. A known change that ended without a person opens again; a change that a person resolved does not, since it
-// is the same change.
+// add adds a found change. A known change that ended without a person opens again; a change that a
+// person resolved does not, since it is the same change.
 func (r *Register) add(found watch.Change, now time.Time) {
 	c := r.find(found.ID)
 	switch {

@@ -31,8 +31,9 @@ func TestMain(m *testing.M) {
 // errKilled is the error of everything that a node does after it was killed.
 var errKilled = errors.New("killed")
 
-// killable is the way of a node to the home of the data. After some requests it is cut, as if the node were killed; whether the last one is
-// carried out before that is chance. Between requests other nodes do something.
+// killable is the way of a node to the home of the data. After some requests it is cut, as if the
+// node were killed; whether the last one is carried out before that is chance. Between requests
+// other nodes do something.
 type killable struct {
 	objects.Store
 	left    int // requests; less than nothing: any number
@@ -69,7 +70,8 @@ func (k *killable) Put(ctx context.Context, key string, body []byte, c objects.C
 	return t, err
 }
 
-// fleet is two nodes that evaluate, tell channels, and are told things by people, and are killed again and again.
+// fleet is two nodes that evaluate, tell channels, and are told things by people, and are killed
+// again and again.
 type fleet struct {
 	*testing.T
 	rnd   *rand.Rand
@@ -104,10 +106,13 @@ func (f *fleet) start(i int) {
 	f.nodes[i].detect = detect
 }
 
-// detect is a function of its arguments, as the detectors are. Its memory says which hours it was called for, in which order.
-func detect(_ context.Context, _ watch.Observer, now time.Time, _ watch.Settings, m watch.Memory, known []watch.Change) (watch.Evaluation, error) {
+// detect is a function of its arguments, as the detectors are. Its memory says which hours it was
+// called for, in which order.
+func detect(_ context.Context, _ watch.Observer, now time.Time, _ watch.Settings, m watch.Memory,
+	known []watch.Change) (watch.Evaluation, error) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", m.Pages["/"].Release, now.Unix()))
-	e := watch.Evaluation{Memory: watch.Memory{Pages: map[string]watch.PageMemory{"/": {Release: fmt.Sprintf("%x", sum)}}}}
+	e := watch.Evaluation{Memory: watch.Memory{Pages: map[string]watch.PageMemory{"/": {Release: fmt.Sprintf("%x",
+		sum)}}}}
 	rnd := rand.New(rand.NewPCG(uint64(now.Unix()), 0))
 	for _, c := range known {
 		if c.State != watch.Resolved && rnd.IntN(6) == 0 {
@@ -126,8 +131,10 @@ func detect(_ context.Context, _ watch.Observer, now time.Time, _ watch.Settings
 
 func testChange(rnd *rand.Rand) watch.Change {
 	kinds := []watch.Direction{watch.Slower, watch.Slower, watch.Faster}
-	return watch.Change{ID: fmt.Sprintf("%016x", rnd.Uint64()), Direction: kinds[rnd.IntN(3)], Detector: watch.ByRelease, Release: "B", CompareRelease: "A",
-		What:  watch.What{Kind: watch.OfFunction, Metric: "self", Function: &compare.Place{Name: "f", Resource: "/a.js"}},
+	return watch.Change{ID: fmt.Sprintf("%016x", rnd.Uint64()), Direction: kinds[rnd.IntN(3)],
+		Detector: watch.ByRelease, Release: "B", CompareRelease: "A",
+		What: watch.What{Kind: watch.OfFunction, Metric: "self", Function: &compare.Place{Name: "f",
+			Resource: "/a.js"}},
 		Pages: []watch.PageChange{{Page: "/", Value: compare.Pair{A: 1, B: 2}, Change: compare.Estimate{Value: 1}}}}
 }
 
@@ -205,7 +212,8 @@ func (f *fleet) handle(b *Board) error {
 		return nil
 	}
 	c := r.Changes[f.rnd.IntN(min(len(r.Changes), 5))]
-	h := Handling{State: []watch.State{watch.Acknowledged, watch.Expected, watch.Resolved, watch.Open}[f.rnd.IntN(4)], Note: fmt.Sprint(f.rnd.Uint64())}
+	h := Handling{State: []watch.State{watch.Acknowledged, watch.Expected, watch.Resolved, watch.Open}[f.rnd.IntN(4)],
+		Note: fmt.Sprint(f.rnd.Uint64())}
 	if h.State == watch.Expected {
 		h.Until = f.now.Add(time.Duration(1+f.rnd.IntN(8)) * time.Hour)
 	}
@@ -268,8 +276,9 @@ func (f *fleet) meanwhile(i int) func() {
 	}
 }
 
-// Nodes are killed at every step, and other nodes do something at every step. Each hour is evaluated once, in order; all that is to
-// be told is told, with one id, again only if a node was killed after it was sent; what people said stays.
+// Nodes are killed at every step, and other nodes do something at every step. Each hour is
+// evaluated once, in order; all that is to be told is told, with one id, again only if a node was
+// killed after it was sent; what people said stays.
 func TestFleet(t *testing.T) {
 	seeds := uint64(12)
 	if testing.Short() {
@@ -279,8 +288,10 @@ func TestFleet(t *testing.T) {
 		for seed := range seeds {
 			t.Run(fmt.Sprint(kind, " ", seed), func(t *testing.T) {
 				t.Parallel()
-				f := &fleet{T: t, rnd: rand.New(rand.NewPCG(seed, 7)), now: time.Date(2026, 11, 1, 10, 20, 0, 0, time.UTC),
-					tellable: map[string]bool{}, heard: map[string][]string{}, repeats: map[string]int{}, events: map[string]Notification{},
+				f := &fleet{T: t, rnd: rand.New(rand.NewPCG(seed, 7)), now: time.Date(2026, 11, 1, 10, 20, 0,
+					0, time.UTC),
+					tellable: map[string]bool{}, heard: map[string][]string{}, repeats: map[string]int{},
+					events:  map[string]Notification{},
 					handled: map[string]watch.Handled{}, unsure: map[string]bool{}}
 				f.open(kind, seed)
 				for range 150 {
@@ -370,7 +381,8 @@ func (f *fleet) check() {
 	}
 }
 
-// checkOrder checks that of each change a channel heard in turn that it is found, and resolved, and last how it is.
+// checkOrder checks that of each change a channel heard in turn that it is found, and resolved, and
+// last how it is.
 func (f *fleet) checkOrder(c string, r *Register, fail func(string, ...any)) {
 	last := map[string]Event{}
 	seen := map[string]bool{}
@@ -385,7 +397,8 @@ func (f *fleet) checkOrder(c string, r *Register, fail func(string, ...any)) {
 		seen[id] = true
 	}
 	for _, x := range r.Changes {
-		if e := last[x.ID]; x.State == watch.Resolved && e == EventFound && !expectedEnd(&x) || x.State == watch.Open && x.Handled == nil && e != EventFound {
+		if e := last[x.ID]; x.State == watch.Resolved && e == EventFound && !expectedEnd(&x) || x.State == watch.Open &&
+			x.Handled == nil && e != EventFound {
 			fail("%s heard last that %s is %q, and it is %s", c, x.ID, e, x.State)
 		}
 	}

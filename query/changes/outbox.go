@@ -64,7 +64,8 @@ func (r *Register) tell(c *watch.Change, e Event, now time.Time) {
 
 // put puts a notification about an id into the outbox.
 func (r *Register) put(about string, e Event, now time.Time) {
-	r.Outbox = append(r.Outbox, Notification{ID: idOf("%s %s %d %d", about, e, now.UnixNano(), r.Saves), Event: e, Change: about, Since: now.UTC()})
+	r.Outbox = append(r.Outbox, Notification{ID: idOf("%s %s %d %d", about, e, now.UnixNano(), r.Saves), Event: e,
+		Change: about, Since: now.UTC()})
 }
 
 // idOf returns the id for a unique text.
@@ -87,8 +88,8 @@ type Outcome struct {
 // underWay is how long an attempt of a node blocks attempts of other nodes, also if the node ends.
 const underWay = 2 * time.Minute
 
-// Due returns the notifications to send to a channel at a time, oldest first. A later notification of a change waits until the
-// channel has the earlier ones.
+// Due returns the notifications to send to a channel at a time, oldest first. A later notification
+// of a change waits until the channel has the earlier ones.
 func (r *Register) Due(channel string, now time.Time) (due []Notification) {
 	waits := map[string]bool{}
 	for _, n := range r.Outbox {
@@ -104,12 +105,15 @@ func (r *Register) Due(channel string, now time.Time) (due []Notification) {
 	return due
 }
 
-// Take notes that attempts are made now, so that no other node makes them, too. It returns those that are due, still.
+// Take notes that attempts are made now, so that no other node makes them, too. It returns those
+// that are due, still.
 func (r *Register) Take(attempts []Attempt, now time.Time) (taken []Attempt) {
 	for _, a := range attempts {
 		due := slices.ContainsFunc(r.Due(a.Channel, now), func(n Notification) bool { return n.ID == a.Notification })
-		if n := r.notification(a.Notification); due && n != nil && (len(n.Channels) < maxChannels || n.Channels[a.Channel] != Delivery{}) {
-			n.set(a.Channel, Delivery{Attempts: n.Channels[a.Channel].Attempts + 1, Next: now.Add(underWay).UTC(), Failed: "in progress"})
+		if n := r.notification(a.Notification); due && n != nil && (len(n.Channels) < maxChannels ||
+			n.Channels[a.Channel] != Delivery{}) {
+			n.set(a.Channel, Delivery{Attempts: n.Channels[a.Channel].Attempts + 1, Next: now.Add(underWay).UTC(),
+				Failed: "in progress"})
 			taken = append(taken, a)
 		}
 	}

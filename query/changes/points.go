@@ -16,8 +16,9 @@ type Series struct {
 	// Points are days, by time, without those on which there was nothing.
 	Points   []Point   `json:"points"`
 	Releases []Release `json:"releases"` // that began on these days, by time
-	// Hours are the hours around the step, the current one included: of the release with the change and of that before it, or
-	// of all page views if no release explains the change. They are absent if hours are kept no more.
+	// Hours are the hours around the step, the current one included: of the release with the change
+	// and of that before it, or of all page views if no release explains the change. They are
+	// absent if hours are kept no more.
 	Hours []Line `json:"hours,omitempty"`
 }
 
@@ -27,7 +28,8 @@ type Line struct {
 	Points  []Point `json:"points"` // by time, without hours that have no page views
 }
 
-// Point is a day: a mean of the page views, or the 75th percentile of a Web Vital. Intervals are those of 95 %.
+// Point is a day: a mean of the page views, or the 75th percentile of a Web Vital. Intervals are
+// those of 95 %.
 type Point struct {
 	Time  time.Time        `json:"time"`
 	Views float64          `json:"views"` // profiled ones; of a Web Vital those that reported it

@@ -12,8 +12,8 @@ import (
 // errDone reports that another node has evaluated an hour.
 var errDone = errors.New("another node has evaluated the hour")
 
-// Evaluate evaluates the pages up to the last closed hour, unless another node has. Changes and their notifications are saved together,
-// or not at all if another node was first.
+// Evaluate evaluates the pages up to the last closed hour, unless another node has. Changes and
+// their notifications are saved together, or not at all if another node was first.
 func (b *Board) Evaluate(ctx context.Context) error {
 	err := b.evaluate(ctx)
 	b.mu.Lock()
@@ -32,7 +32,8 @@ func (b *Board) Evaluate(ctx context.Context) error {
 	return err
 }
 
-// Closed returns the end of the last hour that is closed, as late as this node looks, so that of several nodes one is first.
+// Closed returns the end of the last hour that is closed, as late as this node looks, so that of
+// several nodes one is first.
 func (b *Board) Closed() time.Time {
 	return b.o.Now().Add(-b.o.After - b.jitter).Truncate(time.Hour)
 }
@@ -89,8 +90,8 @@ func (b *Board) first(r *Register, hour time.Time) time.Time {
 	return hour
 }
 
-// commit saves what was found up to an hour. People may have changed the register meanwhile; if another node has evaluated it, this
-// one worked in vain.
+// commit saves what was found up to an hour. People may have changed the register meanwhile; if
+// another node has evaluated it, this one worked in vain.
 func (b *Board) commit(ctx context.Context, found []hourly, before, hour time.Time) error {
 	_, err := b.change(ctx, func(r *Register) error {
 		if !r.Hour.Before(hour) {
@@ -146,7 +147,8 @@ func (b *Board) explain(ctx context.Context, found []watch.Change) error {
 	return nil
 }
 
-// Run evaluates after each hour until ctx is done, and calls done after each attempt. What fails is tried again, less and less often.
+// Run evaluates after each hour until ctx is done, and calls done after each attempt. What fails is
+// tried again, less and less often.
 func (b *Board) Run(ctx context.Context, first time.Duration, done func(error)) {
 	const soon, seldom = time.Minute, 15 * time.Minute
 	for wait, again := first, soon; pause(ctx, wait) == nil; {
@@ -174,7 +176,8 @@ func (b *Board) Handle(ctx context.Context, id string, h Handling, by string) (c
 }
 
 // Take records and returns the attempts that plan selects. It saves nothing if there are none.
-func (b *Board) Take(ctx context.Context, plan func(r *Register, now time.Time) []Attempt) (taken []Attempt, r *Register, err error) {
+func (b *Board) Take(ctx context.Context, plan func(r *Register, now time.Time) []Attempt) (taken []Attempt,
+	r *Register, err error) {
 	r, err = b.change(ctx, func(r *Register) error {
 		now := b.o.Now()
 		if taken = r.Take(plan(r, now), now); len(taken) == 0 {
@@ -188,7 +191,8 @@ func (b *Board) Take(ctx context.Context, plan func(r *Register, now time.Time) 
 	return taken, r, nil
 }
 
-// Note notes what became of attempts. Notifications that are done with by all of the channels are no more in the outbox.
+// Note notes what became of attempts. Notifications that are done with by all of the channels are
+// no more in the outbox.
 func (b *Board) Note(ctx context.Context, outcomes []Outcome, channels []string) error {
 	_, err := b.change(ctx, func(r *Register) error {
 		r.Note(outcomes, channels, b.o.Now())
@@ -197,7 +201,8 @@ func (b *Board) Note(ctx context.Context, outcomes []Outcome, channels []string)
 	return err
 }
 
-// Forget takes pages out of all that is known of changes: those of them alone, and what others say of them.
+// Forget takes pages out of all that is known of changes: those of them alone, and what others say
+// of them.
 func (b *Board) Forget(ctx context.Context, gone func(page string) bool) error {
 	_, err := b.change(ctx, func(r *Register) error {
 		if !r.forget(gone) {

@@ -17,7 +17,8 @@ type Source interface {
 	Changes(ctx context.Context, q Query) (List, error)
 	// Change returns a change with its series. One that is not there is a [query.NotFoundError].
 	Change(ctx context.Context, id string) (Report, error)
-	// Handle records the triage of a change, and returns the change. It returns a [ForbiddenError] if the user may not.
+	// Handle records the triage of a change, and returns the change. It returns a [ForbiddenError]
+	// if the user may not.
 	Handle(ctx context.Context, id string, h Handling, by string) (Item, error)
 }
 
@@ -116,7 +117,8 @@ func (q *Query) takes(c *Item) bool {
 	return false
 }
 
-// seen returns what is to be known of a change, if anything is. Causes are about the first page, so who does not know that one is told none.
+// seen returns what is to be known of a change, if anything is. Causes are about the first page, so
+// who does not know that one is told none.
 func (v View) seen(c watch.Change) (x Item, ok bool) {
 	takes := v.Pages.Takes
 	if takes != nil {
@@ -179,7 +181,8 @@ func (v View) Handle(ctx context.Context, id string, h Handling, by string) (Ite
 		return Item{}, err
 	}
 	if len(seen.Pages) < len(whole.Pages) {
-		return Item{}, &ForbiddenError{"the change is also on pages that you may not see; ask a person with access to them to handle it"}
+		return Item{}, &ForbiddenError{"the change is also on pages that you may not see; ask a person with access " +
+			"to them to handle it"}
 	}
 	c, err := v.Board.Handle(ctx, id, h, by)
 	if err != nil {

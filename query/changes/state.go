@@ -16,23 +16,25 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// Register is the state of all changes. Nodes share it as one document, and each version of it is saved once: changes, their triage,
-// and pending notifications are consistent within a version.
+// Register is the state of all changes. Nodes share it as one document, and each version of it is
+// saved once: changes, their triage, and pending notifications are consistent within a version.
 type Register struct {
 	Version int `json:"version"` // of the form
 	// Saves counts the versions, so that no two of them are equal.
 	Saves int64 `json:"saves"`
-	// Hour is up to when pages were evaluated: the end of an hour that is closed. Evaluated is when that was done.
+	// Hour is up to when pages were evaluated: the end of an hour that is closed. Evaluated is when
+	// that was done.
 	Hour      time.Time `json:"hour,omitzero"`
 	Evaluated time.Time `json:"evaluated,omitzero"`
 	// Changes are the changes of the last 400 days, newest first.
 	Changes []watch.Change `json:"changes"`
 	Memory  watch.Memory   `json:"memory"` // of the detectors
-	// Outbox is what is to be told, the oldest first, and Dropped how many notifications were not told since there were too many.
+	// Outbox is what is to be told, the oldest first, and Dropped how many notifications were not
+	// told since there were too many.
 	Outbox  []Notification `json:"outbox"`
 	Dropped int64          `json:"dropped,omitempty"`
-	// Costs is the end of the last hour after which it was looked at what profiling costs, zero if it never was, and Brakes are the pages
-	// of which that was too much.
+	// Costs is the end of the last hour after which it was looked at what profiling costs, zero if
+	// it never was, and Brakes are the pages of which that was too much.
 	Costs  time.Time `json:"costs,omitzero"`
 	Brakes []Brake   `json:"brakes,omitempty"`
 }
@@ -40,7 +42,8 @@ type Register struct {
 // version is the version of the form that this release reads and writes.
 const version = 1
 
-// Bounds of a register. Beyond them the changes that were resolved first are dropped, and parts of others.
+// Bounds of a register. Beyond them the changes that were resolved first are dropped, and parts of
+// others.
 const (
 	maxRegister     = 24 << 20 // bytes
 	maxChanges      = 5000
@@ -61,7 +64,8 @@ type VersionError struct{ Version int }
 
 func (e *VersionError) Error() string {
 	if e.Version > version {
-		return fmt.Sprintf("the register of changes has version %d, and this release supports up to %d: use the newer release that wrote it", e.Version, version)
+		return fmt.Sprintf("the register of changes has version %d, and this release supports up to %d: use the "+
+			"newer release that wrote it", e.Version, version)
 	}
 	return fmt.Sprintf("the register of changes has version %d, and this release supports %d", e.Version, version)
 }
@@ -71,7 +75,8 @@ func NewRegister() *Register {
 	return &Register{Version: version, Changes: []watch.Change{}, Outbox: []Notification{}}
 }
 
-// DecodeRegister reads a register, and checks it. A [VersionError] means that the text may be valid, and must not be changed.
+// DecodeRegister reads a register, and checks it. A [VersionError] means that the text may be
+// valid, and must not be changed.
 func DecodeRegister(text []byte) (*Register, error) {
 	if len(text) > maxRegister {
 		return nil, fmt.Errorf("read changes: %d bytes, the most are %d", len(text), maxRegister)
@@ -177,7 +182,9 @@ func IsID(s string) bool { return isID(s) }
 
 // trim leaves out what is over the bounds, and sorts the rest.
 func (r *Register) trim(now time.Time) {
-	r.Changes = slices.DeleteFunc(r.Changes, func(c watch.Change) bool { return c.State == watch.Resolved && now.Sub(c.Resolved) > keepResolved })
+	r.Changes = slices.DeleteFunc(r.Changes, func(c watch.Change) bool {
+		return c.State == watch.Resolved && now.Sub(c.Resolved) > keepResolved
+	})
 	for i := range r.Changes {
 		trim(&r.Changes[i])
 	}
@@ -193,7 +200,8 @@ func (r *Register) trim(now time.Time) {
 	}
 }
 
-// leaveOut leaves out all but so many changes, those that were resolved first before others, and then the oldest. It sorts them.
+// leaveOut leaves out all but so many changes, those that were resolved first before others, and
+// then the oldest. It sorts them.
 func (r *Register) leaveOut(most int, now time.Time) {
 	ended := func(c *watch.Change) time.Time {
 		if c.State == watch.Resolved {
@@ -207,7 +215,9 @@ func (r *Register) leaveOut(most int, now time.Time) {
 		})
 		r.Changes = r.Changes[:most]
 	}
-	slices.SortFunc(r.Changes, func(a, b watch.Change) int { return cmp.Or(b.Found.Compare(a.Found), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(r.Changes, func(a, b watch.Change) int {
+		return cmp.Or(b.Found.Compare(a.Found), cmp.Compare(a.ID, b.ID))
+	})
 }
 
 // trim leaves out what is over the bounds of a change.
@@ -290,7 +300,9 @@ func (r *Register) forget(gone func(page string) bool) (changed bool) {
 		c := &r.Changes[i]
 		n := len(c.Pages) + len(c.Consequences)
 		c.Pages = slices.DeleteFunc(slices.Clone(c.Pages), of)
-		c.Consequences = slices.DeleteFunc(slices.Clone(c.Consequences), func(x watch.Consequence) bool { return gone(x.Page) })
+		c.Consequences = slices.DeleteFunc(slices.Clone(c.Consequences), func(x watch.Consequence) bool {
+			return gone(x.Page)
+		})
 		changed = changed || len(c.Pages)+len(c.Consequences) < n
 	}
 	for page := range r.Memory.Pages {

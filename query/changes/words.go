@@ -11,7 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// Text returns what changed, without the page: the name of a function, "feature search", "JavaScript" or "INP".
+// Text returns what changed, without the page: the name of a function, "feature search",
+// "JavaScript" or "INP".
 func Text(w watch.What) string {
 	switch w.Kind {
 	case watch.OfFunction:
@@ -35,8 +36,8 @@ func Unit(w watch.What) string {
 	return "ms"
 }
 
-// Shown returns the change that is named first, and whether it is that at an equal rest of the page view: the plain one, unless its interval
-// holds 0, or there is none.
+// Shown returns the change that is named first, and whether it is that at an equal rest of the page
+// view: the plain one, unless its interval holds 0, or there is none.
 func Shown(p *watch.PageChange) (e compare.Estimate, beside bool) {
 	if p.Beside != nil && !excludesZero(p.Change) && excludesZero(*p.Beside) {
 		return *p.Beside, true
@@ -60,8 +61,8 @@ func amount(e compare.Estimate, unit string) string {
 	return text + " (" + terminal.Signed(*e.Low) + " to " + terminal.Signed(*e.High) + ")"
 }
 
-// Headline returns a one-line summary: "formatPrice became slower by 160 ms (+112 to +208) on /products". Names are as
-// browsers reported them.
+// Headline returns a one-line summary: "formatPrice became slower by 160 ms (+112 to +208) on
+// /products". Names are as browsers reported them.
 func Headline(c *watch.Change) string {
 	if len(c.Pages) == 0 {
 		return Text(c.What) + " changed"
@@ -98,7 +99,8 @@ func toOrFrom(e compare.Estimate) string {
 // Since says with what it began: "with release 3.2 (before: 3.1)" or "around 2026-11-20".
 func Since(c *watch.Change) string {
 	if c.Release != "" {
-		return fmt.Sprintf("with release %s (before: %s), since %s", c.Release, c.CompareRelease, c.Begin.UTC().Format("2006-01-02 15:04"))
+		return fmt.Sprintf("with release %s (before: %s), since %s", c.Release, c.CompareRelease,
+			c.Begin.UTC().Format("2006-01-02 15:04"))
 	}
 	return "around " + c.Begin.UTC().Format("2006-01-02") + ", with no release that explains it"
 }

@@ -14,8 +14,10 @@ import (
 
 // WriteText writes the list as a table for people.
 func (list *List) WriteText(w io.Writer, screen terminal.Screen, now time.Time) error {
-	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "WHAT", Least: 12}, {Title: "DIRECTION", Color: directionColor, Drop: 7}, {Title: "CHANGE", Right: true}, {Drop: 1},
-		{Title: "PAGE", Least: 8, Drop: 4}, {Title: "MORE PAGES", Right: true, Drop: 8}, {Title: "SINCE", Least: 8, Drop: 3}, {Title: "STATE", Drop: 5}, {Title: "FOUND", Drop: 6}, {Title: "ID"}}}
+	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "WHAT", Least: 12}, {Title: "DIRECTION",
+		Color: directionColor, Drop: 7}, {Title: "CHANGE", Right: true}, {Drop: 1},
+		{Title: "PAGE", Least: 8, Drop: 4}, {Title: "MORE PAGES", Right: true, Drop: 8}, {Title: "SINCE", Least: 8,
+			Drop: 3}, {Title: "STATE", Drop: 5}, {Title: "FOUND", Drop: 6}, {Title: "ID"}}}
 	for i := range list.Changes {
 		x := &list.Changes[i]
 		change, between, page, more := "", "", "", ""
@@ -31,7 +33,8 @@ func (list *List) WriteText(w io.Writer, screen terminal.Screen, now time.Time) 
 		if x.Release != "" {
 			since = x.Release
 		}
-		t.Row(output.Printable(Text(x.What)), string(x.Direction), change, between, output.Printable(page), more, output.Printable(since),
+		t.Row(output.Printable(Text(x.What)), string(x.Direction), change, between, output.Printable(page), more,
+			output.Printable(since),
 			string(x.State), x.Found.UTC().Format("2006-01-02 15:04"), x.ID)
 	}
 	if len(list.Changes) > 0 {
@@ -44,11 +47,13 @@ func (list *List) WriteText(w io.Writer, screen terminal.Screen, now time.Time) 
 	case list.Evaluated.IsZero():
 		said = "Nobody has looked for changes yet: a daemon does after each hour.\n"
 	case len(list.Changes) == 0:
-		said = fmt.Sprintf("No such change is known. It was looked last at %s.\n", list.Evaluated.UTC().Format("2006-01-02 15:04"))
+		said = fmt.Sprintf("No such change is known. It was looked last at %s.\n",
+			list.Evaluated.UTC().Format("2006-01-02 15:04"))
 	case list.More > 0:
 		said = fmt.Sprintf("… and %d more: --limit\n", list.More)
 	case now.Sub(list.Evaluated) > 3*time.Hour:
-		said = fmt.Sprintf("\nIt was looked last at %s: no daemon does now.\n", list.Evaluated.UTC().Format("2006-01-02 15:04"))
+		said = fmt.Sprintf("\nIt was looked last at %s: no daemon does now.\n",
+			list.Evaluated.UTC().Format("2006-01-02 15:04"))
 	}
 	_, err := io.WriteString(w, said)
 	return err
@@ -75,7 +80,8 @@ func (r *Report) WriteText(w io.Writer, screen terminal.Screen) error {
 		line("resolved", r.Resolved.UTC().Format("2006-01-02 15:04")+", "+string(r.Resolution))
 	}
 	line("since", Since(&r.Change))
-	line("found", r.Found.UTC().Format("2006-01-02 15:04")+" by "+map[watch.Detector]string{watch.ByRelease: "comparing releases", watch.ByTime: "its days"}[r.Detector])
+	line("found", r.Found.UTC().Format("2006-01-02 15:04")+" by "+
+		map[watch.Detector]string{watch.ByRelease: "comparing releases", watch.ByTime: "its days"}[r.Detector])
 	if f := r.What.Function; f != nil {
 		line("function", strings.TrimSpace(fmt.Sprintf("%s %s:%d:%d", f.Name, f.Resource, f.Line, f.Column)))
 	}
@@ -99,27 +105,31 @@ func (r *Report) WriteText(w io.Writer, screen terminal.Screen) error {
 // writePages writes the pages and consequences of a change.
 func (r *Report) writePages(w io.Writer, screen terminal.Screen) error {
 	fmt.Fprintln(w)
-	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "PAGE", Least: 16}, {Title: "BEFORE", Right: true}, {Title: "AFTER", Right: true}, {Title: "CHANGE", Right: true}, {},
+	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "PAGE", Least: 16},
+		{Title: "BEFORE", Right: true}, {Title: "AFTER", Right: true}, {Title: "CHANGE", Right: true}, {},
 		{Title: "VIEWS BEFORE", Right: true, Drop: 1}, {Title: "VIEWS AFTER", Right: true, Drop: 1}}}
 	atRest := false
 	for i := range r.Pages {
 		p := &r.Pages[i]
 		e, beside := Shown(p)
 		atRest = atRest || beside
-		t.Row(output.Printable(p.Page), terminal.Number(p.Value.A), terminal.Number(p.Value.B), signed(e, beside, ""), interval(screen, e),
+		t.Row(output.Printable(p.Page), terminal.Number(p.Value.A), terminal.Number(p.Value.B), signed(e, beside, ""),
+			interval(screen, e),
 			fmt.Sprintf("%.0f", p.Views.A), fmt.Sprintf("%.0f", p.Views.B))
 	}
 	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
 	if atRest {
-		fmt.Fprintln(w, screen.Wrap("† At an equal rest of the page view. Without that, the change is within noise.", 2))
+		fmt.Fprintln(w, screen.Wrap("† At an equal rest of the page view. Without that, the change is within noise.",
+			2))
 	}
 	if len(r.Consequences) == 0 {
 		return nil
 	}
 	fmt.Fprintln(w)
-	t = terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "CONSEQUENCES", Least: 16}, {Title: "PAGE", Least: 12, Drop: 1}, {Title: "CHANGE", Right: true}}}
+	t = terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "CONSEQUENCES", Least: 16},
+		{Title: "PAGE", Least: 12, Drop: 1}, {Title: "CHANGE", Right: true}}}
 	for _, x := range r.Consequences {
 		t.Row(output.Printable(Text(x.What)), output.Printable(x.Page), signed(x.Change, false, Unit(x.What)))
 	}
@@ -138,7 +148,8 @@ func writePoints(w io.Writer, screen terminal.Screen, s *Series) error {
 		began[day] = append(began[day], r.Release)
 	}
 	fmt.Fprintln(w, "\n"+screen.Wrap("Days on "+output.Printable(s.Page)+":", 0))
-	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "DAY"}, {Title: "VALUE", Right: true}, {Title: "95 %", Drop: 2}, {Title: "VIEWS", Right: true, Drop: 1},
+	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "DAY"}, {Title: "VALUE", Right: true},
+		{Title: "95 %", Drop: 2}, {Title: "VIEWS", Right: true, Drop: 1},
 		{Title: "RELEASES THAT BEGAN", Least: 12}}}
 	for _, p := range s.Points {
 		between := ""
@@ -146,7 +157,8 @@ func writePoints(w io.Writer, screen terminal.Screen, s *Series) error {
 			between = screen.Interval(*p.Value.Low, *p.Value.High, terminal.Number)
 		}
 		day := p.Time.UTC().Format(time.DateOnly)
-		t.Row(day, strings.TrimSpace(terminal.Number(p.Value.Value)+" "+s.Unit), between, fmt.Sprintf("%.0f", p.Views), output.Printable(strings.Join(began[day], ", ")))
+		t.Row(day, strings.TrimSpace(terminal.Number(p.Value.Value)+" "+s.Unit), between, fmt.Sprintf("%.0f", p.Views),
+			output.Printable(strings.Join(began[day], ", ")))
 	}
 	_, err := t.WriteTo(w)
 	return err

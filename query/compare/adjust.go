@@ -11,7 +11,8 @@ import (
 // versions. stratumOf returns the stratum of a group of page views from its labels; Adjust merges
 // the groups. strata are the strata of the comparison, for the effects of browser versions. With
 // too few page views, both trees are as measured.
-func Adjust(a, b *trie.Profile, stratumOf func(trie.Labels) trie.Labels, strata []Stratum, o Options) (adjustedA, adjustedB *trie.Profile) {
+func Adjust(a, b *trie.Profile, stratumOf func(trie.Labels) trie.Labels, strata []Stratum, o Options) (adjustedA,
+	adjustedB *trie.Profile) {
 	index := map[string]int{}
 	var in Input
 	stratum := func(g *trie.Group) int {
@@ -56,5 +57,7 @@ func Adjust(a, b *trie.Profile, stratumOf func(trie.Labels) trie.Labels, strata 
 			return 0
 		})
 	}
-	return adjusted(a, func(int) float64 { return 1 }), adjusted(b, func(cell int) float64 { return ratio(c.views[cell].a, c.views[cell].b) * (1 - effect[cell]) })
+	return adjusted(a, func(int) float64 {
+		return 1
+	}), adjusted(b, func(cell int) float64 { return ratio(c.views[cell].a, c.views[cell].b) * (1 - effect[cell]) })
 }

@@ -77,7 +77,8 @@ func (c *comparison) besideOf(f *FunctionChange, in Input) *beside {
 		if x == (amounts{}) {
 			continue
 		}
-		cell := besideCell{cell: i, weight: w, n: n, a: covariancesOf(x.a, page.a, n.a), b: covariancesOf(x.b, page.b, n.b)}
+		cell := besideCell{cell: i, weight: w, n: n, a: covariancesOf(x.a, page.a, n.a), b: covariancesOf(x.b,
+			page.b, n.b)}
 		cell.x, cell.mean = x.b.Sum/n.b-x.a.Sum/n.a, (x.a.Sum+x.b.Sum)/(n.a+n.b)
 		cell.meanB = x.b.Sum / n.b
 		restA, restB := (page.a.Sum-x.a.Sum)/n.a, (page.b.Sum-x.b.Sum)/n.b
@@ -182,7 +183,8 @@ func (of *beside) test(shift []apart) bool {
 			return false
 		}
 		if p = min(2*p, 1); x.Beside == nil || p < x.P {
-			x.Beside, x.beside, x.P, of.size, of.lambda = &Estimate{Value: finite(value)}, d, p, math.Abs(value/d.err), lambda
+			x.Beside, x.beside, x.P, of.size, of.lambda = &Estimate{Value: finite(value)}, d, p,
+				math.Abs(value/d.err), lambda
 			x.scale = of.scale(value, even)
 		}
 	}

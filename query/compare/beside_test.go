@@ -20,7 +20,8 @@ func sideOfVisits(visits []visit) (s Side) {
 		all = all.Plus(Amount{1, t, t * t, t * t})
 	}
 	s.Time = []Amount{all}
-	s.Functions = []Function{{Frame: frame("alpha", "a.js", 1, 1), Self: []Amount{x}}, {Frame: frame("beta", "a.js", 10, 1), Self: []Amount{c}}}
+	s.Functions = []Function{{Frame: frame("alpha", "a.js", 1, 1), Self: []Amount{x}},
+		{Frame: frame("beta", "a.js", 10, 1), Self: []Amount{c}}}
 	return s
 }
 

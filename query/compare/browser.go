@@ -50,7 +50,8 @@ func (c *comparison) versionMixOf(in Input) *versionMix {
 	cells := make([][2]map[string]float64, len(c.views))
 	for s, cell := range c.cellOf {
 		if cell >= 0 {
-			cells[cell] = [2]map[string]float64{plusVersions(cells[cell][0], in.A.Versions, s), plusVersions(cells[cell][1], in.B.Versions, s)}
+			cells[cell] = [2]map[string]float64{plusVersions(cells[cell][0], in.A.Versions, s),
+				plusVersions(cells[cell][1], in.B.Versions, s)}
 		}
 	}
 	a, b := familyShares(all[0]), familyShares(all[1])
@@ -175,7 +176,8 @@ func (r *Result) versionWarning() string {
 	if most < (*total.High-*total.Low)/4 {
 		return ""
 	}
-	return fmt.Sprintf("browser versions differ between A and B: they may explain up to ±%.3g ms; the change excludes their known effects", most)
+	return fmt.Sprintf("browser versions differ between A and B: they may explain up to ±%.3g ms; the change "+
+		"excludes their known effects", most)
 }
 
 // withoutVersions subtracts the effect of B's browser versions from a change, whose amounts are in

@@ -29,7 +29,8 @@ func versioned(views, mean map[string]float64) (s Side) {
 		total += n
 	}
 	all.Product = all.Squares
-	return Side{Views: []float64{total}, Time: []Amount{all}, Versions: []map[string]float64{views}, Cells: []browsers.Cell{cell},
+	return Side{Views: []float64{total}, Time: []Amount{all}, Versions: []map[string]float64{views},
+		Cells:     []browsers.Cell{cell},
 		Functions: []Function{{Frame: trie.Frame{Name: "f", Line: 1}, Self: []Amount{half}}}}
 }
 
@@ -42,10 +43,12 @@ func TestBrowserVersions(t *testing.T) {
 	if r.Total.Status != WithinNoise || math.Abs(r.Total.Browser.Value-6) > 0.5 || math.Abs(r.Total.Shown.Value) > 0.5 {
 		t.Errorf("with versions: %s", asText(r.Total))
 	}
-	if f := r.Functions[0]; math.Abs(f.Browser.Value-3) > 0.3 || *f.Browser.High-*f.Browser.Low <= *r.Total.Browser.High/2-*r.Total.Browser.Low/2 {
+	if f := r.Functions[0]; math.Abs(f.Browser.Value-3) > 0.3 ||
+		*f.Browser.High-*f.Browser.Low <= *r.Total.Browser.High/2-*r.Total.Browser.Low/2 {
 		t.Errorf("a function may have an effect of its own: %s", asText(f.Change))
 	}
-	if v := r.BrowserVersions; len(v) != 2 || math.Abs(v[1].Effect-v[0].Effect) < 0.08 || math.Abs(v[0].ShareB-v[0].ShareA) < 0.59 || v[0].Low >= v[0].High {
+	if v := r.BrowserVersions; len(v) != 2 || math.Abs(v[1].Effect-v[0].Effect) < 0.08 ||
+		math.Abs(v[0].ShareB-v[0].ShareA) < 0.59 || v[0].Low >= v[0].High {
 		t.Errorf("versions %+v", v)
 	}
 	in.A.Versions = nil
@@ -58,7 +61,8 @@ func TestBrowserVersions(t *testing.T) {
 func TestNewBrowserVersion(t *testing.T) {
 	mean := map[string]float64{"Chrome 157": 100, "Chrome 158": 100, "Edge 158": 100}
 	width := func(b map[string]float64) float64 {
-		r := Compare(Input{A: versioned(map[string]float64{"Chrome 157": 50_000}, mean), B: versioned(b, mean)}, Options{})
+		r := Compare(Input{A: versioned(map[string]float64{"Chrome 157": 50_000}, mean),
+			B: versioned(b, mean)}, Options{})
 		return *r.Total.Shown.High - *r.Total.Shown.Low
 	}
 	same := width(map[string]float64{"Chrome 157": 50_000})
@@ -73,7 +77,8 @@ func TestNewBrowserVersion(t *testing.T) {
 // The call trees have the means of the comparison.
 func TestAdjustBrowserVersions(t *testing.T) {
 	mean := map[string]float64{"Chrome 157": 100, "Chrome 158": 110}
-	in := Input{Strata: []trie.Labels{trie.MakeLabels("device", "a")}, A: versioned(map[string]float64{"Chrome 157": 8000, "Chrome 158": 2000}, mean),
+	in := Input{Strata: []trie.Labels{trie.MakeLabels("device", "a")},
+		A: versioned(map[string]float64{"Chrome 157": 8000, "Chrome 158": 2000}, mean),
 		B: versioned(map[string]float64{"Chrome 157": 2000, "Chrome 158": 8000}, mean)}
 	r := Compare(in, Options{})
 	if math.Abs(r.Strata[0].Browser*r.Total.Measured.B-r.Total.Browser.Value) > 1e-9 {

@@ -18,8 +18,10 @@ func codedSides(n int, factor float64, code func(i int) Code) Input {
 			if i == 0 {
 				ms *= factor
 			}
-			x := Amount{Seen: views, Sum: views * ms, Squares: views * ms * ms * 1.25, Product: views * ms * ms * (float64(n) + 0.25)}
-			s.Functions = append(s.Functions, Function{Frame: frame(fmt.Sprintf("function%d", i), "a.js", uint32(10*i+1), 1), Self: []Amount{x}, Reach: views, Code: code(i)})
+			x := Amount{Seen: views, Sum: views * ms, Squares: views * ms * ms * 1.25,
+				Product: views * ms * ms * (float64(n) + 0.25)}
+			s.Functions = append(s.Functions, Function{Frame: frame(fmt.Sprintf("function%d", i), "a.js",
+				uint32(10*i+1), 1), Self: []Amount{x}, Reach: views, Code: code(i)})
 			all.Sum += x.Sum
 		}
 		all.Seen, all.Squares = views, all.Sum*all.Sum/views+views*25*float64(n)
@@ -63,7 +65,8 @@ func TestEditedFunctionsNeedLessEvidence(t *testing.T) {
 		return CodeSame
 	})
 	if !(edited < 0.8*unknown && unknown < same) {
-		t.Errorf("detectable: %.3g ms if edited, %.3g ms if nothing is known, %.3g ms if not edited", edited, unknown, same)
+		t.Errorf("detectable: %.3g ms if edited, %.3g ms if nothing is known, %.3g ms if not edited", edited,
+			unknown, same)
 	}
 }
 
@@ -93,7 +96,8 @@ func TestFamiliesShareAll(t *testing.T) {
 func TestStrongest(t *testing.T) {
 	for _, c := range []struct{ a, b, want Code }{
 		{CodeSame, CodeSame, CodeSame}, {CodeSame, CodeUnknown, CodeUnknown}, {CodeSame, CodeCalled, CodeCalled},
-		{CodeCalls, CodeCalled, CodeCalls}, {CodeUnknown, CodeEdited, CodeEdited}, {CodeUnknown, CodeUnknown, CodeUnknown},
+		{CodeCalls, CodeCalled, CodeCalls}, {CodeUnknown, CodeEdited, CodeEdited}, {CodeUnknown, CodeUnknown,
+			CodeUnknown},
 	} {
 		if got, other := strongest(c.a, c.b), strongest(c.b, c.a); got != c.want || other != c.want {
 			t.Errorf("%q and %q: %q, and %q the other way round; want %q", c.a, c.b, got, other, c.want)
@@ -114,7 +118,8 @@ func TestNotEdited(t *testing.T) {
 		return CodeSame
 	}), Options{Functions: 3})
 	n := r.NotEdited
-	if n == nil || n.Functions != 19 || n.Changed != 1 || n.Largest.Name != "function0" || math.Abs(n.Change.Value-10) > 1e-9 {
+	if n == nil || n.Functions != 19 || n.Changed != 1 || n.Largest.Name != "function0" ||
+		math.Abs(n.Change.Value-10) > 1e-9 {
 		t.Errorf("got %+v", n)
 	}
 	for i := range r.Functions {

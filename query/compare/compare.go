@@ -177,8 +177,9 @@ func Compare(in Input, o Options) Result {
 		Views:          Pair{sum(in.A.Views), sum(in.B.Views)},
 		MinViews:       o.MinViews,
 		FalseDiscovery: o.FalseDiscovery,
-		Method:         "Welch, from sums of squares by stratum; functions at an equal rest of the page view where products are known",
-		Strata:         c.report(in),
+		Method: "Welch, from sums of squares by stratum; functions at an equal rest of the page view where " +
+			"products are known",
+		Strata: c.report(in),
 	}
 	if r.Enough = c.enough(); r.Enough {
 		r.Uncovered = new(finite(c.uncovered))
@@ -390,13 +391,17 @@ func (c *comparison) warnings(r Result) (out []string) {
 	const more = "ask for a longer time, wait for more, or lower --min-views (min_views)"
 	switch {
 	case min(c.all.a, c.all.b) < float64(c.o.MinViews):
-		out = append(out, fmt.Sprintf("too few page views to detect changes: %d are needed on each side, A has %.0f and B has %.0f; %s",
+		out = append(out, fmt.Sprintf(
+			"too few page views to detect changes: %d are needed on each side, A has %.0f and B has %.0f; %s",
 			c.o.MinViews, c.all.a, c.all.b, more))
 	case !r.Enough:
-		out = append(out, fmt.Sprintf("too few page views of the traffic that both sides have: %d are needed on each, A has %.0f and B has %.0f; %s",
+		out = append(out, fmt.Sprintf(
+			"too few page views of the traffic that both sides have: %d are needed on each, A has %.0f and B has "+
+				"%.0f; %s",
 			c.o.MinViews, c.covered.a, c.covered.b, more))
 	case c.uncovered > 0.01:
-		out = append(out, fmt.Sprintf("%.0f %% of A's page views are not compared: B has too few of such traffic", 100*c.uncovered))
+		out = append(out, fmt.Sprintf("%.0f %% of A's page views are not compared: B has too few of such traffic",
+			100*c.uncovered))
 	}
 	return out
 }

@@ -30,7 +30,8 @@ func sideOf(views float64, ms map[string]float64) Side {
 	all := 0.0
 	for _, name := range []string{"alpha", "beta", "gamma", "delta"} {
 		if ms[name] > 0 {
-			s.Functions = append(s.Functions, Function{Frame: frame(name, "a.js", 1, 1), Self: []Amount{uniform(views, ms[name])}, Total: views * ms[name], Reach: views})
+			s.Functions = append(s.Functions, Function{Frame: frame(name, "a.js", 1, 1),
+				Self: []Amount{uniform(views, ms[name])}, Total: views * ms[name], Reach: views})
 			all += ms[name]
 		}
 	}
@@ -53,7 +54,8 @@ func statuses(r Result) map[string]Status {
 func TestStatuses(t *testing.T) {
 	a := sideOf(4000, map[string]float64{"alpha": 10, "beta": 20, "gamma": 5})
 	b := sideOf(4000, map[string]float64{"alpha": 14, "beta": 20, "delta": 4})
-	want := map[string]Status{"": Slower, "feature cart": Slower, "alpha": Slower, "beta": WithinNoise, "gamma": Gone, "delta": New}
+	want := map[string]Status{"": Slower, "feature cart": Slower, "alpha": Slower, "beta": WithinNoise, "gamma": Gone,
+		"delta": New}
 	// gamma is last seen in a.js:1. delta has another name, so it is not the same function.
 	got := Compare(Input{Strata: strata(""), A: a, B: b}, Options{})
 	if !reflect.DeepEqual(statuses(got), want) {
@@ -76,8 +78,10 @@ func TestStatuses(t *testing.T) {
 	if math.Abs(share-1) > 1e-9 {
 		t.Errorf("the shares sum to %g", share)
 	}
-	if few := Compare(Input{Strata: strata(""), A: a, B: b}, Options{MinViews: 4001}); few.Enough || few.Total.Status != TooFew ||
-		few.Functions[0].Status != TooFew || !strings.Contains(few.Warnings[0], "4001 are needed on each side, A has 4000 and B has 4000") {
+	if few := Compare(Input{Strata: strata(""), A: a, B: b}, Options{MinViews: 4001}); few.Enough ||
+		few.Total.Status != TooFew ||
+		few.Functions[0].Status != TooFew || !strings.Contains(few.Warnings[0],
+		"4001 are needed on each side, A has 4000 and B has 4000") {
 		t.Errorf("with too few views: %v %q", statuses(few), few.Warnings)
 	}
 }
@@ -101,10 +105,12 @@ func TestSame(t *testing.T) {
 func TestMixAlone(t *testing.T) {
 	side := func(desktop, mobile float64) Side {
 		return Side{Views: []float64{desktop, mobile}, Time: []Amount{uniform(desktop, 100), uniform(mobile, 400)},
-			Functions: []Function{{Frame: frame("alpha", "a.js", 1, 1), Self: []Amount{uniform(desktop, 100), uniform(mobile, 400)}}}}
+			Functions: []Function{{Frame: frame("alpha", "a.js", 1, 1), Self: []Amount{uniform(desktop, 100),
+				uniform(mobile, 400)}}}}
 	}
 	r := Compare(Input{Strata: strata("desktop", "mobile"), A: side(3000, 1000), B: side(1000, 3000)}, Options{})
-	if f := r.Functions[0]; math.Abs(f.Adjusted.Value) > 1e-9 || math.Abs(f.Mix.Value-150) > 1e-9 || *f.Mix.Low <= 0 || f.Measured.B-f.Measured.A != 150 || f.Status != WithinNoise {
+	if f := r.Functions[0]; math.Abs(f.Adjusted.Value) > 1e-9 || math.Abs(f.Mix.Value-150) > 1e-9 || *f.Mix.Low <= 0 ||
+		f.Measured.B-f.Measured.A != 150 || f.Status != WithinNoise {
 		t.Errorf("got %+v", f)
 	}
 	blind := Input{Strata: strata("desktop", "mobile"), A: side(3000, 1000), B: side(1000, 3000)}
@@ -132,13 +138,15 @@ func TestStrata(t *testing.T) {
 		got = append(got, s.Use)
 	}
 	// The pool consists of both strata that are small: 45 and 35 views.
-	if want := []StratumUse{StratumOwn, StratumLeftOut, StratumPooled, StratumPooled, StratumLeftOut}; !reflect.DeepEqual(got, want) {
+	if want := []StratumUse{StratumOwn, StratumLeftOut, StratumPooled, StratumPooled,
+		StratumLeftOut}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if math.Abs(*r.Uncovered-200.0/945) > 1e-9 || len(r.Warnings) != 1 {
 		t.Errorf("uncovered %g, %q", *r.Uncovered, r.Warnings)
 	}
-	if d := r.Total.Mix.Value + r.Total.Adjusted.Value + *r.Total.LeftOut - (r.Total.Measured.B - r.Total.Measured.A); math.Abs(d) > 1e-9 {
+	if d := r.Total.Mix.Value + r.Total.Adjusted.Value +
+		*r.Total.LeftOut - (r.Total.Measured.B - r.Total.Measured.A); math.Abs(d) > 1e-9 {
 		t.Errorf("change, mix effect and left-out strata miss the difference by %g", d)
 	}
 	// A's mean is 28.0 ms larger with the strata that B lacks: 200 of 945 page views of 200 ms.
@@ -151,12 +159,15 @@ func TestStrata(t *testing.T) {
 // TestRare checks that a function that one side happened to miss is not reported as new or gone.
 func TestRare(t *testing.T) {
 	side := func(views, seen float64) Side {
-		return Side{Views: []float64{views}, Time: []Amount{uniform(views, 50)}, Functions: []Function{{Frame: frame("alpha", "a.js", 1, 1), Self: []Amount{{Seen: seen, Sum: seen * 10, Squares: seen * 110}}}}}
+		return Side{Views: []float64{views}, Time: []Amount{uniform(views, 50)},
+			Functions: []Function{{Frame: frame("alpha", "a.js", 1, 1), Self: []Amount{{Seen: seen, Sum: seen * 10,
+				Squares: seen * 110}}}}}
 	}
 	for _, c := range []struct {
 		viewsA, seenA, viewsB, seenB float64
 		want                         Status
-	}{{20_000, 12, 1000, 0, WithinNoise}, {20_000, 400, 1000, 0, Gone}, {5000, 0, 5000, 9, NotKnown}, {5000, 0, 5000, 40, New}} {
+	}{{20_000, 12, 1000, 0, WithinNoise}, {20_000, 400, 1000, 0, Gone}, {5000, 0, 5000, 9, NotKnown},
+		{5000, 0, 5000, 40, New}} {
 		r := Compare(Input{A: side(c.viewsA, c.seenA), B: side(c.viewsB, c.seenB)}, Options{})
 		if r.Functions[0].Status != c.want {
 			t.Errorf("%+v: %q", c, r.Functions[0].Status)
@@ -181,7 +192,8 @@ func TestMoved(t *testing.T) {
 	b.Functions[0].Frame.Resource = "https://x.example/b.js"
 	b.Functions[1].Frame.Line = 30
 	for _, f := range Compare(Input{A: a, B: b}, Options{}).Functions {
-		if want := map[string]Status{"alpha": Moved, "beta": WithinNoise}[f.Name]; f.Status != want || f.From == nil || f.From.Line != 1 {
+		if want := map[string]Status{"alpha": Moved, "beta": WithinNoise}[f.Name]; f.Status != want || f.From == nil ||
+			f.From.Line != 1 {
 			t.Errorf("%+v, want %q", f, want)
 		}
 	}
@@ -204,7 +216,8 @@ func TestHostile(t *testing.T) {
 		}
 		s.Time = amounts()
 		for _, name := range []string{"", "alpha", "beta"}[:rng.IntN(4)] {
-			s.Functions = append(s.Functions, Function{frame(name, "a.js", 1, 1), amounts(), number(), number(), []Code{CodeUnknown, CodeEdited, CodeSame}[rng.IntN(3)]})
+			s.Functions = append(s.Functions, Function{frame(name, "a.js", 1, 1), amounts(), number(), number(),
+				[]Code{CodeUnknown, CodeEdited, CodeSame}[rng.IntN(3)]})
 			s.Features = append(s.Features, Feature{name, amounts()})
 		}
 		return s
@@ -246,7 +259,8 @@ func TestLaws(t *testing.T) {
 				self = self.Plus(Amount{Seen: 1, Sum: x, Squares: x * x})
 				times[v] = append(times[v], x)
 			}
-			s.Functions = append(s.Functions, Function{Frame: frame(name, "a.js", uint32(10*i+1), 1), Self: []Amount{self}})
+			s.Functions = append(s.Functions, Function{Frame: frame(name, "a.js", uint32(10*i+1), 1),
+				Self: []Amount{self}})
 		}
 		for _, v := range times {
 			x := sum(v)
@@ -263,7 +277,8 @@ func TestLaws(t *testing.T) {
 		for i, f := range there.Functions {
 			g := back.Functions[i]
 			whole += f.Shown.Value
-			if f.Place != g.Place || !near(f.Adjusted.Value, -g.Adjusted.Value) || !near(*f.Adjusted.Low, -*g.Adjusted.High) || !near(f.Q, g.Q) || opposite[f.Status] != g.Status {
+			if f.Place != g.Place || !near(f.Adjusted.Value, -g.Adjusted.Value) ||
+				!near(*f.Adjusted.Low, -*g.Adjusted.High) || !near(f.Q, g.Q) || opposite[f.Status] != g.Status {
 				t.Fatalf("%+v there, %+v back", f, g)
 			}
 		}
@@ -273,9 +288,11 @@ func TestLaws(t *testing.T) {
 		const shift = 3
 		shifted := b
 		x := b.Time[0]
-		shifted.Time = []Amount{{Seen: x.Seen, Sum: x.Sum + shift*500, Squares: x.Squares + 2*shift*x.Sum + shift*shift*500}}
+		shifted.Time = []Amount{{Seen: x.Seen, Sum: x.Sum + shift*500, Squares: x.Squares + 2*shift*x.Sum +
+			shift*shift*500}}
 		moved := Compare(Input{A: a, B: shifted}, Options{}).Total
-		if was := there.Total; !near(moved.Adjusted.Value, was.Adjusted.Value+shift) || !near(*moved.Adjusted.High-*moved.Adjusted.Low, *was.Adjusted.High-*was.Adjusted.Low) {
+		if was := there.Total; !near(moved.Adjusted.Value, was.Adjusted.Value+shift) ||
+			!near(*moved.Adjusted.High-*moved.Adjusted.Low, *was.Adjusted.High-*was.Adjusted.Low) {
 			t.Fatalf("%+v, with %d ms more %+v", was, shift, moved)
 		}
 	}

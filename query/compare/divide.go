@@ -38,7 +38,8 @@ func Divide(whole, time Amount, views float64, parts []Part) []Amount {
 			continue
 		}
 		if !in.complete {
-			out[i].Squares = p.Views * max(mean*whole.Squares/whole.Sum, mean*mean*views*whole.Squares/(whole.Sum*whole.Sum))
+			out[i].Squares = p.Views * max(mean*whole.Squares/whole.Sum,
+				mean*mean*views*whole.Squares/(whole.Sum*whole.Sum))
 			continue
 		}
 		x := mean * mean * in.relative(mean*views/whole.Sum, p.Views/views)

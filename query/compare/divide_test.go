@@ -62,7 +62,8 @@ func TestDivide(t *testing.T) {
 			}
 			x, y := covariancesOf(a, p.part.Time, p.part.Views), covariancesOf(p.exact, p.part.Time, p.part.Views)
 			n := p.part.Views
-			got, want = covariances{got.x + n*x.x, got.c + n*x.c, got.xc + n*x.xc}, covariances{want.x + n*y.x, want.c + n*y.c, want.xc + n*y.xc}
+			got, want = covariances{got.x + n*x.x, got.c + n*x.c, got.xc + n*x.xc}, covariances{want.x + n*y.x,
+				want.c + n*y.c, want.xc + n*y.xc}
 		}
 		if got.x < 0.99*want.x || have == 1 && got.x > 1.01*want.x {
 			t.Errorf("%d: variance %g, page views have %g", i, got.x/views, want.x/views)

@@ -211,7 +211,9 @@ func expected(functions []Function, of []int, packed bool, known []anchor) []pla
 		at := placeIn(functions[f].Frame, packed)
 		out[i] = place{at + shiftAt(known, at), f}
 	}
-	slices.SortFunc(out, func(x, y place) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.function, y.function)) })
+	slices.SortFunc(out, func(x, y place) int {
+		return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.function, y.function))
+	})
 	return out
 }
 

@@ -29,25 +29,45 @@ func TestMatch(t *testing.T) {
 		a, b []trie.Frame
 		want []pair
 	}{
-		{"same", []trie.Frame{frame("f", "a.js", 1, 1), {Name: "(gc)"}}, []trie.Frame{{Name: "(gc)"}, frame("f", "a.js", 1, 1)}, []pair{is(0, 1), is(1, 0)}},
-		{"shifted", []trie.Frame{frame("first", "a.js", 10, 1), frame("second", "a.js", 20, 1)}, []trie.Frame{frame("first", "a.js", 410, 1), frame("second", "a.js", 420, 1)}, []pair{is(0, 0), is(1, 1)}},
-		{"anonymous ones go with the others", []trie.Frame{frame("first", "a.js", 10, 1), frame("", "a.js", 20, 1), frame("", "a.js", 30, 1)},
-			[]trie.Frame{frame("first", "a.js", 20, 1), frame("", "a.js", 30, 1), frame("", "a.js", 40, 1)}, []pair{is(0, 0), is(1, 1), is(2, 2)}},
-		{"anonymous and far", []trie.Frame{frame("", "a.js", 20, 1)}, []trie.Frame{frame("", "a.js", 60, 1)}, []pair{is(0, -1), is(-1, 0)}},
-		{"anonymous in another file", []trie.Frame{frame("", "a.js", 20, 1)}, []trie.Frame{frame("", "b.js", 20, 1)}, []pair{is(0, -1), is(-1, 0)}},
-		{"hashes", []trie.Frame{frame("f", "app.3f9ac2.js?v=1", 1, 1), frame("", "app.3f9ac2.js?v=1", 2, 2)}, []trie.Frame{frame("f", "app.77b1de.js", 1, 1), frame("", "app.77b1de.js", 2, 2)}, []pair{is(0, 0), is(1, 1)}},
-		{"files by number", []trie.Frame{frame("", "a/1.js", 1, 1), frame("", "a/2.js", 1, 1)}, []trie.Frame{frame("", "a/2.js", 1, 1), frame("", "a/3.js", 1, 1)}, []pair{is(0, -1), is(1, 0), is(-1, 1)}},
-		{"one name many times", []trie.Frame{frame("get", "a.js", 10, 1), frame("get", "a.js", 40, 1), frame("get", "a.js", 70, 1)},
-			[]trie.Frame{frame("get", "a.js", 12, 1), frame("get", "a.js", 72, 1)}, []pair{is(0, 0), is(1, -1), is(2, 1)}},
-		{"packed", []trie.Frame{frame("e", "b.js", 1, 5000), frame("e", "b.js", 1, 9000), frame("start", "b.js", 1, 4800)},
-			[]trie.Frame{frame("e", "b.js", 2, 15010), frame("e", "b.js", 2, 19000), frame("start", "b.js", 2, 14800)}, []pair{is(0, 0), is(1, 1), is(2, 2)}},
-		{"to another file", []trie.Frame{frame("render", "a.js", 1, 1)}, []trie.Frame{frame("render", "b.js", 9, 1)}, []pair{moved(0, 0)}},
-		{"to another file, of two", []trie.Frame{frame("render", "a.js", 1, 1)}, []trie.Frame{frame("render", "b.js", 9, 1), frame("render", "c.js", 9, 1)}, []pair{is(0, -1), is(-1, 0), is(-1, 1)}},
-		{"within the file", []trie.Frame{frame("one", "a.js", 10, 1), frame("two", "a.js", 20, 1), frame("three", "a.js", 30, 1)},
-			[]trie.Frame{frame("one", "a.js", 10, 1), frame("two", "a.js", 900, 1), frame("three", "a.js", 30, 1)}, []pair{is(0, 0), moved(1, 1), is(2, 2)}},
-		{"code of files", []trie.Frame{frame("(module)", "a.js", 1, 1), frame("(module)", "b.js", 1, 1), frame("(module)", "c.js", 1, 1)},
-			[]trie.Frame{frame("(module)", "b.js", 1, 1), frame("(module)", "c.js", 1, 1), frame("(module)", "d.js", 1, 1)}, []pair{is(0, -1), is(1, 0), is(2, 1), is(-1, 2)}},
-		{"synthetic ones are never elsewhere", []trie.Frame{{Name: "(unknown)", Resource: "x"}}, []trie.Frame{{Name: "(unknown)"}}, []pair{is(0, 0)}},
+		{"same", []trie.Frame{frame("f", "a.js", 1, 1), {Name: "(gc)"}}, []trie.Frame{{Name: "(gc)"}, frame("f", "a.js",
+			1, 1)}, []pair{is(0, 1), is(1, 0)}},
+		{"shifted", []trie.Frame{frame("first", "a.js", 10, 1), frame("second", "a.js", 20, 1)},
+			[]trie.Frame{frame("first", "a.js", 410, 1), frame("second", "a.js", 420, 1)}, []pair{is(0, 0), is(1, 1)}},
+		{"anonymous ones go with the others", []trie.Frame{frame("first", "a.js", 10, 1), frame("", "a.js", 20, 1),
+			frame("", "a.js", 30, 1)},
+			[]trie.Frame{frame("first", "a.js", 20, 1), frame("", "a.js", 30, 1), frame("", "a.js", 40, 1)},
+			[]pair{is(0, 0), is(1, 1), is(2, 2)}},
+		{"anonymous and far", []trie.Frame{frame("", "a.js", 20, 1)}, []trie.Frame{frame("", "a.js", 60, 1)},
+			[]pair{is(0, -1), is(-1, 0)}},
+		{"anonymous in another file", []trie.Frame{frame("", "a.js", 20, 1)}, []trie.Frame{frame("", "b.js", 20, 1)},
+			[]pair{is(0, -1), is(-1, 0)}},
+		{"hashes", []trie.Frame{frame("f", "app.3f9ac2.js?v=1", 1, 1), frame("", "app.3f9ac2.js?v=1", 2, 2)},
+			[]trie.Frame{frame("f", "app.77b1de.js", 1, 1), frame("", "app.77b1de.js", 2, 2)},
+			[]pair{is(0, 0), is(1, 1)}},
+		{"files by number", []trie.Frame{frame("", "a/1.js", 1, 1), frame("", "a/2.js", 1, 1)},
+			[]trie.Frame{frame("", "a/2.js", 1, 1), frame("", "a/3.js", 1, 1)}, []pair{is(0, -1), is(1, 0), is(-1, 1)}},
+		{"one name many times", []trie.Frame{frame("get", "a.js", 10, 1), frame("get", "a.js", 40, 1),
+			frame("get", "a.js", 70, 1)},
+			[]trie.Frame{frame("get", "a.js", 12, 1), frame("get", "a.js", 72, 1)}, []pair{is(0, 0), is(1, -1),
+				is(2, 1)}},
+		{"packed", []trie.Frame{frame("e", "b.js", 1, 5000), frame("e", "b.js", 1, 9000),
+			frame("start", "b.js", 1, 4800)},
+			[]trie.Frame{frame("e", "b.js", 2, 15010), frame("e", "b.js", 2, 19000), frame("start", "b.js", 2, 14800)},
+			[]pair{is(0, 0), is(1, 1), is(2, 2)}},
+		{"to another file", []trie.Frame{frame("render", "a.js", 1, 1)}, []trie.Frame{frame("render", "b.js", 9, 1)},
+			[]pair{moved(0, 0)}},
+		{"to another file, of two", []trie.Frame{frame("render", "a.js", 1, 1)}, []trie.Frame{frame("render", "b.js", 9,
+			1), frame("render", "c.js", 9, 1)}, []pair{is(0, -1), is(-1, 0), is(-1, 1)}},
+		{"within the file", []trie.Frame{frame("one", "a.js", 10, 1), frame("two", "a.js", 20, 1),
+			frame("three", "a.js", 30, 1)},
+			[]trie.Frame{frame("one", "a.js", 10, 1), frame("two", "a.js", 900, 1), frame("three", "a.js", 30, 1)},
+			[]pair{is(0, 0), moved(1, 1), is(2, 2)}},
+		{"code of files", []trie.Frame{frame("(module)", "a.js", 1, 1), frame("(module)", "b.js", 1, 1),
+			frame("(module)", "c.js", 1, 1)},
+			[]trie.Frame{frame("(module)", "b.js", 1, 1), frame("(module)", "c.js", 1, 1), frame("(module)", "d.js", 1,
+				1)}, []pair{is(0, -1), is(1, 0), is(2, 1), is(-1, 2)}},
+		{"synthetic ones are never elsewhere", []trie.Frame{{Name: "(unknown)", Resource: "x"}},
+			[]trie.Frame{{Name: "(unknown)"}}, []pair{is(0, 0)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := match(functionsOf(c.a...), functionsOf(c.b...), 50)
@@ -83,7 +103,8 @@ func TestMatchOnce(t *testing.T) {
 	side := func() (out []Function) {
 		for range rng.IntN(60) {
 			name := []string{"", "e", "get", "render", "(gc)", fmt.Sprintf("f%d", rng.IntN(20))}[rng.IntN(6)]
-			out = append(out, Function{Frame: frame(name, []string{"a.js", "b.js", "c.1a2b3c.js", "c.3d4e5f.js"}[rng.IntN(4)], 1+rng.Uint32N(200), 1+rng.Uint32N(1100))})
+			out = append(out, Function{Frame: frame(name, []string{"a.js", "b.js", "c.1a2b3c.js",
+				"c.3d4e5f.js"}[rng.IntN(4)], 1+rng.Uint32N(200), 1+rng.Uint32N(1100))})
 		}
 		return out
 	}

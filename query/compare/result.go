@@ -203,7 +203,8 @@ type Place struct {
 func PlaceOf(f trie.Frame) Place { return Place{f.Name, f.Resource, f.Line, f.Column} }
 
 func (p Place) compare(q Place) int {
-	return cmp.Or(cmp.Compare(p.Name, q.Name), cmp.Compare(p.Resource, q.Resource), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
+	return cmp.Or(cmp.Compare(p.Name, q.Name), cmp.Compare(p.Resource, q.Resource), cmp.Compare(p.Line, q.Line),
+		cmp.Compare(p.Column, q.Column))
 }
 
 // FunctionChange is the change of a function's self time. Its place is that in B, or in A if B

@@ -46,7 +46,8 @@ func TestRules(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, s := range []compare.Status{compare.Slower, compare.Faster, compare.New, compare.Gone, compare.WithinNoise, compare.WithPage, compare.NotKnown, compare.TooFew} {
+	for _, s := range []compare.Status{compare.Slower, compare.Faster, compare.New, compare.Gone, compare.WithinNoise,
+		compare.WithPage, compare.NotKnown, compare.TooFew} {
 		if said[s] < 100 {
 			t.Errorf("%q was said %d times: the runs try too little", s, said[s])
 		}
@@ -70,7 +71,8 @@ func contradictions(r *compare.Result, said map[compare.Status]int) (out []strin
 		sum.A, sum.B = sum.A+f.Mean.A, sum.B+f.Mean.B
 		size += f.Mean.A + f.Mean.B
 	}
-	if t := r.Total.Mean; math.Abs(sum.A-t.A)+math.Abs(sum.B-t.B) > 1e-6*size || math.Abs(r.Rest.Mean.B-r.Rest.Mean.A-r.Rest.Change) > 1e-6*size {
+	if t := r.Total.Mean; math.Abs(sum.A-t.A)+math.Abs(sum.B-t.B) > 1e-6*size ||
+		math.Abs(r.Rest.Mean.B-r.Rest.Mean.A-r.Rest.Change) > 1e-6*size {
 		wrong("functions and the rest are %v, the total is %v", sum, t)
 	}
 	changes := map[string]compare.Change{"total": r.Total}
@@ -129,11 +131,13 @@ func contradictionsOf(c compare.Change, enough bool) (out []string) {
 	intervalOf(c.Browser)
 	check(near(c.Shown.Value, c.Mean.B-c.Mean.A), "the means do not give the change")
 	check(c.Mean.A >= 0 && c.Mean.B >= 0, "a mean below 0")
-	check(c.Relative == nil || *c.Relative >= -1 && near(*c.Relative*c.Mean.A, c.Shown.Value), "the percentage is not the change by A's mean")
+	check(c.Relative == nil || *c.Relative >= -1 && near(*c.Relative*c.Mean.A, c.Shown.Value),
+		"the percentage is not the change by A's mean")
 	check(c.Level > 0 && c.Level < 1, "intervals have no level")
 	check((c.Status == compare.TooFew) != enough, "too few is not what is not enough")
 	if !enough {
-		check(c.Adjusted == nil && c.Mix == nil && c.LeftOut == nil && c.Browser == nil && c.Relative == nil && c.Detectable == nil, "a cause is named for what is not known")
+		check(c.Adjusted == nil && c.Mix == nil && c.LeftOut == nil && c.Browser == nil && c.Relative == nil &&
+			c.Detectable == nil, "a cause is named for what is not known")
 		return out
 	}
 	check(c.Adjusted != nil, "the change is missing")
@@ -143,7 +147,8 @@ func contradictionsOf(c compare.Change, enough bool) (out []string) {
 	case compare.Faster, compare.Gone:
 		check(known && high < 0 && (!rest || restHigh < 0), "a change whose interval holds 0, or is missing")
 	case compare.WithinNoise, compare.Moved:
-		check(known && low <= 0 && 0 <= high && (!rest || restLow <= 0 && 0 <= restHigh), "no change, but an interval without 0")
+		check(known && low <= 0 && 0 <= high && (!rest || restLow <= 0 && 0 <= restHigh),
+			"no change, but an interval without 0")
 	case compare.WithPage:
 		check(rest && (plainLow > 0 || plainHigh < 0), "with the page, and no change or no rest")
 	case compare.NotKnown:
@@ -154,7 +159,8 @@ func contradictionsOf(c compare.Change, enough bool) (out []string) {
 		if c.Browser != nil {
 			browser = c.Browser.Value
 		}
-		check(near(c.Measured.B-c.Measured.A, c.Adjusted.Value+c.Mix.Value+browser+*c.LeftOut), "the parts do not add up")
+		check(near(c.Measured.B-c.Measured.A, c.Adjusted.Value+c.Mix.Value+browser+*c.LeftOut),
+			"the parts do not add up")
 	}
 	return out
 }
@@ -178,7 +184,8 @@ func TestMixInterval(t *testing.T) {
 	const runs, level = 2000, 0.99
 	missed := 0
 	for range runs {
-		r := compare.Compare(compare.Input{Strata: []trie.Labels{trie.MakeLabels("device", "a"), trie.MakeLabels("device", "b"), trie.MakeLabels("device", "c")}, A: draw(), B: draw()}, compare.Options{})
+		r := compare.Compare(compare.Input{Strata: []trie.Labels{trie.MakeLabels("device", "a"),
+			trie.MakeLabels("device", "b"), trie.MakeLabels("device", "c")}, A: draw(), B: draw()}, compare.Options{})
 		if m := r.Total.Mix; *m.Low > 0 || *m.High < 0 {
 			missed++
 		}

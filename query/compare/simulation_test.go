@@ -43,7 +43,8 @@ func realPages(t *testing.T) (all []*trie.Trace) {
 }
 
 func scenario(views, runs int) simulate.Scenario {
-	return simulate.Scenario{ViewsA: views, ViewsB: views, A: simulate.Devices(), B: simulate.Devices(), Sigma: 0.2, Runs: runs, Seed: 7}
+	return simulate.Scenario{ViewsA: views, ViewsB: views, A: simulate.Devices(), B: simulate.Devices(), Sigma: 0.2,
+		Runs: runs, Seed: 7}
 }
 
 // The limits in these tests are quantiles of binomial distributions, which one seed in a thousand

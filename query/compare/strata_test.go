@@ -61,7 +61,8 @@ func TestPagesAreTraffic(t *testing.T) {
 	}
 	in.A, in.B = side(20, 20, 20, 80, 80, 80, 15, 15, 15), side(80, 80, 80, 20, 20, 20, 0, 0, 0)
 	r := Compare(in, Options{})
-	if got := r.Total; math.Abs(got.Shown.Value) > 1e-9 || got.Mean.A != got.Mean.B || got.Status.Alarm() || got.Measured.B-got.Measured.A > -200 {
+	if got := r.Total; math.Abs(got.Shown.Value) > 1e-9 || got.Mean.A != got.Mean.B || got.Status.Alarm() ||
+		got.Measured.B-got.Measured.A > -200 {
 		t.Errorf("got %+v", got)
 	}
 	if len(r.Functions) != 1 || r.Functions[0].Name != "render" || math.Abs(r.Functions[0].Shown.Value) > 1e-9 {

@@ -66,7 +66,8 @@ func (s *site) experiment() *Experiment {
 						if v.Views == 0 {
 							continue
 						}
-						v.Labels = trie.MakeLabels(rollup.KeyDevice, fmt.Sprint("device-", device), rollup.KeyBrowser, "Chrome 150", rollup.KeyArm, name)
+						v.Labels = trie.MakeLabels(rollup.KeyDevice, fmt.Sprint("device-", device), rollup.KeyBrowser,
+							"Chrome 150", rollup.KeyArm, name)
 						e.Add(fmt.Sprint("/page-", page), fmt.Sprint(hour), v)
 					}
 				}
@@ -95,11 +96,16 @@ func TestExperiments(t *testing.T) {
 		covered [2]float64 // share in which its interval holds the truth
 		fair    bool
 	}{
-		{"+5 %, 20,000 page views an arm", site{views: 20_000, effect: 1.05, weight: 1, control: rollup.ArmNone}, [2]float64{0.95, 1}, [2]float64{0.92, 0.985}, true},
-		{"alike", site{views: 20_000, effect: 1, weight: 1, control: rollup.ArmNone}, [2]float64{0, 0.08}, [2]float64{0.92, 0.985}, true},
-		{"alike, few", site{views: 1000, effect: 1, weight: 1, control: rollup.ArmNone}, [2]float64{0, 0.08}, [2]float64{0.92, 0.99}, true},
-		{"alike, rolled out while the site got slower", site{views: 5000, effect: 1, weight: 100, control: rollup.ArmHeader, rollOut: true}, [2]float64{0, 0.08}, [2]float64{0.92, 0.99}, true},
-		{"a cache keeps one arm", site{views: 20_000, effect: 0.9, weight: 1, control: rollup.ArmNone, cached: 0.1}, [2]float64{0, 0}, [2]float64{0, 0}, false},
+		{"+5 %, 20,000 page views an arm", site{views: 20_000, effect: 1.05, weight: 1, control: rollup.ArmNone},
+			[2]float64{0.95, 1}, [2]float64{0.92, 0.985}, true},
+		{"alike", site{views: 20_000, effect: 1, weight: 1, control: rollup.ArmNone}, [2]float64{0, 0.08},
+			[2]float64{0.92, 0.985}, true},
+		{"alike, few", site{views: 1000, effect: 1, weight: 1, control: rollup.ArmNone}, [2]float64{0, 0.08},
+			[2]float64{0.92, 0.99}, true},
+		{"alike, rolled out while the site got slower", site{views: 5000, effect: 1, weight: 100,
+			control: rollup.ArmHeader, rollOut: true}, [2]float64{0, 0.08}, [2]float64{0.92, 0.99}, true},
+		{"a cache keeps one arm", site{views: 20_000, effect: 0.9, weight: 1, control: rollup.ArmNone, cached: 0.1},
+			[2]float64{0, 0}, [2]float64{0, 0}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -150,15 +156,18 @@ func TestExperiments(t *testing.T) {
 				}
 			}
 			t.Logf("cls %v", alike)
-			t.Logf("found %.3f, covered %.3f, fair %.3f, geometric mean covered %.3f", share(found), share(covered), share(fair), share(mean))
+			t.Logf("found %.3f, covered %.3f, fair %.3f, geometric mean covered %.3f", share(found), share(covered),
+				share(fair), share(mean))
 			if c.fair && share(fair) < 0.98 || !c.fair && fair > 0 {
 				t.Errorf("called fair in %.3f", share(fair))
 			}
 			if share(mean) < c.covered[0] || share(mean) > c.covered[1] {
 				t.Errorf("the interval of the geometric mean holds the truth in %.3f", share(mean))
 			}
-			if share(found) < c.found[0] || share(found) > c.found[1] || share(covered) < c.covered[0] || share(covered) > c.covered[1] {
-				t.Errorf("found in %.3f, want %v; interval holds the truth in %.3f, want %v", share(found), c.found, share(covered), c.covered)
+			if share(found) < c.found[0] || share(found) > c.found[1] || share(covered) < c.covered[0] ||
+				share(covered) > c.covered[1] {
+				t.Errorf("found in %.3f, want %v; interval holds the truth in %.3f, want %v", share(found), c.found,
+					share(covered), c.covered)
 			}
 		})
 	}

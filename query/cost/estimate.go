@@ -29,7 +29,8 @@ type side struct {
 const leastValue = 1000
 
 func sideOf(v *rollup.Vital) side {
-	s := side{bars: slices.Collect(v.Histogram.All()), all: float64(v.Weight), poor: float64(v.Poor) / float64(v.Weight)}
+	s := side{bars: slices.Collect(v.Histogram.All()), all: float64(v.Weight),
+		poor: float64(v.Poor) / float64(v.Weight)}
 	if v.WeightSquares > 0 {
 		s.n = s.all * s.all / float64(v.WeightSquares)
 	}
@@ -90,7 +91,8 @@ func armsOf(pairs []pair) arms {
 	for i, w := range weights {
 		half[i] = w / 2
 	}
-	return arms{mixtureOf(profiled, weights), mixtureOf(control, weights), mixtureOf(slices.Concat(profiled, control), slices.Concat(half, half))}
+	return arms{mixtureOf(profiled, weights), mixtureOf(control, weights), mixtureOf(slices.Concat(profiled, control),
+		slices.Concat(half, half))}
 }
 
 func mixtureOf(sides []*side, weights []float64) *mixture {

@@ -9,9 +9,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Experiment holds page views by arm, in strata: both arms of a stratum have the same page, time, device,
-// browser family and connection. So a share of profiled page views that differs between these, or changes
-// over time, does not bias the result.
+// Experiment holds page views by arm, in strata: both arms of a stratum have the same page, time,
+// device, browser family and connection. So a share of profiled page views that differs between
+// these, or changes over time, does not bias the result.
 type Experiment struct {
 	strata map[string]stratum // by the common labels of the page views
 }
@@ -34,7 +34,8 @@ func (e *Experiment) Add(page, time string, v *rollup.Vital) {
 	key := page + "\x00" + time
 	for _, k := range stratumKeys() {
 		value := v.Labels.Value(k)
-		if k == rollup.KeyBrowser { // arms are drawn, so versions cannot be confounded, and families match more page views
+		// arms are drawn, so versions cannot be confounded, and families match more page views
+		if k == rollup.KeyBrowser {
 			value = browsers.FamilyOf(value)
 		}
 		key += "\x00" + value

@@ -30,8 +30,10 @@ func (e *Experiment) judge(out *Report) {
 	why := arms.unlike()
 	fair := why == ""
 	if out.Fair = &fair; !fair {
-		out.Unfair = fmt.Sprintf("%s (of %d and %d page views): the draw does not choose at random, so differences are not "+
-			"what profiling costs. A cache that keeps documents with their header can do that", why, v.Profiled, v.Control)
+		out.Unfair = fmt.Sprintf(
+			"%s (of %d and %d page views): the draw does not choose at random, so differences are not "+
+				"what profiling costs. A cache that keeps documents with their header can do that", why,
+			v.Profiled, v.Control)
 	}
 }
 
@@ -41,13 +43,16 @@ func (a arms) unlike() string {
 	z := math.Sqrt2 * math.Erfcinv(falseAlarms/float64(len(looks())+1)) // the mean is one more look
 	for _, q := range looks() {
 		if at, x, y, is := a.differ(q, z); is {
-			return fmt.Sprintf("Time to First Byte is below %.3g ms in %.1f %% of profiled page views and in %.1f %% of others", at/1000, 100*x, 100*y)
+			return fmt.Sprintf(
+				"Time to First Byte is below %.3g ms in %.1f %% of profiled page views and in %.1f %% of others",
+				at/1000, 100*x, 100*y)
 		}
 	}
 	x, dx := a.profiled.log()
 	y, dy := a.control.log()
 	if math.Abs(x-y) > z*math.Hypot(dx, dy) {
-		return fmt.Sprintf("the geometric mean of Time to First Byte is %.4g ms in profiled page views and %.4g ms in others",
+		return fmt.Sprintf("the geometric mean of Time to First Byte is %.4g ms in profiled page views and %.4g ms "+
+			"in others",
 			math.Exp(x)/1000, math.Exp(y)/1000)
 	}
 	return ""

@@ -47,7 +47,8 @@ type Excess struct {
 func (x *Excess) String() string {
 	d := x.Difference
 	unit := d.unit(x.Unit)
-	text := fmt.Sprintf("%s %s %s%s, %s%s without: %s%s %s", strings.ToUpper(x.Limit.Vital), d.What, terminal.Number(d.Profiled), unit, terminal.Number(d.Control), unit,
+	text := fmt.Sprintf("%s %s %s%s, %s%s without: %s%s %s", strings.ToUpper(x.Limit.Vital), d.What,
+		terminal.Number(d.Profiled), unit, terminal.Number(d.Control), unit,
 		terminal.Signed(d.Value), unit, terminal.Screen{}.Interval(d.Low, d.High, terminal.Signed))
 	if r := d.Relative; r != nil {
 		text += fmt.Sprintf(", %+.1f %% (%+.1f to %+.1f)", 100*r.Value, 100*r.Low, 100*r.High)

@@ -25,7 +25,8 @@ func hour(r *rand.Rand, at, views int, effect float64) (out []rollup.Vital) {
 				if arm == 0 && vital.name == "lcp" {
 					vital.median *= effect
 				}
-				v := rollup.Vital{Name: vital.name, Labels: trie.MakeLabels(rollup.KeyDevice, fmt.Sprint("device-", device), rollup.KeyArm, name)}
+				v := rollup.Vital{Name: vital.name, Labels: trie.MakeLabels(rollup.KeyDevice, fmt.Sprint("device-",
+					device), rollup.KeyArm, name)}
 				const step = 0.04 // of the logarithm, in which the values of a step differ
 				for x := -4.0; x < 4; x += step {
 					share := normal(x+step) - normal(x)

@@ -25,11 +25,13 @@ type Report struct {
 
 // Vital is the difference of a Web Vital between the arms.
 type Vital struct {
-	Name     string  `json:"name"`
-	Unit     string  `json:"unit"` // ms, or score
-	Profiled int64   `json:"profiled_views"`
-	Control  int64   `json:"control_views"`
-	Matched  float64 `json:"matched"` // share of these with matching views in the other arm: same page, time, device, browser and connection
+	Name     string `json:"name"`
+	Unit     string `json:"unit"` // ms, or score
+	Profiled int64  `json:"profiled_views"`
+	Control  int64  `json:"control_views"`
+	// share of these with matching views in the other arm: same page, time, device, browser and
+	// connection
+	Matched float64 `json:"matched"`
 	// Differences lists p50, p75, p95, the geometric mean (of times only), and the share rated
 	// poor. The geometric mean has the narrowest interval, because all page views contribute to it,
 	// and a page view that takes ten times as long does not outweigh others.
@@ -85,7 +87,8 @@ func (e *Experiment) Report(took time.Duration) Report {
 	}
 	for _, arm := range []string{rollup.ArmProfiled, out.Control} {
 		if views[arm] < leastViews {
-			out.Missing = append(out.Missing, fmt.Sprintf("%d page views of arm %s have reported; %d are needed", views[arm], arm, leastViews))
+			out.Missing = append(out.Missing, fmt.Sprintf("%d page views of arm %s have reported; %d are needed",
+				views[arm], arm, leastViews))
 		}
 	}
 	if len(out.Missing) > 0 {
@@ -126,14 +129,17 @@ func (e *Experiment) sides(kind rollup.VitalKind, control string) (Vital, arms, 
 	pairs, matched := e.matched(kind.Name, control)
 	v.Matched = matched
 	if v.Profiled < leastViews || v.Control < leastViews {
-		return v, arms{}, fmt.Errorf("%s: %d profiled page views and %d others have reported it, %d of each are needed", kind.Name, v.Profiled, v.Control, leastViews)
+		return v, arms{}, fmt.Errorf("%s: %d profiled page views and %d others have reported it, %d of each are needed",
+			kind.Name, v.Profiled, v.Control, leastViews)
 	}
 	profiled, others := 0.0, 0.0
 	for _, p := range pairs {
 		profiled, others = profiled+p.profiled.n, others+p.control.n
 	}
 	if profiled < leastViews || others < leastViews {
-		return v, arms{}, fmt.Errorf("%s: page views of both arms have too little in common: of %d and %d, %.0f and %.0f have the other arm at the same page, time, device, browser and connection",
+		return v, arms{}, fmt.Errorf(
+			"%s: page views of both arms have too little in common: of %d and %d, %.0f and %.0f have the other arm "+
+				"at the same page, time, device, browser and connection",
 			kind.Name, v.Profiled, v.Control, profiled, others)
 	}
 	return v, armsOf(pairs), nil
@@ -151,7 +157,8 @@ func (e *Experiment) compare(kind rollup.VitalKind, control string, took time.Du
 	for _, q := range []float64{0.5, 0.75, 0.95} {
 		v.Differences = append(v.Differences, arms.differenceAt(q, z95, each))
 	}
-	if r := v.Differences[1].Relative; r != nil && r.High-r.Low < 1 { // otherwise many page views have the same value, and waiting does not help
+	// otherwise many page views have the same value, and waiting does not help
+	if r := v.Differences[1].Relative; r != nil && r.High-r.Low < 1 {
 		half := (r.High - r.Low) / 2
 		times := half * half / (0.01 * 0.01)
 		v.ViewsForOnePercent = int64(math.Ceil(times * float64(min(v.Profiled, v.Control))))
@@ -163,7 +170,8 @@ func (e *Experiment) compare(kind rollup.VitalKind, control string, took time.Du
 	x, dx := arms.profiled.poor()
 	y, dy := arms.control.poor()
 	d := z95 * math.Hypot(dx, dy)
-	v.Differences = append(v.Differences, finish(Difference{What: "poor", Profiled: x, Control: y, Value: x - y, Low: x - y - d, High: x - y + d}))
+	v.Differences = append(v.Differences, finish(Difference{What: "poor", Profiled: x, Control: y, Value: x - y,
+		Low: x - y - d, High: x - y + d}))
 	return v, nil
 }
 
@@ -174,10 +182,12 @@ func (a arms) differenceAt(q, z, each float64) Difference {
 	y, yLow, yHigh := a.control.interval(q, z)
 	// For independent estimates, the squares of the half widths add up, on each side of the value.
 	low, high := math.Hypot(x-xLow, yHigh-y), math.Hypot(xHigh-x, y-yLow)
-	if _, _, _, is := a.differ(q, z); !is { // if many page views have the same value, the interval of a quantile has no width on one side
+	// if many page views have the same value, the interval of a quantile has no width on one side
+	if _, _, _, is := a.differ(q, z); !is {
 		low, high = max(low, x-y), max(high, y-x)
 	}
-	return finish(Difference{What: fmt.Sprintf("p%.0f", 100*q), Profiled: x / each, Control: y / each, Value: (x - y) / each, Low: (x - y - low) / each, High: (x - y + high) / each})
+	return finish(Difference{What: fmt.Sprintf("p%.0f", 100*q), Profiled: x / each, Control: y / each,
+		Value: (x - y) / each, Low: (x - y - low) / each, High: (x - y + high) / each})
 }
 
 // geomean returns the difference of the geometric means. Its interval follows from the interval of
@@ -187,7 +197,8 @@ func (a arms) geomean(each float64) Difference {
 	y, dy := a.control.log()
 	control, d := math.Exp(y)/each, z95*math.Hypot(dx, dy)
 	ratio := func(by float64) float64 { return control * math.Expm1(x-y+by) }
-	return finish(Difference{What: "geomean", Profiled: math.Exp(x) / each, Control: control, Value: ratio(0), Low: ratio(-d), High: ratio(d)})
+	return finish(Difference{What: "geomean", Profiled: math.Exp(x) / each, Control: control, Value: ratio(0),
+		Low: ratio(-d), High: ratio(d)})
 }
 
 // differ reports whether the arms have significantly different shares x and y below at, the

@@ -17,7 +17,8 @@ func (r *Report) WriteText(w io.Writer, screen terminal.Screen) error {
 	case r.Unfair != "":
 		fmt.Fprintln(w, "\n"+screen.Wrap("The draw is not fair: "+r.Unfair+".", 0))
 	case len(r.Vitals) > 0:
-		fmt.Fprintln(w, "\n"+screen.Wrap("Profiled page views against page views of the arm "+r.Control+", at the same page, time, device, browser and connection:", 0)+"\n")
+		fmt.Fprintln(w, "\n"+screen.Wrap("Profiled page views against page views of the arm "+r.Control+
+			", at the same page, time, device, browser and connection:", 0)+"\n")
 		if err := r.writeTable(w, screen); err != nil {
 			return err
 		}
@@ -33,8 +34,10 @@ func (r *Report) WriteText(w io.Writer, screen terminal.Screen) error {
 }
 
 func (r *Report) writeTable(w io.Writer, screen terminal.Screen) error {
-	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "VITAL"}, {Title: "STATUS", Color: statusColor}, {Title: "DIFFERENCE", Right: true}, {Drop: 1},
-		{Title: "PROFILED", Right: true, Drop: 3}, {Title: "OTHERS", Right: true, Drop: 3}, {Title: "IN PERCENT", Right: true, Drop: 2}, {Drop: 4}, {Title: "± 1 % WITH", Drop: 5}}}
+	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "VITAL"},
+		{Title: "STATUS", Color: statusColor}, {Title: "DIFFERENCE", Right: true}, {Drop: 1},
+		{Title: "PROFILED", Right: true, Drop: 3}, {Title: "OTHERS", Right: true, Drop: 3}, {Title: "IN PERCENT",
+			Right: true, Drop: 2}, {Drop: 4}, {Title: "± 1 % WITH", Drop: 5}}}
 	for i := range r.Vitals {
 		v := &r.Vitals[i]
 		for j := range v.Differences {
@@ -51,7 +54,8 @@ func (r *Report) writeTable(w io.Writer, screen terminal.Screen) error {
 			if d.What == "p75" && v.ViewsForOnePercent > 0 {
 				needs = fmt.Sprintf("%d page views of each, %s", v.ViewsForOnePercent, span(v.Hours))
 			}
-			t.Row(strings.ToUpper(v.Name)+" "+d.What, d.Status, terminal.Signed(each*d.Value)+unit, screen.Interval(each*d.Low, each*d.High, terminal.Signed),
+			t.Row(strings.ToUpper(v.Name)+" "+d.What, d.Status, terminal.Signed(each*d.Value)+unit,
+				screen.Interval(each*d.Low, each*d.High, terminal.Signed),
 				terminal.Number(each*d.Profiled)+unit, terminal.Number(each*d.Control)+unit, relative, bounds, needs)
 		}
 	}

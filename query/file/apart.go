@@ -147,5 +147,7 @@ func (s Merged) Shown(show func(*output.Thread) bool) Merged {
 func (s Merged) OfThread(key string) *trie.Profile { return s.ofThreads(map[string]bool{key: true}) }
 
 func (s Merged) ofThreads(keys map[string]bool) *trie.Profile {
-	return selection.Selection{}.Regroup(s.Result.Profile, func(l trie.Labels) bool { return keys[l.Value(output.LabelThread)] })
+	return selection.Selection{}.Regroup(s.Result.Profile, func(l trie.Labels) bool {
+		return keys[l.Value(output.LabelThread)]
+	})
 }

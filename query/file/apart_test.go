@@ -97,7 +97,8 @@ func TestMainThreads(t *testing.T) {
 
 func TestMainFirst(t *testing.T) {
 	thread := func(key, recording, name string, sampled bool, script, work int64) output.Thread {
-		return output.Thread{Key: key, Recording: recording, Name: name, Sampled: sampled, Spent: output.Spent{JavaScript: script}, Work: work}
+		return output.Thread{Key: key, Recording: recording, Name: name, Sampled: sampled,
+			Spent: output.Spent{JavaScript: script}, Work: work}
 	}
 	got := ""
 	for _, x := range mainFirst(output.Threads{
@@ -123,7 +124,8 @@ func TestMainFirst(t *testing.T) {
 func TestApartOfMany(t *testing.T) {
 	r := &trie.Recording{}
 	for i := range maxNamedThreads + 1 {
-		r.Threads = append(r.Threads, trie.Thread{Process: 1, ID: int64(i), Events: []trie.Event{{Frame: trie.Frame{Name: "task"}, Start: 0, End: 2}}})
+		r.Threads = append(r.Threads, trie.Thread{Process: 1, ID: int64(i),
+			Events: []trie.Event{{Frame: trie.Frame{Name: "task"}, Start: 0, End: 2}}})
 	}
 	p := newPicking(Pick{Apart: true})
 	m := trie.NewMerger()
@@ -131,7 +133,8 @@ func TestApartOfMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	threads := finish(p.apart, m.Profile())
-	if len(threads) != 1 || threads[0].Name != "4097 threads" || threads[0].Work != 2*(maxNamedThreads+1) || len(p.warnings) != 1 {
+	if len(threads) != 1 || threads[0].Name != "4097 threads" || threads[0].Work != 2*(maxNamedThreads+1) ||
+		len(p.warnings) != 1 {
 		t.Errorf("got %+v, %v", threads, p.warnings)
 	}
 }

@@ -88,7 +88,9 @@ func (c *carriedMaps) Table(sha256 string) (*symbols.Table, error) {
 
 func makeCarried(s trie.Script) (*symbols.Table, error) {
 	if s.Text == nil {
-		return nil, errors.New("the file lacks the text of the script, which is needed to find its functions; save the script's text in the browser, too, or pass the build folder with --maps")
+		return nil, errors.New(
+			"the file lacks the text of the script, which is needed to find its functions; save the script's text " +
+				"in the browser, too, or pass the build folder with --maps")
 	}
 	m, err := sourcemap.Read(s.Map, sourcemap.Limits{})
 	if err != nil {

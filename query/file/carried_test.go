@@ -65,20 +65,28 @@ func TestCarriedMaps(t *testing.T) {
 		{"map in a data URL", strings.Replace(inline, `"sourceMaps"`, `"other"`, 1), Pick{}, enhancedNamed, ""},
 		{"map as a text", withMap(string(quoted)), Pick{}, enhancedNamed, ""},
 		{"URL with a query", strings.ReplaceAll(file, "/cart.js\"", "/cart.js?v=1\""), Pick{}, enhancedNamed, ""},
-		{"map of another script", strings.Replace(file, `"sourceText": "`, `"sourceText": "/* another */ `, 1), Pick{}, enhancedMinified,
+		{"map of another script", strings.Replace(file, `"sourceText": "`, `"sourceText": "/* another */ `, 1), Pick{},
+			enhancedMinified,
 			ofCart + "the map belongs to another script: "},
-		{"broken map", withMap(`{"version":3,"sources":["a"],"names":[],"mappings":"!"}`), Pick{}, enhancedMinified, ofCart + "source map: "},
+		{"broken map", withMap(`{"version":3,"sources":["a"],"names":[],"mappings":"!"}`), Pick{}, enhancedMinified,
+			ofCart + "source map: "},
 		{"map that is none", withMap(`[]`), Pick{}, enhancedMinified, ofCart + "source map: "},
-		{"map of a billion lines", withMap(`{"version":3,"sections":[{"offset":{"line":1000000000,"column":0},"map":` + mapText + `}]}`), Pick{}, enhancedMinified,
+		{"map of a billion lines", withMap(`{"version":3,"sections":[{"offset":{"line":1000000000,"column":0},"map":` +
+			mapText + `}]}`), Pick{}, enhancedMinified,
 			ofCart + "source map: "},
-		{"map of millions of lines", withMap(`{"version":3,"sources":["a"],"names":[],"mappings":"` + strings.Repeat(";", 6_000_000) + `"}`), Pick{}, enhancedMinified,
+		{"map of millions of lines", withMap(`{"version":3,"sources":["a"],"names":[],"mappings":"` +
+			strings.Repeat(";", 6_000_000) + `"}`), Pick{}, enhancedMinified,
 			ofCart + "source map: "},
-		{"no text", strings.Replace(file, `"sourceText"`, `"other"`, 1), Pick{}, enhancedMinified, ofCart + "the file lacks the text of the script"},
-		{"broken map of a script that took no time", withMap(mapText + `},{"url":"https://shop.example/assets/other.js","sourceMap":[]`), Pick{}, enhancedNamed, ""},
+		{"no text", strings.Replace(file, `"sourceText"`, `"other"`, 1), Pick{}, enhancedMinified,
+			ofCart + "the file lacks the text of the script"},
+		{"broken map of a script that took no time",
+			withMap(mapText + `},{"url":"https://shop.example/assets/other.js","sourceMap":[]`), Pick{},
+			enhancedNamed, ""},
 		{"files", file, Pick{Parts: selection.Parts{By: "file"}}, "src/cart.ts 18750\n", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Merge(t.Context(), []Input{fileOf("trace.json", []byte(tt.file))}, selection.Selection{}, tt.pick, nil)
+			got, err := Merge(t.Context(), []Input{fileOf("trace.json", []byte(tt.file))}, selection.Selection{},
+				tt.pick, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +106,8 @@ func TestCarriedMaps(t *testing.T) {
 // The maps of a file do not apply to other files, and maps that the user passed take precedence.
 func TestCarriedMapsApart(t *testing.T) {
 	file, mapText, script := enhanced(t)
-	both := []Input{fileOf("trace.json", []byte(file)), fileOf("other.json", []byte(strings.Replace(file, `"sourceMaps"`, `"other"`, 1)))}
+	both := []Input{fileOf("trace.json", []byte(file)), fileOf("other.json",
+		[]byte(strings.Replace(file, `"sourceMaps"`, `"other"`, 1)))}
 	got, err := Merge(t.Context(), both, selection.Selection{}, Pick{}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +116,8 @@ func TestCarriedMapsApart(t *testing.T) {
 	if folded := foldedOf(t, got.Result.Profile); folded != strings.Join(lines, "") {
 		t.Errorf("got %s", folded)
 	}
-	if c := got.Result.Stats.Names; c == nil || c.Self != 18750 || c.Named != 18750 || got.Result.Profile.Traces != 2 || got.Result.Stats.Profiles != 2 {
+	if c := got.Result.Stats.Names; c == nil || c.Self != 18750 || c.Named != 18750 || got.Result.Profile.Traces != 2 ||
+		got.Result.Stats.Profiles != 2 {
 		t.Errorf("got coverage %+v, %d traces", c, got.Result.Profile.Traces)
 	}
 
@@ -135,7 +145,8 @@ func TestCarriedMapsApart(t *testing.T) {
 // Functions have the same names in time order.
 func TestCarriedMapsInTime(t *testing.T) {
 	file, _, _ := enhanced(t)
-	both := []Input{fileOf("other.json", []byte(strings.Replace(file, `"sourceMaps"`, `"other"`, 1))), fileOf("trace.json", []byte(file))}
+	both := []Input{fileOf("other.json", []byte(strings.Replace(file, `"sourceMaps"`, `"other"`, 1))),
+		fileOf("trace.json", []byte(file))}
 	lines, stats, err := Timelines(t.Context(), both, Pick{}, nil)
 	if err != nil || len(lines) != 2 || len(stats.Warnings) > 0 {
 		t.Fatalf("got %d lines, %q, %v", len(lines), stats.Warnings, err)

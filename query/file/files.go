@@ -28,7 +28,8 @@ type Progress struct {
 }
 
 // readFiles reads one file after the other and passes each document to take.
-func readFiles(ctx context.Context, files []Input, progress func(Progress), take func(Input, encode.Document) error) (bytes int64, err error) {
+func readFiles(ctx context.Context, files []Input, progress func(Progress),
+	take func(Input, encode.Document) error) (bytes int64, err error) {
 	p := Progress{}
 	tell := func() {
 		if progress != nil {
@@ -99,7 +100,8 @@ func (w *watched) Read(p []byte) (int, error) {
 // matching labels, and from recordings the threads that pick selects. Merge returns an error if no
 // file has a thread of pick. The statistics of the result are the number of files and profiles,
 // bytes and warnings.
-func Merge(ctx context.Context, files []Input, sel selection.Selection, pick Pick, progress func(Progress)) (Merged, error) {
+func Merge(ctx context.Context, files []Input, sel selection.Selection, pick Pick,
+	progress func(Progress)) (Merged, error) {
 	m := trie.NewMerger()
 	p := newPicking(pick)
 	bytes, err := readFiles(ctx, files, progress, func(f Input, doc encode.Document) error {
@@ -127,12 +129,14 @@ func Merge(ctx context.Context, files []Input, sel selection.Selection, pick Pic
 	threads := finish(p.apart, named)
 	shown := p.show(named) // only after naming, because events lie between functions
 	stats.Names = p.coverage()
-	return Merged{Result: query.Result{Profile: shown, Stats: stats}, Threads: threads, Owners: pick.Owners, names: p.names}, err
+	return Merged{Result: query.Result{Profile: shown, Stats: stats}, Threads: threads, Owners: pick.Owners,
+		names: p.names}, err
 }
 
 // Timelines returns the calls of all threads that pick selects, in time order. It returns an error
 // for a file without times, and if no file has a thread of pick.
-func Timelines(ctx context.Context, files []Input, pick Pick, progress func(Progress)) ([]*trie.Timeline, query.Stats, error) {
+func Timelines(ctx context.Context, files []Input, pick Pick, progress func(Progress)) ([]*trie.Timeline,
+	query.Stats, error) {
 	var lines []*trie.Timeline
 	var open []int // indexes of lines that are not named yet
 	p := newPicking(pick)

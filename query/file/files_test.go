@@ -60,7 +60,9 @@ func TestMergeFiles(t *testing.T) {
 		if n := uint64(len(traces)); got.Result.Stats.Traces != n || calls != n || got.Result.Stats.Bytes == 0 {
 			t.Errorf("%+v: %+v, progress %d, want %d", sel, got.Result.Stats, calls, n)
 		}
-		if slices.ContainsFunc(sel.Where, func(m selection.Matcher) bool { return !slices.Contains(selection.AllGroups(), m.Key) }) {
+		if slices.ContainsFunc(sel.Where, func(m selection.Matcher) bool {
+			return !slices.Contains(selection.AllGroups(), m.Key)
+		}) {
 			continue // a profile has the labels page, feature and release only
 		}
 		fromProfile, err := Merge(t.Context(), []Input{merged}, sel, Pick{}, nil)
@@ -83,13 +85,15 @@ func TestMergeFilesCounts(t *testing.T) {
 		for name, files := range map[string][]Input{"traces": each, "profile": {merged}} {
 			got, err := Merge(t.Context(), files, selection.Selection{GroupBy: grouped}, Pick{}, nil)
 			if err != nil || got.Result.Profile.Traces != 24 || got.Result.Profile.Views != 12 {
-				t.Errorf("%s, grouped %v: %d traces, %d views, %v", name, grouped, got.Result.Profile.Traces, got.Result.Profile.Views, err)
+				t.Errorf("%s, grouped %v: %d traces, %d views, %v", name, grouped, got.Result.Profile.Traces,
+					got.Result.Profile.Views, err)
 			}
 		}
 	}
 	// The groups of a partial profile may share page views, so their sum is unknown.
 	for _, grouped := range [][]string{nil, selection.AllGroups()} {
-		got, err := Merge(t.Context(), []Input{merged}, selection.Selection{Feature: "edit", GroupBy: grouped}, Pick{}, nil)
+		got, err := Merge(t.Context(), []Input{merged}, selection.Selection{Feature: "edit", GroupBy: grouped},
+			Pick{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,20 +119,26 @@ func (b broken) Close() error             { return nil }
 
 func TestMergeFilesErrors(t *testing.T) {
 	for want, f := range map[string]Input{
-		"open x: no such file":      {"x", func() (io.ReadCloser, error) { return nil, errors.New("open x: no such file") }},
-		"read x: input/output":      {"x", func() (io.ReadCloser, error) { return broken{errors.New("input/output")}, nil }},
+		"open x: no such file": {"x", func() (io.ReadCloser, error) {
+			return nil, errors.New("open x: no such file")
+		}},
+		"read x: input/output": {"x", func() (io.ReadCloser, error) {
+			return broken{errors.New("input/output")}, nil
+		}},
 		"x: malformed: ":            fileOf("x", []byte("hello")),
 		"x: empty file":             fileOf("x", nil),
 		"read .: is a directory":    {".", func() (io.ReadCloser, error) { return os.Open(".") }},
 		"x: read as profilertrace:": fileOf("x", []byte(`{"frames":[{"name":"f"}],"stacks":[]}`)),
 	} {
-		if _, err := Merge(t.Context(), []Input{f}, selection.Selection{}, Pick{}, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Merge(t.Context(), []Input{f}, selection.Selection{}, Pick{}, nil); err == nil ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Merge(ctx, []Input{fileOf("x", nil)}, selection.Selection{}, Pick{}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Merge(ctx, []Input{fileOf("x", nil)}, selection.Selection{}, Pick{}, nil); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }

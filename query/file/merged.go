@@ -105,7 +105,8 @@ func (s Merged) Catalog(context.Context, time.Time, time.Time, time.Duration) (q
 
 // notOfFiles returns the error for queries that need a store.
 func notOfFiles(what string) error {
-	return selection.Refuse("files have no %s, because they do not contain page views and times; query a store instead", what)
+	return selection.Refuse("files have no %s, because they do not contain page views and times; query a store instead",
+		what)
 }
 
 // Report implements [query.Source].

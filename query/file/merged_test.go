@@ -38,7 +38,8 @@ func TestVersus(t *testing.T) {
 	for value, want := range map[string]map[string]int64{
 		Before: {"main": 10, "draw": 20}, After: {"main": 5, "draw": 40, "sort": 7}, "neither": {},
 	} {
-		top, err := src.Top(t.Context(), query.TopQuery{Selection: selection.Selection{Where: fixture.Having(trie.MakeLabels(labelFile, value))}})
+		top, err := src.Top(t.Context(),
+			query.TopQuery{Selection: selection.Selection{Where: fixture.Having(trie.MakeLabels(labelFile, value))}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +111,8 @@ func TestMergedViews(t *testing.T) {
 	}
 	src := Merged{Lines: func(context.Context) ([]*trie.Timeline, error) { return lines, nil }}
 	views, err := src.Views(t.Context(), query.ViewsQuery{})
-	if err != nil || len(views.List) != 2 || views.List[0].Page != "main" || views.List[0].Time != 20 || views.List[1].Page != "thread 2" {
+	if err != nil || len(views.List) != 2 || views.List[0].Page != "main" || views.List[0].Time != 20 ||
+		views.List[1].Page != "thread 2" {
 		t.Fatalf("got %+v, %v", views, err)
 	}
 	v, err := src.View(t.Context(), query.ViewQuery{ID: views.List[0].ID})

@@ -76,7 +76,8 @@ func firstCall(lines []*trie.Timeline) (first int64) {
 // entryOf returns the list entry of line i.
 func entryOf(i int, line *trie.Timeline) query.ViewEntry {
 	name := threadName(&trie.Thread{Process: line.Process, ID: line.Thread, Name: line.Name})
-	v := query.ViewEntry{ID: threadID(i), Page: cmp.Or(name, fmt.Sprintf("thread %d", i+1)), Traces: 1, Time: float64(line.Self()) / 1000}
+	v := query.ViewEntry{ID: threadID(i), Page: cmp.Or(name, fmt.Sprintf("thread %d", i+1)), Traces: 1,
+		Time: float64(line.Self()) / 1000}
 	v.CountLong(line)
 	return v
 }

@@ -207,7 +207,9 @@ func (p *picking) pick(file string, r *trie.Recording) (out []picked) {
 		t := &r.Threads[i]
 		sampled = sampled || t.Best() >= 0
 		empty = empty && t.Best() < 0 && len(t.Events) == 0
-		p.profile = p.profile || slices.ContainsFunc(t.Streams, func(s trie.Stream) bool { return len(s.Trace.Samples) > 0 && p.fits(&s) })
+		p.profile = p.profile || slices.ContainsFunc(t.Streams, func(s trie.Stream) bool {
+			return len(s.Trace.Samples) > 0 && p.fits(&s)
+		})
 	}
 	if empty {
 		p.warn(file, "no samples")
@@ -288,7 +290,8 @@ func (p *picking) add(m *trie.Merger, file string, r *trie.Recording, sel select
 	picked := p.pick(file, r)
 	named := len(picked) <= maxNamedThreads
 	if !named && (p.Apart || len(sel.GroupBy) > 0) {
-		p.warn(file, "merged all %d threads into one; files with at most %d threads keep them separate", len(picked), maxNamedThreads)
+		p.warn(file, "merged all %d threads into one; files with at most %d threads keep them separate", len(picked),
+			maxNamedThreads)
 	}
 	before := len(p.apart)
 	for _, c := range picked {

@@ -92,7 +92,8 @@ func Threads(ctx context.Context, files []Input, progress func(Progress)) ([]Thr
 			out = append(out, mainEntryFirst(entries)...)
 			return nil
 		case doc.Trace != nil:
-			r = &trie.Recording{Threads: []trie.Thread{{Name: doc.Trace.Context.Page, Streams: []trie.Stream{{Trace: doc.Trace}}}}}
+			r = &trie.Recording{Threads: []trie.Thread{{Name: doc.Trace.Context.Page,
+				Streams: []trie.Stream{{Trace: doc.Trace}}}}}
 		}
 		out = append(out, mainEntryFirst(threadEntries(f.Name, r))...)
 		return nil
@@ -111,7 +112,8 @@ func threadEntries(file string, r *trie.Recording) (out []ThreadEntry) {
 	}
 	for i := range r.Threads {
 		t := &r.Threads[i]
-		e := ThreadEntry{File: file, Process: t.Process, Thread: t.ID, ProcessName: t.ProcessName, Name: t.Name, Events: len(t.Events)}
+		e := ThreadEntry{File: file, Process: t.Process, Thread: t.ID, ProcessName: t.ProcessName, Name: t.Name,
+			Events: len(t.Events)}
 		if len(t.Streams) == 0 {
 			e.Micros, e.Chosen = trie.Covered(t.Events), taken[t]
 			out = append(out, e)
@@ -170,7 +172,8 @@ func mainEntryFirst(entries []ThreadEntry) []ThreadEntry {
 		if !ok {
 			k = len(threads)
 			places[idOf(e)] = k
-			threads = append(threads, output.Thread{Process: e.Process, ID: e.Thread, Name: e.Name, Sampled: e.Samples > 0})
+			threads = append(threads, output.Thread{Process: e.Process, ID: e.Thread, Name: e.Name,
+				Sampled: e.Samples > 0})
 		}
 		threads[k].Spent.Add(e.Spent)
 		if e.Samples == 0 {

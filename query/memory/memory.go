@@ -12,7 +12,8 @@ import (
 type TooLargeError struct{ Most int } // bytes
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("its stacks take over %d MiB of memory, so it was given up: ask for one page or feature, less time, or fewer labels", e.Most>>20)
+	return fmt.Sprintf("its stacks take over %d MiB of memory, so it was given up: ask for one page or feature, "+
+		"less time, or fewer labels", e.Most>>20)
 }
 
 // CrowdedError means that all responses together take too much memory. The caller may retry later,
@@ -20,7 +21,8 @@ func (e *TooLargeError) Error() string {
 type CrowdedError struct{ Most int } // bytes
 
 func (e *CrowdedError) Error() string {
-	return fmt.Sprintf("the answers in the making take %d MiB of memory, so this one was given up: try again, or ask for less", e.Most>>20)
+	return fmt.Sprintf("the answers in the making take %d MiB of memory, so this one was given up: try again, or "+
+		"ask for less", e.Most>>20)
 }
 
 // defaultMost has room for some four million stacks of one group.

@@ -48,7 +48,8 @@ func TestHeap(t *testing.T) {
 		for what, c := range map[string]struct {
 			err error
 			ok  bool
-		}{"large": {large.Fits(small + 1), x.large}, "small": {little.Fits(small), x.small}, "just begun": {b.Check(), x.small}} {
+		}{"large": {large.Fits(small + 1), x.large}, "small": {little.Fits(small), x.small}, "just begun": {b.Check(),
+			x.small}} {
 			if _, crowded := errors.AsType[*CrowdedError](c.err); crowded == c.ok {
 				t.Errorf("%d of 1000 bytes are live: a %s response gets %v", x.live, what, c.err)
 			}

@@ -48,7 +48,8 @@ func TestLabels(t *testing.T) {
 	}
 	values := func(name string, matchers ...string) string {
 		var a typesv1.LabelValuesResponse
-		f.call(t, "LabelValues", &typesv1.LabelValuesRequest{Name: name, Matchers: matchers, Start: start, End: end}, &a)
+		f.call(t, "LabelValues", &typesv1.LabelValuesRequest{Name: name, Matchers: matchers, Start: start,
+			End: end}, &a)
 		return strings.Join(a.Names, " ")
 	}
 	for _, test := range [][2]string{
@@ -79,7 +80,8 @@ func TestSeriesOfLabels(t *testing.T) {
 	start, end := f.day()
 	series := func(matcher string, names ...string) string {
 		var a querierv1.SeriesResponse
-		f.call(t, "Series", &querierv1.SeriesRequest{Matchers: []string{matcher}, LabelNames: names, Start: start, End: end}, &a)
+		f.call(t, "Series", &querierv1.SeriesRequest{Matchers: []string{matcher}, LabelNames: names, Start: start,
+			End: end}, &a)
 		var all []string
 		for _, s := range a.LabelsSet {
 			all = append(all, text(s.Labels))
@@ -89,7 +91,8 @@ func TestSeriesOfLabels(t *testing.T) {
 	}
 	for _, test := range [][2]string{
 		{series(`{page="/a"}`, "release", "page"), "page=/a release=r0; page=/a release=r1; page=/a release=r2"},
-		{series(`{}`, "service_name", "__profile_type__"), "__profile_type__=" + samples + " service_name=shop; __profile_type__=" + wall + " service_name=shop"},
+		{series(`{}`, "service_name", "__profile_type__"), "__profile_type__=" + samples +
+			" service_name=shop; __profile_type__=" + wall + " service_name=shop"},
 		{series(`{service_name!="shop"}`, "page"), ""},
 	} {
 		if test[0] != test[1] {
@@ -110,7 +113,8 @@ func TestSelectSeries(t *testing.T) {
 			f.call(t, "SelectSeries", &querierv1.SelectSeriesRequest{
 				ProfileTypeID: id, LabelSelector: "{}", Start: start, End: end, Step: 3600, GroupBy: groupBy,
 			}, &got)
-			want, err := f.local.Series(t.Context(), query.SeriesQuery{Selection: selection.Selection{GroupBy: groupBy}})
+			want, err := f.local.Series(t.Context(),
+				query.SeriesQuery{Selection: selection.Selection{GroupBy: groupBy}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,13 +138,15 @@ func TestSelectSeries(t *testing.T) {
 	one := int64(1)
 	var got querierv1.SelectSeriesResponse
 	f.call(t, "SelectSeries", &querierv1.SelectSeriesRequest{
-		ProfileTypeID: wall, LabelSelector: `{page=~"/[ab]"}`, Start: start, End: end, Step: 3600, GroupBy: []string{"page", "service_name"}, Limit: &one,
+		ProfileTypeID: wall, LabelSelector: `{page=~"/[ab]"}`, Start: start, End: end, Step: 3600,
+		GroupBy: []string{"page", "service_name"}, Limit: &one,
 	}, &got)
 	if len(got.Series) != 1 || text(got.Series[0].Labels) != "page=/a service_name=shop" {
 		t.Fatalf("%v", &got)
 	}
 	// There are two hours with data, and two between them that are brought down to zero.
-	if p := got.Series[0].Points; len(p) != 4 || p[1].Value != 0 || p[2].Value != 0 || p[3].Timestamp != p[0].Timestamp+3*3600_000 {
+	if p := got.Series[0].Points; len(p) != 4 || p[1].Value != 0 || p[2].Value != 0 || p[3].Timestamp != p[0].Timestamp+
+		3*3600_000 {
 		t.Errorf("%v", p)
 	}
 	mean := typesv1.TimeSeriesAggregationType_TIME_SERIES_AGGREGATION_TYPE_AVERAGE
@@ -171,8 +177,10 @@ func TestScale(t *testing.T) {
 		t.Errorf("a point of the asked length is multiplied by %v", got)
 	}
 	for asked, want := range map[time.Duration]time.Duration{
-		time.Millisecond: time.Second, 7 * time.Second: 8 * time.Second, 15 * time.Second: 15 * time.Second, 87 * time.Second: 90 * time.Second,
-		time.Hour - time.Second: time.Hour, time.Hour: time.Hour, 61 * time.Minute: 2 * time.Hour, 24 * time.Hour: 24 * time.Hour,
+		time.Millisecond: time.Second, 7 * time.Second: 8 * time.Second, 15 * time.Second: 15 * time.Second,
+		87 * time.Second:        90 * time.Second,
+		time.Hour - time.Second: time.Hour, time.Hour: time.Hour, 61 * time.Minute: 2 * time.Hour,
+		24 * time.Hour: 24 * time.Hour,
 	} {
 		if got := wholeStep(asked); got != want {
 			t.Errorf("a step of %s becomes %s, want %s", asked, got, want)
@@ -183,7 +191,8 @@ func TestScale(t *testing.T) {
 	end := f.now
 	var got querierv1.SelectSeriesResponse
 	f.call(t, "SelectSeries", &querierv1.SelectSeriesRequest{
-		ProfileTypeID: wall, LabelSelector: "{}", Start: end.Add(-90 * 24 * time.Hour).UnixMilli(), End: end.UnixMilli(), Step: 15,
+		ProfileTypeID: wall, LabelSelector: "{}", Start: end.Add(-90 * 24 * time.Hour).UnixMilli(),
+		End: end.UnixMilli(), Step: 15,
 	}, &got)
 	if n := len(got.Series[0].Points); n == 0 || n > maxColumns {
 		t.Errorf("%d points", n)
@@ -229,10 +238,12 @@ func TestSelectHeatmap(t *testing.T) {
 	start, end := f.day()
 	var got querierv1.SelectHeatmapResponse
 	f.call(t, "SelectHeatmap", &querierv1.SelectHeatmapRequest{
-		ProfileTypeID: wall, LabelSelector: `{page=~"/[ab]"}`, Start: start, End: end, Step: 3600, GroupBy: []string{"page"},
+		ProfileTypeID: wall, LabelSelector: `{page=~"/[ab]"}`, Start: start, End: end, Step: 3600,
+		GroupBy:   []string{"page"},
 		QueryType: querierv1.HeatmapQueryType_HEATMAP_QUERY_TYPE_INDIVIDUAL,
 	}, &got)
-	want, err := f.local.Series(t.Context(), query.SeriesQuery{Selection: selection.Selection{GroupBy: []string{"page"}}, Histogram: true})
+	want, err := f.local.Series(t.Context(),
+		query.SeriesQuery{Selection: selection.Selection{GroupBy: []string{"page"}}, Histogram: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +257,8 @@ func TestSelectHeatmap(t *testing.T) {
 	for _, s := range got.Series {
 		sum := int64(0)
 		for _, slot := range s.Slots {
-			if len(slot.YMin) != len(slot.Counts) || !slices.IsSorted(slot.YMin) || slot.Counts[len(slot.Counts)-1] != 0 || slot.Timestamp%3600_000 != 0 {
+			if len(slot.YMin) != len(slot.Counts) || !slices.IsSorted(slot.YMin) ||
+				slot.Counts[len(slot.Counts)-1] != 0 || slot.Timestamp%3600_000 != 0 {
 				t.Errorf("%v", slot)
 			}
 			// These traces last 0.1 s at most.
@@ -261,8 +273,10 @@ func TestSelectHeatmap(t *testing.T) {
 			t.Errorf("%s: %d views in %d columns, want %d", key, sum, len(s.Slots), views[key])
 		}
 	}
-	slot := slotOf(query.Point{Histogram: []query.HistogramBar{{Low: 0, High: 0.5, Count: 1}, {Low: 2, High: 2.1, Count: 2}, {Low: 1e9, High: 2e9, Count: math.MaxInt64}}}, 0)
-	if n := len(slot.Counts); slot.Counts[0] != 1 || slot.YMin[0] != 0 || slot.Counts[3] != 2 || slot.YMin[3] != 2e6 || slot.Counts[n-2] != math.MaxInt32 || slot.Counts[n-1] != 0 {
+	slot := slotOf(query.Point{Histogram: []query.HistogramBar{{Low: 0, High: 0.5, Count: 1}, {Low: 2, High: 2.1,
+		Count: 2}, {Low: 1e9, High: 2e9, Count: math.MaxInt64}}}, 0)
+	if n := len(slot.Counts); slot.Counts[0] != 1 || slot.YMin[0] != 0 || slot.Counts[3] != 2 || slot.YMin[3] != 2e6 ||
+		slot.Counts[n-2] != math.MaxInt32 || slot.Counts[n-1] != 0 {
 		t.Errorf("%v", slot)
 	}
 }
@@ -275,13 +289,15 @@ func TestSelectMergeProfile(t *testing.T) {
 	body := fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":"{page=\"/a\"}","start":"%d","end":"%d"`, wall, start, end)
 
 	var wire googlev1.Profile
-	f.call(t, "SelectMergeProfile", &querierv1.SelectMergeProfileRequest{ProfileTypeID: wall, LabelSelector: `{page="/a"}`, Start: start, End: end}, &wire)
+	f.call(t, "SelectMergeProfile", &querierv1.SelectMergeProfileRequest{ProfileTypeID: wall,
+		LabelSelector: `{page="/a"}`, Start: start, End: end}, &wire)
 	_, raw := f.post(t, "SelectMergeProfile", "application/json", body+"}")
 	var asJSON googlev1.Profile
 	if err := protojson.Unmarshal([]byte(raw), &asJSON); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(strings.ReplaceAll(raw, " ", ""), `"stringTable":["",`) || !strings.Contains(raw, `"locationId"`) {
+	if !strings.Contains(strings.ReplaceAll(raw, " ", ""), `"stringTable":["",`) ||
+		!strings.Contains(raw, `"locationId"`) {
 		t.Errorf("%.300s", raw)
 	}
 	sum := func(p *googlev1.Profile, i int) (sum int64) {
@@ -293,17 +309,20 @@ func TestSelectMergeProfile(t *testing.T) {
 	if got := sum(&wire, 2); got != want || len(wire.SampleType) != 3 {
 		t.Errorf("the pprof profile has %d ns, want %d", got, want)
 	}
-	if got := sum(&asJSON, 0); got != want || len(asJSON.SampleType) != 1 || asJSON.StringTable[asJSON.SampleType[0].Type] != "wall" {
+	if got := sum(&asJSON, 0); got != want || len(asJSON.SampleType) != 1 ||
+		asJSON.StringTable[asJSON.SampleType[0].Type] != "wall" {
 		t.Errorf("the JSON has %d ns, want %d", got, want)
 	}
 
 	// The bytes are a valid pprof profile.
-	_, data := f.post(t, "SelectMergeProfile", "application/json", body+`,"stackTraceSelector":{"callSite":[{"name":"main app.js:1:1"}]}}`)
+	_, data := f.post(t, "SelectMergeProfile", "application/json",
+		body+`,"stackTraceSelector":{"callSite":[{"name":"main app.js:1:1"}]}}`)
 	var some googlev1.Profile
 	if err := protojson.Unmarshal([]byte(data), &some); err != nil {
 		t.Fatal(err)
 	}
-	if got := sum(&some, 0); got == 0 || got >= want || !slices.Contains(some.StringTable, "t app.js:1:20") || slices.Contains(some.StringTable, "u lib.js:1:5") {
+	if got := sum(&some, 0); got == 0 || got >= want || !slices.Contains(some.StringTable, "t app.js:1:20") ||
+		slices.Contains(some.StringTable, "u lib.js:1:5") {
 		t.Errorf("below main there are %d ns: %q", got, some.StringTable)
 	}
 	media := "application/proto"
@@ -314,7 +333,8 @@ func TestSelectMergeProfile(t *testing.T) {
 	}
 	var merged querierv1.SelectMergeStacktracesResponse
 	f.call(t, "SelectMergeStacktraces", &querierv1.SelectMergeStacktracesRequest{
-		ProfileTypeID: wall, LabelSelector: `{page="/a"}`, Start: start, End: end, Format: querierv1.ProfileFormat_PROFILE_FORMAT_PPROF,
+		ProfileTypeID: wall, LabelSelector: `{page="/a"}`, Start: start, End: end,
+		Format: querierv1.ProfileFormat_PROFILE_FORMAT_PPROF,
 	}, &merged)
 	if got := sum(merged.GetPprof().GetProfile(), 0); got != want {
 		t.Errorf("in the format pprof there are %d ns, want %d", got, want)
@@ -333,7 +353,8 @@ func TestProfileStats(t *testing.T) {
 	if !got.DataIngested || !near(got.OldestProfileTime, noon) || !near(got.NewestProfileTime, noon.Add(3*time.Hour)) {
 		t.Errorf("%v", &got)
 	}
-	if status, body := f.post(t, "/settings.v1.SettingsService/Get", "application/json", "{}"); status != 200 || body != "{}" {
+	if status, body := f.post(t, "/settings.v1.SettingsService/Get", "application/json", "{}"); status != 200 ||
+		body != "{}" {
 		t.Errorf("settings: %d %s", status, body)
 	}
 }
@@ -342,7 +363,8 @@ func TestRender(t *testing.T) {
 	f := newFixture(t)
 	for id, units := range map[string]string{wall: "samples", samples: "objects"} {
 		var got rendered
-		f.get(t, "/pyroscope/render?query="+url.QueryEscape(id+`{page="/a"}`)+"&from=now-5h&until=now&groupBy=release&max-nodes=0", &got)
+		f.get(t, "/pyroscope/render?query="+url.QueryEscape(id+`{page="/a"}`)+
+			"&from=now-5h&until=now&groupBy=release&max-nodes=0", &got)
 		totals, err := rebuild(got.Flamebearer.Names, got.Flamebearer.Levels, 0, 4)
 		if err != nil {
 			t.Fatal(err)
@@ -357,10 +379,12 @@ func TestRender(t *testing.T) {
 		for _, l := range got.Groups {
 			groups += sum(l)
 		}
-		if n := got.Flamebearer.NumTicks; n == 0 || totals[""] != n || sum(got.Timeline) != n || groups != n || len(got.Groups) != 3 {
+		if n := got.Flamebearer.NumTicks; n == 0 || totals[""] != n || sum(got.Timeline) != n || groups != n ||
+			len(got.Groups) != 3 {
 			t.Errorf("%d of all, %d in the timeline, %d in %d groups", n, sum(got.Timeline), groups, len(got.Groups))
 		}
-		if got.Metadata.Units != units || got.Metadata.Format != "single" || got.Version != 1 || got.Timeline.DurationDelta < 15 {
+		if got.Metadata.Units != units || got.Metadata.Format != "single" || got.Version != 1 ||
+			got.Timeline.DurationDelta < 15 {
 			t.Errorf("%+v", got.Metadata)
 		}
 	}
@@ -370,7 +394,8 @@ func TestRender(t *testing.T) {
 	if err := json.NewEncoder(&raw).Encode(empty); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(raw.String(), `"flamebearer":{"names":["total"],"levels":[[0,0,0,0]],"numTicks":0,"maxSelf":0}`) {
+	if !strings.Contains(raw.String(),
+		`"flamebearer":{"names":["total"],"levels":[[0,0,0,0]],"numTicks":0,"maxSelf":0}`) {
 		t.Error(raw.String())
 	}
 }
@@ -401,7 +426,8 @@ func TestTimes(t *testing.T) {
 	}
 	for text, want := range map[string]time.Time{
 		"now": now, "now-1h": now.Add(-time.Hour), "now-7d": now.Add(-7 * 24 * time.Hour), "": at(0, 0),
-		"1763723400": time.Unix(1763723400, 0), "1763723400000": time.Unix(1763723400, 0), "1763723400000000000": time.Unix(1763723400, 0),
+		"1763723400": time.Unix(1763723400, 0), "1763723400000": time.Unix(1763723400, 0),
+		"1763723400000000000":  time.Unix(1763723400, 0),
 		"2026-11-21T10:00:00Z": at(10, 0),
 	} {
 		if got, err := parseMoment(text, now, at(0, 0)); err != nil || !got.Equal(want) {

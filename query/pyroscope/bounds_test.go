@@ -21,15 +21,20 @@ func TestRefusedSelections(t *testing.T) {
 	f := newFixture(t)
 	all := `"profileTypeID":"` + wall + `","step":15`
 	for _, test := range []struct{ method, body, want string }{
-		{"SelectSeries", fmt.Sprintf(`{%s,"start":"%d","end":"1000"}`, all, int64(math.MinInt64)), "is not a time from 1970 to 9999"},
+		{"SelectSeries", fmt.Sprintf(`{%s,"start":"%d","end":"1000"}`, all, int64(math.MinInt64)),
+			"is not a time from 1970 to 9999"},
 		{"SelectSeries", fmt.Sprintf(`{%s,"start":"-1"}`, all), "is not a time from 1970 to 9999"},
-		{"SelectHeatmap", fmt.Sprintf(`{%s,"start":"1","end":"%d"}`, all, int64(math.MaxInt64)), "is not a time from 1970 to 9999"},
-		{"LabelNames", fmt.Sprintf(`{"end":"%d"}`, time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()), "is not a time from 1970 to 9999"},
-		{"SelectMergeStacktraces", fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":%q}`, wall, `{page="\x00x"}`), "contains a NUL byte"},
+		{"SelectHeatmap", fmt.Sprintf(`{%s,"start":"1","end":"%d"}`, all, int64(math.MaxInt64)),
+			"is not a time from 1970 to 9999"},
+		{"LabelNames", fmt.Sprintf(`{"end":"%d"}`, time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()),
+			"is not a time from 1970 to 9999"},
+		{"SelectMergeStacktraces", fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":%q}`, wall, `{page="\x00x"}`),
+			"contains a NUL byte"},
 		{"LabelNames", `{"matchers":["{team=\"t1\"}"]}`, "labels are stored by page"},
 		{"LabelValues", `{"name":"page","matchers":["{team!=\"t1\"}"]}`, "labels are stored by page"},
 	} {
-		if status, body := f.post(t, test.method, "application/json", test.body); status != 400 || !strings.HasPrefix(body, `{"code":"invalid_argument"`) || !strings.Contains(body, test.want) {
+		if status, body := f.post(t, test.method, "application/json", test.body); status != 400 ||
+			!strings.HasPrefix(body, `{"code":"invalid_argument"`) || !strings.Contains(body, test.want) {
 			t.Errorf("%s %s: %d %s", test.method, test.body, status, body)
 		}
 	}
@@ -40,7 +45,8 @@ func TestAllTime(t *testing.T) {
 	f := newFixture(t)
 	for _, start := range []int64{1, 1000} {
 		a := &querierv1.SelectSeriesResponse{}
-		f.call(t, "SelectSeries", &querierv1.SelectSeriesRequest{ProfileTypeID: wall, LabelSelector: "{}", Start: start, End: f.now.UnixMilli(), Step: 15}, a)
+		f.call(t, "SelectSeries", &querierv1.SelectSeriesRequest{ProfileTypeID: wall, LabelSelector: "{}", Start: start,
+			End: f.now.UnixMilli(), Step: 15}, a)
 		if len(a.Series) != 1 || len(a.Series[0].Points) > maxColumns {
 			t.Errorf("got %v", a)
 		}
@@ -68,7 +74,8 @@ func (daily) Series(_ context.Context, q query.SeriesQuery) (query.Series, error
 		return query.Series{}, errors.New("too long a step")
 	}
 	at := q.Since.Truncate(24 * time.Hour)
-	return query.Series{Step: 86400, Groups: []query.SeriesGroup{{Points: []query.Point{{Time: at, Self: 24 * 3600}}}}}, nil
+	return query.Series{Step: 86400, Groups: []query.SeriesGroup{{Points: []query.Point{{Time: at, Self: 24 * 3600}}}}},
+		nil
 }
 
 // If single hours are no longer stored, a rate is the rate of the whole day.
@@ -77,7 +84,8 @@ func TestDailyRate(t *testing.T) {
 	o := Options{Now: func() time.Time { return now }}.WithDefaults()
 	a := &backend{src: daily{}, opts: o}
 	start, end := noon.UnixMilli(), noon.Add(24*time.Hour).UnixMilli()
-	got, err := a.selectSeries(t.Context(), &querierv1.SelectSeriesRequest{ProfileTypeID: wall, LabelSelector: "{}", Start: start, End: end, Step: 3600})
+	got, err := a.selectSeries(t.Context(), &querierv1.SelectSeriesRequest{ProfileTypeID: wall, LabelSelector: "{}",
+		Start: start, End: end, Step: 3600})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +104,8 @@ func TestAnswerSize(t *testing.T) {
 	body := fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":"{}","start":%d,"end":%d}`, wall, start, end)
 	for _, method := range []string{"SelectMergeStacktraces", "SelectMergeProfile"} {
 		status, text := f.post(t, method, "application/json", body)
-		if status != http.StatusTooManyRequests || !strings.Contains(text, `"resource_exhausted"`) || !strings.Contains(text, "ask for one page or feature") {
+		if status != http.StatusTooManyRequests || !strings.Contains(text, `"resource_exhausted"`) ||
+			!strings.Contains(text, "ask for one page or feature") {
 			t.Errorf("%s: got %d %s, want resource_exhausted and what to ask for", method, status, text)
 		}
 	}

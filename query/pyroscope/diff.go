@@ -16,7 +16,8 @@ func (a *backend) diff(ctx context.Context, r *querierv1.DiffRequest) (*querierv
 	}
 	left, right := g.total[0][trie.Root], g.total[1][trie.Root]
 	return &querierv1.DiffResponse{Flamegraph: &querierv1.FlameGraphDiff{
-		Names: g.used, Levels: g.wireLevels(), Total: left + right, MaxSelf: g.maxSelf, LeftTicks: left, RightTicks: right,
+		Names: g.used, Levels: g.wireLevels(), Total: left + right, MaxSelf: g.maxSelf, LeftTicks: left,
+		RightTicks: right,
 	}}, nil
 }
 
@@ -34,6 +35,7 @@ func (a *backend) compared(ctx context.Context, r *querierv1.DiffRequest) (*grap
 	if err != nil {
 		return nil, err
 	}
-	both := newStacks(left.Profile, max(r.GetLeft().GetMaxNodes(), r.GetRight().GetMaxNodes()), left.of).beside(right.Profile)
+	both := newStacks(left.Profile, max(r.GetLeft().GetMaxNodes(), r.GetRight().GetMaxNodes()),
+		left.of).beside(right.Profile)
 	return both.layOut(), nil
 }

@@ -25,14 +25,16 @@ const (
 const rootName = "total"
 
 // selectMergeStacktraces merges a selection into a flame graph or a pprof profile.
-func (a *backend) selectMergeStacktraces(ctx context.Context, r *querierv1.SelectMergeStacktracesRequest) (*querierv1.SelectMergeStacktracesResponse, error) {
+func (a *backend) selectMergeStacktraces(ctx context.Context, r *querierv1.SelectMergeStacktracesRequest) (
+	*querierv1.SelectMergeStacktracesResponse, error) {
 	switch r.Format {
 	case querierv1.ProfileFormat_PROFILE_FORMAT_UNSPECIFIED, querierv1.ProfileFormat_PROFILE_FORMAT_FLAMEGRAPH:
 	case querierv1.ProfileFormat_PROFILE_FORMAT_PPROF:
 		p, err := a.pprof(ctx, pprofRequest(r))
 		return &querierv1.SelectMergeStacktracesResponse{Pprof: &querierv1.PprofProfile{Profile: p}}, err
 	default:
-		return nil, failure(unimplemented, "format %s is not written here; known are PROFILE_FORMAT_FLAMEGRAPH and PROFILE_FORMAT_PPROF", r.Format)
+		return nil, failure(unimplemented,
+			"format %s is not written here; known are PROFILE_FORMAT_FLAMEGRAPH and PROFILE_FORMAT_PPROF", r.Format)
 	}
 	s, err := a.merged(ctx, r)
 	if err != nil {
@@ -69,7 +71,8 @@ func (a *backend) profile(ctx context.Context, q labelQuery) (*trie.Profile, err
 		return nil, err
 	}
 	if flat, _ := result.Profile.Flat(); result.Profile.Totals(flat)[trie.Root].Self > math.MaxInt64/perMicrosecond {
-		return nil, failure(invalidArgument, "over 292 years of main thread, which do not fit in nanoseconds: ask for less time, or one page")
+		return nil, failure(invalidArgument,
+			"over 292 years of main thread, which do not fit in nanoseconds: ask for less time, or one page")
 	}
 	return result.Profile, nil
 }
@@ -194,7 +197,8 @@ func (g *graph) weigh() {
 	}
 	for _, c := range g.children {
 		slices.SortFunc(c, func(a, b trie.NodeID) int {
-			return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(g.names[g.Nodes[a].Frame], g.names[g.Nodes[b].Frame]), cmp.Compare(a, b))
+			return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(g.names[g.Nodes[a].Frame],
+				g.names[g.Nodes[b].Frame]), cmp.Compare(a, b))
 		})
 	}
 }
@@ -252,7 +256,8 @@ func (g *graph) number(n trie.NodeID) int64 {
 // Grafana needs one.
 func (s *stacks) flameGraph() *querierv1.FlameGraph {
 	g := s.layOut()
-	return &querierv1.FlameGraph{Names: g.used, Levels: g.wireLevels(), Total: g.total[0][trie.Root], MaxSelf: g.maxSelf}
+	return &querierv1.FlameGraph{Names: g.used, Levels: g.wireLevels(), Total: g.total[0][trie.Root],
+		MaxSelf: g.maxSelf}
 }
 
 func (g *graph) wireLevels() (out []*querierv1.Level) {

@@ -44,7 +44,8 @@ func rebuild(names []string, levels [][]int64, skip, stride int) (map[string]int
 				return nil, fmt.Errorf("level %d: %q is %v", depth, name, values[i:i+stride])
 			}
 			if depth > 0 {
-				for parent < len(above) && (c.begin < above[parent].begin || end > above[parent].begin+above[parent].total) {
+				for parent < len(above) && (c.begin < above[parent].begin ||
+					end > above[parent].begin+above[parent].total) {
 					parent++
 				}
 				if parent == len(above) {
@@ -58,7 +59,8 @@ func rebuild(names []string, levels [][]int64, skip, stride int) (map[string]int
 		}
 		for _, c := range above {
 			if c.self+c.below != c.total {
-				return nil, fmt.Errorf("%q has %d, its callees %d, and all of it is %d", c.stack, c.self, c.below, c.total)
+				return nil, fmt.Errorf("%q has %d, its callees %d, and all of it is %d", c.stack, c.self,
+					c.below, c.total)
 			}
 		}
 		above = level
@@ -115,7 +117,8 @@ func TestFlameGraphTotals(t *testing.T) {
 			}
 			want := totalsOf(p, profileTypes()[i])
 			if !maps.Equal(have, want) || g.Total != want[""] || g.Total == 0 {
-				t.Errorf("%s %s: %d stacks and %d, want %d and %d", selector, id, len(have), g.Total, len(want), want[""])
+				t.Errorf("%s %s: %d stacks and %d, want %d and %d", selector, id, len(have), g.Total,
+					len(want), want[""])
 			}
 		}
 	}
@@ -141,7 +144,8 @@ func TestNames(t *testing.T) {
 	}
 	for resource, want := range map[string]string{
 		"": "", "https://a.example": "a.example/", "https://a.example/": "a.example/", "https://a.example/x/": "x",
-		"https://a.example/x/y.js?v=1#2": "y.js", "webpack:///./src/a.js": "a.js", "node:fs": "node:fs", "%": "%", "app.js": "app.js",
+		"https://a.example/x/y.js?v=1#2": "y.js", "webpack:///./src/a.js": "a.js", "node:fs": "node:fs", "%": "%",
+		"app.js": "app.js",
 	} {
 		if got := shortResource(resource); got != want {
 			t.Errorf("%q is short for %q, want %q", got, resource, want)
@@ -185,7 +189,8 @@ func TestFlameGraphRandom(t *testing.T) {
 		for range 1 + r.IntN(60) {
 			var stack []trie.Frame
 			for range 1 + r.IntN(6) {
-				stack = append(stack, trie.Frame{Name: string(rune('a' + r.IntN(4))), Resource: "x.js", Line: uint32(r.IntN(2))})
+				stack = append(stack, trie.Frame{Name: string(rune('a' + r.IntN(4))), Resource: "x.js",
+					Line: uint32(r.IntN(2))})
 			}
 			p.Add(nil, p.Insert(stack...), trie.Weight{Self: r.Int64N(5), Samples: r.Int64N(3)})
 		}
@@ -212,12 +217,15 @@ func TestFlameGraphEmpty(t *testing.T) {
 	start, end := f.day()
 	for _, body := range []string{
 		fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":"{page=\"/none\"}","start":%d,"end":%d}`, wall, start, end),
-		fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":"{service_name=\"other\"}","start":%d,"end":%d}`, wall, start, end),
-		fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":"{__profile_type__=\"%s\"}","start":%d,"end":%d}`, wall, samples, start, end),
+		fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":"{service_name=\"other\"}","start":%d,"end":%d}`, wall,
+			start, end),
+		fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":"{__profile_type__=\"%s\"}","start":%d,"end":%d}`, wall,
+			samples, start, end),
 		fmt.Sprintf(`{"profileTypeID":%q,"start":1,"end":2}`, wall),
 	} {
 		_, text := f.post(t, "SelectMergeStacktraces", "application/json", body)
-		if got := strings.ReplaceAll(text, " ", ""); got != `{"flamegraph":{"names":["total"],"levels":[{"values":["0","0","0","0"]}]}}` {
+		if got := strings.ReplaceAll(text, " ",
+			""); got != `{"flamegraph":{"names":["total"],"levels":[{"values":["0","0","0","0"]}]}}` {
 			t.Errorf("%s: %s", body, got)
 		}
 	}
@@ -226,10 +234,12 @@ func TestFlameGraphEmpty(t *testing.T) {
 func TestCallSite(t *testing.T) {
 	f := newFixture(t)
 	start, end := f.day()
-	r := &querierv1.SelectMergeStacktracesRequest{ProfileTypeID: wall, LabelSelector: `{page="/a"}`, Start: start, End: end}
+	r := &querierv1.SelectMergeStacktracesRequest{ProfileTypeID: wall, LabelSelector: `{page="/a"}`,
+		Start: start, End: end}
 	var all, some querierv1.SelectMergeStacktracesResponse
 	f.call(t, "SelectMergeStacktraces", r, &all)
-	r.StackTraceSelector = &typesv1.StackTraceSelector{CallSite: []*typesv1.Location{{Name: "total"}, {Name: "main app.js:1:1"}, {Name: "t app.js:1:20"}}}
+	r.StackTraceSelector = &typesv1.StackTraceSelector{CallSite: []*typesv1.Location{{Name: "total"},
+		{Name: "main app.js:1:1"}, {Name: "t app.js:1:20"}}}
 	f.call(t, "SelectMergeStacktraces", r, &some)
 	whole, err := rebuild(all.Flamegraph.Names, levelsOf(all.Flamegraph.Levels), 0, 4)
 	if err != nil {
@@ -246,7 +256,8 @@ func TestDiff(t *testing.T) {
 	start, end := f.day()
 	side := func(selector string) *querierv1.SelectMergeStacktracesRequest {
 		all := int64(-1)
-		return &querierv1.SelectMergeStacktracesRequest{ProfileTypeID: wall, LabelSelector: selector, Start: start, End: end, MaxNodes: &all}
+		return &querierv1.SelectMergeStacktracesRequest{ProfileTypeID: wall, LabelSelector: selector, Start: start,
+			End: end, MaxNodes: &all}
 	}
 	var got querierv1.DiffResponse
 	f.call(t, "Diff", &querierv1.DiffRequest{Left: side(`{release="r0"}`), Right: side(`{release="r2"}`)}, &got)
@@ -266,7 +277,8 @@ func TestDiff(t *testing.T) {
 		t.Errorf("the total is %d", g.Total)
 	}
 
-	path := fmt.Sprintf("/pyroscope/render-diff?leftQuery=%s{release%%3D%%22r0%%22}&leftFrom=%d&leftUntil=%d&rightQuery=%s{release%%3D%%22r2%%22}&rightFrom=%d&rightUntil=%d&max-nodes=-1",
+	path := fmt.Sprintf("/pyroscope/render-diff?leftQuery=%s{release%%3D%%22r0%%22}&leftFrom=%d&leftUntil=%d&"+
+		"rightQuery=%s{release%%3D%%22r2%%22}&rightFrom=%d&rightUntil=%d&max-nodes=-1",
 		wall, start, end, wall, start, end)
 	var old rendered
 	f.get(t, path, &old)

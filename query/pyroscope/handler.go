@@ -100,7 +100,8 @@ func (a *backend) inTurn(ctx context.Context, timeout time.Duration, f func(cont
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return failure(canceled, "the client has gone")
 		}
-		return failure(deadlineExceeded, "it took longer than %s and was given up: ask for less time, one page, or fewer labels", timeout)
+		return failure(deadlineExceeded,
+			"it took longer than %s and was given up: ask for less time, one page, or fewer labels", timeout)
 	}
 	return err
 }

@@ -25,7 +25,8 @@ import (
 // All methods of the schema are served, and no others.
 func TestMethods(t *testing.T) {
 	methods := (&backend{}).methods()
-	for _, file := range []protoreflect.FileDescriptor{querierv1.File_querier_v1_querier_proto, settingsv1.File_settings_v1_setting_proto} {
+	for _, file := range []protoreflect.FileDescriptor{querierv1.File_querier_v1_querier_proto,
+		settingsv1.File_settings_v1_setting_proto} {
 		s := file.Services().Get(0)
 		for i := range s.Methods().Len() {
 			path := fmt.Sprintf("/%s/%s", s.FullName(), s.Methods().Get(i).Name())
@@ -48,29 +49,47 @@ func TestRefused(t *testing.T) {
 		status            int
 		want              string
 	}{
-		{"SelectMergeSpanProfile", "application/json", "{}", 501, `{"code":"unimplemented","message":"querier.v1.QuerierService/SelectMergeSpanProfile is not implemented here"}`},
+		{"SelectMergeSpanProfile", "application/json", "{}", 501,
+			`{"code":"unimplemented","message":"querier.v1.QuerierService/SelectMergeSpanProfile is not implemented ` +
+				`here"}`},
 		{"AnalyzeQuery", "application/proto", "", 501, `{"code":"unimplemented",`},
 		{"/settings.v1.SettingsService/Set", "application/json", "{}", 501, `{"code":"unimplemented",`},
 		{"/vcs.v1.VCSService/GithubApp", "application/json", "{}", 501, `{"code":"unimplemented",`},
 		{"ProfileTypes", "text/plain", "{}", 415, "the body must be"},
 		{"ProfileTypes", "application/grpc", "", 415, "the body must be"},
 		{"ProfileTypes", "", "", 415, "the body must be"},
-		{"ProfileTypes", "application/json", "{", 400, `{"code":"invalid_argument","message":"read the request: proto:`},
-		{"ProfileTypes", "application/proto", "\xff", 400, `{"code":"invalid_argument","message":"read the request: proto:`},
+		{"ProfileTypes", "application/json", "{", 400,
+			`{"code":"invalid_argument","message":"read the request: proto:`},
+		{"ProfileTypes", "application/proto", "\xff", 400,
+			`{"code":"invalid_argument","message":"read the request: proto:`},
 		{"ProfileTypes", "application/json", long, 429, `{"code":"resource_exhausted",`},
-		{"LabelValues", "application/json", "{}", 400, `{"code":"invalid_argument","message":"the name of the label is missing"}`},
-		{"LabelNames", "application/json", `{"matchers":["{page="]}`, 400, `{"code":"invalid_argument","message":"label selector, byte 7: `},
-		{"LabelNames", "application/json", `{"start":"2000","end":"1000"}`, 400, `{"code":"invalid_argument","message":"start (2000) is after end (1000)"}`},
-		{"SelectSeries", "application/json", `{"profileTypeID":"process_cpu:cpu:nanoseconds:cpu:nanoseconds","step":15}`, 400, `{"code":"invalid_argument","message":"profile type \"process_cpu`},
-		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall + `"}`, 400, `{"code":"invalid_argument","message":"a step of 0 s`},
-		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["colour"]}`, 400, `{"code":"invalid_argument","message":"series are stored by page`},
-		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall + `","step":15,"stackTraceSelector":{"callSite":[{"name":"a"}]}}`, 501, `{"code":"unimplemented",`},
-		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + samples + `","step":15}`, 400, `{"code":"invalid_argument","message":"heat maps are of the time`},
-		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["visibility"]}`, 400, `{"code":"invalid_argument","message":"distributions are stored by`},
-		{"SelectMergeStacktraces", "application/json", `{"profileTypeID":"` + wall + `","format":"PROFILE_FORMAT_DOT"}`, 501, `{"code":"unimplemented",`},
-		{"SelectMergeStacktraces", "application/json", `{"profileTypeID":"` + wall + `","spanSelector":["9a517183f26a089d"]}`, 501, `{"code":"unimplemented",`},
-		{"SelectMergeProfile", "application/json", `{"profileTypeID":"` + wall + `","stackTraceSelector":{"goPgo":{}}}`, 501, `{"code":"unimplemented",`},
-		{"Diff", "application/json", `{"left":{"profileTypeID":"` + wall + `"},"right":{"profileTypeID":"` + samples + `"}}`, 400, `{"code":"invalid_argument",`},
+		{"LabelValues", "application/json", "{}", 400,
+			`{"code":"invalid_argument","message":"the name of the label is missing"}`},
+		{"LabelNames", "application/json", `{"matchers":["{page="]}`, 400,
+			`{"code":"invalid_argument","message":"label selector, byte 7: `},
+		{"LabelNames", "application/json", `{"start":"2000","end":"1000"}`, 400,
+			`{"code":"invalid_argument","message":"start (2000) is after end (1000)"}`},
+		{"SelectSeries", "application/json",
+			`{"profileTypeID":"process_cpu:cpu:nanoseconds:cpu:nanoseconds","step":15}`, 400,
+			`{"code":"invalid_argument","message":"profile type \"process_cpu`},
+		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall + `"}`, 400,
+			`{"code":"invalid_argument","message":"a step of 0 s`},
+		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["colour"]}`, 400,
+			`{"code":"invalid_argument","message":"series are stored by page`},
+		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall +
+			`","step":15,"stackTraceSelector":{"callSite":[{"name":"a"}]}}`, 501, `{"code":"unimplemented",`},
+		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + samples + `","step":15}`, 400,
+			`{"code":"invalid_argument","message":"heat maps are of the time`},
+		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["visibility"]}`,
+			400, `{"code":"invalid_argument","message":"distributions are stored by`},
+		{"SelectMergeStacktraces", "application/json", `{"profileTypeID":"` + wall + `","format":"PROFILE_FORMAT_DOT"}`,
+			501, `{"code":"unimplemented",`},
+		{"SelectMergeStacktraces", "application/json", `{"profileTypeID":"` + wall +
+			`","spanSelector":["9a517183f26a089d"]}`, 501, `{"code":"unimplemented",`},
+		{"SelectMergeProfile", "application/json", `{"profileTypeID":"` + wall + `","stackTraceSelector":{"goPgo":{}}}`,
+			501, `{"code":"unimplemented",`},
+		{"Diff", "application/json", `{"left":{"profileTypeID":"` + wall + `"},"right":{"profileTypeID":"` + samples +
+			`"}}`, 400, `{"code":"invalid_argument",`},
 		{"Diff", "application/json", `{}`, 400, `{"code":"invalid_argument",`},
 	} {
 		status, body := f.post(t, test.path, test.media, test.body)
@@ -103,13 +122,15 @@ func TestRefused(t *testing.T) {
 func TestConnectHeaders(t *testing.T) {
 	f := newFixture(t)
 	start, end := f.day()
-	plain, err := proto.Marshal(&querierv1.SelectMergeStacktracesRequest{ProfileTypeID: wall, LabelSelector: "{}", Start: start, End: end})
+	plain, err := proto.Marshal(&querierv1.SelectMergeStacktracesRequest{ProfileTypeID: wall, LabelSelector: "{}",
+		Start: start, End: end})
 	if err != nil {
 		t.Fatal(err)
 	}
 	do := func(body []byte, headers ...string) *http.Response {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.server.URL+querierService+"SelectMergeStacktraces", bytes.NewReader(body))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.server.URL+querierService+
+			"SelectMergeStacktraces", bytes.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,8 +145,10 @@ func TestConnectHeaders(t *testing.T) {
 		t.Cleanup(func() { _ = resp.Body.Close() })
 		return resp
 	}
-	resp := do(gzipped(plain), "Content-Encoding", "gzip", "Accept-Encoding", "gzip", "Connect-Protocol-Version", "1", "Connect-Timeout-Ms", "20000")
-	if resp.StatusCode != 200 || resp.Header.Get("Content-Encoding") != "gzip" || resp.Header.Get("Content-Type") != "application/proto" {
+	resp := do(gzipped(plain), "Content-Encoding", "gzip", "Accept-Encoding", "gzip", "Connect-Protocol-Version", "1",
+		"Connect-Timeout-Ms", "20000")
+	if resp.StatusCode != 200 || resp.Header.Get("Content-Encoding") != "gzip" ||
+		resp.Header.Get("Content-Type") != "application/proto" {
 		t.Fatalf("%s %v", resp.Status, resp.Header)
 	}
 	z, err := gzip.NewReader(resp.Body)

@@ -121,7 +121,8 @@ func madeTraces(hour int) (out []*trie.Trace) {
 			tr.Context.Page = "/b"
 		}
 		if i%4 > 0 {
-			tr.Context.Spans = append(tr.Context.Spans, trie.Span{Kind: trie.SpanFeature, Name: "search", Start: 20_000, Length: 50_000})
+			tr.Context.Spans = append(tr.Context.Spans, trie.Span{Kind: trie.SpanFeature, Name: "search", Start: 20_000,
+				Length: 50_000})
 		}
 		frame := func(name, script string, column uint32) trie.Frame {
 			return trie.Frame{Name: name, Resource: "https://x.example/" + script, Line: 1, Column: column}
@@ -129,10 +130,12 @@ func madeTraces(hour int) (out []*trie.Trace) {
 		main := frame("main", "app.js", 1)
 		nodes := []trie.NodeID{
 			tr.Insert(main), tr.Insert(main, frame("t", "app.js", 20)), tr.Insert(main, frame("t", "app.js", 30)),
-			tr.Insert(frame("u", "a/lib.js", 5)), tr.Insert(frame("u", "b/lib.js", 5), frame("", "app.js", 40)), trie.Root,
+			tr.Insert(frame("u", "a/lib.js", 5)), tr.Insert(frame("u", "b/lib.js", 5), frame("", "app.js",
+				40)), trie.Root,
 		}
 		for k := range 12 {
-			tr.Samples = append(tr.Samples, trie.Sample{Time: int64(10_000*k + 100*(i%7)), Node: nodes[(i+k*k)%len(nodes)]})
+			tr.Samples = append(tr.Samples, trie.Sample{Time: int64(10_000*k + 100*(i%7)),
+				Node: nodes[(i+k*k)%len(nodes)]})
 		}
 		out = append(out, tr)
 	}

@@ -118,7 +118,8 @@ func (a *backend) askType(id, text string, start, end int64) (labelQuery, profil
 	all := profileTypes()
 	i := slices.IndexFunc(all, func(t profileType) bool { return t.id() == id })
 	if i < 0 {
-		return labelQuery{}, profileType{}, failure(invalidArgument, "profile type %q is not known; known are %s and %s", id, all[0].id(), all[1].id())
+		return labelQuery{}, profileType{}, failure(invalidArgument,
+			"profile type %q is not known; known are %s and %s", id, all[0].id(), all[1].id())
 	}
 	q, err := a.ask(text, start, end)
 	q.empty = q.empty || !slices.ContainsFunc(q.types, func(t profileType) bool { return t.id() == id })

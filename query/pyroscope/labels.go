@@ -32,11 +32,13 @@ func (a *backend) methods() map[string]method {
 
 // profileTypes lists the profile types. Grafana uses them to test a data source, so they
 // are listed even if nothing is stored.
-func (a *backend) profileTypes(context.Context, *querierv1.ProfileTypesRequest) (*querierv1.ProfileTypesResponse, error) {
+func (a *backend) profileTypes(context.Context, *querierv1.ProfileTypesRequest) (*querierv1.ProfileTypesResponse,
+	error) {
 	out := &querierv1.ProfileTypesResponse{}
 	for _, t := range profileTypes() {
 		out.ProfileTypes = append(out.ProfileTypes, &typesv1.ProfileType{
-			ID: t.id(), Name: typeName, SampleType: t.sample, SampleUnit: t.unit, PeriodType: periodType, PeriodUnit: periodUnit,
+			ID: t.id(), Name: typeName, SampleType: t.sample, SampleUnit: t.unit, PeriodType: periodType,
+			PeriodUnit: periodUnit,
 		})
 	}
 	return out, nil
@@ -58,7 +60,8 @@ func (a *backend) labelNames(ctx context.Context, r *typesv1.LabelNamesRequest) 
 }
 
 // labelValues lists the values of a label with some time.
-func (a *backend) labelValues(ctx context.Context, r *typesv1.LabelValuesRequest) (*typesv1.LabelValuesResponse, error) {
+func (a *backend) labelValues(ctx context.Context, r *typesv1.LabelValuesRequest) (*typesv1.LabelValuesResponse,
+	error) {
 	if r.Name == "" {
 		return nil, failure(invalidArgument, "the name of the label is missing")
 	}
@@ -95,7 +98,8 @@ func (a *backend) labelValues(ctx context.Context, r *typesv1.LabelValuesRequest
 }
 
 // eachLabels calls f with the labels that match each selector, or all without selectors.
-func (a *backend) eachLabels(ctx context.Context, selectors []string, start, end int64, f func(labelQuery, query.Labels)) error {
+func (a *backend) eachLabels(ctx context.Context, selectors []string, start, end int64, f func(labelQuery,
+	query.Labels)) error {
 	all, err := a.askAny(selectors, start, end)
 	if err != nil {
 		return err
@@ -169,7 +173,8 @@ func (a *backend) named(group map[string]string, names []string, t profileType) 
 }
 
 // profileStats reports whether anything is stored, and its time range.
-func (a *backend) profileStats(ctx context.Context, _ *typesv1.GetProfileStatsRequest) (*typesv1.GetProfileStatsResponse, error) {
+func (a *backend) profileStats(ctx context.Context,
+	_ *typesv1.GetProfileStatsRequest) (*typesv1.GetProfileStatsResponse, error) {
 	catalog, err := a.src.Catalog(ctx, time.Time{}, time.Time{}, a.opts.Lag)
 	if err != nil {
 		return nil, err

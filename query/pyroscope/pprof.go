@@ -17,7 +17,8 @@ import (
 // selectMergeProfile merges a selection into a pprof profile. In protobuf it equals
 // fieldtrie's pprof format, with all its values. In JSON it only has the requested value, as
 // JSON clients read the first one.
-func (a *backend) selectMergeProfile(ctx context.Context, read func(proto.Message) error, asJSON bool) (encoded, error) {
+func (a *backend) selectMergeProfile(ctx context.Context, read func(proto.Message) error,
+	asJSON bool) (encoded, error) {
 	r := &querierv1.SelectMergeProfileRequest{}
 	if err := read(r); err != nil {
 		return encoded{}, err
@@ -38,8 +39,10 @@ func (a *backend) selectMergeProfile(ctx context.Context, read func(proto.Messag
 // pprof profile.
 func pprofRequest(r *querierv1.SelectMergeStacktracesRequest) *querierv1.SelectMergeProfileRequest {
 	return &querierv1.SelectMergeProfileRequest{
-		ProfileTypeID: r.ProfileTypeID, LabelSelector: r.LabelSelector, Start: r.Start, End: r.End, MaxNodes: r.MaxNodes,
-		StackTraceSelector: r.StackTraceSelector, ProfileIdSelector: append(r.ProfileIdSelector, r.SpanSelector...), TraceIdSelector: r.TraceIdSelector,
+		ProfileTypeID: r.ProfileTypeID, LabelSelector: r.LabelSelector, Start: r.Start, End: r.End,
+		MaxNodes:           r.MaxNodes,
+		StackTraceSelector: r.StackTraceSelector, ProfileIdSelector: append(r.ProfileIdSelector, r.SpanSelector...),
+		TraceIdSelector: r.TraceIdSelector,
 	}
 }
 
@@ -48,7 +51,8 @@ func pprofRequest(r *querierv1.SelectMergeStacktracesRequest) *querierv1.SelectM
 func (a *backend) stacksOf(ctx context.Context, r *querierv1.SelectMergeProfileRequest) (*stacks, error) {
 	s, err := a.merged(ctx, &querierv1.SelectMergeStacktracesRequest{
 		ProfileTypeID: r.ProfileTypeID, LabelSelector: r.LabelSelector, Start: r.Start, End: r.End,
-		StackTraceSelector: r.StackTraceSelector, ProfileIdSelector: r.ProfileIdSelector, TraceIdSelector: r.TraceIdSelector,
+		StackTraceSelector: r.StackTraceSelector, ProfileIdSelector: r.ProfileIdSelector,
+		TraceIdSelector: r.TraceIdSelector,
 	})
 	if err != nil {
 		return nil, err

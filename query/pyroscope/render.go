@@ -171,16 +171,19 @@ func parseNodes(v url.Values) (*int64, error) {
 }
 
 // legacySelection parses a query such as TYPE{SELECTOR}, and its time range.
-func (a *backend) legacySelection(v url.Values, queryName, fromName, untilName string) (*querierv1.SelectMergeStacktracesRequest, error) {
+func (a *backend) legacySelection(v url.Values, queryName, fromName,
+	untilName string) (*querierv1.SelectMergeStacktracesRequest, error) {
 	text := v.Get(queryName)
 	if text == "" {
-		return nil, failure(invalidArgument, "parameter %s is missing: TYPE{SELECTOR}, as in %s{}", queryName, profileTypes()[0].id())
+		return nil, failure(invalidArgument, "parameter %s is missing: TYPE{SELECTOR}, as in %s{}", queryName,
+			profileTypes()[0].id())
 	}
 	brace := strings.IndexByte(text, '{')
 	if brace < 0 {
 		brace = len(text)
 	}
-	r := &querierv1.SelectMergeStacktracesRequest{ProfileTypeID: strings.TrimSpace(text[:brace]), LabelSelector: text[brace:]}
+	r := &querierv1.SelectMergeStacktracesRequest{ProfileTypeID: strings.TrimSpace(text[:brace]),
+		LabelSelector: text[brace:]}
 	now := a.opts.Now()
 	from, err := parseMoment(v.Get(fromName), now, now.Add(-time.Hour))
 	if err != nil {

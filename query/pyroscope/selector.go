@@ -139,7 +139,8 @@ func (p *selectorParser) quoted() (string, error) {
 		c, multibyte, tail, err := strconv.UnquoteChar(rest, quote)
 		if err != nil {
 			p.at = len(p.text) - len(rest)
-			return "", fmt.Errorf("%q is no escape sequence that is known; between ` ` all stands for itself", firstRunes(rest, 2))
+			return "", fmt.Errorf("%q is no escape sequence that is known; between ` ` all stands for itself",
+				firstRunes(rest, 2))
 		}
 		if multibyte {
 			value = utf8.AppendRune(value, c)

@@ -29,7 +29,8 @@ type steps struct {
 
 // bySteps queries a selection step by step. Steps shorter than an hour are only possible for
 // few traces, so the steps of the result may be longer than requested.
-func (a *backend) bySteps(ctx context.Context, q labelQuery, seconds float64, groupBy []string, histogram bool) (steps, error) {
+func (a *backend) bySteps(ctx context.Context, q labelQuery, seconds float64, groupBy []string,
+	histogram bool) (steps, error) {
 	if !(seconds >= 0.001 && seconds <= 1e9) {
 		return steps{}, failure(invalidArgument, "a step of %v s: it must be a millisecond at least", seconds)
 	}
@@ -101,7 +102,8 @@ func (s *steps) heaviest(of func(query.Point) float64, limit *int64) []query.Ser
 }
 
 // selectSeries serves the sums of a selection over time. The mean is per page view.
-func (a *backend) selectSeries(ctx context.Context, r *querierv1.SelectSeriesRequest) (*querierv1.SelectSeriesResponse, error) {
+func (a *backend) selectSeries(ctx context.Context, r *querierv1.SelectSeriesRequest) (*querierv1.SelectSeriesResponse,
+	error) {
 	if len(r.GetStackTraceSelector().GetCallSite()) > 0 || r.GetStackTraceSelector().GetGoPgo() != nil {
 		return nil, failure(unimplemented, "series of some stacks are not kept")
 	}
@@ -149,13 +151,15 @@ func (s *steps) points(g query.SeriesGroup, value func(query.Point) float64) (ou
 
 // selectHeatmap counts page views by their time on the main thread. A page view is the
 // closest equivalent of a profile or a span.
-func (a *backend) selectHeatmap(ctx context.Context, r *querierv1.SelectHeatmapRequest) (*querierv1.SelectHeatmapResponse, error) {
+func (a *backend) selectHeatmap(ctx context.Context,
+	r *querierv1.SelectHeatmapRequest) (*querierv1.SelectHeatmapResponse, error) {
 	q, t, err := a.askType(r.ProfileTypeID, r.LabelSelector, r.Start, r.End)
 	if err != nil {
 		return nil, err
 	}
 	if !t.isTime() {
-		return nil, failure(invalidArgument, "heat maps are of the time of page views: ask for the profile type %s", profileTypes()[0].id())
+		return nil, failure(invalidArgument, "heat maps are of the time of page views: ask for the profile type %s",
+			profileTypes()[0].id())
 	}
 	s, err := a.bySteps(ctx, q, r.Step, r.GroupBy, true)
 	if err != nil {

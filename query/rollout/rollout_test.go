@@ -27,19 +27,24 @@ func TestNewest(t *testing.T) {
 		newest string
 		tied   []string
 	}{
-		"one":                {[]rollout.Release{traced("1.0.0", 0)}, "1.0.0", nil},
-		"one after another":  {[]rollout.Release{traced("1.1.0", 90), traced("1.0.0", 0)}, "1.1.0", nil},
-		"an older version":   {[]rollout.Release{traced("2.0.0", 0), traced("1.9.1", 500)}, "1.9.1", nil},
-		"at the same time":   {[]rollout.Release{traced("1.9.0", 20), traced("1.10.0", 0)}, "1.10.0", []string{"1.9.0", "1.10.0"}},
-		"three together":     {[]rollout.Release{traced("3", 0), traced("1", 20), traced("2", 10)}, "3", []string{"1", "2", "3"}},
-		"an hour apart":      {[]rollout.Release{traced("2", 0), traced("1", 60)}, "1", nil},
-		"a chain":            {[]rollout.Release{traced("3", 0), traced("2", 50), traced("1", 100)}, "2", []string{"1", "2", "3"}},
+		"one":               {[]rollout.Release{traced("1.0.0", 0)}, "1.0.0", nil},
+		"one after another": {[]rollout.Release{traced("1.1.0", 90), traced("1.0.0", 0)}, "1.1.0", nil},
+		"an older version":  {[]rollout.Release{traced("2.0.0", 0), traced("1.9.1", 500)}, "1.9.1", nil},
+		"at the same time": {[]rollout.Release{traced("1.9.0", 20), traced("1.10.0", 0)}, "1.10.0",
+			[]string{"1.9.0", "1.10.0"}},
+		"three together": {[]rollout.Release{traced("3", 0), traced("1", 20), traced("2", 10)}, "3",
+			[]string{"1", "2", "3"}},
+		"an hour apart": {[]rollout.Release{traced("2", 0), traced("1", 60)}, "1", nil},
+		"a chain": {[]rollout.Release{traced("3", 0), traced("2", 50), traced("1", 100)}, "2",
+			[]string{"1", "2", "3"}},
 		"uploads together":   {[]rollout.Release{uploaded("1.1.0", 0, -5), uploaded("1.0.0", 1, -6)}, "1.1.0", nil},
 		"uploads, downwards": {[]rollout.Release{uploaded("1.1.0", 0, -6), uploaded("1.0.0", 1, -5)}, "1.0.0", nil},
 		"upload of old symbols": {[]rollout.Release{uploaded("1.0.0", 0, 2000), uploaded("1.1.0", 900, 890)},
 			"1.1.0", nil},
-		"one upload of two, together": {[]rollout.Release{uploaded("1.0.0", 10, 0), traced("1.1.0", 5)}, "1.1.0", []string{"1.0.0", "1.1.0"}},
-		"one upload of two, apart":    {[]rollout.Release{uploaded("1.0.0", 10, 0), traced("0.9.0", 600)}, "0.9.0", nil},
+		"one upload of two, together": {[]rollout.Release{uploaded("1.0.0", 10, 0), traced("1.1.0", 5)}, "1.1.0",
+			[]string{"1.0.0", "1.1.0"}},
+		"one upload of two, apart": {[]rollout.Release{uploaded("1.0.0", 10, 0), traced("0.9.0", 600)},
+			"0.9.0", nil},
 	} {
 		for range 2 { // in any order
 			slices.Reverse(c.all)

@@ -45,7 +45,8 @@ func NewMatcher(key string, op Op, value string) (Matcher, error) {
 	case Equal, NotEqual:
 	case Matches, MatchesNo:
 		if len(value) > maxPattern {
-			return m, fmt.Errorf("the regular expression for %s has %d bytes; the maximum is %d", key, len(value), maxPattern)
+			return m, fmt.Errorf("the regular expression for %s has %d bytes; the maximum is %d", key, len(value),
+				maxPattern)
 		}
 		bare, err := regexp.Compile(value) // for an error message without the added anchors
 		if err != nil {

@@ -7,7 +7,8 @@ import (
 
 func TestParseMatcher(t *testing.T) {
 	for text, want := range map[string]Matcher{
-		"a=b": {Key: "a", Op: Equal, Value: "b"}, "a=b=c": {Key: "a", Op: Equal, Value: "b=c"}, "a=": {Key: "a", Op: Equal},
+		"a=b": {Key: "a", Op: Equal, Value: "b"}, "a=b=c": {Key: "a", Op: Equal, Value: "b=c"},
+		"a=":   {Key: "a", Op: Equal},
 		"a!=b": {Key: "a", Op: NotEqual, Value: "b"}, "a!=~b": {Key: "a", Op: NotEqual, Value: "~b"},
 		"a=~b.*": {Key: "a", Op: Matches, Value: "b.*"}, "a!~b|c": {Key: "a", Op: MatchesNo, Value: "b|c"},
 	} {
@@ -17,7 +18,8 @@ func TestParseMatcher(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"": "none of KEY=VALUE", "a": "none of KEY=VALUE", "=b": "none of KEY=VALUE", "a!b": "none of KEY=VALUE", "a=~(": "missing closing )",
+		"": "none of KEY=VALUE", "a": "none of KEY=VALUE", "=b": "none of KEY=VALUE", "a!b": "none of KEY=VALUE",
+		"a=~(":     "missing closing )",
 		"a=~b)|(c": "unexpected )", "a=~" + strings.Repeat("x", 1001): "has 1001 bytes; the maximum is 1000",
 	} {
 		if m, err := ParseMatcher(text); err == nil || !strings.Contains(err.Error(), want) {

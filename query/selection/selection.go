@@ -92,7 +92,8 @@ func labelOf(slice trie.Slice, c *trie.Context, key string) string {
 // Takes reports whether s selects the slice, of a trace with the context c.
 func (s Selection) Takes(slice trie.Slice, c *trie.Context) bool {
 	for _, m := range s.Where {
-		if m.Key == rollup.KeyFeature && !m.takesAny(slice.Features) || m.Key != rollup.KeyFeature && !m.Takes(labelOf(slice, c, m.Key)) {
+		if m.Key == rollup.KeyFeature && !m.takesAny(slice.Features) || m.Key != rollup.KeyFeature &&
+			!m.Takes(labelOf(slice, c, m.Key)) {
 			return false
 		}
 	}

@@ -22,7 +22,8 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 	}
 	d, err := ParseAge(s)
 	if err != nil || d < 0 {
-		return time.Time{}, fmt.Errorf("%q is neither a duration such as 24h or 7d nor a time such as %s", s, "2026-11-21T10:00:00Z")
+		return time.Time{}, fmt.Errorf("%q is neither a duration such as 24h or 7d nor a time such as %s", s,
+			"2026-11-21T10:00:00Z")
 	}
 	return now.Add(-d), nil
 }

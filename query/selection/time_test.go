@@ -31,9 +31,12 @@ func TestParseTime(t *testing.T) {
 		{"15000w", now.AddDate(0, 0, -7*15000)},
 		{"106751d", now.AddDate(0, 0, -106751)}, // the most that a duration holds
 
-		{"yesterday", time.Time{}}, {"1", time.Time{}}, {"-1h", time.Time{}}, {"-1d", time.Time{}}, {"+1d", time.Time{}}, {"d", time.Time{}},
-		{"w", time.Time{}}, {"1.5d", time.Time{}}, {"7d12h", time.Time{}}, {"1y", time.Time{}}, {" 1h", time.Time{}}, {"2026-13-01", time.Time{}},
-		{"2026-11-21T10:00:00", time.Time{}}, {"106752d", time.Time{}}, {"15251w", time.Time{}}, {"65535w", time.Time{}},
+		{"yesterday", time.Time{}}, {"1", time.Time{}}, {"-1h", time.Time{}}, {"-1d", time.Time{}},
+		{"+1d", time.Time{}}, {"d", time.Time{}},
+		{"w", time.Time{}}, {"1.5d", time.Time{}}, {"7d12h", time.Time{}}, {"1y", time.Time{}}, {" 1h", time.Time{}},
+		{"2026-13-01", time.Time{}},
+		{"2026-11-21T10:00:00", time.Time{}}, {"106752d", time.Time{}}, {"15251w", time.Time{}},
+		{"65535w", time.Time{}},
 		{"99999999999999999999d", time.Time{}}, {"9999999h", time.Time{}},
 	} {
 		got, err := ParseTime(c.text, now)
@@ -61,14 +64,16 @@ func FuzzParseTime(f *testing.F) {
 			t.Errorf("%q: got %v", s, d)
 		}
 		got, err := ParseTime(s, noon)
-		if _, dated := time.Parse(time.RFC3339Nano, s); err == nil && got.After(noon) && dated != nil && len(s) != len(time.DateOnly) {
+		if _, dated := time.Parse(time.RFC3339Nano, s); err == nil && got.After(noon) && dated != nil &&
+			len(s) != len(time.DateOnly) {
 			t.Errorf("%q: got %v, which is to come", s, got)
 		}
 	})
 }
 
 func TestSelectionString(t *testing.T) {
-	s := Selection{Page: "/a", Feature: "x", Where: []Matcher{{Key: "release", Op: Equal, Value: "r1"}, {Key: "team", Op: Equal, Value: "t"}}}
+	s := Selection{Page: "/a", Feature: "x", Where: []Matcher{{Key: "release", Op: Equal, Value: "r1"},
+		{Key: "team", Op: Equal, Value: "t"}}}
 	if got, want := s.String(), " for /a with feature x with release=r1 with team=t"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -81,8 +86,10 @@ func TestSelectionString(t *testing.T) {
 func TestParseSince(t *testing.T) {
 	hour := noon.Truncate(time.Hour)
 	for text, want := range map[string]time.Time{
-		"": {}, "90m": noon.Add(-90 * time.Minute), "5h59m": noon.Add(-359 * time.Minute), "6h": hour.Add(-6 * time.Hour),
-		"24h": hour.Add(-24 * time.Hour), "7d": hour.AddDate(0, 0, -7), "2026-11-21T10:00:01Z": time.Date(2026, 11, 21, 10, 0, 1, 0, time.UTC),
+		"": {}, "90m": noon.Add(-90 * time.Minute), "5h59m": noon.Add(-359 * time.Minute),
+		"6h":  hour.Add(-6 * time.Hour),
+		"24h": hour.Add(-24 * time.Hour), "7d": hour.AddDate(0, 0, -7), "2026-11-21T10:00:01Z": time.Date(2026, 11, 21,
+			10, 0, 1, 0, time.UTC),
 	} {
 		if got, err := ParseSince(text, noon); err != nil || !got.Equal(want) {
 			t.Errorf("%q: got %v and %v, want %v", text, got, err, want)

@@ -123,7 +123,8 @@ func Join(pools [][]Hour) (out []Stretch) {
 	slices.SortFunc(out, func(x, y Stretch) int { return x.Since.Compare(y.Since) })
 	joined := out[:0]
 	for _, x := range out {
-		if last := len(joined) - 1; last >= 0 && joined[last].Stratum == x.Stratum && joined[last].Until.Equal(x.Since) {
+		if last := len(joined) - 1; last >= 0 && joined[last].Stratum == x.Stratum &&
+			joined[last].Until.Equal(x.Since) {
 			joined[last].Until = x.Until
 		} else {
 			joined = append(joined, x)

@@ -109,7 +109,8 @@ func (s *Summary) writeVerdict(b *strings.Builder) {
 		return
 	case !c.Enough:
 		fmt.Fprintf(b, "**Not known yet**: %s and %s page views. As measured: %s a page view, from %s to %s%s.\n",
-			thousands(c.Views.A), thousands(c.Views.B), estimate(c.Total.Shown), milliseconds(c.Total.Mean.A), milliseconds(c.Total.Mean.B), interval(c.Total))
+			thousands(c.Views.A), thousands(c.Views.B), estimate(c.Total.Shown), milliseconds(c.Total.Mean.A),
+			milliseconds(c.Total.Mean.B), interval(c.Total))
 		return
 	}
 	t := c.Total
@@ -121,7 +122,8 @@ func (s *Summary) writeVerdict(b *strings.Builder) {
 	if len(s.Pages) > 1 {
 		over = " over all pages"
 	}
-	fmt.Fprintf(b, "%s **%s%s**: %s a page view%s%s, from %s to %s", mark(t.Status), capital(says), over, change(t), relative(t), interval(t), milliseconds(t.Mean.A), milliseconds(t.Mean.B))
+	fmt.Fprintf(b, "%s **%s%s**: %s a page view%s%s, from %s to %s", mark(t.Status), capital(says), over, change(t),
+		relative(t), interval(t), milliseconds(t.Mean.A), milliseconds(t.Mean.B))
 	fmt.Fprintf(b, " (%s and %s page views)", thousands(c.Views.A), thousands(c.Views.B))
 	if to := s.link("compare"); to != "" {
 		fmt.Fprintf(b, " — [dashboard](%s)", to)
@@ -166,7 +168,8 @@ func (s *Summary) writeBudgets(b *strings.Builder) {
 				value += fmt.Sprintf(" (%.4g to %.4g)", x.Value.Low, x.Value.High)
 			}
 		}
-		fmt.Fprintf(b, "| ❌ | %s | %s | %s | %.4g %s | %s |\n", plain(x.Name), plain(x.What()), value, x.Limit, unit, plain(x.Owner))
+		fmt.Fprintf(b, "| ❌ | %s | %s | %s | %.4g %s | %s |\n", plain(x.Name), plain(x.What()), value, x.Limit, unit,
+			plain(x.Owner))
 	}
 }
 
@@ -175,17 +178,20 @@ func (s *Summary) writePages(b *strings.Builder) {
 		return
 	}
 	before, after, difference := s.sides()
-	fmt.Fprintf(b, "\n#### Pages\n\n| | page | %s | %s | %s (interval) | page views |\n|---|---|---:|---:|---:|---:|\n", before, after, difference)
+	fmt.Fprintf(b, "\n#### Pages\n\n| | page | %s | %s | %s (interval) | page views |\n|---|---|---:|---:|---:|---:|\n",
+		before, after, difference)
 	for _, p := range s.Pages {
 		name := code(p.Page)
 		if to := s.link("compare", "page", p.Page); to != "" {
 			name = "[" + name + "](" + to + ")"
 		}
 		if !p.Enough {
-			fmt.Fprintf(b, "| | %s | %s | %s | not known yet | %s, %s |\n", name, milliseconds(p.Total.Mean.A), milliseconds(p.Total.Mean.B), thousands(p.Views.A), thousands(p.Views.B))
+			fmt.Fprintf(b, "| | %s | %s | %s | not known yet | %s, %s |\n", name, milliseconds(p.Total.Mean.A),
+				milliseconds(p.Total.Mean.B), thousands(p.Views.A), thousands(p.Views.B))
 			continue
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s, %s |\n", s.marked(p.Total.Status), name, milliseconds(p.Total.Mean.A), milliseconds(p.Total.Mean.B), change(p.Total),
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s, %s |\n", s.marked(p.Total.Status), name,
+			milliseconds(p.Total.Mean.A), milliseconds(p.Total.Mean.B), change(p.Total),
 			thousands(p.Views.A), thousands(p.Views.B))
 	}
 	if s.MorePages > 0 {
@@ -208,7 +214,8 @@ func (s *Summary) writeFunctions(b *strings.Builder) {
 	}
 	before, after, difference := s.sides()
 	fmt.Fprintf(b, "\n#### Functions: %d %s\n", len(changed), s.beyond())
-	fmt.Fprintf(b, "\n| | function | on page | %s | %s | %s (interval) |\n|---|---|---|---:|---:|---:|\n", before, after, difference)
+	fmt.Fprintf(b, "\n| | function | on page | %s | %s | %s (interval) |\n|---|---|---|---:|---:|---:|\n", before,
+		after, difference)
 	rest := false
 	for _, f := range changed[:min(len(changed), s.functions)] {
 		name := code(cmp.Or(f.Name, "(anonymous)"))
@@ -227,14 +234,16 @@ func (s *Summary) writeFunctions(b *strings.Builder) {
 			rest = true
 			by += " †"
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", s.marked(f.Status), name, page, milliseconds(f.Mean.A), milliseconds(f.Mean.B), by)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", s.marked(f.Status), name, page, milliseconds(f.Mean.A),
+			milliseconds(f.Mean.B), by)
 	}
 	if more := len(changed) - s.functions; more > 0 {
 		fmt.Fprintf(b, "\n… and %d more, which changed less.\n", more)
 	}
 	s.writeNotEdited(b)
 	if rest {
-		b.WriteString("\n† At an equal rest of the page view: the function takes another part of it. As measured the change is within noise.\n")
+		b.WriteString("\n† At an equal rest of the page view: the function takes another part of it. As measured " +
+			"the change is within noise.\n")
 	}
 }
 
@@ -276,7 +285,9 @@ func (s *Summary) changedFunctions() (changed []functionOn) {
 	if s.lab { // what a lab does not see is what it is asked for
 		order := []compare.Status{compare.Gone, compare.Faster}
 		slices.SortStableFunc(changed, func(a, b functionOn) int {
-			rank := func(f functionOn) int { return (slices.Index(order, f.Status) + len(order) + 1) % (len(order) + 1) }
+			rank := func(f functionOn) int {
+				return (slices.Index(order, f.Status) + len(order) + 1) % (len(order) + 1)
+			}
 			return cmp.Compare(rank(a), rank(b))
 		})
 	}
@@ -296,14 +307,17 @@ func (s *Summary) writeVitals(b *strings.Builder) {
 			}
 			if !head {
 				before, after, difference := s.sides()
-				fmt.Fprintf(b, "\n#### Web Vitals that %s (75th percentile)\n\n| | page | | %s | %s | %s (95 %%) |\n|---|---|---|---:|---:|---:|\n", s.beyond(), before, after, difference)
+				fmt.Fprintf(b,
+					"\n#### Web Vitals that %s (75th percentile)\n\n| | page | | %s | %s | %s (95 %%) "+
+						"|\n|---|---|---|---:|---:|---:|\n", s.beyond(), before, after, difference)
 				head = true
 			}
 			page := ""
 			if p.Page != "" {
 				page = code(p.Page)
 			}
-			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", s.marked(v.Status), page, strings.ToUpper(v.Name), vital(v, v.A.Value, false), vital(v, v.B.Value, false), vitalChange(v))
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", s.marked(v.Status), page, strings.ToUpper(v.Name),
+				vital(v, v.A.Value, false), vital(v, v.B.Value, false), vitalChange(v))
 		}
 	}
 }
@@ -328,7 +342,8 @@ func vitalChange(v query.VitalChange) string {
 }
 
 func (s *Summary) writeNotes(b *strings.Builder) {
-	for _, w := range append(append([]string(nil), s.All.Warnings...), append(s.All.StatsA.Warnings, s.All.StatsB.Warnings...)...) {
+	for _, w := range append(append([]string(nil), s.All.Warnings...), append(s.All.StatsA.Warnings,
+		s.All.StatsB.Warnings...)...) {
 		b.WriteString("\n> ⚠️ " + plain(w) + "\n")
 	}
 	if !s.All.Enough {
@@ -339,7 +354,9 @@ func (s *Summary) writeNotes(b *strings.Builder) {
 	if s.lab {
 		mix = "Both sides are as they are, on the devices that they have"
 	}
-	fmt.Fprintf(b, "\nMilliseconds of main thread time of a page view. %s; of the findings about functions at most %.0f %% are false alarms, and their intervals are corrected for how many were looked at.\n", mix, 100*s.All.FalseDiscovery)
+	fmt.Fprintf(b, "\nMilliseconds of main thread time of a page view. %s; of the findings about functions at most "+
+		"%.0f %% are false alarms, and their intervals are corrected for how many were looked at.\n", mix,
+		100*s.All.FalseDiscovery)
 }
 
 func change(c compare.Change) string { return estimate(c.Shown) }

@@ -51,7 +51,8 @@ type Page struct {
 
 // Make asks a source. A side without page views is no error: All.Views tells.
 func Make(ctx context.Context, src query.Source, q Query) (*Summary, error) {
-	s := &Summary{SideA: q.SideA, SideB: q.SideB, Budgets: q.Budgets, lab: q.Lab, functions: q.Functions, dashboard: q.Dashboard, selection: q.Selection}
+	s := &Summary{SideA: q.SideA, SideB: q.SideB, Budgets: q.Budgets, lab: q.Lab, functions: q.Functions,
+		dashboard: q.Dashboard, selection: q.Selection}
 	var err error
 	if s.All, err = src.Compare(ctx, q.Compare); err != nil {
 		return nil, err

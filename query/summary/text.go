@@ -12,10 +12,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// WriteText writes a comparison as text for a terminal, with the number of functions that rows says,
-// or all if that is not above 0. sides are the selections of A and B in words; "" is all page views.
+// WriteText writes a comparison as text for a terminal, with the number of functions that rows
+// says, or all if that is not above 0. sides are the selections of A and B in words; "" is all page
+// views.
 func WriteText(w io.Writer, s terminal.Screen, sides [2]string, r *query.Comparison, rows int) error {
-	fmt.Fprintf(w, "A: %.0f page views%s\nB: %.0f page views%s\n\n", r.Views.A, output.Printable(sides[0]), r.Views.B, output.Printable(sides[1]))
+	fmt.Fprintf(w, "A: %.0f page views%s\nB: %.0f page views%s\n\n", r.Views.A, output.Printable(sides[0]), r.Views.B,
+		output.Printable(sides[1]))
 	t, byRest := changesTable(s, r, rows)
 	if _, err := t.WriteTo(w); err != nil {
 		return err
@@ -75,13 +77,15 @@ func between(s terminal.Screen, low, high *float64) string {
 	return s.Interval(*low, *high, terminal.Signed)
 }
 
-// changesTable returns the table of the changes that are listed, and whether one is at an equal rest.
+// changesTable returns the table of the changes that are listed, and whether one is at an equal
+// rest.
 func changesTable(s terminal.Screen, r *query.Comparison, rows int) (t terminal.Table, byRest bool) {
 	t = terminal.Table{Screen: s, Columns: []terminal.Column{
 		{Title: "MS PER PAGE VIEW", Least: 13}, {Title: "STATUS", Color: changeColor}, {Title: "CODE", Drop: 6},
 		{Title: "CHANGE", Right: true}, {Title: "", Drop: 5}, {Title: "%", Right: true, Drop: 3},
 		{Title: "A", Right: true, Drop: 4}, {Title: "B", Right: true, Drop: 4},
-		{Title: "SHARE", Right: true, Drop: 7}, {Title: "MIX", Right: true, Drop: 9}, {Title: "VIEWS A", Right: true, Drop: 8}, {Title: "VIEWS B", Right: true, Drop: 8}}}
+		{Title: "SHARE", Right: true, Drop: 7}, {Title: "MIX", Right: true, Drop: 9}, {Title: "VIEWS A", Right: true,
+			Drop: 8}, {Title: "VIEWS B", Right: true, Drop: 8}}}
 	row := func(name string, code compare.Code, x *compare.Change, share *float64, seen *compare.Pair) {
 		relative, shared, mix, a, b := "", "", "", "", ""
 		if x.Relative != nil {
@@ -100,7 +104,8 @@ func changesTable(s terminal.Screen, r *query.Comparison, rows int) (t terminal.
 			byRest = true
 			name += " †"
 		}
-		t.Row(output.Printable(name), string(x.Status), string(code), terminal.Signed(x.Shown.Value), between(s, x.Shown.Low, x.Shown.High), relative,
+		t.Row(output.Printable(name), string(x.Status), string(code), terminal.Signed(x.Shown.Value),
+			between(s, x.Shown.Low, x.Shown.High), relative,
 			terminal.Number(x.Mean.A), terminal.Number(x.Mean.B), shared, mix, a, b)
 	}
 	row("JavaScript", "", &r.Total, nil, &r.Views)
@@ -129,7 +134,8 @@ func writeVitalChanges(w io.Writer, s terminal.Screen, r *query.Comparison, rows
 		return nil
 	}
 	fmt.Fprintln(w)
-	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "WEB VITAL, P75"}, {Title: "STATUS", Color: changeColor},
+	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "WEB VITAL, P75"},
+		{Title: "STATUS", Color: changeColor},
 		{Title: "CHANGE", Right: true}, {Title: "", Drop: 1}, {Title: "A", Right: true}, {Title: "B", Right: true}}}
 	for _, v := range r.Vitals {
 		name := strings.ToUpper(v.Name)
@@ -140,21 +146,26 @@ func writeVitalChanges(w io.Writer, s terminal.Screen, r *query.Comparison, rows
 		if d := &v.Difference; d.Low != 0 || d.High != 0 {
 			low, high = &d.Low, &d.High
 		}
-		t.Row(name, string(v.Status), terminal.Signed(v.Difference.Value), between(s, low, high), terminal.Number(v.A.Value), terminal.Number(v.B.Value))
+		t.Row(name, string(v.Status), terminal.Signed(v.Difference.Value), between(s, low, high),
+			terminal.Number(v.A.Value), terminal.Number(v.B.Value))
 	}
 	if _, err := t.WriteTo(w); err != nil || r.Slow == nil {
 		return err
 	}
 	slow := r.Slow
-	fmt.Fprintf(w, "\nSlow interactions in 1,000 page views: %.0f of A, %.0f of B. Their JavaScript:\n\n", slow.Views.A, slow.Views.B)
-	t = terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "MS PER 1,000 PAGE VIEWS", Least: 20}, {Title: "CHANGE", Right: true}, {Title: "A", Right: true}, {Title: "B", Right: true}}}
-	t.Row("JavaScript", terminal.Signed(slow.Time.B-slow.Time.A), terminal.Number(slow.Time.A), terminal.Number(slow.Time.B))
+	fmt.Fprintf(w, "\nSlow interactions in 1,000 page views: %.0f of A, %.0f of B. Their JavaScript:\n\n", slow.Views.A,
+		slow.Views.B)
+	t = terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "MS PER 1,000 PAGE VIEWS", Least: 20},
+		{Title: "CHANGE", Right: true}, {Title: "A", Right: true}, {Title: "B", Right: true}}}
+	t.Row("JavaScript", terminal.Signed(slow.Time.B-slow.Time.A), terminal.Number(slow.Time.A),
+		terminal.Number(slow.Time.B))
 	functions := slow.Functions
 	if rows > 0 && len(functions) > rows {
 		functions = functions[:rows]
 	}
 	for _, f := range functions {
-		t.Row(output.Printable(place(f.Place)), terminal.Signed(f.Time.B-f.Time.A), terminal.Number(f.Time.A), terminal.Number(f.Time.B))
+		t.Row(output.Printable(place(f.Place)), terminal.Signed(f.Time.B-f.Time.A), terminal.Number(f.Time.A),
+			terminal.Number(f.Time.B))
 	}
 	_, err := t.WriteTo(w)
 	return err

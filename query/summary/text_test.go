@@ -55,11 +55,13 @@ func TestTextWords(t *testing.T) {
 				}
 			}
 		}
-		if len(changes) > 0 || of.Enough == strings.Contains(text, "Not known yet") || of.Enough != strings.Contains(text, "by more than noise") {
+		if len(changes) > 0 || of.Enough == strings.Contains(text, "Not known yet") ||
+			of.Enough != strings.Contains(text, "by more than noise") {
 			t.Fatalf("%d rows are missing, enough %t\n%s", len(changes), of.Enough, text)
 		}
 	}
-	for _, s := range []compare.Status{compare.Slower, compare.Faster, compare.WithinNoise, compare.WithPage, compare.NotKnown, compare.TooFew} {
+	for _, s := range []compare.Status{compare.Slower, compare.Faster, compare.WithinNoise, compare.WithPage,
+		compare.NotKnown, compare.TooFew} {
 		if said[s] < 50 {
 			t.Errorf("%q was said %d times", s, said[s])
 		}

@@ -13,8 +13,9 @@ import (
 
 var (
 	verdictLine = regexp.MustCompile(`(?m)^\S+ \*\*([A-Z][a-z ]+?)(?: over all pages)?\*\*: (.*)$`)
-	wordOf      = map[string]compare.Status{"no change beyond noise": compare.WithinNoise, "slower": compare.Slower, "faster": compare.Faster,
-		"new": compare.New, "gone": compare.Gone, "not known": compare.NotKnown}
+	wordOf      = map[string]compare.Status{"no change beyond noise": compare.WithinNoise, "slower": compare.Slower,
+		"faster": compare.Faster,
+		"new":    compare.New, "gone": compare.Gone, "not known": compare.NotKnown}
 )
 
 // TestWords has reports of random comparisons judged by what their words mean.

@@ -30,14 +30,17 @@ func TestCodes(t *testing.T) {
 		p.Add(nil, node, trie.Weight{Self: 1})
 	}
 	function := func(name string, line uint32) *edits.Function {
-		return &edits.Function{Function: &symbols.Function{Name: name, SourceLine: line, SourceColumn: 1}, Source: symbols.Source{Name: "src/a.ts"}}
+		return &edits.Function{Function: &symbols.Function{Name: name, SourceLine: line, SourceColumn: 1},
+			Source: symbols.Source{Name: "src/a.ts"}}
 	}
 	all := []edits.Edit{{Kind: edits.Edited, Before: function("format", 18), After: function("format", 20)}}
 	for name, line := range map[string]uint32{"main": 1, "list": 10, "pad": 30, "digits": 40} {
 		all = append(all, edits.Edit{Kind: edits.Unchanged, Before: function(name, line), After: function(name, line)})
 	}
-	want := map[trie.Frame]compare.Code{at("main", 1): compare.CodeSame, at("list", 10): compare.CodeCalls, at("format", 20): compare.CodeEdited,
-		at("pad", 30): compare.CodeCalled, at("digits", 40): compare.CodeSame, other: compare.CodeUnknown, native: compare.CodeSame, sort: compare.CodeCalled}
+	want := map[trie.Frame]compare.Code{at("main", 1): compare.CodeSame, at("list", 10): compare.CodeCalls,
+		at("format", 20): compare.CodeEdited,
+		at("pad", 30):    compare.CodeCalled, at("digits", 40): compare.CodeSame, other: compare.CodeUnknown,
+		native: compare.CodeSame, sort: compare.CodeCalled}
 	for _, after := range []bool{false, true} {
 		got := codes(p, all, after)
 		for f, code := range want {

@@ -129,7 +129,8 @@ func (d *DaySums) stratum(l trie.Labels) *dayStratum {
 // plus returns the sum of two amounts. The sum of products is unknown if one of them has no
 // product.
 func plus(a, b compare.Amount) compare.Amount {
-	out := compare.Amount{Seen: a.Seen + b.Seen, Sum: a.Sum + b.Sum, Squares: a.Squares + b.Squares, Product: a.Product + b.Product}
+	out := compare.Amount{Seen: a.Seen + b.Seen, Sum: a.Sum + b.Sum, Squares: a.Squares + b.Squares,
+		Product: a.Product + b.Product}
 	if a.Sum > 0 && a.Product == 0 || b.Sum > 0 && b.Product == 0 {
 		out.Product = 0
 	}
@@ -160,7 +161,8 @@ func (d *DaySums) Day(name func(ReleasedFrame) trie.Frame) Day {
 	}
 	for _, f := range slices.SortedFunc(maps.Keys(named), trie.CompareFrames) {
 		x := named[f]
-		out.Functions = append(out.Functions, compare.Function{Frame: f, Self: []compare.Amount{x.amount}, Total: x.total, Reach: x.reach})
+		out.Functions = append(out.Functions, compare.Function{Frame: f, Self: []compare.Amount{x.amount},
+			Total: x.total, Reach: x.reach})
 	}
 	return out
 }

@@ -20,7 +20,9 @@ func FacetOf(sel selection.Selection) (Facet, error) {
 	f := Facet{Selection: sel}
 	confine := func(key string) error {
 		if f.Part != "" && f.Part != key {
-			return selection.Refuse("distributions are stored for features and for phases, but not for a feature within a phase: use only one of them")
+			return selection.Refuse(
+				"distributions are stored for features and for phases, but not for a feature within a phase: use " +
+					"only one of them")
 		}
 		f.Part = key
 		return nil
@@ -34,7 +36,9 @@ func FacetOf(sel selection.Selection) (Facet, error) {
 		case key == rollup.KeyFeature, key == rollup.KeyPhase:
 			return confine(key)
 		case key == rollup.KeyVisibility, !rollup.Wide.Has(key):
-			return selection.Refuse("distributions are stored by page, feature, phase, release, environment, device, browser and connection, not by %s", key)
+			return selection.Refuse(
+				"distributions are stored by page, feature, phase, release, environment, device, browser and "+
+					"connection, not by %s", key)
 		}
 		return nil
 	}
@@ -66,11 +70,16 @@ func (f Facet) checkPart() error {
 		conditions++
 		switch {
 		case conditions > 1:
-			return selection.Refuse("distributions are stored separately for each %s: use only one condition on the %s", m.Key, m.Key)
+			return selection.Refuse("distributions are stored separately for each %s: use only one condition on the %s",
+				m.Key, m.Key)
 		case grouped && !m.Positive():
-			return selection.Refuse("distributions are stored separately for each %s and cannot exclude others: select %ss with = or =~, not %s", m.Key, m.Key, m.Op)
+			return selection.Refuse(
+				"distributions are stored separately for each %s and cannot exclude others: select %ss with = or "+
+					"=~, not %s", m.Key, m.Key, m.Op)
 		case !grouped && (m.Op != selection.Equal || m.Value == ""):
-			return selection.Refuse("distributions are not stored for several %ss together: select one with label=%s=NAME, or group by %s", m.Key, m.Key, m.Key)
+			return selection.Refuse(
+				"distributions are not stored for several %ss together: select one with label=%s=NAME, or group by %s",
+				m.Key, m.Key, m.Key)
 		}
 	}
 	return nil
@@ -90,7 +99,8 @@ func PartOf(d *rollup.Distribution) (part trie.Label) {
 // phase.
 func (f Facet) TakesBase(d *rollup.Distribution) bool {
 	for _, m := range f.Selection.Where {
-		if m.Key != selection.KeyPage && m.Key != rollup.KeyFeature && m.Key != rollup.KeyPhase && !m.Takes(d.Labels.Value(m.Key)) {
+		if m.Key != selection.KeyPage && m.Key != rollup.KeyFeature && m.Key != rollup.KeyPhase &&
+			!m.Takes(d.Labels.Value(m.Key)) {
 			return false
 		}
 	}
@@ -123,7 +133,9 @@ func (f Facet) TakesFunctions(release string) bool {
 
 // TakesAnyFunctions reports whether TakesFunctions can be true for any release.
 func (f Facet) TakesAnyFunctions() bool {
-	onlyReleases := !slices.ContainsFunc(f.Selection.Where, func(m selection.Matcher) bool { return m.Key != selection.KeyPage && m.Key != rollup.KeyRelease })
+	onlyReleases := !slices.ContainsFunc(f.Selection.Where, func(m selection.Matcher) bool {
+		return m.Key != selection.KeyPage && m.Key != rollup.KeyRelease
+	})
 	return f.Part == "" && onlyReleases
 }
 

@@ -97,7 +97,8 @@ func (s Spreads) Amounts(rename func(trie.Frame) trie.Frame, products bool) map[
 			f = rename(f)
 			if old, ok := out[f]; ok {
 				root := math.Sqrt(old.Squares) + math.Sqrt(a.Squares)
-				a = compare.Amount{Seen: old.Seen + a.Seen, Sum: old.Sum + a.Sum, Squares: root * root, Product: old.Product + a.Product}
+				a = compare.Amount{Seen: old.Seen + a.Seen, Sum: old.Sum + a.Sum, Squares: root * root,
+					Product: old.Product + a.Product}
 			}
 		}
 		out[f] = a

@@ -53,9 +53,12 @@ type sideStratum struct {
 // NewSide returns an empty side. With plain, all page views are in one stratum, whatever their
 // device and browser. fits limits the memory, see [rollup.Sum.Bound].
 func NewSide(f Facet, n *naming.Naming, plain bool, fits func(int) error) *Side {
-	s := &Side{Facet: f, naming: n, plain: plain, strata: map[string]*sideStratum{}, parts: NewFunctions(), versions: Versions{}}
+	s := &Side{Facet: f, naming: n, plain: plain, strata: map[string]*sideStratum{}, parts: NewFunctions(),
+		versions: Versions{}}
 	s.releases = map[string]bool{}
-	s.sum = rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return s.group(cell), f.Selection.TakesCell(cell) })
+	s.sum = rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) {
+		return s.group(cell), f.Selection.TakesCell(cell)
+	})
 	s.sum.Bound(fits)
 	return s
 }
@@ -124,7 +127,8 @@ func (s *Side) stratum(l trie.Labels) *sideStratum {
 	key := fmt.Sprintf("%q", l)
 	x := s.strata[key]
 	if x == nil {
-		x = &sideStratum{labels: l, features: map[string]*rollup.Spread{}, self: map[trie.Frame]int64{}, versions: map[string]float64{}}
+		x = &sideStratum{labels: l, features: map[string]*rollup.Spread{}, self: map[trie.Frame]int64{},
+			versions: map[string]float64{}}
 		s.strata[key] = x
 	}
 	return x
@@ -276,7 +280,8 @@ func (s *Side) input(strata []string) (out compare.Side) {
 			continue
 		}
 		total := s.totals[frame]
-		f := compare.Function{Frame: frame, Total: float64(total.Total) / 1000, Reach: float64(total.Reach), Code: s.codes[frame]}
+		f := compare.Function{Frame: frame, Total: float64(total.Total) / 1000, Reach: float64(total.Reach),
+			Code: s.codes[frame]}
 		f.Self = s.amounts(frame, at)
 		out.Functions = append(out.Functions, f)
 	}
@@ -288,7 +293,8 @@ func (s *Side) input(strata []string) (out compare.Side) {
 func (s *Side) amounts(frame trie.Frame, strata []*sideStratum) []compare.Amount {
 	parts := make([]compare.Part, len(strata))
 	for i, x := range strata {
-		parts[i] = compare.Part{Views: float64(x.time.Count), Self: float64(x.self[frame]) / 1e3, Time: AmountOf(&x.time)}
+		parts[i] = compare.Part{Views: float64(x.time.Count), Self: float64(x.self[frame]) / 1e3,
+			Time: AmountOf(&x.time)}
 	}
 	out := compare.Divide(s.whole[frame], s.all, float64(s.views), parts)
 	for i, x := range strata {
@@ -360,7 +366,9 @@ func (s *Side) lengths() map[string]float64 {
 		for _, w := range g.Weights.All() {
 			at += float64(w.Self)
 		}
-		labels := slices.DeleteFunc(slices.Clone(g.Labels), func(l trie.Label) bool { return l.Key == rollup.KeyRelease })
+		labels := slices.DeleteFunc(slices.Clone(g.Labels), func(l trie.Label) bool {
+			return l.Key == rollup.KeyRelease
+		})
 		if s.otherPages[labels.Value(compare.KeyPage)] {
 			labels = inOther(labels)
 		}

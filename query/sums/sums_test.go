@@ -455,7 +455,8 @@ func TestSides(t *testing.T) {
 				t.Errorf("seed %d: got %v page views with %+v, want %d with %+v", seed, count, sum, len(x.views), want)
 			}
 			functions := naiveFunctions(x.views, false)
-			delete(functions, ReleasedFrame{Frame: trie.Frame{Name: trie.FrameFieldtrie}}) // not part of the time of a page view
+			// not part of the time of a page view
+			delete(functions, ReleasedFrame{Frame: trie.Frame{Name: trie.FrameFieldtrie}})
 			for _, f := range x.got.Functions {
 				w, self := functions[ReleasedFrame{Frame: f.Frame}], compare.Amount{}
 				for _, amount := range f.Self {

@@ -30,7 +30,8 @@ type versionCell struct {
 }
 
 func (c versionCell) compare(o versionCell) int {
-	return cmp.Or(c.day.Compare(o.day), cmp.Compare(c.page, o.page), cmp.Compare(c.release, o.release), cmp.Compare(c.device, o.device))
+	return cmp.Or(c.day.Compare(o.day), cmp.Compare(c.page, o.page), cmp.Compare(c.release, o.release),
+		cmp.Compare(c.device, o.device))
 }
 
 // versionOf returns the browser version in labels, or "" if it is unknown.

@@ -16,7 +16,9 @@ func TestVersions(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		views := randomViews(r)
-		side, day := NewSide(Facet{Selection: selection.Selection{}}, nil, false, func(int) error { return nil }), NewDay(time.Time{}, "")
+		side, day := NewSide(Facet{Selection: selection.Selection{}}, nil, false, func(int) error {
+			return nil
+		}), NewDay(time.Time{}, "")
 		plain := NewSide(Facet{Selection: selection.Selection{}}, nil, true, func(int) error { return nil })
 		for _, x := range split(t, r, views) {
 			for _, s := range []*Side{side, plain} {
@@ -49,7 +51,8 @@ func TestVersions(t *testing.T) {
 		}
 		for name, n := range want {
 			if got[name] != n || strata[name] != n {
-				t.Errorf("seed %d: %s has %g page views in cells and %g in strata, want %g", seed, name, got[name], strata[name], n)
+				t.Errorf("seed %d: %s has %g page views in cells and %g in strata, want %g", seed, name, got[name],
+					strata[name], n)
 			}
 		}
 		if !near(all.Time, float64(spent.Sum)/1e3) || !near(all.Squares, spent.Squares()/1e6) {

@@ -55,7 +55,8 @@ func UnsampledWarning(a, b float64) string {
 	if math.Abs(a-b) < output.WorthSaying {
 		return ""
 	}
-	return fmt.Sprintf("%.0f %% of the samples of A and %.0f %% of the samples of B are missing: part of a change may be missing time", 100*a, 100*b)
+	return fmt.Sprintf("%.0f %% of the samples of A and %.0f %% of the samples of B are missing: part of a change "+
+		"may be missing time", 100*a, 100*b)
 }
 
 // LengthsWarning returns a warning if the page views of one side, adjusted to A's traffic, were

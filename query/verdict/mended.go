@@ -40,7 +40,9 @@ const enoughOfIt = 0.25
 // before the change.
 func OfMending(c *watch.Change, x *query.Comparison) Mending {
 	if !x.Enough {
-		return Mending{NotKnown, fmt.Sprintf("%.0f page views of it and %.0f from before the change: %d of each are needed", x.Views.B, x.Views.A, x.MinViews), max(float64(x.MinViews)-x.Views.B, 0)}
+		return Mending{NotKnown,
+			fmt.Sprintf("%.0f page views of it and %.0f from before the change: %d of each are needed", x.Views.B,
+				x.Views.A, x.MinViews), max(float64(x.MinViews)-x.Views.B, 0)}
 	}
 	size, left := c.Size().Value, 0.0
 	e, ok := watch.Left(c, x)
@@ -54,7 +56,8 @@ func OfMending(c *watch.Change, x *query.Comparison) Mending {
 	if unit != "" {
 		unit = " " + unit
 	}
-	said := fmt.Sprintf("%s%s (%s to %s) of %s%s are left", terminal.Signed(e.Value), unit, terminal.Signed(*e.Low), terminal.Signed(*e.High), terminal.Signed(size), unit)
+	said := fmt.Sprintf("%s%s (%s to %s) of %s%s are left", terminal.Signed(e.Value), unit, terminal.Signed(*e.Low),
+		terminal.Signed(*e.High), terminal.Signed(size), unit)
 	switch {
 	case high <= 0.5:
 		return Mending{Mended, said + ", which is less than half", 0}

@@ -20,8 +20,10 @@ func TestMended(t *testing.T) {
 		size := (rng.Float64() - 0.5) * 200
 		left, half := size*(2*rng.Float64()-0.5), math.Abs(size)*rng.ExpFloat64()/3
 		x := query.Comparison{Result: compare.Result{Views: compare.Pair{A: 1000, B: 800}, MinViews: 100, Enough: true}}
-		x.Total = compare.Change{Level: 0.95, Adjusted: &compare.Estimate{Value: left, Low: new(left - half), High: new(left + half)}}
-		c := watch.Change{What: watch.What{Kind: watch.OfPage, Metric: "js"}, Pages: []watch.PageChange{{Page: "/", Change: compare.Estimate{Value: size}}}}
+		x.Total = compare.Change{Level: 0.95, Adjusted: &compare.Estimate{Value: left, Low: new(left - half),
+			High: new(left + half)}}
+		c := watch.Change{What: watch.What{Kind: watch.OfPage, Metric: "js"}, Pages: []watch.PageChange{{Page: "/",
+			Change: compare.Estimate{Value: size}}}}
 		got := OfMending(&c, &x)
 		low, high := left/size-half/math.Abs(size), left/size+half/math.Abs(size)
 		const near = 1e-9 // of a bound, where rounding decides
@@ -55,10 +57,12 @@ func TestMended(t *testing.T) {
 // The compared time is before the change, and never includes its begin.
 func TestBefore(t *testing.T) {
 	now := time.Date(2026, 11, 26, 12, 30, 0, 0, time.UTC)
-	c := watch.Change{Release: "b", CompareRelease: "a", Begin: now.Add(-50 * time.Hour), Pages: []watch.PageChange{{Page: "/"}}}
+	c := watch.Change{Release: "b", CompareRelease: "a", Begin: now.Add(-50 * time.Hour),
+		Pages: []watch.PageChange{{Page: "/"}}}
 	for _, release := range []string{"", "c"} {
 		q, err := Before(&c, release, now)
-		if err != nil || q.A.Until.After(c.Begin) || q.B.Since.Before(c.Begin) || len(q.A.Where) != 1 || q.A.Where[0].Value != "a" || (len(q.B.Where) == 1) != (release == "c") {
+		if err != nil || q.A.Until.After(c.Begin) || q.B.Since.Before(c.Begin) || len(q.A.Where) != 1 ||
+			q.A.Where[0].Value != "a" || (len(q.B.Where) == 1) != (release == "c") {
 			t.Errorf("%q: %+v, %v", release, q, err)
 		}
 	}

@@ -16,7 +16,8 @@ const recentHours = 3
 
 // Foresee sets Wait if page views are missing, or Instead if waiting cannot help. views are the
 // compared page views. window is how far back later comparisons look; 0 means as far as this one.
-func (v *Verdict) Foresee(ctx context.Context, src query.Source, q query.CompareQuery, views compare.Pair, now time.Time, window time.Duration) error {
+func (v *Verdict) Foresee(ctx context.Context, src query.Source, q query.CompareQuery, views compare.Pair,
+	now time.Time, window time.Duration) error {
 	if v.Missing == nil {
 		return nil
 	}
@@ -45,7 +46,9 @@ func (v *Verdict) soon(pace, views compare.Pair, window time.Duration, concurren
 		switch {
 		case missing <= 0:
 		case anHour <= 0 && concurrent:
-			v.Instead = fmt.Sprintf("in the last %d hours no hour had page views of both sides: drop --concurrent, or take an earlier --since", recentHours)
+			v.Instead = fmt.Sprintf(
+				"in the last %d hours no hour had page views of both sides: drop --concurrent, or take an earlier "+
+					"--since", recentHours)
 			return
 		case anHour <= 0:
 			v.Instead = fmt.Sprintf("in the last %d hours a side that needs them got none", recentHours)
@@ -57,7 +60,8 @@ func (v *Verdict) soon(pace, views compare.Pair, window time.Duration, concurren
 			} else if concurrent {
 				advice += ", or drop --concurrent"
 			}
-			v.Instead = fmt.Sprintf("at the pace of the last %d hours, %s never have that many: %s", recentHours, duration(room), advice)
+			v.Instead = fmt.Sprintf("at the pace of the last %d hours, %s never have that many: %s", recentHours,
+				duration(room), advice)
 			return
 		default:
 			hours = max(hours, missing/anHour)
@@ -94,7 +98,8 @@ func paceOf(ctx context.Context, src query.Source, q query.CompareQuery, now tim
 }
 
 // hoursOf returns the page views of each hour.
-func hoursOf(ctx context.Context, src query.Source, s selection.Selection, since, until time.Time) (map[time.Time]int64, error) {
+func hoursOf(ctx context.Context, src query.Source, s selection.Selection, since,
+	until time.Time) (map[time.Time]int64, error) {
 	s.Since, s.Until, s.GroupBy = since, until, nil
 	series, err := src.Series(ctx, query.SeriesQuery{Selection: s, Step: time.Hour})
 	if err != nil || len(series.Groups) == 0 {

@@ -41,21 +41,25 @@ func TestForesee(t *testing.T) {
 		wait          float64
 		instead       string
 	}{
-		"waits":           {views: 10, wait: 4},
-		"waits, shared":   {views: 10, shared: true, wait: 4},
-		"wide enough":     {views: 10, window: day, wait: 4},
-		"too narrow":      {views: 10, window: 6 * time.Hour, instead: "6 hours never have that many: take an earlier --since"},
-		"narrow, shared":  {views: 10, shared: true, window: 6 * time.Hour, instead: "take an earlier --since, or drop --concurrent"},
-		"a week":          {views: 1, shared: true, window: 90 * day, wait: 40},
-		"in turn":         {views: 10, apart: true, wait: 8},
-		"in turn, shared": {views: 10, apart: true, shared: true, instead: "no hour had page views of both sides: drop --concurrent"},
-		"none":            {instead: "a side that needs them got none"},
-		"over":            {views: 10, until: now.Add(-time.Hour), instead: "take a later --until"},
+		"waits":         {views: 10, wait: 4},
+		"waits, shared": {views: 10, shared: true, wait: 4},
+		"wide enough":   {views: 10, window: day, wait: 4},
+		"too narrow": {views: 10, window: 6 * time.Hour,
+			instead: "6 hours never have that many: take an earlier --since"},
+		"narrow, shared": {views: 10, shared: true, window: 6 * time.Hour,
+			instead: "take an earlier --since, or drop --concurrent"},
+		"a week":  {views: 1, shared: true, window: 90 * day, wait: 40},
+		"in turn": {views: 10, apart: true, wait: 8},
+		"in turn, shared": {views: 10, apart: true, shared: true,
+			instead: "no hour had page views of both sides: drop --concurrent"},
+		"none": {instead: "a side that needs them got none"},
+		"over": {views: 10, until: now.Add(-time.Hour), instead: "take a later --until"},
 	} {
 		v := Verdict{Word: NotYet, Missing: &compare.Pair{A: 40, B: 40}}
 		q := query.CompareQuery{Concurrent: x.shared}
 		q.B.Until = x.until
-		if err := v.Foresee(t.Context(), steady{views: x.views, apart: x.apart, calls: new(int)}, q, compare.Pair{A: 60, B: 60}, now, x.window); err != nil {
+		if err := v.Foresee(t.Context(), steady{views: x.views, apart: x.apart, calls: new(int)}, q, compare.Pair{A: 60,
+			B: 60}, now, x.window); err != nil {
 			t.Fatal(err)
 		}
 		waits := v.Wait != nil && *v.Wait > 0.4*x.wait && *v.Wait < 3*x.wait
@@ -64,7 +68,8 @@ func TestForesee(t *testing.T) {
 		}
 	}
 	v := Verdict{Missing: &compare.Pair{A: 400, B: 400}}
-	if v.soon(compare.Pair{A: 1, B: 1}, compare.Pair{}, 14*day, true); !strings.HasSuffix(v.Instead, "14 days never have that many: drop --concurrent") {
+	if v.soon(compare.Pair{A: 1, B: 1}, compare.Pair{}, 14*day, true); !strings.HasSuffix(v.Instead,
+		"14 days never have that many: drop --concurrent") {
 		t.Errorf("got %+v", v)
 	}
 }

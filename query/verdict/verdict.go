@@ -22,10 +22,13 @@ type Word string
 
 // Verdicts.
 const (
-	Pass     Word = "pass"     // a change of the limit is ruled out, and nothing is significantly worse
-	Marginal Word = "marginal" // significantly worse by less than the limit, or the limit is not ruled out despite enough page views
-	Fail     Word = "fail"     // the page or a Web Vital is significantly worse, by more than the limit
-	NotYet   Word = "not yet"  // nothing is significantly worse, but too few page views to rule out a change of the limit
+	Pass Word = "pass" // a change of the limit is ruled out, and nothing is significantly worse
+	// significantly worse by less than the limit, or the limit is not ruled out despite enough page
+	// views
+	Marginal Word = "marginal"
+	Fail     Word = "fail" // the page or a Web Vital is significantly worse, by more than the limit
+	// nothing is significantly worse, but too few page views to rule out a change of the limit
+	NotYet Word = "not yet"
 )
 
 // Limits configures the accepted changes. Zero fields mean the defaults.
@@ -77,17 +80,22 @@ func Of(c *query.Comparison, l Limits) Verdict {
 	v := ofPage(c, l)
 	for _, x := range c.Vitals {
 		// There are several Web Vitals, so their 95 % intervals are widened to 99 %.
-		if x.Status != compare.Slower || !(x.A.Value > 0) || x.Difference.Value <= 1.314*(x.Difference.Value-x.Difference.Low) {
+		if x.Status != compare.Slower || !(x.A.Value > 0) ||
+			x.Difference.Value <= 1.314*(x.Difference.Value-x.Difference.Low) {
 			continue
 		}
 		share := x.Difference.Value / x.A.Value
-		said := fmt.Sprintf("%s p75 is worse by more than chance: %s, from %s to %s", strings.ToUpper(x.Name), percent(share), number(x.A.Value, x.Unit), number(x.B.Value, x.Unit))
+		said := fmt.Sprintf("%s p75 is worse by more than chance: %s, from %s to %s", strings.ToUpper(x.Name),
+			percent(share), number(x.A.Value, x.Unit), number(x.B.Value, x.Unit))
 		v.add(worse(share, l.Vital), said)
 	}
 	for i := range c.Functions {
 		f := &c.Functions[i]
-		if e := f.Shown; (f.Status == compare.Slower || f.Status == compare.New) && e.Value >= l.Function*c.Total.Mean.A {
-			v.add(Marginal, fmt.Sprintf("the function %s is %s: %s of a page view", output.Location(trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column}), f.Status, estimate(e)))
+		if e := f.Shown; (f.Status == compare.Slower || f.Status == compare.New) &&
+			e.Value >= l.Function*c.Total.Mean.A {
+			v.add(Marginal, fmt.Sprintf("the function %s is %s: %s of a page view",
+				output.Location(trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column}),
+				f.Status, estimate(e)))
 		}
 	}
 	return v
@@ -98,7 +106,8 @@ func ofPage(c *query.Comparison, l Limits) Verdict {
 	t := &c.Total
 	e := t.Shown
 	if t.Relative == nil && t.Status.Alarm() && e.Value > 0 {
-		return Verdict{Word: Fail, Reasons: []string{"JavaScript of a page view " + estimate(e) + ", which is more than noise, and before there was none"}}
+		return Verdict{Word: Fail, Reasons: []string{"JavaScript of a page view " + estimate(e) +
+			", which is more than noise, and before there was none"}}
 	}
 	if t.Relative == nil || e.Low == nil || e.High == nil || t.Mean.A <= 0 {
 		return Verdict{Word: NotYet, Reasons: []string{"how JavaScript varies is not known yet"}}
@@ -113,7 +122,8 @@ func ofPage(c *query.Comparison, l Limits) Verdict {
 	case high < limit:
 		return Verdict{Word: Pass, Reasons: []string{said + ": a change of " + allowed + " is ruled out"}}
 	case t.Detectable == nil || *t.Detectable <= limit*base:
-		return Verdict{Word: Marginal, Reasons: []string{said + ": a change of " + allowed + " is not ruled out, though it would be with nine of ten such numbers of page views"}}
+		return Verdict{Word: Marginal, Reasons: []string{said + ": a change of " + allowed +
+			" is not ruled out, though it would be with nine of ten such numbers of page views"}}
 	}
 	// The detectable change is proportional to one over the square root of the page views.
 	more := math.Pow(*t.Detectable/(limit*base), 2) - 1

@@ -34,19 +34,23 @@ func TestRandom(t *testing.T) {
 		e := total.Shown
 		switch v.Word {
 		case Pass:
-			if !c.Enough || e.High == nil || *e.High/e.Value**total.Relative >= l.Page || slower > 0 || total.Status == compare.Slower || v.Missing != nil {
+			if !c.Enough || e.High == nil || *e.High/e.Value**total.Relative >= l.Page || slower > 0 ||
+				total.Status == compare.Slower || v.Missing != nil {
 				t.Errorf("pass: %+v, %+v", total, v)
 			}
 		case Fail:
-			if total.Status != compare.Slower && total.Status != compare.New || total.Relative != nil && *total.Relative < l.Page || !strings.Contains(v.Reasons[0], "more than noise") || v.Missing != nil {
+			if total.Status != compare.Slower && total.Status != compare.New || total.Relative != nil &&
+				*total.Relative < l.Page || !strings.Contains(v.Reasons[0], "more than noise") || v.Missing != nil {
 				t.Errorf("fail: %+v, %+v", total, v)
 			}
 		case NotYet:
-			if c.Enough && (total.Status.Alarm() && e.Value > 0 || v.Missing != nil && v.Missing.A+v.Missing.B <= 0 || slower > 0) {
+			if c.Enough && (total.Status.Alarm() && e.Value > 0 || v.Missing != nil && v.Missing.A+v.Missing.B <= 0 ||
+				slower > 0) {
 				t.Errorf("not yet: %+v, %+v", total, v)
 			}
 		case Marginal:
-			if !c.Enough || slower == 0 && total.Status != compare.Slower && total.Status != compare.New && *total.Detectable > l.Page*e.Value / *total.Relative {
+			if !c.Enough || slower == 0 && total.Status != compare.Slower && total.Status != compare.New &&
+				*total.Detectable > l.Page*e.Value / *total.Relative {
 				t.Errorf("marginal: %+v, %+v", total, v)
 			}
 		}
@@ -106,7 +110,8 @@ func TestMissing(t *testing.T) {
 func TestVitals(t *testing.T) {
 	c := drawn(rand.New(rand.NewPCG(1, 1)), 20_000, 1)
 	of := func(a, b, low, high float64, s compare.Status) Word {
-		c.Vitals = []query.VitalChange{{Name: "inp", Unit: "ms", A: query.Estimate{Value: a}, B: query.Estimate{Value: b}, Difference: query.Estimate{Value: b - a, Low: low, High: high}, Status: s}}
+		c.Vitals = []query.VitalChange{{Name: "inp", Unit: "ms", A: query.Estimate{Value: a},
+			B: query.Estimate{Value: b}, Difference: query.Estimate{Value: b - a, Low: low, High: high}, Status: s}}
 		return Of(c, Limits{}).Word
 	}
 	for _, x := range []struct {

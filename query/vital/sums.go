@@ -71,7 +71,8 @@ func (s *Sums) elements(kind rollup.VitalKind, weight int64) (out []Element, mor
 	for _, element := range all[:n] {
 		of := s.byElement[element]
 		x := reportOf(kind, of[kind.Name])
-		out = append(out, Element{element, x.Views, x.PageViews, float64(x.PageViews) / float64(weight), x.P75, x.Poor, x.Rating, of.parts(kind)})
+		out = append(out, Element{element, x.Views, x.PageViews, float64(x.PageViews) / float64(weight), x.P75, x.Poor,
+			x.Rating, of.parts(kind)})
 	}
 	return out, len(all) - n
 }
@@ -79,7 +80,8 @@ func (s *Sums) elements(kind rollup.VitalKind, weight int64) (out []Element, mor
 func (m byName) parts(kind rollup.VitalKind) (out []Part) {
 	for _, name := range kind.Parts {
 		if v := m[kind.Part(name)]; v != nil && v.Weight > 0 {
-			out = append(out, Part{name, v.Views, v.Weight, quantile(v, 0.5, msEach), quantile(v, 0.75, msEach), quantile(v, 0.95, msEach)})
+			out = append(out, Part{name, v.Views, v.Weight, quantile(v, 0.5, msEach), quantile(v, 0.75, msEach),
+				quantile(v, 0.95, msEach)})
 		}
 	}
 	return out

@@ -13,13 +13,17 @@ import (
 // WriteText writes tables for a terminal: the Web Vitals of pages and, if they have elements, the
 // parts and elements of each.
 func WriteText(w io.Writer, s terminal.Screen, pages []Page) error {
-	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "PAGE", Least: 12}, {Title: "VITAL"}, {Title: "P75", Right: true}, {Drop: 3}, {Title: "RATING", Color: ratingColor},
-		{Title: "P50", Right: true, Drop: 5}, {Title: "P95", Right: true, Drop: 4}, {Title: "GOOD", Right: true, Drop: 1}, {Title: "POOR", Right: true, Drop: 1},
+	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: "PAGE", Least: 12}, {Title: "VITAL"},
+		{Title: "P75", Right: true}, {Drop: 3}, {Title: "RATING", Color: ratingColor},
+		{Title: "P50", Right: true, Drop: 5}, {Title: "P95", Right: true, Drop: 4}, {Title: "GOOD", Right: true,
+			Drop: 1}, {Title: "POOR", Right: true, Drop: 1},
 		{Title: "REPORTS", Right: true, Drop: 2}, {Title: "PAGE VIEWS", Right: true, Drop: 6}}}
 	for _, p := range pages {
 		for _, v := range p.Vitals {
-			t.Row(output.Printable(p.Page), strings.ToUpper(v.Name), terminal.Number(v.P75.Value)+v.unit(), bounds(s, v.P75), v.Rating,
-				terminal.Number(v.P50.Value), terminal.Number(v.P95.Value), percent(v.Good), percent(v.Poor), fmt.Sprint(v.Views), fmt.Sprint(v.PageViews))
+			t.Row(output.Printable(p.Page), strings.ToUpper(v.Name), terminal.Number(v.P75.Value)+v.unit(),
+				bounds(s, v.P75), v.Rating,
+				terminal.Number(v.P50.Value), terminal.Number(v.P95.Value), percent(v.Good), percent(v.Poor),
+				fmt.Sprint(v.Views), fmt.Sprint(v.PageViews))
 		}
 	}
 	if _, err := t.WriteTo(w); err != nil {
@@ -37,7 +41,8 @@ func WriteText(w io.Writer, s terminal.Screen, pages []Page) error {
 		}
 	}
 	if parts {
-		fmt.Fprintln(w, "\n"+s.Wrap("In each page view the parts of LCP and INP add up to it. Their percentiles do not.", 0))
+		fmt.Fprintln(w, "\n"+s.Wrap(
+			"In each page view the parts of LCP and INP add up to it. Their percentiles do not.", 0))
 	}
 	return nil
 }
@@ -74,13 +79,17 @@ func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 // writeElements writes the elements of v. The last row covers other and unknown elements.
 func (v *Report) writeElements(w io.Writer, s terminal.Screen) error {
 	fmt.Fprintln(w)
-	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: strings.ToUpper(v.Name) + " OF", Least: 16}, {Title: "SHARE", Right: true}, {Title: "P75", Right: true}, {Drop: 5},
-		{Title: "RATING", Color: ratingColor, Drop: 2}, {Title: "POOR", Right: true, Drop: 4}, {Title: "REPORTS", Right: true, Drop: 3}}}
+	t := terminal.Table{Screen: s, Columns: []terminal.Column{{Title: strings.ToUpper(v.Name) + " OF", Least: 16},
+		{Title: "SHARE", Right: true}, {Title: "P75", Right: true}, {Drop: 5},
+		{Title: "RATING", Color: ratingColor, Drop: 2}, {Title: "POOR", Right: true, Drop: 4}, {Title: "REPORTS",
+			Right: true, Drop: 3}}}
 	for _, part := range v.Parts {
-		t.Columns = append(t.Columns, terminal.Column{Title: strings.ToUpper(strings.ReplaceAll(part.Name, "-", " ")), Right: true, Drop: 1})
+		t.Columns = append(t.Columns, terminal.Column{Title: strings.ToUpper(strings.ReplaceAll(part.Name, "-", " ")),
+			Right: true, Drop: 1})
 	}
 	line := func(name string, x Element) {
-		cells := []string{name, fmt.Sprintf("%.1f %%", 100*x.Share), terminal.Number(x.P75.Value) + v.unit(), bounds(s, x.P75), x.Rating, percent(x.Poor), fmt.Sprint(x.Views)}
+		cells := []string{name, fmt.Sprintf("%.1f %%", 100*x.Share), terminal.Number(x.P75.Value) + v.unit(),
+			bounds(s, x.P75), x.Rating, percent(x.Poor), fmt.Sprint(x.Views)}
 		for _, part := range v.Parts {
 			value := ""
 			for _, own := range x.Parts {

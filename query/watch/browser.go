@@ -81,7 +81,8 @@ func (v *versionDays) cause(at time.Time, size, least float64) (Cause, bool) {
 	if newest < 0 || value/least < ofStep || math.Abs(value) < normal95*math.Sqrt(variance) {
 		return Cause{}, false
 	}
-	text := fmt.Sprintf("%s has %.0f %% of the page views of its family, and had %.0f %% before: page views of the same day, device and release tell that browser versions explain %.0f %% of the change",
+	text := fmt.Sprintf("%s has %.0f %% of the page views of its family, and had %.0f %% before: page views of the "+
+		"same day, device and release tell that browser versions explain %.0f %% of the change",
 		names[newest], 100*shares[newest].B, 100*shares[newest].A, 100*min(value/size, 1))
 	return Cause{Kind: CauseBrowser, Text: text, Label: &Label{Key: "browser", Value: names[newest]}}, true
 }

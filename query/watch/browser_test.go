@@ -18,7 +18,8 @@ func daysWithVersions(rng *rand.Rand, around, within, factor float64) (out []Day
 		share := 1 / (1 + math.Exp(-(float64(i)+0.5-around)*2.77/within)) // rises from 0.2 to 0.8 in within days
 		d := Day{Day: time.Date(2026, 3, 2+i, 0, 0, 0, 0, time.UTC), Strata: map[string]DayStratum{}}
 		cell := browsers.Cell{Versions: map[string]browsers.Sum{}}
-		for name, n := range map[string]float64{"Chrome 157": math.Round(5000 * (1 - share)), "Chrome 158": math.Round(5000 * share)} {
+		for name, n := range map[string]float64{"Chrome 157": math.Round(5000 * (1 - share)),
+			"Chrome 158": math.Round(5000 * share)} {
 			if n == 0 {
 				continue
 			}

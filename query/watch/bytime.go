@@ -128,7 +128,8 @@ func (r *reader) steps(all []series, known []Change) (out []Finding) {
 // functionSteps returns the steps of functions, the most significant first. The time of a changed
 // function is subtracted from the rest of the page view of the others: otherwise one slower
 // function would make all others look smaller. whole holds the functions with all their days.
-func (r *reader) functionSteps(functions []series, whole []*series, known []Change, test func(*series) (step, float64, bool), add func(*series, step, float64)) {
+func (r *reader) functionSteps(functions []series, whole []*series, known []Change, test func(*series) (step, float64,
+	bool), add func(*series, step, float64)) {
 	taken := map[time.Time]float64{}
 	take := func(x *series) {
 		for i, p := range x.points {
@@ -181,7 +182,8 @@ func markMoved(found []Finding) {
 		var with []Consequence
 		for k := range found {
 			g := &found[k]
-			if g.What.Kind != OfFunction || functionOf(g.What.Function).file != file || g.Begin.Sub(f.Begin).Abs() > near {
+			if g.What.Kind != OfFunction || functionOf(g.What.Function).file != file ||
+				g.Begin.Sub(f.Begin).Abs() > near {
 				continue
 			}
 			sum += g.decisive().Value
@@ -225,7 +227,8 @@ func (r *reader) stepped(x *series, s step, level float64, page series) (f Findi
 	n := len(x.points)
 	before, after := x.mean(max(0, s.at-mostAfter), s.at), x.mean(s.at, n)
 	f = Finding{What: x.what, Detector: ByTime, Begin: x.points[s.at].day}
-	f.PageChange = PageChange{Page: r.page, Value: compare.Pair{A: before, B: after}, Change: s.estimate(before, level), Level: 1 - level}
+	f.PageChange = PageChange{Page: r.page, Value: compare.Pair{A: before, B: after}, Change: s.estimate(before, level),
+		Level: 1 - level}
 	for i, v := range x.views {
 		if i < s.at {
 			f.Views.A += v
@@ -256,7 +259,8 @@ func (r *reader) stepped(x *series, s step, level float64, page series) (f Findi
 			f.Causes = []Cause{cause}
 		}
 	}
-	size := max(math.Abs(math.Expm1(s.size+1.6448536269514722*s.err)), math.Abs(math.Expm1(s.size-1.6448536269514722*s.err)))
+	size := max(math.Abs(math.Expm1(s.size+1.6448536269514722*s.err)),
+		math.Abs(math.Expm1(s.size-1.6448536269514722*s.err)))
 	return f, size*before >= least
 }
 

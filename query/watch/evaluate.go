@@ -83,7 +83,8 @@ type Evaluation struct {
 // The release detector tests a page 15 hours after the begin of the newest release, and then at
 // growing intervals for a week. The time detector tests it once per completed day. Pages are read
 // one after the other. Evaluate returns an error if reading the traffic fails or ctx is done.
-func Evaluate(ctx context.Context, o Observer, now time.Time, s Settings, m Memory, known []Change) (Evaluation, error) {
+func Evaluate(ctx context.Context, o Observer, now time.Time, s Settings, m Memory,
+	known []Change) (Evaluation, error) {
 	traffic, err := o.Traffic(ctx, now.Add(-trafficDays*day), now)
 	if err != nil {
 		return Evaluation{}, fmt.Errorf("read the traffic: %w", err)
@@ -144,7 +145,8 @@ func (s Settings) withDefaults() Settings {
 	for _, x := range []struct {
 		to    *float64
 		value float64
-	}{{&s.MinShare, 0.03}, {&s.MinFunction, 0.04}, {&s.MinOfPage, 0.001}, {&s.MinViews, 500}, {&s.FalseReports, 0.001}} {
+	}{{&s.MinShare, 0.03}, {&s.MinFunction, 0.04}, {&s.MinOfPage, 0.001}, {&s.MinViews, 500},
+		{&s.FalseReports, 0.001}} {
 		if *x.to <= 0 {
 			*x.to = x.value
 		}

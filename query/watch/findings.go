@@ -14,11 +14,13 @@ import (
 // relative to the rest of the page view: page views of different days differ by more than their
 // releases, and only the time detector knows by how much.
 func (r *reader) findings(c *query.Comparison, s shift, level float64, atOnce bool) (out []Finding) {
-	base := Finding{PageChange: PageChange{Page: r.page, Views: c.Views}, Detector: ByRelease, Script: c.Total.Mean.A, Release: s.after, CompareRelease: s.before, Begin: s.began}
+	base := Finding{PageChange: PageChange{Page: r.page, Views: c.Views}, Detector: ByRelease, Script: c.Total.Mean.A,
+		Release: s.after, CompareRelease: s.before, Begin: s.began}
 	add := func(w What, x *compare.Change, least float64) *Finding {
 		f := base
 		f.What, f.Value, f.Change, f.Beside, f.Level, f.Relative = w, x.Mean, plainOf(x), x.Beside, x.Level, x.Relative
-		if w.Function != nil && w.Function.Name == ownScript || !x.Status.Alarm() || !r.wanted(w.Kind) || !atOnce && (w.Kind != OfFunction || x.Beside == nil) || outer(f.decisive(), f.Level) < max(least, r.s.Min) {
+		if w.Function != nil && w.Function.Name == ownScript || !x.Status.Alarm() || !r.wanted(w.Kind) || !atOnce &&
+			(w.Kind != OfFunction || x.Beside == nil) || outer(f.decisive(), f.Level) < max(least, r.s.Min) {
 			return nil
 		}
 		out = append(out, f)
@@ -42,9 +44,11 @@ func (r *reader) findings(c *query.Comparison, s shift, level float64, atOnce bo
 	for i := range c.Vitals {
 		v := &c.Vitals[i]
 		f := base
-		f.What, f.Value, f.Level = What{Kind: OfVital, Metric: v.Name}, compare.Pair{A: v.A.Value, B: v.B.Value}, 1-vitalShare*level/float64(len(c.Vitals))
+		f.What, f.Value, f.Level = What{Kind: OfVital, Metric: v.Name}, compare.Pair{A: v.A.Value, B: v.B.Value},
+			1-vitalShare*level/float64(len(c.Vitals))
 		f.Change = vitalEstimate(v, 1-f.Level)
-		if !atOnce || f.Change.Low == nil || *f.Change.Low <= 0 && *f.Change.High >= 0 || !r.wanted(OfVital) || outer(f.Change, f.Level) < r.s.MinShare*v.A.Value {
+		if !atOnce || f.Change.Low == nil || *f.Change.Low <= 0 && *f.Change.High >= 0 || !r.wanted(OfVital) ||
+			outer(f.Change, f.Level) < r.s.MinShare*v.A.Value {
 			continue
 		}
 		if v.A.Value > 0 {
@@ -166,7 +170,8 @@ func (r *reader) explainMoved(ctx context.Context, s shift, c *query.Comparison,
 		f.Moved = ok
 		for _, k := range with {
 			g := &c.Functions[k]
-			f.With = append(f.With, Consequence{Page: r.page, What: What{Kind: OfFunction, Metric: "self", Function: &g.Place}, Change: decisiveOf(g)})
+			f.With = append(f.With, Consequence{Page: r.page, What: What{Kind: OfFunction, Metric: "self",
+				Function: &g.Place}, Change: decisiveOf(g)})
 		}
 	}
 	return nil

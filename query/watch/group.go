@@ -92,8 +92,10 @@ func (g *grouping) add(f *Finding) {
 
 // change returns the change of a single finding.
 func (f *Finding) change(now time.Time) Change {
-	c := Change{State: Open, Direction: directionOf(f.decisive().Value), What: f.What, Detector: f.Detector, Release: f.Release,
-		CompareRelease: f.CompareRelease, Begin: f.Begin, Found: now, Checked: now, Pages: []PageChange{f.PageChange}, Causes: f.Causes}
+	c := Change{State: Open, Direction: directionOf(f.decisive().Value), What: f.What, Detector: f.Detector,
+		Release:        f.Release,
+		CompareRelease: f.CompareRelease, Begin: f.Begin, Found: now, Checked: now, Pages: []PageChange{f.PageChange},
+		Causes: f.Causes}
 	if f.Moved {
 		c.Direction, c.Moved = Moved, f.With
 	}
@@ -140,7 +142,9 @@ func (c *Change) follows(f *Finding) bool {
 	k := f.What.key()
 	switch {
 	case f.What.Kind == OfFunction && c.Direction == Moved:
-		return c.What.key() == k || slices.ContainsFunc(c.Moved, func(x Consequence) bool { return x.Page == f.Page && x.What.key() == k })
+		return c.What.key() == k || slices.ContainsFunc(c.Moved, func(x Consequence) bool {
+			return x.Page == f.Page && x.What.key() == k
+		})
 	case f.Moved || c.Direction == Moved || directionOf(f.decisive().Value) != c.Direction:
 		return false
 	case f.What.Kind == OfFunction && c.What.Kind == OfPage:
@@ -148,7 +152,8 @@ func (c *Change) follows(f *Finding) bool {
 		if !explains(f.decisive().Value, 0, p.Change, p.Level) {
 			return false
 		}
-	case f.What.Kind == OfVital && c.What.Kind != OfVital && c.What.Kind != OfFeature, f.What.Kind == OfFeature && c.What.Kind == OfPage:
+	case f.What.Kind == OfVital && c.What.Kind != OfVital && c.What.Kind != OfFeature, f.What.Kind == OfFeature &&
+		c.What.Kind == OfPage:
 	default:
 		return false
 	}
@@ -162,7 +167,9 @@ func (c *Change) page(name string) *PageChange {
 
 func (c *Change) consequence(f *Finding) {
 	k := f.What.key()
-	if len(c.Consequences) < mostConsequences && !slices.ContainsFunc(c.Consequences, func(x Consequence) bool { return x.Page == f.Page && x.What.key() == k }) {
+	if len(c.Consequences) < mostConsequences && !slices.ContainsFunc(c.Consequences, func(x Consequence) bool {
+		return x.Page == f.Page && x.What.key() == k
+	}) {
 		c.Consequences = append(c.Consequences, Consequence{Page: f.Page, What: f.What, Change: f.decisive()})
 	}
 }
@@ -191,7 +198,8 @@ func (g *grouping) functions(f *Finding) (sum, variance float64, most *Change) {
 			p := c.page(f.Page)
 			sum += p.decisive().Value
 			variance += square(errorOf(p.decisive(), p.Level))
-			if size := p.decisive().Value; directionOf(size) == directionOf(f.decisive().Value) && math.Abs(size) > largest {
+			if size := p.decisive().Value; directionOf(size) == directionOf(f.decisive().Value) &&
+				math.Abs(size) > largest {
 				largest, most = math.Abs(size), c
 			}
 		}

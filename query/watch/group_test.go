@@ -19,13 +19,15 @@ var noon = time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
 // of returns a finding of a release.
 func of(page string, w What, value float64) Finding {
 	return Finding{What: w, Detector: ByRelease, Release: "b", CompareRelease: "a", Begin: noon, Script: 500,
-		PageChange: PageChange{Page: page, Views: compare.Pair{A: 5000, B: 5000}, Value: compare.Pair{A: 100, B: 100 + value}, Change: estimated(value, abs(value)/4), Level: 0.99}}
+		PageChange: PageChange{Page: page, Views: compare.Pair{A: 5000, B: 5000}, Value: compare.Pair{A: 100,
+			B: 100 + value}, Change: estimated(value, abs(value)/4), Level: 0.99}}
 }
 
 func abs(x float64) float64 { return max(x, -x) }
 
 func functionNamed(name, file string) What {
-	return What{Kind: OfFunction, Metric: "self", Function: &compare.Place{Name: name, Resource: file, Line: 3, Column: 1}}
+	return What{Kind: OfFunction, Metric: "self", Function: &compare.Place{Name: name, Resource: file, Line: 3,
+		Column: 1}}
 }
 
 // One callee on forty pages, which makes all of them slower, is one change with forty pages, in any
@@ -35,15 +37,18 @@ func TestGroupOneCause(t *testing.T) {
 	var findings []Finding
 	for i := range 40 {
 		page := fmt.Sprintf("/p%02d", i)
-		findings = append(findings, of(page, functionNamed("format", "https://x.example/app-4f5e6d7c.js"), 20+float64(i)),
-			of(page, What{Kind: OfPage, Metric: "js"}, 19+float64(i)), of(page, What{Kind: OfFeature, Metric: "js", Feature: "list"}, 20+float64(i)),
+		findings = append(findings, of(page, functionNamed("format", "https://x.example/app-4f5e6d7c.js"),
+			20+float64(i)),
+			of(page, What{Kind: OfPage, Metric: "js"}, 19+float64(i)), of(page, What{Kind: OfFeature, Metric: "js",
+				Feature: "list"}, 20+float64(i)),
 			of(page, What{Kind: OfVital, Metric: "inp"}, 15))
 	}
 	var first string
 	for range 20 {
 		rng.Shuffle(len(findings), func(i, k int) { findings[i], findings[k] = findings[k], findings[i] })
 		got := Group(findings, nil, noon.Add(time.Hour))
-		if len(got) != 1 || len(got[0].Pages) != 40 || got[0].What.Kind != OfFunction || got[0].Direction != Slower || got[0].Pages[0].Page != "/p39" {
+		if len(got) != 1 || len(got[0].Pages) != 40 || got[0].What.Kind != OfFunction || got[0].Direction != Slower ||
+			got[0].Pages[0].Page != "/p39" {
 			t.Fatalf("%d changes: %+v", len(got), got)
 		}
 		if len(got[0].ID) != 16 || first != "" && got[0].ID != first {

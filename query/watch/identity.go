@@ -43,7 +43,8 @@ const growing = 14 * 24 * time.Hour
 // same reports whether c and other, which was found later, are one change, so that other needs no
 // notification.
 func (c *Change) same(other *Change) bool {
-	if c.What.key() != other.What.key() || c.Direction != other.Direction || c.What.Kind != OfFunction && !c.on(other.Pages[0].Page) {
+	if c.What.key() != other.What.key() || c.Direction != other.Direction || c.What.Kind != OfFunction &&
+		!c.on(other.Pages[0].Page) {
 		return false
 	}
 	if c.Release != "" && other.Release != "" {
@@ -72,7 +73,8 @@ func (c *Change) identify() {
 		page = c.Pages[0].Page
 	}
 	h := sha256.New()
-	for _, text := range []string{string(k.kind), k.metric, k.of.name, k.of.file, k.feature, string(c.Direction), c.Release, begin, page} {
+	for _, text := range []string{string(k.kind), k.metric, k.of.name, k.of.file, k.feature, string(c.Direction),
+		c.Release, begin, page} {
 		h.Write([]byte{byte(len(text)), byte(len(text) >> 8), byte(len(text) >> 16)})
 		io.WriteString(h, text)
 	}

@@ -63,7 +63,8 @@ func moved(c *compare.Result, i int, edited map[function]bool, atOnce bool) (wit
 		var members []int
 		for k := range functions {
 			p := &functions[k].Place
-			if domain == "edited" && edited[functionOf(p)] || domain != "edited" && slices.Contains(domains(p), domain) {
+			if domain == "edited" && edited[functionOf(p)] || domain != "edited" &&
+				slices.Contains(domains(p), domain) {
 				members = append(members, k)
 			}
 		}

@@ -26,7 +26,8 @@ type Reading struct {
 // Read returns an observer of a source. The source should not cache responses, because each is
 // requested once.
 func Read(source query.Local) *Reading {
-	return &Reading{source: source, now: source.Reader.Now, texts: map[string]string{}, hours: map[time.Time][]query.ReleaseViews{}}
+	return &Reading{source: source, now: source.Reader.Now, texts: map[string]string{},
+		hours: map[time.Time][]query.ReleaseViews{}}
 }
 
 // settledAfter is how long after its end an hour is certain to be closed and can be cached.
@@ -94,7 +95,8 @@ func (r *Reading) hour(ctx context.Context, at time.Time) ([]query.ReleaseViews,
 }
 
 // Compare implements [Observer].
-func (r *Reading) Compare(ctx context.Context, page string, before, after Span, o compare.Options) (query.Comparison, error) {
+func (r *Reading) Compare(ctx context.Context, page string, before, after Span,
+	o compare.Options) (query.Comparison, error) {
 	side := func(s Span) (sel selection.Selection, err error) {
 		sel = selection.Selection{Page: page, Since: s.Since, Until: s.Until}
 		m, err := selection.NewMatcher("release", selection.Equal, s.Release)

@@ -144,5 +144,7 @@ func indexOf(functions []compare.FunctionChange, place *compare.Place) int {
 		return i
 	}
 	of := functionOf(place)
-	return slices.IndexFunc(functions, func(f compare.FunctionChange) bool { return f.Name == of.name && functionOf(&f.Place) == of })
+	return slices.IndexFunc(functions, func(f compare.FunctionChange) bool {
+		return f.Name == of.name && functionOf(&f.Place) == of
+	})
 }

@@ -138,7 +138,8 @@ func functionSeries(days []Day, total float64) []series {
 	for i := range days {
 		for k := range days[i].Functions {
 			f := &days[i].Functions[k]
-			place := compare.Place{Name: f.Frame.Name, Resource: f.Frame.Resource, Line: f.Frame.Line, Column: f.Frame.Column}
+			place := compare.Place{Name: f.Frame.Name, Resource: f.Frame.Resource, Line: f.Frame.Line,
+				Column: f.Frame.Column}
 			of := functionOf(&place)
 			sums[of] += whole(f.Self).Sum
 			places[of] = &place // the newest place
@@ -194,7 +195,8 @@ func together(a, b compare.Amount) compare.Amount {
 	if a.Sum == 0 {
 		return b
 	}
-	return compare.Amount{Seen: max(a.Seen, b.Seen), Sum: a.Sum + b.Sum, Squares: square(math.Sqrt(a.Squares) + math.Sqrt(b.Squares)), Product: a.Product + b.Product}
+	return compare.Amount{Seen: max(a.Seen, b.Seen), Sum: a.Sum + b.Sum, Squares: square(math.Sqrt(a.Squares) +
+		math.Sqrt(b.Squares)), Product: a.Product + b.Product}
 }
 
 func square(v float64) float64 { return v * v }

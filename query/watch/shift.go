@@ -136,7 +136,8 @@ type look struct {
 // Most of the level is used after about a day, when a change of a few percent becomes visible on a
 // page with many visitors.
 func looks() []look {
-	return []look{{15 * hour, 0.2}, {18 * hour, 0.4}, {21 * hour, 0.6}, {24 * hour, 0.7}, {30 * hour, 0.77}, {36 * hour, 0.84}, {48 * hour, 0.89},
+	return []look{{15 * hour, 0.2}, {18 * hour, 0.4}, {21 * hour, 0.6}, {24 * hour, 0.7}, {30 * hour, 0.77},
+		{36 * hour, 0.84}, {48 * hour, 0.89},
 		{72 * hour, 0.93}, {120 * hour, 0.97}, {168 * hour, 1}}
 }
 

@@ -20,7 +20,8 @@ func drawnSeries(rng *rand.Rand, n, at int, size, between float64, week bool) []
 	for i := range out {
 		err := 0.005 * (1 + rng.Float64())
 		day := time.Date(2026, 3, 2+i, 0, 0, 0, 0, time.UTC)
-		out[i] = point{day: day, value: 3 + err*rng.NormFloat64() + between*rng.NormFloat64() + ofDay[day.Weekday()], err: err}
+		out[i] = point{day: day, value: 3 + err*rng.NormFloat64() + between*rng.NormFloat64() +
+			ofDay[day.Weekday()], err: err}
 		if i >= at {
 			out[i].value += size
 		}

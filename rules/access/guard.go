@@ -107,7 +107,8 @@ func scopeOf(pattern string) Scope {
 	switch pattern {
 	case "/healthz", "/readyz":
 		return ""
-	case "/{$}", "/{page}", "/assets/", "/login", StartPath, provider.CallbackPath, "/logout", "/docs", "/docs/": // no data
+	// no data
+	case "/{$}", "/{page}", "/assets/", "/login", StartPath, provider.CallbackPath, "/logout", "/docs", "/docs/":
 		return ""
 	case "/metrics":
 		return ScopeMetrics
@@ -162,13 +163,18 @@ func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope, patte
 		if r.Header.Get("Sec-Fetch-Dest") != "empty" { // the dashboard has its own login form
 			w.Header().Add("WWW-Authenticate", `Basic realm="fieldtrie", charset="UTF-8"`)
 		}
-		writeError(w, http.StatusUnauthorized, "header Authorization: unknown token or password; send Bearer TOKEN, or a user and a password as Basic (aggregate: --token-file)")
+		writeError(w, http.StatusUnauthorized,
+			"header Authorization: unknown token or password; send Bearer TOKEN, or a user and a password as Basic "+
+				"(aggregate: --token-file)")
 	case !slices.Contains(who.Scopes, needs):
 		g.refused(r, ReasonScope, nil)
-		writeError(w, http.StatusForbidden, fmt.Sprintf("the scope %s is missing; add it to the scopes of this token or user in the file of --access", needs))
+		writeError(w, http.StatusForbidden,
+			fmt.Sprintf("the scope %s is missing; add it to the scopes of this token or user in the file of --access",
+				needs))
 	case who.Limited() && aboutAll(pattern):
 		g.refused(r, ReasonScope, nil)
-		writeError(w, http.StatusForbidden, "this needs access to all sites and pages, but the file of --access restricts this token or user to some")
+		writeError(w, http.StatusForbidden,
+			"this needs access to all sites and pages, but the file of --access restricts this token or user to some")
 	default:
 		w.Header().Set(scopesHeader, strings.Join(names(who.Scopes), " "))
 		return who

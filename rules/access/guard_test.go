@@ -19,7 +19,9 @@ import (
 // privateMux responds with the pattern of the request.
 func privateMux() *http.ServeMux {
 	mux := http.NewServeMux()
-	for _, pattern := range []string{"GET /metrics", "GET /v1/backup", "/v1/deletions", "/v1/deletions/{id}", "GET /healthz", "GET /readyz", "/v1/symbols/", "GET /v1/symbols", "/api/v1/", "/api/v1/views", "/api/v1/view", "/demo/", "/"} {
+	for _, pattern := range []string{"GET /metrics", "GET /v1/backup", "/v1/deletions", "/v1/deletions/{id}",
+		"GET /healthz", "GET /readyz", "/v1/symbols/", "GET /v1/symbols", "/api/v1/", "/api/v1/views", "/api/v1/view",
+		"/demo/", "/"} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, pattern) })
 	}
 	return mux
@@ -47,7 +49,9 @@ func ignore(*http.Request, Reason, error) {}
 
 func TestGuard(t *testing.T) {
 	var reason Reason
-	h := NewGuard(parse(t, sampleText(t)), func(_ *http.Request, r Reason, _ error) { reason = r }).Handler(privateMux())
+	h := NewGuard(parse(t, sampleText(t)), func(_ *http.Request, r Reason, _ error) {
+		reason = r
+	}).Handler(privateMux())
 	who := map[string][]Scope{
 		"":                           nil,
 		"Bearer g":                   {ScopeQuery},
@@ -77,7 +81,8 @@ func TestGuard(t *testing.T) {
 		basic("ann", "secret") + "x": nil,
 	}
 	needs := map[string]Scope{
-		"/healthz": "", "/readyz": "", "/metrics": ScopeMetrics, "/v1/backup": ScopeBackup, "/v1/deletions": ScopeDelete, "/v1/deletions/7": ScopeDelete,
+		"/healthz": "", "/readyz": "", "/metrics": ScopeMetrics, "/v1/backup": ScopeBackup,
+		"/v1/deletions": ScopeDelete, "/v1/deletions/7": ScopeDelete,
 		"/api/v1/profile?page=/healthz": ScopeQuery, "/demo/": ScopeQuery, "/nowhere": ScopeQuery, "/": ScopeQuery,
 		"/querier.v1.QuerierService/SelectSeries": ScopeQuery, "/metrics/": ScopeQuery, "/healthz/metrics": ScopeQuery,
 		"/api/v1/views?page=/x": ScopeViews, "/api/v1/view": ScopeViews, "/api/v1/view/": ScopeQuery,
@@ -144,20 +149,27 @@ func TestPaths(t *testing.T) {
 	mux := privateMux()
 	h := NewGuard(parse(t, sampleText(t)), ignore).Handler(mux)
 	for _, path := range []string{
-		"/metrics", "//metrics", "/./metrics", "/api/../metrics", "/api/v1/../../metrics", "/healthz/../metrics", "//healthz//../metrics",
-		"/%6detrics", "/m%65trics", "/%2e/metrics", "/healthz/%2e%2e/metrics", "/healthz%2f..%2fmetrics", "/healthz%2fmetrics", "/metrics%2f", "/metrics%00",
-		"/metrics?x=/healthz", "/metrics;/healthz", "/METRICS", "/v1/backup", "/v1//backup", "/v1%2fbackup", "/v1/%62ackup", "/readyz/../v1/backup",
+		"/metrics", "//metrics", "/./metrics", "/api/../metrics", "/api/v1/../../metrics", "/healthz/../metrics",
+		"//healthz//../metrics",
+		"/%6detrics", "/m%65trics", "/%2e/metrics", "/healthz/%2e%2e/metrics", "/healthz%2f..%2fmetrics",
+		"/healthz%2fmetrics", "/metrics%2f", "/metrics%00",
+		"/metrics?x=/healthz", "/metrics;/healthz", "/METRICS", "/v1/backup", "/v1//backup", "/v1%2fbackup",
+		"/v1/%62ackup", "/readyz/../v1/backup",
 		"/v1/backup/../../healthz", "http://other.example/metrics", "http://other.example//v1/backup",
-		"/v1/symbols", "/v1/symbols/", "/v1//symbols", "/v1/symbols/../backup", "/v1/symbols/..%2fbackup", "/v1/symbol%73", "/v1/symbols%2f", "/v1/symbols?/uploads",
+		"/v1/symbols", "/v1/symbols/", "/v1//symbols", "/v1/symbols/../backup", "/v1/symbols/..%2fbackup",
+		"/v1/symbol%73", "/v1/symbols%2f", "/v1/symbols?/uploads",
 	} {
-		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodConnect} {
-			for authorization, granted := range map[string]Scope{"": "", "Bearer g": ScopeQuery, "Bearer p": ScopeMetrics, "Bearer n": ScopeBackup, "Bearer s": ScopeSymbols} {
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
+			http.MethodConnect} {
+			for authorization, granted := range map[string]Scope{"": "", "Bearer g": ScopeQuery,
+				"Bearer p": ScopeMetrics, "Bearer n": ScopeBackup, "Bearer s": ScopeSymbols} {
 				w := ask(h, method, path, authorization)
 				if w.Code != http.StatusOK {
 					continue
 				}
 				served, _ := strings.CutPrefix(w.Body.String(), "GET ")
-				needs := map[string]Scope{"/metrics": ScopeMetrics, "/v1/backup": ScopeBackup, "/v1/symbols/": ScopeSymbols, "/healthz": "", "/readyz": ""}
+				needs := map[string]Scope{"/metrics": ScopeMetrics, "/v1/backup": ScopeBackup,
+					"/v1/symbols/": ScopeSymbols, "/healthz": "", "/readyz": ""}
 				need, special := needs[served]
 				if !special {
 					need = ScopeQuery
@@ -314,7 +326,8 @@ func TestChangesScope(t *testing.T) {
 	for _, x := range []struct {
 		method, path string
 		want         Scope
-	}{{"GET", id, ScopeQuery}, {"HEAD", id, ScopeQuery}, {"POST", id, ScopeChanges}, {"POST", "/api/v1//changes/94b7ca47cc2dee8a", ScopeChanges}, {"POST", id + "/", ScopeQuery}} {
+	}{{"GET", id, ScopeQuery}, {"HEAD", id, ScopeQuery}, {"POST", id, ScopeChanges},
+		{"POST", "/api/v1//changes/94b7ca47cc2dee8a", ScopeChanges}, {"POST", id + "/", ScopeQuery}} {
 		_, pattern := mux.Handler(httptest.NewRequest(x.method, x.path, nil))
 		if got := scopeOf(pattern); got != x.want {
 			t.Errorf("%s %s, %q: %q, want %q", x.method, x.path, pattern, got, x.want)

@@ -19,7 +19,9 @@ func LocalHosts(next http.Handler) http.Handler {
 		host = strings.ToLower(strings.Trim(host, "[]"))
 		_, err := netip.ParseAddr(host)
 		if err != nil && host != "" && host != "localhost" && !strings.HasSuffix(host, ".localhost") {
-			writeError(w, http.StatusForbidden, fmt.Sprintf("header Host: %.100q is not this machine; use 127.0.0.1 or localhost, or start ingest with --access FILE", r.Host))
+			writeError(w, http.StatusForbidden,
+				fmt.Sprintf("header Host: %.100q is not this machine; use 127.0.0.1 or localhost, or start ingest "+
+					"with --access FILE", r.Host))
 			return
 		}
 		next.ServeHTTP(w, r)

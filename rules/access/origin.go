@@ -30,7 +30,8 @@ func SameOrigin(mux *http.ServeMux, next http.Handler, refused Refused) http.Han
 		_, pattern := mux.Handler(r)
 		if changes.Check(r) != nil || isForeign(r) && !(isVisit(r) && scopeOf(pattern) != ScopeBackup) {
 			refused(r, ReasonForeign, nil)
-			writeError(w, http.StatusForbidden, fmt.Sprintf("a page of another origin (%s) sent this request, which is not allowed", originOf(r)))
+			writeError(w, http.StatusForbidden,
+				fmt.Sprintf("a page of another origin (%s) sent this request, which is not allowed", originOf(r)))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -9,7 +9,8 @@ import (
 
 func TestSameOrigin(t *testing.T) {
 	mux := http.NewServeMux()
-	for _, pattern := range []string{"GET /api/v1/profile", "GET /v1/backup", "POST /querier.v1.QuerierService/", "GET /healthz"} {
+	for _, pattern := range []string{"GET /api/v1/profile", "GET /v1/backup", "POST /querier.v1.QuerierService/",
+		"GET /healthz"} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	}
 	refusals := 0
@@ -64,10 +65,12 @@ func TestSameOrigin(t *testing.T) {
 		before, rec := refusals, httptest.NewRecorder()
 		h.ServeHTTP(rec, r)
 		if rec.Code != tt.want || (refusals > before) != (tt.want == 403) {
-			t.Errorf("%s: got %d, want %d, %d refusals counted; %s", tt.name, rec.Code, tt.want, refusals-before, rec.Body)
+			t.Errorf("%s: got %d, want %d, %d refusals counted; %s", tt.name, rec.Code, tt.want,
+				refusals-before, rec.Body)
 		}
-		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin",
-			"Content-Security-Policy": "frame-ancestors 'self'"} {
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff",
+			"Cross-Origin-Resource-Policy": "same-origin",
+			"Content-Security-Policy":      "frame-ancestors 'self'"} {
 			if v := rec.Header().Get(name); v != want {
 				t.Errorf("%s: header %s is %q", tt.name, name, v)
 			}

@@ -40,7 +40,8 @@ func newPasswords(users []user) *passwords {
 // check returns the user with this name and password, or nil. Its duration does not reveal whether
 // the user exists: it compares the password for an unknown name with the hash of another user,
 // always the same for a name, since costs may differ. Waiting checks take turns by address.
-func (p *passwords) check(ctx context.Context, work *workload, address, name, password string) (who *Identity, err error) {
+func (p *passwords) check(ctx context.Context, work *workload, address, name, password string) (who *Identity,
+	err error) {
 	if len(p.users) == 0 {
 		return nil, nil
 	}

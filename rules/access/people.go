@@ -55,7 +55,9 @@ func (r *Rules) proxied(req *http.Request) (who *Identity, ok bool, err error) {
 		return nil, false, nil
 	}
 	addr, err := netip.ParseAddr(AddressOf(req))
-	if err != nil || !slices.ContainsFunc(r.proxy.networks, func(n netip.Prefix) bool { return n.Contains(addr.Unmap()) }) {
+	if err != nil || !slices.ContainsFunc(r.proxy.networks, func(n netip.Prefix) bool {
+		return n.Contains(addr.Unmap())
+	}) {
 		return nil, false, nil
 	}
 	name := req.Header.Get(r.proxy.user)
@@ -110,8 +112,10 @@ func (r *Rules) addGroup(item strictyaml.Value) error {
 	if err != nil {
 		return err
 	}
-	if name == "" || len(name) > 4*maxName || strings.ContainsFunc(name, unicode.IsControl) || strings.Contains(name, ",") {
-		return item.Errorf("name %.70q: give it the name of a group, of up to %d bytes, without commas", name, 4*maxName)
+	if name == "" || len(name) > 4*maxName || strings.ContainsFunc(name, unicode.IsControl) ||
+		strings.Contains(name, ",") {
+		return item.Errorf("name %.70q: give it the name of a group, of up to %d bytes, without commas",
+			name, 4*maxName)
 	}
 	if slices.ContainsFunc(r.groups, func(g group) bool { return g.Name == name }) {
 		return item.Errorf("duplicate group %s", name)
@@ -126,7 +130,8 @@ func (r *Rules) addGroup(item strictyaml.Value) error {
 
 // readProvider parses the OpenID provider.
 func (r *Rules) readProvider(v strictyaml.Value) error {
-	fields, err := v.Fields("issuer", "client_id", "client_secret_file", "client_secret", "url", "name", "scopes", "groups_claim")
+	fields, err := v.Fields("issuer", "client_id", "client_secret_file", "client_secret", "url", "name", "scopes",
+		"groups_claim")
 	if err != nil {
 		return err
 	}
@@ -134,7 +139,8 @@ func (r *Rules) readProvider(v strictyaml.Value) error {
 		return plain.Errorf("plain-text secrets are not allowed; use client_secret_file with the name of a file")
 	}
 	s := &provider.Settings{Scopes: []string{"profile", "email"}, GroupsClaim: "groups"}
-	for key, to := range map[string]*string{"issuer": &s.Issuer, "client_id": &s.ClientID, "client_secret_file": &r.secretFile, "url": &s.URL, "name": &s.Name, "groups_claim": &s.GroupsClaim} {
+	for key, to := range map[string]*string{"issuer": &s.Issuer, "client_id": &s.ClientID,
+		"client_secret_file": &r.secretFile, "url": &s.URL, "name": &s.Name, "groups_claim": &s.GroupsClaim} {
 		if field, ok := fields[key]; ok {
 			if *to, err = field.Text(); err != nil {
 				return err
@@ -181,12 +187,16 @@ func (r *Rules) readProxy(v strictyaml.Value) error {
 		if *to, err = fields[key].Text(); err != nil {
 			return err
 		}
-		if strings.EqualFold(*to, "Authorization") || strings.EqualFold(*to, "Cookie") || strings.ContainsFunc(*to, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == ':' }) {
+		if strings.EqualFold(*to, "Authorization") || strings.EqualFold(*to, "Cookie") ||
+			strings.ContainsFunc(*to, func(c rune) bool {
+				return c <= ' ' || c >= 0x7f || c == ':'
+			}) {
 			return v.Errorf("proxy: %s: %.40q is not a header for that", key, *to)
 		}
 	}
 	if p.user == "" {
-		return v.Errorf("proxy: user_header is missing; it is the header with the name of the user, such as X-Forwarded-User")
+		return v.Errorf("proxy: user_header is missing; it is the header with the name of the user, such as " +
+			"X-Forwarded-User")
 	}
 	_, err = fields["networks"].Texts(func(text string) error {
 		n, err := netip.ParsePrefix(text)
@@ -194,7 +204,9 @@ func (r *Rules) readProxy(v strictyaml.Value) error {
 			n, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 		}
 		if err != nil || n.Bits() < minBits {
-			return fmt.Errorf("%.60q is not the address or network of a proxy, such as 10.1.2.3 or 10.1.2.0/24; all of its requests are trusted", text)
+			return fmt.Errorf(
+				"%.60q is not the address or network of a proxy, such as 10.1.2.3 or 10.1.2.0/24; all of its "+
+					"requests are trusted", text)
 		}
 		p.networks = append(p.networks, n.Masked())
 		return nil
@@ -203,7 +215,8 @@ func (r *Rules) readProxy(v strictyaml.Value) error {
 		return err
 	}
 	if len(p.networks) == 0 {
-		return v.Errorf("proxy: networks is missing; the header is accepted only from these addresses, such as [10.1.2.3]")
+		return v.Errorf("proxy: networks is missing; the header is accepted only from these addresses, such as " +
+			"[10.1.2.3]")
 	}
 	r.proxy = p
 	return nil

@@ -35,7 +35,8 @@ func TestGroups(t *testing.T) {
 			}
 			continue
 		}
-		if who == nil || who.Name != "ann" || who.Kind != "person" || !slices.Equal(who.Scopes, c.scopes) || !slices.Equal(who.Sites, c.sites) {
+		if who == nil || who.Name != "ann" || who.Kind != "person" || !slices.Equal(who.Scopes, c.scopes) ||
+			!slices.Equal(who.Sites, c.sites) {
 			t.Errorf("%v: got %+v, want scopes %v of sites %v", c.groups, who, c.scopes, c.sites)
 		}
 	}
@@ -50,33 +51,53 @@ func TestPeopleErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		people: "nothing assigns people to them; add oidc or proxy",
 		oidc:   "without groups",
-		people + "oidc: {issuer: http://login.example, client_id: f, url: https://d.example}":                    "does not begin with https://",
-		people + "oidc: {issuer: https://login.example, client_id: f, url: http://d.example}":                    "does not begin with https://",
-		people + "oidc: {issuer: https://login.example, url: https://d.example}":                                 "client_id is missing",
-		people + "oidc: {issuer: https://login.example, client_id: f, client_secret: x, url: https://d.example}": "plain-text secrets are not allowed",
-		people + "oidc: {issuer: https://login.example, client_id: f, url: https://d.example, scopes: ['a b']}":  "invalid scope",
-		people + "oidc: {isuer: https://login.example}":                                                          "isuer",
-		people + "proxy: {user_header: X-User}":                                                                  "networks is missing",
-		people + "proxy: {user_header: X-User, networks: [0.0.0.0/0]}":                                           "all of its requests are trusted",
-		people + "proxy: {user_header: X-User, networks: [0.0.0.0/1, 128.0.0.0/1]}":                              "all of its requests are trusted",
-		people + "proxy: {user_header: X-User, networks: ['::/6']}":                                              "all of its requests are trusted",
-		people + "proxy: {user_header: X-User, networks: [proxy.example]}":                                       "is not the address or network of a proxy",
-		people + "proxy: {networks: [10.0.0.1]}":                                                                 "user_header is missing",
-		people + "proxy: {user_header: Authorization, networks: [10.0.0.1]}":                                     "is not a header for that",
-		people + "proxy: {user_header: 'X User', networks: [10.0.0.1]}":                                          "is not a header for that",
-		"groups: [{name: a}, {name: a}]\n" + oidc:                                                                "duplicate group",
-		"groups: [{name: 'a,b'}]\n" + oidc:                                                                       "without commas",
-		"groups: [{scopes: [query]}]\n" + oidc:                                                                   "name",
-		"groups: [{name: a, sites: [shop], scopes: [backup]}]\n" + oidc:                                          "group a: the scope backup covers all sites",
+		people + "oidc: {issuer: http://login.example, client_id: f, url: " +
+			"https://d.example}": "does not begin with https://",
+		people + "oidc: {issuer: https://login.example, client_id: f, url: " +
+			"http://d.example}": "does not begin with https://",
+		people + "oidc: {issuer: https://login.example, url: " +
+			"https://d.example}": "client_id is missing",
+		people + "oidc: {issuer: https://login.example, client_id: f, client_secret: x, url: " +
+			"https://d.example}": "plain-text secrets are not allowed",
+		people + "oidc: {issuer: https://login.example, client_id: f, url: https://d.example, scopes: ['a " +
+			"b']}": "invalid scope",
+		people + "oidc: {isuer: " +
+			"https://login.example}": "isuer",
+		people + "proxy: {user_header: " +
+			"X-User}": "networks is missing",
+		people + "proxy: {user_header: X-User, networks: " +
+			"[0.0.0.0/0]}": "all of its requests are trusted",
+		people + "proxy: {user_header: X-User, networks: [0.0.0.0/1, " +
+			"128.0.0.0/1]}": "all of its requests are trusted",
+		people + "proxy: {user_header: X-User, networks: " +
+			"['::/6']}": "all of its requests are trusted",
+		people + "proxy: {user_header: X-User, networks: " +
+			"[proxy.example]}": "is not the address or network of a proxy",
+		people + "proxy: {networks: " +
+			"[10.0.0.1]}": "user_header is missing",
+		people + "proxy: {user_header: Authorization, networks: " +
+			"[10.0.0.1]}": "is not a header for that",
+		people + "proxy: {user_header: 'X User', networks: " +
+			"[10.0.0.1]}": "is not a header for that",
+		"groups: [{name: a}, {name: a}]\n" +
+			oidc: "duplicate group",
+		"groups: [{name: 'a,b'}]\n" +
+			oidc: "without commas",
+		"groups: [{scopes: [query]}]\n" +
+			oidc: "name",
+		"groups: [{name: a, sites: [shop], scopes: [backup]}]\n" +
+			oidc: "group a: the scope backup covers all sites",
 	} {
 		if _, err := Parse(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\ngot %v, want %q", text, err, want)
 		}
 	}
-	r := parse(t, people+"oidc: {issuer: https://login.example, client_id: f, client_secret_file: secret, url: https://d.example}\n")
+	r := parse(t, people+"oidc: {issuer: https://login.example, client_id: f, client_secret_file: secret, url: "+
+		"https://d.example}\n")
 	for text, want := range map[string]string{" \n": "secret is empty", "": "secret is empty", "abc\n": ""} {
 		err := r.ReadSecret(func(string) ([]byte, error) { return []byte(text), nil })
-		if want == "" && (err != nil || r.provider.Secret != "abc") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		if want == "" && (err != nil || r.provider.Secret != "abc") || want != "" &&
+			(err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: got %v, the secret is %q", text, err, r.provider.Secret)
 		}
 	}
@@ -84,7 +105,8 @@ func TestPeopleErrors(t *testing.T) {
 
 // A header is accepted only from the addresses of the proxy.
 func TestProxy(t *testing.T) {
-	g := NewGuard(parse(t, people+"tokens: [{name: t, sha256: ba5005a40cf5212e4ac0190104cc127edab013294bb71279a975b27a80982d45}]\n"+
+	g := NewGuard(parse(t, people+
+		"tokens: [{name: t, sha256: ba5005a40cf5212e4ac0190104cc127edab013294bb71279a975b27a80982d45}]\n"+
 		"proxy: {user_header: X-User, groups_header: X-Groups, networks: [10.1.2.0/24, '::1', 'fc00::/7']}\n"), ignore)
 	h := g.Handler(privateMux())
 	for _, c := range []struct {
@@ -105,9 +127,12 @@ func TestProxy(t *testing.T) {
 		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"web-perf\u00a0"}}, 401}, // another group
 		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"all,\tweb-perf "}}, 200},
 		{"10.1.2.3:9", nil, 401},
-		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"x"}, "Authorization": {"Bearer reader-token"}}, 200},
-		{"10.1.3.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"x"}, "Authorization": {"Bearer reader-token"}}, 200},
-		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"web-perf"}, "Authorization": {"Bearer other"}}, 401},
+		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"x"},
+			"Authorization": {"Bearer reader-token"}}, 200},
+		{"10.1.3.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"x"},
+			"Authorization": {"Bearer reader-token"}}, 200},
+		{"10.1.2.3:9", map[string][]string{"X-User": {"ann"}, "X-Groups": {"web-perf"},
+			"Authorization": {"Bearer other"}}, 401},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/api/v1/profile", nil)
 		r.RemoteAddr = c.from
@@ -151,7 +176,8 @@ func TestProxyHeadersRefused(t *testing.T) {
 		switch {
 		case c.want == "" && w.Code != http.StatusOK:
 			t.Errorf("got %d %s, %v, want 200", w.Code, w.Body, detail)
-		case c.want != "" && (w.Code != http.StatusUnauthorized || why != ReasonUnknown || detail == nil || !strings.Contains(detail.Error(), c.want)):
+		case c.want != "" && (w.Code != http.StatusUnauthorized || why != ReasonUnknown || detail == nil ||
+			!strings.Contains(detail.Error(), c.want)):
 			t.Errorf("got %d, %q, %v, want 401 and %q", w.Code, why, detail, c.want)
 		}
 	}

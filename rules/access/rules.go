@@ -90,7 +90,8 @@ func Parse(r io.Reader) (*Rules, error) {
 		return nil, err
 	}
 	var rules Rules
-	wrong := []error{top["tokens"].Each(rules.addToken), top["users"].Each(rules.addUser), top["groups"].Each(rules.addGroup)}
+	wrong := []error{top["tokens"].Each(rules.addToken), top["users"].Each(rules.addUser),
+		top["groups"].Each(rules.addGroup)}
 	for _, part := range []struct {
 		key  string
 		read func(strictyaml.Value) error
@@ -106,7 +107,8 @@ func Parse(r io.Reader) (*Rules, error) {
 		return nil, err
 	}
 	if len(rules.tokens)+len(rules.users)+len(rules.groups) == 0 {
-		return nil, errors.New("no token and no user, so every request would be refused; add one to the list tokens or users")
+		return nil, errors.New(
+			"no token and no user, so every request would be refused; add one to the list tokens or users")
 	}
 	return &rules, nil
 }
@@ -117,7 +119,8 @@ func (r *Rules) addToken(item strictyaml.Value) error {
 		return err
 	}
 	if plain, ok := fields["token"]; ok {
-		return plain.Errorf("plain-text tokens are not allowed; write `sha256: HASH` instead, with the HASH that `printf %%s TOKEN | sha256sum` prints")
+		return plain.Errorf("plain-text tokens are not allowed; write `sha256: HASH` instead, with the HASH that " +
+			"`printf %%s TOKEN | sha256sum` prints")
 	}
 	var t token
 	if t.Identity, err = identityOf("token", item, fields); err != nil {
@@ -127,8 +130,10 @@ func (r *Rules) addToken(item strictyaml.Value) error {
 	if err != nil {
 		return err
 	}
-	if n, err := hex.Decode(t.hash[:], []byte(text[:min(len(text), 2*sha256.Size)])); err != nil || n != sha256.Size || len(text) != 2*sha256.Size {
-		return item.Errorf("token %s: sha256 is not the 64 hexadecimal digits that `printf %%s TOKEN | sha256sum` prints; plain-text tokens are not allowed", t.Name)
+	if n, err := hex.Decode(t.hash[:], []byte(text[:min(len(text), 2*sha256.Size)])); err != nil || n != sha256.Size ||
+		len(text) != 2*sha256.Size {
+		return item.Errorf("token %s: sha256 is not the 64 hexadecimal digits that `printf %%s TOKEN | sha256sum` "+
+			"prints; plain-text tokens are not allowed", t.Name)
 	}
 	for _, other := range r.tokens {
 		switch {
@@ -229,7 +234,8 @@ func allowedOf(kind, name string, item strictyaml.Value, fields map[string]stric
 	}
 	for _, scope := range []Scope{ScopeMetrics, ScopeBackup, ScopeDelete} {
 		if slices.Contains(who.Scopes, scope) {
-			return who, item.Errorf("%s %s: the scope %s covers all sites and pages; remove it, or sites and pages", kind, who.Name, scope)
+			return who, item.Errorf("%s %s: the scope %s covers all sites and pages; remove it, or sites and pages",
+				kind, who.Name, scope)
 		}
 	}
 	return who, nil
@@ -238,7 +244,8 @@ func allowedOf(kind, name string, item strictyaml.Value, fields map[string]stric
 func scopesOf(list strictyaml.Value) ([]Scope, error) {
 	texts, err := list.Texts(func(text string) error {
 		if Scope(text) != scopeAdmin && !slices.Contains(allScopes(), Scope(text)) {
-			return fmt.Errorf("scopes: %.40q is not one of %s, %s", text, strings.Join(names(allScopes()), ", "), scopeAdmin)
+			return fmt.Errorf("scopes: %.40q is not one of %s, %s", text, strings.Join(names(allScopes()), ", "),
+				scopeAdmin)
 		}
 		return nil
 	})

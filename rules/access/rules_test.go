@@ -46,7 +46,8 @@ users:
 `
 
 func sampleText(t testing.TB) string {
-	return fmt.Sprintf(sample, hashOf("g"), hashOf("p"), strings.ToUpper(hashOf("b")), hashOf("n"), hashOf("s"), bcryptOf(t, "secret"), strings.Replace(bcryptOf(t, "pass:wörd"), "$2a$", "$2y$", 1))
+	return fmt.Sprintf(sample, hashOf("g"), hashOf("p"), strings.ToUpper(hashOf("b")), hashOf("n"), hashOf("s"),
+		bcryptOf(t, "secret"), strings.Replace(bcryptOf(t, "pass:wörd"), "$2a$", "$2y$", 1))
 }
 
 func parse(t testing.TB, text string) *Rules {
@@ -67,7 +68,8 @@ func TestParse(t *testing.T) {
 	for _, x := range r.users {
 		got = append(got, fmt.Sprint(x.Name, x.Scopes))
 	}
-	want := []string{"grafana[query]", "prometheus[metrics]", "both[query metrics]", "night[backup]", "ci[symbols]", "ann[query metrics]", "bob[query metrics backup]"}
+	want := []string{"grafana[query]", "prometheus[metrics]", "both[query metrics]", "night[backup]", "ci[symbols]",
+		"ann[query metrics]", "bob[query metrics backup]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -76,10 +78,13 @@ func TestParse(t *testing.T) {
 // TestParseLimited parses restrictions to sites and pages.
 func TestParseLimited(t *testing.T) {
 	hash := strings.Repeat("0", 63)
-	r := parse(t, "tokens:\n  - {name: shop, sha256: "+hash+"1, sites: [shop, blog], pages: [/checkout/**, \"shop:/feed\"]}\n  - {name: boss, sha256: "+hash+"2, scopes: [admin]}\n"+
+	r := parse(t, "tokens:\n  - {name: shop, sha256: "+hash+
+		"1, sites: [shop, blog], pages: [/checkout/**, \"shop:/feed\"]}\n  - {name: boss, sha256: "+hash+
+		"2, scopes: [admin]}\n"+
 		"  - {name: ci, sha256: "+hash+"3, scopes: [symbols], sites: [shop]}\n")
 	shop, boss := r.tokens[0].Identity, r.tokens[1].Identity
-	if got := fmt.Sprint(shop.Scopes, shop.Sites, shop.Pages, shop.Limited()); got != "[query] [shop blog] [/checkout/** shop:/feed] true" {
+	if got := fmt.Sprint(shop.Scopes, shop.Sites, shop.Pages,
+		shop.Limited()); got != "[query] [shop blog] [/checkout/** shop:/feed] true" {
 		t.Errorf("got %s", got)
 	}
 	if !slices.Equal(boss.Scopes, allScopes()) || boss.Limited() {
@@ -89,8 +94,11 @@ func TestParseLimited(t *testing.T) {
 		t.Errorf("sites %s", got)
 	}
 	for text, want := range map[string]string{
-		"sites: [Shop]": `line 2: "Shop" is not the name of a site`, "pages: [feed]": `line 2: page "feed" is not a page`, "sites: shop": "sites is not a list",
-		"sites: [shop], scopes: [delete]": "token x: the scope delete covers all sites and pages", "sites: [shop], scopes: [metrics]": "token x: the scope metrics covers all sites and pages", "pages: [/a], scopes: [admin]": "the scope metrics covers all",
+		"sites: [Shop]": `line 2: "Shop" is not the name of a site`,
+		"pages: [feed]": `line 2: page "feed" is not a page`, "sites: shop": "sites is not a list",
+		"sites: [shop], scopes: [delete]":  "token x: the scope delete covers all sites and pages",
+		"sites: [shop], scopes: [metrics]": "token x: the scope metrics covers all sites and pages",
+		"pages: [/a], scopes: [admin]":     "the scope metrics covers all",
 	} {
 		_, err := Parse(strings.NewReader("tokens:\n  - {name: x, sha256: " + hash + "1, " + text + "}\n"))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -102,10 +110,13 @@ func TestParseLimited(t *testing.T) {
 // TestLimited checks that restricted identities are refused data of all sites, and that other
 // handlers get the restriction.
 func TestLimited(t *testing.T) {
-	text := "tokens:\n  - {name: shop, sha256: " + hashOf("s") + ", sites: [shop], scopes: [query, symbols]}\n  - {name: all, sha256: " + hashOf("a") + "}\n"
+	text := "tokens:\n  - {name: shop, sha256: " + hashOf("s") +
+		", sites: [shop], scopes: [query, symbols]}\n  - {name: all, sha256: " + hashOf("a") + "}\n"
 	mux := http.NewServeMux()
 	for _, pattern := range []string{"/api/v1/", "GET /v1/symbols", "/v1/symbols/", "/healthz"} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "%+v", From(r.Context())) })
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, "%+v", From(r.Context()))
+		})
 	}
 	h := NewGuard(parse(t, text), ignore).Handler(mux)
 	for _, c := range []struct {
@@ -113,10 +124,13 @@ func TestLimited(t *testing.T) {
 		status      int
 		says        string
 	}{
-		{"/api/v1/top", "s", 200, "Name:shop"}, {"/api/v1/top", "a", 200, "Sites:[]"}, {"/v1/symbols", "s", 403, "this needs access to all sites"},
-		{"/v1/symbols", "a", 200, "Name:all"}, {"/v1/symbols/x", "s", 200, "Sites:[shop]"}, {"/healthz", "s", 200, "<nil>"},
+		{"/api/v1/top", "s", 200, "Name:shop"}, {"/api/v1/top", "a", 200, "Sites:[]"}, {"/v1/symbols", "s", 403,
+			"this needs access to all sites"},
+		{"/v1/symbols", "a", 200, "Name:all"}, {"/v1/symbols/x", "s", 200, "Sites:[shop]"},
+		{"/healthz", "s", 200, "<nil>"},
 	} {
-		if w := ask(h, http.MethodGet, c.path, "Bearer "+c.token); w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
+		if w := ask(h, http.MethodGet, c.path, "Bearer "+c.token); w.Code != c.status ||
+			!strings.Contains(w.Body.String(), c.says) {
 			t.Errorf("%s with %s: %d %s", c.path, c.token, w.Code, w.Body)
 		}
 	}
@@ -128,26 +142,47 @@ func TestParseErrors(t *testing.T) {
 		"":          "no token and no user",
 		"# empty\n": "no token and no user",
 		"tokens:\n": "line 1: tokens is not a list with at least one entry",
-		"tokens:\n  - name: a\n    sha256: " + hash + "\nkeys: 5":                              `line 4: unknown key "keys"; known keys are tokens, users`,
-		"tokens:\n  - name: a\n    token: abc":                                                 "line 3: plain-text tokens are not allowed; write `sha256: HASH` instead, with the HASH that `printf %s TOKEN | sha256sum` prints",
-		"tokens:\n  - name: a\n    sha256: abc":                                                "line 2: token a: sha256 is not the 64 hexadecimal digits",
-		"tokens:\n  - name: a\n    sha256: x" + hash[1:]:                                       "is not the 64 hexadecimal digits",
-		"tokens:\n  - name: a\n    sha256: " + hash + "00":                                     "is not the 64 hexadecimal digits",
-		"tokens:\n  - name: a":                                                                 "line 2: token a: sha256 is not",
-		"tokens:\n  - sha256: " + hash:                                                         `line 2: name "": give it one`,
-		"tokens:\n  - name: a b\n    sha256: " + hash:                                          `line 2: name "a b": give it one of up to 64 bytes, without spaces and colons`,
-		"tokens:\n  - {name: a, sha256: " + hash + "}\n  - {name: a, sha256: " + other + "}":   "line 3: duplicate token a",
-		"tokens:\n  - {name: a, sha256: " + hash + "}\n  - {name: b, sha256: " + hash + "}":    "line 3: tokens a and b are the same",
-		"tokens:\n  - name: a\n    sha256: " + hash + "\n    scopes:\n      - all":             `line 5: scopes: "all" is not one of query, metrics, backup`,
-		"tokens:\n  - name: a\n    sha256: " + hash + "\n    scopes: []":                       "line 4: scopes is not a list with at least one entry",
-		"users:\n  - name: a\n    password: b":                                                 "line 3: plain-text passwords are not allowed; write bcrypt:",
-		"users:\n  - name: a\n    bcrypt: b":                                                   "line 2: user a: bcrypt is not a bcrypt hash; write bcrypt: and what `htpasswd -nB NAME` prints after the colon",
-		"users:\n  - name: a\n    bcrypt: " + secret[:59]:                                      "is not a bcrypt hash",
-		"users:\n  - name: a\n    bcrypt: " + secret[:59] + "=":                                "is not a bcrypt hash",
-		"users:\n  - name: a\n    bcrypt: $1" + secret[2:]:                                     "is not a bcrypt hash",
-		"users:\n  - name: a\n    bcrypt: $2a$15" + secret[6:]:                                 "user a: bcrypt has cost 15",
-		"users:\n  - name: a:b\n    bcrypt: " + secret:                                         "without spaces and colons",
-		"users:\n  - {name: a, bcrypt: " + secret + "}\n  - {name: a, bcrypt: " + secret + "}": "line 3: duplicate user a",
+		"tokens:\n  - name: a\n    sha256: " + hash +
+			"\nkeys: 5": `line 4: unknown key "keys"; known keys are tokens, users`,
+		"tokens:\n  - name: a\n    token: " +
+			"abc": "line 3: plain-text tokens are not allowed; " +
+			"write `sha256: HASH` instead, with the HASH that `printf %s TOKEN | sha256sum` prints",
+		"tokens:\n  - name: a\n    sha256: " +
+			"abc": "line 2: token a: sha256 is not the 64 " +
+			"hexadecimal digits",
+		"tokens:\n  - name: a\n    sha256: x" +
+			hash[1:]: "is not the 64 hexadecimal digits",
+		"tokens:\n  - name: a\n    sha256: " + hash +
+			"00": "is not the 64 hexadecimal digits",
+		"tokens:\n  - name: a": "line 2: token a: " +
+			"sha256 is not",
+		"tokens:\n  - sha256: " +
+			hash: `line 2: name "": give it one`,
+		"tokens:\n  - name: a b\n    sha256: " +
+			hash: `line 2: name "a b": give it one of up to 64 bytes, without spaces and colons`,
+		"tokens:\n  - {name: a, sha256: " + hash + "}\n  - {name: a, sha256: " + other +
+			"}": "line 3: duplicate token a",
+		"tokens:\n  - {name: a, sha256: " + hash + "}\n  - {name: b, sha256: " + hash +
+			"}": "line 3: tokens a and b are the same",
+		"tokens:\n  - name: a\n    sha256: " + hash +
+			"\n    scopes:\n      - all": `line 5: scopes: "all" is not one of query, metrics, backup`,
+		"tokens:\n  - name: a\n    sha256: " + hash +
+			"\n    scopes: []": "line 4: scopes is not a list with at least one entry",
+		"users:\n  - name: a\n    password: " +
+			"b": "line 3: plain-text passwords are not allowed; " +
+			"write bcrypt:",
+		"users:\n  - name: a\n    bcrypt: " +
+			"b": "line 2: user a: bcrypt is not a bcrypt hash; " +
+			"write bcrypt: and what `htpasswd -nB NAME` prints after the colon",
+		"users:\n  - name: a\n    bcrypt: " + secret[:59]:       "is not a bcrypt hash",
+		"users:\n  - name: a\n    bcrypt: " + secret[:59] + "=": "is not a bcrypt hash",
+		"users:\n  - name: a\n    bcrypt: $1" + secret[2:]:      "is not a bcrypt hash",
+		"users:\n  - name: a\n    bcrypt: $2a$15" +
+			secret[6:]: "user a: bcrypt has cost 15",
+		"users:\n  - name: a:b\n    bcrypt: " +
+			secret: "without spaces and colons",
+		"users:\n  - {name: a, bcrypt: " + secret + "}\n  - {name: a, bcrypt: " + secret +
+			"}": "line 3: duplicate user a",
 	} {
 		if r, err := Parse(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %+v, %v, want an error with %q", text, r, err, want)

@@ -179,5 +179,6 @@ func setCookie(w http.ResponseWriter, secure bool, path, value string, age time.
 // isSecure reports whether the browser uses TLS, to the daemon or to a proxy in front of it.
 // Forging the header of the proxy does no harm: a browser without TLS then rejects its own cookie.
 func isSecure(r *http.Request) bool {
-	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") || strings.HasPrefix(r.Header.Get("Origin"), "https://")
+	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") ||
+		strings.HasPrefix(r.Header.Get("Origin"), "https://")
 }

@@ -54,7 +54,8 @@ func TestLogin(t *testing.T) {
 	}
 	const question = "/api/v1/profile"
 	w := browse(h, http.MethodGet, question, "", nil)
-	if schemes := w.Header().Values("WWW-Authenticate"); w.Code != http.StatusUnauthorized || len(schemes) != 1 || !strings.HasPrefix(schemes[0], "Bearer") {
+	if schemes := w.Header().Values("WWW-Authenticate"); w.Code != http.StatusUnauthorized || len(schemes) != 1 ||
+		!strings.HasPrefix(schemes[0], "Bearer") {
 		t.Errorf("the browser would show a form of its own: %d, %q", w.Code, schemes)
 	}
 	ann := logIn(t, h, `{"user": "ann", "password": "secret"}`)
@@ -67,8 +68,10 @@ func TestLogin(t *testing.T) {
 		path   string
 		status int
 	}{
-		{ann, question, 200}, {ann, "/metrics", 200}, {ann, "/v1/backup", 403}, {metrics, "/metrics", 200}, {metrics, question, 403},
-		{&http.Cookie{Name: ann.Name, Value: "another"}, question, 401}, {&http.Cookie{Name: ann.Name, Value: ""}, question, 401},
+		{ann, question, 200}, {ann, "/metrics", 200}, {ann, "/v1/backup", 403}, {metrics, "/metrics", 200},
+		{metrics, question, 403},
+		{&http.Cookie{Name: ann.Name, Value: "another"}, question, 401}, {&http.Cookie{Name: ann.Name, Value: ""},
+			question, 401},
 	} {
 		if w := browse(h, http.MethodGet, test.path, "", test.cookie); w.Code != test.status {
 			t.Errorf("%s with %v: %d, want %d", test.path, test.cookie, w.Code, test.status)
@@ -81,7 +84,8 @@ func TestLogin(t *testing.T) {
 	if h.ServeHTTP(w, r); w.Code != http.StatusUnauthorized {
 		t.Errorf("a wrong token beside a login: %d", w.Code)
 	}
-	if w := browse(h, http.MethodPost, "/logout", "", ann); w.Code != http.StatusNoContent || w.Result().Cookies()[0].MaxAge >= 0 {
+	if w := browse(h, http.MethodPost, "/logout", "", ann); w.Code != http.StatusNoContent ||
+		w.Result().Cookies()[0].MaxAge >= 0 {
 		t.Errorf("logout: %d, %v", w.Code, w.Result().Cookies())
 	}
 	if w := browse(h, http.MethodGet, question, "", ann); w.Code != http.StatusUnauthorized {
@@ -99,7 +103,8 @@ func TestLoginSecure(t *testing.T) {
 	_, h := withLogin(t)
 	for name, value := range map[string]string{"X-Forwarded-Proto": "https", "Origin": "https://profiles.example.com"} {
 		for text, want := range map[string]bool{value: true, strings.Replace(value, "https", "http", 1): false} {
-			r := httptest.NewRequest(http.MethodPost, "/login", strings.NewReader(`{"user": "ann", "password": "secret"}`))
+			r := httptest.NewRequest(http.MethodPost, "/login",
+				strings.NewReader(`{"user": "ann", "password": "secret"}`))
 			r.Host = "profiles.example.com"
 			r.Header.Set(name, text)
 			w := httptest.NewRecorder()
@@ -114,7 +119,8 @@ func TestLoginSecure(t *testing.T) {
 func TestLoginRefused(t *testing.T) {
 	_, h := withLogin(t)
 	for body, status := range map[string]int{
-		`{"user": "ann", "password": "Secret"}`: 401, `{"user": "eve", "password": "secret"}`: 401, `{"user": "ann"}`: 401, `{"token": "x"}`: 401,
+		`{"user": "ann", "password": "Secret"}`: 401, `{"user": "eve", "password": "secret"}`: 401,
+		`{"user": "ann"}`: 401, `{"token": "x"}`: 401,
 		``: 400, `{}`: 400, `null`: 400, `[]`: 400, `{"user": "ann", "token": "g"}`: 400, `{"name": "ann"}`: 400,
 		`{"user": "` + strings.Repeat("a", maxLogin) + `"}`: 400,
 	} {

@@ -33,7 +33,8 @@ const (
 
 // newProviderWork bounds how many logins wait for the provider, like [workload] for passwords.
 func newProviderWork() *workload {
-	return &workload{line: fair.New(fair.Options{Turns: 8, Waiting: mostOfAddress, Most: mostWaiting}), wait: 3 * time.Second}
+	return &workload{line: fair.New(fair.Options{Turns: 8, Waiting: mostOfAddress, Most: mostWaiting}),
+		wait: 3 * time.Second}
 }
 
 // Start returns a handler that redirects a browser to the OpenID provider. The parameter next is
@@ -67,8 +68,9 @@ func (g *Guard) Callback() http.Handler {
 		}
 		who := now.rules.person(person.Name, person.Groups)
 		if who == nil {
-			return &provider.RefusedError{Why: fmt.Sprintf("%.100q is in no group that may log in; an operator can add one "+
-				"to the file of --access", person.Name)}
+			return &provider.RefusedError{Why: fmt.Sprintf(
+				"%.100q is in no group that may log in; an operator can add one "+
+					"to the file of --access", person.Name)}
 		}
 		setCookie(w, now.secure(r), now.provider.Root(), now.sessions.begin(who, personFor), personFor)
 		http.Redirect(w, r, localPath(a.Next), http.StatusFound)
@@ -83,7 +85,8 @@ func (g *Guard) inTurn(step func(http.ResponseWriter, *http.Request, *guarding) 
 		w.Header().Set("Cache-Control", "no-store")
 		now := g.now.Load()
 		if now.provider == nil {
-			writeError(w, http.StatusNotFound, "login with a provider is not configured: the file of --access has no oidc")
+			writeError(w, http.StatusNotFound,
+				"login with a provider is not configured: the file of --access has no oidc")
 			return
 		}
 		done, err := g.logins.begin(r.Context(), AddressOf(r))
@@ -127,7 +130,9 @@ func (g *Guard) failed(w http.ResponseWriter, r *http.Request, err error) {
 // localPath returns a path on this address, or / if text is not one: browsers treat //host and
 // /\host as other hosts.
 func localPath(text string) string {
-	if len(text) > maxNext || !strings.HasPrefix(text, "/") || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f || c == '\\' }) || strings.HasPrefix(text, "//") {
+	if len(text) > maxNext || !strings.HasPrefix(text, "/") || strings.ContainsFunc(text, func(c rune) bool {
+		return c < ' ' || c == 0x7f || c == '\\'
+	}) || strings.HasPrefix(text, "//") {
 		return "/"
 	}
 	return text
@@ -148,7 +153,8 @@ func attemptName(secure bool) string {
 // attemptOf returns the cookie of an attempt. The browser must send it when the provider redirects
 // it back, so it is not SameSite=Strict.
 func attemptOf(secure bool, value string, age time.Duration) *http.Cookie {
-	return &http.Cookie{Name: attemptName(secure), Value: value, Path: "/", MaxAge: int(age / time.Second), HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}
+	return &http.Cookie{Name: attemptName(secure), Value: value, Path: "/", MaxAge: int(age / time.Second),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}
 }
 
 // attemptIn returns the attempt of a browser, or the zero Attempt.

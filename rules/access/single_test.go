@@ -17,8 +17,10 @@ import (
 // After a login a browser goes to a page of this address, whatever the login link contains.
 func TestNext(t *testing.T) {
 	for text, want := range map[string]string{
-		"/feed?page=%2Fx": "/feed?page=%2Fx", "/": "/", "": "/", "feed": "/", "//evil.example": "/", "/\\evil.example": "/", "\\\\evil.example": "/", "https://evil.example": "/",
-		"/\t/evil.example": "/", "/\r\nSet-Cookie: a=b": "/", "javascript:alert(1)": "/", " /feed": "/", "/" + strings.Repeat("a", 2000): "/", "/x\\y": "/",
+		"/feed?page=%2Fx": "/feed?page=%2Fx", "/": "/", "": "/", "feed": "/", "//evil.example": "/",
+		"/\\evil.example": "/", "\\\\evil.example": "/", "https://evil.example": "/",
+		"/\t/evil.example": "/", "/\r\nSet-Cookie: a=b": "/", "javascript:alert(1)": "/", " /feed": "/",
+		"/" + strings.Repeat("a", 2000): "/", "/x\\y": "/",
 	} {
 		if got := localPath(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
@@ -28,21 +30,25 @@ func TestNext(t *testing.T) {
 
 // Without a provider, login with one is refused; with one, refusals name it.
 func TestStart(t *testing.T) {
-	for text, want := range map[string]int{sampleText(t): http.StatusNotFound, people + "oidc: {issuer: http://127.0.0.1:1, client_id: f, name: 'Ex ample', url: https://d.example}\n": http.StatusBadGateway} {
+	for text, want := range map[string]int{sampleText(t): http.StatusNotFound,
+		people + "oidc: {issuer: http://127.0.0.1:1, client_id: f, name: 'Ex ample', url: " +
+			"https://d.example}\n": http.StatusBadGateway} {
 		refused := map[Reason]int{}
 		g := NewGuard(parse(t, text), func(_ *http.Request, why Reason, _ error) { refused[why]++ })
 		mux := privateMux()
 		mux.Handle("GET "+StartPath, g.Start())
 		mux.Handle("GET "+provider.CallbackPath, g.Callback())
 		h := g.Handler(mux)
-		if w := browse(h, http.MethodGet, StartPath+"?next=/feed", "", nil); w.Code != want || len(w.Result().Cookies()) > 0 || strings.Contains(w.Body.String(), "<script") {
+		if w := browse(h, http.MethodGet, StartPath+"?next=/feed", "", nil); w.Code != want ||
+			len(w.Result().Cookies()) > 0 || strings.Contains(w.Body.String(), "<script") {
 			t.Errorf("start: %d %s", w.Code, w.Body)
 		}
 		w := browse(h, http.MethodGet, provider.CallbackPath+"?state=&code=x&error=%3Cscript%3E", "", nil)
 		if want == http.StatusBadGateway {
 			want = http.StatusForbidden // no login was started
 		}
-		if w.Code != want || strings.Contains(w.Body.String(), "<script") || fmt.Sprint(w.Header()["Cache-Control"]) != "[no-store]" {
+		if w.Code != want || strings.Contains(w.Body.String(), "<script") ||
+			fmt.Sprint(w.Header()["Cache-Control"]) != "[no-store]" {
 			t.Errorf("callback: %d %s %v", w.Code, w.Body, w.Header())
 		}
 		named := browse(h, http.MethodGet, "/api/v1/profile", "", nil).Header().Get("Fieldtrie-Login")
@@ -57,7 +63,9 @@ func TestStart(t *testing.T) {
 func TestFailedLogin(t *testing.T) {
 	var why Reason
 	var detail error
-	g := NewGuard(parse(t, sampleText(t)), func(_ *http.Request, reason Reason, err error) { why, detail = reason, err })
+	g := NewGuard(parse(t, sampleText(t)), func(_ *http.Request, reason Reason, err error) {
+		why, detail = reason, err
+	})
 	for _, c := range []struct {
 		err    error
 		status int
@@ -65,18 +73,23 @@ func TestFailedLogin(t *testing.T) {
 		shows  string
 		logs   string
 	}{
-		{fmt.Errorf("ask: %w", context.DeadlineExceeded), http.StatusBadGateway, ReasonProvider, "does not respond as it should", "ask: context deadline exceeded"},
-		{errors.New("dial tcp 10.1.2.3:443: " + strings.Repeat("INTERNAL ", 1<<20)), http.StatusBadGateway, ReasonProvider, "does not respond as it should", "10.1.2.3"},
-		{&provider.RefusedError{Why: "the <token> is not valid", Cause: errors.New("INTERNAL")}, http.StatusForbidden, ReasonUnknown, "the &lt;token&gt; is not valid", "not valid: INTERNAL"},
+		{fmt.Errorf("ask: %w", context.DeadlineExceeded), http.StatusBadGateway, ReasonProvider,
+			"does not respond as it should", "ask: context deadline exceeded"},
+		{errors.New("dial tcp 10.1.2.3:443: " + strings.Repeat("INTERNAL ", 1<<20)), http.StatusBadGateway,
+			ReasonProvider, "does not respond as it should", "10.1.2.3"},
+		{&provider.RefusedError{Why: "the <token> is not valid", Cause: errors.New("INTERNAL")}, http.StatusForbidden,
+			ReasonUnknown, "the &lt;token&gt; is not valid", "not valid: INTERNAL"},
 		{errBusy, http.StatusTooManyRequests, ReasonBusy, "too many logins are waiting", ""},
 	} {
 		h := requests.WithIDs(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.failed(w, r, c.err) }))
 		w := browse(h, http.MethodGet, StartPath, "", nil)
 		body := w.Body.String()
-		if w.Code != c.status || why != c.why || (detail != nil) != (c.logs != "") || detail != nil && !strings.Contains(detail.Error(), c.logs) {
+		if w.Code != c.status || why != c.why || (detail != nil) != (c.logs != "") || detail != nil &&
+			!strings.Contains(detail.Error(), c.logs) {
 			t.Errorf("got %d, %s, %.200v, want %d, %s, %q", w.Code, why, detail, c.status, c.why, c.logs)
 		}
-		if !strings.Contains(body, c.shows) || !strings.Contains(body, "Request "+w.Header().Get(requests.Header)) || strings.Contains(body, "INTERNAL") || strings.Contains(body, "10.1.2.3") {
+		if !strings.Contains(body, c.shows) || !strings.Contains(body, "Request "+w.Header().Get(requests.Header)) ||
+			strings.Contains(body, "INTERNAL") || strings.Contains(body, "10.1.2.3") {
 			t.Errorf("the page is %.500s", body)
 		}
 	}
@@ -118,14 +131,18 @@ func TestBrowserLeaves(t *testing.T) {
 // Where browsers use TLS, the cookie of a started login requires TLS and has a name that no other
 // host can set.
 func TestAttemptCookie(t *testing.T) {
-	for url, want := range map[string]string{"https://d.example/x": "__Host-fieldtrie-attempt", "http://127.0.0.1:8419": "fieldtrie-attempt"} {
+	for url, want := range map[string]string{"https://d.example/x": "__Host-fieldtrie-attempt",
+		"http://127.0.0.1:8419": "fieldtrie-attempt"} {
 		p := provider.New(provider.Settings{URL: url})
-		c := attemptOf((&guarding{provider: p}).secure(httptest.NewRequest(http.MethodGet, "/login/start", nil)), "x", attemptFor)
-		if c.Name != want || c.Secure != p.Secure() || !c.HttpOnly || c.Path != "/" || c.Domain != "" || c.SameSite != http.SameSiteLaxMode || p.Secure() != strings.HasPrefix(want, "__Host-") {
+		c := attemptOf((&guarding{provider: p}).secure(httptest.NewRequest(http.MethodGet, "/login/start", nil)), "x",
+			attemptFor)
+		if c.Name != want || c.Secure != p.Secure() || !c.HttpOnly || c.Path != "/" || c.Domain != "" ||
+			c.SameSite != http.SameSiteLaxMode || p.Secure() != strings.HasPrefix(want, "__Host-") {
 			t.Errorf("%s: %+v", url, c)
 		}
 	}
-	for url, want := range map[string]string{"https://d.example/x": "/x", "https://d.example/x/": "/x", "https://d.example": "/", "https://d.example/": "/"} {
+	for url, want := range map[string]string{"https://d.example/x": "/x", "https://d.example/x/": "/x",
+		"https://d.example": "/", "https://d.example/": "/"} {
 		if got := provider.New(provider.Settings{URL: url}).Root(); got != want {
 			t.Errorf("%s: got %q, want %q", url, got, want)
 		}

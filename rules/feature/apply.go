@@ -210,7 +210,8 @@ func unite(spans []trie.Span, name string, more []timeRange) []trie.Span {
 		for i++; i < len(all) && all[i].start <= joined.end; i++ {
 			joined.end = max(joined.end, all[i].end)
 		}
-		out = append(out, trie.Span{Kind: trie.SpanFeature, Name: name, Start: joined.start, Length: joined.end - joined.start})
+		out = append(out, trie.Span{Kind: trie.SpanFeature, Name: name, Start: joined.start,
+			Length: joined.end - joined.start})
 	}
 	trie.SortSpans(out)
 	return out

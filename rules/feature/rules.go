@@ -94,7 +94,8 @@ func (r Rule) Check() error {
 	case r.Page != "" && code != "":
 		return errors.New("a rule has either a page or code; write two rules with this name")
 	case strings.Contains(r.Package, "*"):
-		return fmt.Errorf("package %.40q is not a name such as lodash or @babel/core; patterns are not allowed", r.Package)
+		return fmt.Errorf("package %.40q is not a name such as lodash or @babel/core; patterns are not allowed",
+			r.Package)
 	case r.Page != "":
 		return CheckPage(r.Page)
 	}

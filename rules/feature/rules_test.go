@@ -20,7 +20,8 @@ func TestGlob(t *testing.T) {
 		{"a*b*c", "abc a-b-c aabbcc abcbc", "acb ab bc"},
 		{"a*a", "aa aba", "a ab"},
 		{"ab*ba", "abba abxba", "aba"},
-		{"*/app.*.js", "https://x.example/app.1a2b.js /app..js", "https://x.example/app.js app.1.js https://x.example/app.1.css"},
+		{"*/app.*.js", "https://x.example/app.1a2b.js /app..js",
+			"https://x.example/app.js app.1.js https://x.example/app.1.css"},
 		{"*", "a *", ""},
 		{"**", "a", ""},
 	} {
@@ -47,7 +48,8 @@ func TestFitsPage(t *testing.T) {
 		want          bool
 	}{
 		{"/checkout", "/checkout", true}, {"/checkout", "/checkout/pay", false}, {"/checkout", "/", false},
-		{"/checkout/**", "/checkout", true}, {"/checkout/**", "/checkout/pay/:id", true}, {"/checkout/**", "/checkouts", false},
+		{"/checkout/**", "/checkout", true}, {"/checkout/**", "/checkout/pay/:id", true},
+		{"/checkout/**", "/checkouts", false},
 		{"/**", "/", true}, {"/**", "/a/b", true}, {"/**", "(unknown)", false}, {"(other)", "(other)", true},
 		{"/user/:id", "/user/:id", true}, {"/user/:id", "/user/settings", false},
 	} {

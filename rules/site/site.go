@@ -32,7 +32,8 @@ const nameChars = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 // CheckName returns an error unless name is a valid name of a site.
 func CheckName(name string) error {
 	if name == "" || len(name) > maxName || strings.Trim(name, nameChars) != "" {
-		return fmt.Errorf("%.60q is not the name of a site: use up to %d lower-case letters, digits, - and _", name, maxName)
+		return fmt.Errorf("%.60q is not the name of a site: use up to %d lower-case letters, digits, - and _",
+			name, maxName)
 	}
 	return nil
 }
@@ -48,7 +49,8 @@ func Page(site, page string) string {
 
 // Cut splits a page into its site, "" if it has none, and its path.
 func Cut(page string) (site, path string) {
-	if before, after, ok := strings.Cut(page, ":"); ok && CheckName(before) == nil && after != "" && (after[0] == '/' || after[0] == '(') {
+	if before, after, ok := strings.Cut(page, ":"); ok && CheckName(before) == nil && after != "" && (after[0] == '/' ||
+		after[0] == '(') {
 		return before, after
 	}
 	return "", page

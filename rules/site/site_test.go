@@ -9,15 +9,18 @@ import (
 func TestPage(t *testing.T) {
 	for _, c := range []struct{ site, page, want string }{
 		{"shop", "/feed", "shop:/feed"}, {"shop", "shop:/feed", "shop:/feed"}, {"", "/feed", "/feed"},
-		{"shop", "(other)", "shop:(other)"}, {"shop", "/a:b/c", "shop:/a:b/c"}, {"shop", "blog:/feed", "shop:blog:/feed"},
+		{"shop", "(other)", "shop:(other)"}, {"shop", "/a:b/c", "shop:/a:b/c"}, {"shop", "blog:/feed",
+			"shop:blog:/feed"},
 	} {
 		if got := Page(c.site, c.page); got != c.want {
 			t.Errorf("%s, %s: got %s, want %s", c.site, c.page, got, c.want)
 		}
 	}
 	for _, c := range []struct{ page, site, path string }{
-		{"shop:/feed", "shop", "/feed"}, {"/feed", "", "/feed"}, {"shop:(other)", "shop", "(other)"}, {"/a:/b", "", "/a:/b"},
-		{"Shop:/feed", "", "Shop:/feed"}, {"shop:", "", "shop:"}, {"shop:feed", "", "shop:feed"}, {":/feed", "", ":/feed"},
+		{"shop:/feed", "shop", "/feed"}, {"/feed", "", "/feed"}, {"shop:(other)", "shop", "(other)"},
+		{"/a:/b", "", "/a:/b"},
+		{"Shop:/feed", "", "Shop:/feed"}, {"shop:", "", "shop:"}, {"shop:feed", "", "shop:feed"},
+		{":/feed", "", ":/feed"},
 	} {
 		if site, path := Cut(c.page); site != c.site || path != c.path {
 			t.Errorf("%s: got %q, %q", c.page, site, path)

@@ -61,7 +61,8 @@ func NewCodec() (*Codec, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up compression: %w", err)
 	}
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(max(MaxBlock, MaxIndex)), zstd.WithDecodeAllCapLimit(true))
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(max(MaxBlock, MaxIndex)),
+		zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
 		return nil, fmt.Errorf("set up compression: %w", err)
 	}
@@ -108,7 +109,8 @@ func (w *Writer) Add(kind byte, page string, rows int, data []byte) error {
 	}
 	at := len(w.out)
 	w.out = w.codec.pack(w.out, data)
-	w.list = append(w.list, Entry{kind, page, int64(at), int64(len(w.out) - at), len(data), rows, crc32.Checksum(w.out[at:], w.codec.table)})
+	w.list = append(w.list, Entry{kind, page, int64(at), int64(len(w.out) - at), len(data), rows,
+		crc32.Checksum(w.out[at:], w.codec.table)})
 	return nil
 }
 

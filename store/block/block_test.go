@@ -38,7 +38,8 @@ func randomFile(t testing.TB, c *block.Codec, rnd *rand.Rand) ([]content, []byte
 		for i := range data {
 			data[i] = byte(rnd.IntN(4))
 		}
-		list = append(list, content{byte(rnd.IntN(3)), strings.Repeat("/page", rnd.IntN(3)) + fmt.Sprint(rnd.IntN(10)), data})
+		list = append(list, content{byte(rnd.IntN(3)), strings.Repeat("/page", rnd.IntN(3)) + fmt.Sprint(rnd.IntN(10)),
+			data})
 	}
 	w := block.NewWriter(c)
 	for i, x := range list { // in random order

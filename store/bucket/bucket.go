@@ -66,8 +66,9 @@ func Open(ctx context.Context, at Location, o Options) (*Bucket, error) {
 			return nil, fmt.Errorf("set up the client of %s: %w", at, err)
 		}
 	}
-	return &Bucket{at: at, client: &client{base: base, region: region, keys: newChain(), keysFrom: &http.Client{Transport: o.Transport},
-		sent: newSender(o.Transport), clock: objects.NewClock(o.Now), attempts: o.Attempts, pause: o.Pause}}, nil
+	return &Bucket{at: at, client: &client{base: base, region: region, keys: newChain(),
+		keysFrom: &http.Client{Transport: o.Transport},
+		sent:     newSender(o.Transport), clock: objects.NewClock(o.Now), attempts: o.Attempts, pause: o.Pause}}, nil
 }
 
 // Name implements [objects.Store].
@@ -100,7 +101,8 @@ func (b *Bucket) Put(ctx context.Context, key string, body []byte, c objects.Con
 		}
 		header.Set("If-Match", tag)
 	}
-	r, err := b.client.do(ctx, call{name: "PutObject", method: http.MethodPut, object: b.at.Prefix + key, about: b.name(key), header: header, body: body,
+	r, err := b.client.do(ctx, call{name: "PutObject", method: http.MethodPut, object: b.at.Prefix + key,
+		about: b.name(key), header: header, body: body,
 		most: maxError, attempts: 1, conditional: c != objects.Condition{}})
 	if err != nil {
 		return "", err
@@ -149,14 +151,16 @@ func (b *Bucket) Range(ctx context.Context, key string, offset, n int64) (body [
 		return nil, 0, fmt.Errorf("get a range of %s: the store sent an invalid Content-Range %q", b.name(key), said)
 	}
 	if got := int64(len(r.body)); got < n && (offset >= 0 || got < size) {
-		return nil, 0, fmt.Errorf("get a range of %s: got %d bytes instead of %d: %w", b.name(key), got, n, io.ErrUnexpectedEOF)
+		return nil, 0, fmt.Errorf("get a range of %s: got %d bytes instead of %d: %w", b.name(key), got, n,
+			io.ErrUnexpectedEOF)
 	}
 	return r.body, size, nil
 }
 
 // read gets an object or a part of it.
 func (b *Bucket) read(ctx context.Context, key string, header http.Header, most int64) (*response, error) {
-	r, err := b.client.do(ctx, call{name: "GetObject", method: http.MethodGet, object: b.at.Prefix + key, about: b.name(key), header: header, most: most})
+	r, err := b.client.do(ctx, call{name: "GetObject", method: http.MethodGet, object: b.at.Prefix + key,
+		about: b.name(key), header: header, most: most})
 	if errors.Is(err, errTooLarge) {
 		return nil, fmt.Errorf("get %s: %w", b.name(key), err)
 	}
@@ -177,7 +181,8 @@ func (b *Bucket) List(ctx context.Context, prefix, after string) iter.Seq2[objec
 				return
 			}
 			for _, x := range page.Contents {
-				if !yield(objects.Entry{Key: strings.TrimPrefix(x.Key, b.at.Prefix), Size: x.Size, Modified: x.LastModified}, nil) {
+				if !yield(objects.Entry{Key: strings.TrimPrefix(x.Key, b.at.Prefix), Size: x.Size,
+					Modified: x.LastModified}, nil) {
 					return
 				}
 			}
@@ -210,7 +215,8 @@ func (b *Bucket) list(ctx context.Context, prefix string, query url.Values) (*li
 		page = listing{}
 		return xml.Unmarshal(body, &page)
 	}
-	if _, err := b.client.do(ctx, call{name: "ListObjectsV2", method: http.MethodGet, query: query, about: b.name(prefix), most: maxList, parse: parse}); err != nil {
+	if _, err := b.client.do(ctx, call{name: "ListObjectsV2", method: http.MethodGet, query: query,
+		about: b.name(prefix), most: maxList, parse: parse}); err != nil {
 		return nil, err
 	}
 	return &page, nil
@@ -222,7 +228,8 @@ func (b *Bucket) Delete(ctx context.Context, keys ...string) error {
 		return nil
 	}
 	if len(keys) > objects.MaxDelete {
-		return fmt.Errorf("delete %d objects of %s: at most %d are allowed in one call", len(keys), b.at, objects.MaxDelete)
+		return fmt.Errorf("delete %d objects of %s: at most %d are allowed in one call", len(keys), b.at,
+			objects.MaxDelete)
 	}
 	var list struct {
 		XMLName xml.Name `xml:"Delete"`
@@ -245,13 +252,16 @@ func (b *Bucket) Delete(ctx context.Context, keys ...string) error {
 		result.Error = nil
 		return xml.Unmarshal(body, &result)
 	}
-	if _, err := b.client.do(ctx, call{name: "DeleteObjects", method: http.MethodPost, query: url.Values{"delete": {""}}, about: b.name(keys[0]), body: body, most: maxList, parse: parse,
-		header: http.Header{"Content-Md5": {base64.StdEncoding.EncodeToString(hash[:])}, "Content-Type": {"application/xml"}}}); err != nil {
+	if _, err := b.client.do(ctx, call{name: "DeleteObjects", method: http.MethodPost,
+		query: url.Values{"delete": {""}}, about: b.name(keys[0]), body: body, most: maxList, parse: parse,
+		header: http.Header{"Content-Md5": {base64.StdEncoding.EncodeToString(hash[:])},
+			"Content-Type": {"application/xml"}}}); err != nil {
 		return err
 	}
 	for _, e := range result.Error {
 		if e.Code != "NoSuchKey" {
-			return &Error{Call: "DeleteObjects", Object: "s3://" + b.at.Bucket + "/" + e.Key, Code: e.Code, Err: errors.New(e.Message)}
+			return &Error{Call: "DeleteObjects", Object: "s3://" + b.at.Bucket + "/" + e.Key, Code: e.Code,
+				Err: errors.New(e.Message)}
 		}
 	}
 	return nil

@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 func TestObjects(t *testing.T) {
 	b := fakebucket.New(1).Client().Bucket(time.Now)
 	ctx := t.Context()
-	if _, err := b.Get(ctx, "a/1", 100, ""); !errors.Is(err, objects.ErrNotFound) || !strings.Contains(err.Error(), "s3://traces/p/a/1") {
+	if _, err := b.Get(ctx, "a/1", 100, ""); !errors.Is(err, objects.ErrNotFound) || !strings.Contains(err.Error(),
+		"s3://traces/p/a/1") {
 		t.Fatalf("got %v", err)
 	}
 	body := bytes.Repeat([]byte("0123456789"), 100)
@@ -166,11 +167,13 @@ func TestProbe(t *testing.T) {
 
 // The error for a missing permission names it.
 func TestDenied(t *testing.T) {
-	for kind, want := range map[string]string{"PUT": "s3:PutObject", "GET": "s3:GetObject", "LIST": "s3:ListBucket", "DELETE": "s3:DeleteObject"} {
+	for kind, want := range map[string]string{"PUT": "s3:PutObject", "GET": "s3:GetObject", "LIST": "s3:ListBucket",
+		"DELETE": "s3:DeleteObject"} {
 		s := fakebucket.New(1)
 		s.Denied = []string{kind}
 		err := s.Client().Bucket(time.Now).Probe(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "needs the permission "+want) || !strings.Contains(err.Error(), "s3://traces/p/") {
+		if err == nil || !strings.Contains(err.Error(), "needs the permission "+want) || !strings.Contains(err.Error(),
+			"s3://traces/p/") {
 			t.Errorf("%s: got %v", kind, err)
 		}
 	}
@@ -190,7 +193,8 @@ func TestUnreachable(t *testing.T) {
 	if err := open(at, bucket.Options{}); err == nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("got %v", err)
 	}
-	if err := open(at, bucket.Options{Transport: fakebucket.New(1).Client()}); err == nil || !strings.Contains(err.Error(), "create the bucket first") {
+	if err := open(at, bucket.Options{Transport: fakebucket.New(1).Client()}); err == nil ||
+		!strings.Contains(err.Error(), "create the bucket first") {
 		t.Errorf("got %v", err)
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
@@ -211,7 +215,10 @@ func TestSilentStore(t *testing.T) {
 		}
 		s.Took = 1000 * time.Hour
 		for name, call := range map[string]func(ctx context.Context) error{
-			"put":   func(ctx context.Context) error { _, err := b.Put(ctx, "b", []byte("x"), objects.Absent); return err },
+			"put": func(ctx context.Context) error {
+				_, err := b.Put(ctx, "b", []byte("x"), objects.Absent)
+				return err
+			},
 			"get":   func(ctx context.Context) error { _, err := b.Get(ctx, "a", 10, ""); return err },
 			"range": func(ctx context.Context) error { _, _, err := b.Range(ctx, "a", 0, 1); return err },
 			"list": func(ctx context.Context) error {
@@ -224,7 +231,8 @@ func TestSilentStore(t *testing.T) {
 		} {
 			begin := time.Now()
 			err := call(t.Context())
-			if took := time.Since(begin); err == nil || took > 5*time.Minute || !strings.Contains(err.Error(), "does not respond") {
+			if took := time.Since(begin); err == nil || took > 5*time.Minute || !strings.Contains(err.Error(),
+				"does not respond") {
 				t.Errorf("%s: got %v after %v", name, err, took)
 			}
 		}
@@ -236,7 +244,8 @@ type stalling struct{}
 
 func (stalling) RoundTrip(r *http.Request) (*http.Response, error) {
 	body := io.MultiReader(strings.NewReader("half"), blocked{r.Context()})
-	return &http.Response{StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: 8, Header: http.Header{"Content-Length": {"8"}}, Body: io.NopCloser(body)}, nil
+	return &http.Response{StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: 8,
+		Header: http.Header{"Content-Length": {"8"}}, Body: io.NopCloser(body)}, nil
 }
 
 type blocked struct{ ctx context.Context }
@@ -249,7 +258,8 @@ func (b blocked) Read([]byte) (int, error) {
 func TestStallingStore(t *testing.T) {
 	fakebucket.Env(t.Setenv)
 	synctest.Test(t, func(t *testing.T) {
-		b, err := bucket.Open(t.Context(), bucket.Location{Bucket: "b", Endpoint: "http://store.test", Region: "r"}, bucket.Options{Transport: stalling{}})
+		b, err := bucket.Open(t.Context(), bucket.Location{Bucket: "b", Endpoint: "http://store.test", Region: "r"},
+			bucket.Options{Transport: stalling{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,11 +274,13 @@ func TestStallingStore(t *testing.T) {
 type tearing struct{ times *int }
 
 func (x tearing) RoundTrip(r *http.Request) (*http.Response, error) {
-	text := "<ListBucketResult><Contents><Key>a</Key><Size>3</Size></Contents><Contents><Key>b</Key></Contents></ListBucketResult>"
+	text := "<ListBucketResult><Contents><Key>a</Key><Size>3</Size></Contents><Contents><Key>b</Key></Contents></" +
+		"ListBucketResult>"
 	if *x.times--; *x.times >= 0 {
 		text = text[:len(text)/2]
 	}
-	return &http.Response{StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: int64(len(text)), Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}, nil
+	return &http.Response{StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: int64(len(text)),
+		Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}, nil
 }
 
 // A truncated list is requested again, without duplicates. If it is never complete, List returns an
@@ -276,7 +288,8 @@ func (x tearing) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestTornList(t *testing.T) {
 	for times, want := range map[int]string{0: "a b", 2: "a b", 9: ""} {
 		left := times
-		b, err := bucket.Open(t.Context(), bucket.Location{Bucket: "b", Endpoint: "http://store.test", Region: "r"}, bucket.Options{Transport: tearing{&left}, Pause: time.Millisecond})
+		b, err := bucket.Open(t.Context(), bucket.Location{Bucket: "b", Endpoint: "http://store.test", Region: "r"},
+			bucket.Options{Transport: tearing{&left}, Pause: time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,8 +313,11 @@ type refusing struct {
 
 func (x refusing) RoundTrip(r *http.Request) (*http.Response, error) {
 	text := "<Error><Code>" + x.code + "</Code><Message>m</Message></Error>"
-	return &http.Response{StatusCode: x.status, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: int64(len(text)),
-		Header: http.Header{"Content-Type": {"application/xml"}}, Body: io.NopCloser(strings.NewReader(text))}, nil
+	return &http.Response{StatusCode: x.status, ProtoMajor: 1, ProtoMinor: 1, Request: r,
+			ContentLength: int64(len(text)),
+			Header:        http.Header{"Content-Type": {"application/xml"}},
+			Body:          io.NopCloser(strings.NewReader(text))},
+		nil
 }
 
 // The error for a rejected request names the remedy, and is not a lost race.
@@ -315,12 +331,14 @@ func TestRefused(t *testing.T) {
 		{refusing{404, "XAdminUserNotFound"}, "XAdminUserNotFound"},
 		{refusing{404, "NoSuchKey"}, "another writer was first"},
 	} {
-		b, err := bucket.Open(t.Context(), bucket.Location{Bucket: "b", Endpoint: "http://store.test", Region: "r"}, bucket.Options{Transport: c.refusing})
+		b, err := bucket.Open(t.Context(), bucket.Location{Bucket: "b", Endpoint: "http://store.test", Region: "r"},
+			bucket.Options{Transport: c.refusing})
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = b.Put(t.Context(), "k", nil, objects.Is("x"))
-		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, objects.ErrConflict) != (c.code == "NoSuchKey") {
+		if err == nil || !strings.Contains(err.Error(), c.want) ||
+			errors.Is(err, objects.ErrConflict) != (c.code == "NoSuchKey") {
 			t.Errorf("%s: got %v", c.code, err)
 		}
 	}

@@ -15,10 +15,12 @@ import (
 
 var (
 	// ErrNoKeys is returned if there are no access keys to sign requests with.
-	ErrNoKeys = errors.New("no access keys found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give the machine a role")
+	ErrNoKeys = errors.New("no access keys found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, " +
+		"or give the machine a role")
 
 	// ErrIgnoresConditions is returned by [Bucket.Probe] for a store that would lose data.
-	ErrIgnoresConditions = errors.New("the store ignores conditions (If-Match, If-None-Match), so nodes would overwrite each other's data")
+	ErrIgnoresConditions = errors.New(
+		"the store ignores conditions (If-Match, If-None-Match), so nodes would overwrite each other's data")
 )
 
 // Error is the error of a call that the store rejected or did not respond to.
@@ -37,9 +39,11 @@ func (e *Error) Error() string {
 	case remedies[e.Code] != "":
 		return fmt.Sprintf("%s of %s was rejected (%d %s): %s", e.Call, e.Object, e.Status, e.Code, remedies[e.Code])
 	case strangers[e.Code]:
-		return fmt.Sprintf("%s of %s was rejected (%d %s): the store does not know these access keys; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile", e.Call, e.Object, e.Status, e.Code)
+		return fmt.Sprintf("%s of %s was rejected (%d %s): the store does not know these access keys; check "+
+			"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile", e.Call, e.Object, e.Status, e.Code)
 	case e.Denied():
-		return fmt.Sprintf("%s of %s was rejected (%d %s): the access key needs the permission %s for it", e.Call, e.Object, e.Status, e.Code, rights[e.Call])
+		return fmt.Sprintf("%s of %s was rejected (%d %s): the access key needs the permission %s for it", e.Call,
+			e.Object, e.Status, e.Code, rights[e.Call])
 	case e.Status == 0:
 		return fmt.Sprintf("%s of %s: %v", e.Call, e.Object, e.Err)
 	}
@@ -80,7 +84,9 @@ func (e *Error) Temporary() bool {
 	if e.Status == 0 {
 		var late interface{ Timeout() bool }
 		broken := []error{syscall.ECONNRESET, syscall.EPIPE, io.ErrClosedPipe, io.EOF, io.ErrUnexpectedEOF}
-		return errors.As(e.Err, &late) && late.Timeout() || slices.ContainsFunc(broken, func(x error) bool { return errors.Is(e.Err, x) })
+		return errors.As(e.Err, &late) && late.Timeout() || slices.ContainsFunc(broken, func(x error) bool {
+			return errors.Is(e.Err, x)
+		})
 	}
 	return e.Status >= http.StatusInternalServerError || e.Status == http.StatusTooManyRequests || e.Code == "SlowDown"
 }

@@ -24,7 +24,8 @@ func newChain() *credentials.Credentials {
 	c := &chain{from: []credentials.Provider{&credentials.EnvAWS{}}}
 	role := &credentials.IAM{} // by a token, from the container or from the node
 	byToken := os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != ""
-	container := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "" || os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") != ""
+	container := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "" ||
+		os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") != ""
 	if byToken {
 		c.from = append(c.from, role)
 	}

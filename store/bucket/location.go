@@ -44,7 +44,8 @@ func ParseLocation(s string) (Location, error) {
 	case u.Scheme != "s3":
 		return fail("it is not s3://BUCKET/PREFIX")
 	case u.User != nil:
-		return fail("access keys must not be in a location, where others see them; use AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile")
+		return fail("access keys must not be in a location, where others see them; use AWS_ACCESS_KEY_ID and " +
+			"AWS_SECRET_ACCESS_KEY, or a profile")
 	case !validBucket.MatchString(u.Host):
 		return fail("%q is not a valid bucket name: 3 to 63 characters of a-z, 0-9, - and .", u.Host)
 	case u.Fragment != "":
@@ -69,7 +70,8 @@ func ParseLocation(s string) (Location, error) {
 		case "region":
 			l.Region = value
 		case "endpoint":
-			if e, err := url.Parse(value); err != nil || e.Scheme != "http" && e.Scheme != "https" || e.Host == "" || e.User != nil {
+			if e, err := url.Parse(value); err != nil || e.Scheme != "http" && e.Scheme != "https" || e.Host == "" ||
+				e.User != nil {
 				return fail("endpoint: %q is not http://HOST or https://HOST", redact(value))
 			}
 			l.Endpoint = value

@@ -15,7 +15,8 @@ func TestParseLocation(t *testing.T) {
 		{"s3://traces", bucket.Location{Bucket: "traces"}},
 		{"s3://traces/", bucket.Location{Bucket: "traces"}},
 		{"s3://my.traces-1/a/b/", bucket.Location{Bucket: "my.traces-1", Prefix: "a/b/"}},
-		{"s3://traces/a?region=eu-west-1&endpoint=http://127.0.0.1:7070", bucket.Location{Bucket: "traces", Prefix: "a/", Region: "eu-west-1", Endpoint: "http://127.0.0.1:7070"}},
+		{"s3://traces/a?region=eu-west-1&endpoint=http://127.0.0.1:7070", bucket.Location{Bucket: "traces",
+			Prefix: "a/", Region: "eu-west-1", Endpoint: "http://127.0.0.1:7070"}},
 	} {
 		if got, err := bucket.ParseLocation(c.in); err != nil || got != c.want {
 			t.Errorf("%s: got %+v, %v", c.in, got, err)

@@ -47,7 +47,8 @@ func (b *Bucket) Probe(ctx context.Context) (err error) {
 	case err != nil:
 		return fail("get an object", err)
 	case !bytes.Equal(got.Body, []byte("second")) || got.Tag != second:
-		return fail("get an object", fmt.Errorf("got %q with tag %s, which differs from what was put", got.Body, got.Tag))
+		return fail("get an object", fmt.Errorf("got %q with tag %s, which differs from what was put",
+			got.Body, got.Tag))
 	}
 	switch got, size, err := b.Range(ctx, key, -3, 0); {
 	case err != nil:

@@ -34,14 +34,18 @@ const (
 // newSender returns a sender with a transport. It does not follow redirects, because a signature is
 // valid for one address only.
 func newSender(by http.RoundTripper) *sender {
-	return &sender{next: &http.Client{Transport: by, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &sender{next: &http.Client{Transport: by, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}}
 }
 
 // Do sends a request.
 func (c *sender) Do(r *http.Request) (*http.Response, error) {
 	c.count(r)
 	ctx, cancel := context.WithCancelCause(r.Context())
-	timer := time.AfterFunc(patience+time.Duration(max(0, r.ContentLength))*time.Second/slowest, func() { cancel(errSilent) })
+	timer := time.AfterFunc(patience+time.Duration(max(0, r.ContentLength))*time.Second/slowest, func() {
+		cancel(errSilent)
+	})
 	answer, err := c.next.Do(r.WithContext(ctx))
 	if err != nil {
 		timer.Stop()
@@ -106,7 +110,8 @@ func (silence) Temporary() bool { return true }
 
 // Requests returns the number of requests.
 func (b *Bucket) Requests() objects.Requests {
-	return objects.Requests{Put: b.client.sent.put.Load(), Get: b.client.sent.get.Load(), List: b.client.sent.list.Load(), Delete: b.client.sent.delete.Load()}
+	return objects.Requests{Put: b.client.sent.put.Load(), Get: b.client.sent.get.Load(),
+		List: b.client.sent.list.Load(), Delete: b.client.sent.delete.Load()}
 }
 
 // atOnce is the number of idle connections that are kept, which is more than a query needs.

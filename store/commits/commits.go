@@ -189,7 +189,8 @@ func (l *Log) Put(ctx context.Context, key string, body []byte) error {
 	now := l.opts.Now().Truncate(time.Microsecond)
 	var records []record
 	for part := range max(1, (len(body)+maxPart-1)/maxPart) {
-		records = append(records, record{key: key, at: now, part: part, body: body[part*maxPart : min(len(body), (part+1)*maxPart)]})
+		records = append(records, record{key: key, at: now, part: part, body: body[part*maxPart : min(len(body),
+			(part+1)*maxPart)]})
 	}
 	for i := range records {
 		records[i].parts = len(records)

@@ -116,7 +116,8 @@ func (g *generation) open(warn func(error)) (err error) {
 	}
 	g.db, err = badger.Open(badger.DefaultOptions(g.path).
 		WithSyncWrites(true).WithDetectConflicts(false).WithMetricsEnabled(false).
-		WithMemTableSize(memTable).WithNumMemtables(memTables).WithValueThreshold(maxInTable).WithValueLogFileSize(valueLog).
+		WithMemTableSize(memTable).WithNumMemtables(memTables).WithValueThreshold(
+		maxInTable).WithValueLogFileSize(valueLog).
 		WithNumCompactors(0).WithNumLevelZeroTablesStall(math.MaxInt32).WithCompactL0OnClose(false).
 		WithCompression(options.None).WithBlockCacheSize(0).WithIndexCacheSize(0).WithBloomFalsePositive(0.01).
 		WithChecksumVerificationMode(options.NoVerification).WithLogger(badgerLog{warn}))

@@ -61,7 +61,8 @@ func FuzzScan(f *testing.F) {
 					continue
 				}
 				r, n, ok := decodeRecord(data[at.offset:])
-				if !ok || n != at.size || r.key != key || r.part != part || !bytes.Equal(r.encode(m), data[at.offset:][:n]) {
+				if !ok || n != at.size || r.key != key || r.part != part ||
+					!bytes.Equal(r.encode(m), data[at.offset:][:n]) {
 					t.Fatalf("%q, part %d: %+v of %d bytes", key, part, r, n)
 				}
 			}

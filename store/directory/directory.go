@@ -176,7 +176,8 @@ func (d *Directory) Exclusive() bool { return true }
 
 // Requests implements [objects.Store].
 func (d *Directory) Requests() objects.Requests {
-	return objects.Requests{Put: d.did.put.Load(), Get: d.did.get.Load(), List: d.did.list.Load(), Delete: d.did.delete.Load()}
+	return objects.Requests{Put: d.did.put.Load(), Get: d.did.get.Load(), List: d.did.list.Load(),
+		Delete: d.did.delete.Load()}
 }
 
 // Used is the file with the time of the last use of a directory. It is a separate file, and is
@@ -197,8 +198,9 @@ func (d *Directory) lastUsed() (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, strings.TrimSpace(string(text)))
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read the time of the last use: %s is damaged; it should contain one line such as %s; "+
-			"check the clock of this machine, then delete the file: %w", path, time.RFC3339, err)
+		return time.Time{}, fmt.Errorf(
+			"read the time of the last use: %s is damaged; it should contain one line such as %s; "+
+				"check the clock of this machine, then delete the file: %w", path, time.RFC3339, err)
 	}
 	return at, nil
 }

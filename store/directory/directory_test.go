@@ -45,7 +45,8 @@ func respelled(t *testing.T, r *rand.Rand, dir string) string {
 		}
 		dir = []string{"", "./", ".//"}[r.IntN(3)] + dir
 	}
-	return strings.ReplaceAll(dir, "/", []string{"/", "//", "/./"}[r.IntN(3)]) + []string{"", "/", "/.", "/x/.."}[r.IntN(4)]
+	return strings.ReplaceAll(dir, "/", []string{"/", "//", "/./"}[r.IntN(3)]) + []string{"", "/", "/.",
+		"/x/.."}[r.IntN(4)]
 }
 
 // A directory and a bucket return the same results for random calls.
@@ -183,7 +184,8 @@ func TestOneWins(t *testing.T) {
 					}
 					return
 				}
-				mine, err := d.Put(t.Context(), "shard/0", bytes.Repeat([]byte{byte('a' + i)}, 100000+round), objects.Is(tag))
+				mine, err := d.Put(t.Context(), "shard/0", bytes.Repeat([]byte{byte('a' + i)}, 100000+round),
+					objects.Is(tag))
 				if err == nil {
 					won.Add(1)
 					next = mine
@@ -272,7 +274,8 @@ func TestLock(t *testing.T) {
 	if err := d.Delete(t.Context(), "FORMAT"); err == nil {
 		t.Error("a closed directory accepts a deletion")
 	}
-	if _, err := Open(filepath.Join(dir, "none"), Options{ReadOnly: true}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "none") {
+	if _, err := Open(filepath.Join(dir, "none"), Options{ReadOnly: true}); !errors.Is(err, os.ErrNotExist) ||
+		!strings.Contains(err.Error(), "none") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -280,7 +283,8 @@ func TestLock(t *testing.T) {
 // Keys cannot leave the directory, or name files that are not objects.
 func TestKeys(t *testing.T) {
 	d := open(t, t.TempDir(), Options{})
-	for _, key := range []string{"", "../x", "/x", "a/../../x", "a/../x", "a//x", "./x", "a/./x", "LOCK", "fieldtrie.sock", "x.tmp"} {
+	for _, key := range []string{"", "../x", "/x", "a/../../x", "a/../x", "a//x", "./x", "a/./x", "LOCK",
+		"fieldtrie.sock", "x.tmp"} {
 		if _, err := d.Put(t.Context(), key, nil, objects.Condition{}); err == nil {
 			t.Errorf("put of invalid key %q succeeded", key)
 		}
@@ -376,12 +380,14 @@ func TestFull(t *testing.T) {
 }
 
 func TestLocation(t *testing.T) {
-	for text, want := range map[string]string{"file:///var/lib/x": "/var/lib/x", "file:///a/b/": "/a/b", "file:///with%20space": "/with space"} {
+	for text, want := range map[string]string{"file:///var/lib/x": "/var/lib/x", "file:///a/b/": "/a/b",
+		"file:///with%20space": "/with space"} {
 		if got, err := ParseLocation(text); err != nil || got != want || !IsLocation(text) {
 			t.Errorf("%s: got %s, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"file://relative/path", "file:///", "file:relative", "file:///x?y=z", "file:///x#y", "file://u@/x", "s3://a/b", "file:///%zz"} {
+	for _, text := range []string{"file://relative/path", "file:///", "file:relative", "file:///x?y=z", "file:///x#y",
+		"file://u@/x", "s3://a/b", "file:///%zz"} {
 		if got, err := ParseLocation(text); err == nil {
 			t.Errorf("%s: got %s", text, got)
 		}

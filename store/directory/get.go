@@ -81,7 +81,8 @@ func (d *Directory) Range(ctx context.Context, key string, offset, n int64) (bod
 		offset = size - n
 	}
 	if offset+n > size {
-		return nil, 0, fmt.Errorf("get a range of %s: it has %d bytes, but %d are needed: %w", key, size, offset+n, io.ErrUnexpectedEOF)
+		return nil, 0, fmt.Errorf("get a range of %s: it has %d bytes, but %d are needed: %w", key, size, offset+n,
+			io.ErrUnexpectedEOF)
 	}
 	body = make([]byte, n)
 	if _, err := f.ReadAt(body, offset); err != nil {

@@ -41,7 +41,9 @@ func (d *Directory) List(ctx context.Context, prefix, after string) iter.Seq2[ob
 				fresh = fresh[1:]
 			}
 		}
-		_, err := d.walk(ctx, folder, func(key string) bool { return strings.HasPrefix(key, prefix) || strings.HasPrefix(prefix, key) }, after,
+		_, err := d.walk(ctx, folder, func(key string) bool {
+			return strings.HasPrefix(key, prefix) || strings.HasPrefix(prefix, key)
+		}, after,
 			func(e objects.Entry) bool {
 				if !strings.HasPrefix(e.Key, prefix) {
 					return true
@@ -63,7 +65,8 @@ func (d *Directory) List(ctx context.Context, prefix, after string) iter.Seq2[ob
 
 // walk yields the objects in a folder whose keys are greater than after. folder is "" or ends with
 // a slash. It only enters folders for which may returns true.
-func (d *Directory) walk(ctx context.Context, folder string, may func(key string) bool, after string, yield func(objects.Entry) bool) (more bool, err error) {
+func (d *Directory) walk(ctx context.Context, folder string, may func(key string) bool, after string,
+	yield func(objects.Entry) bool) (more bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}

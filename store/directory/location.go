@@ -18,7 +18,8 @@ func ParseLocation(s string) (path string, err error) {
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("parse the location of a directory: %w", err)
-	case u.Scheme != "file" || u.Host != "" || !filepath.IsAbs(u.Path) || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+	case u.Scheme != "file" || u.Host != "" || !filepath.IsAbs(u.Path) || u.RawQuery != "" || u.Fragment != "" ||
+		u.User != nil:
 		return "", fmt.Errorf("parse %q: it is not file:///DIR with the absolute path of a directory", s)
 	case filepath.Clean(u.Path) == "/":
 		return "", fmt.Errorf("parse %q: this is the root of the file system", s)

@@ -133,7 +133,8 @@ func (d *Directory) Delete(ctx context.Context, keys ...string) error {
 		return fmt.Errorf("delete objects of %s: %w", d.dir, err)
 	}
 	if len(keys) > objects.MaxDelete {
-		return fmt.Errorf("delete %d objects of %s: at most %d are allowed in one call", len(keys), d.dir, objects.MaxDelete)
+		return fmt.Errorf("delete %d objects of %s: at most %d are allowed in one call", len(keys), d.dir,
+			objects.MaxDelete)
 	}
 	if err := d.fresh.Delete(ctx, keys...); err != nil {
 		return fmt.Errorf("delete: %w", noRoom(err))

@@ -95,7 +95,8 @@ func (l *ledger) look(d *Directory, what string, certain bool) {
 			none = none || b == nil
 		}
 		if !ok {
-			l.t.Errorf("%s: %s: got %d bytes, %v, want one of %d possible contents", what, key, len(body), err, len(may))
+			l.t.Errorf("%s: %s: got %d bytes, %v, want one of %d possible contents", what, key, len(body),
+				err, len(may))
 		}
 		if size, there := listed[key]; !failed && !none && (!there || size != int64(len(body))) {
 			l.t.Errorf("%s: %s is not in the list", what, key)

@@ -83,7 +83,8 @@ func ask(ctx context.Context, r reader, q question) (answer, error) {
 		for i := range x.Record.Vitals {
 			v := &x.Record.Vitals[i]
 			if v.Histogram.Count() != v.Weight {
-				return fmt.Errorf("%s of %s: %d values, the weight is %d", v.Name, x.Page, v.Histogram.Count(), v.Weight)
+				return fmt.Errorf("%s of %s: %d values, the weight is %d", v.Name, x.Page,
+					v.Histogram.Count(), v.Weight)
 			}
 			a.outcomes[outcome{x.Page, v.Name}] += v.Weight
 		}

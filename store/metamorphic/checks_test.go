@@ -120,7 +120,8 @@ func (a answer) within(q question, lower, upper sums) error {
 		}
 		if got.traces < low.traces || got.self < low.self || got.samples < low.samples ||
 			got.traces > high.traces || got.self > high.self || got.samples > high.samples {
-			errs = errors.Join(errs, fmt.Errorf("select %v: %s: got %+v, want from %+v to %+v; %+v", q, page, got, low, high, a.stats))
+			errs = errors.Join(errs, fmt.Errorf("select %v: %s: got %+v, want from %+v to %+v; %+v", q, page, got, low,
+				high, a.stats))
 		}
 	}
 	return errs
@@ -157,7 +158,8 @@ func (m *model) scan(ctx context.Context, r reader, page string, since, until ti
 		want = on(page, want)
 	}
 	if err != nil || !stats.Complete() || len(seen) != len(want) || stats.Traces != uint64(len(want)) {
-		return fmt.Errorf("scan %q since %v until %v: got %d traces, want %d: %+v, %w", page, since, until, len(seen), len(want), stats, err)
+		return fmt.Errorf("scan %q since %v until %v: got %d traces, want %d: %+v, %w", page, since, until, len(seen),
+			len(want), stats, err)
 	}
 	return nil
 }
@@ -188,7 +190,8 @@ func (m *model) catalog(ctx context.Context, r reader) error {
 		}
 	}
 	for _, e := range entries {
-		if w := want[store.CatalogEntry{Page: e.Page, Tag: e.Tag}]; e.Traces != w.Traces || !e.First.Equal(w.First) || !e.Last.Equal(w.Last) {
+		if w := want[store.CatalogEntry{Page: e.Page, Tag: e.Tag}]; e.Traces != w.Traces || !e.First.Equal(w.First) ||
+			!e.Last.Equal(w.Last) {
 			return fmt.Errorf("catalogue: got %+v, want %+v", e, w)
 		}
 	}

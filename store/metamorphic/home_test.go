@@ -68,7 +68,8 @@ type target struct {
 // newHome returns a home in a directory below base, or in a bucket if base is "".
 func newHome(seed uint64, r *rand.Rand, c *clock, base string) *home {
 	h := &home{base: base, minFree: -1, clock: c, r: rand.New(rand.NewPCG(seed, 4)), nodes: 1 + r.IntN(3),
-		opts: shared.Options{Shards: 1 + r.IntN(3), RollRows: 1 + r.IntN(200), Flush: time.Millisecond, TakeOver: time.Nanosecond,
+		opts: shared.Options{Shards: 1 + r.IntN(3), RollRows: 1 + r.IntN(200), Flush: time.Millisecond,
+			TakeOver:    time.Nanosecond,
 			GiveUp:      200 * time.Millisecond * slowdown,
 			CacheMemory: []int64{1, 64 << 10, 64 << 20}[r.IntN(3)],
 			Retention:   []time.Duration{0, 12 * time.Hour, 26 * time.Hour}[r.IntN(3)]}}

@@ -82,7 +82,8 @@ func (s *machines) CountVitals(page string, vitals []rollup.Vital) {
 	s.node().CountVitals(page, vitals)
 }
 
-func (s *machines) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
+func (s *machines) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error,
+	rolled func(store.Rolled) error) (store.ScanStats, error) {
 	defer s.asked(ctx)()
 	return s.node().Select(ctx, q, want, trace, rolled)
 }
@@ -92,7 +93,8 @@ func (s *machines) Scan(ctx context.Context, q store.Query, f func(store.Record)
 	return s.node().Scan(ctx, q, f)
 }
 
-func (s *machines) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
+func (s *machines) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry,
+	store.ScanStats, error) {
 	defer s.asked(ctx)()
 	return s.node().Catalog(ctx, since, until, lag)
 }

@@ -86,7 +86,8 @@ func play(t *testing.T, seed uint64, in mode, inDirectory bool, until time.Time)
 	}
 	t.Logf("seed %d: %d operations", seed, len(x.log))
 	if err != nil {
-		t.Fatalf("seed %d: %v\n\noperations:\n%s\n\nrepeat with: go test ./store/metamorphic -run %s -metamorphic.seed %d",
+		t.Fatalf("seed %d: %v\n\noperations:\n%s\n\nrepeat with: go test ./store/metamorphic -run %s "+
+			"-metamorphic.seed %d",
 			seed, err, x.history(), t.Name(), seed)
 	}
 }

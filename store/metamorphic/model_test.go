@@ -220,7 +220,8 @@ func (m *model) place(rec store.Record, calls []*call) error {
 		i := slices.IndexFunc(c.traces, func(t *trace) bool { return t.ID == rec.ID })
 		x := &instance{c.traces[i], strings.Clone(rec.Partition), rec.Received}
 		for _, other := range m.of[rec.ID] {
-			if m.near(x.partition, other.partition) && x.received.Sub(other.received).Abs() <= time.Hour { // a clock may go back
+			// a clock may go back
+			if m.near(x.partition, other.partition) && x.received.Sub(other.received).Abs() <= time.Hour {
 				return fmt.Errorf("trace %s is in partition %s and in %s", rec.ID, other.partition, x.partition)
 			}
 		}
@@ -228,7 +229,8 @@ func (m *model) place(rec store.Record, calls []*call) error {
 		m.of[rec.ID] = append(m.of[rec.ID], x)
 		return x.check(rec)
 	}
-	return fmt.Errorf("trace %s in partition %s, received at %v, was never sent, or not then", rec.ID, rec.Partition, rec.Received)
+	return fmt.Errorf("trace %s in partition %s, received at %v, was never sent, or not then", rec.ID, rec.Partition,
+		rec.Received)
 }
 
 // near reports whether two partitions are adjacent.
@@ -276,7 +278,8 @@ func (m *model) in(since, until time.Time) (out []*instance) {
 		}
 	}
 	slices.SortFunc(out, func(a, b *instance) int {
-		return cmp.Or(cmp.Compare(a.partition, b.partition), bytes.Compare(a.ID.View[:], b.ID.View[:]), cmp.Compare(a.ID.Chunk, b.ID.Chunk))
+		return cmp.Or(cmp.Compare(a.partition, b.partition), bytes.Compare(a.ID.View[:], b.ID.View[:]),
+			cmp.Compare(a.ID.Chunk, b.ID.Chunk))
 	})
 	return out
 }

@@ -195,7 +195,8 @@ func (x *run) countViews(context.Context) error {
 		x.s.CountViews(o.page, o.reason, n)
 		return nil
 	}
-	v := rollup.Vital{Name: o.reason, Labels: trie.MakeLabels("device", []string{"mobile-low", "desktop-high"}[x.r.IntN(2)])}
+	v := rollup.Vital{Name: o.reason, Labels: trie.MakeLabels("device", []string{"mobile-low",
+		"desktop-high"}[x.r.IntN(2)])}
 	v.Add(x.r.Int64N(5_000_000), n)
 	x.s.CountVitals(o.page, []rollup.Vital{v})
 	return nil

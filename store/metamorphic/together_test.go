@@ -35,7 +35,8 @@ func (x *run) manyAtOnce(ctx context.Context) error {
 	var all []*worker
 	hire := func(most int, name string, times int, do func(*worker, context.Context) error) {
 		for range x.r.IntN(most + 1) {
-			w := &worker{run: x, r: rand.New(rand.NewPCG(x.r.Uint64(), 3)), name: name, times: 1 + x.r.IntN(times), do: do}
+			w := &worker{run: x, r: rand.New(rand.NewPCG(x.r.Uint64(), 3)), name: name,
+				times: 1 + x.r.IntN(times), do: do}
 			w.maker = x.maker.fork()
 			all = append(all, w)
 		}

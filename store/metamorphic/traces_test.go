@@ -103,7 +103,8 @@ func (m *maker) trace(page string, view [16]byte) *trace {
 	m.next++
 	doc := m.document(page, id)
 	if m.r.IntN(3) == 0 {
-		doc.Context.Spans = append(doc.Context.Spans, trie.Span{Kind: trie.SpanFeature, Name: "search", Start: doc.Samples[0].Time, Length: 1})
+		doc.Context.Spans = append(doc.Context.Spans, trie.Span{Kind: trie.SpanFeature, Name: "search",
+			Start: doc.Samples[0].Time, Length: 1})
 		trie.SortSpans(doc.Context.Spans)
 	}
 	payload, err := encode.EncodeTrace(doc)
@@ -111,7 +112,8 @@ func (m *maker) trace(page string, view [16]byte) *trace {
 		panic(err) // not a valid trace
 	}
 	tags, _ := store.TagsOf(doc)
-	t := &trace{Record: store.Record{ID: id, Pages: doc.Pages(), Tags: tags, Payload: payload}, doc: doc, totals: map[string]totals{}}
+	t := &trace{Record: store.Record{ID: id, Pages: doc.Pages(), Tags: tags, Payload: payload}, doc: doc,
+		totals: map[string]totals{}}
 	for _, page := range t.Pages {
 		t.totals[page] = totalsOf(merged(page, nil, slices.Values([]*instance{{trace: t}})))
 	}
@@ -130,7 +132,8 @@ func (m *maker) document(page string, id store.ID) *trie.Trace {
 		var stack []trie.Frame
 		for depth := range 1 + r.IntN(4) {
 			name := fmt.Sprintf("component%xRender", m.epoch%1_000_003*uint64(7+depth)+uint64(r.IntN(12)))
-			stack = append(stack, trie.Frame{Name: name, Resource: fmt.Sprintf("https://static.example.com/bundle-%x.js", m.epoch), Line: uint32(1 + r.IntN(3))})
+			stack = append(stack, trie.Frame{Name: name,
+				Resource: fmt.Sprintf("https://static.example.com/bundle-%x.js", m.epoch), Line: uint32(1 + r.IntN(3))})
 		}
 		nodes = append(nodes, t.Insert(stack...))
 	}
@@ -146,7 +149,8 @@ func (m *maker) document(page string, id store.ID) *trie.Trace {
 		t.Samples = append(t.Samples, trie.Sample{Time: at, Node: nodes[r.IntN(len(nodes))]})
 	}
 	span := func(kind trie.SpanKind, name string) {
-		c.Spans = append(c.Spans, trie.Span{Kind: kind, Name: name, Start: r.Int64N(at + 1), Length: 1 + r.Int64N(at+1)})
+		c.Spans = append(c.Spans, trie.Span{Kind: kind, Name: name, Start: r.Int64N(at + 1),
+			Length: 1 + r.Int64N(at+1)})
 	}
 	span(trie.SpanFeature, "search")
 	span(trie.SpanLabel, "phase=load")

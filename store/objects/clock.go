@@ -196,12 +196,15 @@ func (c *Clock) Doubt() error {
 	case offset.Abs() > nearby:
 		return fmt.Errorf("the clocks of this machine and of the store differ by %v", offset.Abs().Round(time.Second))
 	case c.disputed.answers > 0:
-		return fmt.Errorf("the clock of the store seems to have been changed by %v", ((c.disputed.low+c.disputed.high)/2 - offset).Round(time.Second))
+		return fmt.Errorf("the clock of the store seems to have been changed by %v",
+			((c.disputed.low+c.disputed.high)/2 - offset).Round(time.Second))
 	case c.jump != 0 && c.passed() < jumpAfter:
-		return fmt.Errorf("the clock of this machine shows %s; at the start it was %v away from the last use of the data; it is trusted %v after the start, or with --believe-clock",
+		return fmt.Errorf("the clock of this machine shows %s; at the start it was %v away from the last use of the "+
+			"data; it is trusted %v after the start, or with --believe-clock",
 			now.UTC().Format(time.RFC3339), c.jump.Abs().Round(time.Hour), jumpAfter)
 	case !c.set.IsZero() && now.Sub(c.set) < calmAfter:
-		return fmt.Errorf("the clock of this machine or of the store was changed %v ago", now.Sub(c.set).Round(time.Second))
+		return fmt.Errorf("the clock of this machine or of the store was changed %v ago",
+			now.Sub(c.set).Round(time.Second))
 	}
 	c.last, c.lastAt = now, c.passed()
 	return nil

@@ -123,7 +123,8 @@ func TestClockOfMachineIsSet(t *testing.T) {
 func TestLastUsed(t *testing.T) {
 	const day = 24 * time.Hour
 	for off, want := range map[time.Duration][3]bool{
-		0: {}, 23 * time.Hour: {}, -23 * time.Hour: {}, 25 * time.Hour: {true, true, false}, 400 * day: {true, true, false},
+		0: {}, 23 * time.Hour: {}, -23 * time.Hour: {}, 25 * time.Hour: {true, true, false},
+		400 * day:       {true, true, false},
 		-25 * time.Hour: {true, true, true}, -400 * day: {true, true, true},
 	} {
 		now := time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)

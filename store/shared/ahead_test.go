@@ -55,16 +55,18 @@ func TestReadAheadIsBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			enough := errors.New("enough")
-			_, err = r.Select(t.Context(), store.Query{Page: asked}, store.Wanted{Lag: time.Minute}, nil, func(store.Rolled) error {
-				synctest.Wait() // wait for the reads ahead
-				return enough
-			})
+			_, err = r.Select(t.Context(), store.Query{Page: asked}, store.Wanted{Lag: time.Minute}, nil,
+				func(store.Rolled) error {
+					synctest.Wait() // wait for the reads ahead
+					return enough
+				})
 			if !errors.Is(err, enough) {
 				t.Fatal(err)
 			}
 			synctest.Wait()
 			if len(read) == 0 || len(read) > most {
-				t.Errorf("%q: %d of %d hours were read before the first one was delivered, want at most %d", asked, len(read), hours, most)
+				t.Errorf("%q: %d of %d hours were read before the first one was delivered, want at most %d", asked,
+					len(read), hours, most)
 			}
 		}
 	})

@@ -275,7 +275,8 @@ func TestQueryOnFullDisk(t *testing.T) {
 	fs.Fill(1<<20, 1<<20, 0)
 	time.Sleep(time.Second) // the free space is checked every 10 ms
 	st, err := n.Scan(t.Context(), store.Query{}, func(store.Record) error { return nil })
-	if err != nil || len(st.Unreadable) != n.b.Shards || !strings.Contains(st.Unreadable[0].Err.Error(), "1 segments wait to be rolled up, and the disk is full") {
+	if err != nil || len(st.Unreadable) != n.b.Shards || !strings.Contains(st.Unreadable[0].Err.Error(),
+		"1 segments wait to be rolled up, and the disk is full") {
 		t.Errorf("got %v, %v", st.Unreadable, err)
 	}
 	fs.Empty()

@@ -63,7 +63,8 @@ func TestAppendShares(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range 50 {
 			group.Go(func() {
-				res, err := n.Append(t.Context(), []store.Record{testRecord(byte(i), "/a", "/b"), testRecord(byte(i), "/b", "/a")})
+				res, err := n.Append(t.Context(), []store.Record{testRecord(byte(i), "/a", "/b"), testRecord(byte(i),
+					"/b", "/a")})
 				if err != nil || res != (store.AppendResult{Stored: 1, Duplicates: 1, Durability: store.Bucket}) {
 					t.Errorf("got %+v, %v", res, err)
 				}
@@ -105,7 +106,8 @@ func TestStoreDown(t *testing.T) {
 			}
 		})
 		time.Sleep(time.Second)
-		if _, err := n.Append(t.Context(), slices.Repeat([]store.Record{testRecord(2, "/a")}, 2)); !errors.Is(err, store.ErrBusy) {
+		if _, err := n.Append(t.Context(), slices.Repeat([]store.Record{testRecord(2, "/a")}, 2)); !errors.Is(err,
+			store.ErrBusy) {
 			t.Errorf("got %v, want ErrBusy", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -135,7 +137,8 @@ func TestStoreDownWithManyWaiting(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := fakebucket.New(1).Client()
-				n, err := Open(t.Context(), client.Bucket(time.Now), Options{Puts: 1, Flush: time.Millisecond, Spool: dir})
+				n, err := Open(t.Context(), client.Bucket(time.Now), Options{Puts: 1, Flush: time.Millisecond,
+					Spool: dir})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -174,14 +177,16 @@ func TestAppendRefuses(t *testing.T) {
 		{store.Record{Payload: []byte("x")}, "no page"},
 		{testRecord(1, ""), "empty page"},
 		{store.Record{Pages: []string{"/a"}, Payload: make([]byte, 21)}, "payload of 21 bytes"},
-		{store.Record{Pages: slices.Repeat([]string{"/a"}, 50), Payload: make([]byte, 20)}, "payload of 20 bytes for 50 pages"},
+		{store.Record{Pages: slices.Repeat([]string{"/a"}, 50), Payload: make([]byte, 20)},
+			"payload of 20 bytes for 50 pages"},
 	} {
 		_, err := n.Append(t.Context(), []store.Record{testRecord(2, "/a"), c.rec})
 		if x, ok := errors.AsType[*store.RecordError](err); !ok || x.Index != 1 || !strings.Contains(x.Reason, c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
 	}
-	if _, err := n.Append(t.Context(), slices.Repeat([]store.Record{testRecord(1, "/a")}, 100)); err == nil || !strings.Contains(err.Error(), "than the queue can ever hold") {
+	if _, err := n.Append(t.Context(), slices.Repeat([]store.Record{testRecord(1, "/a")}, 100)); err == nil ||
+		!strings.Contains(err.Error(), "than the queue can ever hold") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -190,7 +195,8 @@ func TestAppendRefuses(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	s := fakebucket.New(1)
 	s.Blind = true
-	if _, err := Open(t.Context(), s.Client().Bucket(time.Now), Options{}); err == nil || !strings.Contains(err.Error(), "ignores conditions") {
+	if _, err := Open(t.Context(), s.Client().Bucket(time.Now), Options{}); err == nil || !strings.Contains(err.Error(),
+		"ignores conditions") {
 		t.Errorf("got %v", err)
 	}
 	s.Blind = false
@@ -200,7 +206,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	for _, c := range []struct{ text, want string }{
 		{`{"format":2,"shards":8}`, "use the newer release that wrote it"},
-		{`{"format":1,"shards":0}`, `is damaged: "{\"format\":1,\"shards\":0}". Restore it from a copy, or write this line`},
+		{`{"format":1,"shards":0}`,
+			`is damaged: "{\"format\":1,\"shards\":0}". Restore it from a copy, or write this line`},
 		{`format 1`, `is damaged: "format 1". Restore it from a copy`},
 	} {
 		if _, err := b.Put(t.Context(), "FORMAT", []byte(c.text), objects.Condition{}); err != nil {

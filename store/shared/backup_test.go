@@ -287,7 +287,10 @@ func TestBackupOfDirectory(t *testing.T) {
 	}
 	copied.RollUp(t.Context())
 	got := map[store.ID]bool{}
-	if _, err := copied.Scan(t.Context(), store.Query{}, func(rec store.Record) error { got[rec.ID] = true; return nil }); err != nil {
+	if _, err := copied.Scan(t.Context(), store.Query{}, func(rec store.Record) error {
+		got[rec.ID] = true
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for id := range want {
@@ -341,7 +344,10 @@ func TestBackupOfSegments(t *testing.T) {
 			}
 			copied.RollUp(t.Context())
 			got := map[store.ID]bool{}
-			if _, err := copied.Scan(t.Context(), store.Query{}, func(rec store.Record) error { got[rec.ID] = true; return nil }); err != nil || len(got) != want {
+			if _, err := copied.Scan(t.Context(), store.Query{}, func(rec store.Record) error {
+				got[rec.ID] = true
+				return nil
+			}); err != nil || len(got) != want {
 				t.Errorf("rolled up at %s: got %d of %d traces, %v", moment, len(got), want, err)
 			}
 		}
@@ -354,7 +360,8 @@ func TestBackupOfDamage(t *testing.T) {
 	for i, harm := range []struct {
 		prefix  string
 		deleted bool
-	}{{"raw/", true}, {"raw/", false}, {"hours/", true}, {"hours/", false}, {"shard/", true}, {"shard/", false}, {"seg/", false}} {
+	}{{"raw/", true}, {"raw/", false}, {"hours/", true}, {"hours/", false}, {"shard/", true}, {"shard/", false},
+		{"seg/", false}} {
 		b := newBoth(t)
 		for range 9 {
 			b.append(recordOf(idOf(rnd), rnd))
@@ -382,7 +389,8 @@ func TestBackupOfDamage(t *testing.T) {
 		}
 		want, werr := r.Verify(t.Context(), quietly)
 		got, gerr := copied.Verify(t.Context(), quietly)
-		if werr != nil || gerr != nil || len(got.Findings) != len(want.Findings) || got.Findings[0].Object != want.Findings[0].Object || got.Findings[0].Mends != want.Findings[0].Mends {
+		if werr != nil || gerr != nil || len(got.Findings) != len(want.Findings) ||
+			got.Findings[0].Object != want.Findings[0].Object || got.Findings[0].Mends != want.Findings[0].Mends {
 			t.Errorf("%+v: got %+v, %v in the copy, want %+v, %v as in the original", harm, got, gerr, want, werr)
 		}
 	}
@@ -438,7 +446,8 @@ func TestRestoreIntoOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, inBucket := range []bool{true, false} {
-		for key, want := range map[string]string{objects.Marker: "it is not empty", "seg/x": "it is not empty", layout.Restoring: "delete all objects"} {
+		for key, want := range map[string]string{objects.Marker: "it is not empty", "seg/x": "it is not empty",
+			layout.Restoring: "delete all objects"} {
 			to := emptyPlace(t, inBucket, func() time.Time { return b.now })
 			if _, err := to.Put(t.Context(), key, []byte("{}"), objects.Condition{}); err != nil {
 				t.Fatal(err)
@@ -447,7 +456,8 @@ func TestRestoreIntoOthers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Restore(t.Context(), a, to, Options{}, func(string) {}); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := Restore(t.Context(), a, to, Options{}, func(string) {}); err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("with %s: got %v", key, err)
 			}
 			if key == layout.Restoring {

@@ -31,12 +31,17 @@ func TestAge(t *testing.T) {
 		n.round(t.Context(), roll.Work{Close: true})
 		time.Sleep(time.Second)
 		seen := map[byte]bool{}
-		stats, err := r.Select(t.Context(), store.Query{}, store.Wanted{None: true, Lag: time.Minute}, func(rec store.Record) error { seen[rec.ID.View[0]] = true; return nil }, func(store.Rolled) error { return nil })
+		stats, err := r.Select(t.Context(), store.Query{}, store.Wanted{None: true, Lag: time.Minute},
+			func(rec store.Record) error {
+				seen[rec.ID.View[0]] = true
+				return nil
+			}, func(store.Rolled) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !seen[2] && stats.Behind < 14*time.Second {
-			t.Errorf("the response claims to include all traces up to %v ago, but lacks a trace acknowledged 15 s before", stats.Behind)
+			t.Errorf("the response claims to include all traces up to %v ago, but lacks a trace acknowledged 15 s "+
+				"before", stats.Behind)
 		}
 	})
 }
@@ -103,7 +108,8 @@ func TestCatalogSideBySide(t *testing.T) {
 		}
 		s.Took = time.Second
 		begin := time.Now()
-		if _, stats, err := r.Catalog(t.Context(), time.Time{}, time.Time{}, time.Minute); err != nil || !stats.Complete() {
+		if _, stats, err := r.Catalog(t.Context(), time.Time{}, time.Time{}, time.Minute); err != nil ||
+			!stats.Complete() {
 			t.Fatal(stats.Unreadable, err)
 		}
 		if took := time.Since(begin); took > 6*time.Second {
@@ -125,7 +131,8 @@ func TestWaitEnds(t *testing.T) {
 		for range 2 {
 			found := 0
 			stats, err := n.Scan(ctx, store.Query{}, func(store.Record) error { found++; return nil })
-			if err != nil || found != 1 || len(stats.Unreadable) != 1 || !strings.Contains(stats.Unreadable[0].Err.Error(), "1 segments wait") {
+			if err != nil || found != 1 || len(stats.Unreadable) != 1 ||
+				!strings.Contains(stats.Unreadable[0].Err.Error(), "1 segments wait") {
 				t.Errorf("%d traces, %v, %v", found, stats.Unreadable, err)
 			}
 		}

@@ -37,7 +37,8 @@ type damagedStore struct {
 }
 
 func (d *damagedStore) options() Options {
-	return Options{Flush: time.Millisecond, Shards: 2, Retention: 72 * time.Hour, Logger: slog.New(slog.NewTextHandler(&d.log, nil))}
+	return Options{Flush: time.Millisecond, Shards: 2, Retention: 72 * time.Hour,
+		Logger: slog.New(slog.NewTextHandler(&d.log, nil))}
 }
 
 // send sends a trace, and fails the test unless it is acknowledged.
@@ -121,7 +122,8 @@ func (d *damagedStore) other(key string) string {
 	kind, _, _ := strings.Cut(key, "/")
 	var same []string
 	for _, k := range slices.Sorted(maps.Keys(d.objects)) {
-		if of, _, _ := strings.Cut(k, "/"); of == kind && strings.HasSuffix(k, "MANIFEST") == strings.HasSuffix(key, "MANIFEST") {
+		if of, _, _ := strings.Cut(k, "/"); of == kind && strings.HasSuffix(k, "MANIFEST") == strings.HasSuffix(key,
+			"MANIFEST") {
 			same = append(same, k)
 		}
 	}
@@ -229,7 +231,9 @@ func (d *damagedStore) compare(when string, want map[store.ID]store.Record) (tra
 // standsStill reports whether the damage may stop a shard until it is repaired; /readyz reports
 // this.
 func (d *damagedStore) standsStill() bool {
-	return slices.ContainsFunc(d.harmed, func(k string) bool { return strings.HasSuffix(k, "MANIFEST") || k == objects.Marker })
+	return slices.ContainsFunc(d.harmed, func(k string) bool {
+		return strings.HasSuffix(k, "MANIFEST") || k == objects.Marker
+	})
 }
 
 // damageOne damages one object, continues, repairs what it can, restores the object and repairs
@@ -318,7 +322,8 @@ func (d *damagedStore) putBack(what string) {
 func TestDamageOfEachObject(t *testing.T) {
 	newStore := func(t *testing.T) *damagedStore {
 		s := fakebucket.New(1)
-		d := &damagedStore{T: t, rnd: rand.New(rand.NewPCG(5, 6)), s: s, b: s.Client().Bucket(time.Now), acked: map[store.ID]store.Record{}}
+		d := &damagedStore{T: t, rnd: rand.New(rand.NewPCG(5, 6)), s: s, b: s.Client().Bucket(time.Now),
+			acked: map[store.ID]store.Record{}}
 		d.fill()
 		d.objects = d.all()
 		return d

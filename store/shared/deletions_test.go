@@ -149,10 +149,12 @@ func TestOnDelete(t *testing.T) {
 // A forged request does not write or delete other objects, and does not block other requests.
 func TestPoisonedDeletions(t *testing.T) {
 	for what, text := range map[string]string{
-		"id of another key": `{"version":1,"id":"../../shard/000/MANIFEST","at":"2000-01-01T00:00:00Z","selection":{"page":"/a"}}`,
-		"marked as done":    `{"version":1,"id":"POISON","at":"2000-01-01T00:00:00Z","selection":{"page":"/a"},"done":"2000-01-01T00:00:00Z"}`,
-		"everything":        `{"version":1,"id":"POISON","at":"2000-01-01T00:00:00Z","selection":{}}`,
-		"no JSON":           `{`,
+		"id of another key": `{"version":1,"id":"../../shard/000/MANIFEST","at":"2000-01-01T00:00:00Z",` +
+			`"selection":{"page":"/a"}}`,
+		"marked as done": `{"version":1,"id":"POISON","at":"2000-01-01T00:00:00Z","selection":{"page":"/a"},` +
+			`"done":"2000-01-01T00:00:00Z"}`,
+		"everything": `{"version":1,"id":"POISON","at":"2000-01-01T00:00:00Z","selection":{}}`,
+		"no JSON":    `{`,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			n := openNode(t, fakebucket.New(1), Options{Flush: time.Millisecond, Shards: 1})

@@ -30,7 +30,8 @@ type bounded struct {
 }
 
 func newBounded(t *testing.T, most int64) *bounded {
-	b := &bounded{t: t, now: time.Date(2026, 11, 20, 20, 10, 0, 0, time.UTC), dir: t.TempDir(), rnd: rand.New(rand.NewPCG(1, 1))}
+	b := &bounded{t: t, now: time.Date(2026, 11, 20, 20, 10, 0, 0, time.UTC), dir: t.TempDir(),
+		rnd: rand.New(rand.NewPCG(1, 1))}
 	b.node, b.all = b.open(b.dir, most), b.open(t.TempDir(), 0)
 	return b
 }
@@ -86,7 +87,8 @@ func (b *bounded) same() {
 		}
 		for i := range len(want) - 1 { // the last results are traces
 			if got[i] != want[i] {
-				b.t.Errorf("%s: answer %d:\nbounded %s\nall     %s", page, i, around(got[i], want[i]), around(want[i], got[i]))
+				b.t.Errorf("%s: answer %d:\nbounded %s\nall     %s", page, i, around(got[i], want[i]),
+					around(want[i], got[i]))
 			}
 		}
 	}
@@ -162,10 +164,14 @@ func TestMaxDisk(t *testing.T) {
 		b.now = b.now.Add(3 * time.Minute)
 		b.node.RollUp(t.Context())
 	}
-	if hours := b.keys("hours/"); len(b.keys("raw/")) > 3 || strings.HasPrefix(hours[0], "20261120") || len(b.keys("days/")) != 1 {
+	if hours := b.keys("hours/"); len(b.keys("raw/")) > 3 || strings.HasPrefix(hours[0], "20261120") ||
+		len(b.keys("days/")) != 1 {
 		t.Errorf("traces of %v, rollups of %v and %v are left", b.keys("raw/"), hours, b.keys("days/"))
 	}
-	st, err := b.node.Select(t.Context(), store.Query{Until: time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC)}, store.Wanted{}, func(store.Record) error { return nil }, func(store.Rolled) error { return nil })
+	st, err := b.node.Select(t.Context(), store.Query{Until: time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC)},
+		store.Wanted{}, func(store.Record) error {
+			return nil
+		}, func(store.Rolled) error { return nil })
 	if err != nil || len(st.Widened) == 0 || !st.Complete() {
 		t.Errorf("part of a day is answered by the whole day without a report: %+v, %v", st, err)
 	}

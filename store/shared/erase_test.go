@@ -123,7 +123,8 @@ func TestDeletedNamesLeaveTheDisk(t *testing.T) {
 	now = now.Add(2*time.Minute + time.Second)
 	n.round(t.Context(), roll.Work{Close: true})
 	left := func() (out []string) {
-		for _, word := range []string{"zqpagefunction", "zqpagerelease", "zqpagelabel", "zqpagefeature", "zqpage.js", "zqview"} {
+		for _, word := range []string{"zqpagefunction", "zqpagerelease", "zqpagelabel", "zqpagefeature", "zqpage.js",
+			"zqview"} {
 			for _, path := range filesWith(t, dir, word) {
 				out = append(out, word+" in "+path)
 			}

@@ -15,7 +15,8 @@ func TestPartOfDayThatExpires(t *testing.T) {
 	day := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	at := day.Add(10 * time.Minute)
 	s.Now = func() time.Time { return at }
-	n, err := Open(t.Context(), s.Client().Bucket(s.Now), Options{Shards: 1, Flush: time.Millisecond, Retention: 3 * time.Hour, HourRetention: 30 * time.Hour, DayRetention: 1000 * time.Hour})
+	n, err := Open(t.Context(), s.Client().Bucket(s.Now), Options{Shards: 1, Flush: time.Millisecond,
+		Retention: 3 * time.Hour, HourRetention: 30 * time.Hour, DayRetention: 1000 * time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +28,8 @@ func TestPartOfDayThatExpires(t *testing.T) {
 	for range 80 {
 		at = at.Add(time.Hour)
 		n.RollUp(t.Context())
-		st, err := n.Select(t.Context(), store.Query{Since: day.Add(2 * time.Hour), Until: day.Add(8 * time.Hour)}, store.Wanted{},
+		st, err := n.Select(t.Context(), store.Query{Since: day.Add(2 * time.Hour), Until: day.Add(8 * time.Hour)},
+			store.Wanted{},
 			func(store.Record) error { return nil }, func(store.Rolled) error { return nil })
 		if err != nil || st.Days == 0 && st.Hours+st.Partitions < 6 {
 			t.Fatalf("%v: read neither the day nor all six hours: %+v, %v", at, st, err)
@@ -42,7 +44,8 @@ func TestSetRetention(t *testing.T) {
 		s := fakebucket.New(1)
 		now := at
 		s.Now = func() time.Time { return now }
-		o := Options{Shards: 1, Flush: time.Millisecond, Retention: 30 * time.Hour, HourRetention: 1000 * time.Hour, DayRetention: 1000 * time.Hour, Shorten: shorten}
+		o := Options{Shards: 1, Flush: time.Millisecond, Retention: 30 * time.Hour, HourRetention: 1000 * time.Hour,
+			DayRetention: 1000 * time.Hour, Shorten: shorten}
 		n, err := Open(t.Context(), s.Client().Bucket(s.Now), o)
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +53,11 @@ func TestSetRetention(t *testing.T) {
 		appendTo(t, n, 1)
 		n.RollUp(t.Context())
 		count := func() (traces int) {
-			if _, err := n.Scan(t.Context(), store.Query{Since: at.Add(-time.Hour), Until: now}, func(store.Record) error { traces++; return nil }); err != nil {
+			if _, err := n.Scan(t.Context(), store.Query{Since: at.Add(-time.Hour), Until: now},
+				func(store.Record) error {
+					traces++
+					return nil
+				}); err != nil {
 				t.Fatal(err)
 			}
 			return traces

@@ -54,7 +54,8 @@ func TestUnknownFields(t *testing.T) {
 			t.Fatal("the manifest was not replaced", err)
 		}
 		text, err := json.Marshal(m)
-		if err != nil || strings.Count(string(text), `"later":{"a":1}`) != 1 || strings.Count(string(text), `"later_hour":[2]`) != 1 {
+		if err != nil || strings.Count(string(text), `"later":{"a":1}`) != 1 || strings.Count(string(text),
+			`"later_hour":[2]`) != 1 {
 			t.Errorf("%v: %s", err, text)
 		}
 		if v := verified(t, n); len(v.Findings) > 0 {

@@ -25,7 +25,8 @@ func TestOneWarning(t *testing.T) {
 		s.Faults, s.Which = 1, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/MANIFEST") }
 		s.Denied = []string{http.MethodGet}
 		n.round(t.Context(), roll.Work{Close: true})
-		if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "[0 1 2 3 4 5 6 7]") || !strings.Contains(got, "s3:GetObject") {
+		if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "[0 1 2 3 4 5 6 7]") ||
+			!strings.Contains(got, "s3:GetObject") {
 			t.Errorf("got %s", got)
 		}
 	})
@@ -62,7 +63,9 @@ func TestUnread(t *testing.T) {
 		appendTo(t, n, 1)
 		settleNode(t.Context(), n, 1)
 		for range 2 {
-			if stats, err := n.Select(t.Context(), store.Query{}, store.Wanted{}, nil, func(store.Rolled) error { return nil }); err != nil || !stats.Complete() {
+			if stats, err := n.Select(t.Context(), store.Query{}, store.Wanted{}, nil, func(store.Rolled) error {
+				return nil
+			}); err != nil || !stats.Complete() {
 				t.Fatalf("got %+v, %v", stats, err)
 			}
 		}
@@ -74,7 +77,9 @@ func TestUnread(t *testing.T) {
 		n = openNode(t, s, o) // without a cache that contains it
 		log.Reset()
 		for want := uint64(1); want <= 3; want++ {
-			stats, err := n.Select(t.Context(), store.Query{}, store.Wanted{}, nil, func(store.Rolled) error { return nil })
+			stats, err := n.Select(t.Context(), store.Query{}, store.Wanted{}, nil, func(store.Rolled) error {
+				return nil
+			})
 			if err != nil || stats.Complete() || n.Unread() != want {
 				t.Errorf("got %+v, %v, %d unread, want %d", stats, err, n.Unread(), want)
 			}

@@ -163,7 +163,8 @@ func (h *harm) hurtAt(k string) {
 	}
 }
 
-var wrongClocks = []time.Duration{time.Minute, 8 * time.Minute, 25 * time.Minute, 3 * time.Hour, 40 * time.Hour, 9 * 24 * time.Hour, 400 * 24 * time.Hour, 730 * 24 * time.Hour}
+var wrongClocks = []time.Duration{time.Minute, 8 * time.Minute, 25 * time.Minute, 3 * time.Hour, 40 * time.Hour,
+	9 * 24 * time.Hour, 400 * 24 * time.Hour, 730 * 24 * time.Hour}
 
 func (h *harm) off() time.Duration {
 	return wrongClocks[h.rnd.IntN(len(wrongClocks))] * time.Duration(1-2*h.rnd.IntN(2))
@@ -178,7 +179,8 @@ func (h *harm) step(unharmed bool) {
 			h.do("append", func() { h.send(n) })
 		}
 	case 4, 5, 6:
-		time.Sleep([]time.Duration{20 * time.Second, 4 * time.Minute, 30 * time.Minute, time.Hour, 9 * time.Hour}[h.rnd.IntN(5)])
+		time.Sleep([]time.Duration{20 * time.Second, 4 * time.Minute, 30 * time.Minute, time.Hour,
+			9 * time.Hour}[h.rnd.IntN(5)])
 	case 7:
 		if !unharmed {
 			h.hurtSomething()
@@ -264,8 +266,9 @@ func TestHarm(t *testing.T) {
 }
 
 func doHarm(t *testing.T, seed uint64) {
-	h := &harm{T: t, rnd: rand.New(rand.NewPCG(seed, 3)), server: fakebucket.New(seed), older: map[string][][]byte{}, parsed: map[string]*contents{},
-		sent: map[store.ID]*sentTrace{}, ruined: map[store.ID]bool{}, hurt: map[string]bool{}}
+	h := &harm{T: t, rnd: rand.New(rand.NewPCG(seed, 3)), server: fakebucket.New(seed), older: map[string][][]byte{},
+		parsed: map[string]*contents{},
+		sent:   map[store.ID]*sentTrace{}, ruined: map[store.ID]bool{}, hurt: map[string]bool{}}
 	h.server.Now = func() time.Time { return time.Now().Add(h.wrong) }
 	h.b = h.server.Client().Bucket(time.Now)
 	for range 2 {

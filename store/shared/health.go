@@ -66,7 +66,8 @@ const (
 // node is ready.
 func (n *Node) Unready() error {
 	if offset, _, ok := n.b.Clock().Offset(); ok && offset.Abs() > maxOffset {
-		return fmt.Errorf("the clock of this machine and the clock of %s differ by %v; correct the clock of this machine", n.b.Name(), offset.Abs().Round(time.Second))
+		return fmt.Errorf("the clock of this machine and the clock of %s differ by %v; correct the clock of this "+
+			"machine", n.b.Name(), offset.Abs().Round(time.Second))
 	}
 	if err := n.b.AnyLost(); err != nil {
 		return err
@@ -117,13 +118,15 @@ func (n *Node) Warnings() (out []error) {
 		out = append(out, *behind...)
 	}
 	if lost, _ := n.LostCommits(); lost > 0 {
-		out = append(out, fmt.Errorf("%d acknowledged commits are lost; see the log since the start of the process", lost))
+		out = append(out, fmt.Errorf("%d acknowledged commits are lost; see the log since the start of the process",
+			lost))
 	}
 	if lost := n.roller.Progress().LostSegments; lost > 0 {
 		out = append(out, fmt.Errorf("%d acknowledged segments are missing; see the log", lost))
 	}
 	if q := n.roller.Quarantined(); len(q) > 0 {
-		out = append(out, fmt.Errorf("%d objects cannot be read and are quarantined, such as %s; ingest --verify lists them",
+		out = append(out, fmt.Errorf(
+			"%d objects cannot be read and are quarantined, such as %s; ingest --verify lists them",
 			len(q), q[0].Key))
 	}
 	return out

@@ -41,7 +41,9 @@ func (l *life) begin(m *machine) {
 	o := Options{Shards: 2, Retention: 30 * time.Hour, RollEvery: time.Minute, Spool: m.spool}
 	for {
 		var err error
-		if m.node, err = Open(l.t.Context(), m.client.Bucket(func() time.Time { return time.Now().Add(off) }), o); err == nil {
+		if m.node, err = Open(l.t.Context(), m.client.Bucket(func() time.Time {
+			return time.Now().Add(off)
+		}), o); err == nil {
 			break
 		}
 		time.Sleep(time.Second) // the store sometimes rejects requests
@@ -132,7 +134,8 @@ func TestLife(t *testing.T) {
 		server := fakebucket.New(seed)
 		server.Faults = 0.01
 		l := &life{world: &world{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), server: server, nodes: make([]*actor, 1),
-			acked: map[store.ID][]time.Time{}, maybe: map[store.ID]bool{}, busy: map[*roll.Shard]bool{}, views: map[lostView][2]int64{}}}
+			acked: map[store.ID][]time.Time{}, maybe: map[store.ID]bool{}, busy: map[*roll.Shard]bool{},
+			views: map[lostView][2]int64{}}}
 		for i := range 3 {
 			m := &machine{spool: fmt.Sprintf("%s/%d", dir, i)}
 			l.begin(m)
@@ -165,7 +168,8 @@ func TestLife(t *testing.T) {
 			}
 		}()
 		l.check(l.settle())
-		t.Logf("%d traces were sent, and %d of them acknowledged; requests: %v", len(l.sent), len(l.acked), server.Requests())
+		t.Logf("%d traces were sent, and %d of them acknowledged; requests: %v", len(l.sent), len(l.acked),
+			server.Requests())
 	})
 }
 
@@ -197,7 +201,8 @@ func TestStoreHangs(t *testing.T) {
 				t.Error("the node reports that it is ready")
 			}
 			begin := time.Now()
-			if _, err := n.Append(t.Context(), []store.Record{testRecord(2*i+1, "/a")}); err == nil || time.Since(begin) > 10*time.Second {
+			if _, err := n.Append(t.Context(), []store.Record{testRecord(2*i+1, "/a")}); err == nil ||
+				time.Since(begin) > 10*time.Second {
 				t.Errorf("got %v after %v", err, time.Since(begin))
 			}
 			hangs.Store(false)

@@ -55,7 +55,8 @@ func TestDeletionLosesAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
 		f := &flaky{of: s.Client()}
-		b, err := bucket.Open(t.Context(), bucket.Location{Bucket: fakebucket.Name, Prefix: "p/", Endpoint: "http://store.test", Region: "r"},
+		b, err := bucket.Open(t.Context(), bucket.Location{Bucket: fakebucket.Name, Prefix: "p/",
+			Endpoint: "http://store.test", Region: "r"},
 			bucket.Options{Transport: f, Now: time.Now, Attempts: 3, Pause: time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +74,8 @@ func TestDeletionLosesAnswer(t *testing.T) {
 		}
 		settleNode(t.Context(), n, 2)
 		f.state.Store(1)
-		if _, err := n.Delete(t.Context(), deletion.Selection{Views: []string{hex.EncodeToString(recs[0].ID.View[:])}}, "test", false); err != nil {
+		if _, err := n.Delete(t.Context(), deletion.Selection{Views: []string{hex.EncodeToString(recs[0].ID.View[:])}},
+			"test", false); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)

@@ -20,7 +20,10 @@ import (
 
 func countOf(t *testing.T, n *Node) map[byte]int {
 	found := map[byte]int{}
-	if _, err := n.Scan(t.Context(), store.Query{}, func(rec store.Record) error { found[rec.ID.View[0]]++; return nil }); err != nil {
+	if _, err := n.Scan(t.Context(), store.Query{}, func(rec store.Record) error {
+		found[rec.ID.View[0]]++
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return found
@@ -87,7 +90,8 @@ func TestWrongDate(t *testing.T) {
 		var wrong time.Duration
 		s.Now = func() time.Time { return time.Now().Add(wrong) }
 		c := s.Client()
-		o := Options{Flush: time.Millisecond, Shards: 1, Retention: 7 * 24 * time.Hour, HourRetention: 30 * 24 * time.Hour, DayRetention: 400 * 24 * time.Hour}
+		o := Options{Flush: time.Millisecond, Shards: 1, Retention: 7 * 24 * time.Hour,
+			HourRetention: 30 * 24 * time.Hour, DayRetention: 400 * 24 * time.Hour}
 		n, err := Open(t.Context(), c.Bucket(time.Now), o)
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +119,8 @@ func TestWrongDate(t *testing.T) {
 		}
 		settleNode(t.Context(), n, 3)
 		m, _, _ = n.b.Manifest(t.Context(), 0, 0)
-		t.Logf("later: hours %d days %d removed %d; raw objects %d, hours %d, days %d", len(m.Hours), len(m.Days), len(m.Removed), countUnder(t, n, "raw/"), countUnder(t, n, "hours/"), countUnder(t, n, "days/"))
+		t.Logf("later: hours %d days %d removed %d; raw objects %d, hours %d, days %d", len(m.Hours), len(m.Days),
+			len(m.Removed), countUnder(t, n, "raw/"), countUnder(t, n, "hours/"), countUnder(t, n, "days/"))
 	})
 }
 
@@ -148,7 +153,8 @@ func TestManyNodes(t *testing.T) {
 					copy(id.View[:], fmt.Sprintf("%s%08x", name, i))
 					rec := testRecord(1, "/page/"+strconv.Itoa(i%40))
 					rec.ID = id
-					if _, err := n.Append(ctx, []store.Record{rec}); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+					if _, err := n.Append(ctx, []store.Record{rec}); err != nil && ctx.Err() == nil &&
+						!errors.Is(err, context.Canceled) {
 						t.Log(err)
 					}
 					time.Sleep(time.Millisecond)
@@ -174,7 +180,8 @@ func TestManyNodes(t *testing.T) {
 				}
 				most = max(most, waiting)
 			}
-			t.Logf("%d nodes, %v: minute %d: %d segments listed, up to %d wait for a shard, the oldest since %v; requests %v", nodes, took, minute+1, len(l.List), most, oldest.Round(time.Second), s.Requests())
+			t.Logf("%d nodes, %v: minute %d: %d segments listed, up to %d wait for a shard, the oldest since %v; "+
+				"requests %v", nodes, took, minute+1, len(l.List), most, oldest.Round(time.Second), s.Requests())
 			// Mostly 13 s: one round.
 			if oldest > 20*time.Second {
 				t.Errorf("a segment has waited for %v", oldest)
@@ -231,7 +238,9 @@ func TestOldManifest(t *testing.T) {
 		g.Wait()
 		left := countUnder(t, n2, "raw/")
 		if left < raw {
-			t.Errorf("40 min after the next trace: got %d of %d objects, %d of %d runs (one is new), traces in responses: %v", countUnder(t, n2, "raw/")+countUnder(t, n2, "hours/"), before, left, raw, countOf(t, n2))
+			t.Errorf("40 min after the next trace: got %d of %d objects, %d of %d runs (one is new), traces in "+
+				"responses: %v", countUnder(t, n2, "raw/")+countUnder(t, n2, "hours/"), before, left, raw,
+				countOf(t, n2))
 		}
 	})
 }

@@ -69,7 +69,8 @@ var testPages = []string{"/feed", "/item/:id", "/cart", "/search", "/about", "/l
 
 func newWorld(t testing.TB, seed uint64, faults float64) *world {
 	w := &world{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC),
-		server: fakebucket.New(seed), acked: map[store.ID][]time.Time{}, maybe: map[store.ID]bool{}, busy: map[*roll.Shard]bool{}, views: map[lostView][2]int64{}}
+		server: fakebucket.New(seed), acked: map[store.ID][]time.Time{}, maybe: map[store.ID]bool{},
+		busy: map[*roll.Shard]bool{}, views: map[lostView][2]int64{}}
 	w.server.Now = func() time.Time { return w.now }
 	for range 3 {
 		w.nodes = append(w.nodes, w.start())
@@ -83,7 +84,8 @@ func (w *world) start() *actor {
 	faults := w.server.Faults
 	w.server.Faults, w.server.Blind = 0, false // without faults, or starting would fail
 	defer func() { w.server.Faults, w.server.Blind = faults, w.blind }()
-	a := &actor{client: w.server.Client(), off: time.Duration(w.rnd.IntN(1198)-599) * time.Second, pending: map[lostView]int64{}}
+	a := &actor{client: w.server.Client(), off: time.Duration(w.rnd.IntN(1198)-599) * time.Second,
+		pending: map[lostView]int64{}}
 	w.started++
 	a.name = fmt.Sprintf("%012x", w.started)
 	a.client.Before = func(*http.Request) { w.interrupt(a) }
@@ -126,7 +128,8 @@ func (w *world) step() {
 }
 
 func (w *world) advance() {
-	d := []time.Duration{time.Second, 20 * time.Second, 5 * time.Minute, 20 * time.Minute, time.Hour, 7 * time.Hour}[w.rnd.IntN(6)]
+	d := []time.Duration{time.Second, 20 * time.Second, 5 * time.Minute, 20 * time.Minute, time.Hour,
+		7 * time.Hour}[w.rnd.IntN(6)]
 	w.now = w.now.Add(time.Duration(w.rnd.Float64() * float64(d)))
 	w.say("it is %v", w.now)
 }
@@ -256,7 +259,8 @@ func recordOf(id store.ID, rnd *rand.Rand) store.Record {
 	for range 1 + rnd.IntN(5) {
 		var stack []trie.Frame
 		for range 1 + rnd.IntN(4) {
-			stack = append(stack, trie.Frame{Name: "f" + strconv.Itoa(rnd.IntN(9)), Resource: "https://x.example/app.js", Line: uint32(1 + rnd.IntN(3))})
+			stack = append(stack, trie.Frame{Name: "f" + strconv.Itoa(rnd.IntN(9)),
+				Resource: "https://x.example/app.js", Line: uint32(1 + rnd.IntN(3))})
 		}
 		nodes = append(nodes, t.Insert(stack...))
 	}
@@ -269,13 +273,15 @@ func recordOf(id store.ID, rnd *rand.Rand) store.Record {
 		t.Samples = append(t.Samples, trie.Sample{Time: at, Node: nodes[rnd.IntN(len(nodes))]})
 	}
 	if rnd.IntN(3) == 0 {
-		c.Spans = append(c.Spans, trie.Span{Kind: trie.SpanPage, Name: testPages[rnd.IntN(len(testPages))], Start: rnd.Int64N(at + 1), Length: 1 + rnd.Int64N(at+1)})
+		c.Spans = append(c.Spans, trie.Span{Kind: trie.SpanPage, Name: testPages[rnd.IntN(len(testPages))],
+			Start: rnd.Int64N(at + 1), Length: 1 + rnd.Int64N(at+1)})
 	}
 	payload, err := encode.EncodeTrace(t)
 	if err != nil {
 		panic(err) // not a valid trace
 	}
-	return store.Record{ID: id, Pages: t.Pages(), Tags: []store.Tag{{Key: "release", Value: c.Release}}, Payload: payload}
+	return store.Record{ID: id, Pages: t.Pages(), Tags: []store.Tag{{Key: "release", Value: c.Release}},
+		Payload: payload}
 }
 
 // count counts page views without a trace.
@@ -393,9 +399,12 @@ func (w *world) check(n *Node) {
 	for _, rec := range w.sent {
 		for _, at := range w.acked[rec.ID] {
 			for _, page := range rec.Pages {
-				kept := slices.ContainsFunc(found[stored{page, rec.ID}], func(t time.Time) bool { return t.Sub(at).Abs() <= 2*time.Hour })
+				kept := slices.ContainsFunc(found[stored{page, rec.ID}], func(t time.Time) bool {
+					return t.Sub(at).Abs() <= 2*time.Hour
+				})
 				if !kept && at.After(oldest) {
-					w.fail("%s of %s was acknowledged at %v, but is missing; got %v", rec.ID, page, at, found[stored{page, rec.ID}])
+					w.fail("%s of %s was acknowledged at %v, but is missing; got %v", rec.ID, page, at,
+						found[stored{page, rec.ID}])
 				}
 			}
 		}

@@ -55,7 +55,8 @@ func (r *Reader) Backup(ctx context.Context, w io.Writer) (backup.Stats, error) 
 }
 
 // Restore restores a backup into an empty location, see [backup.Archive.Restore].
-func Restore(ctx context.Context, from *backup.Archive, to objects.Store, o Options, moving func(key string)) (backup.Stats, error) {
+func Restore(ctx context.Context, from *backup.Archive, to objects.Store, o Options,
+	moving func(key string)) (backup.Stats, error) {
 	o, err := o.withDefaults(to.Exclusive())
 	if err != nil {
 		return backup.Stats{}, err
@@ -69,7 +70,10 @@ func (r *Reader) Waits(ctx context.Context) bool {
 	l, err := r.b.ListSegments(ctx)
 	for shard := 0; err == nil && shard < r.b.Shards; shard++ {
 		var m *layout.Manifest
-		if m, _, err = r.b.Manifest(ctx, shard, 0); err == nil && slices.ContainsFunc(l.List, func(s layout.Listed) bool { return !m.Has(s.Segment) }) {
+		if m, _, err = r.b.Manifest(ctx, shard, 0); err == nil && slices.ContainsFunc(l.List,
+			func(s layout.Listed) bool {
+				return !m.Has(s.Segment)
+			}) {
 			return true
 		}
 	}
@@ -182,7 +186,8 @@ func (n *Node) Run(ctx context.Context) {
 	var closed, swept time.Time
 	for {
 		began := time.Now()
-		w := roll.Work{Close: n.deletionsDue.Swap(false) || time.Since(closed) >= closeEvery, Sweep: time.Since(swept) >= sweepEvery}
+		w := roll.Work{Close: n.deletionsDue.Swap(false) || time.Since(closed) >= closeEvery,
+			Sweep: time.Since(swept) >= sweepEvery}
 		n.round(ctx, w)
 		if w.Close {
 			closed = time.Now()

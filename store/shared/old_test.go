@@ -22,7 +22,8 @@ func TestRestore(t *testing.T) {
 		deleted bool
 		minutes int // minute of the last hour
 		olds    int // number of damaged copies
-	}{{"lost", true, 7, 0}, {"damaged", false, 7, 0}, {"an hour was just closed", true, 70, 0}, {"some copies are damaged", true, 58, 5}} {
+	}{{"lost", true, 7, 0}, {"damaged", false, 7, 0}, {"an hour was just closed", true, 70, 0},
+		{"some copies are damaged", true, 58, 5}} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := fakebucket.New(1)
@@ -103,8 +104,8 @@ func TestAdopt(t *testing.T) {
 		}
 		errand := openNode(t, s, Options{})
 		v := verified(t, errand)
-		// Expected are the manifest, which is older than a copy; the first hour's run, which was packed since,
-		// and its rollups; unnamed runs, one of them also packed.
+		// Expected are the manifest, which is older than a copy; the first hour's run, which was
+		// packed since, and its rollups; unnamed runs, one of them also packed.
 		if len(v.Findings) != 9 {
 			t.Errorf("%+v", v.Findings)
 		}
@@ -146,7 +147,8 @@ func TestLostFormat(t *testing.T) {
 		if err := open(); err == nil || !strings.Contains(err.Error(), "FORMAT is") {
 			t.Errorf("%q: %v", bad, err)
 		}
-		if _, err := n.b.Put(t.Context(), "FORMAT", []byte(`{"format":1,"shards":3}`), objects.Condition{}); err != nil {
+		if _, err := n.b.Put(t.Context(), "FORMAT", []byte(`{"format":1,"shards":3}`),
+			objects.Condition{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := open(); err != nil {

@@ -17,7 +17,8 @@ func TestOneOpenHourStopsNothing(t *testing.T) {
 	at := time.Date(2026, 11, 20, 10, 10, 0, 0, time.UTC)
 	now := func() time.Time { return at }
 	server.Now = now
-	n, err := Open(t.Context(), server.Client().Bucket(now), Options{Shards: 1, Flush: time.Millisecond, Retention: 6 * time.Hour})
+	n, err := Open(t.Context(), server.Client().Bucket(now), Options{Shards: 1, Flush: time.Millisecond,
+		Retention: 6 * time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,8 @@ func TestOneOpenHourStopsNothing(t *testing.T) {
 		at = at.Add(time.Hour)
 		n.RollUp(t.Context())
 		if c := n.Counters(); i == 3 && (c.Open[0] != 0 || c.Quarantined != 1) {
-			t.Errorf("the oldest hour has been over for %v and is not closed, %d objects are quarantined", c.Open[0], c.Quarantined)
+			t.Errorf("the oldest hour has been over for %v and is not closed, %d objects are quarantined", c.Open[0],
+				c.Quarantined)
 		}
 	}
 	if left := runs(); left > 0 {

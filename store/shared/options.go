@@ -90,20 +90,24 @@ func (o *Options) layout() layout.Options {
 }
 
 func (o *Options) read() read.Options {
-	return read.Options{Retention: o.Retention, CacheMemory: o.CacheMemory, Cache: o.Cache, CacheSize: o.CacheSize, Logger: o.Logger}
+	return read.Options{Retention: o.Retention, CacheMemory: o.CacheMemory, Cache: o.Cache, CacheSize: o.CacheSize,
+		Logger: o.Logger}
 }
 
 func (o *Options) write() write.Options {
-	return write.Options{Flush: o.Flush, FlushBytes: o.FlushBytes, Puts: o.Puts, GiveUp: o.GiveUp, Spool: o.Spool, SpoolAfter: o.SpoolAfter, SpoolSize: o.SpoolSize, FS: o.FS,
+	return write.Options{Flush: o.Flush, FlushBytes: o.FlushBytes, Puts: o.Puts, GiveUp: o.GiveUp, Spool: o.Spool,
+		SpoolAfter: o.SpoolAfter, SpoolSize: o.SpoolSize, FS: o.FS,
 		QueueTraces: o.QueueTraces, QueueBytes: o.QueueBytes, MaxPayload: o.MaxPayload, Logger: o.Logger}
 }
 
 func (o *Options) roll() roll.Options {
-	return roll.Options{TakeOver: o.TakeOver, Rows: o.RollRows, Shorten: o.Shorten, RetentionPolicy: o.retentionPolicy(), Erase: erase.Apply, Logger: o.Logger}
+	return roll.Options{TakeOver: o.TakeOver, Rows: o.RollRows, Shorten: o.Shorten,
+		RetentionPolicy: o.retentionPolicy(), Erase: erase.Apply, Logger: o.Logger}
 }
 
 func (o *Options) retentionPolicy() roll.RetentionPolicy {
-	return roll.RetentionPolicy{MaxDisk: o.MaxDisk, Retention: layout.Retention{Traces: int64(o.Retention), Hours: int64(o.HourRetention), Days: int64(o.DayRetention)}}
+	return roll.RetentionPolicy{MaxDisk: o.MaxDisk, Retention: layout.Retention{Traces: int64(o.Retention),
+		Hours: int64(o.HourRetention), Days: int64(o.DayRetention)}}
 }
 
 // Validate returns an error for the first invalid option, as Open does.
@@ -149,14 +153,16 @@ func (o Options) withDefaults(alone bool) (Options, error) {
 	case o.Retention < 0 || o.HourRetention < 0 || o.DayRetention < 0:
 		return o, fmt.Errorf("a retention must not be negative")
 	case o.Retention > 0 && o.Retention < 3*time.Hour:
-		return o, fmt.Errorf("retention of %v is too short: traces are needed until their hour is rolled up and duplicates are detected; the minimum is 3h", o.Retention)
+		return o, fmt.Errorf("retention of %v is too short: traces are needed until their hour is rolled up and "+
+			"duplicates are detected; the minimum is 3h", o.Retention)
 	case o.MaxDisk < 0:
 		return o, fmt.Errorf("the limit of the disk usage must not be negative")
 	case o.MaxDisk > 0 && !alone:
 		return o, fmt.Errorf("a bucket has no limit of disk usage; this limit is for directories only")
 	case o.Shards < 1 || o.Shards > 999:
 		return o, fmt.Errorf("%d shards; the number must be from 1 to 999", o.Shards)
-	case o.FlushBytes < 1 || o.Puts < 1 || o.QueueTraces < 1 || o.QueueBytes < 1 || o.MaxPayload < 1 || o.RollRows < 1 || o.SpoolSize < 1 || o.CacheMemory < 1 || o.CacheSize < 1:
+	case o.FlushBytes < 1 || o.Puts < 1 || o.QueueTraces < 1 || o.QueueBytes < 1 || o.MaxPayload < 1 ||
+		o.RollRows < 1 || o.SpoolSize < 1 || o.CacheMemory < 1 || o.CacheSize < 1:
 		return o, fmt.Errorf("sizes must be positive")
 	case o.Flush < 0 || o.GiveUp < 0 || o.RollEvery < 0 || o.TakeOver < 0 || o.SpoolAfter < 0:
 		return o, fmt.Errorf("times must not be negative")

@@ -133,8 +133,10 @@ func (h *harm) deleted(what, k string, body []byte) {
 		}
 		left := h.traces()
 		for _, id := range x.ids {
-			if s := h.sent[id]; s != nil && !left[id] && !h.ruined[id] && !s.wrong && time.Since(s.at) < keptTrue.Retention-time.Hour {
-				h.fail("%s: %s was deleted, but no other object has trace %x of %v ago", what, k, id.View[:2], time.Since(s.at))
+			if s := h.sent[id]; s != nil && !left[id] && !h.ruined[id] && !s.wrong &&
+				time.Since(s.at) < keptTrue.Retention-time.Hour {
+				h.fail("%s: %s was deleted, but no other object has trace %x of %v ago", what, k, id.View[:2],
+					time.Since(s.at))
 			}
 		}
 	case "hours", "days":
@@ -163,13 +165,15 @@ func (h *harm) deletedSums(what, k string, x *contents) {
 		kept, name = keptTrue.DayRetention, name+"T23"
 	}
 	start, err := layout.ParseHour(name)
-	if err != nil || h.hurt[at] || h.hurt[at[:len("000/20000101")]] || time.Since(start) > kept || x.traces == 0 || !x.sound {
+	if err != nil || h.hurt[at] || h.hurt[at[:len("000/20000101")]] || time.Since(start) > kept ||
+		x.traces == 0 || !x.sound {
 		return
 	}
 	runs, hours := uint64(0), uint64(0)
 	for other, body := range h.objects {
 		kind, _, _ := strings.Cut(other, "/")
-		if kind != "raw" && kind != "hours" && kind != "days" || !strings.HasPrefix(place(other), at) && !strings.HasPrefix(at, place(other)) {
+		if kind != "raw" && kind != "hours" && kind != "days" || !strings.HasPrefix(place(other), at) &&
+			!strings.HasPrefix(at, place(other)) {
 			continue
 		}
 		y := h.parse(other, body)
@@ -225,8 +229,10 @@ func (h *harm) answers(n *Node, when string, unharmed bool) {
 		switch {
 		case found[id] > 1 && !(h.ruined[id] && said): // it may have become another object
 			h.fail("%s: got trace %x of %v %d times; findings: %+v", when, id.View[:2], s.at, found[id], v.Findings)
-		case found[id] == 0 && (there[id] || !h.ruined[id]) && !s.wrong && time.Since(s.at) < keptTrue.Retention-time.Hour && !said:
-			h.fail("%s: trace %x of %v is missing from responses without a report; it is in %v", when, id.View[:2], s.at, h.where(id))
+		case found[id] == 0 && (there[id] || !h.ruined[id]) && !s.wrong &&
+			time.Since(s.at) < keptTrue.Retention-time.Hour && !said:
+			h.fail("%s: trace %x of %v is missing from responses without a report; it is in %v", when, id.View[:2],
+				s.at, h.where(id))
 		}
 	}
 }

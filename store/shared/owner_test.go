@@ -108,7 +108,8 @@ func TestEachShardHasOwner(t *testing.T) {
 					for i := 0; ctx.Err() == nil; i++ {
 						rec := testRecord(1, "/page/"+strconv.Itoa(i%40))
 						copy(rec.ID.View[:], fmt.Sprintf("%s%08x", name, i))
-						if _, err := n.Append(ctx, []store.Record{rec}); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+						if _, err := n.Append(ctx, []store.Record{rec}); err != nil && ctx.Err() == nil &&
+							!errors.Is(err, context.Canceled) {
 							t.Log(err)
 						}
 						time.Sleep(20 * time.Millisecond)
@@ -130,13 +131,15 @@ func TestEachShardHasOwner(t *testing.T) {
 					}
 					if d := time.Since(changed[shard]); !changed[shard].IsZero() && d > 20*time.Second {
 						bad = true
-						hist = append(hist, fmt.Sprintf("%v shard %d: stood still for %v", time.Since(begin).Round(time.Millisecond), shard, d.Round(time.Second)))
+						hist = append(hist, fmt.Sprintf("%v shard %d: stood still for %v",
+							time.Since(begin).Round(time.Millisecond), shard, d.Round(time.Second)))
 					}
 					var led []int
 					for _, n := range list {
 						led = append(led, n.Counters().Shards)
 					}
-					hist = append(hist, fmt.Sprintf("%v shard %d: owner %q, nodes take for theirs %v", time.Since(begin).Round(time.Millisecond), shard, m.Owner, led))
+					hist = append(hist, fmt.Sprintf("%v shard %d: owner %q, nodes take for theirs %v",
+						time.Since(begin).Round(time.Millisecond), shard, m.Owner, led))
 					last[shard], changed[shard] = m.Nonce, time.Now()
 				}
 			}

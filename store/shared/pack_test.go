@@ -30,7 +30,9 @@ func TestPack(t *testing.T) {
 				if len(before) != 3 {
 					t.Fatalf("runs %v", before)
 				}
-				slices.SortFunc(before, func(a, b string) int { return strings.Compare(layout.HourOfKey(a), layout.HourOfKey(b)) })
+				slices.SortFunc(before, func(a, b string) int {
+					return strings.Compare(layout.HourOfKey(a), layout.HourOfKey(b))
+				})
 				damage(t, n, before[2], deleted)
 				time.Sleep(5 * time.Minute) // until all hours are closed
 				settleNode(t.Context(), n, 4)

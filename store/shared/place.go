@@ -40,7 +40,8 @@ func CheckLocation(location string) error {
 		return err
 	case foreign.MatchString(location):
 		kind, _, _ := strings.Cut(location, "/") // the rest may contain a password
-		return fmt.Errorf("%.40q is not a directory or s3://BUCKET/PREFIX; if it is the name of a directory, put ./ before it", kind+"//…")
+		return fmt.Errorf("%.40q is not a directory or s3://BUCKET/PREFIX; if it is the name of a directory, put ./ "+
+			"before it", kind+"//…")
 	}
 	return nil
 }
@@ -78,7 +79,8 @@ func OpenPlace(ctx context.Context, location string, o PlaceOptions) (objects.St
 	if err := checkFolder(dir); err != nil {
 		return nil, err
 	}
-	return directory.Open(dir, directory.Options{Program: o.Program, ReadOnly: o.ReadOnly, Brief: o.Brief, Now: o.Now, BelieveClock: o.BelieveClock, Warn: o.Warn})
+	return directory.Open(dir, directory.Options{Program: o.Program, ReadOnly: o.ReadOnly, Brief: o.Brief, Now: o.Now,
+		BelieveClock: o.BelieveClock, Warn: o.Warn})
 }
 
 // checkFolder returns an error if a directory contains files that are not objects. It must be
@@ -95,7 +97,9 @@ func checkFolder(dir string) error {
 			return &layout.RestoringError{Place: dir}
 		case name+"/" == objects.Probes || !directory.IsObject(name):
 		default:
-			return fmt.Errorf("%s is not empty (it contains %s) and has no %s: use a new directory, or restore that file", dir, name, objects.Marker)
+			return fmt.Errorf(
+				"%s is not empty (it contains %s) and has no %s: use a new directory, or restore that file", dir, name,
+				objects.Marker)
 		}
 	}
 	return nil

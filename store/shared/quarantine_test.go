@@ -38,7 +38,8 @@ func TestDamagedRunStopsNothing(t *testing.T) {
 	for _, x := range []struct {
 		what, of string
 		harm     func(t *testing.T, n *Node, key string)
-	}{{"a run is lost", "raw/", remove}, {"a bit of a run", "raw/", flip}, {"rollups are lost", "hours/", remove}, {"a bit of rollups", "hours/", flip}} {
+	}{{"a run is lost", "raw/", remove}, {"a bit of a run", "raw/", flip}, {"rollups are lost", "hours/", remove},
+		{"a bit of rollups", "hours/", flip}} {
 		t.Run(x.what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := fakebucket.New(1)
@@ -69,7 +70,8 @@ func TestDamagedRunStopsNothing(t *testing.T) {
 				}
 				time.Sleep(6 * time.Hour)
 				if got := countOf(t, n); got[last] != 1 {
-					t.Errorf("6 h after the last of 20 traces of another page, %d of them are missing from responses; lags %v, ready: %v", 20-len(got)+got[1], n.Counters().Lags, n.Unready())
+					t.Errorf("6 h after the last of 20 traces of another page, %d of them are missing from "+
+						"responses; lags %v, ready: %v", 20-len(got)+got[1], n.Counters().Lags, n.Unready())
 				}
 				v, err := n.Verify(ctx, func(int, int, uint64) {})
 				mended, rerr := n.Repair(ctx, v)
@@ -81,7 +83,8 @@ func TestDamagedRunStopsNothing(t *testing.T) {
 					time.Sleep(9 * 24 * time.Hour) // until all of it has expired
 				}
 				if l, err := n.b.ListSegments(ctx); err != nil || len(l.List) > 0 {
-					t.Errorf("at the end (nine days later for a lost run, with a retention of a week) %d segments are waiting, %v", len(l.List), err)
+					t.Errorf("at the end (nine days later for a lost run, with a retention of a week) %d segments "+
+						"are waiting, %v", len(l.List), err)
 				}
 				cancel()
 				g.Wait()
@@ -115,7 +118,9 @@ func TestRepairOfSwappedRuns(t *testing.T) {
 		sums := func() (out [2]int64) {
 			n := openNode(t, s, o)
 			for shard, page := range pages {
-				_, err := n.Select(t.Context(), store.Query{Page: page}, store.Wanted{}, func(store.Record) error { return nil }, func(r store.Rolled) error {
+				_, err := n.Select(t.Context(), store.Query{Page: page}, store.Wanted{}, func(store.Record) error {
+					return nil
+				}, func(r store.Rolled) error {
 					_, traces := r.Record.Views()
 					out[shard] += int64(traces)
 					return nil
@@ -204,7 +209,10 @@ func TestQuarantineOfClosedHour(t *testing.T) {
 		send(3)
 		settleNode(t.Context(), n, 4)
 		sums := func() (total uint64) {
-			_, err := n.Select(t.Context(), store.Query{}, store.Wanted{}, func(store.Record) error { total++; return nil },
+			_, err := n.Select(t.Context(), store.Query{}, store.Wanted{}, func(store.Record) error {
+				total++
+				return nil
+			},
 				func(r store.Rolled) error { _, traces := r.Record.Views(); total += uint64(traces); return nil })
 			if err != nil {
 				t.Fatal(err)
@@ -213,7 +221,8 @@ func TestQuarantineOfClosedHour(t *testing.T) {
 		}
 		before := sums()
 		if c := n.Counters(); c.Quarantined != 1 || before < 3 || len(n.Warnings()) != 1 {
-			t.Errorf("%d objects are quarantined, the rollups have %d traces, warnings %v", c.Quarantined, before, n.Warnings())
+			t.Errorf("%d objects are quarantined, the rollups have %d traces, warnings %v", c.Quarantined, before,
+				n.Warnings())
 		}
 		v := verified(t, n)
 		if len(v.Findings) != 1 || v.Findings[0].Object != keys[0] || v.Findings[0].Mends {
@@ -233,7 +242,8 @@ func TestQuarantineOfClosedHour(t *testing.T) {
 				t.Errorf("restored: %v: after a repair the rollups have %d traces instead of %d", back, after, before)
 			}
 		}
-		if got, v := countOf(t, n), verified(t, n); len(got) != 3 || len(v.Findings) > 0 || n.Counters().Quarantined != 0 {
+		if got, v := countOf(t, n), verified(t, n); len(got) != 3 || len(v.Findings) > 0 ||
+			n.Counters().Quarantined != 0 {
 			t.Errorf("at the end: %v, %+v", got, v.Findings)
 		}
 	})

@@ -41,11 +41,13 @@ func TestBadSegment(t *testing.T) {
 		if keys := keysUnder(t, n, layout.Segments); len(keys) > 0 {
 			t.Errorf("the segment was not moved: %v", keys)
 		}
-		if got, err := n.b.Get(t.Context(), bad.QuarantineKey(), 100, ""); err != nil || !bytes.Equal(got.Body, garbage) {
+		if got, err := n.b.Get(t.Context(), bad.QuarantineKey(), 100, ""); err != nil ||
+			!bytes.Equal(got.Body, garbage) {
 			t.Errorf("quarantined: %v", err)
 		}
 		v := verified(t, n)
-		if err := n.Unready(); err != nil || n.Counters().QuarantinedSegments != 1 || len(v.Findings) != 1 || v.Findings[0].Object != bad.QuarantineKey() {
+		if err := n.Unready(); err != nil || n.Counters().QuarantinedSegments != 1 || len(v.Findings) != 1 ||
+			v.Findings[0].Object != bad.QuarantineKey() {
 			t.Errorf("%v, %d, %+v", err, n.Counters().QuarantinedSegments, v.Findings)
 		}
 		time.Sleep(2 * time.Hour)

@@ -88,7 +88,8 @@ func (b *both) same(when string) {
 	b.t.Helper()
 	ctx := b.t.Context()
 	for _, page := range []string{"", "/feed", "/cart", "/none"} {
-		for _, span := range []struct{ since, until time.Duration }{{0, 0}, {-90 * time.Minute, 0}, {-30 * time.Hour, -2 * time.Hour}, {-26 * time.Hour, -25 * time.Hour}} {
+		for _, span := range []struct{ since, until time.Duration }{{0, 0}, {-90 * time.Minute, 0},
+			{-30 * time.Hour, -2 * time.Hour}, {-26 * time.Hour, -25 * time.Hour}} {
 			sel := selection.Selection{Page: page}
 			if span.since != 0 {
 				sel.Since = b.now.Add(span.since)
@@ -104,7 +105,8 @@ func (b *both) same(when string) {
 			}
 			for i := range want {
 				if got[i] != want[i] {
-					b.t.Errorf("%s: answer %d:\nbucket    %s\ndirectory %s", what, i, around(got[i], want[i]), around(want[i], got[i]))
+					b.t.Errorf("%s: answer %d:\nbucket    %s\ndirectory %s", what, i, around(got[i], want[i]),
+						around(want[i], got[i]))
 				}
 			}
 		}
@@ -140,14 +142,17 @@ func (b *both) answers(ctx context.Context, l query.Local, sel selection.Selecti
 		return nil, err
 	}
 	for i := range c.Entries { // all traces of a segment have the same receive time
-		c.Entries[i].First, c.Entries[i].Last = c.Entries[i].First.Truncate(b.coarse), c.Entries[i].Last.Truncate(b.coarse)
+		c.Entries[i].First, c.Entries[i].Last = c.Entries[i].First.Truncate(b.coarse),
+			c.Entries[i].Last.Truncate(b.coarse)
 	}
 	out = append(out, textOf(c))
 	var traces []string
-	_, err = l.Reader.(*Reader).Scan(ctx, store.Query{Page: sel.Page, Since: sel.Since, Until: sel.Until}, func(rec store.Record) error {
-		traces = append(traces, fmt.Sprintf("%s %s %v %v %x", rec.ID, rec.Page, rec.Pages, rec.Received.Truncate(b.coarse), rec.Payload))
-		return nil
-	})
+	_, err = l.Reader.(*Reader).Scan(ctx, store.Query{Page: sel.Page, Since: sel.Since, Until: sel.Until},
+		func(rec store.Record) error {
+			traces = append(traces, fmt.Sprintf("%s %s %v %v %x", rec.ID, rec.Page, rec.Pages,
+				rec.Received.Truncate(b.coarse), rec.Payload))
+			return nil
+		})
 	slices.Sort(traces)
 	return append(out, fmt.Sprint(traces)), err
 }

@@ -32,7 +32,8 @@ func TestSpool(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil || res.Durability != store.Bucket {
+		if res, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil ||
+			res.Durability != store.Bucket {
 			t.Fatalf("got %+v, %v", res, err)
 		}
 		client.CutAfter(0)
@@ -118,7 +119,8 @@ func TestReadYourWrites(t *testing.T) {
 		count := func(store.Record) error { found++; return nil }
 		begin := time.Now()
 		stats, err := n.Scan(t.Context(), store.Query{Page: "/a"}, count)
-		if took := time.Since(begin); err != nil || found != 1 || !stats.Complete() || took < 7*time.Second || took > 8*time.Second {
+		if took := time.Since(begin); err != nil || found != 1 || !stats.Complete() || took < 7*time.Second ||
+			took > 8*time.Second {
 			t.Errorf("got %d traces after %v, %v, %v", found, took, stats.Unreadable, err)
 		}
 		if _, err := n.Append(t.Context(), []store.Record{testRecord(2, "/a")}); err != nil {
@@ -126,7 +128,8 @@ func TestReadYourWrites(t *testing.T) {
 		}
 		found = 0
 		stats, err = n.Scan(t.Context(), store.Query{Page: "/a"}, count)
-		if err != nil || found != 1 || len(stats.Unreadable) != 1 || !strings.Contains(stats.Unreadable[0].Err.Error(), "1 segments wait") {
+		if err != nil || found != 1 || len(stats.Unreadable) != 1 || !strings.Contains(stats.Unreadable[0].Err.Error(),
+			"1 segments wait") {
 			t.Errorf("got %d traces, %v, %v", found, stats.Unreadable, err)
 		}
 	})
@@ -301,7 +304,8 @@ func TestTwoSpools(t *testing.T) {
 		ca.CutAfter(0)
 		cb.CutAfter(0)
 		for _, n := range []*Node{a, b} { // the first response was lost
-			if res, err := n.Append(t.Context(), []store.Record{testRecord(2, "/a")}); err != nil || res.Durability != store.Spool {
+			if res, err := n.Append(t.Context(), []store.Record{testRecord(2, "/a")}); err != nil ||
+				res.Durability != store.Spool {
 				t.Fatal(res, err)
 			}
 		}

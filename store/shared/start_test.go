@@ -39,12 +39,14 @@ func TestCloseEmptiesSpool(t *testing.T) {
 			s := fakebucket.New(1)
 			client := s.Client()
 			var log bytes.Buffer
-			n, err := Open(t.Context(), client.Bucket(time.Now), Options{Spool: filepath.Join(dir, "spool"), Flush: time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			n, err := Open(t.Context(), client.Bucket(time.Now), Options{Spool: filepath.Join(dir, "spool"),
+				Flush: time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			if err != nil {
 				t.Fatal(err)
 			}
 			client.CutAfter(0)
-			if res, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil || res.Durability != store.Spool {
+			if res, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil ||
+				res.Durability != store.Spool {
 				t.Fatal(res, err)
 			}
 			if !away {

@@ -76,7 +76,8 @@ func (l *losing) RoundTrip(r *http.Request) (*http.Response, error) {
 func runOnBucket(t *testing.T, fault lostAnswer, activities *[]int) int {
 	l := &losing{of: fakebucket.New(1).Client()}
 	x := &scenario{T: t, pass: time.Sleep, giveUp: 2 * time.Second, open: func() (objects.Store, error) {
-		return bucket.Open(t.Context(), bucket.Location{Bucket: fakebucket.Name, Prefix: "p/", Endpoint: "http://store.test", Region: "r"},
+		return bucket.Open(t.Context(), bucket.Location{Bucket: fakebucket.Name, Prefix: "p/",
+			Endpoint: "http://store.test", Region: "r"},
 			bucket.Options{Transport: l, Now: time.Now, Attempts: 3, Pause: time.Millisecond})
 	}}
 	l.fault = fault
@@ -93,7 +94,8 @@ func runOnBucket(t *testing.T, fault lostAnswer, activities *[]int) int {
 
 // fileFaults are the ways in which an operation on a file fails. The last one persists until the
 // process is restarted.
-var fileFaults = []faultyfs.Fault{{}, {Err: syscall.EMFILE}, {Err: syscall.ENOSPC, Torn: true}, {Torn: true}, {Stays: true, Torn: true}}
+var fileFaults = []faultyfs.Fault{{}, {Err: syscall.EMFILE}, {Err: syscall.ENOSPC, Torn: true}, {Torn: true},
+	{Stays: true, Torn: true}}
 
 // runInDirectory runs the scenario in a directory, with a fault. It returns the number of file
 // operations.
@@ -177,7 +179,8 @@ func TestSpoolFailingFiles(t *testing.T) {
 		dir := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {
 			c := fakebucket.New(1).Client()
-			o := Options{Flush: time.Millisecond, Shards: 1, Spool: dir, SpoolAfter: 20 * time.Millisecond, GiveUp: 100 * time.Millisecond, FS: f}
+			o := Options{Flush: time.Millisecond, Shards: 1, Spool: dir, SpoolAfter: 20 * time.Millisecond,
+				GiveUp: 100 * time.Millisecond, FS: f}
 			open := func() (*Node, error) { return Open(t.Context(), c.Bucket(time.Now), o) }
 			acked := map[byte]bool{}
 			begin()

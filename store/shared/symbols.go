@@ -39,7 +39,8 @@ func (f symbolFiles) List(folder string) (out []tables.File, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, tables.File{Name: strings.TrimPrefix(e.Key, symbolsFolder), Size: e.Size, Written: e.Modified})
+		out = append(out, tables.File{Name: strings.TrimPrefix(e.Key, symbolsFolder), Size: e.Size,
+			Written: e.Modified})
 	}
 	return out, nil
 }

@@ -77,7 +77,8 @@ type aged struct {
 // newAged returns a bucket that was created some days ago.
 func newAged(t testing.TB, seed uint64) *aged {
 	t.Helper()
-	a := &aged{t: t, server: fakebucket.New(seed), now: time.Date(2026, 11, 18, 10, 10, 0, 0, time.UTC), rnd: rand.New(rand.NewPCG(seed, 2))}
+	a := &aged{t: t, server: fakebucket.New(seed), now: time.Date(2026, 11, 18, 10, 10, 0, 0, time.UTC),
+		rnd: rand.New(rand.NewPCG(seed, 2))}
 	a.server.Now = func() time.Time { return a.now }
 	n := a.open(Options{Retention: 12 * time.Hour, HourRetention: 30 * time.Hour})
 	settle := func() {
@@ -86,7 +87,8 @@ func newAged(t testing.TB, seed uint64) *aged {
 			n.round(t.Context(), roll.Work{Close: true, Sweep: true})
 		}
 	}
-	for _, d := range []time.Duration{0, 0, time.Hour, 22*time.Hour + 30*time.Minute, time.Hour, 13*time.Hour + 20*time.Minute, 0, 7 * time.Hour, time.Hour} {
+	for _, d := range []time.Duration{0, 0, time.Hour, 22*time.Hour + 30*time.Minute, time.Hour,
+		13*time.Hour + 20*time.Minute, 0, 7 * time.Hour, time.Hour} {
 		a.now = a.now.Add(d)
 		settle()
 		if _, err := n.Append(t.Context(), a.records(10+a.rnd.IntN(20))); err != nil {
@@ -165,11 +167,14 @@ func TestVerifyBucket(t *testing.T) {
 				damage(t, n, k, deleted)
 				v := verified(t, n)
 				part := strings.Split(k, "/")
-				hasRaw := slices.ContainsFunc(withRaw, func(r string) bool { return strings.HasPrefix(r, "raw/"+part[1]+"/"+part[2]) })
+				hasRaw := slices.ContainsFunc(withRaw, func(r string) bool {
+					return strings.HasPrefix(r, "raw/"+part[1]+"/"+part[2])
+				})
 				mends := kind == "days/" && part[2] != "20261118" || kind == "hours/" && hasRaw
 				kinds[fmt.Sprint(kind, mends)] = true
 				what := fmt.Sprintf("%s, deleted: %v: %+v", k, deleted, v.Findings)
-				if len(v.Findings) != 1 || v.Findings[0].Object != k || v.Findings[0].Mends != mends || v.Findings[0].Do == "" {
+				if len(v.Findings) != 1 || v.Findings[0].Object != k || v.Findings[0].Mends != mends ||
+					v.Findings[0].Do == "" {
 					t.Fatal(what)
 				}
 				mended, err := n.Repair(t.Context(), v)

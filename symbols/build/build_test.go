@@ -13,7 +13,8 @@ import (
 
 // aMap returns a map with its own name, and more keys, as {"a":"b"}.
 func aMap(source string, more ...string) string {
-	return fmt.Sprintf(`{"version":3,"sources":[%q],"sourcesContent":["x"],"mappings":"AAAA"%s}`, source, strings.Join(more, ""))
+	return fmt.Sprintf(`{"version":3,"sources":[%q],"sourcesContent":["x"],"mappings":"AAAA"%s}`, source,
+		strings.Join(more, ""))
 }
 
 // filesOf returns a file system with texts.
@@ -71,7 +72,8 @@ func TestFind(t *testing.T) {
 			"js/a.js": "x\n//# sourceMappingURL=a.js.map\n", "js/a.js.map": aMap("a.ts"),
 		}, []string{"js/a.js comment js/a.js.map of a.ts"}},
 		{"by comment in another folder", map[string]string{
-			"js/a.js": "x\n//# sourceMappingURL=../maps/a.json", "maps/a.json": aMap("a.ts"), "js/a.js.map": aMap("wrong.ts"),
+			"js/a.js": "x\n//# sourceMappingURL=../maps/a.json", "maps/a.json": aMap("a.ts"),
+			"js/a.js.map": aMap("wrong.ts"),
 		}, []string{"js/a.js comment maps/a.json of a.ts"}},
 		{"by comment under another name", map[string]string{
 			"chunks/0p2.js": "x\n//# sourceMappingURL=1_4.js.map", "chunks/1_4.js.map": aMap("a.ts"),
@@ -110,14 +112,16 @@ func TestFind(t *testing.T) {
 			"a.js": "x\n//# sourceMappingURL=https://cdn.example/m.map", "a.js.map": aMap("a.ts"),
 		}, []string{"a.js beside a.js.map of a.ts"}},
 		{"by file key", map[string]string{
-			"js/a.js": "x", "maps/1.map": aMap("a.ts", `,"file":"../js/a.js"`), "maps/2.map": aMap("b.ts", `,"file":"b.js"`),
+			"js/a.js": "x", "maps/1.map": aMap("a.ts", `,"file":"../js/a.js"`), "maps/2.map": aMap("b.ts",
+				`,"file":"b.js"`),
 		}, []string{"js/a.js file maps/1.map of a.ts"}},
 		{"by the last part of the file key", map[string]string{
 			"js/a.js": "x", "maps/1.map": aMap("a.ts", `,"file":"static/a.js"`),
 		}, []string{"js/a.js file maps/1.map of a.ts"}},
 		{"the file key does not say which", map[string]string{
 			"js/a.js": "x", "old/a.js": "y", "maps/1.map": aMap("a.ts", `,"file":"a.js"`),
-		}, []string{"js/a.js", "old/a.js", "no-map js/a.js: it has no source map", "no-map old/a.js: it has no source map"}},
+		}, []string{"js/a.js", "old/a.js", "no-map js/a.js: it has no source map",
+			"no-map old/a.js: it has no source map"}},
 		{"by debug ID", map[string]string{
 			"a.js": "x\n//# debugId=" + strings.ToUpper(uuid), "1.map": aMap("a.ts", `,"debug_id":"`+uuid+`"`),
 			"2.map": aMap("b.ts", `,"file":"a.js"`),
@@ -127,9 +131,11 @@ func TestFind(t *testing.T) {
 		}, []string{"a.js", "b.js beside b.js.map of b.ts", "no-map a.js: it has no source map"}},
 		{"a script without a map between such with one", map[string]string{
 			"a.js": "x", "a.js.map": aMap("a.ts"), "b.js": "y", "c.js": "z", "c.js.map": aMap("c.ts"),
-		}, []string{"a.js beside a.js.map of a.ts", "b.js", "c.js beside c.js.map of c.ts", "no-map b.js: it has no source map"}},
+		}, []string{"a.js beside a.js.map of a.ts", "b.js", "c.js beside c.js.map of c.ts",
+			"no-map b.js: it has no source map"}},
 		{"folders that are passed over", map[string]string{
-			".cache/a.js": "", "x/.git/a.js": "", "node_modules/p/a.js": "", "x/node_modules/p/a.js": "", "x/_next/a.js": "", "x/_next/a.js.map": aMap("a.ts"),
+			".cache/a.js": "", "x/.git/a.js": "", "node_modules/p/a.js": "", "x/node_modules/p/a.js": "",
+			"x/_next/a.js": "", "x/_next/a.js.map": aMap("a.ts"),
 		}, []string{"x/_next/a.js beside x/_next/a.js.map of a.ts"}},
 		{"copies with one map", map[string]string{
 			"a.js": "x//# sourceMappingURL=m.map", "b.js": "x//# sourceMappingURL=m.map", "m.map": aMap("a.ts"),
@@ -155,47 +161,64 @@ func TestProblems(t *testing.T) {
 	}{
 		{"a comment that leads out", map[string]string{
 			"js/a.js": "x\n//# sourceMappingURL=../../etc/passwd", "etc/passwd": "root",
-		}, []string{"js/a.js", `map-outside js/a.js: its sourceMappingURL "../../etc/passwd" is a path outside the folder, which is not read`}},
+		}, []string{"js/a.js",
+			`map-outside js/a.js: its sourceMappingURL "../../etc/passwd" is a path outside the folder, which is not ` +
+				`read`}},
 		{"one that leads out in escapes", map[string]string{
 			"a.js": "x\n//# sourceMappingURL=%2e%2e%2fetc%2fpasswd",
-		}, []string{"a.js", `map-outside a.js: its sourceMappingURL "%2e%2e%2fetc%2fpasswd" is a path outside the folder, which is not read`}},
+		}, []string{"a.js", `map-outside a.js: its sourceMappingURL "%2e%2e%2fetc%2fpasswd" is a path outside the ` +
+			`folder, which is not read`}},
 		{"one that leads out of Windows folders", map[string]string{
 			"a.js": `x` + "\n" + `//# sourceMappingURL=..\..\secret.map`,
-		}, []string{"a.js", `map-outside a.js: its sourceMappingURL "..\\..\\secret.map" is a path outside the folder, which is not read`}},
+		}, []string{"a.js", `map-outside a.js: its sourceMappingURL "..\\..\\secret.map" is a path outside the ` +
+			`folder, which is not read`}},
 		{"the folder itself", map[string]string{"a.js": "x\n//# sourceMappingURL=./."},
-			[]string{"a.js", `map-outside a.js: its sourceMappingURL "./." is a path outside the folder, which is not read`}},
+			[]string{"a.js", `map-outside a.js: its sourceMappingURL "./." is a path outside the folder, which is ` +
+				`not read`}},
 		{"an absolute path", map[string]string{"a.js": "x\n//# sourceMappingURL=/etc/passwd", "etc/passwd": "root"},
-			[]string{"a.js", `map-outside a.js: its sourceMappingURL "/etc/passwd" is an absolute path, which is not read`}},
+			[]string{"a.js", `map-outside a.js: its sourceMappingURL "/etc/passwd" is an absolute path, which is not ` +
+				`read`}},
 		{"a file URL", map[string]string{"a.js": "x\n//# sourceMappingURL=file:///etc/passwd", "etc/passwd": "root"},
-			[]string{"a.js", `map-outside a.js: its sourceMappingURL "file:///etc/passwd" is a URL, which is not read`}},
+			[]string{"a.js", `map-outside a.js: its sourceMappingURL "file:///etc/passwd" is a URL, which is not ` +
+				`read`}},
 		{"a URL of the network", map[string]string{"a.js": "x\n//# sourceMappingURL=//cdn.example/a.js.map?token"},
-			[]string{"a.js", `map-outside a.js: its sourceMappingURL "//cdn.example/a.js.map?token" is a URL, which is not read`}},
+			[]string{"a.js", `map-outside a.js: its sourceMappingURL "//cdn.example/a.js.map?token" is a URL, which ` +
+				`is not read`}},
 		{"a map that is not there", map[string]string{"a.js": "x\n//# sourceMappingURL=a.js.map"},
 			[]string{"a.js", `missing-map a.js: its sourceMappingURL "a.js.map" does not exist`}},
 		{"a long name", map[string]string{"a.js": "x\n//# sourceMappingURL=" + strings.Repeat("é", 1000)},
-			[]string{"a.js", `missing-map a.js: its sourceMappingURL "` + strings.Repeat("é", 50) + `…" does not exist`}},
+			[]string{"a.js", `missing-map a.js: its sourceMappingURL "` + strings.Repeat("é", 50) +
+				`…" does not exist`}},
 		{"a folder as a map", map[string]string{"a.js": "x\n//# sourceMappingURL=maps", "maps/x": ""},
 			[]string{"a.js", `missing-map a.js: its sourceMappingURL "maps" does not exist`}},
 		{"a data URL without data", map[string]string{"a.js": "x\n//# sourceMappingURL=data:application/json"},
 			[]string{"a.js inline", "unreadable-map a.js: map in its data: URL: a data: URL without a comma"}},
 		{"garbage in base64", map[string]string{"a.js": "x\n//# sourceMappingURL=data:application/json;base64,ab!c"},
-			[]string{"a.js inline", "unreadable-map a.js: map in its data: URL: decode base64 of data: URL: illegal base64 data at input byte 2"}},
+			[]string{"a.js inline",
+				"unreadable-map a.js: map in its data: URL: decode base64 of data: URL: illegal base64 data at " +
+					"input byte 2"}},
 		{"garbage in percent signs", map[string]string{"a.js": "x\n//# sourceMappingURL=data:,%7B%zz"},
-			[]string{"a.js inline", `unreadable-map a.js: map in its data: URL: decode data: URL: invalid URL escape "%zz"`}},
+			[]string{"a.js inline",
+				`unreadable-map a.js: map in its data: URL: decode data: URL: invalid URL escape "%zz"`}},
 		{"data that is no map", map[string]string{"a.js": "x\n//# sourceMappingURL=data:;base64,e30="},
 			[]string{"a.js inline", "unreadable-map a.js: map in its data: URL: source map: version is missing"}},
 		{"a page in place of a map", map[string]string{"a.js": "x", "a.js.map": "<!DOCTYPE html>"},
-			[]string{"a.js beside a.js.map", "unreadable-map a.js: map a.js.map: source map: byte 0: an HTML or XML page; did a server respond with it because it has no map?"}},
-		{"a page in place of a script", map[string]string{"a.js": "\ufeff \n<!DOCTYPE HTML><html>", "b.js": "<HTML lang=en>", "c.js": "<!-- old comment\nx", "c.js.map": aMap("c.ts")},
+			[]string{"a.js beside a.js.map",
+				"unreadable-map a.js: map a.js.map: source map: byte 0: an HTML or XML page; did a server respond " +
+					"with it because it has no map?"}},
+		{"a page in place of a script", map[string]string{"a.js": "\ufeff \n<!DOCTYPE HTML><html>",
+			"b.js": "<HTML lang=en>", "c.js": "<!-- old comment\nx", "c.js.map": aMap("c.ts")},
 			[]string{"c.js beside c.js.map of c.ts",
-				"not-a-script a.js: an HTML page with the name of a script", "not-a-script b.js: an HTML page with the name of a script"}},
+				"not-a-script a.js: an HTML page with the name of a script",
+				"not-a-script b.js: an HTML page with the name of a script"}},
 		{"two scripts with one map", map[string]string{
 			"a.js": "x\n//# sourceMappingURL=m.map", "b.js": "y\n//# sourceMappingURL=m.map", "m.map": aMap("a.ts"),
 		}, []string{"a.js", "b.js",
 			"shared-map a.js: its map m.map also belongs to b.js",
 			"shared-map b.js: its map m.map also belongs to a.js"}},
 		{"two scripts with a map that is that of one", map[string]string{
-			"a.js": "x\n//# sourceMappingURL=b.js.map", "b.js": "y\n//# sourceMappingURL=b.js.map", "b.js.map": aMap("b.ts"), "c.js": "y//# sourceMappingURL=b.js.map",
+			"a.js": "x\n//# sourceMappingURL=b.js.map", "b.js": "y\n//# sourceMappingURL=b.js.map",
+			"b.js.map": aMap("b.ts"), "c.js": "y//# sourceMappingURL=b.js.map",
 		}, []string{"a.js", "b.js comment b.js.map of b.ts", "c.js",
 			"shared-map a.js: its map b.js.map also belongs to b.js",
 			"shared-map c.js: its map b.js.map also belongs to b.js"}},
@@ -203,16 +226,19 @@ func TestProblems(t *testing.T) {
 			"a.js": "x", "1.map": aMap("a.ts", `,"file":"a.js"`), "2.map": aMap("b.ts", `,"file":"a.js"`),
 		}, []string{"a.js", "ambiguous-map a.js: both 1.map and 2.map may be its map: each names it"}},
 		{"two maps with the debug ID of a script", map[string]string{
-			"a.js": "x\n//# debugId=" + uuid, "1.map": aMap("a.ts", `,"debugId":"`+uuid+`"`), "2.map": aMap("b.ts", `,"debugId":"`+uuid+`"`),
+			"a.js": "x\n//# debugId=" + uuid, "1.map": aMap("a.ts", `,"debugId":"`+uuid+`"`), "2.map": aMap("b.ts",
+				`,"debugId":"`+uuid+`"`),
 		}, []string{"a.js", "ambiguous-map a.js: both 1.map and 2.map may be its map: each has its debug ID"}},
 		{"two scripts with one debug ID and one map", map[string]string{
-			"a.js": "x\n//# debugId=" + uuid, "b.js": "y\n//# debugId=" + uuid, "1.map": aMap("a.ts", `,"debugId":"`+uuid+`"`),
+			"a.js": "x\n//# debugId=" + uuid, "b.js": "y\n//# debugId=" + uuid, "1.map": aMap("a.ts",
+				`,"debugId":"`+uuid+`"`),
 		}, []string{"a.js", "b.js",
 			"shared-map a.js: its map 1.map also belongs to b.js",
 			"shared-debug-id b.js: its debug ID " + uuid + " is also used by a.js",
 			"shared-map b.js: its map 1.map also belongs to a.js"}},
 		{"two scripts with one debug ID", map[string]string{
-			"a.js": "x\n//# debugId=" + uuid, "b.js": "y\n//# debugId=" + uuid, "a.js.map": aMap("a.ts"), "b.js.map": aMap("b.ts"),
+			"a.js": "x\n//# debugId=" + uuid, "b.js": "y\n//# debugId=" + uuid, "a.js.map": aMap("a.ts"),
+			"b.js.map": aMap("b.ts"),
 		}, []string{"a.js beside a.js.map of a.ts", "b.js beside b.js.map of b.ts",
 			"shared-debug-id b.js: its debug ID " + uuid + " is also used by a.js"}},
 		{"a script and its map with different debug IDs", map[string]string{
@@ -220,9 +246,12 @@ func TestProblems(t *testing.T) {
 		}, []string{"a.js beside a.js.map of a.ts",
 			"debug-id-differs a.js: its debug ID is " + uuid + `, but its map has "` + otherUUID + `"`}},
 		{"no contents", map[string]string{
-			"a.js": "x", "a.js.map": `{"version":3,"sources":["a.ts","b.ts",null,"c.ts","d.ts","e.ts"],"sourcesContent":["x"],"mappings":""}`,
+			"a.js": "x",
+			"a.js.map": `{"version":3,"sources":["a.ts","b.ts",null,"c.ts","d.ts","e.ts"],"sourcesContent":["x"],` +
+				`"mappings":""}`,
 		}, []string{"a.js beside a.js.map of a.ts",
-			`missing-sources a.js: its map has no content of 4 of 6 sources, so some functions keep their names: "b.ts", "c.ts", "d.ts", …`}},
+			`missing-sources a.js: its map has no content of 4 of 6 sources, so some functions keep their names: ` +
+				`"b.ts", "c.ts", "d.ts", …`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, err := Find(filesOf(c.files), Options{})

@@ -60,8 +60,10 @@ func check(t *testing.T, fsys fs.FS, o Options, want ...string) {
 }
 
 func TestTooLarge(t *testing.T) {
-	texts := filesOf(map[string]string{"a.js": "x", "b.js": "y", "b.js.map": aMap("b.ts"), "c.js": "z\n//# debugId=" + uuid, "c.map": aMap("c.ts", `,"debugId":"`+uuid+`"`)})
-	check(t, fakeFS{MapFS: texts, sizes: map[string]int64{"a.js": 64<<20 + 1, "b.js.map": 256<<20 + 1, "c.map": 256<<20 + 1}}, Options{},
+	texts := filesOf(map[string]string{"a.js": "x", "b.js": "y", "b.js.map": aMap("b.ts"), "c.js": "z\n//# debugId=" +
+		uuid, "c.map": aMap("c.ts", `,"debugId":"`+uuid+`"`)})
+	check(t, fakeFS{MapFS: texts, sizes: map[string]int64{"a.js": 64<<20 + 1, "b.js.map": 256<<20 + 1,
+		"c.map": 256<<20 + 1}}, Options{},
 		"b.js beside b.js.map", "c.js",
 		"too-large a.js: the script is too large: 67108865 bytes, the most is 67108864",
 		"unreadable-map b.js: map b.js.map: too large: 268435457 bytes, the most is 268435456",
@@ -79,7 +81,8 @@ func TestGrows(t *testing.T) {
 }
 
 func TestUnreadable(t *testing.T) {
-	texts := filesOf(map[string]string{"a.js": "x", "b.js": "y", "b.js.map": aMap("b.ts"), "x/c.js": "z", "x/c.css": ""})
+	texts := filesOf(map[string]string{"a.js": "x", "b.js": "y", "b.js.map": aMap("b.ts"), "x/c.js": "z",
+		"x/c.css": ""})
 	broken := map[string]error{"a.js": fs.ErrPermission, "b.js.map": fs.ErrPermission, "x": fs.ErrPermission}
 	check(t, fakeFS{MapFS: texts, broken: broken}, Options{},
 		"b.js beside b.js.map",
@@ -100,7 +103,8 @@ func TestTooMany(t *testing.T) {
 	}{
 		{Limits{Scripts: 3, Entries: 6}, ""}, // the folder itself is an entry, and so is x
 		{Limits{Scripts: 2}, "search folder: more than 2 scripts; pass a folder with fewer"},
-		{Limits{Entries: 5}, "search folder: more than 5 files and folders; pass the folder that contains only the scripts"},
+		{Limits{Entries: 5}, "search folder: more than 5 files and folders; pass the folder that contains only the " +
+			"scripts"},
 	} {
 		_, err := Find(texts, Options{Limits: c.limits})
 		if err == nil && c.want != "" || err != nil && err.Error() != c.want {
@@ -200,13 +204,16 @@ func TestPipe(t *testing.T) {
 // FuzzScript checks for scripts with any content that only files in their folder are read.
 func FuzzScript(f *testing.F) {
 	for _, s := range []string{
-		"//# sourceMappingURL=../../etc/passwd", "/*# sourceMappingURL=data:;base64,e30= */", "//@ sourceMappingURL=%2e%2e/x?y#z",
-		"//# sourceMappingURL=https://[::1]:x/a\n//# debugId=" + uuid, "//# sourceMappingURL=..\\x", "//# sourceMappingURL=/", "//# sourceMappingURL=:",
+		"//# sourceMappingURL=../../etc/passwd", "/*# sourceMappingURL=data:;base64,e30= */",
+		"//@ sourceMappingURL=%2e%2e/x?y#z",
+		"//# sourceMappingURL=https://[::1]:x/a\n//# debugId=" + uuid, "//# sourceMappingURL=..\\x",
+		"//# sourceMappingURL=/", "//# sourceMappingURL=:",
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		texts := filesOf(map[string]string{"x/a.js": string(text), "x/b.map": aMap("b.ts"), "c.map": aMap("c.ts", `,"file":"x/a.js"`)})
+		texts := filesOf(map[string]string{"x/a.js": string(text), "x/b.map": aMap("b.ts"), "c.map": aMap("c.ts",
+			`,"file":"x/a.js"`)})
 		b, err := Find(validFS{t, texts}, Options{})
 		if err != nil {
 			t.Fatal(err)

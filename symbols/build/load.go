@@ -44,7 +44,8 @@ func (b *Build) Load(s Script) (*Loaded, error) {
 		return l, nil
 	}
 	if id := l.Map.DebugID; id != "" && s.DebugID != "" && id != s.DebugID {
-		l.tell(DebugIDDiffers, "empty the folder before the build, and inject IDs into both", "its debug ID is %s, but its map has %q", s.DebugID, shorten(id))
+		l.tell(DebugIDDiffers, "empty the folder before the build, and inject IDs into both",
+			"its debug ID is %s, but its map has %q", s.DebugID, shorten(id))
 	}
 	l.DebugID = cmp.Or(s.DebugID, l.Map.DebugID)
 	b.complete(l)

@@ -37,7 +37,8 @@ func (p *pairing) add(name string) {
 		p.tell(name, FileUnreadable, "make it readable or remove it from the folder", "%v", err)
 		return
 	case isPage(text):
-		p.tell(name, NotScript, "check why the build contains it; browsers cannot run it", "an HTML page with the name of a script")
+		p.tell(name, NotScript, "check why the build contains it; browsers cannot run it",
+			"an HTML page with the name of a script")
 		return
 	}
 	says := readComments(text)
@@ -194,7 +195,8 @@ func (p *pairing) claims(maps []string) (claims []claim) {
 // accept assigns a map to a script if exactly one map claims it.
 func (p *pairing) accept(i int, way Way, does string, claims []claim) {
 	if len(claims) > 1 {
-		p.lose(i, MapAmbiguous, adviceClean, "both %s and %s may be its map: each %s", claims[0].path, claims[1].path, does)
+		p.lose(i, MapAmbiguous, adviceClean, "both %s and %s may be its map: each %s", claims[0].path,
+			claims[1].path, does)
 		return
 	}
 	p.Scripts[i].Way, p.Scripts[i].MapPath = way, claims[0].path

@@ -59,7 +59,8 @@ func TestComplete(t *testing.T) {
 // that was shortened is not used.
 func TestCompleteInAll(t *testing.T) {
 	project := filesOf(map[string]string{"a.ts": "12345", "b.ts": "12345", "c.ts": "1\n2", "d.ts": "1\n2"})
-	m, err := sourcemap.Read([]byte(`{"version":3,"sources":["c.ts","d.ts","a.ts","b.ts"],"mappings":"AACA,ACCA"}`), sourcemap.Limits{})
+	m, err := sourcemap.Read([]byte(`{"version":3,"sources":["c.ts","d.ts","a.ts","b.ts"],"mappings":"AACA,ACCA"}`),
+		sourcemap.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +77,10 @@ func TestCompleteInAll(t *testing.T) {
 // TestLoadCompletes searches a build folder within the folder of the project.
 func TestLoadCompletes(t *testing.T) {
 	dist := filesOf(map[string]string{
-		"js/a.js": "x", "js/a.js.map": `{"version":3,"sources":["../../../src/a.ts","../../../src/b.ts"],"mappings":""}`,
-		"b.js": "y//# sourceMappingURL=data:,%7B%22version%22:3,%22sources%22:%5B%22../../src/a.ts%22%5D,%22mappings%22:%22%22%7D",
+		"js/a.js":     "x",
+		"js/a.js.map": `{"version":3,"sources":["../../../src/a.ts","../../../src/b.ts"],"mappings":""}`,
+		"b.js": "y//# sourceMappingURL=data:,%7B%22version%22:3,%22sources%22:%5B%22../../src/a.ts%22%5D," +
+			"%22mappings%22:%22%22%7D",
 	})
 	o := Options{Sources: fstest.MapFS{"src/a.ts": {Data: []byte("text")}}, Dir: "out/dist"}
 	b, err := Find(dist, o)
@@ -97,7 +100,8 @@ func TestLoadCompletes(t *testing.T) {
 			problems = append(problems, fmt.Sprint(p))
 		}
 	}
-	want := []string{`js/a.js: its map has no content of 1 of 2 sources, so some functions keep their names: "../../../src/b.ts" (file does not exist); ` +
+	want := []string{`js/a.js: its map has no content of 1 of 2 sources, so some functions keep their names: ` +
+		`"../../../src/b.ts" (file does not exist); ` +
 		"configure the build to write sourcesContent, or pass the folder of the project"}
 	if !slices.Equal(problems, want) {
 		t.Errorf("got %q\nwant %q", problems, want)

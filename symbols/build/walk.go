@@ -32,7 +32,8 @@ func (b *Build) walk() (files, error) {
 			return nil
 		}
 		if entries++; entries > b.options.Limits.Entries {
-			return fmt.Errorf("more than %d files and folders; pass the folder that contains only the scripts", b.options.Limits.Entries)
+			return fmt.Errorf("more than %d files and folders; pass the folder that contains only the scripts",
+				b.options.Limits.Entries)
 		}
 		if entry.IsDir() {
 			if name != "." && (entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".")) {
@@ -63,9 +64,11 @@ func (b *Build) leadsToFile(name string, isScript bool) bool {
 	info, err := fs.Stat(b.fsys, name)
 	switch {
 	case err != nil && isScript:
-		b.tell(name, LinkNotFollowed, "put the file itself into the folder", "a link that does not lead to a file in the folder")
+		b.tell(name, LinkNotFollowed, "put the file itself into the folder",
+			"a link that does not lead to a file in the folder")
 	case err == nil && info.IsDir():
-		b.tell(name, LinkNotFollowed, "replace it by the folder itself if scripts in it are served", "a link to a folder")
+		b.tell(name, LinkNotFollowed, "replace it by the folder itself if scripts in it are served",
+			"a link to a folder")
 	}
 	return err == nil && !info.IsDir()
 }

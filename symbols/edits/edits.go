@@ -31,8 +31,8 @@ const (
 	Recompiled Kind = "recompiled"
 )
 
-// IsEdit reports whether the code of the function itself differs, not only its place or the functions
-// within it.
+// IsEdit reports whether the code of the function itself differs, not only its place or the
+// functions within it.
 func (k Kind) IsEdit() bool { return k == Edited || k == Added || k == Removed || k == Recompiled }
 
 // Edit is the change of a function between two builds.
@@ -121,7 +121,9 @@ func kindOf(a, b *Function) Kind {
 // recompiled reports whether the code of a function is known in both builds and is equal in no
 // script.
 func recompiled(a, b *Function) bool {
-	return len(a.codes) > 0 && len(b.codes) > 0 && !slices.ContainsFunc(a.codes, func(c uint32) bool { return slices.Contains(b.codes, c) })
+	return len(a.codes) > 0 && len(b.codes) > 0 && !slices.ContainsFunc(a.codes, func(c uint32) bool {
+		return slices.Contains(b.codes, c)
+	})
 }
 
 // functions returns the functions with a known text by path, in source order. A function in several
@@ -162,7 +164,8 @@ func sortFunctions(of []*Function) { slices.SortFunc(of, compareFunctions) }
 
 func compareFunctions(a, b *Function) int {
 	return cmp.Or(strings.Compare(a.Source.Name, b.Source.Name), cmp.Compare(a.SourceLine, b.SourceLine),
-		cmp.Compare(a.SourceColumn, b.SourceColumn), strings.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Own, b.Own))
+		cmp.Compare(a.SourceColumn, b.SourceColumn), strings.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key),
+		cmp.Compare(a.Own, b.Own))
 }
 
 // left returns the functions that are in no pair.

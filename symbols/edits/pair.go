@@ -92,9 +92,9 @@ func (p *pairing) between() {
 	}
 }
 
-// findMoved pairs removed functions with added ones that are certainly the same: no other function on
-// either side has their text, or both sides have equally many, in the same order and with the same
-// name.
+// findMoved pairs removed functions with added ones that are certainly the same: no other function
+// on either side has their text, or both sides have equally many, in the same order and with the
+// same name.
 func findMoved(gone, fresh []*Function) (moved []Edit) {
 	type text struct {
 		own, whole uint32

@@ -34,7 +34,8 @@ type side struct {
 func (s side) scripts() []bundles.Script {
 	var out bundles.Script
 	for _, p := range s.Known {
-		out.Truth = append(out.Truth, bundles.Row{Known: true, File: p.File, SourceLine: p.Line, SourceColumn: p.Column})
+		out.Truth = append(out.Truth, bundles.Row{Known: true, File: p.File, SourceLine: p.Line,
+			SourceColumn: p.Column})
 	}
 	return []bundles.Script{out}
 }
@@ -69,13 +70,15 @@ func TestPairs(t *testing.T) {
 	}
 	for _, p := range pairs {
 		t.Run(p.Name, func(t *testing.T) {
-			judge(t, edited.Judge(p.Before.scripts(), p.After.scripts(), p.Before.tables(t), p.After.tables(t), p.Edits))
+			judge(t, edited.Judge(p.Before.scripts(), p.After.scripts(), p.Before.tables(t),
+				p.After.tables(t), p.Edits))
 		})
 	}
 }
 
 func judge(t *testing.T, j edited.Judgement) {
-	t.Logf("%d functions, %d edited, %d missed, %d extra, %d recompiled", j.Functions, j.Edited, j.Missed, j.Extra, j.Recompiled)
+	t.Logf("%d functions, %d edited, %d missed, %d extra, %d recompiled", j.Functions, j.Edited, j.Missed, j.Extra,
+		j.Recompiled)
 	for _, fault := range j.Faults {
 		t.Error(fault)
 	}
@@ -120,7 +123,8 @@ func sideOf(t *testing.T, b bundles.Build, tables []*symbols.Table) (out side) {
 	for _, s := range b.Scripts {
 		for _, row := range s.Truth {
 			if row.Known && app(row.File) {
-				out.Known = append(out.Known, bundles.SourcePlace{File: row.File, Line: row.SourceLine, Column: row.SourceColumn})
+				out.Known = append(out.Known, bundles.SourcePlace{File: row.File, Line: row.SourceLine,
+					Column: row.SourceColumn})
 			}
 		}
 	}

@@ -9,8 +9,10 @@ import (
 // A source gets the commits that edit its file, even if one of the paths has more parent folders.
 func TestHistory(t *testing.T) {
 	h := History{RepositoryURL: "https://git.example/shop.git/", Commits: []symbols.Commit{
-		{SHA: "c3", Files: []string{"web/src/lib/money.ts"}}, {SHA: "c2", Files: []string{"src/lib/money.ts", "x"}}, {SHA: "c1", Files: []string{"src/lib/old-money.ts", "money.ts.md"}}}}
-	for source, want := range map[string]string{"src/lib/money.ts": "c3c2", "lib/money.ts": "c3c2", "packages/shop/web/src/lib/money.ts": "c3c2", "money.ts": "c3c2", "y.ts": "", "": ""} {
+		{SHA: "c3", Files: []string{"web/src/lib/money.ts"}}, {SHA: "c2", Files: []string{"src/lib/money.ts", "x"}},
+		{SHA: "c1", Files: []string{"src/lib/old-money.ts", "money.ts.md"}}}}
+	for source, want := range map[string]string{"src/lib/money.ts": "c3c2", "lib/money.ts": "c3c2",
+		"packages/shop/web/src/lib/money.ts": "c3c2", "money.ts": "c3c2", "y.ts": "", "": ""} {
 		got := ""
 		for _, c := range h.Of(source) {
 			got += c.SHA

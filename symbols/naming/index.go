@@ -46,7 +46,8 @@ func newIndex(generation string, uploads []symbols.Upload) *index {
 				}
 				continue
 			}
-			c := &candidate{Script: s, releases: []string{u.Release}, repository: u.Repository, owners: teams[u.Owners], rank: rank}
+			c := &candidate{Script: s, releases: []string{u.Release}, repository: u.Repository, owners: teams[u.Owners],
+				rank: rank}
 			known[s] = c
 			x.all = append(x.all, c)
 			base := baseName(s.Path)
@@ -72,7 +73,9 @@ func (x *index) candidates(resource, release string) []*candidate {
 		found = x.byPath(url)
 	}
 	if distinct(found) > 1 {
-		ofRelease := slices.DeleteFunc(slices.Clone(found), func(c *candidate) bool { return !slices.Contains(c.releases, release) })
+		ofRelease := slices.DeleteFunc(slices.Clone(found), func(c *candidate) bool {
+			return !slices.Contains(c.releases, release)
+		})
 		if len(ofRelease) > 0 {
 			found = ofRelease
 		}
@@ -197,7 +200,8 @@ func hash(text string) bool {
 	}
 	switch {
 	case digits > 0:
-		return hexadecimal || len(text) <= 24 && !strings.ContainsAny(text, "-_") || len(text) == 8 && capitals > 0 && lower > 0
+		return hexadecimal || len(text) <= 24 && !strings.ContainsAny(text, "-_") || len(text) == 8 &&
+			capitals > 0 && lower > 0
 	case capitals == len(text):
 		return len(text) == 8
 	}

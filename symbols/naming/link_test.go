@@ -31,7 +31,8 @@ func TestLinks(t *testing.T) {
 	if got := (Links{}).Of(names, names.Of("v 1/2", at("/app.js", "a", 10))); got != "" {
 		t.Errorf("without a template: %s", got)
 	}
-	for _, template := range []string{"", "javascript:{file}", "git.example.com/{file}", "https://git.example.com/{line}", "https://%zz/{file}"} {
+	for _, template := range []string{"", "javascript:{file}", "git.example.com/{file}",
+		"https://git.example.com/{line}", "https://%zz/{file}"} {
 		if _, err := ParseLinks(template); err == nil {
 			t.Errorf("%s is a template", template)
 		}

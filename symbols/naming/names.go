@@ -197,7 +197,8 @@ func (c *Coverage) finish(n *Names) {
 // list sorts missing scripts and keeps those with the most self time.
 func (c *Coverage) list() {
 	slices.SortStableFunc(c.Missing, func(a, b Missing) int {
-		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Release, b.Release))
+		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Release,
+			b.Release))
 	})
 	if more := len(c.Missing) - listedMissing; more > 0 {
 		c.Missing, c.More = c.Missing[:listedMissing], c.More+more

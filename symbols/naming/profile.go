@@ -77,7 +77,9 @@ func (n *Names) Profile(p *trie.Profile, byRelease, keepReleases bool) *trie.Pro
 	for _, g := range p.Groups {
 		release := g.Labels.Value(rollup.KeyRelease)
 		if !keepReleases {
-			g.Labels = slices.DeleteFunc(slices.Clone(g.Labels), func(l trie.Label) bool { return l.Key == rollup.KeyRelease })
+			g.Labels = slices.DeleteFunc(slices.Clone(g.Labels), func(l trie.Label) bool {
+				return l.Key == rollup.KeyRelease
+			})
 		}
 		groups[release] = append(groups[release], g)
 	}
@@ -127,6 +129,7 @@ func Finder(rules *owner.Rules, names ...*Names) *owner.Finder {
 		if !ok || o.Function == nil || o.Function.Source < 0 {
 			return owner.Origin{}
 		}
-		return owner.Origin{Source: o.Source.Name, Version: o.Source.Version, Ignored: o.Source.Ignored, Teams: o.Owners}
+		return owner.Origin{Source: o.Source.Name, Version: o.Source.Version, Ignored: o.Source.Ignored,
+			Teams: o.Owners}
 	})
 }

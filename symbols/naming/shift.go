@@ -26,7 +26,8 @@ type texts struct {
 
 func (x *texts) of(t *symbols.Table) *texts {
 	x.once.Do(func() {
-		x.byText, x.byKey = make(map[textKey]*symbols.Function, len(t.Functions)), make(map[uint64]*symbols.Function, len(t.Functions))
+		x.byText, x.byKey = make(map[textKey]*symbols.Function, len(t.Functions)), make(map[uint64]*symbols.Function,
+			len(t.Functions))
 		for i := range t.Functions {
 			f := &t.Functions[i]
 			if f.Text == 0 || f.Source < 0 {

@@ -277,7 +277,8 @@ func (p place) overlaps(q place) bool {
 // before reports whether p is preferred to q as the place of a function: p is in a newer build, or
 // further up.
 func (p place) before(q place) bool {
-	return cmp.Or(cmp.Compare(p.rank, q.rank), cmp.Compare(p.SourceLine, q.SourceLine), cmp.Compare(p.SourceColumn, q.SourceColumn),
+	return cmp.Or(cmp.Compare(p.rank, q.rank), cmp.Compare(p.SourceLine, q.SourceLine), cmp.Compare(p.SourceColumn,
+		q.SourceColumn),
 		strings.Compare(p.SHA256, q.SHA256), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column)) < 0
 }
 
@@ -287,5 +288,6 @@ func (p place) frame() trie.Frame {
 	if p.Source < 0 {
 		return trie.Frame{Name: p.Name, Resource: stablePath(p.Path), Line: p.Line, Column: p.Column}
 	}
-	return trie.Frame{Name: p.Name, Resource: p.table.Sources[p.Source].Name, Line: p.SourceLine, Column: p.SourceColumn}
+	return trie.Frame{Name: p.Name, Resource: p.table.Sources[p.Source].Name, Line: p.SourceLine,
+		Column: p.SourceColumn}
 }

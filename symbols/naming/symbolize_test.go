@@ -16,7 +16,8 @@ func TestBefore(t *testing.T) {
 	first.add("", "a.js", table(1, fn(10, "a", "first", 1)))
 	second.add("", "a.js", table(2, fn(10, "a", "second", 2)))
 	second.add("", "b.js", table(3, fn(20, "b", "other", 3)))
-	inA, inB, changed := at("https://x.test/a.js", "a", 10), at("https://x.test/b.js", "b", 20), at("https://x.test/a.js", "z", 10)
+	inA, inB, changed := at("https://x.test/a.js", "a", 10), at("https://x.test/b.js", "b", 20),
+		at("https://x.test/a.js", "z", 10)
 	for _, tt := range []struct {
 		name    string
 		by      *Symbolizer
@@ -64,7 +65,8 @@ func TestCoverageAdd(t *testing.T) {
 	}
 	a.Add(&b)
 	a.Add(nil)
-	if a.Self != 17 || a.Named != 11 || a.Builds != 3 || a.Bounded != 1 || a.More != listedMissing+1 || len(a.Missing) != listedMissing || a.Missing[listedMissing-1].Self != 2 {
+	if a.Self != 17 || a.Named != 11 || a.Builds != 3 || a.Bounded != 1 || a.More != listedMissing+1 ||
+		len(a.Missing) != listedMissing || a.Missing[listedMissing-1].Self != 2 {
 		t.Errorf("got %+v", a)
 	}
 	if b.Missing[0].Resource != "b0" || len(b.Missing) != listedMissing {
@@ -91,7 +93,8 @@ func (l *library) Table(key string) (*symbols.Table, error) {
 // add adds a build with one script as the newest.
 func (l *library) add(release, path string, t *symbols.Table) {
 	key := hex.EncodeToString(t.Script[:])
-	l.uploads = slices.Insert(l.uploads, 0, symbols.Upload{Release: release, Scripts: []symbols.Script{{Path: path, SHA256: key, DebugID: t.DebugID}}})
+	l.uploads = slices.Insert(l.uploads, 0, symbols.Upload{Release: release, Scripts: []symbols.Script{{Path: path,
+		SHA256: key, DebugID: t.DebugID}}})
 	if l.tables == nil {
 		l.tables = map[string]*symbols.Table{}
 	}
@@ -139,7 +142,8 @@ const appURL = "https://cdn.example.com/shop/assets/app-3f9a81bc.js"
 
 func TestNames(t *testing.T) {
 	l := &library{}
-	l.add("A", "assets/app-3f9a81bc.js", table(1, fn(10, "a", "renderRow", 1), fn(20, "", "Board/useEffect()", 2), fn(30, "c", "c", 0)))
+	l.add("A", "assets/app-3f9a81bc.js", table(1, fn(10, "a", "renderRow", 1), fn(20, "", "Board/useEffect()", 2),
+		fn(30, "c", "c", 0)))
 	layout := trie.Frame{Name: trie.FrameLayout}
 	elsewhere := at("https://other.example/x.js", "q", 3)
 	names := name(l, "A", at(appURL, "a", 10), at(appURL, "", 20), at(appURL, "", 1), layout, elsewhere)
@@ -168,7 +172,8 @@ func TestNames(t *testing.T) {
 func TestNewestPlace(t *testing.T) {
 	l := &library{}
 	l.add("A", "app-aaaaaaa1.js", table(1, fn(10, "a", "renderRow", 1)))
-	l.add("B", "app-bbbbbbb2.js", table(2, symbols.Function{Column: 99, Minified: "b", Name: "renderRow", Key: 1, SourceLine: 44}))
+	l.add("B", "app-bbbbbbb2.js", table(2, symbols.Function{Column: 99, Minified: "b", Name: "renderRow", Key: 1,
+		SourceLine: 44}))
 	old, fresh := at("https://x/app-aaaaaaa1.js", "a", 10), at("https://x/app-bbbbbbb2.js", "b", 99)
 	n := New(l).Begin()
 	n.See("A", old, 1)
@@ -199,7 +204,8 @@ func TestReleases(t *testing.T) {
 		n.See(release, f, 1)
 	}
 	names := n.Names()
-	for release, want := range map[string]trie.Frame{"A": source("renderRow", 10), "B": source("renderCell", 10), "C": f} {
+	for release, want := range map[string]trie.Frame{"A": source("renderRow", 10), "B": source("renderCell",
+		10), "C": f} {
 		if got := names.Of(release, f); got != want {
 			t.Errorf("of %s: %v, not %v", release, got, want)
 		}
@@ -247,7 +253,8 @@ func TestDebugID(t *testing.T) {
 func TestBounded(t *testing.T) {
 	l := &library{}
 	l.add("A", "a.js", table(1, fn(10, "a", "shared", 1)))
-	l.uploads[0].Scripts = append(l.uploads[0].Scripts, symbols.Script{Path: "b.js", SHA256: hex.EncodeToString(append([]byte{2}, make([]byte, 31)...))})
+	l.uploads[0].Scripts = append(l.uploads[0].Scripts, symbols.Script{Path: "b.js",
+		SHA256: hex.EncodeToString(append([]byte{2}, make([]byte, 31)...))})
 	l.tables[l.uploads[0].Scripts[1].SHA256] = table(2, fn(10, "b", "shared", 1))
 	names := name(l, "A", at("/a.js", "a", 10), at("/b.js", "b", 10))
 	if c := names.Coverage(); c.Bounded != 1 || c.Named != 2000 {
@@ -281,11 +288,14 @@ func TestCandidates(t *testing.T) {
 
 func TestUnhashed(t *testing.T) {
 	for name, want := range map[string]string{
-		"app.js": "app.js", "index-9lHXMEr8.js": "index.js", "index-_qQh4OrC.js": "index.js", "main.c86a7e54.js": "main.js",
-		"877.24de488d.js": "877.js", "main-6EVULTTI.js": "main.js", "2.8e539c84.chunk.js": "2.chunk.js",
-		"jquery-3.7.1.min.js": "jquery-3.7.1.min.js", "user-settings.js": "user-settings.js", "vendor-production.js": "vendor-production.js",
-		"0a3f9c1d8e2b.js": "(hash).js", "CheckoutPage-BhXk21Qs.mjs": "CheckoutPage.mjs", "CustomerDashboard.js": "CustomerDashboard.js",
-		"index-DkXyzAbc.js": "index.js", "UserPage.js": "UserPage.js", "app.UserPage.js": "app.UserPage.js",
+		"app.js": "app.js", "index-9lHXMEr8.js": "index.js", "index-_qQh4OrC.js": "index.js",
+		"main.c86a7e54.js": "main.js",
+		"877.24de488d.js":  "877.js", "main-6EVULTTI.js": "main.js", "2.8e539c84.chunk.js": "2.chunk.js",
+		"jquery-3.7.1.min.js": "jquery-3.7.1.min.js", "user-settings.js": "user-settings.js",
+		"vendor-production.js": "vendor-production.js",
+		"0a3f9c1d8e2b.js":      "(hash).js", "CheckoutPage-BhXk21Qs.mjs": "CheckoutPage.mjs",
+		"CustomerDashboard.js": "CustomerDashboard.js",
+		"index-DkXyzAbc.js":    "index.js", "UserPage.js": "UserPage.js", "app.UserPage.js": "app.UserPage.js",
 	} {
 		if got := unhashed(name); got != want {
 			t.Errorf("%s is %s, not %s", name, got, want)
@@ -306,7 +316,8 @@ func TestShiftedKeys(t *testing.T) {
 	for _, c := range []struct {
 		release, url string
 		column       uint32
-	}{{"A", "/app-aaaaaaa1.js", 10}, {"A", "/app-aaaaaaa1.js", 20}, {"A", "/app-aaaaaaa1.js", 30}, {"B", "/app-bbbbbbb2.js", 11}, {"B", "/app-bbbbbbb2.js", 21}, {"B", "/app-bbbbbbb2.js", 31}} {
+	}{{"A", "/app-aaaaaaa1.js", 10}, {"A", "/app-aaaaaaa1.js", 20}, {"A", "/app-aaaaaaa1.js", 30},
+		{"B", "/app-bbbbbbb2.js", 11}, {"B", "/app-bbbbbbb2.js", 21}, {"B", "/app-bbbbbbb2.js", 31}} {
 		f := at(c.url, "", c.column)
 		frames[fmt.Sprint(c.release, c.column)] = f
 		n.See(c.release, f, 1)

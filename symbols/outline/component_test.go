@@ -11,7 +11,8 @@ func TestComponentScripts(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"empty", "", ""},
 		{"no script", "<p>a</p>", "        "},
-		{"vue", "<template>\n<p/></template>\n<script setup lang=\"ts\">\nf()\n</script>\n", "          \n               \n                        \nf()\n         \n"},
+		{"vue", "<template>\n<p/></template>\n<script setup lang=\"ts\">\nf()\n</script>\n",
+			"          \n               \n                        \nf()\n         \n"},
 		{"two", "<script>a</script><script>b</script>", "        a                 b         "},
 		{"generics", `<script generics="T extends A<B>">a</script>`, "                                  a         "},
 		{"capitals", "<SCRIPT>a</Script>", "        a         "},
@@ -25,7 +26,8 @@ func TestComponentScripts(t *testing.T) {
 		{"less in it", "<script>a</b</script>", "        a</b         "},
 		{"frontmatter", "---\nf()\n---\n<p/><script>g</script>", "   \nf()\n   \n            g         "},
 		{"frontmatter not closed", "---\nf()", "   \n   "},
-		{"ends of lines", "é\r\n\u2028\u2029\r<script>\u2028é</script>", "  \r\n\u2028\u2029\r        \u2028é         "},
+		{"ends of lines", "é\r\n\u2028\u2029\r<script>\u2028é</script>",
+			"  \r\n\u2028\u2029\r        \u2028é         "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := string(outline.ComponentScripts([]byte(test.text))); got != test.want {

@@ -28,7 +28,8 @@ func (v value) ends() bool { return v.kind == arrowFunction || v.kind == finishe
 
 // define adds a function and returns its index.
 func (p *parser) define(kind Kind, start int) int {
-	p.functions = append(p.functions, Function{Start: start, Place: start, Body: start, Kind: kind, BindStart: -1, BindEnd: -1, Parent: noArgument})
+	p.functions = append(p.functions, Function{Start: start, Place: start, Body: start, Kind: kind, BindStart: -1,
+		BindEnd: -1, Parent: noArgument})
 	return len(p.functions) - 1
 }
 

@@ -17,27 +17,53 @@ var hostile = []struct {
 	language outline.Language
 }{
 	{"(", outline.JavaScript}, {"[", outline.JavaScript}, {"{", outline.JavaScript}, {"({", outline.Script},
-	{"`${", outline.JavaScript}, {"a=>", outline.JavaScript}, {"(a=>", outline.JavaScript}, {"(a=(", outline.JavaScript},
+	{"`${", outline.JavaScript}, {"a=>", outline.JavaScript}, {"(a=>", outline.JavaScript},
+	{"(a=(", outline.JavaScript},
 	{"function f(){", outline.JavaScript}, {"(function(a=", outline.JavaScript}, {"class A{a=", outline.JavaScript},
-	{"class A{static{", outline.JavaScript}, {"class extends ", outline.JavaScript}, {"=class extends ", outline.JavaScript}, {"class A{[", outline.JavaScript},
-	{"new ", outline.JavaScript}, {"!", outline.JavaScript}, {"-", outline.JavaScript}, {"a=", outline.JavaScript}, {"a?", outline.JavaScript}, {"a?b:", outline.JavaScript},
-	{"async ", outline.JavaScript}, {"async(", outline.JavaScript}, {"async\n", outline.JavaScript}, {"await ", outline.JavaScript}, {"yield ", outline.JavaScript},
-	{"if(a)", outline.JavaScript}, {"if(a);else ", outline.JavaScript}, {"do ", outline.JavaScript}, {"a:", outline.JavaScript}, {"for(", outline.JavaScript}, {"switch(a){case ", outline.JavaScript},
-	{"@(", outline.JavaScript}, {"@a ", outline.JavaScript}, {"export ", outline.JavaScript}, {"import ", outline.JavaScript}, {"let ", outline.JavaScript}, {"using ", outline.JavaScript},
-	{"()=>1,", outline.JavaScript}, {"a(()=>1).", outline.JavaScript}, {"f(()=>", outline.JavaScript}, {"x=f(()=>", outline.JavaScript}, {"(a=()=>1)=>", outline.JavaScript}, {"(()=>1,", outline.JavaScript},
-	{"<a>", outline.JavaScript}, {"<a b={", outline.JavaScript}, {"<a>{", outline.JavaScript}, {"<a b=<a ", outline.JavaScript}, {"<>", outline.JavaScript}, {"<", outline.JavaScript}, {"<a.", outline.JavaScript}, {"<a/>/*", outline.JavaScript},
-	{"/[", outline.JavaScript}, {"/", outline.JavaScript}, {"/*", outline.JavaScript}, {"<!--", outline.JavaScript}, {"'", outline.JavaScript}, {"'\\", outline.JavaScript}, {"\\u{", outline.JavaScript}, {"\\", outline.JavaScript}, {"a\\u{", outline.JavaScript},
-	{"}", outline.JavaScript}, {")", outline.JavaScript}, {"\xe2\x80", outline.JavaScript}, {"\xff", outline.JavaScript}, {"\x00", outline.JavaScript}, {"#", outline.JavaScript}, {"0.", outline.JavaScript}, {"\n-->", outline.JavaScript},
-	{"({a({", outline.JavaScript}, {"{get ", outline.JavaScript}, {"({get a(){", outline.JavaScript}, {"a?.", outline.JavaScript}, {"a[", outline.JavaScript}, {"a`", outline.JavaScript},
+	{"class A{static{", outline.JavaScript}, {"class extends ", outline.JavaScript}, {"=class extends ",
+		outline.JavaScript}, {"class A{[", outline.JavaScript},
+	{"new ", outline.JavaScript}, {"!", outline.JavaScript}, {"-", outline.JavaScript}, {"a=", outline.JavaScript},
+	{"a?", outline.JavaScript}, {"a?b:", outline.JavaScript},
+	{"async ", outline.JavaScript}, {"async(", outline.JavaScript}, {"async\n", outline.JavaScript},
+	{"await ", outline.JavaScript}, {"yield ", outline.JavaScript},
+	{"if(a)", outline.JavaScript}, {"if(a);else ", outline.JavaScript}, {"do ", outline.JavaScript},
+	{"a:", outline.JavaScript}, {"for(", outline.JavaScript}, {"switch(a){case ", outline.JavaScript},
+	{"@(", outline.JavaScript}, {"@a ", outline.JavaScript}, {"export ", outline.JavaScript},
+	{"import ", outline.JavaScript}, {"let ", outline.JavaScript}, {"using ", outline.JavaScript},
+	{"()=>1,", outline.JavaScript}, {"a(()=>1).", outline.JavaScript}, {"f(()=>", outline.JavaScript},
+	{"x=f(()=>", outline.JavaScript}, {"(a=()=>1)=>", outline.JavaScript}, {"(()=>1,", outline.JavaScript},
+	{"<a>", outline.JavaScript}, {"<a b={", outline.JavaScript}, {"<a>{", outline.JavaScript},
+	{"<a b=<a ", outline.JavaScript}, {"<>", outline.JavaScript}, {"<", outline.JavaScript},
+	{"<a.", outline.JavaScript}, {"<a/>/*", outline.JavaScript},
+	{"/[", outline.JavaScript}, {"/", outline.JavaScript}, {"/*", outline.JavaScript}, {"<!--", outline.JavaScript},
+	{"'", outline.JavaScript}, {"'\\", outline.JavaScript}, {"\\u{", outline.JavaScript},
+	{"\\", outline.JavaScript}, {"a\\u{", outline.JavaScript},
+	{"}", outline.JavaScript}, {")", outline.JavaScript}, {"\xe2\x80", outline.JavaScript},
+	{"\xff", outline.JavaScript}, {"\x00", outline.JavaScript}, {"#", outline.JavaScript},
+	{"0.", outline.JavaScript}, {"\n-->", outline.JavaScript},
+	{"({a({", outline.JavaScript}, {"{get ", outline.JavaScript}, {"({get a(){", outline.JavaScript},
+	{"a?.", outline.JavaScript}, {"a[", outline.JavaScript}, {"a`", outline.JavaScript},
 
-	{"a?(b):", outline.TypeScript}, {"a?(", outline.TypeScript}, {"a?(b):c=>", outline.TypeScript}, {"a?(b:c)=>d:(e)=>", outline.TypeScript}, {"a?async(b):c=>", outline.TypeScript}, {"case(a):b=>", outline.TypeScript},
-	{"a<", outline.TypeScript}, {"a<b<", outline.TypeScript}, {"a<(", outline.TypeScript}, {"a<{", outline.TypeScript}, {"a<b>(", outline.TypeScript}, {"a<b>(c<", outline.TypeScript}, {"a<[b<", outline.TypeScript}, {"a<`${", outline.TypeScript}, {"a<()=>", outline.TypeScript},
-	{"<a>", outline.TypeScript}, {"<a>(", outline.TypeScript}, {"<", outline.TypeScript}, {"<a extends ", outline.TypeScript}, {"async<a>(", outline.TypeScript}, {"async<a>(b=", outline.TypeScript}, {"<a>(b=", outline.TypeScript},
-	{"(", outline.TypeScript}, {"(a:", outline.TypeScript}, {"(a):", outline.TypeScript}, {"(a?:", outline.TypeScript}, {"(a:b=", outline.TypeScript}, {"():()=>", outline.TypeScript}, {"()=>(a):", outline.TypeScript},
-	{"let a:", outline.TypeScript}, {"type a=", outline.TypeScript}, {"type a=b extends ", outline.TypeScript}, {"type a=(", outline.TypeScript}, {"type a=keyof ", outline.TypeScript}, {"type a=b|", outline.TypeScript}, {"let a:(b:", outline.TypeScript},
-	{"declare ", outline.TypeScript}, {"abstract class a{", outline.TypeScript}, {"namespace a{", outline.TypeScript}, {"enum a{b=", outline.TypeScript}, {"interface a{", outline.TypeScript}, {"function f();", outline.TypeScript}, {"class a{b();", outline.TypeScript}, {"class a implements ", outline.TypeScript},
-	{"a!", outline.TypeScript}, {"a as ", outline.TypeScript}, {"a as b<", outline.TypeScript}, {"@a<b>", outline.TypeScript},
-	{"<T,>(", outline.TSX}, {"<T>", outline.TSX}, {"<a<b>>", outline.TSX}, {"a?<b>(c):{", outline.TSX}, {"async<T,>(", outline.TSX},
+	{"a?(b):", outline.TypeScript}, {"a?(", outline.TypeScript}, {"a?(b):c=>", outline.TypeScript}, {"a?(b:c)=>d:(e)=>",
+		outline.TypeScript}, {"a?async(b):c=>", outline.TypeScript}, {"case(a):b=>", outline.TypeScript},
+	{"a<", outline.TypeScript}, {"a<b<", outline.TypeScript}, {"a<(", outline.TypeScript}, {"a<{", outline.TypeScript},
+	{"a<b>(", outline.TypeScript}, {"a<b>(c<", outline.TypeScript}, {"a<[b<", outline.TypeScript},
+	{"a<`${", outline.TypeScript}, {"a<()=>", outline.TypeScript},
+	{"<a>", outline.TypeScript}, {"<a>(", outline.TypeScript}, {"<", outline.TypeScript},
+	{"<a extends ", outline.TypeScript}, {"async<a>(", outline.TypeScript}, {"async<a>(b=", outline.TypeScript},
+	{"<a>(b=", outline.TypeScript},
+	{"(", outline.TypeScript}, {"(a:", outline.TypeScript}, {"(a):", outline.TypeScript}, {"(a?:", outline.TypeScript},
+	{"(a:b=", outline.TypeScript}, {"():()=>", outline.TypeScript}, {"()=>(a):", outline.TypeScript},
+	{"let a:", outline.TypeScript}, {"type a=", outline.TypeScript}, {"type a=b extends ", outline.TypeScript},
+	{"type a=(", outline.TypeScript}, {"type a=keyof ", outline.TypeScript}, {"type a=b|", outline.TypeScript},
+	{"let a:(b:", outline.TypeScript},
+	{"declare ", outline.TypeScript}, {"abstract class a{", outline.TypeScript}, {"namespace a{", outline.TypeScript},
+	{"enum a{b=", outline.TypeScript}, {"interface a{", outline.TypeScript}, {"function f();", outline.TypeScript},
+	{"class a{b();", outline.TypeScript}, {"class a implements ", outline.TypeScript},
+	{"a!", outline.TypeScript}, {"a as ", outline.TypeScript}, {"a as b<", outline.TypeScript},
+	{"@a<b>", outline.TypeScript},
+	{"<T,>(", outline.TSX}, {"<T>", outline.TSX}, {"<a<b>>", outline.TSX}, {"a?<b>(c):{", outline.TSX},
+	{"async<T,>(", outline.TSX},
 }
 
 func TestHostile(t *testing.T) {
@@ -60,7 +86,8 @@ func checkFunctions(t *testing.T, text []byte, language outline.Language) {
 		t.Errorf("%d functions in %d bytes", len(functions), len(text))
 	}
 	for i, f := range functions {
-		if f.Start < 0 || f.Start > f.Place || f.Place > f.Body || f.Body > f.End || f.End > len(text) || f.Start == f.End {
+		if f.Start < 0 || f.Start > f.Place || f.Place > f.Body || f.Body > f.End || f.End > len(text) ||
+			f.Start == f.End {
 			t.Fatalf("function %d: %+v of %d bytes", i, f, len(text))
 		}
 		if (f.BindStart < 0) != (f.BindEnd < 0) || f.BindStart > f.BindEnd || f.BindEnd > len(text) {

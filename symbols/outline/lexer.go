@@ -194,7 +194,8 @@ func (l *lexer) commentEnd(i int) (end int, newline bool) {
 			return len(l.text), false
 		}
 		comment := l.text[i+2 : i+2+length]
-		return i + 2 + length + 2, strings.ContainsAny(comment, "\n\r") || strings.Contains(comment, "\u2028") || strings.Contains(comment, "\u2029")
+		return i + 2 + length + 2, strings.ContainsAny(comment, "\n\r") || strings.Contains(comment, "\u2028") ||
+			strings.Contains(comment, "\u2029")
 	}
 	return i, false
 }
@@ -203,7 +204,8 @@ func (l *lexer) commentEnd(i int) (end int, newline bool) {
 func (l *lexer) lineEnd(i int) int {
 	for ; i < len(l.text); i++ {
 		c := l.text[i]
-		if c == '\n' || c == '\r' || c == 0xe2 && (strings.HasPrefix(l.text[i:], "\u2028") || strings.HasPrefix(l.text[i:], "\u2029")) {
+		if c == '\n' || c == '\r' || c == 0xe2 && (strings.HasPrefix(l.text[i:], "\u2028") ||
+			strings.HasPrefix(l.text[i:], "\u2029")) {
 			break
 		}
 	}

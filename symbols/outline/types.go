@@ -230,7 +230,8 @@ func startsExpression(kind lexeme) bool {
 	switch kind {
 	case wordExtends, wordCase, wordCatch, wordDefault, wordElse, wordFinally:
 		return false
-	case privateName, number, quoted, backtick, braceOpen, parenOpen, bracketOpen, at, not, tilde, increment, sign, slash, assignSlash, less:
+	case privateName, number, quoted, backtick, braceOpen, parenOpen, bracketOpen, at, not, tilde, increment, sign,
+		slash, assignSlash, less:
 		return true
 	}
 	return kind.isWord()

@@ -35,7 +35,8 @@ func (w Warning) String() string { return fmt.Sprintf("line %d: %s", w.Line, w.T
 // before # or a space, and sections, where a line without owners gets the owners of the section. It
 // returns at most the first 100 warnings. It returns an error if the file exceeds a limit.
 //
-// See https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
+// See
+// https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
 // and https://docs.gitlab.com/user/project/codeowners/reference/.
 func ParseCodeowners(text string) (*Codeowners, []Warning, error) {
 	if len(text) > MaxCodeowners {

@@ -118,7 +118,8 @@ func TestCodeownersBounds(t *testing.T) {
 	if _, _, err := ParseCodeowners(strings.Repeat("a @a\n", MaxRules+1)); err == nil {
 		t.Error("more rules than the bound were read")
 	}
-	if _, _, err := ParseCodeowners(strings.Repeat(strings.Repeat("a", maxPattern)+" @a\n", maxPatterns/maxPattern+1)); err == nil {
+	if _, _, err := ParseCodeowners(strings.Repeat(strings.Repeat("a", maxPattern)+" @a\n", maxPatterns/maxPattern+
+		1)); err == nil {
 		t.Error("patterns over the bound were read")
 	}
 	c, warnings, err := ParseCodeowners(strings.Repeat("a @a\n", MaxRules) + strings.Repeat("!\n", 500_000))

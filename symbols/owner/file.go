@@ -76,7 +76,8 @@ func (f *file) packageName(to *names) func(strictyaml.Value) error {
 		}
 		scope, rest, scoped := strings.Cut(name, "/")
 		if scoped != (name[0] == '@') || scoped && (scope == "@" || rest == "" || strings.Contains(rest, "/")) {
-			return item.Errorf("%.60q is not the name of a package, such as lodash or @acme/*; paths are for sources", name)
+			return item.Errorf("%.60q is not the name of a package, such as lodash or @acme/*; paths are for sources",
+				name)
 		}
 		if err := to.add(name); err != nil {
 			return item.Errorf("%.60q: %w", name, err)

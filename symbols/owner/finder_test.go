@@ -30,20 +30,28 @@ func TestBy(t *testing.T) {
 		frame                      trie.Frame
 		owner, team, pkg, resource string
 	}{
-		{trie.Frame{Name: "Row", Resource: "src/Row.tsx", Line: 3, Column: 5}, "(app)", "@acme/web", "(app)", "src/Row.tsx"},
+		{trie.Frame{Name: "Row", Resource: "src/Row.tsx", Line: 3, Column: 5}, "(app)", "@acme/web", "(app)",
+			"src/Row.tsx"},
 		{trie.Frame{Name: "x", Resource: "src/free/x.ts"}, "(app)", "(no team)", "(app)", "src/free/x.ts"},
-		{trie.Frame{Name: "map", Resource: "node_modules/lodash/map.js"}, "(package lodash)", "(package)", "lodash@4.17.21", "node_modules/lodash/map.js"},
-		{trie.Frame{Name: "a", Resource: "node_modules/vue/x.js"}, "(framework vue)", "(framework)", "vue", "node_modules/vue/x.js"},
-		{trie.Frame{Name: "r", Resource: "webpack/bootstrap"}, "(runtime webpack)", "(runtime)", "(runtime webpack)", "webpack/bootstrap"},
-		{trie.Frame{Name: "t", Resource: "https://shop.example/app.js"}, "(unmapped)", "(unmapped)", "(unmapped shop.example)", "https://shop.example/app.js"},
+		{trie.Frame{Name: "map", Resource: "node_modules/lodash/map.js"}, "(package lodash)", "(package)",
+			"lodash@4.17.21", "node_modules/lodash/map.js"},
+		{trie.Frame{Name: "a", Resource: "node_modules/vue/x.js"}, "(framework vue)", "(framework)", "vue",
+			"node_modules/vue/x.js"},
+		{trie.Frame{Name: "r", Resource: "webpack/bootstrap"}, "(runtime webpack)", "(runtime)", "(runtime webpack)",
+			"webpack/bootstrap"},
+		{trie.Frame{Name: "t", Resource: "https://shop.example/app.js"}, "(unmapped)", "(unmapped)",
+			"(unmapped shop.example)", "https://shop.example/app.js"},
 		{trie.Frame{Name: "appendChild"}, "(browser)", "(browser)", "(browser)", "appendChild"},
 		{trie.Frame{Name: trie.FrameGC}, "(browser)", "(browser)", "(gc)", "(gc)"},
 		{trie.Frame{Name: trie.FrameUnknown}, "(unknown)", "(unknown)", "(unknown)", "(unknown)"},
 		{trie.Frame{Name: trie.FrameFieldtrie}, "(package fieldtrie)", "(package)", "(fieldtrie)", "(fieldtrie)"},
-		{trie.ThirdParty("ads.example"), "(third-party ads.example)", "(third-party)", "(third-party ads.example)", "(third-party ads.example)"},
-		{trie.Frame{Name: "x", Resource: "moz-extension://a/x.js"}, "(extension)", "(extension)", "(extension)", "moz-extension://a/x.js"},
+		{trie.ThirdParty("ads.example"), "(third-party ads.example)", "(third-party)", "(third-party ads.example)",
+			"(third-party ads.example)"},
+		{trie.Frame{Name: "x", Resource: "moz-extension://a/x.js"}, "(extension)", "(extension)", "(extension)",
+			"moz-extension://a/x.js"},
 	} {
-		for what, want := range map[string]string{"owner": tt.owner, "team": tt.team, "package": tt.pkg, "file": tt.resource, "resource": tt.resource} {
+		for what, want := range map[string]string{"owner": tt.owner, "team": tt.team, "package": tt.pkg,
+			"file": tt.resource, "resource": tt.resource} {
 			by, err := x.By(what)
 			if err != nil {
 				t.Fatal(err)
@@ -53,7 +61,8 @@ func TestBy(t *testing.T) {
 			}
 		}
 	}
-	if _, err := x.By("colour"); err == nil || !strings.Contains(err.Error(), "known are owner, team, package, file, resource") {
+	if _, err := x.By("colour"); err == nil || !strings.Contains(err.Error(),
+		"known are owner, team, package, file, resource") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -72,7 +72,8 @@ func stacksOf(p *trie.Profile) (out []string) {
 func TestFoldAndOnly(t *testing.T) {
 	for name, tt := range map[string]struct{ in, folded, only []string }{
 		"a framework calls the app": {
-			[]string{"scheduler:loop > react-dom:work > react-dom:render > /Row > react-dom:hook > react-dom:hook2 5", "scheduler:loop > react-dom:work 2", "scheduler:loop > react-dom:work > react-dom:render > /Row 3"},
+			[]string{"scheduler:loop > react-dom:work > react-dom:render > /Row > react-dom:hook > react-dom:hook2 5",
+				"scheduler:loop > react-dom:work 2", "scheduler:loop > react-dom:work > react-dom:render > /Row 3"},
 			[]string{
 				"(framework scheduler) > (framework react-dom) 2 of 3",
 				"(framework scheduler) > (framework react-dom) > /Row 3 of 2",
@@ -81,7 +82,8 @@ func TestFoldAndOnly(t *testing.T) {
 			[]string{"(framework react-dom) 2 of 3", "/Row 8 of 2"},
 		},
 		"what the browser does is whose it was for": {
-			[]string{"react-dom:a > map > react-dom:b > appendChild 4", "/a > querySelector 2", "/a > lodash:each > forEach > /b 1", "click 3", "/a > (gc) 6", "react-dom:a > (gc) 7"},
+			[]string{"react-dom:a > map > react-dom:b > appendChild 4", "/a > querySelector 2",
+				"/a > lodash:each > forEach > /b 1", "click 3", "/a > (gc) 6", "react-dom:a > (gc) 7"},
 			[]string{
 				"(framework react-dom) 4 of 2",
 				"(framework react-dom) > (gc) 7 of 1",
@@ -102,7 +104,8 @@ func TestFoldAndOnly(t *testing.T) {
 		},
 		"a view counts once where owners take turns": {
 			[]string{"vue:a > lodash:b > vue:c 1", "vue:a > lodash:b 2"},
-			[]string{"(framework vue) > (package lodash) 2 of 2", "(framework vue) > (package lodash) > (framework vue) 1 of 1"},
+			[]string{"(framework vue) > (package lodash) 2 of 2",
+				"(framework vue) > (package lodash) > (framework vue) 1 of 1"},
 			[]string{"(framework vue) 1 of 2", "(package lodash) 2 of 2"},
 		},
 	} {
@@ -120,8 +123,10 @@ func TestFoldAndOnly(t *testing.T) {
 func randomProfile(seed uint64) *trie.Profile {
 	r := rand.New(rand.NewPCG(seed, 3))
 	frames := []string{
-		"/a", "/b", "/c", "react-dom:x", "react-dom:y", "scheduler:x", "lodash:x", "lodash:y", "!f", "!g", "map", "appendChild",
-		"(gc)", "(layout)", "(other)", "(unknown)", "(third-party ads.example)", "(browser)", "(app)", "(unmapped)", "(framework react-dom)",
+		"/a", "/b", "/c", "react-dom:x", "react-dom:y", "scheduler:x", "lodash:x", "lodash:y", "!f", "!g", "map",
+		"appendChild",
+		"(gc)", "(layout)", "(other)", "(unknown)", "(third-party ads.example)", "(browser)", "(app)", "(unmapped)",
+		"(framework react-dom)",
 	}
 	p := trie.NewProfile()
 	for range r.IntN(40) {
@@ -146,7 +151,8 @@ func FuzzFoldLaws(f *testing.F) {
 		a, b := randomProfile(x), randomProfile(y)
 		of := ofTest()
 		before := a.Canonical()
-		for name, rewrite := range map[string]func(*trie.Profile, func(trie.Frame) Owner) *trie.Profile{"FoldOthers": FoldOthers, "OnlyApp": OnlyApp} {
+		for name, rewrite := range map[string]func(*trie.Profile,
+			func(trie.Frame) Owner) *trie.Profile{"FoldOthers": FoldOthers, "OnlyApp": OnlyApp} {
 			got := rewrite(a, of)
 			if err := got.Validate(); err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -161,7 +167,9 @@ func FuzzFoldLaws(f *testing.F) {
 		}
 		checkSplit(t, a)
 		folded, only := FoldOthers(a, of), OnlyApp(a, of)
-		checkFunctions(t, "FoldOthers", a, folded, func(o Owner) bool { return o.Kind == App || o.Kind == Unmapped }, true)
+		checkFunctions(t, "FoldOthers", a, folded, func(o Owner) bool {
+			return o.Kind == App || o.Kind == Unmapped
+		}, true)
 		checkFunctions(t, "OnlyApp", a, only, func(o Owner) bool { return o.Kind == App }, false)
 		if !OnlyApp(folded, of).Equal(only) {
 			t.Error("OnlyApp of what is folded is another")
@@ -183,7 +191,8 @@ func checkSums(t *testing.T, name string, got, want *trie.Profile) {
 		gs, gn := g.Sum()
 		ws, wn := w.Sum()
 		if gs != ws || gn != wn || g.Coverage != w.Coverage || !slices.Equal(g.Labels, w.Labels) {
-			t.Errorf("%s, group %v: %d µs and %d samples, %+v; want %d and %d, %+v", name, w.Labels, gs, gn, g.Coverage, ws, wn, w.Coverage)
+			t.Errorf("%s, group %v: %d µs and %d samples, %+v; want %d and %d, %+v", name, w.Labels, gs, gn, g.Coverage,
+				ws, wn, w.Coverage)
 		}
 	}
 }
@@ -231,7 +240,8 @@ func BenchmarkFold(b *testing.B) {
 		n := p.Child(trie.NodeID(max(0, len(p.Nodes)-1-r.IntN(30))), p.Intern(frameOf(name)))
 		p.Add(nil, n, trie.Weight{Self: 1, Samples: 1, Reach: 1})
 	}
-	for name, rewrite := range map[string]func(*trie.Profile, func(trie.Frame) Owner) *trie.Profile{"FoldOthers": FoldOthers, "OnlyApp": OnlyApp} {
+	for name, rewrite := range map[string]func(*trie.Profile,
+		func(trie.Frame) Owner) *trie.Profile{"FoldOthers": FoldOthers, "OnlyApp": OnlyApp} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				rewrite(p, ofTest())

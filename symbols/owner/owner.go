@@ -92,7 +92,8 @@ func standsFor(name string) (Owner, bool) {
 // code. Such a frame is more specific than its owner.
 func marker(f trie.Frame) bool {
 	switch f.Name {
-	case trie.FrameGC, trie.FrameStyle, trie.FrameLayout, trie.FramePaint, trie.FrameIdle, trie.FrameProgram, trie.FrameOther:
+	case trie.FrameGC, trie.FrameStyle, trie.FrameLayout, trie.FramePaint, trie.FrameIdle, trie.FrameProgram,
+		trie.FrameOther:
 		return f.Resource == ""
 	}
 	return false

@@ -37,7 +37,8 @@ func TestOwnerTexts(t *testing.T) {
 
 // Frames that replace hidden code belong to the owners of that code.
 func TestOwnerFramesAreThoseOfIngest(t *testing.T) {
-	if got, want := (Owner{Kind: ThirdParty, Name: "ads.example"}).Frame(), trie.ThirdParty("ads.example"); got != want {
+	if got, want := (Owner{Kind: ThirdParty, Name: "ads.example"}).Frame(),
+		trie.ThirdParty("ads.example"); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if got, want := (Owner{Kind: Unknown}).Frame(), (trie.Frame{Name: trie.FrameUnknown}); got != want {

@@ -83,7 +83,8 @@ func ignoredName(source string) string {
 			break
 		}
 		switch folder := strings.ToLower(source[from : from+i]); folder {
-		case "vendor", "vendors", "vendored", "third_party", "third-party", "thirdparty", "external", "externals", "lib", "libs":
+		case "vendor", "vendors", "vendored", "third_party", "third-party", "thirdparty", "external", "externals",
+			"lib", "libs":
 			end = strings.IndexByte(source[from+i+1:], '/')
 			if end >= 0 {
 				end += from + i + 1
@@ -122,7 +123,8 @@ func bundlerOf(source, pkg string) string {
 		return "next"
 	case strings.HasPrefix(source, "rolldown:"), first == "rolldown" && strings.HasPrefix(rest, "runtime"):
 		return "rolldown"
-	case first == "vite" && (strings.HasPrefix(rest, "preload-helper") || strings.HasPrefix(rest, "modulepreload-polyfill")):
+	case first == "vite" && (strings.HasPrefix(rest, "preload-helper") ||
+		strings.HasPrefix(rest, "modulepreload-polyfill")):
 		return "vite"
 	case strings.HasSuffix(source, "<anon>"):
 		return "parcel"
@@ -135,7 +137,8 @@ func bundlerOf(source, pkg string) string {
 // webpackModule reports whether a path in webpack/ is a virtual module of webpack, not a folder of
 // the app with that name.
 func webpackModule(path string) bool {
-	for _, made := range []string{"bootstrap", "runtime/", "container/", "container_", "sharing/", "startup", "before-startup", "after-startup", "universalModuleDefinition"} {
+	for _, made := range []string{"bootstrap", "runtime/", "container/", "container_", "sharing/", "startup",
+		"before-startup", "after-startup", "universalModuleDefinition"} {
 		if strings.HasPrefix(path, made) {
 			return true
 		}

@@ -136,7 +136,8 @@ func cdnPackage(resource string) (name, version string) {
 		return name, leadingVersion(version)
 	}
 	if host == "esm.sh" { // the CDN's own version may precede it
-		if first, rest, _ := strings.Cut(path, "/"); first == "stable" || first != "" && first[0] == 'v' && leadingVersion(first) == first[1:] {
+		if first, rest, _ := strings.Cut(path, "/"); first == "stable" || first != "" && first[0] == 'v' &&
+			leadingVersion(first) == first[1:] {
 			path = rest
 		}
 	}

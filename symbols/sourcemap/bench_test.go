@@ -13,7 +13,8 @@ func largeMap() []byte {
 	var p plainMap
 	line := "\tconst value = compute(\"key\", index);\n"
 	for range 60 {
-		p.Sources = append(p.Sources, Source{Name: "webpack://app/./src/file.ts", Content: []byte(strings.Repeat(line, 400))})
+		p.Sources = append(p.Sources, Source{Name: "webpack://app/./src/file.ts",
+			Content: []byte(strings.Repeat(line, 400))})
 	}
 	for range 2500 {
 		p.Names = append(p.Names, "identifier")
@@ -21,7 +22,8 @@ func largeMap() []byte {
 	column := int32(0)
 	for i := range 75_000 {
 		column += 1 + int32(r.IntN(12))
-		m := Mapping{Column: column, Source: int32(i / 1250), SourceLine: int32(i % 1250 / 3), SourceColumn: int32(r.IntN(40)), Name: -1}
+		m := Mapping{Column: column, Source: int32(i / 1250), SourceLine: int32(i % 1250 / 3),
+			SourceColumn: int32(r.IntN(40)), Name: -1}
 		if r.IntN(10) == 0 {
 			m.Name = int32(r.IntN(len(p.Names)))
 		}

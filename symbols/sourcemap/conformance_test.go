@@ -44,14 +44,16 @@ func comparePlainly(t *testing.T, m *Map, b []byte) {
 	if err := json.Unmarshal(b, &want); err != nil {
 		t.Fatal(err)
 	}
-	if m.File != want.File || m.DebugID != want.DebugID || len(m.Sources) != len(want.Sources) || !slices.Equal(m.Names, want.Names) {
+	if m.File != want.File || m.DebugID != want.DebugID || len(m.Sources) != len(want.Sources) ||
+		!slices.Equal(m.Names, want.Names) {
 		t.Fatalf("%q, %q, %d sources, %d names", m.File, m.DebugID, len(m.Sources), len(m.Names))
 	}
 	for i, s := range m.Sources {
 		if !strings.HasSuffix(s.Name, want.Sources[i]) {
 			t.Errorf("source %d is %q, not %q", i, s.Name, want.Sources[i])
 		}
-		if content := want.SourcesContent[i]; (content == nil) != (s.Content == nil) || content != nil && *content != string(s.Content) {
+		if content := want.SourcesContent[i]; (content == nil) != (s.Content == nil) || content != nil &&
+			*content != string(s.Content) {
 			t.Errorf("source %d has another content", i)
 		}
 		if ignored := slices.Contains(append(want.IgnoreList, want.OldIgnoreList...), i); s.Ignored != ignored {

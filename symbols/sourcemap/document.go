@@ -232,7 +232,8 @@ func (r *reader) section() (s section, err error) {
 			if r.null() {
 				return nil
 			}
-			return errors.New("url: sections in other files are not supported; configure the build tool to write them into this file")
+			return errors.New(
+				"url: sections in other files are not supported; configure the build tool to write them into this file")
 		}
 		return r.skip()
 	})

@@ -17,8 +17,10 @@ func FuzzRead(f *testing.F) {
 		f.Add(p.cut(places))
 	}
 	for _, s := range []string{
-		"", "<html>", ")]}'\n{}", `{"version":3,"sources":[null],"sourceRoot":"a","x_google_ignoreList":[0],"mappings":"+/////D,B"}`,
-		`{"version":3,"sources":["a"],"sourcesContent":["\ud835\udcb3\n"],"debugId":"A","x":[{"y":"]"}],"mappings":"AAAA,D;\/A"}`,
+		"", "<html>", ")]}'\n{}",
+		`{"version":3,"sources":[null],"sourceRoot":"a","x_google_ignoreList":[0],"mappings":"+/////D,B"}`,
+		`{"version":3,"sources":["a"],"sourcesContent":["\ud835\udcb3\n"],"debugId":"A","x":[{"y":"]"}],` +
+			`"mappings":"AAAA,D;\/A"}`,
 	} {
 		f.Add([]byte(s))
 	}
@@ -35,7 +37,8 @@ func FuzzRead(f *testing.F) {
 // checkMap checks properties of every map.
 func checkMap(t *testing.T, m *Map, limits Limits) {
 	t.Helper()
-	if m.Lines() > limits.Lines || len(m.Sources) > limits.Sources || len(m.Names) > limits.Names || len(m.Mappings()) > limits.Mappings {
+	if m.Lines() > limits.Lines || len(m.Sources) > limits.Sources || len(m.Names) > limits.Names ||
+		len(m.Mappings()) > limits.Mappings {
 		t.Fatal("the map is over its limits")
 	}
 	next := 0
@@ -51,7 +54,8 @@ func checkMap(t *testing.T, m *Map, limits Limits) {
 				t.Fatalf("line %d has column %d after %d", line, mapping.Column, last)
 			}
 			last = mapping.Column
-			if mapping.Source < -1 || int(mapping.Source) >= len(m.Sources) || mapping.Name < -1 || int(mapping.Name) >= len(m.Names) {
+			if mapping.Source < -1 || int(mapping.Source) >= len(m.Sources) || mapping.Name < -1 ||
+				int(mapping.Name) >= len(m.Names) {
 				t.Fatalf("line %d: %+v has an index out of range", line, mapping)
 			}
 			if mapping.SourceLine < 0 || mapping.SourceColumn < 0 || mapping.Source < 0 && mapping.Name >= 0 {

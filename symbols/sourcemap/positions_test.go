@@ -189,7 +189,8 @@ func checkRoundTrip(t *testing.T, text []byte, line, column int32) {
 }
 
 func TestRandomTexts(t *testing.T) {
-	pieces := []string{"a", "b", "\n", "\r", "\r\n", "\u2028", "\u2029", "é", "漢", "𝒳", "\ufeff", strings.Repeat("x", 63), "ä𝒳"}
+	pieces := []string{"a", "b", "\n", "\r", "\r\n", "\u2028", "\u2029", "é", "漢", "𝒳", "\ufeff",
+		strings.Repeat("x", 63), "ä𝒳"}
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		kinds := 1 + r.IntN(len(pieces))

@@ -16,22 +16,29 @@ func TestKeys(t *testing.T) {
 		want       Map // without mappings
 	}{
 		{"least", `{"version":3,"sources":[],"mappings":""}`, Map{}},
-		{"byte order mark", "\xef\xbb\xbf" + `{"version":3,"file":"a.js","sources":[],"mappings":""}`, Map{File: "a.js"}},
-		{"guard against inclusion", ")]}'\n" + `{"version":3,"file":"a.js","sources":[],"mappings":""}`, Map{File: "a.js"}},
+		{"byte order mark", "\xef\xbb\xbf" + `{"version":3,"file":"a.js","sources":[],"mappings":""}`,
+			Map{File: "a.js"}},
+		{"guard against inclusion", ")]}'\n" + `{"version":3,"file":"a.js","sources":[],"mappings":""}`,
+			Map{File: "a.js"}},
 		{"longer guard", ")]}', \r\n" + `{"version":3,"file":"a.js","sources":[],"mappings":""}`, Map{File: "a.js"}},
 		{"white space", " {\t\"version\" : 3 ,\r\n\"sources\":[ ] , \"mappings\" : \"\" }\n", Map{}},
 		{"order of keys", `{"mappings":"AAAA","sourcesContent":["x"],"sources":["a"],"version":3}`,
 			Map{Sources: []Source{{Name: "a", Content: text("x")}}}},
-		{"null", `{"version":3,"file":null,"sourceRoot":null,"sources":[null,"a"],"sourcesContent":null,"names":[null],"ignoreList":null,"sections":null,"debugId":null,"mappings":""}`,
+		{"null", `{"version":3,"file":null,"sourceRoot":null,"sources":[null,"a"],"sourcesContent":null,` +
+			`"names":[null],"ignoreList":null,"sections":null,"debugId":null,"mappings":""}`,
 			Map{Sources: []Source{{}, {Name: "a"}}, Names: []string{""}}},
-		{"contents", `{"version":3,"sources":["a","b","c","d"],"sourcesContent":["x\n\u00e9\ud835\udcb3\ud835\"",null,""],"mappings":""}`,
-			Map{Sources: []Source{{Name: "a", Content: text("x\né𝒳\ufffd\"")}, {Name: "b"}, {Name: "c", Content: text("")}, {Name: "d"}}}},
+		{"contents", `{"version":3,"sources":["a","b","c","d"],"sourcesContent":["x\n\u00e9\ud835\udcb3\ud835\"",` +
+			`null,""],"mappings":""}`,
+			Map{Sources: []Source{{Name: "a", Content: text("x\né𝒳\ufffd\"")}, {Name: "b"},
+				{Name: "c", Content: text("")}, {Name: "d"}}}},
 		{"more contents than sources", `{"version":3,"sources":["a"],"sourcesContent":["x","y"],"mappings":""}`,
 			Map{Sources: []Source{{Name: "a", Content: text("x")}}}},
 		{"equal sources", `{"version":3,"sources":["a","a"],"sourcesContent":["x","y"],"mappings":""}`,
 			Map{Sources: []Source{{Name: "a", Content: text("x")}, {Name: "a", Content: text("y")}}}},
-		{"bytes that are not UTF-8", "{\"version\":3,\"sources\":[\"\xff\"],\"mappings\":\"\"}", Map{Sources: []Source{{Name: "\ufffd"}}}},
-		{"debug ID", `{"version":3,"debugId":"ABCDEF","debug_id":"other","sources":[],"mappings":""}`, Map{DebugID: "abcdef"}},
+		{"bytes that are not UTF-8", "{\"version\":3,\"sources\":[\"\xff\"],\"mappings\":\"\"}",
+			Map{Sources: []Source{{Name: "\ufffd"}}}},
+		{"debug ID", `{"version":3,"debugId":"ABCDEF","debug_id":"other","sources":[],"mappings":""}`,
+			Map{DebugID: "abcdef"}},
 		{"old debug ID", `{"version":3,"debug_id":"ABCDEF","sources":[],"mappings":""}`, Map{DebugID: "abcdef"}},
 		{"ignore list", `{"version":3,"ignoreList":[1],"x_google_ignoreList":[0],"sources":["a","b"],"mappings":""}`,
 			Map{Sources: []Source{{Name: "a"}, {Name: "b", Ignored: true}}}},
@@ -39,11 +46,15 @@ func TestKeys(t *testing.T) {
 			Map{Sources: []Source{{Name: "a", Ignored: true}, {Name: "b"}}}},
 		{"key twice", `{"version":3,"sources":["x","y"],"names":["x","y"],"sources":["a"],"names":["a"],"mappings":""}`,
 			Map{Sources: []Source{{Name: "a"}}, Names: []string{"a"}}},
-		{"keys of tools", `{"version":3,"x_facebook_sources":[[{"names":["<global>"],"mappings":"AAA"}],null,-1.5e3,true],"sources":[],"x":{"]":"}"},"mappings":"","y":1}`, Map{}},
+		{"keys of tools", `{"version":3,"x_facebook_sources":[[{"names":["<global>"],"mappings":"AAA"}],null,-1.5e3,` +
+			`true],"sources":[],"x":{"]":"}"},"mappings":"","y":1}`, Map{}},
 		{"sections", `{"version":3,"file":"a.js","debugId":"F","sections":[
-			{"offset":{"line":0,"column":0},"map":{"version":3,"sources":["a"],"names":["x"],"ignoreList":[0],"mappings":"","debugId":"E"}},
-			{"map":{"version":3,"sources":["b"],"sourceRoot":"r","names":["y"],"mappings":""},"offset":{"line":0,"column":9,"x":[]},"url":null,"x":{}}]}`,
-			Map{File: "a.js", DebugID: "f", Sources: []Source{{Name: "a", Ignored: true}, {Name: "r/b"}}, Names: []string{"x", "y"}}},
+			{"offset":{"line":0,"column":0},"map":{"version":3,"sources":["a"],"names":["x"],"ignoreList":[0],` +
+			`"mappings":"","debugId":"E"}},
+			{"map":{"version":3,"sources":["b"],"sourceRoot":"r","names":["y"],"mappings":""},"offset":{"line":0,` +
+			`"column":9,"x":[]},"url":null,"x":{}}]}`,
+			Map{File: "a.js", DebugID: "f", Sources: []Source{{Name: "a", Ignored: true}, {Name: "r/b"}},
+				Names: []string{"x", "y"}}},
 		{"no sections", `{"sections":[]}`, Map{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -80,7 +91,8 @@ func TestSourceRoot(t *testing.T) {
 		{"src", "a:b?c", "src/a:b?c"},
 		{"src", "a b:c", "src/a b:c"},
 	} {
-		m, err := Read(encodeJSON(map[string]any{"version": 3, "sourceRoot": c.root, "sources": []string{c.name}, "mappings": ""}), Limits{})
+		m, err := Read(encodeJSON(map[string]any{"version": 3, "sourceRoot": c.root, "sources": []string{c.name},
+			"mappings": ""}), Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,12 +107,14 @@ func TestReadHeader(t *testing.T) {
 		{`)]}'` + "\n" + `{"mappings":"!","file":"a.js","debug_id":"AB","x":[{}]}`, "a.js", "ab", ""},
 		{`{"debug_id":"AB","debugId":"CD","file":null}`, "", "cd", ""},
 		{`{}`, "", "", ""},
-		{`<html>`, "", "", "source map: byte 0: an HTML or XML page; did a server respond with it because it has no map?"},
+		{`<html>`, "", "", "source map: byte 0: an HTML or XML page; did a server respond with it because it has no " +
+			"map?"},
 		{`{"file":1}`, "", "", "source map: file: byte 8: found a number, want a string"},
 		{`{"mappings":"`, "", "", "source map: byte 12: unterminated string"},
 	} {
 		h, err := ReadHeader([]byte(c.text))
-		if got := fmt.Sprint(err); h.File != c.file || h.DebugID != c.id || err != nil && got != c.err || err == nil && c.err != "" {
+		if got := fmt.Sprint(err); h.File != c.file || h.DebugID != c.id || err != nil && got != c.err || err == nil &&
+			c.err != "" {
 			t.Errorf("%s: %+v, %v", c.text, h, err)
 		}
 	}
@@ -159,7 +173,8 @@ func TestMappings(t *testing.T) {
 		}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := Read([]byte(`{"version":3,"sources":["a","b"],"names":["x","y"],"mappings":"`+c.mappings+`"}`), Limits{})
+			m, err := Read([]byte(`{"version":3,"sources":["a","b"],"names":["x","y"],"mappings":"`+c.mappings+
+				`"}`), Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -173,7 +188,8 @@ func TestMappings(t *testing.T) {
 // TestSections checks that sections end where the next one begins.
 func TestSections(t *testing.T) {
 	section := func(line, column int, mappings string) string {
-		return fmt.Sprintf(`{"offset":{"line":%d,"column":%d},"map":{"version":3,"sources":[],"mappings":%q}}`, line, column, mappings)
+		return fmt.Sprintf(`{"offset":{"line":%d,"column":%d},"map":{"version":3,"sources":[],"mappings":%q}}`, line,
+			column, mappings)
 	}
 	for _, c := range []struct {
 		name     string

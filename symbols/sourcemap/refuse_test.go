@@ -17,7 +17,8 @@ func TestRefuse(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing", "", "the file is empty"},
 		{"white space", " \n", "the file is empty"},
-		{"HTML", "\n<!doctype html><title>404", "byte 1: an HTML or XML page; did a server respond with it because it has no map?"},
+		{"HTML", "\n<!doctype html><title>404",
+			"byte 1: an HTML or XML page; did a server respond with it because it has no map?"},
 		{"guard alone", ")]}'", "byte 0: nothing after the line )]}"},
 		{"text", "Not found", "byte 0: found 'N', want an object, a source map,"},
 		{"array", "[1]", "byte 0: found an array, want an object, a source map,"},
@@ -26,31 +27,37 @@ func TestRefuse(t *testing.T) {
 		{"another object", `{"name":"app","private":true}`, "version is missing"},
 		{"package.json", `{"name":"app","version":"1.0"}`, "version: byte 24: found a string, want the number 3"},
 		{"version 2", `{"version":2}`, "version: 2 is not supported, only 3"},
-		{"version 3.5", `{"version":3.5}`, "version: byte 11: found 3.5, want the number 3: a whole number from 0 to 2147483647"},
+		{"version 3.5", `{"version":3.5}`,
+			"version: byte 11: found 3.5, want the number 3: a whole number from 0 to 2147483647"},
 		{"no sources", `{"version":3,"mappings":""}`, "sources is missing"},
 		{"no mappings", `{"version":3,"sources":[]}`, "mappings is missing"},
 		{"two maps", mappings("A") + mappings("A"), "byte 58: an object after the end of the map"},
 		{"cut off in a string", `{"version":3,"mappings":"AAAA`, "mappings: byte 24: unterminated string"},
 		{"cut off at a backslash", `{"version":3,"file":"a\`, "file: byte 20: unterminated string"},
-		{"cut off in an array", `{"version":3,"sources":["a",`, "sources[1]: byte 28: found the end of the file, want a string"},
+		{"cut off in an array", `{"version":3,"sources":["a",`,
+			"sources[1]: byte 28: found the end of the file, want a string"},
 		{"cut off after a key", `{"version"`, "byte 10: found the end of the file, want a colon"},
 		{"cut off in an unknown value", `{"x":[[{}`, "byte 5: unterminated value"},
 		{"cut off in an unknown string", `{"x":["`, "byte 6: unterminated string"},
 		{"no value", `{"x":}`, "byte 5: found '}', want a value"},
 		{"no comma", `{"version":3 "file":""}`, "byte 13: found a string, want a comma or the end of the object"},
 		{"comma at the end", `{"version":3,}`, "byte 13: found '}', want a key"},
-		{"no comma in an array", `{"sources":["a" "b"]}`, "sources: byte 16: found a string, want a comma or the end of the array"},
+		{"no comma in an array", `{"sources":["a" "b"]}`,
+			"sources: byte 16: found a string, want a comma or the end of the array"},
 		{"number as file", `{"file":7}`, "file: byte 8: found a number, want a string"},
 		{"word as sources", `{"sources":true}`, "sources: byte 11: found true, want an array"},
 		{"object as source", `{"sources":["a",{}]}`, "sources[1]: byte 16: found an object, want a string"},
-		{"number as content", `{"sourcesContent":[null,5]}`, "sourcesContent[1]: byte 24: found a number, want a string or null"},
+		{"number as content", `{"sourcesContent":[null,5]}`,
+			"sourcesContent[1]: byte 24: found a number, want a string or null"},
 		{"bad escape", `{"sourcesContent":["a\xb"]}`, "sourcesContent[0]: byte 21: invalid escape"},
 		{"bad code unit", `{"names":["\u12g4"]}`, "names[0]: byte 11: invalid escape"},
 		{"signed code unit", `{"names":["\u+123"]}`, "names[0]: byte 11: invalid escape"},
 		{"short code unit", `{"names":["\u12"]}`, "names[0]: byte 11: invalid escape"},
 		{"null as mappings", `{"mappings":null}`, "mappings: byte 12: found null, want a string"},
-		{"ignore list", `{"version":3,"sources":["a"],"ignoreList":[0,1],"mappings":""}`, "ignoreList[1]: 1, but there are 1 sources"},
-		{"negative in the ignore list", `{"x_google_ignoreList":[-1]}`, "x_google_ignoreList[0]: byte 24: found -1, want an index of sources: a whole number from 0 to 2147483647"},
+		{"ignore list", `{"version":3,"sources":["a"],"ignoreList":[0,1],"mappings":""}`,
+			"ignoreList[1]: 1, but there are 1 sources"},
+		{"negative in the ignore list", `{"x_google_ignoreList":[-1]}`,
+			"x_google_ignoreList[0]: byte 24: found -1, want an index of sources: a whole number from 0 to 2147483647"},
 
 		{"two numbers", mappings("AA"), "mappings: byte 0: a mapping has 2 numbers, want 1, 4 or 5"},
 		{"three numbers", mappings("A,AAA"), "mappings: byte 2: a mapping has 3 numbers, want 1, 4 or 5"},
@@ -69,27 +76,34 @@ func TestRefuse(t *testing.T) {
 		{"source after the last", mappings("ACAA"), "mappings: byte 0: source 1, but there are 1"},
 		{"source before the first", mappings("AAAA,CDAA"), "mappings: byte 5: source -1, but there are 1"},
 		{"original line", mappings("AADA"), "mappings: byte 0: original line -1 is out of range"},
-		{"original line of 32 bits", mappings("AA+/////DA,AACA"), "mappings: byte 11: original line 2147483648 is out of range"},
+		{"original line of 32 bits", mappings("AA+/////DA,AACA"),
+			"mappings: byte 11: original line 2147483648 is out of range"},
 		{"original column", mappings("AAAD"), "mappings: byte 0: original column -1 is out of range"},
 		{"name", mappings("AAAAC"), "mappings: byte 0: name 1, but there are 1"},
 		{"name before the first", mappings("AAAAD"), "mappings: byte 0: name -1, but there are 1"},
 
 		{"section of another file", sections(`{"offset":{"line":0,"column":0},"url":"b.map"}`),
-			"sections[0]: url: sections in other files are not supported; configure the build tool to write them into this file"},
+			"sections[0]: url: sections in other files are not supported; configure the build tool to write them " +
+				"into this file"},
 		{"sections within sections", sections(`{"offset":{"line":0,"column":0},"map":{"version":3,"sections":[]}}`),
 			"sections[0]: map: nested sections are not supported"},
-		{"sections that go back", sections(`{"offset":{"line":1,"column":5},` + sub + `},{"offset":{"line":1,"column":4},` + sub + `}`),
+		{"sections that go back", sections(`{"offset":{"line":1,"column":5},` + sub +
+			`},{"offset":{"line":1,"column":4},` + sub + `}`),
 			"sections[1]: it begins at line 1, column 4, before the previous section"},
 		{"no offset", sections(`{` + sub + `}`), "sections[0]: no offset"},
 		{"no map", sections(`{"offset":{"line":0,"column":0}}`), "sections[0]: no map"},
 		{"negative offset", sections(`{"offset":{"line":0,"column":-3},` + sub + `}`),
 			"sections[0]: offset: byte 54: found -3, want a column: a whole number from 0 to 2147483647"},
-		{"broken section", sections(`{"offset":{"line":0,"column":0},` + sub + `},{"offset":{"line":9,"column":0},"map":{"version":3,"sources":[],"mappings":"AAAA"}}`),
+		{"broken section", sections(`{"offset":{"line":0,"column":0},` + sub +
+			`},{"offset":{"line":9,"column":0},"map":{"version":3,"sources":[],"mappings":"AAAA"}}`),
 			"sections[1]: map: mappings: byte 0: source 0, but there are 0"},
-		{"section of another version", sections(`{"map":{"version":1}}`), "sections[0]: map: version: 1 is not supported, only 3"},
-		{"section before its begin", sections(`{"offset":{"line":0,"column":7},"map":{"version":3,"sources":[],"mappings":"D"}}`),
+		{"section of another version", sections(`{"map":{"version":1}}`),
+			"sections[0]: map: version: 1 is not supported, only 3"},
+		{"section before its begin",
+			sections(`{"offset":{"line":0,"column":7},"map":{"version":3,"sources":[],"mappings":"D"}}`),
 			"sections[0]: map: mappings: byte 0: column -1 is out of range"},
-		{"section beyond 32 bits", sections(`{"offset":{"line":0,"column":2147483647},"map":{"version":3,"sources":[],"mappings":"C"}}`),
+		{"section beyond 32 bits",
+			sections(`{"offset":{"line":0,"column":2147483647},"map":{"version":3,"sources":[],"mappings":"C"}}`),
 			"sections[0]: map: mappings: byte 0: column 1 is out of range"},
 		{"section far away", sections(`{"offset":{"line":2147483647,"column":0},` + sub + `}`),
 			"sections[0]: map: mappings: more than 5,000,000 lines"},
@@ -116,12 +130,16 @@ func TestLimits(t *testing.T) {
 		text   func(n int) string // with n elements
 		want   string             // for 5, where 4 are allowed
 	}{
-		{"mappings", Limits{Mappings: 4}, func(n int) string { return `{"version":3,"sources":[],"mappings":"` + repeat("A", n) + `;"}` },
+		{"mappings", Limits{Mappings: 4}, func(n int) string {
+			return `{"version":3,"sources":[],"mappings":"` + repeat("A", n) + `;"}`
+		},
 			"mappings: more than 4"},
 		{"lines", Limits{Lines: 4}, func(n int) string {
 			return `{"version":3,"sources":[],"mappings":"` + strings.Repeat(";", n-1) + `"}`
 		}, "mappings: more than 4 lines"},
-		{"sources", Limits{Sources: 4}, func(n int) string { return `{"version":3,"sources":[` + repeat(`""`, n) + `],"mappings":""}` },
+		{"sources", Limits{Sources: 4}, func(n int) string {
+			return `{"version":3,"sources":[` + repeat(`""`, n) + `],"mappings":""}`
+		},
 			"sources[4]: more than 4"},
 		{"contents", Limits{Sources: 4}, func(n int) string {
 			return `{"version":3,"sources":[],"sourcesContent":[` + repeat(`""`, n) + `],"mappings":""}`
@@ -134,11 +152,17 @@ func TestLimits(t *testing.T) {
 		}, "names[4]: more than 4"},
 		{"sections", Limits{Sections: 4}, func(n int) string { return `{"sections":[` + repeat(section, n) + `]}` },
 			"sections[4]: more than 4"},
-		{"sources of all sections", Limits{Sources: 4}, func(n int) string { return `{"sections":[` + repeat(section, n) + `]}` },
+		{"sources of all sections", Limits{Sources: 4}, func(n int) string {
+			return `{"sections":[` + repeat(section, n) + `]}`
+		},
 			"sections[4]: map: sources[0]: more than 4"},
-		{"names of all sections", Limits{Names: 4}, func(n int) string { return `{"sections":[` + repeat(section, n) + `]}` },
+		{"names of all sections", Limits{Names: 4}, func(n int) string {
+			return `{"sections":[` + repeat(section, n) + `]}`
+		},
 			"sections[4]: map: names[0]: more than 4"},
-		{"mappings of all sections", Limits{Mappings: 8}, func(n int) string { return `{"sections":[` + repeat(section, n) + `]}` },
+		{"mappings of all sections", Limits{Mappings: 8}, func(n int) string {
+			return `{"sections":[` + repeat(section, n) + `]}`
+		},
 			"sections[4]: map: mappings: more than 8"},
 		{"text", Limits{Text: 4}, func(n int) string {
 			return `{"version":3,"sources":["` + strings.Repeat("a", n-2) + `"],"names":["bb"],"mappings":""}`
@@ -178,18 +202,20 @@ func TestHostile(t *testing.T) {
 		return `{"version":3,"sources":["a"],"mappings":"` + strings.Repeat(s, size/len(s)) + `"}`
 	}
 	for name, text := range map[string]string{
-		"commas":                mappings(","),
-		"lines":                 mappings(";"),
-		"mappings":              mappings("A,"),
-		"columns that go back":  `{"version":3,"sources":[],"mappings":"+/////D,` + strings.Repeat("D,", size/2) + `"}`,
-		"columns that go round": `{"version":3,"sources":[],"mappings":"+/////B,` + strings.Repeat("C,D,F,H,", size/8) + `"}`,
-		"names":                 array("names", `""`),
-		"sources":               array("sources", `""`),
-		"contents":              array("sourcesContent", `""`),
-		"ignore list":           array("ignoreList", `0`),
-		"sections":              array("sections", `{}`),
+		"commas":               mappings(","),
+		"lines":                mappings(";"),
+		"mappings":             mappings("A,"),
+		"columns that go back": `{"version":3,"sources":[],"mappings":"+/////D,` + strings.Repeat("D,", size/2) + `"}`,
+		"columns that go round": `{"version":3,"sources":[],"mappings":"+/////B,` + strings.Repeat("C,D,F,H,",
+			size/8) + `"}`,
+		"names":       array("names", `""`),
+		"sources":     array("sources", `""`),
+		"contents":    array("sourcesContent", `""`),
+		"ignore list": array("ignoreList", `0`),
+		"sections":    array("sections", `{}`),
 		"sections of lines": `{"sections":[` + strings.TrimSuffix(strings.Repeat(
-			`{"offset":{"line":4999990,"column":0},"map":{"version":3,"sources":[],"mappings":""}},`, 10_000), ",") + `]}`,
+			`{"offset":{"line":4999990,"column":0},"map":{"version":3,"sources":[],"mappings":""}},`, 10_000),
+			",") + `]}`,
 		"long root": `{"version":3,"sourceRoot":"` + strings.Repeat("r", size/2) + `","sources":[` +
 			strings.Repeat(`"",`, size/8) + `""],"mappings":""}`,
 		"keys":        `{` + strings.Repeat(`"x":0,`, size/6),

@@ -62,7 +62,8 @@ func checkScript(x symbols.Script) error {
 	if err := CheckHash(x.SHA256); err != nil {
 		return fmt.Errorf("sha256: %w", err)
 	}
-	if x.Path == "" || strings.HasPrefix(x.Path, "/") || strings.Contains(x.Path, `\`) || slices.Contains(strings.Split(x.Path, "/"), "..") {
+	if x.Path == "" || strings.HasPrefix(x.Path, "/") || strings.Contains(x.Path, `\`) ||
+		slices.Contains(strings.Split(x.Path, "/"), "..") {
 		return fmt.Errorf("path: %.100q is not a relative path with slashes", x.Path)
 	}
 	if err := checkText("path", x.Path, maxPath); err != nil {
@@ -83,8 +84,10 @@ func checkCommits(u *symbols.Upload) error {
 		if err := checkText("repository_url", u.RepositoryURL, maxPrefix); err != nil {
 			return err
 		}
-		if x, err := url.Parse(u.RepositoryURL); err != nil || x.Host == "" || x.Scheme != "https" && x.Scheme != "http" || x.User != nil {
-			return fmt.Errorf("repository_url: %.100q is not an address such as https://github.com/example/shop", u.RepositoryURL)
+		if x, err := url.Parse(u.RepositoryURL); err != nil || x.Host == "" || x.Scheme != "https" &&
+			x.Scheme != "http" || x.User != nil {
+			return fmt.Errorf("repository_url: %.100q is not an address such as https://github.com/example/shop",
+				u.RepositoryURL)
 		}
 	}
 	if len(u.Commits) > maxCommits {
@@ -92,7 +95,8 @@ func checkCommits(u *symbols.Upload) error {
 	}
 	size := 0
 	for i, c := range u.Commits {
-		err := errors.Join(checkHash("sha", c.SHA), checkText("author", c.Author, maxTitle), checkText("title", c.Title, maxTitle))
+		err := errors.Join(checkHash("sha", c.SHA), checkText("author", c.Author, maxTitle), checkText("title",
+			c.Title, maxTitle))
 		size += len(c.SHA) + len(c.Author) + len(c.Title)
 		for _, f := range c.Files {
 			err = errors.Join(err, checkText("files", f, maxPath))

@@ -123,7 +123,8 @@ func (s *Sites) Sweep() (err error) {
 func (s *Sites) Stats() (sum Stats) {
 	for _, x := range s.All() {
 		one := x.Stats()
-		sum.Uploads, sum.Tables, sum.Bytes, sum.Damaged = sum.Uploads+one.Uploads, sum.Tables+one.Tables, sum.Bytes+one.Bytes, sum.Damaged+one.Damaged
+		sum.Uploads, sum.Tables, sum.Bytes, sum.Damaged = sum.Uploads+one.Uploads, sum.Tables+one.Tables,
+			sum.Bytes+one.Bytes, sum.Damaged+one.Damaged
 	}
 	return sum
 }

@@ -31,7 +31,8 @@ func TestSites(t *testing.T) {
 		if _, err := x.Put(hash, b); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := x.AddUpload(symbols.Upload{Release: name, Scripts: []symbols.Script{{Path: "a.js", SHA256: hash}}}); err != nil {
+		if _, _, err := x.AddUpload(symbols.Upload{Release: name, Scripts: []symbols.Script{{Path: "a.js",
+			SHA256: hash}}}); err != nil {
 			t.Fatal(err)
 		}
 		hashes[name] = hash

@@ -85,7 +85,8 @@ func intern(u *symbols.Upload) {
 		}
 	}
 	for i, script := range u.Scripts {
-		u.Scripts[i] = symbols.Script{Path: share(script.Path), Prefix: share(script.Prefix), DebugID: share(script.DebugID), SHA256: share(script.SHA256)}
+		u.Scripts[i] = symbols.Script{Path: share(script.Path), Prefix: share(script.Prefix),
+			DebugID: share(script.DebugID), SHA256: share(script.SHA256)}
 	}
 }
 
@@ -122,8 +123,11 @@ func hashesOf(u symbols.Upload) map[string]bool {
 
 // sameBuild reports whether two uploads have the same content.
 func sameBuild(a, b symbols.Upload) bool {
-	return a.Release == b.Release && a.Repository == b.Repository && a.Owners == b.Owners && slices.Equal(a.Scripts, b.Scripts) &&
-		a.Commit == b.Commit && a.RepositoryURL == b.RepositoryURL && slices.EqualFunc(a.Commits, b.Commits, func(x, y symbols.Commit) bool {
-		return x.SHA == y.SHA && x.Author == y.Author && x.Title == y.Title && x.Time.Equal(y.Time) && slices.Equal(x.Files, y.Files)
-	})
+	return a.Release == b.Release && a.Repository == b.Repository && a.Owners == b.Owners &&
+		slices.Equal(a.Scripts, b.Scripts) &&
+		a.Commit == b.Commit && a.RepositoryURL == b.RepositoryURL && slices.EqualFunc(a.Commits, b.Commits,
+		func(x, y symbols.Commit) bool {
+			return x.SHA == y.SHA && x.Author == y.Author && x.Title == y.Title && x.Time.Equal(y.Time) &&
+				slices.Equal(x.Files, y.Files)
+		})
 }

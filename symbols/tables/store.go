@@ -264,7 +264,8 @@ func (s *Store) load(e *entry) (*symbols.Table, error) {
 	}
 	t, err := decode(e.hash, b)
 	if err != nil {
-		err = fmt.Errorf("symbols of script %s: %s: %w; upload the build again", e.hash, s.files.Path(tableName(e.hash)), err)
+		err = fmt.Errorf("symbols of script %s: %s: %w; upload the build again", e.hash,
+			s.files.Path(tableName(e.hash)), err)
 	}
 	s.mu.Lock()
 	told := e.damage != nil || s.tables[e.hash] != e

@@ -31,7 +31,8 @@ func (all bodies) body(t testing.TB, n, named int) (hash string, b []byte) {
 	}
 	table := &symbols.Table{Script: sha256.Sum256([]byte{byte(n)}), Sources: []symbols.Source{{Name: "src/a.ts"}}}
 	for i := range 10 {
-		f := symbols.Function{Line: 1, Column: uint32(10*i + 1), Minified: "m", Name: fmt.Sprintf("f%d", i), Key: uint64(i + 1), Way: symbols.Start}
+		f := symbols.Function{Line: 1, Column: uint32(10*i + 1), Minified: "m", Name: fmt.Sprintf("f%d", i),
+			Key: uint64(i + 1), Way: symbols.Start}
 		if i >= named {
 			f.Name, f.Way = "m", symbols.Kept
 		}
@@ -67,7 +68,10 @@ type modelTable struct {
 }
 
 func (m *model) missing(u symbols.Upload) bool {
-	return slices.ContainsFunc(u.Scripts, func(x symbols.Script) bool { t, ok := m.tables[x.SHA256]; return !ok || t.named < 0 })
+	return slices.ContainsFunc(u.Scripts, func(x symbols.Script) bool {
+		t, ok := m.tables[x.SHA256]
+		return !ok || t.named < 0
+	})
 }
 
 func (m *model) bytes() (n int64) {
@@ -192,7 +196,9 @@ func testRandom(t *testing.T, all bodies, most int64, r *rand.Rand) {
 // open reopens the store, like a daemon after a crash.
 func (x *run) open() {
 	x.damaged = 0
-	s, err := Open(x.files, Options{Retention: testRetention, MaxSize: x.most, MaxMemory: 4000, Now: func() time.Time { return x.now }, Damaged: func(error) { x.damaged++ }})
+	s, err := Open(x.files, Options{Retention: testRetention, MaxSize: x.most, MaxMemory: 4000, Now: func() time.Time {
+		return x.now
+	}, Damaged: func(error) { x.damaged++ }})
 	if err != nil {
 		x.Fatal(err)
 	}
@@ -250,7 +256,8 @@ func (x *run) put() {
 func (x *run) upload() {
 	u, first := symbols.Upload{Release: fmt.Sprint(x.IntN(3))}, x.IntN(8)
 	for i := range 1 + x.IntN(3) {
-		u.Scripts = append(u.Scripts, symbols.Script{Path: fmt.Sprintf("assets/%d.js", i), SHA256: hashOf((first + i) % 8)})
+		u.Scripts = append(u.Scripts, symbols.Script{Path: fmt.Sprintf("assets/%d.js", i),
+			SHA256: hashOf((first + i) % 8)})
 	}
 	id, created, err := x.store.AddUpload(u)
 	missing, refused := errors.AsType[*MissingError](err)
@@ -346,7 +353,8 @@ func TestReaderSees(t *testing.T) {
 	if _, err := s.Put(hash, b); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.AddUpload(symbols.Upload{Release: "A", Scripts: []symbols.Script{{Path: "a.js", SHA256: hash}}}); err != nil {
+	if _, _, err := s.AddUpload(symbols.Upload{Release: "A", Scripts: []symbols.Script{{Path: "a.js",
+		SHA256: hash}}}); err != nil {
 		t.Fatal(err)
 	}
 	if r.Generation() == before || len(r.Uploads()) != 1 {
@@ -370,7 +378,8 @@ func TestMaxSize(t *testing.T) {
 		if _, err := s.Put(hash, b); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.AddUpload(symbols.Upload{Release: fmt.Sprint(n), Scripts: []symbols.Script{{Path: "a.js", SHA256: hash}}}); err != nil {
+		if _, _, err := s.AddUpload(symbols.Upload{Release: fmt.Sprint(n), Scripts: []symbols.Script{{Path: "a.js",
+			SHA256: hash}}}); err != nil {
 			t.Fatal(err)
 		}
 		now = now.Add(2 * unnamedFor)
@@ -477,11 +486,20 @@ func TestRefused(t *testing.T) {
 			_, _, err := s.AddUpload(symbols.Upload{Scripts: make([]symbols.Script, 20001)})
 			return err
 		},
-		`"../a.js" is not a relative path`:   func() error { _, _, err := s.AddUpload(of("../a.js", hash)); return err },
-		`"a/../../b" is not a relative path`: func() error { _, _, err := s.AddUpload(of("a/../../b", hash)); return err },
-		"path: 2000 bytes":                   func() error { _, _, err := s.AddUpload(of(strings.Repeat("a", 2000), hash)); return err },
-		"control characters":                 func() error { _, _, err := s.AddUpload(of("a\x00b", hash)); return err },
-		"scripts[0]: sha256":                 func() error { _, _, err := s.AddUpload(of("a.js", "x")); return err },
+		`"../a.js" is not a relative path`: func() error {
+			_, _, err := s.AddUpload(of("../a.js", hash))
+			return err
+		},
+		`"a/../../b" is not a relative path`: func() error {
+			_, _, err := s.AddUpload(of("a/../../b", hash))
+			return err
+		},
+		"path: 2000 bytes": func() error {
+			_, _, err := s.AddUpload(of(strings.Repeat("a", 2000), hash))
+			return err
+		},
+		"control characters": func() error { _, _, err := s.AddUpload(of("a\x00b", hash)); return err },
+		"scripts[0]: sha256": func() error { _, _, err := s.AddUpload(of("a.js", "x")); return err },
 		"is not a commit hash": func() error {
 			return add(s, hash, func(u *symbols.Upload) { u.Commit = "main" })
 		},
@@ -492,11 +510,15 @@ func TestRefused(t *testing.T) {
 			return add(s, hash, func(u *symbols.Upload) { u.Commits = make([]symbols.Commit, 1001) })
 		},
 		"commits[0]: title": func() error {
-			return add(s, hash, func(u *symbols.Upload) { u.Commits = []symbols.Commit{{SHA: "0123abc", Title: "a\nb"}} })
+			return add(s, hash, func(u *symbols.Upload) {
+				u.Commits = []symbols.Commit{{SHA: "0123abc", Title: "a\nb"}}
+			})
 		},
 		"bytes of names, titles and files": func() error {
 			files := slices.Repeat([]string{strings.Repeat("f", 1000)}, 1100)
-			return add(s, hash, func(u *symbols.Upload) { u.Commits = []symbols.Commit{{SHA: "0123abc", Files: files}} })
+			return add(s, hash, func(u *symbols.Upload) {
+				u.Commits = []symbols.Commit{{SHA: "0123abc", Files: files}}
+			})
 		},
 	} {
 		err := put()

@@ -41,7 +41,8 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request) {
 	if text := r.URL.Query().Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > mostListed {
-			h.refuse(w, http.StatusBadRequest, fmt.Errorf("parameter limit: %.20q is not a number from 1 to %d", text, mostListed))
+			h.refuse(w, http.StatusBadRequest, fmt.Errorf("parameter limit: %.20q is not a number from 1 to %d", text,
+				mostListed))
 			return
 		}
 		limit = n

@@ -37,7 +37,9 @@ func New(store *tables.Store) *Handler {
 	h.mux.HandleFunc("POST /v1/symbols/uploads", h.add)
 	h.mux.HandleFunc("GET /v1/symbols", h.list)
 	h.mux.HandleFunc("/v1/symbols/", func(w http.ResponseWriter, r *http.Request) {
-		h.refuse(w, http.StatusNotFound, fmt.Errorf("%s %s not found; use HEAD and PUT /v1/symbols/SHA256, POST /v1/symbols/uploads and GET /v1/symbols", r.Method, r.URL.Path))
+		h.refuse(w, http.StatusNotFound,
+			fmt.Errorf("%s %s not found; use HEAD and PUT /v1/symbols/SHA256, POST /v1/symbols/uploads and GET "+
+				"/v1/symbols", r.Method, r.URL.Path))
 	})
 	return h
 }

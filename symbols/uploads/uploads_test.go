@@ -22,7 +22,8 @@ func table(t *testing.T, script string, functions int) (hash string, body []byte
 	t.Helper()
 	x := &symbols.Table{Script: sha256.Sum256([]byte(script)), Sources: []symbols.Source{{Name: "src/a.ts"}}}
 	for i := range functions {
-		x.Functions = append(x.Functions, symbols.Function{Line: 1, Column: uint32(i + 1), Name: "f", Way: symbols.Start})
+		x.Functions = append(x.Functions, symbols.Function{Line: 1, Column: uint32(i + 1), Name: "f",
+			Way: symbols.Start})
 	}
 	var b bytes.Buffer
 	if err := symbols.Encode(&b, x); err != nil {
@@ -74,7 +75,8 @@ func TestHandler(t *testing.T) {
 		{"POST", "uploads", upload("a\x00.js", hash), 422, "control characters"},
 		{"POST", "uploads", `{"release":7}`, 422, "read upload"},
 		{"POST", "uploads", `{"release":"B","scripts":[]}`, 422, "scripts: none"},
-		{"POST", "uploads", `{"release":"` + strings.Repeat("B", 300) + `","scripts":[{"path":"a.js","sha256":"` + hash + `"}]}`, 422, "300 bytes"},
+		{"POST", "uploads", `{"release":"` + strings.Repeat("B", 300) + `","scripts":[{"path":"a.js","sha256":"` +
+			hash + `"}]}`, 422, "300 bytes"},
 		{"DELETE", hash, "", 404, "not found"},
 		{"GET", "", "", 200, `"release":"A","scripts":1,"functions":5,"named":5}],"tables":1`},
 		{"GET", "?limit=0", "", 400, "parameter limit"},
@@ -86,7 +88,8 @@ func TestHandler(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(step.method, path+step.path, strings.NewReader(step.body)))
 		if w.Code != step.status || !strings.Contains(w.Body.String(), step.want) {
-			t.Errorf("%s %.80s %.60s: %d %.200s, not %d %s", step.method, step.path, step.body, w.Code, w.Body, step.status, step.want)
+			t.Errorf("%s %.80s %.60s: %d %.200s, not %d %s", step.method, step.path, step.body, w.Code, w.Body,
+				step.status, step.want)
 		}
 	}
 	if h.Refused() == 0 {
@@ -119,7 +122,10 @@ func TestGone(t *testing.T) {
 func TestFull(t *testing.T) {
 	hash, body := table(t, "app", 3)
 	var room error
-	store, err := tables.Open(storetest.Open(t, storetest.Options{}).Symbols(), tables.Options{MaxSize: int64(len(body)) + 1, Room: func(int64) error { return room }})
+	store, err := tables.Open(storetest.Open(t, storetest.Options{}).Symbols(),
+		tables.Options{MaxSize: int64(len(body)) + 1, Room: func(int64) error {
+			return room
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +144,8 @@ func TestFull(t *testing.T) {
 	if w := put(hash, body); w.Code != http.StatusCreated {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := put(other, more); w.Code != http.StatusInsufficientStorage || !strings.Contains(w.Body.String(), "--max-symbols") {
+	if w := put(other, more); w.Code != http.StatusInsufficientStorage || !strings.Contains(w.Body.String(),
+		"--max-symbols") {
 		t.Errorf("more than all may take: %d %s", w.Code, w.Body)
 	}
 }

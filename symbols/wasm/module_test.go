@@ -96,12 +96,16 @@ func TestReadRefuses(t *testing.T) {
 		{"length over the end", module([]byte{3, 9, 0}), "byte 10: a length of 9, but 1 bytes are left"},
 		{"length of six bytes", module([]byte{3}, long), "byte 14: a number of more than 32 bits"},
 		{"length of 35 bits", module([]byte{3, 0xff, 0xff, 0xff, 0xff, 0x7f}), "more than 32 bits"},
-		{"name over the section", module(section(0, []byte{5, 'n'}), section(3, []byte("aaaaaaaa"))), "byte 11: a length of 5, but 1 bytes are left"},
-		{"cut name section", module(section(0, text("name"), []byte{1, 4, 1, 0, 9, 'a'})), "byte 20: a length of 9, but 1 bytes are left"},
+		{"name over the section", module(section(0, []byte{5, 'n'}), section(3, []byte("aaaaaaaa"))),
+			"byte 11: a length of 5, but 1 bytes are left"},
+		{"cut name section", module(section(0, text("name"), []byte{1, 4, 1, 0, 9, 'a'})),
+			"byte 20: a length of 9, but 1 bytes are left"},
 		{"more names than there are", module(section(0, text("name"), section(1, number(1<<31)))), "unexpected end"},
-		{"unknown import", module(section(sectionImport, vector(slices.Concat(text("a"), text("b"), []byte{9})))), "an import of the unknown kind 9"},
+		{"unknown import", module(section(sectionImport, vector(slices.Concat(text("a"), text("b"), []byte{9})))),
+			"an import of the unknown kind 9"},
 		{"more imports than there are", module(section(sectionImport, number(1<<31))), "unexpected end"},
-		{"limits without end", module(section(sectionImport, vector(slices.Concat(text("a"), text("b"), []byte{kindMemory, 0}, bytes.Repeat([]byte{0x80}, 11))))), "more than 64 bits"},
+		{"limits without end", module(section(sectionImport, vector(slices.Concat(text("a"), text("b"),
+			[]byte{kindMemory, 0}, bytes.Repeat([]byte{0x80}, 11))))), "more than 64 bits"},
 		{"export", module(section(sectionExport, vector(text("a")))), "unexpected end"},
 	} {
 		_, err := Read(bytes.NewReader(c.data), "x")
@@ -117,7 +121,8 @@ func TestReadGo(t *testing.T) {
 		t.Skip("builds a program")
 	}
 	dir := t.TempDir()
-	source := "package main\n\ntype T struct{}\n\n//go:noinline\nfunc (t *T) Work() {}\n\nfunc main() { new(T).Work() }\n"
+	source := "package main\n\ntype T struct{}\n\n//go:noinline\nfunc (t *T) Work() {}\n\nfunc main() { " +
+		"new(T).Work() }\n"
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,8 @@ func TestRenameRecorded(t *testing.T) {
 			"wasm://wasm/59dbfb72":     len(modules) == 1,
 			"wasm://wasm/00013a92":     len(modules) == 1,
 		} {
-			for name, raw := range map[string]string{"app::fib": "wasm-function[1]", "work(int)": "wasm-function[2]", "run": "wasm-function[3]"} {
+			for name, raw := range map[string]string{"app::fib": "wasm-function[1]", "work(int)": "wasm-function[2]",
+				"run": "wasm-function[3]"} {
 				if got[url+" "+name] != known || got[url+" "+raw] == known {
 					t.Errorf("%d modules: %s in %s: want it named: %v", len(modules), name, url, known)
 				}
@@ -106,10 +107,12 @@ func TestHashes(t *testing.T) {
 }
 
 func TestRenameFinds(t *testing.T) {
-	own := section(sectionCustom, text("name"), section(0, text("engine")), section(1, vector(append(number(0), text("own")...))))
+	own := section(sectionCustom, text("name"), section(0, text("engine")),
+		section(1, vector(append(number(0), text("own")...))))
 	names := functionNames(0, "large")
 	plain := large(20_000)
-	a, b := mustRead(t, module(functionNames(0, "a")), "dist/a.wasm"), mustRead(t, append(plain, names...), `C:\b.debug.wasm`)
+	a, b := mustRead(t, module(functionNames(0, "a")), "dist/a.wasm"), mustRead(t, append(plain, names...),
+		`C:\b.debug.wasm`)
 	c := mustRead(t, module(own), "c.wasm")
 	twin := mustRead(t, module(own), "twin.wasm")
 	hash := func(size int) string { return fmt.Sprintf("%08x", size<<2|2) }

@@ -182,7 +182,8 @@ func bucketCosts(ctx context.Context, r *replay, count int) ([]figure, error) {
 		stored := x.machines * segmentsPerSecond * 3600
 		hourly := (puts+stored)*putPrice + (gets+stored*x.machines)*getPrice
 		perTrace := hourly/(3600*x.rate) + bytes*bytePrice*keptDays/30
-		out = append(out, figure{fmt.Sprintf("cluster/dollars_a_million_at_%.0f_per_s", x.rate), perTrace * 1e6, "$", ""})
+		out = append(out, figure{fmt.Sprintf("cluster/dollars_a_million_at_%.0f_per_s", x.rate),
+			perTrace * 1e6, "$", ""})
 	}
 	return out, nil
 }

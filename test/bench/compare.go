@@ -45,7 +45,8 @@ func comparisons(traces []trace, runs int, progress io.Writer) ([]figure, error)
 }
 
 // simulatedPages groups traces by page.
-func simulatedPages(traces []trace, read func(name string, traces []*trie.Trace) (*simulate.Page, error)) ([]*simulate.Page, error) {
+func simulatedPages(traces []trace, read func(name string, traces []*trie.Trace) (*simulate.Page,
+	error)) ([]*simulate.Page, error) {
 	views := map[string][]*trie.Trace{}
 	var names []string
 	for _, t := range traces {
@@ -71,7 +72,8 @@ func simulatedPages(traces []trace, read func(name string, traces []*trie.Trace)
 }
 
 func scenario(views, runs int) simulate.Scenario {
-	return simulate.Scenario{ViewsA: views, ViewsB: views, A: simulate.Devices(), B: simulate.Devices(), Sigma: machineSigma, Runs: runs, Seed: 1}
+	return simulate.Scenario{ViewsA: views, ViewsB: views, A: simulate.Devices(), B: simulate.Devices(),
+		Sigma: machineSigma, Runs: runs, Seed: 1}
 }
 
 // forEach calls f for each number below n, on all processors, the highest first.
@@ -90,7 +92,8 @@ func forEach(n int, f func(i int)) {
 
 // alarmFigures counts comparisons that report changes where there are none.
 func alarmFigures(pages []*simulate.Page, all *simulate.Page, runs int) []figure {
-	same, shifted, uneven, few := scenario(comparedViews, runs), scenario(comparedViews, runs), scenario(comparedViews, runs), scenario(fewViews, runs)
+	same, shifted, uneven, few := scenario(comparedViews, runs), scenario(comparedViews, runs), scenario(comparedViews,
+		runs), scenario(fewViews, runs)
 	for d, share := range []float64{0.2, 0.4, 0.4} {
 		shifted.B[d].Share = share
 	}
@@ -124,7 +127,8 @@ func alarmFigures(pages []*simulate.Page, all *simulate.Page, runs int) []figure
 		mean.uneven.Any += x.uneven.Any / n
 		mean.few.Any += x.few.Any / n
 		for _, a := range []simulate.Alarms{x.plain, x.shift, x.uneven, x.few} {
-			mean.plain.Rows, mean.plain.False, mean.plain.Contradicted = mean.plain.Rows+a.Rows, mean.plain.False+a.False, mean.plain.Contradicted+a.Contradicted
+			mean.plain.Rows, mean.plain.False, mean.plain.Contradicted = mean.plain.Rows+a.Rows,
+				mean.plain.False+a.False, mean.plain.Contradicted+a.Contradicted
 		}
 	}
 	return []figure{
@@ -135,7 +139,8 @@ func alarmFigures(pages []*simulate.Page, all *simulate.Page, runs int) []figure
 		{"compare/false_alarms_mix_uncorrected", mean.blind.Any, "of runs", ""},
 		{"compare/false_alarms_all_pages", of[len(pages)].plain.Any, "of runs", "<= 0.05"},
 		{"compare/rows", float64(mean.plain.Rows), "rows of equal releases", ""},
-		{"compare/rows_false", 1e6 * float64(mean.plain.False) / float64(max(mean.plain.Rows, 1)), "in a million rows", ""},
+		{"compare/rows_false", 1e6 * float64(mean.plain.False) / float64(max(mean.plain.Rows, 1)),
+			"in a million rows", ""},
 		{"compare/rows_contradicted", float64(mean.plain.Contradicted), "rows", "<= 0"},
 		{"compare/tested_functions", mean.plain.Tested, "functions a page", ""},
 		{"compare/tested_functions_all_pages", of[len(pages)].plain.Tested, "functions", ""},
@@ -170,7 +175,8 @@ func plant(pages []*simulate.Page, runs int) plantings {
 		one.B = one.A
 		alone := one.Power(p, device, functions, plantedFactor)
 		for k, x := range scenario(comparedViews, runs).Power(p, device, functions, plantedFactor) {
-			of[i] = append(of[i], planted{page: p, at: x, one: alone[k], heaviest: k == 0, by: map[int]simulate.Power{}})
+			of[i] = append(of[i], planted{page: p, at: x, one: alone[k], heaviest: k == 0,
+				by: map[int]simulate.Power{}})
 		}
 		for _, views := range otherViews() {
 			for k, x := range scenario(views, runs).Power(p, device, functions[:1], plantedFactor) {
@@ -190,8 +196,10 @@ func (ps plantings) print(w io.Writer) error {
 			continue
 		}
 		name := p.page.Functions[p.at.Function].Name
-		fmt.Fprintf(t, "%.0f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.1f %%\t%.2f\t%.2f\t  %q of %s\t\n", p.page.Mean[p.at.Function], p.at.Variation,
-			p.by[1000].Found, p.by[2000].Found, p.at.Found, p.by[10_000].Found, 100*p.at.Detectable, p.one.Variation, p.one.Found, name, p.page.Name)
+		fmt.Fprintf(t, "%.0f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.1f %%\t%.2f\t%.2f\t  %q of %s\t\n",
+			p.page.Mean[p.at.Function], p.at.Variation,
+			p.by[1000].Found, p.by[2000].Found, p.at.Found, p.by[10_000].Found, 100*p.at.Detectable, p.one.Variation,
+			p.one.Found, name, p.page.Name)
 	}
 	return t.Flush()
 }
@@ -253,7 +261,8 @@ func strataFigures(pages []*simulate.Page, all *simulate.Page, runs int) []figur
 	both := heaviest(all, simulate.By{Device: true, Page: true})
 	return []figure{
 		{"compare/interval_by_device", median(ratios), "of that without strata", ""},
-		{"compare/interval_by_page", both.Variation / width(all, simulate.By{Device: true}), "of that by device alone, all pages as one", ""},
+		{"compare/interval_by_page", both.Variation / width(all, simulate.By{Device: true}),
+			"of that by device alone, all pages as one", ""},
 		{"compare/detectable_all_pages", 100 * both.Detectable, "%, heaviest function of all pages as one", ""},
 	}
 }

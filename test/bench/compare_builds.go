@@ -8,8 +8,8 @@ const (
 	editedFunctions = 5
 )
 
-// buildFigures counts findings about functions that were edited and about others, with symbols of both
-// builds and without them.
+// buildFigures counts findings about functions that were edited and about others, with symbols of
+// both builds and without them.
 func buildFigures(pages []*simulate.Page, runs int) []figure {
 	runs = max(runs/5, 1) // page views are four times as many
 	of := make([]simulate.Builds, len(pages))

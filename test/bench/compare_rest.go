@@ -6,8 +6,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/simulate"
 )
 
-// sumsFigures are those of comparisons that know of functions what rollups keep: how they vary over all
-// devices together.
+// sumsFigures are those of comparisons that know of functions what rollups keep: how they vary over
+// all devices together.
 func sumsFigures(pages []*simulate.Page, runs int) []figure {
 	same, shifted, other := scenario(comparedViews, runs), scenario(comparedViews, runs), scenario(comparedViews, runs)
 	for d, share := range []float64{0.2, 0.4, 0.4} {

@@ -10,7 +10,8 @@ const (
 	versionedViews = 20_000 // a side, in 14 days
 	// versionedSigma gives page views a coefficient of variation of 0.87.
 	versionedSigma = 0.75
-	// versionedRuns is how many of the runs there are of each page: one compares all pages three times.
+	// versionedRuns is how many of the runs there are of each page: one compares all pages three
+	// times.
 	versionedRuns = 5
 )
 

@@ -132,7 +132,8 @@ func (r *replay) peers(which []int) (jsonGz, pprofGz float64) {
 	return jsonGz, pprofGz
 }
 
-// fill stores traces of one hour in dir, and returns the bytes that dir takes when the hour is over.
+// fill stores traces of one hour in dir, and returns the bytes that dir takes when the hour is
+// over.
 func (r *replay) fill(ctx context.Context, dir string, which []int) (disk float64, err error) {
 	r.sent.Store(0)
 	_, err = fillDirectory(ctx, dir, func(f *field) error {

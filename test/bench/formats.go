@@ -153,7 +153,8 @@ func repeat(n int, work func() error) func() error {
 	}
 }
 
-// merges compares reading and merging all traces as a store has them, in sets, with the pprof library.
+// merges compares reading and merging all traces as a store has them, in sets, with the pprof
+// library.
 func merges(ctx context.Context, traces []trace, rounds int) ([]figure, error) {
 	all, err := encodeAll(traces)
 	if err != nil {
@@ -207,7 +208,8 @@ func merges(ctx context.Context, traces []trace, rounds int) ([]figure, error) {
 // setTraces is how many traces of a page are in a set, at most.
 const setTraces = 25
 
-// setsOf returns the traces of each page as sets, compressed as in a store. Each trace has a view id of its own.
+// setsOf returns the traces of each page as sets, compressed as in a store. Each trace has a view
+// id of its own.
 func setsOf(traces []trace) ([][]byte, error) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {

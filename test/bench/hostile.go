@@ -42,7 +42,8 @@ func hostileFiles(ctx context.Context, n int, stderr io.Writer) ([]figure, error
 				return nil, err
 			}
 			mb[i] = size(file)
-			content = bytes.Buffer{} // on Linux, the peak memory of a child process starts with the memory of its parent
+			// on Linux, the peak memory of a child process starts with the memory of its parent
+			content = bytes.Buffer{}
 			command := append(append(command{b.program("aggregate")}, k.Flags...), "-o", os.DevNull, file)
 			took[i], err = b.run(ctx, command)
 			if x, ok := errors.AsType[*exec.ExitError](err); ok && x.ExitCode() == 1 {
@@ -62,7 +63,8 @@ func hostileFiles(ctx context.Context, n int, stderr io.Writer) ([]figure, error
 				figure{name + suffix + "_cpu", took[i].cpu, "s", what},
 				figure{name + suffix + "_rss", took[i].rss, "MB", ""})
 		}
-		fmt.Fprintf(stderr, "| %s | %.2f | %.2f | %.0f | %.2f | %.2f | %.0f | %s |\n", k.Name, mb[0], took[0].cpu, took[0].rss, mb[1], took[1].cpu, took[1].rss, what)
+		fmt.Fprintf(stderr, "| %s | %.2f | %.2f | %.0f | %.2f | %.2f | %.0f | %s |\n", k.Name, mb[0], took[0].cpu,
+			took[0].rss, mb[1], took[1].cpu, took[1].rss, what)
 	}
 	return all, nil
 }

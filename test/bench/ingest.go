@@ -163,7 +163,8 @@ type daemon struct {
 
 func startDaemon(ctx context.Context, dir string) (*daemon, error) {
 	bin := filepath.Join(dir, "ingest")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", bin, "github.com/fieldtrie/fieldtrie/cmd/ingest").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", bin,
+		"github.com/fieldtrie/fieldtrie/cmd/ingest").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build ingest: %w\n%s", err, out)
 	}
 	d := &daemon{}

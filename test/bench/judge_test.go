@@ -5,10 +5,13 @@ import (
 	"testing"
 )
 
-// A figure that misses what is aimed for fails the run, by name; one that is only reported never does.
+// A figure that misses what is aimed for fails the run, by name; one that is only reported never
+// does.
 func TestJudged(t *testing.T) {
-	err := judged([]figure{{"a", 1, "ms", "<= 1"}, {"b", 1.1, "ms", "<= 1"}, {"c", 5, "times", ">= 6"}, {"d", 6, "times", ">= 6"}, {"e", 9, "s", ""}, {"f", 9, "s", "1"}})
-	if err == nil || !strings.Contains(err.Error(), "2 figures") || !strings.Contains(err.Error(), "b is 1.1 ms, not <= 1") || !strings.Contains(err.Error(), "c is 5 times") {
+	err := judged([]figure{{"a", 1, "ms", "<= 1"}, {"b", 1.1, "ms", "<= 1"}, {"c", 5, "times", ">= 6"},
+		{"d", 6, "times", ">= 6"}, {"e", 9, "s", ""}, {"f", 9, "s", "1"}})
+	if err == nil || !strings.Contains(err.Error(), "2 figures") || !strings.Contains(err.Error(),
+		"b is 1.1 ms, not <= 1") || !strings.Contains(err.Error(), "c is 5 times") {
 		t.Errorf("got %v", err)
 	}
 	if err := judged([]figure{{"a", 1, "ms", "<= x"}}); err == nil {

@@ -58,17 +58,22 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	rounds := fs.Int("rounds", 7, "rounds of each timed figure")
 	closes := fs.Int("closes", 200, "tabs to close for the share of traces that arrive")
 	importMB := fs.Int("import-mb", 120, "size of the synthetic recordings to import, in MB")
-	only := fs.String("only", "", "measure this `PART` alone: size, merge, json, disk, rollups, ingest, sdk, imports, compare, watch, watchcost, cause, hostile, names, web or cluster")
-	builds := fs.StringArray("builds", nil, "`DIR` with production builds and their true functions, see docs/benchmarks.md; repeatable")
+	only := fs.String("only", "",
+		"measure this `PART` alone: size, merge, json, disk, rollups, ingest, sdk, imports, compare, watch, "+
+			"watchcost, cause, hostile, names, web or cluster")
+	builds := fs.StringArray("builds", nil,
+		"`DIR` with production builds and their true functions, see docs/benchmarks.md; repeatable")
 	diskTraces := fs.Int("disk-traces", 100_000, "number of traces stored to measure their disk space")
 	rollupTraces := fs.Int("rollup-traces", 1_000_000, "number of traces in the larger queried day")
 	rollupDays := fs.Int("rollup-days", 30, "days of the queried month")
 	rollupStacks := fs.Int("rollup-stacks", 20_000, "number of stacks in the queried month")
 	compareRuns := fs.Int("compare-runs", 500, "simulated comparisons for each figure")
 	watchSeeds := fs.Int("watch-seeds", 10, "simulated months of each page for each figure")
-	watchPages := fs.Int("watch-pages", 500, "pages of the site whose changes are looked for, to measure what that takes")
+	watchPages := fs.Int("watch-pages", 500,
+		"pages of the site whose changes are looked for, to measure what that takes")
 	causeSeeds := fs.Int("cause-seeds", 100, "changes with each cause")
-	hostileSize := fs.Int("hostile-size", 50_000, "calls, events or samples of the smaller of two hostile files of each kind")
+	hostileSize := fs.Int("hostile-size", 50_000,
+		"calls, events or samples of the smaller of two hostile files of each kind")
 	namesTraces := fs.Int("names-traces", 50_000, "number of traces in the day of named responses")
 	webRounds := fs.Int("web-rounds", 5, "how often flame graphs are drawn; pages are changed 20 times as often")
 	clusterTraces := fs.Int("cluster-traces", 100_000, "how many traces the larger day in a bucket has that is queried")

@@ -34,7 +34,8 @@ type namedBuild struct {
 
 // names measures the quality and cost of names for functions of production builds, compared
 // with the rules of other tools.
-func names(ctx context.Context, traces []trace, dirs []string, dayTraces, rounds int, stderr io.Writer) ([]figure, error) {
+func names(ctx context.Context, traces []trace, dirs []string, dayTraces, rounds int,
+	stderr io.Writer) ([]figure, error) {
 	var builds []*namedBuild
 	for _, dir := range dirs {
 		read, err := bundles.Read(dir)
@@ -53,7 +54,8 @@ func names(ctx context.Context, traces []trace, dirs []string, dayTraces, rounds
 	if err != nil || len(builds) == 0 {
 		return all, err
 	}
-	for _, part := range []func([]*namedBuild, io.Writer) ([]figure, error){rightNames, sameKeys, otherTables, sizeOfTables} {
+	for _, part := range []func([]*namedBuild, io.Writer) ([]figure, error){rightNames, sameKeys, otherTables,
+		sizeOfTables} {
 		figures, err := part(builds, stderr)
 		if err != nil {
 			return nil, err
@@ -136,7 +138,8 @@ func rightNames(builds []*namedBuild, stderr io.Writer) ([]figure, error) {
 		fmt.Fprintf(w, "%s\t", b.Name)
 		for i, r := range rules {
 			fmt.Fprintf(w, "%.1f\t", samples[i].percent())
-			figures = append(figures, figure{fmt.Sprintf("names/%s/%s_samples", b.Name, strings.ReplaceAll(r.name, " ", "_")), samples[i].percent(), "%", ""})
+			figures = append(figures, figure{fmt.Sprintf("names/%s/%s_samples", b.Name, strings.ReplaceAll(r.name, " ",
+				"_")), samples[i].percent(), "%", ""})
 		}
 		wrong := 100 * float64(functions[ours].wrong) / float64(functions[ours].all)
 		fmt.Fprintf(w, "%.2f\t%.2f\t\n", functions[ours].percent(), wrong)

@@ -65,14 +65,18 @@ func largeResponse() (*benchLibrary, *trie.Profile) {
 		}
 		name := fmt.Sprintf("app-%08x.js", 0x3bc00000+b)
 		for i := range answerFrames {
-			f := symbols.Function{Line: 1, Column: uint32(100*i + b + 1), Minified: fmt.Sprintf("a%d", (i*7+b)%answerFrames), Name: fmt.Sprintf("function%d", i),
-				Source: int32(i % 200), SourceLine: uint32(i + b), SourceColumn: 3, Key: uint64(i + 1), Way: symbols.Start}
+			f := symbols.Function{Line: 1, Column: uint32(100*i + b + 1), Minified: fmt.Sprintf("a%d",
+				(i*7+b)%answerFrames), Name: fmt.Sprintf("function%d", i),
+				Source: int32(i % 200), SourceLine: uint32(i + b), SourceColumn: 3, Key: uint64(i + 1),
+				Way: symbols.Start}
 			t.Functions = append(t.Functions, f)
-			frames = append(frames, p.Intern(trie.Frame{Name: f.Minified, Resource: "https://site.example/" + name, Line: f.Line, Column: f.Column}))
+			frames = append(frames, p.Intern(trie.Frame{Name: f.Minified, Resource: "https://site.example/" + name,
+				Line: f.Line, Column: f.Column}))
 		}
 		key := hex.EncodeToString(t.Script[:])
 		library.tables[key] = stored(t)
-		library.uploads = append(library.uploads, symbols.Upload{Release: name, Scripts: []symbols.Script{{Path: name, SHA256: key}}})
+		library.uploads = append(library.uploads, symbols.Upload{Release: name, Scripts: []symbols.Script{{Path: name,
+			SHA256: key}}})
 	}
 	for len(p.Nodes) < answerNodes {
 		parent := trie.NodeID(random.IntN(len(p.Nodes)))
@@ -130,7 +134,8 @@ func namedDay(ctx context.Context, traces []trace, dayTraces, rounds int) (figur
 		sel.Lag = lag
 		begin := time.Now()
 		result, err := query.Local{Reader: r, Symbols: s, Responses: kept}.Profile(ctx, sel, nil)
-		if err == nil && s != nil && (result.Stats.Names == nil || result.Stats.Names.Named*10 < result.Stats.Names.Self*9) {
+		if err == nil && s != nil && (result.Stats.Names == nil ||
+			result.Stats.Names.Named*10 < result.Stats.Names.Self*9) {
 			return 0, fmt.Errorf("the result is not named: %+v", result.Stats.Names)
 		}
 		return 1000 * time.Since(begin).Seconds(), err
@@ -208,8 +213,10 @@ func fieldLibrary(traces []*trie.Trace, builds int) *benchLibrary {
 func fieldTable(resource string, frames map[trie.Frame]bool) *symbols.Table {
 	t := &symbols.Table{Sources: []symbols.Source{{Name: "src/" + filepath.Base(resource) + ".ts"}}}
 	for f := range frames {
-		t.Functions = append(t.Functions, symbols.Function{Line: f.Line, Column: f.Column, Minified: f.Name, Name: "readable_" + f.Name,
-			SourceLine: f.Line, SourceColumn: f.Column, Key: uint64(len(resource))<<48 ^ uint64(f.Line)<<32 ^ uint64(f.Column) | 1<<62, Way: symbols.Start})
+		t.Functions = append(t.Functions, symbols.Function{Line: f.Line, Column: f.Column, Minified: f.Name,
+			Name:       "readable_" + f.Name,
+			SourceLine: f.Line, SourceColumn: f.Column,
+			Key: uint64(len(resource))<<48 ^ uint64(f.Line)<<32 ^ uint64(f.Column) | 1<<62, Way: symbols.Start})
 	}
 	slices.SortFunc(t.Functions, func(a, b symbols.Function) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

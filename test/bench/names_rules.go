@@ -27,7 +27,8 @@ func (a answer) right(row bundles.Row) bool {
 		return row.Minified == row.Name && row.Name != ""
 	}
 	if a.by {
-		return a.file == row.File && (a.line == row.SourceLine && a.column == row.SourceColumn || row.Name != "" && a.name == row.Name)
+		return a.file == row.File && (a.line == row.SourceLine && a.column == row.SourceColumn || row.Name != "" &&
+			a.name == row.Name)
 	}
 	return a.name == row.Name
 }
@@ -65,7 +66,8 @@ func newNamedScript(s bundles.Script) (*namedScript, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &namedScript{Script: s, m: m, positions: sourcemap.NewPositions(s.Text), functions: map[[2]uint32]*outline.Function{}, table: table, sources: map[int32]*namedSource{}}
+	x := &namedScript{Script: s, m: m, positions: sourcemap.NewPositions(s.Text),
+		functions: map[[2]uint32]*outline.Function{}, table: table, sources: map[int32]*namedSource{}}
 	all, _, _ := outline.Functions(s.Text, outline.Script)
 	for i := range all {
 		line, column := x.positions.Place(all[i].Place)
@@ -125,7 +127,8 @@ func namingRules() []rule {
 			if f == nil || f.Way == symbols.Kept {
 				return answer{name: row.Minified, kept: true}
 			}
-			return answer{name: f.Name, by: true, file: x.table.Sources[f.Source].Name, line: f.SourceLine, column: f.SourceColumn}
+			return answer{name: f.Name, by: true, file: x.table.Sources[f.Source].Name, line: f.SourceLine,
+				column: f.SourceColumn}
 		}},
 	}
 }
@@ -205,5 +208,6 @@ func innermost(x *namedScript, row bundles.Row) answer {
 		return answer{name: row.Minified, kept: true}
 	}
 	line, column := s.positions.Place(found.Place)
-	return answer{name: found.Name, by: true, file: symbols.SourceName(x.m.Sources[to.Source].Name), line: uint32(line) + 1, column: uint32(column) + 1}
+	return answer{name: found.Name, by: true, file: symbols.SourceName(x.m.Sources[to.Source].Name),
+		line: uint32(line) + 1, column: uint32(column) + 1}
 }

@@ -171,7 +171,8 @@ func (f *field) cold(ctx context.Context, rounds int) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		_, err = query.Local{Reader: r}.Profile(ctx, selection.Selection{Page: monthPage, Since: f.now.Add(-30 * 24 * time.Hour)}, nil)
+		_, err = query.Local{Reader: r}.Profile(ctx, selection.Selection{Page: monthPage,
+			Since: f.now.Add(-30 * 24 * time.Hour)}, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -254,7 +255,8 @@ func syntheticTrace(rng *rand.Rand, stacks int) (store.Record, error) {
 		}
 		var stack []trie.Frame
 		for ; k > 0; k /= 3 {
-			stack = append([]trie.Frame{{Name: fmt.Sprintf("f%d", k), Resource: "https://x.example/app.js", Line: uint32(k), Column: 1}}, stack...)
+			stack = append([]trie.Frame{{Name: fmt.Sprintf("f%d", k), Resource: "https://x.example/app.js",
+				Line: uint32(k), Column: 1}}, stack...)
 		}
 		time += 5000 + rng.Int64N(10_000)
 		t.Samples = append(t.Samples, trie.Sample{Time: time, Node: t.Insert(stack...)})

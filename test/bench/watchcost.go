@@ -20,18 +20,21 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// A site whose changes are looked for: how many functions each page view has, and how many page views each page in an hour.
+// A site whose changes are looked for: how many functions each page view has, and how many page
+// views each page in an hour.
 const (
 	watchFunctions = 300
 	watchViews     = 5
 	watchHours     = 54 // that are stored; a release begins after the first day, on all pages
 	watchBegan     = 24
-	// watchLeast is how many page views a release must have: as few, so that all pages are compared at each look.
+	// watchLeast is how many page views a release must have: as few, so that all pages are compared
+	// at each look.
 	watchLeast = 50
 	watchCache = 8 << 20
 )
 
-// watchCost measures what looking for changes takes: each hour of a day after a release, on all pages of a site.
+// watchCost measures what looking for changes takes: each hour of a day after a release, on all
+// pages of a site.
 func watchCost(ctx context.Context, pages int, progress io.Writer) ([]figure, error) {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
@@ -43,7 +46,8 @@ func watchCost(ctx context.Context, pages int, progress io.Writer) ([]figure, er
 	if err != nil {
 		return nil, err
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(10)) // so that the heap is what is needed, and hardly what is not any more
+	// so that the heap is what is needed, and hardly what is not any more
+	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	runtime.GC()
 	var base runtime.MemStats
 	runtime.ReadMemStats(&base)
@@ -79,10 +83,12 @@ func watchCost(ctx context.Context, pages int, progress io.Writer) ([]figure, er
 		m, known = e.Memory, append(e.Known, e.Found...)
 		sum, most, peak = sum+used, max(most, used), max(peak, float64(high.Load()-base.HeapAlloc))
 		hours++
-		fmt.Fprintf(progress, "hour %d after the release: %.2f s, %.0f MB, %d changes\n", h-watchBegan, used, float64(high.Load()-base.HeapAlloc)/1e6, len(known))
+		fmt.Fprintf(progress, "hour %d after the release: %.2f s, %.0f MB, %d changes\n", h-watchBegan, used,
+			float64(high.Load()-base.HeapAlloc)/1e6, len(known))
 	}
 	return []figure{
-		{"watchcost/hour_cpu_s", sum / float64(hours), fmt.Sprintf("s of CPU an hour, on average: %d pages × %d functions", pages, watchFunctions), "<= 5"},
+		{"watchcost/hour_cpu_s", sum / float64(hours),
+			fmt.Sprintf("s of CPU an hour, on average: %d pages × %d functions", pages, watchFunctions), "<= 5"},
 		{"watchcost/worst_hour_cpu_s", most, "s of CPU in the worst hour", ""},
 		{"watchcost/heap_mb", peak / 1e6, "MB of heap at most, the open store included, with 8 MiB of cache", "<= 64"},
 	}, nil
@@ -147,10 +153,12 @@ func fillWatched(ctx context.Context, dir string, pages int) (*field, error) {
 // watchedView returns a page view with a sample of each function.
 func watchedView(rng *rand.Rand, page, release string, id int) (store.Record, error) {
 	t := &trie.Trace{Trie: *trie.New()}
-	t.Context = trie.Context{Page: page, ViewID: fmt.Sprintf("view %011d", id), Interval: 10_000, Release: release, Labels: trie.MakeLabels("browser", "Chrome 156", "device", "desktop-mid")}
+	t.Context = trie.Context{Page: page, ViewID: fmt.Sprintf("view %011d", id), Interval: 10_000, Release: release,
+		Labels: trie.MakeLabels("browser", "Chrome 156", "device", "desktop-mid")}
 	for i, at := 0, int64(0); i < watchFunctions; i++ {
 		n := t.Insert(trie.Frame{Name: "main", Resource: "https://x.example/app.js", Line: 1, Column: 1},
-			trie.Frame{Name: fmt.Sprintf("f%d", i), Resource: "https://x.example/app.js", Line: uint32(i + 2), Column: 1})
+			trie.Frame{Name: fmt.Sprintf("f%d", i), Resource: "https://x.example/app.js", Line: uint32(i + 2),
+				Column: 1})
 		for range 1 + rng.IntN(3) {
 			t.Samples = append(t.Samples, trie.Sample{Time: at, Node: n})
 			at += 10_000

@@ -139,7 +139,8 @@ func Files(dir string) (map[string][]byte, error) {
 }
 
 func wanted(name string) bool {
-	return strings.HasSuffix(name, ".js") || strings.HasSuffix(name, ".js.map") || slices.Contains([]string{"truth.json", "trace.json", "same.json", "edits.json"}, path.Base(name))
+	return strings.HasSuffix(name, ".js") || strings.HasSuffix(name, ".js.map") ||
+		slices.Contains([]string{"truth.json", "trace.json", "same.json", "edits.json"}, path.Base(name))
 }
 
 func readArchive(name string, files map[string][]byte) error {
@@ -231,7 +232,8 @@ func (p *Pair) UnmarshalJSON(text []byte) error {
 
 // MarshalJSON writes a row of edits.json.
 func (e Edit) MarshalJSON() ([]byte, error) {
-	return json.Marshal([]any{e.Kind, e.Before.File, e.Before.Line, e.Before.Column, e.After.File, e.After.Line, e.After.Column})
+	return json.Marshal([]any{e.Kind, e.Before.File, e.Before.Line, e.Before.Column, e.After.File, e.After.Line,
+		e.After.Column})
 }
 
 // UnmarshalJSON reads a row of edits.json.
@@ -240,7 +242,8 @@ func (e *Edit) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &cells); err != nil {
 		return err
 	}
-	to := []any{&e.Kind, &e.Before.File, &e.Before.Line, &e.Before.Column, &e.After.File, &e.After.Line, &e.After.Column}
+	to := []any{&e.Kind, &e.Before.File, &e.Before.Line, &e.Before.Column, &e.After.File, &e.After.Line,
+		&e.After.Column}
 	if len(cells) != len(to) {
 		return fmt.Errorf("an edit of %d cells", len(cells))
 	}

@@ -1,5 +1,6 @@
-// Command chart renders a Helm chart with helm's own library, for tests, which then need no helm and no
-// cluster. It is a module of its own, since that library brings a client of Kubernetes with it.
+// Command chart renders a Helm chart with helm's own library, for tests, which then need no helm
+// and no cluster. It is a module of its own, since that library brings a client of Kubernetes with
+// it.
 //
 //	chart DIR RELEASE VALUES
 //
@@ -44,7 +45,8 @@ func run(args []string, stdout io.Writer) error {
 			return fmt.Errorf("read values: %w", err)
 		}
 	}
-	all, err := chartutil.ToRenderValues(chart, values, chartutil.ReleaseOptions{Name: args[1], Namespace: "fieldtrie", IsInstall: true}, nil)
+	all, err := chartutil.ToRenderValues(chart, values, chartutil.ReleaseOptions{Name: args[1], Namespace: "fieldtrie",
+		IsInstall: true}, nil)
 	if err != nil {
 		return fmt.Errorf("check values: %w", err)
 	}

@@ -48,7 +48,8 @@ backend ingest
 func startBalancer(ctx context.Context, dir string, nodes []*daemon) (*balancer, error) {
 	path, err := exec.LookPath("haproxy")
 	if err != nil {
-		return nil, errors.New("no haproxy, the load balancer; install it, as with: apt-get install --no-install-recommends haproxy")
+		return nil, errors.New(
+			"no haproxy, the load balancer; install it, as with: apt-get install --no-install-recommends haproxy")
 	}
 	b := &balancer{}
 	for _, addr := range []*string{&b.public, &b.stats} {

@@ -77,7 +77,8 @@ func (c *cluster) end() {
 
 // show runs the demonstration.
 func (c *cluster) show(ctx context.Context) error {
-	fmt.Fprintf(c.stdout, "1. Starting an S3-compatible store, %d daemons on one bucket, and a load balancer before them …\n", nodeCount)
+	fmt.Fprintf(c.stdout, "1. Starting an S3-compatible store, %d daemons on one bucket, and a load balancer before "+
+		"them …\n", nodeCount)
 	if err := c.start(ctx); err != nil {
 		return err
 	}
@@ -94,7 +95,8 @@ func (c *cluster) show(ctx context.Context) error {
 	if err := c.agree(ctx, half); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stdout, "\n3. kill -9 of daemon 1, which rolls up, and then %d more traces to the balancer …\n", len(files)-half)
+	fmt.Fprintf(c.stdout, "\n3. kill -9 of daemon 1, which rolls up, and then %d more traces to the balancer …\n",
+		len(files)-half)
 	c.nodes[0].kill()
 	if err := c.send(ctx, files[half:]); err != nil {
 		return err
@@ -120,7 +122,8 @@ func (c *cluster) start(ctx context.Context) (err error) {
 		return err
 	}
 	for range nodeCount {
-		d, err := newDaemon(filepath.Join(c.bin, "ingest"), c.location, "AWS_ACCESS_KEY_ID="+storeKey, "AWS_SECRET_ACCESS_KEY="+storeSecret)
+		d, err := newDaemon(filepath.Join(c.bin, "ingest"), c.location, "AWS_ACCESS_KEY_ID="+storeKey,
+			"AWS_SECRET_ACCESS_KEY="+storeSecret)
 		if err != nil {
 			return err
 		}
@@ -162,14 +165,16 @@ func (c *cluster) agree(ctx context.Context, traces int) error {
 		if err == nil && count == traces {
 			for i, a := range answers {
 				if a != nil && !bytes.Equal(a.body, answers[len(answers)-1].body) {
-					return fmt.Errorf("daemon %d answers\n%s\nand daemon %d\n%s", i+1, a.body, len(answers), answers[len(answers)-1].body)
+					return fmt.Errorf("daemon %d answers\n%s\nand daemon %d\n%s", i+1, a.body, len(answers),
+						answers[len(answers)-1].body)
 				}
 			}
 			c.print(answers, traces, time.Since(began))
 			return nil
 		}
 		if count > traces || time.Since(began) > agreeMost {
-			return errors.Join(fmt.Errorf("%d traces after %v, not %d", count, time.Since(began).Round(time.Second), traces), err)
+			return errors.Join(fmt.Errorf("%d traces after %v, not %d", count, time.Since(began).Round(time.Second),
+				traces), err)
 		}
 		select {
 		case <-ctx.Done():
@@ -248,10 +253,12 @@ func (c *cluster) print(answers []*top, traces int, took time.Duration) {
 func (c *cluster) invite() {
 	fmt.Fprintf(c.stdout, "\n5. Try next:\n\n")
 	for i, d := range c.nodes {
-		fmt.Fprintf(c.stdout, "   open http://%s/, the dashboard of daemon %d; kill -9 %d\n", d.private, i+1, d.cmd.Process.Pid)
+		fmt.Fprintf(c.stdout, "   open http://%s/, the dashboard of daemon %d; kill -9 %d\n", d.private, i+1,
+			d.cmd.Process.Pid)
 	}
 	fmt.Fprintf(c.stdout, "   open http://%s/, which daemons the balancer takes for alive\n", c.balancer.stats)
-	fmt.Fprintf(c.stdout, "   AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=%s %s --data '%s' --since 24h --format top\n", storeKey, storeSecret, filepath.Join(c.bin, "aggregate"), c.location)
+	fmt.Fprintf(c.stdout, "   AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=%s %s --data '%s' --since 24h --format top\n",
+		storeKey, storeSecret, filepath.Join(c.bin, "aggregate"), c.location)
 	fmt.Fprintf(c.stdout, "   curl -s http://%s/metrics | grep ^fieldtrie_store\n", c.nodes[0].private)
 	fmt.Fprintf(c.stdout, "\nAll runs until you press Ctrl-C, which also deletes the data.\n")
 }
@@ -271,7 +278,8 @@ func startStore(ctx context.Context, bin, dir string) (*program, string, error) 
 		return nil, "", fmt.Errorf("no %s, the store; make cluster installs it", name)
 	}
 	p := &program{name: "versitygw", make: func() *exec.Cmd {
-		cmd := exec.Command(name, "--access", storeKey, "--secret", storeSecret, "--port", addr, "posix", filepath.Join(dir, "store"))
+		cmd := exec.Command(name, "--access", storeKey, "--secret", storeSecret, "--port", addr, "posix",
+			filepath.Join(dir, "store"))
 		cmd.Dir = dir
 		return cmd
 	}, ready: func(ctx context.Context) bool { return answers(ctx, "http://"+addr+"/", http.StatusForbidden) }}

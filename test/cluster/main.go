@@ -1,4 +1,5 @@
-// Command cluster shows several daemons on one bucket, and the loss of one of them. "make cluster" runs it.
+// Command cluster shows several daemons on one bucket, and the loss of one of them. "make cluster"
+// runs it.
 package main
 
 import (

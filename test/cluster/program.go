@@ -103,7 +103,9 @@ func newDaemon(bin, data string, env ...string) (*daemon, error) {
 	if d.public, d.private, err = addrs(); err != nil {
 		return nil, err
 	}
-	d.program = program{name: "ingest", ready: func(ctx context.Context) bool { return answers(ctx, "http://"+d.private+"/readyz", http.StatusOK) }, make: func() *exec.Cmd {
+	d.program = program{name: "ingest", ready: func(ctx context.Context) bool {
+		return answers(ctx, "http://"+d.private+"/readyz", http.StatusOK)
+	}, make: func() *exec.Cmd {
 		cmd := exec.Command(bin, "--data", data, "--listen", d.public, "--query-listen", d.private)
 		cmd.Env = append(os.Environ(), env...)
 		return cmd

@@ -92,7 +92,8 @@ var ErrCut = errors.New("the way to the store is cut")
 
 // Bucket returns the bucket on this connection.
 func (c *Client) Bucket(now func() time.Time) *bucket.Bucket {
-	b, err := bucket.Open(context.Background(), bucket.Location{Bucket: Name, Prefix: "p/", Endpoint: "http://store.test", Region: "r"},
+	b, err := bucket.Open(context.Background(), bucket.Location{Bucket: Name, Prefix: "p/",
+		Endpoint: "http://store.test", Region: "r"},
 		bucket.Options{Transport: c, Now: now, Attempts: 3, Pause: time.Millisecond})
 	if err != nil {
 		panic(err)
@@ -263,7 +264,8 @@ func (s *Server) do(r *http.Request, body []byte) *http.Response {
 func errorAnswer(r *http.Request, status int, code string) *http.Response {
 	text := "<Error><Code>" + code + "</Code><Message>by a test</Message></Error>"
 	return &http.Response{StatusCode: status, Status: http.StatusText(status), ProtoMajor: 1, ProtoMinor: 1, Request: r,
-		Header: http.Header{"Content-Type": {"application/xml"}}, Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text))}
+		Header: http.Header{"Content-Type": {"application/xml"}}, Body: io.NopCloser(strings.NewReader(text)),
+		ContentLength: int64(len(text))}
 }
 
 // kindOf returns the kind of a request.

@@ -103,7 +103,8 @@ func CrossingSpeedscope(w *bufio.Writer, n int) {
 func speedscope(w *bufio.Writer, frames, events int, event func(i int)) {
 	w.WriteString(`{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{"frames":[`)
 	list(w, frames, func(i int) { fmt.Fprintf(w, `{"name":"f%d"}`, i) })
-	fmt.Fprintf(w, `]},"profiles":[{"type":"evented","name":"p","unit":"microseconds","startValue":0,"endValue":%d,"events":[`, events)
+	fmt.Fprintf(w, `]},"profiles":[{"type":"evented","name":"p","unit":"microseconds","startValue":0,"endValue":%d,`+
+		`"events":[`, events)
 	list(w, events, event)
 	w.WriteString(`]}]}`)
 }
@@ -113,7 +114,8 @@ func Names(w *bufio.Writer, n int) {
 	long := strings.Repeat("x", 200)
 	w.WriteString(`{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"}}`)
 	for i := range n {
-		fmt.Fprintf(w, `,{"id":%d,"parent":1,"callFrame":{"functionName":"%s%d","url":"https://x.example/%s%d.js","lineNumber":%d}}`, i+2, long, i, long, i, i)
+		fmt.Fprintf(w, `,{"id":%d,"parent":1,"callFrame":{"functionName":"%s%d","url":"https://x.example/%s%d.js",`+
+			`"lineNumber":%d}}`, i+2, long, i, long, i, i)
 	}
 	w.WriteString(`],"samples":[`)
 	list(w, n, func(i int) { fmt.Fprint(w, i+2) })

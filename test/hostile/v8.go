@@ -44,8 +44,10 @@ func NativeEvents(w *bufio.Writer, n int) {
 // sampled writes an event with a profile: a chain of depth nodes, from 2 on, and n samples
 // with times, given by sample.
 func sampled(w *bufio.Writer, n, depth int, sample func(k int) (node, delta int)) {
-	fmt.Fprintf(w, `{"ph":"P","pid":1,"tid":1,"id":"0x1","ts":%d,"name":"Profile","args":{"data":{"startTime":%d}}},`, n, n)
-	fmt.Fprintf(w, `{"ph":"P","pid":1,"tid":1,"id":"0x1","ts":%d,"name":"ProfileChunk","args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"}}`, n)
+	fmt.Fprintf(w, `{"ph":"P","pid":1,"tid":1,"id":"0x1","ts":%d,"name":"Profile","args":{"data":{"startTime":%d}}},`,
+		n, n)
+	fmt.Fprintf(w, `{"ph":"P","pid":1,"tid":1,"id":"0x1","ts":%d,"name":"ProfileChunk",`+
+		`"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"}}`, n)
 	for i := range depth {
 		fmt.Fprintf(w, `,{"id":%d,"parent":%d,"callFrame":{"functionName":"f%d"}}`, i+2, i+1, i)
 	}
@@ -71,8 +73,10 @@ func Measures(w *bufio.Writer, n int) {
 		case i == 0:
 			complete(w, "FunctionCall", 1, 10*n)
 		case i <= n:
-			fmt.Fprintf(w, `{"ph":"b","cat":"blink.user_timing","pid":1,"tid":1,"id":"0x%d","name":"m%d","ts":%d},`, i, i, 3*n+i)
-			fmt.Fprintf(w, `{"ph":"e","cat":"blink.user_timing","pid":1,"tid":1,"id":"0x%d","name":"m%d","ts":%d}`, i, i, 8*n-i)
+			fmt.Fprintf(w, `{"ph":"b","cat":"blink.user_timing","pid":1,"tid":1,"id":"0x%d","name":"m%d","ts":%d},`,
+				i, i, 3*n+i)
+			fmt.Fprintf(w, `{"ph":"e","cat":"blink.user_timing","pid":1,"tid":1,"id":"0x%d","name":"m%d","ts":%d}`,
+				i, i, 8*n-i)
 		default:
 			sampled(w, n, n, func(int) (int, int) { return n + 1, 2 })
 		}
@@ -190,5 +194,7 @@ func ProfilesInTurn(w *bufio.Writer, n int) {
 
 // tiny writes a profile of one sample.
 func tiny(w *bufio.Writer, thread, id, at int) {
-	fmt.Fprintf(w, `{"ph":"P","pid":1,"tid":%d,"id":"0x%x","ts":%d,"name":"Profile","args":{"data":{"cpuProfile":{"nodes":[{"id":2,"callFrame":{"functionName":"f%d"}}],"samples":[2]},"timeDeltas":[1],"startTime":%d}}}`, thread, id, at, id, at)
+	fmt.Fprintf(w, `{"ph":"P","pid":1,"tid":%d,"id":"0x%x","ts":%d,"name":"Profile",`+
+		`"args":{"data":{"cpuProfile":{"nodes":[{"id":2,"callFrame":{"functionName":"f%d"}}],"samples":[2]},`+
+		`"timeDeltas":[1],"startTime":%d}}}`, thread, id, at, id, at)
 }

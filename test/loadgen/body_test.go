@@ -71,7 +71,8 @@ func TestSplit(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, s := range part.Samples {
-					if got, want := stackOf(&part.Trie, s.Node), stackOf(&whole.Trie, whole.Samples[at].Node); got != want || s.Time != whole.Samples[at].Time {
+					if got, want := stackOf(&part.Trie, s.Node), stackOf(&whole.Trie,
+						whole.Samples[at].Node); got != want || s.Time != whole.Samples[at].Time {
 						t.Fatalf("sample %d is %s, want %s", at, got, want)
 					}
 					at++

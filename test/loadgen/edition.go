@@ -62,7 +62,8 @@ func changed(f trie.Frame, release int) []trie.Frame {
 		case p < renamedOf100+movedOf100:
 			f.Column += 113
 		case p < renamedOf100+movedOf100+wrappedOf100:
-			callers = append(callers, trie.Frame{Name: "with" + was.Name, Resource: f.Resource, Line: f.Line, Column: f.Column + 1})
+			callers = append(callers, trie.Frame{Name: "with" + was.Name, Resource: f.Resource, Line: f.Line,
+				Column: f.Column + 1})
 		}
 	}
 	return append(callers, f)

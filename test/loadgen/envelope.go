@@ -53,10 +53,12 @@ func milliseconds(us int64) float64 { return float64(us) / 1000 }
 func newEnvelope(t *trie.Trace) envelope {
 	c := &t.Context
 	e := envelope{
-		Interval: milliseconds(int64(c.Interval)), SamplingShare: c.SamplingShare, Release: c.Release, Environment: c.Environment,
-		Labels: map[string]string{}, Trace: newProfilerTrace(t),
+		Interval: milliseconds(int64(c.Interval)), SamplingShare: c.SamplingShare, Release: c.Release,
+		Environment: c.Environment,
+		Labels:      map[string]string{}, Trace: newProfilerTrace(t),
 		Cost: map[string]float64{
-			"start": milliseconds(int64(t.Cost.Start)), "stop": milliseconds(int64(t.Cost.Stop)), "encode": milliseconds(int64(t.Cost.Encode)),
+			"start": milliseconds(int64(t.Cost.Start)), "stop": milliseconds(int64(t.Cost.Stop)),
+			"encode": milliseconds(int64(t.Cost.Encode)),
 		},
 	}
 	for _, l := range c.Labels {

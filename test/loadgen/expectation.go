@@ -90,7 +90,8 @@ func (x *expectation) showing(variant int, on shown) (chunks chunkSet) {
 // newExpectation receives each chunk once with the daemon's own code, to learn which
 // part is stored. It does not use the code under test, the store and the queries.
 func newExpectation(variants []variant) (*expectation, error) {
-	x := &expectation{variants: variants, stored: make([][]*trie.Trace, len(variants)), pages: make([][][]string, len(variants)), views: map[seen]*trie.Profile{}}
+	x := &expectation{variants: variants, stored: make([][]*trie.Trace, len(variants)), pages: make([][][]string,
+		len(variants)), views: map[seen]*trie.Profile{}}
 	var got lastRecord
 	receiver := collect.New(collect.Options{Store: &got})
 	for i, v := range variants {
@@ -107,7 +108,8 @@ func newExpectation(variants []variant) (*expectation, error) {
 			var w discard
 			receiver.ServeHTTP(&w, r)
 			if w.status != http.StatusAccepted || got.payload == nil {
-				return nil, fmt.Errorf("variant %d, chunk %d: it would be refused with status %d: %s", i, k, w.status, &w.body)
+				return nil, fmt.Errorf("variant %d, chunk %d: it would be refused with status %d: %s", i, k,
+					w.status, &w.body)
 			}
 			doc, err := encode.DecodeBinary(got.payload, encode.Limits{})
 			if err != nil {

@@ -123,7 +123,8 @@ func New(o Options) (*Generator, error) {
 		return nil, err
 	}
 	rnd := rand.New(rand.NewPCG(o.Seed, 0))
-	g := &Generator{opts: o, ledger: newLedger(), nodes: newNodes(len(o.Addrs)), backoff: time.Second, allSent: make(chan struct{})}
+	g := &Generator{opts: o, ledger: newLedger(), nodes: newNodes(len(o.Addrs)), backoff: time.Second,
+		allSent: make(chan struct{})}
 	g.interval = time.Duration(float64(o.Batch) / o.Rate * float64(time.Second))
 	if o.Site {
 		g.variants, err = newSiteVariants(o, rnd)

@@ -20,13 +20,18 @@ func TestLedger(t *testing.T) {
 		events []event
 		want   tally
 	}{
-		"all is stored":                   {[]event{{0, acked, 1, true}, {1, acked, 5, true}}, tally{acked: 3}},
-		"an hour ends":                    {[]event{{0, acked, -1, true}, {1, acked, 1, true}}, tally{acked: 3, split: true}},
-		"one chunk cannot be split":       {[]event{{0, acked, -1, true}, {1, refused, 1, true}}, tally{acked: 1}},
-		"no answer":                       {[]event{{0, acked, 1, true}, {1, unclear, 2, true}}, tally{acked: 1, unclear: 2}},
-		"no answer at first":              {[]event{{0, acked, 1, true}, {1, unclear, 2, false}, {1, acked, 3, true}}, tally{acked: 3}},
-		"no answer at first, then busy":   {[]event{{0, acked, 1, true}, {1, unclear, 2, false}, {1, refused, 3, true}}, tally{acked: 1, unclear: 2}},
-		"stored before the answer, split": {[]event{{0, unclear, -9, false}, {0, acked, 1, true}, {1, acked, 3, true}}, tally{acked: 3, split: true}},
+		"all is stored": {[]event{{0, acked, 1, true}, {1, acked, 5, true}}, tally{acked: 3}},
+		"an hour ends": {[]event{{0, acked, -1, true}, {1, acked, 1, true}},
+			tally{acked: 3, split: true}},
+		"one chunk cannot be split": {[]event{{0, acked, -1, true}, {1, refused, 1, true}}, tally{acked: 1}},
+		"no answer": {[]event{{0, acked, 1, true}, {1, unclear, 2, true}},
+			tally{acked: 1, unclear: 2}},
+		"no answer at first": {[]event{{0, acked, 1, true}, {1, unclear, 2, false}, {1, acked, 3, true}},
+			tally{acked: 3}},
+		"no answer at first, then busy": {[]event{{0, acked, 1, true}, {1, unclear, 2, false}, {1, refused, 3, true}},
+			tally{acked: 1, unclear: 2}},
+		"stored before the answer, split": {[]event{{0, unclear, -9, false}, {0, acked, 1, true}, {1, acked, 3, true}},
+			tally{acked: 3, split: true}},
 	} {
 		l := newLedger()
 		v := &view{}
@@ -57,7 +62,8 @@ func TestBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := pageQuery{page: "/p"}
-	least, most := x.bounds(q, 0, map[tally]uint64{{variant: n, acked: 3, split: true}: 10, {variant: n, acked: 1, unclear: 2}: 5})
+	least, most := x.bounds(q, 0, map[tally]uint64{{variant: n, acked: 3, split: true}: 10, {variant: n, acked: 1,
+		unclear: 2}: 5})
 	if least.Views != 15 || most.Views != 25 || least.Traces != 25 || most.Traces != 30 {
 		t.Errorf("%d to %d views, %d to %d traces", least.Views, most.Views, least.Traces, most.Traces)
 	}

@@ -65,7 +65,8 @@ const sent = 160
 // run sends traces as o says.
 func run(t *testing.T, d daemon, o Options) *Generator {
 	t.Helper()
-	o.Addrs, o.Traces, o.Count, o.Rate, o.Connections, o.Pages, o.Variants = []string{d.public}, realTraces(t)[:4], sent, 4000, 16, 4, 4
+	o.Addrs, o.Traces, o.Count, o.Rate, o.Connections, o.Pages, o.Variants = []string{d.public}, realTraces(t)[:4],
+		sent, 4000, 16, 4, 4
 	g, err := New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -140,8 +141,8 @@ func TestVerifyFolded(t *testing.T) {
 	t.Error("views are missing in responses, but no difference is reported")
 }
 
-// understating returns the address of a proxy for d that reports one missing view in responses where
-// more are missing.
+// understating returns the address of a proxy for d that reports one missing view in responses
+// where more are missing.
 func understating(t *testing.T, d daemon) string {
 	t.Helper()
 	q := api.Handler(query.Local{Reader: d.store}, api.Options{})
@@ -257,7 +258,8 @@ func TestLatency(t *testing.T) {
 			fmt.Fprint(w, `{"accepted":1,"duplicates":0,"ids":["x"]}`)
 		})
 	})
-	g, err := New(Options{Addrs: []string{d.public}, Traces: realTraces(t), Rate: 100, Count: 40, Connections: 1, Variants: 1})
+	g, err := New(Options{Addrs: []string{d.public}, Traces: realTraces(t), Rate: 100, Count: 40, Connections: 1,
+		Variants: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +277,8 @@ func TestUnsent(t *testing.T) {
 			w.WriteHeader(http.StatusBadRequest)
 		})
 	})
-	g, err := New(Options{Addrs: []string{d.public}, Traces: realTraces(t), Rate: 1000, For: 300 * time.Millisecond, Connections: 1, Variants: 1})
+	g, err := New(Options{Addrs: []string{d.public}, Traces: realTraces(t), Rate: 1000, For: 300 * time.Millisecond,
+		Connections: 1, Variants: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +319,8 @@ func TestOptions(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	for rank, want := range map[int]string{0: "/page-a", 25: "/page-z", 26: "/page-aa", 701: "/page-zz", 702: "/page-aaa"} {
+	for rank, want := range map[int]string{0: "/page-a", 25: "/page-z", 26: "/page-aa", 701: "/page-zz",
+		702: "/page-aaa"} {
 		if got := PageName(rank); got != want {
 			t.Errorf("page %d is %s, want %s", rank, got, want)
 		}
@@ -370,7 +374,8 @@ func TestHistogram(t *testing.T) {
 	var all []time.Duration
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
-		d := time.Duration(rnd.ExpFloat64()*float64(20*time.Millisecond)) + time.Duration(rnd.IntN(200))*time.Microsecond
+		d := time.Duration(rnd.ExpFloat64()*float64(20*time.Millisecond)) +
+			time.Duration(rnd.IntN(200))*time.Microsecond
 		h.Add(d)
 		all = append(all, d.Truncate(time.Microsecond))
 	}

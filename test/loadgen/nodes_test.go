@@ -40,7 +40,8 @@ func TestPick(t *testing.T) {
 func TestManyNodes(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t, nil)
-	g, err := New(Options{Addrs: []string{d.public, d.public, "127.0.0.1:1"}, Traces: realTraces(t)[:4], Count: sent, Rate: 4000, Pages: 4, Repeat: 0.2, Retry: true})
+	g, err := New(Options{Addrs: []string{d.public, d.public, "127.0.0.1:1"}, Traces: realTraces(t)[:4], Count: sent,
+		Rate: 4000, Pages: 4, Repeat: 0.2, Retry: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,9 @@ func (g *Generator) conclude(r *request, a response, err error, began time.Time)
 	g.ledger.count(func(c *Counts) { c.Retries++ })
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	i, _ := slices.BinarySearchFunc(g.retries, r, func(x, y *request) int { return cmp.Compare(x.at.UnixNano(), y.at.UnixNano()) })
+	i, _ := slices.BinarySearchFunc(g.retries, r, func(x, y *request) int {
+		return cmp.Compare(x.at.UnixNano(), y.at.UnixNano())
+	})
 	g.retries = slices.Insert(g.retries, i, r)
 	g.underWay--
 }

@@ -40,9 +40,11 @@ func site() population {
 		devices:     []string{"mobile-low", "mobile-mid", "mobile-mid", "desktop-mid", "desktop-high"},
 		connections: []string{"4g", "4g", "4g", "4g", "4g", "3g", "2g", "slow-2g"},
 		navigations: []string{"navigate", "navigate", "navigate", "reload", "back_forward"},
-		browsers:    []string{"Chrome 156", "Chrome 156", "Chrome 156", "Chrome 155", "Edge 156", "Edge 155", "Opera 140", "Samsung Internet 30"},
-		features:    []string{"search", "menu", "checkout", "filter", "edit", "gallery", "comments", "map", "login", "share"},
-		chunks:      siteChunks,
+		browsers: []string{"Chrome 156", "Chrome 156", "Chrome 156", "Chrome 155", "Edge 156", "Edge 155",
+			"Opera 140", "Samsung Internet 30"},
+		features: []string{"search", "menu", "checkout", "filter", "edit", "gallery", "comments", "map",
+			"login", "share"},
+		chunks: siteChunks,
 	}
 }
 

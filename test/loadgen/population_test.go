@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// TestSite checks that generated page views resemble a real site's: usually few chunks and sometimes
-// many, up to four routes, and a release that rolls out.
+// TestSite checks that generated page views resemble a real site's: usually few chunks and
+// sometimes many, up to four routes, and a release that rolls out.
 func TestSite(t *testing.T) {
 	o := Options{Traces: realTraces(t), Count: 20_000, Pages: 50, Site: true, Variants: 1}
 	g, err := New(o)

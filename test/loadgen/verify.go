@@ -109,8 +109,8 @@ func (v *Verdict) add(difference string) {
 	}
 }
 
-// verifyDuplicates checks that the daemon reports not more duplicates than there are: it may find one after its response. A trace that
-// was stored before without an acknowledgement is one, too.
+// verifyDuplicates checks that the daemon reports not more duplicates than there are: it may find
+// one after its response. A trace that was stored before without an acknowledgement is one, too.
 func (g *Generator) verifyDuplicates(v *Verdict) {
 	c := g.Counts()
 	sure, _, doubted := g.ledger.stored()
@@ -124,7 +124,8 @@ func (g *Generator) verifyDuplicates(v *Verdict) {
 
 // ask sends a query to the first of addrs, compares the result with the expectation, and returns
 // it. The others must return the same.
-func (x *expectation) ask(ctx context.Context, q pageQuery, addrs []string, rank int, views map[tally]uint64, s Scope, v *Verdict) (*trie.Profile, error) {
+func (x *expectation) ask(ctx context.Context, q pageQuery, addrs []string, rank int, views map[tally]uint64, s Scope,
+	v *Verdict) (*trie.Profile, error) {
 	v.Questions += len(addrs)
 	first, stats, err := profileOf(ctx, addrs[0], q.path(s.Since))
 	if err != nil {

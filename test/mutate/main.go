@@ -70,7 +70,8 @@ func main() {
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	fs := flag.NewFlagSet("mutate", flag.ContinueOnError)
 	only := fs.String("only", "", "run the mutations whose name or file matches `REGEXP`")
-	timeout := fs.Duration("timeout", 3*time.Minute, "how long the tests of a mutation may take; longer counts as killed")
+	timeout := fs.Duration("timeout", 3*time.Minute,
+		"how long the tests of a mutation may take; longer counts as killed")
 	asJSON := fs.Bool("json", false, "write a line of JSON for each mutation, and no summary")
 	names := fs.Bool("list", false, "list the mutations, and run none")
 	if err := fs.Parse(args); err != nil {

@@ -79,7 +79,8 @@ func TestOutcomes(t *testing.T) {
 	root := t.TempDir()
 	files := map[string]string{
 		"go.mod": "module example.test\n\ngo 1.26\n",
-		"a.go":   "package a\n\nfunc small(x int) bool { return x < 10 }\n\nfunc loop() { for i := 0; i < 3; i++ {\n} }\n",
+		"a.go": "package a\n\nfunc small(x int) bool { return x < 10 }\n\nfunc loop() { for i := 0; i < 3; i++ " +
+			"{\n} }\n",
 		"a_test.go": "package a\n\nimport \"testing\"\n\n" +
 			"func TestSmall(t *testing.T) { if loop(); small(10) || !small(8) { t.Error(\"wrong\") } }\n\n" +
 			"func TestNothing(t *testing.T) {}\n\nfunc TestFails(t *testing.T) { t.Error(\"always\") }\n",
@@ -150,7 +151,8 @@ func TestScript(t *testing.T) {
 		after string
 		want  outcome
 	}{{"x <= 10", killed}, {"x < 9", survived}, {"x <", doesNotCompile}} {
-		m := mutation{Name: "x", File: "sdk/src/a.js", Tests: []string{"test/a.test.js"}, before: "x < 10", after: tt.after}
+		m := mutation{Name: "x", File: "sdk/src/a.js", Tests: []string{"test/a.test.js"}, before: "x < 10",
+			after: tt.after}
 		if got := r.run(t.Context(), m); got.Outcome != tt.want {
 			t.Errorf("%q: got %+v, want %s", tt.after, got, tt.want)
 		}

@@ -1,5 +1,6 @@
-// Command provider is an OpenID provider for tests: the certified one of Zitadel, with people in memory who are in groups. It prints its
-// issuer when it listens, and ends when its standard input does.
+// Command provider is an OpenID provider for tests: the certified one of Zitadel, with people in
+// memory who are in groups. It prints its issuer when it listens, and ends when its standard input
+// does.
 package main
 
 import (
@@ -20,7 +21,8 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 )
 
-// Who can log in: test-user@localhost with the password verysecure. The client is web, with the secret secret.
+// Who can log in: test-user@localhost with the password verysecure. The client is web, with the
+// secret secret.
 func main() {
 	if err := run(os.Args[1:], os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "provider:", err)
@@ -46,7 +48,8 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	issuer := "http://localhost:" + port + "/"
 	storage.RegisterClients(storage.WebClient("web", "secret", *redirect))
 	people := &grouped{storage.NewStorage(storage.NewUserStore(issuer)), strings.Split(*groups, ",")}
-	srv := &http.Server{Handler: exampleop.SetupServer(issuer, people, slog.New(slog.DiscardHandler), false), ReadHeaderTimeout: 10 * time.Second}
+	srv := &http.Server{Handler: exampleop.SetupServer(issuer, people, slog.New(slog.DiscardHandler), false),
+		ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		_, _ = io.Copy(io.Discard, stdin)
 		_ = srv.Close()

@@ -48,7 +48,8 @@ func alertmanager(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(strings.TrimSpace(string(program)), "--config.file", config, "--storage.path", dir, "--web.listen-address", addr, "--cluster.listen-address", "")
+	cmd := exec.Command(strings.TrimSpace(string(program)), "--config.file", config, "--storage.path", dir,
+		"--web.listen-address", addr, "--cluster.listen-address", "")
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -94,7 +95,8 @@ func active(t *testing.T, url string) map[string]alert {
 	return out
 }
 
-// Alertmanager has an alert for each change that is open, one in spite of repeats, and none for one that is resolved.
+// Alertmanager has an alert for each change that is open, one in spite of repeats, and none for one
+// that is resolved.
 func TestAlertmanager(t *testing.T) {
 	url := alertmanager(t)
 	c := channel(t, `{name: am, kind: alertmanager, target: "`+url+`", allow_private: true}`, "")
@@ -119,10 +121,13 @@ func TestAlertmanager(t *testing.T) {
 		t.Fatalf("got %+v", r)
 	}
 	for change, a := range active(t, url) {
-		if !a.EndsAt.After(before[change].EndsAt) || !a.StartsAt.Equal(before[change].StartsAt) || time.Until(a.EndsAt) > 5*time.Minute {
+		if !a.EndsAt.After(before[change].EndsAt) || !a.StartsAt.Equal(before[change].StartsAt) ||
+			time.Until(a.EndsAt) > 5*time.Minute {
 			t.Errorf("repeated: got %+v after %+v", a, before[change])
 		}
-		if a.Labels["alertname"] != "FieldtrieChange" || a.Labels["page"] != "/feed" || a.GeneratorURL != "https://profiles.example.com/changes/"+change || strings.ContainsAny(fmt.Sprint(a), "<>\x00\x1b\u202e") {
+		if a.Labels["alertname"] != "FieldtrieChange" || a.Labels["page"] != "/feed" ||
+			a.GeneratorURL != "https://profiles.example.com/changes/"+change || strings.ContainsAny(fmt.Sprint(a),
+			"<>\x00\x1b\u202e") {
 			t.Errorf("got %+v", a)
 		}
 	}
@@ -137,7 +142,8 @@ func TestAlertmanager(t *testing.T) {
 			t.Errorf("%q is resolved: %d alerts are active", name, len(got))
 		}
 	}
-	if r := new(notify.Sender).Send(t.Context(), notify.TestBatch(c, time.Now())); r.Outcome != notify.Accepted || len(active(t, url)) != 1 {
+	if r := new(notify.Sender).Send(t.Context(), notify.TestBatch(c, time.Now())); r.Outcome != notify.Accepted ||
+		len(active(t, url)) != 1 {
 		t.Errorf("got %+v", r)
 	}
 }

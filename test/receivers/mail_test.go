@@ -40,7 +40,9 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	template := x509.Certificate{SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	template := x509.Certificate{SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key)
 	if err != nil {
 		panic(err)
@@ -198,11 +200,14 @@ type nothing struct{}
 func (nothing) Printf(string, ...any) {}
 func (nothing) Println(...any)        {}
 
-const letters = `name: m, kind: email, allow_private: true, from: "Fieldtrie <f@example.com>", to: [a@example.com, b@example.com]`
+const letters = `name: m, kind: email, allow_private: true, from: "Fieldtrie <f@example.com>", to: [a@example.com, ` +
+	`b@example.com]`
 
-// A mail server takes mails by STARTTLS and TLS, with each way to log in, and a reader finds in them what was sent.
+// A mail server takes mails by STARTTLS and TLS, with each way to log in, and a reader finds in
+// them what was sent.
 func TestMail(t *testing.T) {
-	for _, test := range []struct{ security, mechanism string }{{"starttls", "PLAIN"}, {"tls", "PLAIN"}, {"starttls", "LOGIN"}, {"tls", "LOGIN"}, {"starttls", ""}, {"", ""}} {
+	for _, test := range []struct{ security, mechanism string }{{"starttls", "PLAIN"}, {"tls", "PLAIN"},
+		{"starttls", "LOGIN"}, {"tls", "LOGIN"}, {"starttls", ""}, {"", ""}} {
 		s := &server{mechanism: test.mechanism}
 		yaml, secret := letters+`, target: "`+start(t, s, test.security)+`"`, ""
 		if test.mechanism != "" {
@@ -218,14 +223,16 @@ func TestMail(t *testing.T) {
 				t.Fatalf("%q: got %d mails, want %d", name, len(got), i+1)
 			}
 			e := got[i]
-			if e.from != "f@example.com" || !slices.Equal(e.to, []string{"a@example.com", "b@example.com"}) || e.user != map[bool]string{true: "me"}[test.mechanism != ""] {
+			if e.from != "f@example.com" || !slices.Equal(e.to, []string{"a@example.com", "b@example.com"}) ||
+				e.user != map[bool]string{true: "me"}[test.mechanism != ""] {
 				t.Errorf("got %s to %v by %q", e.from, e.to, e.user)
 			}
 			m, err := mail.ReadMessage(bytes.NewReader(e.data))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject")); err != nil || subject == "" || strings.ContainsAny(subject, "\r\n") {
+			if subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject")); err != nil ||
+				subject == "" || strings.ContainsAny(subject, "\r\n") {
 				t.Errorf("got %q, %v", subject, err)
 			}
 			if m.Header.Get("Message-Id") != "<c1-found@example.com>" || len(m.Header["Bcc"]) > 0 {
@@ -247,7 +254,9 @@ func TestMailRefused(t *testing.T) {
 		want   notify.Outcome
 		answer string
 	}{
-		{"all recipients unknown", server{rcpt: func(string) error { return never }}, "starttls", "", notify.Refused, "550"},
+		{"all recipients unknown", server{rcpt: func(string) error {
+			return never
+		}}, "starttls", "", notify.Refused, "550"},
 		{"greylisted", server{rcpt: func(string) error { return later }}, "starttls", "", notify.Retry, "451"},
 		{"one unknown", server{rcpt: func(to string) error {
 			if to == "a@example.com" {
@@ -267,7 +276,8 @@ func TestMailRefused(t *testing.T) {
 			yaml, secret = yaml+", user: "+test.user+", secret_env: S", "pass word"
 		}
 		r := send(t, channel(t, "{"+yaml+"}", secret), change(notify.Found, "c1", "f"))
-		if r.Outcome != test.want || !strings.Contains(r.Answer, test.answer) || strings.Contains(r.Answer, "pass word") {
+		if r.Outcome != test.want || !strings.Contains(r.Answer, test.answer) || strings.Contains(r.Answer,
+			"pass word") {
 			t.Errorf("%s: got %+v", test.name, r)
 		}
 		if got := test.s.got(); (len(got) > 0) != (test.want == notify.Accepted) {

@@ -18,13 +18,17 @@ import (
 )
 
 // hostile are names as browsers may send them.
-var hostile = []string{"formatPrice", "价格 ü", "a\nb", "x\r\nBcc: evil@example.com", "<!channel>", "@here", "</b><script>alert(1)</script>", "\u202egnp.exe", "\x00\x1b[31m\xff", `"quoted" \ {{ .Labels }}`,
+var hostile = []string{"formatPrice", "价格 ü", "a\nb", "x\r\nBcc: evil@example.com", "<!channel>", "@here",
+	"</b><script>alert(1)</script>", "\u202egnp.exe", "\x00\x1b[31m\xff", `"quoted" \ {{ .Labels }}`,
 	"=?utf-8?q?x?=", ".\r\n.\r\nMAIL FROM:<x@example.com>", strings.Repeat("ü<&", 3000), ""}
 
 // change returns a message about a change of something with a name.
 func change(event notify.Event, id, name string) notify.Message {
-	m := notify.Message{ID: id + "-" + string(event), Time: time.Now(), Event: event, Change: id, Title: name + " became slower by 12 ms on /feed", Lines: []string{name, "look at it"},
-		Labels: map[string]string{"function": name, "page": "/feed", "direction": "slower", "owner": name}, Pages: []string{"/feed"}, Link: "https://profiles.example.com/changes/" + id, Begin: time.Now().Add(-time.Hour)}
+	m := notify.Message{ID: id + "-" + string(event), Time: time.Now(), Event: event, Change: id,
+		Title: name + " became slower by 12 ms on /feed", Lines: []string{name, "look at it"},
+		Labels: map[string]string{"function": name, "page": "/feed", "direction": "slower", "owner": name},
+		Pages:  []string{"/feed"}, Link: "https://profiles.example.com/changes/" + id,
+		Begin: time.Now().Add(-time.Hour)}
 	if event == notify.Resolved {
 		m.End = time.Now()
 	}
@@ -53,9 +57,11 @@ func send(t *testing.T, c *notify.Channel, messages ...notify.Message) notify.Re
 	return new(notify.Sender).Send(t.Context(), b)
 }
 
-// The reference of Standard Webhooks takes what is signed, with the old secret and the new one, and nothing else.
+// The reference of Standard Webhooks takes what is signed, with the old secret and the new one, and
+// nothing else.
 func TestStandardWebhooks(t *testing.T) {
-	const older, newer, other = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD", "whsec_plJ3nmyCDGBKInavdOK15jsl0tTZn6Uz"
+	const older, newer, other = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD",
+		"whsec_plJ3nmyCDGBKInavdOK15jsl0tTZn6Uz"
 	var header http.Header
 	var body []byte
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -63,7 +69,8 @@ func TestStandardWebhooks(t *testing.T) {
 		body, _ = io.ReadAll(r.Body)
 	}))
 	defer server.Close()
-	c := channel(t, `{name: hook, kind: webhook, target: "`+server.URL+`", secret_env: S, allow_private: true}`, older+"\n"+newer)
+	c := channel(t, `{name: hook, kind: webhook, target: "`+server.URL+`", secret_env: S, allow_private: true}`,
+		older+"\n"+newer)
 	for _, name := range hostile {
 		if r := send(t, c, change(notify.Found, "c1", name)); r.Outcome != notify.Accepted {
 			t.Fatalf("got %+v", r)
@@ -124,8 +131,10 @@ func TestGrafana(t *testing.T) {
 			t.Fatalf("got %+v", r)
 		}
 		m := change(notify.Resolved, "c1", name)
-		r = new(notify.Sender).Send(t.Context(), notify.Batch{ID: m.ID, Channel: c, Due: []notify.Due{{Message: m, Receipt: r.Receipt}}})
-		if got := strings.Join(said, ", "); r.Outcome != notify.Accepted || got != "POST /api/annotations, PATCH /api/annotations/65" {
+		r = new(notify.Sender).Send(t.Context(), notify.Batch{ID: m.ID, Channel: c,
+			Due: []notify.Due{{Message: m, Receipt: r.Receipt}}})
+		if got := strings.Join(said, ", "); r.Outcome != notify.Accepted ||
+			got != "POST /api/annotations, PATCH /api/annotations/65" {
 			t.Errorf("got %+v after %s", r, got)
 		}
 	}

@@ -57,8 +57,8 @@ func newDisk(t testing.TB) *Disk {
 	return d
 }
 
-// mounted fails the test if err is not nil, because there is no disk. If mounting is forbidden, as in
-// most containers, it skips the test; nothing else is a reason to skip.
+// mounted fails the test if err is not nil, because there is no disk. If mounting is forbidden, as
+// in most containers, it skips the test; nothing else is a reason to skip.
 func (d *Disk) mounted(what string, err error, out string) {
 	d.t.Helper()
 	if err == nil {

@@ -33,8 +33,8 @@ type versioned struct {
 
 func families() []string { return []string{"Chrome", "Edge"} }
 
-// adopted returns the share of page views with a version, so many days after its release: 61 % after
-// 7 days, 97 % after 14.
+// adopted returns the share of page views with a version, so many days after its release: 61 %
+// after 7 days, 97 % after 14.
 func adopted(days float64) float64 { return 1 / (1 + math.Exp((5.97-days)/2.31)) }
 
 // drawVersions draws two releases.
@@ -72,7 +72,8 @@ func (s Scenario) drawVersions(p *Page, of Versions, run int) (a, b *versioned) 
 			for k := 1; k < each && rng.Float64() < adopted(at-float64((k-1)*fortnight)); k++ {
 				version = k
 			}
-			to := &x.drawn[((day*len(devices)+d)*len(x.version)+family*each+version)*len(p.views)+rng.IntN(len(p.views))]
+			to := &x.drawn[((day*len(devices)+d)*len(x.version)+family*each+version)*len(p.views)+
+				rng.IntN(len(p.views))]
 			to.views, to.factors, to.squares = to.views+1, to.factors+factor, to.squares+factor*factor
 		}
 		return &x
@@ -140,13 +141,14 @@ func (x *versioned) side() compare.Side {
 		if s.Cells[cell].Versions == nil {
 			s.Cells[cell] = browsers.Cell{Kind: x.devices[device].Name, Versions: map[string]browsers.Sum{}}
 		}
-		s.Cells[cell].Versions[name] = s.Cells[cell].Versions[name].Plus(browsers.Sum{Views: d.views, Time: time.Sum, Squares: time.Squares})
+		s.Cells[cell].Versions[name] = s.Cells[cell].Versions[name].Plus(browsers.Sum{Views: d.views, Time: time.Sum,
+			Squares: time.Squares})
 	}
 	return s
 }
 
-// VersionAlarms is the alarms of comparisons without a guard for browser versions, with one that knows
-// the compared page alone, and with one that knows the other pages of the site.
+// VersionAlarms is the alarms of comparisons without a guard for browser versions, with one that
+// knows the compared page alone, and with one that knows the other pages of the site.
 type VersionAlarms struct {
 	Unguarded, Alone, Site Alarms
 	// Widths of the interval of the total, divided by those without the guard. They are means.
@@ -165,7 +167,8 @@ func (s Scenario) VersionAlarms(pages []*Page, of Versions) (out VersionAlarms) 
 			s.Seed = s.Seed<<16 + uint64(i)
 			a, b := s.drawVersions(p, of, run)
 			sides[i] = compare.Input{Strata: a.strata(), A: a.side(), B: b.side()}
-			evidence[i] = browsers.Estimate(a.version, slices.Concat(sides[i].A.Cells, sides[i].B.Cells), browsers.Evidence{}).Evidence
+			evidence[i] = browsers.Estimate(a.version, slices.Concat(sides[i].A.Cells, sides[i].B.Cells),
+				browsers.Evidence{}).Evidence
 		}
 		for i, in := range sides {
 			var others browsers.Evidence

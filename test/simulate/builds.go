@@ -9,8 +9,8 @@ import (
 
 // Builds counts the findings of comparisons of two builds of which symbols are known.
 type Builds struct {
-	// FalseEdited and FalseSame are the shares of false findings among those about edited functions and
-	// about functions that were not edited, mean of the runs.
+	// FalseEdited and FalseSame are the shares of false findings among those about edited functions
+	// and about functions that were not edited, mean of the runs.
 	FalseEdited, FalseSame float64
 	// Found and FoundWithout are the shares of runs that find the planted change, with symbols and
 	// without them.
@@ -20,8 +20,8 @@ type Builds struct {
 // PlantedShare is the share of a page's time of the function that [Scenario.Builds] slows down.
 const PlantedShare = 0.02
 
-// Builds plants a slowdown in B: in the function that is closest to [PlantedShare] of the page. So many
-// functions were edited, among them this one; the others take as long as before.
+// Builds plants a slowdown in B: in the function that is closest to [PlantedShare] of the page. So
+// many functions were edited, among them this one; the others take as long as before.
 func (s Scenario) Builds(p *Page, by By, edited int, factor float64) (out Builds) {
 	planted := p.Nearest(PlantedShare)
 	each := 1 / float64(s.Runs)

@@ -10,7 +10,8 @@ import (
 )
 
 // estimateText matches a change in a text: +28 ms (+27 to +29), +0.123 (+0.1 to +0.2).
-var estimateText = regexp.MustCompile(`([+-][\d.]+(?:e[+-]?\d+)?)(?: ms)?(?:\s+\(([+-][\d.]+(?:e[+-]?\d+)?) to ([+-][\d.]+(?:e[+-]?\d+)?)\))?`)
+var estimateText = regexp.MustCompile(
+	`([+-][\d.]+(?:e[+-]?\d+)?)(?: ms)?(?:\s+\(([+-][\d.]+(?:e[+-]?\d+)?) to ([+-][\d.]+(?:e[+-]?\d+)?)\))?`)
 
 // Judge returns an error if a sentence or row of a comparison is contradictory: if its word, as
 // defined by [compare.Status], its numbers and the change that it describes do not agree. The text

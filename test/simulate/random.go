@@ -48,7 +48,8 @@ func randomVersions(rng *rand.Rand, s *compare.Side) {
 		s.Versions = append(s.Versions, of)
 		for _, name := range slices.Sorted(maps.Keys(of)) {
 			n, mean := of[name], 100*(1+0.1*rng.Float64())
-			cell.Versions[name] = cell.Versions[name].Plus(browsers.Sum{Views: n, Time: n * mean, Squares: 2 * n * mean * mean})
+			cell.Versions[name] = cell.Versions[name].Plus(browsers.Sum{Views: n, Time: n * mean,
+				Squares: 2 * n * mean * mean})
 		}
 	}
 	s.Cells = append(s.Cells, cell)
@@ -86,7 +87,8 @@ func randomSide(rng *rand.Rand, kinds int, views []float64) (s compare.Side) {
 		s.Functions = append(s.Functions, f)
 	}
 	for i := range rng.IntN(3) {
-		s.Features = append(s.Features, compare.Feature{Name: fmt.Sprint("feature", i), Time: randomTimes(rng, s.Views, mean/3)})
+		s.Features = append(s.Features, compare.Feature{Name: fmt.Sprint("feature", i), Time: randomTimes(rng,
+			s.Views, mean/3)})
 	}
 	return s
 }

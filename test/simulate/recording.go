@@ -23,8 +23,8 @@ func (p *Page) Recordings() []Recording {
 	return out
 }
 
-// Vary returns the page with n page views for each real one, in which the time of each function differs by itself: sigma is the
-// spread of its logarithm. It is for pages with a single recording.
+// Vary returns the page with n page views for each real one, in which the time of each function
+// differs by itself: sigma is the spread of its logarithm. It is for pages with a single recording.
 func (p *Page) Vary(rng *rand.Rand, n int, sigma float64) *Page {
 	out := &Page{Name: p.Name, Functions: slices.Clone(p.Functions), groups: p.groups}
 	for _, v := range p.views {
@@ -40,7 +40,8 @@ func (p *Page) Vary(rng *rand.Rand, n int, sigma float64) *Page {
 	return out
 }
 
-// Nearest returns the named function whose share of the time of the page is nearest to the given one, as a ratio.
+// Nearest returns the named function whose share of the time of the page is nearest to the given
+// one, as a ratio.
 func (p *Page) Nearest(share float64) (function int) {
 	total := 0.0
 	for _, ms := range p.Mean {
@@ -48,7 +49,8 @@ func (p *Page) Nearest(share float64) (function int) {
 	}
 	best := math.Inf(1)
 	for i, ms := range p.Mean {
-		if off := math.Abs(math.Log(ms / total / share)); p.Functions[i].Name != "" && p.Functions[i].Resource != "" && off < best {
+		if off := math.Abs(math.Log(ms / total / share)); p.Functions[i].Name != "" && p.Functions[i].Resource != "" &&
+			off < best {
 			best, function = off, i
 		}
 	}

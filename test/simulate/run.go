@@ -93,7 +93,8 @@ func (x *Alarms) add(r *compare.Result, each float64) {
 	total := r.Total.Status.Alarm()
 	features := len(r.Features) > 0 && r.Features[0].Status.Alarm()
 	functions := len(r.Functions) > 0 && r.Functions[0].Status.Alarm()
-	for to, alarm := range map[*float64]bool{&x.Total: total, &x.Features: features, &x.Functions: functions, &x.Any: total || features || functions} {
+	for to, alarm := range map[*float64]bool{&x.Total: total, &x.Features: features, &x.Functions: functions,
+		&x.Any: total || features || functions} {
 		if alarm {
 			*to += each
 		}
@@ -109,7 +110,8 @@ func (x *Alarms) count(r *compare.Result) {
 		e := c.Shown
 		apart := e.Low != nil && (*e.Low > 0 || *e.High < 0)
 		switch alarm := c.Status.Alarm(); {
-		case alarm != apart && c.Status != compare.TooFew && c.Status != compare.WithPage || c.Status == compare.WithPage && !apart:
+		case alarm != apart && c.Status != compare.TooFew && c.Status != compare.WithPage ||
+			c.Status == compare.WithPage && !apart:
 			x.Contradicted++
 		case alarm:
 			x.False++

@@ -35,7 +35,8 @@ type Device struct {
 
 // Devices returns the default device classes.
 func Devices() []Device {
-	return []Device{{Name: "desktop", Factor: 1, Share: 0.4}, {Name: "mobile-high", Factor: 2, Share: 0.4}, {Name: "mobile-low", Factor: 4, Share: 0.2}}
+	return []Device{{Name: "desktop", Factor: 1, Share: 0.4}, {Name: "mobile-high", Factor: 2, Share: 0.4},
+		{Name: "mobile-low", Factor: 4, Share: 0.2}}
 }
 
 // Page is the real page views of one page, or of several, with their times by function.
@@ -196,7 +197,8 @@ func (d drawn) amount(ms, all float64) compare.Amount {
 	if ms == 0 {
 		return compare.Amount{}
 	}
-	return compare.Amount{Seen: d.views, Sum: d.factors * ms, Squares: d.squares * ms * ms, Product: d.squares * ms * all}
+	return compare.Amount{Seen: d.views, Sum: d.factors * ms, Squares: d.squares * ms * ms,
+		Product: d.squares * ms * all}
 }
 
 // Draw draws page views; sigma is the standard deviation of the logarithm of the device's

@@ -22,7 +22,8 @@ import (
 type Options struct {
 	Now func() time.Time // the clock: time.Now
 
-	// Retention is how long traces are kept; HourRetention and DayRetention are how long their rollups are.
+	// Retention is how long traces are kept; HourRetention and DayRetention are how long their
+	// rollups are.
 	Retention, HourRetention, DayRetention time.Duration
 
 	MaxPayload int64         // bytes of a trace: 16 MiB
@@ -46,8 +47,9 @@ func Open(t testing.TB, o Options) *Store {
 		o.Now = time.Now
 	}
 	n, err := shared.Open(t.Context(), place(t, o.Now), shared.Options{Flush: time.Millisecond,
-		Retention: o.Retention, HourRetention: o.HourRetention, DayRetention: o.DayRetention, MaxPayload: o.MaxPayload, Rollups: o.Rollups,
-		Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+		Retention: o.Retention, HourRetention: o.HourRetention, DayRetention: o.DayRetention, MaxPayload: o.MaxPayload,
+		Rollups: o.Rollups,
+		Logger:  slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,14 +70,17 @@ func place(t testing.TB, now func() time.Time) objects.Store {
 		server.Now = now
 		return server.Client().Bucket(now)
 	}
-	d, err := directory.Open(t.TempDir(), directory.Options{MinFree: -1, Now: now, Warn: func(err error) { t.Error(err) }})
+	d, err := directory.Open(t.TempDir(), directory.Options{MinFree: -1, Now: now, Warn: func(err error) {
+		t.Error(err)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-// OpenDirectory opens the data directory dir, which no daemon has, by some clock, nil for [time.Now]. It is closed by end.
+// OpenDirectory opens the data directory dir, which no daemon has, by some clock, nil for
+// [time.Now]. It is closed by end.
 func OpenDirectory(t testing.TB, dir string, now func() time.Time) (n *shared.Node, end func()) {
 	t.Helper()
 	place, err := shared.OpenPlace(t.Context(), dir, shared.PlaceOptions{Now: now})
@@ -93,8 +98,8 @@ func OpenDirectory(t testing.TB, dir string, now func() time.Time) (n *shared.No
 	}
 }
 
-// Store is a store without background rollups. Before each query it rolls up all traces received since
-// the last one.
+// Store is a store without background rollups. Before each query it rolls up all traces received
+// since the last one.
 type Store struct {
 	*shared.Node
 
@@ -162,7 +167,8 @@ func (s *Store) CountVitals(page string, vitals []rollup.Vital) {
 }
 
 // Select is [shared.Reader.Select] of all that was received.
-func (s *Store) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
+func (s *Store) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error,
+	rolled func(store.Rolled) error) (store.ScanStats, error) {
 	s.settle(ctx)
 	defer s.settling(ctx)()
 	return s.Node.Select(ctx, q, want, trace, rolled)
@@ -176,7 +182,8 @@ func (s *Store) Scan(ctx context.Context, q store.Query, f func(store.Record) er
 }
 
 // Catalog is [shared.Reader.Catalog] of all that was received.
-func (s *Store) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
+func (s *Store) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry,
+	store.ScanStats, error) {
 	s.settle(ctx)
 	return s.Node.Catalog(ctx, since, until, lag)
 }

@@ -1,6 +1,7 @@
-// Command summary prints how many tests ran, failed and were skipped, and why they were skipped. Its arguments are
-// reports in the format of JUnit, one for each part of the tests, which the base name of the file names. It exits with
-// status 1 if a report cannot be read or has no tests, for example after an interrupted run.
+// Command summary prints how many tests ran, failed and were skipped, and why they were skipped.
+// Its arguments are reports in the format of JUnit, one for each part of the tests, which the base
+// name of the file names. It exits with status 1 if a report cannot be read or has no tests, for
+// example after an interrupted run.
 package main
 
 import (
@@ -54,8 +55,8 @@ type counts struct {
 	skipped       map[string]int // by reason
 }
 
-// read counts the test cases of a report, at any depth. node --test gives a test that is marked as todo and fails a
-// failure and a reason to skip it: such a test is skipped.
+// read counts the test cases of a report, at any depth. node --test gives a test that is marked as
+// todo and fails a failure and a reason to skip it: such a test is skipped.
 func read(name string) (counts, error) {
 	c := counts{skipped: map[string]int{}}
 	f, err := os.Open(name)
@@ -97,7 +98,8 @@ func read(name string) (counts, error) {
 // logged is a line of a Go test's output: the place and the text of a call of Log or Skip.
 var logged = regexp.MustCompile(`(?m)^ *[\w-]+\.go:\d+: (.*)$`)
 
-// reason returns why a test was skipped. gotestsum gives the whole output of the test, node the reason alone.
+// reason returns why a test was skipped. gotestsum gives the whole output of the test, node the
+// reason alone.
 func reason(e xml.StartElement) string {
 	for _, a := range e.Attr {
 		if a.Name.Local != "message" {

@@ -51,7 +51,8 @@ func (r *release) writeTar(out io.Writer, top string, files []file) error {
 		if err != nil {
 			return err
 		}
-		h := tar.Header{Name: top + "/" + inArchive(f), Mode: int64(f.mode), Size: int64(len(data)), ModTime: r.date, Format: tar.FormatUSTAR}
+		h := tar.Header{Name: top + "/" + inArchive(f), Mode: int64(f.mode), Size: int64(len(data)), ModTime: r.date,
+			Format: tar.FormatUSTAR}
 		if err := w.WriteHeader(&h); err != nil {
 			return err
 		}

@@ -26,8 +26,8 @@ const doc = "/usr/share/doc/fieldtrie/"
 const own = "/usr/share/fieldtrie/completions/"
 
 // places are path prefixes for a program, its manual page and its completions. All programs except
-// fieldtrie have common words as names, which other packages may use; deploy/package/links.sh creates
-// links for unused names.
+// fieldtrie have common words as names, which other packages may use; deploy/package/links.sh
+// creates links for unused names.
 type places struct{ program, man, bash, zsh, fish string }
 
 // files returns what is installed on a platform.
@@ -36,7 +36,8 @@ func (r *release) files(p platform, said manual, licences []byte) []file {
 	for _, name := range p.programs {
 		at := places{"/usr/lib/fieldtrie/", "/usr/share/man/man1/fieldtrie-", own + name + ".bash", own, own}
 		if name == programs[0] {
-			at = places{"/usr/bin/", "/usr/share/man/man1/", "/usr/share/bash-completion/completions/" + name, "/usr/share/zsh/site-functions/", "/usr/share/fish/vendor_completions.d/"}
+			at = places{"/usr/bin/", "/usr/share/man/man1/", "/usr/share/bash-completion/completions/" + name,
+				"/usr/share/zsh/site-functions/", "/usr/share/fish/vendor_completions.d/"}
 		}
 		files = append(files,
 			file{path: at.program + filepath.Base(r.program(p, name)), mode: 0o755, source: r.program(p, name)},
@@ -51,12 +52,15 @@ func (r *release) files(p platform, said manual, licences []byte) []file {
 		files = append(files, file{path: doc + name, mode: 0o644, source: filepath.Join(r.source, name)})
 	}
 	for _, name := range r.documents {
-		files = append(files, file{path: doc + name, mode: 0o644, source: filepath.Join(r.source, filepath.FromSlash(name))})
+		files = append(files, file{path: doc + name, mode: 0o644, source: filepath.Join(r.source,
+			filepath.FromSlash(name))})
 	}
 	if p.os == "linux" {
 		files = append(files,
-			file{path: "/usr/lib/systemd/system/fieldtrie.service", mode: 0o644, source: filepath.Join(r.source, "deploy", "systemd", "fieldtrie.service")},
-			file{path: "/etc/fieldtrie/ingest.yaml", mode: 0o644, source: filepath.Join(r.source, "deploy", "package", "ingest.yaml"), config: true})
+			file{path: "/usr/lib/systemd/system/fieldtrie.service", mode: 0o644, source: filepath.Join(r.source,
+				"deploy", "systemd", "fieldtrie.service")},
+			file{path: "/etc/fieldtrie/ingest.yaml", mode: 0o644, source: filepath.Join(r.source, "deploy", "package",
+				"ingest.yaml"), config: true})
 	}
 	return files
 }

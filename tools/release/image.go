@@ -37,7 +37,8 @@ func (r *release) writeImage(platforms []platform, installed func(platform) []fi
 		if err != nil {
 			return err
 		}
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: p.os, Architecture: p.arch}}})
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image,
+			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: p.os, Architecture: p.arch}}})
 	}
 	dir := filepath.Join(r.work, "image")
 	at, err := layout.Write(dir, empty.Index)
@@ -45,7 +46,8 @@ func (r *release) writeImage(platforms []platform, installed func(platform) []fi
 		return err
 	}
 	version := strings.TrimPrefix(r.version, "v")
-	if err := at.AppendIndex(index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": version})); err != nil {
+	if err := at.AppendIndex(index,
+		layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": version})); err != nil {
 		return err
 	}
 	out, err := os.Create(r.name("oci.tar"))
@@ -71,20 +73,25 @@ func (r *release) labels() map[string]string {
 // directory for the data. There is no shell in it, and the programs need no files of a system.
 func (r *release) image(p platform, installed []file) (v1.Image, error) {
 	keep := func(f file) bool {
-		return strings.HasPrefix(f.path, "/usr/bin/") || strings.HasPrefix(f.path, "/usr/lib/fieldtrie/") || strings.HasPrefix(f.path, "/usr/share/doc/")
+		return strings.HasPrefix(f.path, "/usr/bin/") || strings.HasPrefix(f.path, "/usr/lib/fieldtrie/") ||
+			strings.HasPrefix(f.path, "/usr/share/doc/")
 	}
 	files := slices.DeleteFunc(slices.Clone(installed), func(f file) bool { return !keep(f) })
-	files = append(files, file{path: imageSettings, mode: 0o644, source: filepath.Join(r.source, "deploy", "package", "container.yaml")})
+	files = append(files, file{path: imageSettings, mode: 0o644, source: filepath.Join(r.source, "deploy", "package",
+		"container.yaml")})
 	content, err := r.layer(files)
 	if err != nil {
 		return nil, err
 	}
-	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }, tarball.WithMediaType(types.OCILayer))
+	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(content)), nil
+	}, tarball.WithMediaType(types.OCILayer))
 	if err != nil {
 		return nil, err
 	}
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	image, err = mutate.Append(image, mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: r.date}, CreatedBy: "make release"}})
+	image, err = mutate.Append(image, mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: r.date},
+		CreatedBy: "make release"}})
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +111,8 @@ func (r *release) image(p platform, installed []file) (v1.Image, error) {
 		ExposedPorts: map[string]struct{}{"8418/tcp": {}, "8419/tcp": {}},
 		Labels:       r.labels(),
 		StopSignal:   "SIGTERM",
-		Healthcheck:  &v1.HealthConfig{Test: []string{"CMD", "/usr/bin/fieldtrie", "ingest", "--healthy"}, Interval: 10 * time.Second, Timeout: 5 * time.Second, StartPeriod: time.Minute, Retries: 3},
+		Healthcheck: &v1.HealthConfig{Test: []string{"CMD", "/usr/bin/fieldtrie", "ingest", "--healthy"},
+			Interval: 10 * time.Second, Timeout: 5 * time.Second, StartPeriod: time.Minute, Retries: 3},
 	}
 	return mutate.ConfigFile(image, config)
 }
@@ -124,7 +132,8 @@ func (r *release) layer(files []file) ([]byte, error) {
 		if err := dir(path.Dir(name), 0o755, 0); err != nil {
 			return err
 		}
-		return w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name[1:] + "/", Mode: mode, Uid: owner, Gid: owner, ModTime: r.date, Format: tar.FormatUSTAR})
+		return w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name[1:] + "/", Mode: mode, Uid: owner,
+			Gid: owner, ModTime: r.date, Format: tar.FormatUSTAR})
 	}
 	if err := dir(imageData, 0o700, imageUser); err != nil {
 		return nil, err
@@ -137,7 +146,8 @@ func (r *release) layer(files []file) ([]byte, error) {
 		if err := dir(path.Dir(f.path), 0o755, 0); err != nil {
 			return nil, err
 		}
-		if err := w.WriteHeader(&tar.Header{Name: f.path[1:], Mode: int64(f.mode), Size: int64(len(data)), ModTime: r.date, Format: tar.FormatUSTAR}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Name: f.path[1:], Mode: int64(f.mode), Size: int64(len(data)),
+			ModTime: r.date, Format: tar.FormatUSTAR}); err != nil {
 			return nil, err
 		}
 		if _, err := w.Write(data); err != nil {
@@ -163,7 +173,8 @@ func (r *release) tarOf(out io.Writer, dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := w.WriteHeader(&tar.Header{Name: filepath.ToSlash(inside), Mode: 0o644, Size: int64(len(data)), ModTime: r.date, Format: tar.FormatUSTAR}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Name: filepath.ToSlash(inside), Mode: 0o644, Size: int64(len(data)),
+			ModTime: r.date, Format: tar.FormatUSTAR}); err != nil {
 			return err
 		}
 		_, err = w.Write(data)

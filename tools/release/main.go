@@ -48,7 +48,8 @@ func run(ctx context.Context, args []string, stderr io.Writer) (err error) {
 	out := fs.String("out", "dist", "put it into `DIR`, which is made anew")
 	only := fs.String("platforms", "", "make only these `PLATFORMS`, such as linux/amd64,darwin/arm64 (default all)")
 	maintainer := fs.String("maintainer", "Fieldtrie authors", "who answers for the packages, `NAME <MAIL>`")
-	key := fs.String("sign", "", "sign the checksums with the minisign key in `FILE`; $MINISIGN_PASSWORD is its password, if it has one")
+	key := fs.String("sign", "",
+		"sign the checksums with the minisign key in `FILE`; $MINISIGN_PASSWORD is its password, if it has one")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -80,7 +81,8 @@ func (r *release) look(ctx context.Context) error {
 		return err
 	}
 	if changes != "" {
-		return fmt.Errorf("the checkout has changes, so the build would not be reproducible; commit or remove them:\n%s", changes)
+		return fmt.Errorf("the checkout has changes, so the build would not be reproducible; commit or remove "+
+			"them:\n%s", changes)
 	}
 	if _, err := os.Stat(filepath.Join(r.source, "web", "dist", "index.html")); err != nil {
 		return fmt.Errorf("there is no dashboard: %w; run make web first", err)
@@ -102,7 +104,8 @@ func (r *release) look(ctx context.Context) error {
 	}
 	for name := range strings.Lines(tracked) {
 		name = strings.TrimSpace(name)
-		if !strings.HasSuffix(name, ".go") && path.Base(name) != "go.mod" && path.Base(name) != "go.sum" && !strings.HasPrefix(name, "deploy/package/") {
+		if !strings.HasSuffix(name, ".go") && path.Base(name) != "go.mod" && path.Base(name) != "go.sum" &&
+			!strings.HasPrefix(name, "deploy/package/") {
 			r.documents = append(r.documents, name)
 		}
 	}

@@ -22,7 +22,8 @@ const homepage = "https://github.com/fieldtrie/fieldtrie"
 
 // writePackages writes a package for Debian and one for Red Hat, and those that are like them.
 func (r *release) writePackages(p platform, all []file) error {
-	links := file{path: "/usr/share/fieldtrie/links", mode: 0o755, source: filepath.Join(r.source, "deploy", "package", "links.sh")}
+	links := file{path: "/usr/share/fieldtrie/links", mode: 0o755, source: filepath.Join(r.source, "deploy", "package",
+		"links.sh")}
 	contents, err := r.contents(p, append(all, links))
 	if err != nil {
 		return err
@@ -68,8 +69,9 @@ func (r *release) writePackage(p platform, kind string, contents files.Contents)
 		License: "Apache-2.0", MTime: r.date, DisableGlobbing: true,
 		Overridables: nfpm.Overridables{
 			Contents: contents,
-			Scripts:  nfpm.Scripts{PostInstall: script("postinstall.sh"), PreRemove: script("preremove.sh"), PostRemove: script("postremove.sh")},
-			RPM:      nfpm.RPM{BuildHost: "fieldtrie", Summary: "JavaScript profiles from real users"},
+			Scripts: nfpm.Scripts{PostInstall: script("postinstall.sh"), PreRemove: script("preremove.sh"),
+				PostRemove: script("postremove.sh")},
+			RPM: nfpm.RPM{BuildHost: "fieldtrie", Summary: "JavaScript profiles from real users"},
 		},
 	})
 	if err := nfpm.PrepareForPackager(info, kind); err != nil {

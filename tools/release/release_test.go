@@ -83,7 +83,8 @@ func TestUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	here := filepath.Join(t.TempDir(), "fieldtrie.service")
-	if err := os.WriteFile(here, bytes.ReplaceAll(text, []byte("=/usr/bin/fieldtrie"), []byte("="+root+"/usr/bin/fieldtrie")), 0o600); err != nil {
+	if err := os.WriteFile(here, bytes.ReplaceAll(text, []byte("=/usr/bin/fieldtrie"),
+		[]byte("="+root+"/usr/bin/fieldtrie")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if said := output(t, "systemd-analyze", "verify", "--man=no", here); strings.Contains(said, "fieldtrie.service") {
@@ -107,7 +108,8 @@ func TestInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	check := strings.Fields(setting(t, root, "ExecStartPre="))
-	if out, err := inside(root, 0, nil, check...).CombinedOutput(); err != nil || !bytes.Contains(out, []byte("\ndata: /var/lib/fieldtrie ")) {
+	if out, err := inside(root, 0, nil, check...).CombinedOutput(); err != nil ||
+		!bytes.Contains(out, []byte("\ndata: /var/lib/fieldtrie ")) {
 		t.Fatalf("%v: %v\n%s", check, err, out)
 	}
 	mainJob(t, root, 0, nil, strings.Fields(setting(t, root, "ExecStart=")))
@@ -152,7 +154,8 @@ func TestImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := config.Config
-	if c.User != "65532:65532" || c.Healthcheck == nil || c.Labels["org.opencontainers.image.revision"] == "" || config.Created.IsZero() {
+	if c.User != "65532:65532" || c.Healthcheck == nil || c.Labels["org.opencontainers.image.revision"] == "" ||
+		config.Created.IsZero() {
 		t.Errorf("got user %q, health check %v, labels %v, created %v", c.User, c.Healthcheck, c.Labels, config.Created)
 	}
 	root := t.TempDir()
@@ -259,7 +262,8 @@ func mainJob(t *testing.T, root string, user uint32, env, args []string) {
 		}
 	}
 	n := send(t, "http://"+public+"/v1/traces")
-	out, err := inside(root, user, env, "/usr/bin/fieldtrie", "aggregate", "--addr", private, "--format", "top").CombinedOutput()
+	out, err := inside(root, user, env, "/usr/bin/fieldtrie", "aggregate", "--addr", private, "--format",
+		"top").CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("TOTAL MS")) {
 		t.Fatalf("aggregate: %v\n%s", err, out)
 	}
@@ -329,7 +333,8 @@ func freeAddr(t *testing.T) string {
 	return fmt.Sprint(ln.Addr())
 }
 
-// TestSign has the checksums signed with keys that minisign made, with a password and without, and minisign itself verifies them.
+// TestSign has the checksums signed with keys that minisign made, with a password and without, and
+// minisign itself verifies them.
 func TestSign(t *testing.T) {
 	dir := t.TempDir()
 	sums := filepath.Join(dir, "SHA256SUMS")
@@ -369,10 +374,12 @@ func TestSign(t *testing.T) {
 		if r.key = secret + suffix; r.sign() != nil {
 			t.Fatal(r.sign())
 		}
-		if said := output(t, "minisign", "-V", "-p", public+suffix, "-m", sums); !strings.Contains(said, "Trusted comment: fieldtrie v1.2.3") {
+		if said := output(t, "minisign", "-V", "-p", public+suffix, "-m", sums); !strings.Contains(said,
+			"Trusted comment: fieldtrie v1.2.3") {
 			t.Errorf("minisign says %s", said)
 		}
-		if out, err := exec.Command("minisign", "-V", "-p", public+map[string]string{"": "-locked", "-locked": ""}[suffix], "-m", sums).CombinedOutput(); err == nil {
+		if out, err := exec.Command("minisign", "-V", "-p", public+map[string]string{"": "-locked",
+			"-locked": ""}[suffix], "-m", sums).CombinedOutput(); err == nil {
 			t.Errorf("another key verifies it: %s", out)
 		}
 	}

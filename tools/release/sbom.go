@@ -44,7 +44,8 @@ func (r *release) components(ctx context.Context, platforms []platform) ([]compo
 				if m.Replace != nil {
 					return nil, fmt.Errorf("module %s is replaced: a release is made of published ones", m.Path)
 				}
-				found[m.Path] = component{name: m.Path, version: m.Version, purl: "pkg:golang/" + m.Path + "@" + m.Version}
+				found[m.Path] = component{name: m.Path, version: m.Version, purl: "pkg:golang/" + m.Path +
+					"@" + m.Version}
 			}
 		}
 	}
@@ -126,7 +127,8 @@ func (r *release) bundled() ([]component, error) {
 			return nil, err
 		}
 		purl := "pkg:npm/" + strings.Replace(name, "@", "%40", 1) + "@" + has.Version
-		all = append(all, component{name: name, version: has.Version, purl: purl, spdx: has.License, dir: filepath.Join(r.source, "web", "node_modules", name)})
+		all = append(all, component{name: name, version: has.Version, purl: purl, spdx: has.License,
+			dir: filepath.Join(r.source, "web", "node_modules", name)})
 	}
 	return all, nil
 }
@@ -173,19 +175,28 @@ func licences(all []component) ([]byte, error) {
 func (r *release) writeSBOM(all []component) (err error) {
 	const self = "Package-fieldtrie"
 	doc := spdx.Document{
-		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense, SPDXIdentifier: "DOCUMENT", DocumentName: "fieldtrie-" + r.version,
+		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense, SPDXIdentifier: "DOCUMENT",
+		DocumentName:      "fieldtrie-" + r.version,
 		DocumentNamespace: "https://spdx.org/spdxdocs/fieldtrie-" + r.version + "-" + r.revision,
-		CreationInfo:      &spdx.CreationInfo{Created: r.date.Format(time.RFC3339), Creators: []common.Creator{{CreatorType: "Tool", Creator: "fieldtrie-release"}}},
-		Packages: []*spdx.Package{{PackageName: "fieldtrie", PackageSPDXIdentifier: self, PackageVersion: r.version, PackageDownloadLocation: "NOASSERTION",
-			PackageLicenseConcluded: "Apache-2.0", PackageLicenseDeclared: "Apache-2.0", PackageCopyrightText: "NOASSERTION", PrimaryPackagePurpose: "APPLICATION"}},
-		Relationships: []*spdx.Relationship{{RefA: common.MakeDocElementID("", "DOCUMENT"), RefB: common.MakeDocElementID("", self), Relationship: "DESCRIBES"}},
+		CreationInfo: &spdx.CreationInfo{Created: r.date.Format(time.RFC3339),
+			Creators: []common.Creator{{CreatorType: "Tool", Creator: "fieldtrie-release"}}},
+		Packages: []*spdx.Package{{PackageName: "fieldtrie", PackageSPDXIdentifier: self, PackageVersion: r.version,
+			PackageDownloadLocation: "NOASSERTION",
+			PackageLicenseConcluded: "Apache-2.0", PackageLicenseDeclared: "Apache-2.0",
+			PackageCopyrightText: "NOASSERTION", PrimaryPackagePurpose: "APPLICATION"}},
+		Relationships: []*spdx.Relationship{{RefA: common.MakeDocElementID("", "DOCUMENT"),
+			RefB: common.MakeDocElementID("", self), Relationship: "DESCRIBES"}},
 	}
 	for i, c := range all {
 		id := common.ElementID(fmt.Sprintf("Package-%d", i+1))
-		doc.Packages = append(doc.Packages, &spdx.Package{PackageName: c.name, PackageSPDXIdentifier: id, PackageVersion: c.version, PackageDownloadLocation: "NOASSERTION",
-			PackageLicenseConcluded: "NOASSERTION", PackageLicenseDeclared: cmp.Or(c.spdx, "NOASSERTION"), PackageCopyrightText: "NOASSERTION",
-			PackageExternalReferences: []*spdx.PackageExternalReference{{Category: "PACKAGE-MANAGER", RefType: "purl", Locator: c.purl}}})
-		doc.Relationships = append(doc.Relationships, &spdx.Relationship{RefA: common.MakeDocElementID("", self), RefB: common.MakeDocElementID("", string(id)), Relationship: "DEPENDS_ON"})
+		doc.Packages = append(doc.Packages, &spdx.Package{PackageName: c.name, PackageSPDXIdentifier: id,
+			PackageVersion: c.version, PackageDownloadLocation: "NOASSERTION",
+			PackageLicenseConcluded: "NOASSERTION", PackageLicenseDeclared: cmp.Or(c.spdx, "NOASSERTION"),
+			PackageCopyrightText: "NOASSERTION",
+			PackageExternalReferences: []*spdx.PackageExternalReference{{Category: "PACKAGE-MANAGER", RefType: "purl",
+				Locator: c.purl}}})
+		doc.Relationships = append(doc.Relationships, &spdx.Relationship{RefA: common.MakeDocElementID("", self),
+			RefB: common.MakeDocElementID("", string(id)), Relationship: "DEPENDS_ON"})
 	}
 	out, err := os.Create(r.name("sbom.spdx.json"))
 	if err != nil {

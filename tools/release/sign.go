@@ -9,8 +9,8 @@ import (
 	"aead.dev/minisign"
 )
 
-// sign signs the checksums, as minisign -V reads it, if there is a key. The comment is the name of the release and not the time, so
-// that the same release has the same signature.
+// sign signs the checksums, as minisign -V reads it, if there is a key. The comment is the name of
+// the release and not the time, so that the same release has the same signature.
 func (r *release) sign() error {
 	if r.key == "" {
 		return nil

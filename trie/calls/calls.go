@@ -46,7 +46,8 @@ func Callers(p *trie.Profile, is func(trie.Frame) bool) *trie.Profile {
 
 // around returns p with its weights on the nodes that regraft makes. regraft gets, for each
 // node, the outermost selected node on its stack, or the root.
-func around(p *trie.Profile, is func(trie.Frame) bool, regraft func(*trie.Profile, []trie.NodeID) []trie.NodeID) *trie.Profile {
+func around(p *trie.Profile, is func(trie.Frame) bool, regraft func(*trie.Profile,
+	[]trie.NodeID) []trie.NodeID) *trie.Profile {
 	chosen := make([]bool, len(p.Frames))
 	for i := range chosen {
 		chosen[i] = is(p.FrameOf(trie.FrameID(i)))

@@ -20,7 +20,8 @@ func randomProfile(seed uint64) *trie.Profile {
 			stack = append(stack, trie.Frame{Name: string(rune('a' + r.IntN(5))), Line: uint32(r.IntN(2))})
 		}
 		labels := trie.MakeLabels("page", fmt.Sprint(r.IntN(2)))
-		p.Add(labels, p.Insert(stack...), trie.Weight{Self: int64(r.IntN(1000)), Samples: int64(r.IntN(3)), Reach: int64(r.IntN(4))})
+		p.Add(labels, p.Insert(stack...), trie.Weight{Self: int64(r.IntN(1000)), Samples: int64(r.IntN(3)),
+			Reach: int64(r.IntN(4))})
 	}
 	return p
 }
@@ -62,7 +63,8 @@ func TestSandwich(t *testing.T) {
 						roots++
 						sum += total[i].Self
 						if q.FrameOf(q.Nodes[i].Frame) != f.Frame {
-							t.Errorf("seed %d: %s begin with %v, not with %v", seed, name, q.FrameOf(q.Nodes[i].Frame), f.Frame)
+							t.Errorf("seed %d: %s begin with %v, not with %v", seed, name,
+								q.FrameOf(q.Nodes[i].Frame), f.Frame)
 						}
 					}
 				}
@@ -72,7 +74,8 @@ func TestSandwich(t *testing.T) {
 			}
 			for _, g := range callees.Functions() {
 				if g.Frame == f.Frame && g.Self != f.Self {
-					t.Errorf("seed %d: %v has %d µs of its own among its callees, not %d", seed, f.Frame, g.Self, f.Self)
+					t.Errorf("seed %d: %v has %d µs of its own among its callees, not %d", seed, f.Frame,
+						g.Self, f.Self)
 				}
 			}
 		}
@@ -91,9 +94,11 @@ func TestCallersAndCallees(t *testing.T) {
 		want map[string]trie.Weight
 	}{
 		"callees of a": {Callees(p, named("a")), map[string]trie.Weight{"a;b;a": {Self: 5, Reach: 1}}},
-		"callees of b": {Callees(p, named("b")), map[string]trie.Weight{"b;a": {Self: 5, Reach: 1}, "b": {Self: 2, Reach: 3}}},
+		"callees of b": {Callees(p, named("b")), map[string]trie.Weight{"b;a": {Self: 5, Reach: 1},
+			"b": {Self: 2, Reach: 3}}},
 		"callers of a": {Callers(p, named("a")), map[string]trie.Weight{"a;main": {Self: 5, Reach: 1}}},
-		"callers of b": {Callers(p, named("b")), map[string]trie.Weight{"b;a;main": {Self: 5, Reach: 1}, "b;main": {Self: 2, Reach: 3}}},
+		"callers of b": {Callers(p, named("b")), map[string]trie.Weight{"b;a;main": {Self: 5, Reach: 1},
+			"b;main": {Self: 2, Reach: 3}}},
 		"callers of c": {Callers(p, named("c")), map[string]trie.Weight{}},
 	} {
 		got := stacks(c.got)

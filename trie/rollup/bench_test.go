@@ -40,7 +40,8 @@ func sampleTraces(tb testing.TB) (out []*trie.Trace) {
 		encode.Repair(t)
 		c := &t.Context
 		c.Page, c.Release = "/feed", "r1"
-		c.Labels = trie.MakeLabels("browser", "Chrome 156", "connection", "4g", "device", "desktop-high", "phase", "idle")
+		c.Labels = trie.MakeLabels("browser", "Chrome 156", "connection", "4g", "device", "desktop-high",
+			"phase", "idle")
 		end := t.Samples[len(t.Samples)-1].Time
 		c.Spans = []trie.Span{
 			{Kind: trie.SpanLabel, Name: "phase=load", Length: end / 3},

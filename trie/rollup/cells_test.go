@@ -14,7 +14,8 @@ func TestCellsOfView(t *testing.T) {
 		x.Context.Page, x.Context.ViewID, x.Context.Interval = "/a", "view", 10_000
 		node := x.Insert(trie.Frame{Name: "f"})
 		for i := range int64(sets) {
-			feature := trie.Span{Kind: trie.SpanFeature, Name: fmt.Sprintf("f%02d", i), Start: i * 10_000, Length: 10_000}
+			feature := trie.Span{Kind: trie.SpanFeature, Name: fmt.Sprintf("f%02d", i), Start: i * 10_000,
+				Length: 10_000}
 			x.Context.Spans = append(x.Context.Spans, feature)
 			x.Samples = append(x.Samples, trie.Sample{Time: i * 10_000, Node: node})
 		}

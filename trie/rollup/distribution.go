@@ -46,7 +46,9 @@ func (s *Spread) Quantile(q float64) float64 {
 }
 
 func (s *Spread) isZero() bool {
-	return s.Moments == Moments{} && !slices.ContainsFunc(s.Histogram.buckets, func(b bucket) bool { return b.count != 0 })
+	return s.Moments == Moments{} && !slices.ContainsFunc(s.Histogram.buckets, func(b bucket) bool {
+		return b.count != 0
+	})
 }
 
 // size returns the size of s in bytes.
@@ -190,7 +192,8 @@ func (b *Builder) shed() {
 		}
 	}
 	slices.SortFunc(all, func(a, b told) int {
-		return cmp.Or(cmp.Compare(a.weight(), b.weight()), cmp.Compare(a.release, b.release), cmp.Compare(a.Frame, b.Frame))
+		return cmp.Or(cmp.Compare(a.weight(), b.weight()), cmp.Compare(a.release, b.release),
+			cmp.Compare(a.Frame, b.Frame))
 	})
 	for _, f := range all[:(len(all)+1)/2] {
 		s := b.functions[f.release]

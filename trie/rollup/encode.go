@@ -129,7 +129,10 @@ func (w *writer) sums(b *Builder, level Level) {
 		}
 		w.ints(t.views, t.traces)
 	}
-	weights := b.weights.mapped(cellTo, len(cells), func(to *weight, r weight) { to.self += r.self; to.samples += r.samples })
+	weights := b.weights.mapped(cellTo, len(cells), func(to *weight, r weight) {
+		to.self += r.self
+		to.samples += r.samples
+	})
 	writeRows(w, weights, func(r weight) { w.ints(r.self, r.samples) })
 	reach := b.reach.mapped(touchTo, len(touches), func(to *int64, r int64) { *to += r })
 	writeRows(w, reach, w.int)

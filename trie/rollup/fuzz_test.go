@@ -108,7 +108,8 @@ func TestLimits(t *testing.T) {
 	self, samples, seen, traces, other := sum(b)
 	wantSelf, wantSamples, wantSeen, wantTraces, _ := sum(free)
 	if self != wantSelf || samples != wantSamples || seen != wantSeen || traces != wantTraces || !other {
-		t.Errorf("got %d µs, %d samples, %d views, %d traces, other %v; want %d, %d, %d, %d", self, samples, seen, traces, other,
+		t.Errorf("got %d µs, %d samples, %d views, %d traces, other %v; want %d, %d, %d, %d", self, samples, seen,
+			traces, other,
 			wantSelf, wantSamples, wantSeen, wantTraces)
 	}
 	rec, err := Decode(b.Encode(Details, true), b.stacks)

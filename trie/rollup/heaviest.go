@@ -256,7 +256,8 @@ func (b *Builder) boundOthers() {
 	}
 	over := map[trie.NodeID]trie.NodeID{} // by caller
 	for i, n := range b.stacks.Nodes {
-		if id := trie.NodeID(i); i > 0 && views[i] > views[n.Parent] && b.stacks.Frame(id) == (trie.Frame{Name: trie.FrameOther}) {
+		if id := trie.NodeID(i); i > 0 && views[i] > views[n.Parent] &&
+			b.stacks.Frame(id) == (trie.Frame{Name: trie.FrameOther}) {
 			over[n.Parent] = id
 		}
 	}

@@ -151,7 +151,8 @@ func TestKeepLosesNothing(t *testing.T) {
 			}
 		}
 		if self != rest || len(a.Distributions) != len(c.Distributions) {
-			t.Errorf("seed %d: functions have %d µs, want %d; %d distributions, want %d", seed, rest, self, len(c.Distributions), len(a.Distributions))
+			t.Errorf("seed %d: functions have %d µs, want %d; %d distributions, want %d", seed, rest, self,
+				len(c.Distributions), len(a.Distributions))
 		}
 		for i := range a.Distributions {
 			if a.Distributions[i].Time.Sum != c.Distributions[i].Time.Sum {

@@ -51,7 +51,9 @@ func (h *Histogram) addBucket(at int, n int64) {
 	i := len(h.buckets)
 	for i > 0 && h.buckets[i-1].at > int32(at) {
 		if i > 16 { // far from the end
-			i, _ = slices.BinarySearchFunc(h.buckets, int32(at), func(b bucket, at int32) int { return cmp.Compare(b.at, at) })
+			i, _ = slices.BinarySearchFunc(h.buckets, int32(at), func(b bucket, at int32) int {
+				return cmp.Compare(b.at, at)
+			})
 			if h.buckets[i].at == int32(at) {
 				i++
 			}

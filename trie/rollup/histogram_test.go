@@ -147,7 +147,8 @@ func TestFewQuantiles(t *testing.T) {
 		for _, q := range []float64{0, 0.25, 0.5, 0.75, 0.95, 1} {
 			want := float64(values[Rank(q, len(values))])
 			if got := s.Quantile(q); math.Abs(got-want) > 1e-6*float64(values[len(values)-1])+1e-6 {
-				t.Fatalf("%d values %v: quantile %g is %g, want %g", len(values), values[:min(2, len(values))], q, got, want)
+				t.Fatalf("%d values %v: quantile %g is %g, want %g", len(values), values[:min(2, len(values))],
+					q, got, want)
 			}
 		}
 	}

@@ -19,7 +19,8 @@ func randomTrace(r *rand.Rand, view string, chunk uint32) *trie.Trace {
 	for range 1 + r.IntN(12) {
 		var stack []trie.Frame
 		for range 1 + r.IntN(5) {
-			stack = append(stack, trie.Frame{Name: names[r.IntN(len(names))], Resource: "https://x.example/app.js", Line: uint32(1 + r.IntN(3))})
+			stack = append(stack, trie.Frame{Name: names[r.IntN(len(names))], Resource: "https://x.example/app.js",
+				Line: uint32(1 + r.IntN(3))})
 		}
 		nodes = append(nodes, t.Insert(stack...))
 	}
@@ -27,7 +28,8 @@ func randomTrace(r *rand.Rand, view string, chunk uint32) *trie.Trace {
 	c.Page, c.ViewID, c.Chunk, c.Interval = "/a", view, chunk, 10_000
 	c.Release = []string{"", "r1", "r2"}[r.IntN(3)]
 	c.SamplingShare = []float64{0, 0.01, 0.5}[r.IntN(3)]
-	c.Labels = trie.MakeLabels("device", []string{"mobile-low", "desktop-high"}[r.IntN(2)], "phase", "idle", "other", "x")
+	c.Labels = trie.MakeLabels("device", []string{"mobile-low", "desktop-high"}[r.IntN(2)], "phase", "idle",
+		"other", "x")
 	time := int64(0)
 	for range r.IntN(40) {
 		time += int64(r.IntN(45_000))
@@ -38,13 +40,15 @@ func randomTrace(r *rand.Rand, view string, chunk uint32) *trie.Trace {
 		t.Samples = append(t.Samples, s)
 	}
 	span := func(kind trie.SpanKind, name string) {
-		c.Spans = append(c.Spans, trie.Span{Kind: kind, Name: name, Start: r.Int64N(time + 1), Length: r.Int64N(time + 1)})
+		c.Spans = append(c.Spans, trie.Span{Kind: kind, Name: name, Start: r.Int64N(time + 1),
+			Length: r.Int64N(time + 1)})
 	}
 	for range r.IntN(4) {
 		span(trie.SpanFeature, []string{"f", "g", "h"}[r.IntN(3)])
 	}
 	for range r.IntN(4) {
-		span(trie.SpanLabel, []string{"phase=load", "phase=interaction", "connection=3g", "visibility=hidden", "other=y"}[r.IntN(5)])
+		span(trie.SpanLabel, []string{"phase=load", "phase=interaction", "connection=3g", "visibility=hidden",
+			"other=y"}[r.IntN(5)])
 	}
 	if at := r.Int64N(time + 1); r.IntN(2) == 0 {
 		c.Spans = append(c.Spans, trie.Span{Kind: trie.SpanPage, Name: "/b", Start: at, Length: r.Int64N(time + 1)})
@@ -60,7 +64,8 @@ func smallTrace(r *rand.Rand, view string, chunk uint32) *trie.Trace {
 	t.Samples = []trie.Sample{{Time: 0, Node: stack}, {Time: 10_000}}
 	c := &t.Context
 	c.Page, c.ViewID, c.Chunk, c.Interval = "/a", view, chunk, 10_000
-	c.Labels = trie.MakeLabels("connection", []string{"3g", "4g"}[r.IntN(2)], "device", []string{"mobile-low", "desktop-high"}[r.IntN(2)])
+	c.Labels = trie.MakeLabels("connection", []string{"3g", "4g"}[r.IntN(2)], "device", []string{"mobile-low",
+		"desktop-high"}[r.IntN(2)])
 	return t
 }
 
@@ -71,7 +76,8 @@ func randomViews(r *rand.Rand, n int) [][]*trie.Trace { return viewsOf(r, n, ran
 // in places.
 func smallViews(r *rand.Rand, n int) [][]*trie.Trace { return viewsOf(r, n, smallTrace) }
 
-func viewsOf(r *rand.Rand, n int, trace func(r *rand.Rand, view string, chunk uint32) *trie.Trace) (views [][]*trie.Trace) {
+func viewsOf(r *rand.Rand, n int, trace func(r *rand.Rand, view string, chunk uint32) *trie.Trace) (
+	views [][]*trie.Trace) {
 	for i := range n {
 		var v []*trie.Trace
 		for chunk := range 1 + r.IntN(3) {
@@ -225,14 +231,16 @@ func TestRecordEqualsMerge(t *testing.T) {
 		pieces := inPieces(t, r, views)
 		for _, q := range questions() {
 			want := q.merged(views, "/a")
-			for name, b := range map[string]*Builder{"whole": whole, "pieces": pieces, "sets": sets, "pieces of sets": inPieces(t, r, ofSets)} {
+			for name, b := range map[string]*Builder{"whole": whole, "pieces": pieces, "sets": sets,
+				"pieces of sets": inPieces(t, r, ofSets)} {
 				for _, level := range []Level{Narrow, Wide, Whole} {
 					if level == Narrow && !narrow(q) {
 						continue
 					}
 					s := NewSum(q.ask)
 					s.Add(decoded(t, b, level), b.stacks)
-					sameProfile(t, fmt.Sprintf("seed %d, %s, %s, level %d", seed, q.name, name, level), s.Profile(), want)
+					sameProfile(t, fmt.Sprintf("seed %d, %s, %s, level %d", seed, q.name, name, level),
+						s.Profile(), want)
 				}
 			}
 		}
@@ -307,7 +315,8 @@ func TestStacksGrow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !slices.Equal(copied.Strings, stacks.Strings) || !slices.Equal(copied.Frames, stacks.Frames) || !slices.Equal(copied.Nodes, stacks.Nodes) {
+	if !slices.Equal(copied.Strings, stacks.Strings) || !slices.Equal(copied.Frames, stacks.Frames) ||
+		!slices.Equal(copied.Nodes, stacks.Nodes) {
 		t.Error("what was read differs from what was written")
 	}
 	if err := DecodeStacks(copied, EncodeStacks(stacks, Size{1, 0, 1})); err == nil {
@@ -410,7 +419,9 @@ func TestFlatBuilder(t *testing.T) {
 		}
 		same("cells", got.Cells, want.Cells)
 		// The others contain the cells of a view in which a stack occurred.
-		withViews := slices.DeleteFunc(slices.Clone(want.Touches), func(x Touch) bool { return x.Views == 0 && x.Traces == 0 })
+		withViews := slices.DeleteFunc(slices.Clone(want.Touches), func(x Touch) bool {
+			return x.Views == 0 && x.Traces == 0
+		})
 		same("touches", got.Touches, withViews)
 		same("distributions", got.Distributions, want.Distributions)
 		same("time", weights(got, flat), weights(want, whole))

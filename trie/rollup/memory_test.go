@@ -22,7 +22,8 @@ func TestMemoryIsBounded(t *testing.T) {
 			tr.Samples = append(tr.Samples, trie.Sample{Time: int64(i) * 10_000, Node: node})
 		}
 		for k := range int64(40) {
-			tr.Context.Spans = append(tr.Context.Spans, trie.Span{Kind: trie.SpanFeature, Name: fmt.Sprint("f", n, k), Start: k * 100_000, Length: 100_000})
+			tr.Context.Spans = append(tr.Context.Spans, trie.Span{Kind: trie.SpanFeature, Name: fmt.Sprint("f", n, k),
+				Start: k * 100_000, Length: 100_000})
 		}
 		trie.SortSpans(tr.Context.Spans)
 		addView(b, 1, tr)
@@ -49,13 +50,15 @@ func TestMemoryIsBounded(t *testing.T) {
 	p := s.Profile()
 	self, samples = p.Groups[0].Sum()
 	if p.Views != 60 || samples != 60*400 || rest.Self != self || functions > lim.AllFunctions {
-		t.Errorf("%d views, %d samples, %d µs, %d µs by functions, of which there are %d", p.Views, samples, self, rest.Self, functions)
+		t.Errorf("%d views, %d samples, %d µs, %d µs by functions, of which there are %d", p.Views, samples, self,
+			rest.Self, functions)
 	}
 	if rec.Folded([]string{KeyFeature}) == 0 || rec.Folded([]string{KeyFeature}) == 60 {
 		t.Errorf("%d of 60 views lost their features", rec.Folded([]string{KeyFeature}))
 	}
 	// The heaviest function is kept, even if it came late.
-	heavy := &trie.Trace{Trie: *trie.New(), Context: trie.Context{Page: "/a", ViewID: "heavy", Release: "r1", Interval: 10_000}}
+	heavy := &trie.Trace{Trie: *trie.New(), Context: trie.Context{Page: "/a", ViewID: "heavy", Release: "r1",
+		Interval: 10_000}}
 	node := heavy.Insert(trie.Frame{Name: "heavy"})
 	for i := range int64(50) {
 		heavy.Samples = append(heavy.Samples, trie.Sample{Time: i * 10_000, Node: node})
@@ -64,7 +67,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	for n := range 3 {
 		tr := smallTrace(rand.New(rand.NewPCG(1, uint64(n))), "x", 0)
 		for i := range 400 {
-			tr.Samples = append(tr.Samples, trie.Sample{Time: int64(i+2) * 10_000, Node: tr.Insert(trie.Frame{Name: fmt.Sprint("g", n, i)})})
+			tr.Samples = append(tr.Samples, trie.Sample{Time: int64(i+2) * 10_000,
+				Node: tr.Insert(trie.Frame{Name: fmt.Sprint("g", n, i)})})
 		}
 		addView(b, 1, tr)
 	}
@@ -86,7 +90,8 @@ func TestSumStopsInTime(t *testing.T) {
 		tr := &trie.Trace{Trie: *trie.New()}
 		tr.Context = trie.Context{Page: "/a", ViewID: fmt.Sprint(n), Release: fmt.Sprint("r", n), Interval: 10_000}
 		for i := range 3000 {
-			tr.Samples = append(tr.Samples, trie.Sample{Time: int64(i) * 10_000, Node: tr.Insert(trie.Frame{Name: fmt.Sprint("f", n, i)})})
+			tr.Samples = append(tr.Samples, trie.Sample{Time: int64(i) * 10_000,
+				Node: tr.Insert(trie.Frame{Name: fmt.Sprint("f", n, i)})})
 		}
 		addView(b, 1, tr)
 	}

@@ -28,7 +28,8 @@ func TestOwn(t *testing.T) {
 					for i := range x.Samples {
 						// The browser's own work, on top of a stack and with its own time.
 						s := &x.Samples[i]
-						if s.Node != trie.Root && s.OnTop() == (trie.Frame{}) && tr.Frame(s.Node).Name == trie.FrameFieldtrie {
+						if s.Node != trie.Root && s.OnTop() == (trie.Frame{}) &&
+							tr.Frame(s.Node).Name == trie.FrameFieldtrie {
 							s.Node, s.Marker = trie.Root, trie.MarkerNone
 							samples++
 						}
@@ -43,7 +44,8 @@ func TestOwn(t *testing.T) {
 			}
 			for i := range got.Distributions {
 				x, y := got.Distributions[i], want.Distributions[i]
-				if !reflect.DeepEqual(x.Labels, y.Labels) || !reflect.DeepEqual(x.Time, y.Time) || x.Long.Sum > x.Time.Sum || x.Long.Sum < y.Long.Sum {
+				if !reflect.DeepEqual(x.Labels, y.Labels) || !reflect.DeepEqual(x.Time, y.Time) ||
+					x.Long.Sum > x.Time.Sum || x.Long.Sum < y.Long.Sum {
 					t.Fatalf("seed %d: got %+v, want the time of %+v", seed, x, y)
 				}
 			}

@@ -141,7 +141,8 @@ func Decode(data []byte, stacks *trie.Trie) (*Record, error) {
 	rec.weights = r.rows(len(rec.Cells), 2, rec.nodes)
 	rec.reach = r.rows(len(rec.Touches), 1, rec.nodes)
 	for range r.Length(11) {
-		rec.Distributions = append(rec.Distributions, Distribution{r.labels(), r.spread(), r.spread(), r.Int(), r.Int()})
+		rec.Distributions = append(rec.Distributions, Distribution{r.labels(), r.spread(), r.spread(),
+			r.Int(), r.Int()})
 	}
 	for range r.Length(9) {
 		rec.Functions = append(rec.Functions, r.functions(rec.frames))
@@ -332,7 +333,8 @@ func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
 }
 
 // translate returns the numbers in b's stack table for nodes and frames of another table.
-func (b *Builder) translate(rec *Record, stacks *trie.Trie) (nodes func(trie.NodeID) trie.NodeID, frames func(trie.FrameID) trie.FrameID) {
+func (b *Builder) translate(rec *Record, stacks *trie.Trie) (nodes func(trie.NodeID) trie.NodeID,
+	frames func(trie.FrameID) trie.FrameID) {
 	if b.whole {
 		return b.take(rec, stacks)
 	}
@@ -349,7 +351,8 @@ func (b *Builder) translate(rec *Record, stacks *trie.Trie) (nodes func(trie.Nod
 
 // take copies the nodes and frames of a record from a stack table, which others may share, to b's
 // own, and returns their new numbers.
-func (b *Builder) take(rec *Record, stacks *trie.Trie) (nodes func(trie.NodeID) trie.NodeID, frames func(trie.FrameID) trie.FrameID) {
+func (b *Builder) take(rec *Record, stacks *trie.Trie) (nodes func(trie.NodeID) trie.NodeID,
+	frames func(trie.FrameID) trie.FrameID) {
 	used := make([]bool, len(stacks.Nodes))
 	rec.EachWeight(func(_ int, n trie.NodeID, _, _ int64) { used[n] = true })
 	rec.EachReach(func(_ int, n trie.NodeID, _ int64) { used[n] = true })

@@ -27,7 +27,8 @@ func (k VitalKind) Part(name string) string { return k.Name + "/" + name }
 // VitalKinds returns all known Web Vitals, the Core Web Vitals first.
 func VitalKinds() []VitalKind {
 	return []VitalKind{
-		{Name: "lcp", Good: 2_500_000, Poor: 4_000_000, Parts: []string{"ttfb", "load-delay", "load-time", "render-delay"}},
+		{Name: "lcp", Good: 2_500_000, Poor: 4_000_000, Parts: []string{"ttfb", "load-delay", "load-time",
+			"render-delay"}},
 		{Name: "inp", Good: 200_000, Poor: 500_000, Parts: []string{"input-delay", "processing", "presentation"}},
 		{Name: "cls", Good: 100_000, Poor: 250_000, Score: true},
 		{Name: "fcp", Good: 1_800_000, Poor: 3_000_000},
@@ -112,7 +113,8 @@ func (v *Vital) Interval(q float64) (low, high float64, ok bool) {
 }
 
 func (v *Vital) size() int {
-	return int(unsafe.Sizeof(*v)) + len(v.Histogram.buckets)*int(unsafe.Sizeof(bucket{})) + len(v.Labels)*int(unsafe.Sizeof(trie.Label{}))
+	return int(unsafe.Sizeof(*v)) + len(v.Histogram.buckets)*int(unsafe.Sizeof(bucket{})) +
+		len(v.Labels)*int(unsafe.Sizeof(trie.Label{}))
 }
 
 // AddVital adds v to the vital with the same name in list, and returns the list. All vitals in list

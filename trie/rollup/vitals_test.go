@@ -33,7 +33,8 @@ func randomVitals(r *rand.Rand, n int) (out []Vital) {
 // withElements adds elements to vitals, and parts to some of those.
 func withElements(r *rand.Rand, list []Vital) (out []Vital) {
 	for _, v := range list {
-		v.Labels = append(v.Labels, trie.Label{Key: KeyElement, Value: []string{"image img#hero", "text h1", "div#banner"}[r.IntN(3)]}).Sort()
+		v.Labels = append(v.Labels, trie.Label{Key: KeyElement, Value: []string{"image img#hero", "text h1",
+			"div#banner"}[r.IntN(3)]}).Sort()
 		out = append(out, v)
 		kind, _ := VitalKindOf(v.Name)
 		for _, part := range kind.Parts {
@@ -108,7 +109,8 @@ func TestVitalsBounded(t *testing.T) {
 func TestElementsBounded(t *testing.T) {
 	b := NewBuilder("/a", trie.New(), Limits{Cells: 10})
 	for i := range 200 {
-		v := Vital{Name: "inp", Labels: trie.MakeLabels(KeyDevice, "d"+strconv.Itoa(i%9), KeyElement, "pointer div#"+strconv.Itoa(i))}
+		v := Vital{Name: "inp", Labels: trie.MakeLabels(KeyDevice, "d"+strconv.Itoa(i%9), KeyElement,
+			"pointer div#"+strconv.Itoa(i))}
 		v.Add(100_000, 1)
 		b.AddVital(&v)
 	}
@@ -122,7 +124,8 @@ func TestElementsBounded(t *testing.T) {
 		devices[v.Labels.Value(KeyDevice)] += v.Views
 	}
 	if len(rec.Vitals) > 19 || views != 200 || len(devices) != 9 || devices["d8"] != 22 {
-		t.Errorf("%d label sets, want 19 at most; %d page views, want 200; by device %v", len(rec.Vitals), views, devices)
+		t.Errorf("%d label sets, want 19 at most; %d page views, want 200; by device %v", len(rec.Vitals),
+			views, devices)
 	}
 }
 
@@ -133,7 +136,8 @@ func TestVitalRatings(t *testing.T) {
 		value int64
 		want  string
 	}{
-		{"lcp", 2_500_000, "good"}, {"lcp", 2_500_001, "needs improvement"}, {"lcp", 4_000_000, "needs improvement"}, {"lcp", 4_000_001, "poor"},
+		{"lcp", 2_500_000, "good"}, {"lcp", 2_500_001, "needs improvement"}, {"lcp", 4_000_000, "needs improvement"},
+		{"lcp", 4_000_001, "poor"},
 		{"inp", 200_000, "good"}, {"inp", 208_000, "needs improvement"}, {"inp", 504_000, "poor"},
 		{"cls", 100_000, "good"}, {"cls", 250_001, "poor"},
 	} {
@@ -173,7 +177,8 @@ func TestVitalInterval(t *testing.T) {
 		}
 	}
 	if share := float64(held) / runs; share < 0.93 || share > 0.985 || wide > 0 {
-		t.Errorf("%.3f of the intervals hold the true quantile, want about 0.95; %d are wider than it is large", share, wide)
+		t.Errorf("%.3f of the intervals hold the true quantile, want about 0.95; %d are wider than it is large",
+			share, wide)
 	}
 	few := Vital{Name: "lcp"}
 	few.Add(1, 1)
@@ -193,7 +198,9 @@ func BenchmarkVitalLabels(b *testing.B) {
 			for range 600 {
 				profiled := r.IntN(2)
 				weight := []int64{100, 1}[profiled]
-				base := trie.MakeLabels(KeyDevice, []string{"mobile-low", "desktop-high", "desktop-low", "mobile-high"}[r.IntN(4)], KeyBrowser, []string{"Chrome 148", "Chrome 149", "Chrome 150"}[r.IntN(3)],
+				base := trie.MakeLabels(KeyDevice, []string{"mobile-low", "desktop-high", "desktop-low",
+					"mobile-high"}[r.IntN(4)], KeyBrowser, []string{"Chrome 148", "Chrome 149",
+					"Chrome 150"}[r.IntN(3)],
 					KeyConnection, []string{"4g", "3g"}[r.IntN(2)], KeyRelease, []string{"r1", "r2"}[r.IntN(2)])
 				add := func(name string, value float64, labels trie.Labels) {
 					v := Vital{Name: name, Labels: labels.Sort()}
@@ -203,9 +210,12 @@ func BenchmarkVitalLabels(b *testing.B) {
 				for _, k := range VitalKinds() {
 					value := float64(k.Good) / 3 * math.Exp(0.6*r.NormFloat64())
 					labels := slices.Clone(base)
-					// One of three elements for LCP and CLS, and one of a dozen for INP, most of them rare.
-					if most := map[string]int{"lcp": 3, "inp": 12, "cls": 3}[k.Name]; with == "arms and elements" && most > 0 {
-						labels = append(labels, trie.Label{Key: KeyElement, Value: "pointer button#" + strconv.Itoa(min(int(r.ExpFloat64()*float64(most)/4), most-1))})
+					// One of three elements for LCP and CLS, and one of a dozen for INP, most of
+					// them rare.
+					if most := map[string]int{"lcp": 3, "inp": 12, "cls": 3}[k.Name]; with == "arms and elements" &&
+						most > 0 {
+						labels = append(labels, trie.Label{Key: KeyElement, Value: "pointer button#" +
+							strconv.Itoa(min(int(r.ExpFloat64()*float64(most)/4), most-1))})
 						rest := value
 						for _, part := range k.Parts {
 							x := rest * r.Float64()
@@ -214,7 +224,8 @@ func BenchmarkVitalLabels(b *testing.B) {
 						}
 					}
 					if with != "nothing" {
-						labels = append(labels, trie.Label{Key: KeyArm, Value: []string{ArmNone, ArmProfiled}[profiled]})
+						labels = append(labels, trie.Label{Key: KeyArm, Value: []string{ArmNone,
+							ArmProfiled}[profiled]})
 					}
 					add(k.Name, value, labels)
 				}

@@ -55,8 +55,8 @@ type Visit struct {
 // Label is the label of all recorded page views.
 const Label = "source=lab"
 
-// Environment is the environment of recorded page views. Rollups use it to distinguish them from page
-// views of users.
+// Environment is the environment of recorded page views. Rollups use it to distinguish them from
+// page views of users.
 const Environment = "lab"
 
 // visitTime is the default limit of a visit.
@@ -69,7 +69,8 @@ func Record(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.Flag("mute-audio", true))
+	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program),
+		chromedp.Flag("mute-audio", true))
 	if os.Geteuid() == 0 { // Chromium has no sandbox for root
 		flags = append(flags, chromedp.NoSandbox)
 	}
@@ -97,7 +98,8 @@ func Record(ctx context.Context, o Options) error {
 // find returns the path of an installed Chromium.
 func find(program string) (string, error) {
 	names := []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge",
-		"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"}
+		"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+		"/Applications/Chromium.app/Contents/MacOS/Chromium"}
 	if program != "" {
 		names = []string{program}
 	}
@@ -106,7 +108,8 @@ func find(program string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("no Chromium found: none of %s can be run; install Chromium, or name it with --chromium PATH", strings.Join(names, ", "))
+	return "", fmt.Errorf("no Chromium found: none of %s can be run; install Chromium, or name it with --chromium PATH",
+		strings.Join(names, ", "))
 }
 
 // sink is the address to which the script sends its traces. These requests do not leave the
@@ -126,7 +129,8 @@ func visit(browser context.Context, o Options) (v Visit, err error) {
 	}
 	v, err = s.record()
 	if errors.Is(tab.Err(), context.DeadlineExceeded) {
-		err = fmt.Errorf("the visit did not end within %v: the page runs JavaScript endlessly or never finishes loading: %w", o.Limit, err)
+		err = fmt.Errorf("the visit did not end within %v: the page runs JavaScript endlessly or never finishes "+
+			"loading: %w", o.Limit, err)
 	}
 	return v, err
 }
@@ -163,7 +167,8 @@ func (s *session) prepare() error {
 		return fmt.Errorf("open a tab: %w", err)
 	}
 	held := fetch.EnableParams{Patterns: []*fetch.RequestPattern{
-		{URLPattern: sink + "/*"}, {URLPattern: "*", ResourceType: network.ResourceTypeDocument, RequestStage: fetch.RequestStageResponse},
+		{URLPattern: sink + "/*"}, {URLPattern: "*", ResourceType: network.ResourceTypeDocument,
+			RequestStage: fetch.RequestStageResponse},
 	}}
 	_, err = chromedp.Call(s.tab, fetch.Enable, held)
 	call := func(what string, f func() error) {
@@ -178,18 +183,22 @@ func (s *session) prepare() error {
 		return err
 	})
 	call("slow the processor down", func() error {
-		_, err := chromedp.Call(s.tab, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: max(s.o.CPU, 1)})
+		_, err := chromedp.Call(s.tab, emulation.SetCPUThrottlingRate,
+			emulation.SetCPUThrottlingRateParams{Rate: max(s.o.CPU, 1)})
 		return err
 	})
 	call("add the script", func() error {
-		_, err := chromedp.Call(s.tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: start})
+		_, err := chromedp.Call(s.tab, page.AddScriptToEvaluateOnNewDocument,
+			page.AddScriptToEvaluateOnNewDocumentParams{Source: start})
 		return err
 	})
 	call("start the profiler", func() error {
 		if _, err := chromedp.Call(s.tab, profiler.Enable, cdp.Empty{}); err != nil {
 			return err
 		}
-		if _, err := chromedp.Call(s.tab, profiler.SetSamplingInterval, profiler.SetSamplingIntervalParams{Interval: 1000}); err != nil { // µs
+		// µs
+		if _, err := chromedp.Call(s.tab, profiler.SetSamplingInterval,
+			profiler.SetSamplingIntervalParams{Interval: 1000}); err != nil {
 			return err
 		}
 		_, err := chromedp.Call(s.tab, profiler.Start, cdp.Empty{})
@@ -201,15 +210,18 @@ func (s *session) prepare() error {
 // startScript returns the script that runs first in each document: the browser script with options
 // that profile this visit.
 func startScript(o Options) (string, error) {
-	options, err := json.Marshal(map[string]any{"url": sink, "key": o.Key, "release": o.Release, "environment": Environment,
-		"sampleRate": 1, "reportRate": 0, "labels": map[string]string{"source": "lab"}})
+	options, err := json.Marshal(map[string]any{"url": sink, "key": o.Key, "release": o.Release,
+		"environment": Environment,
+		"sampleRate":  1, "reportRate": 0, "labels": map[string]string{"source": "lab"}})
 	if err != nil {
 		return "", err
 	}
 	// The page's own calls reach this script. So features keep their names, and the page's daemon
 	// does not receive the visit as a visit of a user.
-	return fmt.Sprintf("if (window === window.top && location.protocol.startsWith('http')) {\n%s\n;fieldtrie.start({...%s, decided: 1});\n"+
-		"Object.defineProperty(window, 'fieldtrie', {value: fieldtrie, writable: false, configurable: false});\n}", o.Script, options), nil
+	return fmt.Sprintf("if (window === window.top && location.protocol.startsWith('http')) "+
+		"{\n%s\n;fieldtrie.start({...%s, decided: 1});\n"+
+		"Object.defineProperty(window, 'fieldtrie', {value: fieldtrie, writable: false, configurable: false});\n}",
+		o.Script, options), nil
 }
 
 // session is the state of a visit.
@@ -269,16 +281,19 @@ func (s *session) document(e *fetch.EventRequestPaused) error {
 		}
 	}
 	headers = append(headers, &fetch.HeaderEntry{Name: "Document-Policy", Value: "js-profiling"})
-	_, err := chromedp.Call(s.tab, fetch.ContinueResponse, fetch.ContinueResponseParams{RequestID: e.RequestID, ResponseCode: e.ResponseStatusCode, ResponseHeaders: headers})
+	_, err := chromedp.Call(s.tab, fetch.ContinueResponse, fetch.ContinueResponseParams{RequestID: e.RequestID,
+		ResponseCode: e.ResponseStatusCode, ResponseHeaders: headers})
 	return err
 }
 
 // pass forwards a request of the script to the daemon.
 func (s *session) pass(e *fetch.EventRequestPaused) error {
 	defer func() { s.sent <- struct{}{} }()
-	cors := []*fetch.HeaderEntry{{Name: "Access-Control-Allow-Origin", Value: "*"}, {Name: "Access-Control-Allow-Headers", Value: "*"}}
+	cors := []*fetch.HeaderEntry{{Name: "Access-Control-Allow-Origin", Value: "*"},
+		{Name: "Access-Control-Allow-Headers", Value: "*"}}
 	answer := func(status int, body []byte) error {
-		_, err := chromedp.Call(s.tab, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: int64(status), ResponseHeaders: cors, Body: body})
+		_, err := chromedp.Call(s.tab, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID,
+			ResponseCode: int64(status), ResponseHeaders: cors, Body: body})
 		return err
 	}
 	if e.Request.Method != http.MethodPost {
@@ -291,7 +306,8 @@ func (s *session) pass(e *fetch.EventRequestPaused) error {
 	to := strings.TrimSuffix(s.o.Collector, "/") + strings.TrimPrefix(e.Request.URL, sink)
 	status, said, err := s.post(to, e.Request.Headers, body)
 	if err != nil {
-		_, failed := chromedp.Call(s.tab, fetch.FailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: network.ErrorReasonFailed})
+		_, failed := chromedp.Call(s.tab, fetch.FailRequest, fetch.FailRequestParams{RequestID: e.RequestID,
+			ErrorReason: network.ErrorReasonFailed})
 		return errors.Join(err, failed)
 	}
 	return answer(status, said)
@@ -337,7 +353,8 @@ func (s *session) act() error {
 		return nil
 	}
 	yes := true
-	got, err := chromedp.Call(s.tab, runtime.Evaluate, runtime.EvaluateParams{Expression: "(async () => {" + s.o.Actions + "\n})()", AwaitPromise: &yes, UserGesture: &yes})
+	got, err := chromedp.Call(s.tab, runtime.Evaluate, runtime.EvaluateParams{Expression: "(async () => {" +
+		s.o.Actions + "\n})()", AwaitPromise: &yes, UserGesture: &yes})
 	if err == nil && got.ExceptionDetails != nil {
 		err = thrown(got.ExceptionDetails)
 	}
@@ -357,14 +374,18 @@ func thrown(e *runtime.ExceptionDetails) error {
 
 // finish makes the script send its data and returns the number of accepted traces.
 func (s *session) finish() (int, error) {
-	state, err := chromedp.Run(s.tab, chromedp.Evaluate[string](`typeof fieldtrie != 'object' ? 'gone ' + location.protocol : typeof Profiler != 'function' ? 'unsupported' : (fieldtrie.stop(), 'stopped')`))
+	state, err := chromedp.Run(s.tab,
+		chromedp.Evaluate[string](
+			`typeof fieldtrie != 'object' ? 'gone ' + location.protocol : typeof Profiler != 'function' ? `+
+				`'unsupported' : (fieldtrie.stop(), 'stopped')`))
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("end the recording: %w", err)
 	case state == "unsupported":
 		return 0, errors.New("this browser has no JS Self-Profiling API; use Chromium, Chrome or Edge")
 	case strings.HasPrefix(state, "gone "):
-		return 0, fmt.Errorf("at the end the tab shows a document of %s// instead of the page: did the page navigate away, or the connection fail?", strings.TrimPrefix(state, "gone "))
+		return 0, fmt.Errorf("at the end the tab shows a document of %s// instead of the page: did the page "+
+			"navigate away, or the connection fail?", strings.TrimPrefix(state, "gone "))
 	}
 	wait := time.NewTimer(sendTime)
 	defer wait.Stop()
@@ -378,7 +399,9 @@ func (s *session) finish() (int, error) {
 		select {
 		case <-s.sent:
 		case <-wait.C:
-			return 0, errors.New("the script sent nothing: does the page run JavaScript, and is it served over HTTPS or from this machine?")
+			return 0, errors.New(
+				"the script sent nothing: does the page run JavaScript, and is it served over HTTPS or from this " +
+					"machine?")
 		case <-s.tab.Done():
 			return 0, s.tab.Err()
 		}

@@ -74,9 +74,11 @@ func TestRecord(t *testing.T) {
 	daemon := httptest.NewServer(&got)
 	defer daemon.Close()
 	var visits []Visit
-	err := Record(t.Context(), Options{URL: page.URL + "/products", Runs: 2, CPU: 1, Actions: "document.querySelector('button').click(); await new Promise((done) => setTimeout(done, 300));",
-		Collector: daemon.URL, Key: "k", Release: "r1", Script: sdk.Source("sdk-all.js"), Settle: 100 * time.Millisecond,
-		Done: func(v Visit) error { visits = append(visits, v); return nil }})
+	err := Record(t.Context(), Options{URL: page.URL + "/products", Runs: 2, CPU: 1,
+		Actions:   "document.querySelector('button').click(); await new Promise((done) => setTimeout(done, 300));",
+		Collector: daemon.URL, Key: "k", Release: "r1", Script: sdk.Source("sdk-all.js"),
+		Settle: 100 * time.Millisecond,
+		Done:   func(v Visit) error { visits = append(visits, v); return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,8 @@ func TestRecord(t *testing.T) {
 	for _, tr := range got.traces {
 		x := tr.Context
 		views[x.ViewID] = true
-		if x.Page != "/products" || x.Environment != Environment || x.Release != "r1" || x.Labels.Value("source") != "lab" {
+		if x.Page != "/products" || x.Environment != Environment || x.Release != "r1" ||
+			x.Labels.Value("source") != "lab" {
 			t.Errorf("a trace of %s, %s, %s, %v", x.Page, x.Environment, x.Release, x.Labels)
 		}
 	}
@@ -117,11 +120,12 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// A page with dialogs is recorded. A page that navigates away, or never finishes loading, is an error
-// with that reason. No browser keeps running.
+// A page with dialogs is recorded. A page that navigates away, or never finishes loading, is an
+// error with that reason. No browser keeps running.
 func TestHostilePages(t *testing.T) {
 	pages := map[string]string{
-		"/dialogs": `<script>alert(1); confirm(2); prompt(3); onbeforeunload = (e) => e.preventDefault()</script>` + shop,
+		"/dialogs": `<script>alert(1); confirm(2); prompt(3); onbeforeunload = (e) => e.preventDefault()</script>` +
+			shop,
 		"/leaves":  `<script>setTimeout(() => { location = 'http://127.0.0.1:1/' })</script>`,
 		"/endless": `<script>for (;;);</script>`,
 	}
@@ -133,12 +137,17 @@ func TestHostilePages(t *testing.T) {
 	var got collector
 	daemon := httptest.NewServer(&got)
 	defer daemon.Close()
-	for path, says := range map[string]string{"/dialogs": "", "/leaves": "the tab shows a document of chrome-error://", "/endless": "runs JavaScript endlessly"} {
-		o := Options{URL: server.URL + path, Runs: 1, Collector: daemon.URL, Script: sdk.Source("sdk-all.js"), Settle: 300 * time.Millisecond, Done: func(Visit) error { return nil }}
+	for path, says := range map[string]string{"/dialogs": "", "/leaves": "the tab shows a document of chrome-error://",
+		"/endless": "runs JavaScript endlessly"} {
+		o := Options{URL: server.URL + path, Runs: 1, Collector: daemon.URL, Script: sdk.Source("sdk-all.js"),
+			Settle: 300 * time.Millisecond, Done: func(Visit) error {
+				return nil
+			}}
 		if path == "/endless" {
 			o.Limit = 5 * time.Second
 		}
-		if err := Record(t.Context(), o); says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+		if err := Record(t.Context(), o); says == "" && err != nil || says != "" &&
+			(err == nil || !strings.Contains(err.Error(), says)) {
 			t.Errorf("%s: got %v, want %q", path, err, says)
 		}
 	}
@@ -153,7 +162,10 @@ func TestMistakes(t *testing.T) {
 	defer page.Close()
 	refusing := httptest.NewServer(&collector{status: http.StatusUnauthorized})
 	defer refusing.Close()
-	o := Options{URL: page.URL, Runs: 1, Collector: refusing.URL, Script: sdk.Source("sdk-all.js"), Done: func(Visit) error { return nil }}
+	o := Options{URL: page.URL, Runs: 1, Collector: refusing.URL, Script: sdk.Source("sdk-all.js"),
+		Done: func(Visit) error {
+			return nil
+		}}
 	for _, c := range []struct {
 		change func(*Options)
 		says   string

@@ -25,9 +25,12 @@ type Address struct {
 
 // Flags defines --addr, --token-file and --ca in fs.
 func (a *Address) Flags(fs *pflag.FlagSet) {
-	fs.StringVar(&a.Addr, "addr", "", "private `ADDR` of a daemon to query instead, such as 127.0.0.1:8419 or https://host:8419")
-	fs.StringVar(&a.TokenFile, "token-file", "", "`FILE` with the token for the daemon at --addr (default $FIELDTRIE_TOKEN)")
-	fs.StringVar(&a.CA, "ca", "", "PEM `FILE` with the certificate authorities for the daemon at --addr (default: the system's)")
+	fs.StringVar(&a.Addr, "addr", "",
+		"private `ADDR` of a daemon to query instead, such as 127.0.0.1:8419 or https://host:8419")
+	fs.StringVar(&a.TokenFile, "token-file", "",
+		"`FILE` with the token for the daemon at --addr (default $FIELDTRIE_TOKEN)")
+	fs.StringVar(&a.CA, "ca", "",
+		"PEM `FILE` with the certificate authorities for the daemon at --addr (default: the system's)")
 }
 
 // Check rejects an invalid address, credentials without an address, and a token together with a

@@ -58,7 +58,8 @@ func (c *Command) Program() *commandline.Program {
 	fs.SortFlags = false
 	fs.StringVarP(&c.selection.Page, "page", "p", "", "the time on this `PAGE`, such as /feed")
 	fs.StringVar(&c.selection.Site, "site", "", "the time on the pages of this `SITE`, or on the one of --page")
-	fs.StringArrayVar(&c.selection.Views, "view", nil, "the page view with this `ID`, 32 hexadecimal digits; repeatable, up to 100 times")
+	fs.StringArrayVar(&c.selection.Views, "view", nil,
+		"the page view with this `ID`, 32 hexadecimal digits; repeatable, up to 100 times")
 	fs.StringVar(&c.release, "release", "", "traces of this `RELEASE`")
 	fs.StringArrayVar(&c.labels, "label", nil, "traces with `KEY=VALUE`, such as device=mobile-low; repeatable")
 	fs.StringVar(&c.since, "since", "", "data received since `TIME` (default all)")
@@ -71,8 +72,10 @@ func (c *Command) Program() *commandline.Program {
 	_ = fs.SetAnnotation("format", commandline.Values, []string{"text", "json"})
 	fs.StringVar(&c.data, "data", "fieldtrie-data", "data `DIR` of a running ingest")
 	c.daemon.Flags(fs)
-	return &commandline.Program{Name: "aggregate delete", Summary: "delete traces and what they added to rollups", Usage: usage,
-		Sections: []commandline.Section{{Flags: fs}}, Notes: "Exit status: 0 on success; 1 for an error; 2 for a wrong command line."}
+	return &commandline.Program{Name: "aggregate delete", Summary: "delete traces and what they added to rollups",
+		Usage:    usage,
+		Sections: []commandline.Section{{Flags: fs}},
+		Notes:    "Exit status: 0 on success; 1 for an error; 2 for a wrong command line."}
 }
 
 // Check returns an error for a parsed command line that is contradictory or incomplete.
@@ -127,7 +130,8 @@ func (c *Command) labelMap() (map[string]string, error) {
 			return nil, fmt.Errorf("--label %q: must be KEY=VALUE", text)
 		}
 		if was, ok := out[key]; ok && was != value {
-			return nil, fmt.Errorf("--label %q: a trace has only one %s, and another --label selects %s", text, key, was)
+			return nil, fmt.Errorf("--label %q: a trace has only one %s, and another --label selects %s",
+				text, key, was)
 		}
 		out[key] = value
 	}
@@ -146,5 +150,6 @@ func (c *Command) remote() (*api.Remote, error) {
 	if r := api.NewSocketRemote(filepath.Join(dir, api.SocketName)); r.Alive() {
 		return r, nil
 	}
-	return nil, fmt.Errorf("only a daemon can delete, but none has %s open: start ingest, or name a daemon with --addr", dir)
+	return nil, fmt.Errorf("only a daemon can delete, but none has %s open: start ingest, or name a daemon with --addr",
+		dir)
 }

@@ -48,10 +48,12 @@ func (c *Command) Run(ctx context.Context, stdout, progress io.Writer) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w; the daemon continues: aggregate delete --list shows the progress of deletion %s", context.Cause(ctx), req.ID)
+			return fmt.Errorf("%w; the daemon continues: aggregate delete --list shows the progress of deletion %s",
+				context.Cause(ctx), req.ID)
 		case <-time.After(pollEvery):
 		}
-		if req, err = ask[deletion.Request](ctx, r, http.MethodGet, path+"/"+url.PathEscape(req.ID), nil, nil); err != nil {
+		if req, err = ask[deletion.Request](ctx, r, http.MethodGet, path+"/"+url.PathEscape(req.ID), nil,
+			nil); err != nil {
 			return err
 		}
 	}
@@ -78,7 +80,8 @@ func (c *Command) printList(ctx context.Context, r *api.Remote, stdout io.Writer
 		return err
 	}
 	for _, req := range got.Deletions {
-		if _, err := fmt.Fprintf(stdout, "%s  %s  by %s\n  %s\n", req.At.Format(time.RFC3339), req.ID, output.Printable(req.By), line(req)); err != nil {
+		if _, err := fmt.Fprintf(stdout, "%s  %s  by %s\n  %s\n", req.At.Format(time.RFC3339), req.ID,
+			output.Printable(req.By), line(req)); err != nil {
 			return err
 		}
 	}
@@ -99,7 +102,8 @@ func line(r *deletion.Request) string {
 		text += fmt.Sprintf("; %s also cover other pages and keep the time on those", count(n, "trace"))
 	}
 	if n := r.Counts.Left; n > 0 {
-		text += fmt.Sprintf("; %s of an hour or a day stay and may include deleted data: their traces have expired or cannot be read, so this cannot be checked", count(n, "rollup"))
+		text += fmt.Sprintf("; %s of an hour or a day stay and may include deleted data: their traces have expired "+
+			"or cannot be read, so this cannot be checked", count(n, "rollup"))
 	}
 	return text
 }

@@ -92,7 +92,9 @@ func Socket(path string) (net.Listener, error) {
 func Dialer(addr string) (dial func(ctx context.Context, network, _ string) (net.Conn, error), host string, err error) {
 	if path, ok := Path(addr); ok {
 		var d net.Dialer
-		return func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", path) }, "localhost", nil
+		return func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return d.DialContext(ctx, "unix", path)
+		}, "localhost", nil
 	}
 	resolved, err := net.ResolveTCPAddr("tcp", addr)
 	if err != nil {

@@ -32,7 +32,8 @@ func TestURL(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for addr, ok := range map[string]bool{
 		":8418": true, "127.0.0.1:0": true, "[::1]:80": true, "unix:/run/a.sock": true, "unix:a.sock": true,
-		"unix:": false, "unix:/" + strings.Repeat("a", maxPath): false, "nonsense": false, "127.0.0.1": false, "a:b:c": false,
+		"unix:": false, "unix:/" + strings.Repeat("a", maxPath): false, "nonsense": false, "127.0.0.1": false,
+		"a:b:c": false,
 	} {
 		if err := Check(addr); (err == nil) != ok {
 			t.Errorf("%s: got %v", addr, err)

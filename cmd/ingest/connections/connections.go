@@ -55,12 +55,12 @@ func New(most int, closed prometheus.Counter) *Bound {
 		open: map[net.Conn]*connection{}, peers: map[netip.Addr]*peer{}}
 }
 
-// Changed is the [http.Server.ConnState] hook of a server. Above the limit, it closes a connection of
-// the peer with the most connections: the one that was quiet for the longest time or, if none is
-// quiet, the one busy for the longest time. A busy connection is only closed if its request is long,
-// or if the peer has far more connections than the new one's peer. A peer with fewer connections
-// than the new one's peer loses none; then the new connection is closed. Requests end after some
-// seconds anyway, by their timeout.
+// Changed is the [http.Server.ConnState] hook of a server. Above the limit, it closes a connection
+// of the peer with the most connections: the one that was quiet for the longest time or, if none is
+// quiet, the one busy for the longest time. A busy connection is only closed if its request is
+// long, or if the peer has far more connections than the new one's peer. A peer with fewer
+// connections than the new one's peer loses none; then the new connection is closed. Requests end
+// after some seconds anyway, by their timeout.
 func (c *Bound) Changed(conn net.Conn, state http.ConnState) {
 	if surplus := c.note(conn, state, time.Now()); surplus != nil {
 		c.closed.Inc()
@@ -68,8 +68,8 @@ func (c *Bound) Changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// EndWrites makes writes that wait for a client fail, and all later writes until the connection gets
-// a new deadline. Requests that are still being read continue.
+// EndWrites makes writes that wait for a client fail, and all later writes until the connection
+// gets a new deadline. Requests that are still being read continue.
 func (c *Bound) EndWrites() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

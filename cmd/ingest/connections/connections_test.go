@@ -60,7 +60,9 @@ func (c *Bound) wantAtMost(t *testing.T, most int) {
 // A client that opens connections without sending does not block other clients. Its oldest
 // connections are closed.
 func TestIdleConnectionsGiveWay(t *testing.T) {
-	addr, c := startBounded(t, 8, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
+	addr, c := startBounded(t, 8, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusAccepted)
+	}))
 	conns := dial(t, addr, "", 100)
 	for range 20 {
 		client := http.Client{Transport: &http.Transport{}} // a separate connection, idle after its request

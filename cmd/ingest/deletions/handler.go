@@ -81,7 +81,8 @@ func Add(mux *http.ServeMux, s Store, o Options) {
 		if text := r.URL.Query().Get("limit"); text != "" {
 			n, err := strconv.Atoi(text)
 			if err != nil || n < 1 || n > mostListed {
-				api.WriteError(w, http.StatusBadRequest, fmt.Errorf("parameter limit: %.40q is not a number from 1 to %d", text, mostListed))
+				api.WriteError(w, http.StatusBadRequest,
+					fmt.Errorf("parameter limit: %.40q is not a number from 1 to %d", text, mostListed))
 				return
 			}
 			most = n

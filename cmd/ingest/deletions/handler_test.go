@@ -31,7 +31,8 @@ func post(t *testing.T, s Store, body string) (status int, forgotten bool) {
 		Forget: func(context.Context, func(string) bool) error { forgotten = true; return nil },
 	})
 	w := httptest.NewRecorder()
-	mux.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/deletions", strings.NewReader(body)))
+	mux.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/deletions",
+		strings.NewReader(body)))
 	return w.Code, forgotten
 }
 
@@ -50,7 +51,8 @@ func TestForgetAfterDelete(t *testing.T) {
 	} {
 		status, forgotten := post(t, failing{err: tt.err}, tt.body)
 		if status != tt.status || forgotten != tt.forgotten {
-			t.Errorf("%s, %v: got %d, forgotten %t, want %d, %t", tt.body, tt.err, status, forgotten, tt.status, tt.forgotten)
+			t.Errorf("%s, %v: got %d, forgotten %t, want %d, %t", tt.body, tt.err, status, forgotten, tt.status,
+				tt.forgotten)
 		}
 	}
 }
@@ -81,7 +83,8 @@ func TestAmbiguousRequests(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", body, status, http.StatusBadRequest)
 		}
 	}
-	const ok = ` {"site": "shop", "views": ["5f0c1d0000000000000000000000feed"], "labels": {"tenant": "a"}, "dry_run": false} `
+	const ok = ` {"site": "shop", "views": ["5f0c1d0000000000000000000000feed"], "labels": {"tenant": "a"}, ` +
+		`"dry_run": false} `
 	if status, _ := post(t, failing{}, ok); status != http.StatusOK {
 		t.Errorf("%s: got %d", ok, status)
 	}

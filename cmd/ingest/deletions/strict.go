@@ -11,8 +11,8 @@ import (
 var fields = []string{"page", "site", "views", "labels", "since", "until", "dry_run"}
 
 // strict rejects ambiguous JSON. Package json accepts keys in any case, the last of two equal keys,
-// and an empty value like a missing one; each could delete more than intended. The keys of an object
-// must be in known, unless known is nil.
+// and an empty value like a missing one; each could delete more than intended. The keys of an
+// object must be in known, unless known is nil.
 func strict(d *json.Decoder, known []string) error {
 	token, err := d.Token()
 	if err != nil {

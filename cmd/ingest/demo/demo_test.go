@@ -28,7 +28,9 @@ func TestPlanted(t *testing.T) {
 	if err := Fill(t.Context(), dir, Options{Now: now, Views: Views}); err != nil {
 		t.Fatal(err)
 	}
-	place, err := shared.OpenPlace(t.Context(), dir, shared.PlaceOptions{Now: func() time.Time { return now }, ReadOnly: true})
+	place, err := shared.OpenPlace(t.Context(), dir, shared.PlaceOptions{Now: func() time.Time {
+		return now
+	}, ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,11 +86,15 @@ func TestPlanted(t *testing.T) {
 		for _, x := range []struct {
 			what   watch.What
 			change compare.Change
-		}{{watch.What{Kind: watch.OfPage, Metric: "js"}, c.Total}, {watch.What{Kind: watch.OfFunction, Metric: "self", Function: &f.Place}, f.Change}} {
-			found := watch.Change{What: x.what, Detector: watch.ByRelease, Release: "2.5.0", CompareRelease: "2.4.0", Begin: now.Add(-24 * time.Hour),
-				Pages: []watch.PageChange{{Page: Page, Views: c.Views, Change: *x.change.Adjusted, Level: x.change.Level}}}
+		}{{watch.What{Kind: watch.OfPage, Metric: "js"}, c.Total}, {watch.What{Kind: watch.OfFunction, Metric: "self",
+			Function: &f.Place}, f.Change}} {
+			found := watch.Change{What: x.what, Detector: watch.ByRelease, Release: "2.5.0", CompareRelease: "2.4.0",
+				Begin: now.Add(-24 * time.Hour),
+				Pages: []watch.PageChange{{Page: Page, Views: c.Views, Change: *x.change.Adjusted,
+					Level: x.change.Level}}}
 			causes, note, err := cause.Find(t.Context(), src, &found, now)
-			if err != nil || len(causes) == 0 || causes[0].Function == nil || causes[0].Function.Name != Function || !strings.HasPrefix(causes[0].Text, Function+" was edited in release 2.5.0: src/lib/money.ts:7") {
+			if err != nil || len(causes) == 0 || causes[0].Function == nil || causes[0].Function.Name != Function ||
+				!strings.HasPrefix(causes[0].Text, Function+" was edited in release 2.5.0: src/lib/money.ts:7") {
 				t.Errorf("%s: %+v, %q, %v", x.what.Kind, causes, note, err)
 			}
 			for _, c := range causes {
@@ -102,18 +108,21 @@ func TestPlanted(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := budget.Evaluate(t.Context(), src, file, now)
-		if err != nil || len(got) != 2 || !got[0].Blown || !got[0].Sure || got[0].Page != Page || got[1].Verdict != budget.OK || !got[1].Sure {
+		if err != nil || len(got) != 2 || !got[0].Blown || !got[0].Sure || got[0].Page != Page ||
+			got[1].Verdict != budget.OK || !got[1].Sure {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	})
 	t.Run("profiling costs next to nothing", func(t *testing.T) {
 		c, err := src.Cost(t.Context(), selection.Selection{Since: now.Add(-days * 24 * time.Hour), Until: now})
-		if err != nil || len(c.Arms) != 2 || c.Arms[0].Views < Views*9/10 || c.Arms[1].Views < Views*9/10 || c.Fair == nil || !*c.Fair {
+		if err != nil || len(c.Arms) != 2 || c.Arms[0].Views < Views*9/10 || c.Arms[1].Views < Views*9/10 ||
+			c.Fair == nil || !*c.Fair {
 			t.Fatalf("%+v, %v", c, err)
 		}
 		for _, v := range c.Vitals {
 			for _, d := range v.Differences {
-				if d.What == "geomean" && (d.Relative == nil || d.Relative.Low > 0.005 || d.Relative.High < 0 || d.Relative.High > 0.1) {
+				if d.What == "geomean" && (d.Relative == nil || d.Relative.Low > 0.005 || d.Relative.High < 0 ||
+					d.Relative.High > 0.1) {
 					t.Errorf("%s: %+v", v.Name, d.Relative)
 				}
 			}
@@ -136,7 +145,8 @@ func TestPlanted(t *testing.T) {
 		if err != nil || len(v.Pages) != len(pages) {
 			t.Errorf("vitals of %d pages, %v", len(v.Pages), err)
 		}
-		if s, err = src.Series(t.Context(), query.SeriesQuery{Selection: by("feature")}); err != nil || len(s.Groups) < 6 {
+		if s, err = src.Series(t.Context(), query.SeriesQuery{Selection: by("feature")}); err != nil ||
+			len(s.Groups) < 6 {
 			t.Errorf("%d features, %v", len(s.Groups), err)
 		}
 	})
@@ -144,7 +154,9 @@ func TestPlanted(t *testing.T) {
 
 // largest returns the function with the largest significant change, in the dashboard's order.
 func largest(c query.Comparison) (f compare.FunctionChange) {
-	sure := slices.DeleteFunc(slices.Clone(c.Functions), func(f compare.FunctionChange) bool { return !f.Status.Alarm() })
+	sure := slices.DeleteFunc(slices.Clone(c.Functions), func(f compare.FunctionChange) bool {
+		return !f.Status.Alarm()
+	})
 	if len(sure) == 0 {
 		return f
 	}

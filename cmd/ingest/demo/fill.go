@@ -36,7 +36,8 @@ type filling struct {
 	random    *rand.Rand
 }
 
-// Fill fills an empty data directory with a week of visits, as stored by a daemon that ran all week.
+// Fill fills an empty data directory with a week of visits, as stored by a daemon that ran all
+// week.
 func Fill(ctx context.Context, dir string, o Options) (err error) {
 	f := &filling{Options: o, random: rand.New(rand.NewPCG(7, o.Seed))}
 	if f.pool, err = newPool(); err != nil {
@@ -82,15 +83,16 @@ func (f *filling) names(list []*release) error {
 		if _, err := store.Put(hash, body.Bytes()); err != nil {
 			return err
 		}
-		if _, _, err := store.AddUpload(symbols.Upload{Release: r.Release, Scripts: []symbols.Script{{Path: r.Path, Prefix: origin, SHA256: hash}}}); err != nil {
+		if _, _, err := store.AddUpload(symbols.Upload{Release: r.Release, Scripts: []symbols.Script{{Path: r.Path,
+			Prefix: origin, SHA256: hash}}}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Batch sizes: the page views of one request, which a daemon stores with the time of its arrival, and
-// the hours that are rolled up together.
+// Batch sizes: the page views of one request, which a daemon stores with the time of its arrival,
+// and the hours that are rolled up together.
 const (
 	batchTime = time.Hour
 	lastBatch = 10 * time.Minute // of the last hours

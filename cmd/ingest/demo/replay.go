@@ -13,16 +13,16 @@ import (
 const slow = 200_000
 
 // Variation of calls: the standard deviations of the logarithm of the factors by which their
-// durations are multiplied. The outermost call and each call with consecutive samples have their own
-// factors. The mean of each factor is 1.
+// durations are multiplied. The outermost call and each call with consecutive samples have their
+// own factors. The mean of each factor is 1.
 const (
 	taskSpread = 0.2
 	callSpread = 0.4
 )
 
-// ownShare scales the recorded time of the profiling script. The recordings have 76 ms per page view,
-// because Chromium slowed the CPU down by a factor of 3 and the machine was busy. With this share it
-// takes 7 ms on the devices of the demo, as in a browser without slowdown.
+// ownShare scales the recorded time of the profiling script. The recordings have 76 ms per page
+// view, because Chromium slowed the CPU down by a factor of 3 and the machine was busy. With this
+// share it takes 7 ms on the devices of the demo, as in a browser without slowdown.
 const ownShare = 0.1
 
 // replay is a visit as it would run in another browser.

@@ -151,7 +151,8 @@ func TestReplayTimes(t *testing.T) {
 					interactions++
 					longest = max(longest, float64(s.Length)/1000)
 				}
-				if strings.HasSuffix(s.Name, "interaction") && (s.Name == "phase=slow-interaction") != (s.Length >= slow) {
+				if strings.HasSuffix(s.Name, "interaction") &&
+					(s.Name == "phase=slow-interaction") != (s.Length >= slow) {
 					t.Errorf("%s: %s of %d µs", page, s.Name, s.Length)
 				}
 				if s.Name == "phase=slow-interaction" {
@@ -178,8 +179,8 @@ func TestReplayTimes(t *testing.T) {
 	}
 }
 
-// TestReplayOwn replays page views without profiling. The profiling script takes no time and all other
-// steps take the same time.
+// TestReplayOwn replays page views without profiling. The profiling script takes no time and all
+// other steps take the same time.
 func TestReplayOwn(t *testing.T) {
 	p := openPool(t)
 	var profiled, not []float64
@@ -200,7 +201,8 @@ func TestReplayOwn(t *testing.T) {
 	each(p, Before, false, times(&not))
 	for i := 0; i < len(profiled); i += 2 {
 		if not[i] != 0 || not[i+1] != profiled[i+1] {
-			t.Fatalf("replay %d: own %g and %g µs, all else %g and %g", i/2, profiled[i], not[i], profiled[i+1], not[i+1])
+			t.Fatalf("replay %d: own %g and %g µs, all else %g and %g", i/2, profiled[i], not[i],
+				profiled[i+1], not[i+1])
 		}
 	}
 	if sum(profiled) == sum(not) {

@@ -19,7 +19,8 @@ const (
 const Views = 9500
 
 // Summary describes the demo data.
-const Summary = "This is a demo: recorded visits of a small shop, replayed over a week. Its release " + After + " made " + Function + " slow, most of all on " + Page + "."
+const Summary = "This is a demo: recorded visits of a small shop, replayed over a week. Its release " + After +
+	" made " + Function + " slow, most of all on " + Page + "."
 
 // days is the number of days with visits.
 const days = 7
@@ -41,11 +42,15 @@ type device struct {
 
 // User agents of browsers with a profiler.
 const (
-	chrome  = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36"
-	older   = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/155.0.0.0 Safari/537.36"
+	chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 " +
+		"Safari/537.36"
+	older = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) " +
+		"Chrome/155.0.0.0 Safari/537.36"
 	edge    = chrome + " Edg/156.0.0.0"
-	android = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Mobile Safari/537.36"
-	samsung = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/30.0 Chrome/145.0.0.0 Mobile Safari/537.36"
+	android = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Mobile " +
+		"Safari/537.36"
+	samsung = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/30.0 " +
+		"Chrome/145.0.0.0 Mobile Safari/537.36"
 )
 
 // devices are the devices of visitors.
@@ -56,8 +61,8 @@ var devices = []device{
 	{"mobile-low", 1.6, 18, []string{android}},
 }
 
-// connections are network types with the slowdown of responses relative to the recordings, and their
-// share in percent.
+// connections are network types with the slowdown of responses relative to the recordings, and
+// their share in percent.
 var connections = []struct {
 	name  string
 	wait  float64
@@ -78,8 +83,8 @@ type view struct {
 	profiled   bool // otherwise it reports Web Vitals for otherViews page views
 }
 
-// plan returns the page views of the days before now, ordered by time: profiled ones, and as many that
-// report for unprofiled ones. It is deterministic for a given random source.
+// plan returns the page views of the days before now, ordered by time: profiled ones, and as many
+// that report for unprofiled ones. It is deterministic for a given random source.
 func plan(r *rand.Rand, now time.Time, views int) []view {
 	out := make([]view, 0, 2*views)
 	for len(out) < 2*views {
@@ -91,9 +96,12 @@ func plan(r *rand.Rand, now time.Time, views int) []view {
 		d := devices[draw(r, len(devices), func(i int) int { return devices[i].share })]
 		c := connections[draw(r, len(connections), func(i int) int { return connections[i].share })]
 		out = append(out, view{
-			at: at, page: pages[draw(r, len(pages), func(i int) int { return pages[i].share })].page, release: releaseAt(r, ago),
+			at: at, page: pages[draw(r, len(pages), func(i int) int {
+				return pages[i].share
+			})].page, release: releaseAt(r, ago),
 			device: d, agent: d.agents[r.IntN(len(d.agents))], connection: c.name,
-			stretch: d.stretch * math.Exp(0.22*r.NormFloat64()), wait: c.wait * math.Exp(0.3*r.NormFloat64()), pick: r.IntN(1 << 30),
+			stretch: d.stretch * math.Exp(0.22*r.NormFloat64()), wait: c.wait * math.Exp(0.3*r.NormFloat64()),
+			pick:     r.IntN(1 << 30),
 			profiled: len(out)%2 == 0,
 		})
 	}
@@ -107,8 +115,8 @@ func awake(at time.Time) float64 {
 	return 0.6 - 0.4*math.Cos((hour-4)/24*2*math.Pi)
 }
 
-// releaseAt returns a random release for a visit of that age. Since yesterday, half of the visits have
-// the newest release.
+// releaseAt returns a random release for a visit of that age. Since yesterday, half of the visits
+// have the newest release.
 func releaseAt(r *rand.Rand, ago time.Duration) string {
 	switch {
 	case ago < 26*time.Hour && r.IntN(2) == 0:

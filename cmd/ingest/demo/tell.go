@@ -14,7 +14,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// Changes compares the newest release with the one before it, on a page or on all pages for "", over the day before now.
+// Changes compares the newest release with the one before it, on a page or on all pages for "",
+// over the day before now.
 func Changes(ctx context.Context, src query.Source, page string, now time.Time) (query.Comparison, error) {
 	of := func(release string) selection.Selection {
 		return selection.Selection{Page: page, Since: now.Add(-24 * time.Hour).Truncate(time.Hour),
@@ -26,15 +27,16 @@ func Changes(ctx context.Context, src query.Source, page string, now time.Time) 
 // told is the number of functions that Tell lists.
 const told = 8
 
-// Tell writes the changes of the newest release and links to the dashboard at url, the private address.
-// bin is the path of the program.
+// Tell writes the changes of the newest release and links to the dashboard at url, the private
+// address. bin is the path of the program.
 func Tell(ctx context.Context, w io.Writer, src query.Source, url, bin string, now time.Time) error {
 	c, err := Changes(ctx, src, Page, now)
 	if err != nil {
 		return err
 	}
 	total := c.Total.Shown
-	fmt.Fprintf(w, "Release %s against %s, page %s, last 24 hours, %.0f and %.0f page views:\n", After, Before, Page, c.Views.B, c.Views.A)
+	fmt.Fprintf(w, "Release %s against %s, page %s, last 24 hours, %.0f and %.0f page views:\n", After, Before, Page,
+		c.Views.B, c.Views.A)
 	fmt.Fprintf(w, "JavaScript per page view %s: %+.0f ms%s.\n\n", c.Total.Status, total.Value, between(total))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "  FUNCTION\tWHERE\tBEFORE, MS\tAFTER, MS\tCHANGE\n")
@@ -49,7 +51,8 @@ func Tell(ctx context.Context, w io.Writer, src query.Source, url, bin string, n
 		if f.Line > 0 {
 			where = fmt.Sprintf("%s:%d", f.Resource, f.Line)
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%.1f\t%.1f\t%+.1f %s\n", f.Name, where, f.Mean.A, f.Mean.B, f.Shown.Value, f.Status)
+		fmt.Fprintf(table, "  %s\t%s\t%.1f\t%.1f\t%+.1f %s\n", f.Name, where, f.Mean.A, f.Mean.B,
+			f.Shown.Value, f.Status)
 	}
 	if err := table.Flush(); err != nil {
 		return err

@@ -24,7 +24,8 @@ import (
 type pair struct {
 	before, after string
 	since         time.Duration
-	// planted has the functions whose time differs, by page. A comparison of all pages has them all.
+	// planted has the functions whose time differs, by page. A comparison of all pages has them
+	// all.
 	planted map[string][]string
 }
 

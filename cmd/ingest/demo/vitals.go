@@ -14,7 +14,8 @@ type vitals struct {
 	parts    map[string][]float64 // ms
 }
 
-// vitals returns the Web Vitals of the replay: INP from its longest interaction, paints by its clock.
+// vitals returns the Web Vitals of the replay: INP from its longest interaction, paints by its
+// clock.
 func (r *replay) vitals() vitals {
 	out := vitals{values: map[string]float64{}, elements: map[string]string{}, parts: map[string][]float64{}}
 	for name, value := range r.of.Vitals {

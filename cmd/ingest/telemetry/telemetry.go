@@ -1,6 +1,6 @@
-// Package telemetry sends the daemon's own metrics and traces to an OpenTelemetry collector, by OTLP
-// over HTTP. The metrics are the same as at /metrics. Each request to the private address has a trace,
-// and a sample of the requests to the public address.
+// Package telemetry sends the daemon's own metrics and traces to an OpenTelemetry collector, by
+// OTLP over HTTP. The metrics are the same as at /metrics. Each request to the private address has
+// a trace, and a sample of the requests to the public address.
 package telemetry
 
 import (
@@ -32,8 +32,9 @@ import (
 
 // Options configures a Sender.
 type Options struct {
-	// Endpoint is the URL of a collector, such as http://127.0.0.1:4318; metrics go to /v1/metrics below it, traces to
-	// /v1/traces. Environment variables configure headers, certificates, timeouts and the metrics interval, see
+	// Endpoint is the URL of a collector, such as http://127.0.0.1:4318; metrics go to /v1/metrics
+	// below it, traces to /v1/traces. Environment variables configure headers, certificates,
+	// timeouts and the metrics interval, see
 	// https://opentelemetry.io/docs/specs/otel/protocol/exporter/.
 	Endpoint string
 	Metrics  prometheus.Gatherer
@@ -42,8 +43,8 @@ type Options struct {
 	Logger   *slog.Logger
 }
 
-// publicShare is the share of requests to the public address that have a trace. It is small, because
-// these requests are many and similar.
+// publicShare is the share of requests to the public address that have a trace. It is small,
+// because these requests are many and similar.
 const publicShare = 0.01
 
 // Sender sends telemetry. A nil Sender sends nothing.
@@ -60,7 +61,8 @@ func CheckEndpoint(endpoint string) error {
 	}
 	u, err := url.Parse(endpoint)
 	switch {
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "":
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" ||
+		u.Fragment != "":
 		return fmt.Errorf("%.80q is not the URL of a collector, such as http://127.0.0.1:4318", endpoint)
 	case u.User != nil:
 		return errors.New("the URL must not have a password, because it is logged; use OTEL_EXPORTER_OTLP_HEADERS")
@@ -70,7 +72,8 @@ func CheckEndpoint(endpoint string) error {
 
 // Start starts to send. An unreachable collector is logged and is not an error.
 func Start(ctx context.Context, o Options) (*Sender, error) {
-	of, err := resource.Merge(resource.NewSchemaless(attribute.String("service.name", o.Service), attribute.String("service.version", o.Version)), resource.Environment())
+	of, err := resource.Merge(resource.NewSchemaless(attribute.String("service.name", o.Service),
+		attribute.String("service.version", o.Version)), resource.Environment())
 	if err != nil {
 		return nil, fmt.Errorf("describe the daemon: %w", err)
 	}
@@ -90,9 +93,12 @@ func Start(ctx context.Context, o Options) (*Sender, error) {
 	batch := trace.NewBatchSpanProcessor(traces)
 	return &Sender{
 		metrics: metric.NewMeterProvider(metric.WithResource(of),
-			metric.WithReader(metric.NewPeriodicReader(metrics, metric.WithProducer(bridge.NewMetricProducer(bridge.WithGatherer(o.Metrics)))))),
-		public:  trace.NewTracerProvider(trace.WithResource(of), trace.WithSpanProcessor(batch), trace.WithSampler(trace.TraceIDRatioBased(publicShare))),
-		private: trace.NewTracerProvider(trace.WithResource(of), trace.WithSpanProcessor(batch), trace.WithSampler(trace.ParentBased(trace.AlwaysSample()))),
+			metric.WithReader(metric.NewPeriodicReader(metrics,
+				metric.WithProducer(bridge.NewMetricProducer(bridge.WithGatherer(o.Metrics)))))),
+		public: trace.NewTracerProvider(trace.WithResource(of), trace.WithSpanProcessor(batch),
+			trace.WithSampler(trace.TraceIDRatioBased(publicShare))),
+		private: trace.NewTracerProvider(trace.WithResource(of), trace.WithSpanProcessor(batch),
+			trace.WithSampler(trace.ParentBased(trace.AlwaysSample()))),
 	}, nil
 }
 
@@ -114,7 +120,8 @@ func (s *Sender) End() {
 	_ = s.Close(ctx) // already logged by the error handler
 }
 
-// Public returns a handler that traces a sample of its requests. It ignores their traceparent headers.
+// Public returns a handler that traces a sample of its requests. It ignores their traceparent
+// headers.
 func (s *Sender) Public(h http.Handler) http.Handler {
 	if s == nil {
 		return h
@@ -122,9 +129,9 @@ func (s *Sender) Public(h http.Handler) http.Handler {
 	return traced(s.public, h, false, func(r *http.Request) string { return r.Pattern })
 }
 
-// Private returns a handler that traces all its requests except probes and scrapes. A request with a
-// traceparent header becomes part of its client's trace. Spans are named after the patterns of mux,
-// which handles requests that nothing before it rejects.
+// Private returns a handler that traces all its requests except probes and scrapes. A request with
+// a traceparent header becomes part of its client's trace. Spans are named after the patterns of
+// mux, which handles requests that nothing before it rejects.
 func (s *Sender) Private(mux *http.ServeMux, h http.Handler) http.Handler {
 	if s == nil {
 		return h
@@ -142,9 +149,9 @@ func (s *Sender) Private(mux *http.ServeMux, h http.Handler) http.Handler {
 	})
 }
 
-// traced returns a handler that traces requests with their method, route, status and id. If continues,
-// they are parts of their clients' traces. The usual libraries are not used, because they also send
-// the addresses of visitors, the paths and the browsers.
+// traced returns a handler that traces requests with their method, route, status and id. If
+// continues, they are parts of their clients' traces. The usual libraries are not used, because
+// they also send the addresses of visitors, the paths and the browsers.
 func traced(p oteltrace.TracerProvider, h http.Handler, continues bool, route func(*http.Request) string) http.Handler {
 	tracer := p.Tracer("github.com/fieldtrie/fieldtrie")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -168,7 +175,8 @@ func traced(p oteltrace.TracerProvider, h http.Handler, continues bool, route fu
 				span.SetAttributes(attribute.String("http.route", "/"+path))
 			}
 			status := response.Status()
-			span.SetAttributes(attribute.String("http.request.method", method), attribute.Int("http.response.status_code", status),
+			span.SetAttributes(attribute.String("http.request.method", method),
+				attribute.Int("http.response.status_code", status),
 				attribute.String("request.id", requests.ID(r)))
 			if status >= 500 {
 				span.SetStatus(codes.Error, http.StatusText(status))

@@ -89,7 +89,8 @@ func start(t *testing.T) (*Sender, *collector, prometheus.Counter) {
 	registry := prometheus.NewRegistry()
 	count := prometheus.NewCounter(prometheus.CounterOpts{Name: "fieldtrie_test_total"})
 	registry.MustRegister(count)
-	s, err := Start(t.Context(), Options{Endpoint: server.URL + "/otlp/", Metrics: registry, Version: "1", Service: "ingest", Logger: slog.New(slog.DiscardHandler)})
+	s, err := Start(t.Context(), Options{Endpoint: server.URL + "/otlp/", Metrics: registry, Version: "1",
+		Service: "ingest", Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,9 +103,12 @@ func TestPrivate(t *testing.T) {
 	s, c, count := start(t)
 	count.Add(3)
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/v1/{what}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	mux.HandleFunc("GET /api/v1/{what}", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
 	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
-	copied := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { mux.ServeHTTP(w, r.Clone(r.Context())) }) // like the check of permissions
+	// like the check of permissions
+	copied := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { mux.ServeHTTP(w, r.Clone(r.Context())) })
 	h := requests.WithIDs(s.Private(mux, copied))
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/catalog?page=secret", nil)
 	r.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
@@ -121,11 +125,13 @@ func TestPrivate(t *testing.T) {
 		t.Fatalf("the spans of %q are %v", c.service, c.spans)
 	}
 	span := c.spans[0]
-	if span.Name != "GET /api/v1/{what}" || span.Status.GetCode() != otlptrace.Status_STATUS_CODE_ERROR || !bytes.HasPrefix(span.TraceId, []byte{0x0a, 0xf7, 0x65}) {
+	if span.Name != "GET /api/v1/{what}" || span.Status.GetCode() != otlptrace.Status_STATUS_CODE_ERROR ||
+		!bytes.HasPrefix(span.TraceId, []byte{0x0a, 0xf7, 0x65}) {
 		t.Errorf("the span is %v", span)
 	}
 	text := span.String()
-	if !strings.Contains(text, w.Header().Get(requests.Header)) || strings.Contains(text, "secret") || strings.Contains(text, "192.0.2.1") {
+	if !strings.Contains(text, w.Header().Get(requests.Header)) || strings.Contains(text, "secret") ||
+		strings.Contains(text, "192.0.2.1") {
 		t.Errorf("it lacks the id, or has the query or an address: %s", text)
 	}
 }
@@ -148,7 +154,8 @@ func TestClientText(t *testing.T) {
 		t.Fatalf("got %d spans, want 1", len(c.spans))
 	}
 	span := c.spans[0]
-	if span.Name != "_OTHER /api/{what}" || len(span.ParentSpanId) == 0 || strings.Contains(strings.ToLower(span.String()), "secret") {
+	if span.Name != "_OTHER /api/{what}" || len(span.ParentSpanId) == 0 ||
+		strings.Contains(strings.ToLower(span.String()), "secret") {
 		t.Errorf("got %v", span)
 	}
 }
@@ -172,7 +179,8 @@ func TestPublic(t *testing.T) {
 		t.Errorf("%d of %d requests have a span", n, sent)
 	}
 	for _, span := range c.spans {
-		if span.Name != "POST /t/{key}" || bytes.HasPrefix(span.TraceId, []byte{0x0a, 0xf7, 0x65}) || len(span.ParentSpanId) > 0 || strings.Contains(span.String(), "192.0.2.1") {
+		if span.Name != "POST /t/{key}" || bytes.HasPrefix(span.TraceId, []byte{0x0a, 0xf7, 0x65}) ||
+			len(span.ParentSpanId) > 0 || strings.Contains(span.String(), "192.0.2.1") {
 			t.Fatalf("the span is %v", span)
 		}
 	}
@@ -190,7 +198,8 @@ func TestNone(t *testing.T) {
 func TestCheckEndpoint(t *testing.T) {
 	for endpoint, ok := range map[string]bool{
 		"": true, "http://127.0.0.1:4318": true, "https://otel.example/base/": true,
-		"127.0.0.1:4318": false, "grpc://a:4317": false, "http://": false, "http://a/?x=1": false, "http://u:p@a": false, ":": false,
+		"127.0.0.1:4318": false, "grpc://a:4317": false, "http://": false, "http://a/?x=1": false,
+		"http://u:p@a": false, ":": false,
 	} {
 		if err := CheckEndpoint(endpoint); (err == nil) != ok {
 			t.Errorf("%q: %v", endpoint, err)

@@ -14,16 +14,16 @@ import (
 
 const (
 	steerEvery = time.Minute
-	// looksBack is the maximum age of page views in a decision. Older ones are from a different version of
-	// the site.
+	// looksBack is the maximum age of page views in a decision. Older ones are from a different
+	// version of the site.
 	looksBack = 7 * 24 * time.Hour
-	// mostBraked is how many pages are checked after an hour; pages with the most profiled page views come
-	// first.
+	// mostBraked is how many pages are checked after an hour; pages with the most profiled page
+	// views come first.
 	mostBraked = 50
 )
 
-// brake checks after each hour on which pages profiling costs more than the limits, and reduces their
-// sampling, until ctx is done.
+// brake checks after each hour on which pages profiling costs more than the limits, and reduces
+// their sampling, until ctx is done.
 func (w *Watcher) brake(ctx context.Context) {
 	if w.o.Steer == nil {
 		return
@@ -114,7 +114,8 @@ func (w *Watcher) look(ctx context.Context, r *changes.Register, limits cost.Lim
 	}
 	acted, err := w.board.Braked(ctx, hour, limits.Since, over)
 	for _, b := range acted {
-		w.o.Log.Warn("profiling costs visitors more than the limit: fewer page views are profiled", "page", b.Page, "rate", b.Rate, "before", b.First, "measured", b.Why)
+		w.o.Log.Warn("profiling costs visitors more than the limit: fewer page views are profiled", "page", b.Page,
+			"rate", b.Rate, "before", b.First, "measured", b.Why)
 	}
 	return err
 }
@@ -128,7 +129,8 @@ type draw struct {
 
 // drawn returns the pages with page views of both arms, those with the most profiled ones first.
 func (w *Watcher) drawn(ctx context.Context, since, until time.Time) (out []draw, err error) {
-	vitals, err := w.o.Source.Vitals(ctx, selection.Selection{Since: since, Until: until, GroupBy: []string{rollup.KeyArm}})
+	vitals, err := w.o.Source.Vitals(ctx, selection.Selection{Since: since, Until: until,
+		GroupBy: []string{rollup.KeyArm}})
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +156,8 @@ func (w *Watcher) drawn(ctx context.Context, since, until time.Time) (out []draw
 			out = append(out, draw{page, c.profiled, float64(c.weight) / float64(c.weight+c.others)})
 		}
 	}
-	slices.SortFunc(out, func(a, b draw) int { return cmp.Or(cmp.Compare(b.profiled, a.profiled), cmp.Compare(a.page, b.page)) })
+	slices.SortFunc(out, func(a, b draw) int {
+		return cmp.Or(cmp.Compare(b.profiled, a.profiled), cmp.Compare(a.page, b.page))
+	})
 	return out[:min(len(out), mostBraked)], nil
 }

@@ -24,7 +24,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// visits stores the page views of an hour. One in five is profiled, with LCP multiplied by a factor.
+// visits stores the page views of an hour. One in five is profiled, with LCP multiplied by a
+// factor.
 func visits(s interface {
 	CountVitals(page string, list []rollup.Vital)
 }, r *rand.Rand, page string, views int, effect float64) {
@@ -43,8 +44,9 @@ func visits(s interface {
 	}
 }
 
-// If profiling costs too much on a page, any node reduces its sampling step by step, finally to zero.
-// A notification is sent, and the reduction stays until a user lifts it. Other pages are unchanged.
+// If profiling costs too much on a page, any node reduces its sampling step by step, finally to
+// zero. A notification is sent, and the reduction stays until a user lifts it. Other pages are
+// unchanged.
 func TestBrake(t *testing.T) {
 	r := rand.New(rand.NewPCG(34, 7))
 	now := fixture.Noon.Truncate(time.Hour)
@@ -57,12 +59,14 @@ func TestBrake(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	channels := channelsOf(t, "channels:\n  - {name: all, kind: webhook, target: \""+srv.URL+"\", secret_file: "+secret+", allow_private: true}\n")
+	channels := channelsOf(t, "channels:\n  - {name: all, kind: webhook, target: \""+srv.URL+"\", secret_file: "+secret+
+		", allow_private: true}\n")
 	doc := &document{}
 	limits := cost.Limits{Of: []cost.Limit{{Vital: "lcp", Most: 0.02, Relative: true}}}
 	node := func() (*Watcher, *map[string]float64, *prometheus.Registry) {
 		most, metrics := new(map[string]float64), prometheus.NewRegistry()
-		return New(Options{Now: clock, Document: doc, Source: query.Local{Reader: s}, Notify: channels, Metrics: metrics, Log: slog.New(slog.DiscardHandler), Limits: limits,
+		return New(Options{Now: clock, Document: doc, Source: query.Local{Reader: s}, Notify: channels,
+			Metrics: metrics, Log: slog.New(slog.DiscardHandler), Limits: limits,
 			Steer: func(m map[string]float64) { *most = m }}), most, metrics
 	}
 	first, most, metrics := node()
@@ -114,11 +118,15 @@ func TestBrake(t *testing.T) {
 	want("later", *most, map[string]float64{"/slow": 0})
 	families, err := metrics.Gather()
 	i := slices.IndexFunc(families, func(f *dto.MetricFamily) bool { return f.GetName() == "fieldtrie_brake_rate" })
-	if err != nil || i < 0 || len(families[i].Metric) != 1 || families[i].Metric[0].GetGauge().GetValue() != 0 || families[i].Metric[0].Label[0].GetValue() != "/slow" {
+	if err != nil || i < 0 || len(families[i].Metric) != 1 || families[i].Metric[0].GetGauge().GetValue() != 0 ||
+		families[i].Metric[0].Label[0].GetValue() != "/slow" {
 		t.Errorf("metrics: %v, %v", families, err)
 	}
-	if len(rec.titles) != 5 || rec.titles[0] != "Profiling costs visitors of /slow more than the limit: at most 10 % of its page views are profiled now" ||
-		rec.titles[4] != "Profiling costs visitors of /slow more than the limit: none of its page views is profiled now" {
+	if len(rec.titles) != 5 ||
+		rec.titles[0] != "Profiling costs visitors of /slow more than the limit: at most 10 % of its page views are "+
+			"profiled now" ||
+		rec.titles[4] != "Profiling costs visitors of /slow more than the limit: none of its page views is profiled "+
+			"now" {
 		t.Errorf("told: %q", rec.titles)
 	}
 	// A user lifts the reduction. Earlier measurements are ignored.

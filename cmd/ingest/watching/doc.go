@@ -1,5 +1,5 @@
-// Package watching detects changes after each hour and sends notifications. It also measures the cost
-// of profiling for visitors, and reduces profiling above the limits.
+// Package watching detects changes after each hour and sends notifications. It also measures the
+// cost of profiling for visitors, and reduces profiling above the limits.
 //
 //	watching.go  Watcher: evaluates each hour, and serves changes
 //	cause.go     possible causes of a change

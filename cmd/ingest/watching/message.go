@@ -17,9 +17,12 @@ const mostTold = 5
 
 // messageOf returns the notification that a change was detected or has ended.
 func messageOf(n changes.Notification, c *changes.Item, h naming.History, dashboard string) notify.Message {
-	m := notify.Message{ID: n.ID, Time: n.Since, Event: notify.Event(n.Event), Change: c.ID, Title: c.Title, Begin: c.Begin, End: c.Resolved, Commit: h.Commit, Repository: h.RepositoryURL,
-		Labels: map[string]string{"page": c.Pages[0].Page, "direction": string(c.Direction), "metric": c.What.Metric, "kind": string(c.What.Kind)}}
-	for label, text := range map[string]string{"release": c.Release, "owner": c.Owner, "team": c.Team, "feature": c.What.Feature} {
+	m := notify.Message{ID: n.ID, Time: n.Since, Event: notify.Event(n.Event), Change: c.ID, Title: c.Title,
+		Begin: c.Begin, End: c.Resolved, Commit: h.Commit, Repository: h.RepositoryURL,
+		Labels: map[string]string{"page": c.Pages[0].Page, "direction": string(c.Direction), "metric": c.What.Metric,
+			"kind": string(c.What.Kind)}}
+	for label, text := range map[string]string{"release": c.Release, "owner": c.Owner, "team": c.Team,
+		"feature": c.What.Feature} {
 		if text != "" {
 			m.Labels[label] = text
 		}
@@ -47,12 +50,15 @@ func messageOf(n changes.Notification, c *changes.Item, h naming.History, dashbo
 
 // brakeMessage returns the notification about a page with reduced sampling.
 func brakeMessage(n changes.Notification, b *changes.Brake, dashboard string) notify.Message {
-	m := notify.Message{ID: n.ID, Time: n.Since, Event: notify.Found, Change: b.ID, Begin: b.Begin, Pages: []string{b.Page},
+	m := notify.Message{ID: n.ID, Time: n.Since, Event: notify.Found, Change: b.ID, Begin: b.Begin,
+		Pages:  []string{b.Page},
 		Title:  fmt.Sprintf("Profiling costs visitors of %s more than the limit: %s", b.Page, restOf(b)),
 		Labels: map[string]string{"page": b.Page, "direction": string(watch.Slower), "metric": "cost"},
 		Lines: []string{
 			"Measured: " + b.Why,
-			fmt.Sprintf("The share was %.3g %% before. Browsers learn the new share from the response to a trace, so the first page view of a visitor still uses the old one: lower the share that your server sends, too.", 100*b.First),
+			fmt.Sprintf("The share was %.3g %% before. Browsers learn the new share from the response to a trace, "+
+				"so the first page view of a visitor still uses the old one: lower the share that your server "+
+				"sends, too.", 100*b.First),
 			"It stays so until max_cost: since: in the file of --budgets is a later time.",
 		}}
 	if dashboard != "" {

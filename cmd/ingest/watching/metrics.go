@@ -20,7 +20,8 @@ type metrics struct {
 
 func newMetrics(b *changes.Board, braked func(*changes.Register) []changes.Brake, to *notify.File) *metrics {
 	m := &metrics{b, braked, prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "fieldtrie_notifications_total", Help: "Sendings to a channel, by outcome: accepted, retry (it is sent again), refused (for good).",
+		Name: "fieldtrie_notifications_total",
+		Help: "Sendings to a channel, by outcome: accepted, retry (it is sent again), refused (for good).",
 	}, []string{"channel", "outcome"})}
 	if to == nil {
 		return m
@@ -44,7 +45,8 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	m.told.Collect(out)
 	health := m.board.Health()
 	count := func(name, help string, n int64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, []string{"result"}, nil), prometheus.CounterValue, float64(n), labels...)
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, []string{"result"}, nil),
+			prometheus.CounterValue, float64(n), labels...)
 	}
 	const evaluations = "fieldtrie_changes_evaluations_total"
 	const help = "Evaluations of this node, by result: saved, lost (another node was first), failed."
@@ -61,23 +63,31 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	for i := range r.Changes {
 		states[r.Changes[i].State]++
 	}
-	state := prometheus.NewDesc("fieldtrie_changes", "Changes that are known, by state: open, acknowledged, expected, resolved.", []string{"state"}, nil)
+	state := prometheus.NewDesc("fieldtrie_changes",
+		"Changes that are known, by state: open, acknowledged, expected, resolved.", []string{"state"}, nil)
 	for s, n := range states {
 		out <- prometheus.MustNewConstMetric(state, prometheus.GaugeValue, float64(n), string(s))
 	}
 	if !r.Evaluated.IsZero() {
-		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_changes_evaluated_timestamp_seconds", "When pages were looked at for changes last, by whichever node.", nil, nil),
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_changes_evaluated_timestamp_seconds",
+			"When pages were looked at for changes last, by whichever node.", nil, nil),
 			prometheus.GaugeValue, float64(r.Evaluated.Unix()))
 	}
 	brakes := m.braked(r)
-	out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_brakes", "Pages of which fewer page views are profiled, since that cost visitors more than max_cost.", nil, nil), prometheus.GaugeValue, float64(len(brakes)))
-	rate := prometheus.NewDesc("fieldtrie_brake_rate", "Share of the page views of a page that may be profiled, since profiling cost visitors more than max_cost.", []string{"page"}, nil)
+	out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_brakes",
+		"Pages of which fewer page views are profiled, since that cost visitors more than max_cost.", nil, nil),
+		prometheus.GaugeValue, float64(len(brakes)))
+	rate := prometheus.NewDesc("fieldtrie_brake_rate",
+		"Share of the page views of a page that may be profiled, since profiling cost visitors more than max_cost.",
+		[]string{"page"}, nil)
 	for _, b := range brakes {
 		out <- prometheus.MustNewConstMetric(rate, prometheus.GaugeValue, b.Rate, b.Page)
 	}
 	if !r.Costs.IsZero() {
-		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_costs_evaluated_timestamp_seconds", "End of the last hour after which it was looked at what profiling costs.", nil, nil),
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_costs_evaluated_timestamp_seconds",
+			"End of the last hour after which it was looked at what profiling costs.", nil, nil),
 			prometheus.GaugeValue, float64(r.Costs.Unix()))
 	}
-	out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_notifications_waiting", "Notifications that a channel has not got yet.", nil, nil), prometheus.GaugeValue, float64(len(r.Outbox)))
+	out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_notifications_waiting",
+		"Notifications that a channel has not got yet.", nil, nil), prometheus.GaugeValue, float64(len(r.Outbox)))
 }

@@ -34,9 +34,9 @@ func (w *Watcher) tell(ctx context.Context) {
 	}
 }
 
-// tellOnce sends the notifications that are due now. It claims a message in the document before sending
-// it, so that no other node sends it, and stores the result afterwards. If the node ends in between,
-// the message is sent again with the same id.
+// tellOnce sends the notifications that are due now. It claims a message in the document before
+// sending it, so that no other node sends it, and stores the result afterwards. If the node ends in
+// between, the message is sent again with the same id.
 func (w *Watcher) tellOnce(ctx context.Context) error {
 	now := w.o.Now()
 	r, err := w.board.Register(ctx)
@@ -77,7 +77,8 @@ func (w *Watcher) due(r *changes.Register, now time.Time) (due []notify.Due, unw
 				unwanted = append(unwanted, changes.Attempt{Notification: n.ID, Channel: c.Name})
 				continue
 			}
-			due = append(due, notify.Due{Message: m, Channel: c.Name, Since: n.Since, Attempts: n.Channels[c.Name].Attempts, Receipt: w.receipts[c.Name+" "+n.Change]})
+			due = append(due, notify.Due{Message: m, Channel: c.Name, Since: n.Since,
+				Attempts: n.Channels[c.Name].Attempts, Receipt: w.receipts[c.Name+" "+n.Change]})
 		}
 	}
 	return due, unwanted
@@ -152,7 +153,8 @@ func (w *Watcher) sendBatch(ctx context.Context, b notify.Batch, paused map[stri
 		w.o.Log.Info("told of changes", "channel", b.Channel.Name, "messages", len(b.Due))
 		return outcomes
 	}
-	w.o.Log.Warn("a channel did not take what changed", "channel", b.Channel.Name, "outcome", string(result.Outcome), "answer", result.Answer, "given_up", len(dead))
+	w.o.Log.Warn("a channel did not take what changed", "channel", b.Channel.Name, "outcome", string(result.Outcome),
+		"answer", result.Answer, "given_up", len(dead))
 	return outcomes
 }
 
@@ -166,13 +168,15 @@ func (w *Watcher) repeat(ctx context.Context, r *changes.Register, now time.Time
 			continue
 		}
 		if item, ok := view.Item(r, c.ID); ok {
-			open = append(open, messageOf(changes.Notification{ID: c.ID, Event: changes.EventFound, Since: c.Found}, &item, w.history(&item), w.o.Notify.Dashboard))
+			open = append(open, messageOf(changes.Notification{ID: c.ID, Event: changes.EventFound, Since: c.Found},
+				&item, w.history(&item), w.o.Notify.Dashboard))
 		}
 	}
 	for _, b := range w.o.Notify.Repeats(open, w.repeated, now) {
 		w.repeated[b.Channel.Name] = now
 		if result := w.sender.Send(ctx, b); result.Outcome != notify.Accepted && ctx.Err() == nil {
-			w.o.Log.Warn("a channel could not be told again of what is open", "channel", b.Channel.Name, "answer", result.Answer)
+			w.o.Log.Warn("a channel could not be told again of what is open", "channel", b.Channel.Name, "answer",
+				result.Answer)
 		}
 	}
 }

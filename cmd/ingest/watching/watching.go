@@ -30,8 +30,8 @@ type Options struct {
 	Document store.Document // stores changes and notifications, shared by all nodes
 	Source   query.Local    // of the page views, without a cache of responses
 	Settings watch.Settings
-	// Limits bound the cost of profiling for visitors. Steer is called with the highest allowed share of
-	// profiled page views by page, with all such pages each time. It may be nil.
+	// Limits bound the cost of profiling for visitors. Steer is called with the highest allowed
+	// share of profiled page views by page, with all such pages each time. It may be nil.
 	Limits cost.Limits
 	Steer  func(most map[string]float64)
 	// From is the hour from which an empty document is filled; zero: the last one that is over.
@@ -62,9 +62,11 @@ func New(o Options) *Watcher {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	w := &Watcher{o: o, sender: notify.Sender{Now: o.Now}, receipts: map[string]string{}, repeated: map[string]time.Time{}}
+	w := &Watcher{o: o, sender: notify.Sender{Now: o.Now}, receipts: map[string]string{},
+		repeated: map[string]time.Time{}}
 	o.Settings.Edited = w.edited
-	w.board = changes.NewBoard(o.Document, watch.Read(o.Source), o.Settings, changes.BoardOptions{Now: o.Now, From: o.From, Jitter: o.Jitter, Releases: w.releases, Explain: w.explain})
+	w.board = changes.NewBoard(o.Document, watch.Read(o.Source), o.Settings, changes.BoardOptions{Now: o.Now,
+		From: o.From, Jitter: o.Jitter, Releases: w.releases, Explain: w.explain})
 	w.SetLimits(o.Limits)
 	w.metrics = newMetrics(w.board, w.braked, o.Notify)
 	o.Metrics.MustRegister(w.metrics)
@@ -81,8 +83,10 @@ func (w *Watcher) SetSettings(s watch.Settings) {
 func (w *Watcher) SetLimits(l cost.Limits) { w.limits.Store(&l) }
 
 // releases returns the releases that a page has in a time range and did not have before.
-func (w *Watcher) releases(ctx context.Context, page string, since, until time.Time) (out []changes.Release, err error) {
-	series, err := w.o.Source.Series(ctx, query.SeriesQuery{Selection: selection.Selection{Page: page, Since: since, Until: until, GroupBy: []string{"release"}}, Step: 24 * time.Hour})
+func (w *Watcher) releases(ctx context.Context, page string, since, until time.Time) (out []changes.Release,
+	err error) {
+	series, err := w.o.Source.Series(ctx, query.SeriesQuery{Selection: selection.Selection{Page: page, Since: since,
+		Until: until, GroupBy: []string{"release"}}, Step: 24 * time.Hour})
 	if err != nil {
 		return nil, err
 	}
@@ -116,13 +120,15 @@ func (w *Watcher) Run(ctx context.Context) {
 			w.o.Log.Error("pages that could not be looked at", "number", h.Pages, "first", h.Example)
 		}
 		for _, name := range w.board.Health().Aside {
-			w.o.Log.Error("what was known of changes could not be read: a copy is kept, and a new one begun", "copy", name)
+			w.o.Log.Error("what was known of changes could not be read: a copy is kept, and a new one begun",
+				"copy", name)
 		}
 	})
 	others.Wait()
 }
 
-// Browsers returns what the watched pages tell about browser versions, see [changes.Board.Browsers].
+// Browsers returns what the watched pages tell about browser versions, see
+// [changes.Board.Browsers].
 func (w *Watcher) Browsers(ctx context.Context, takes func(page string) bool) browsers.Evidence {
 	return w.board.Browsers(ctx, takes)
 }

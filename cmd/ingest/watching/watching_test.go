@@ -88,9 +88,12 @@ func found(t *testing.T, page, id string) *document {
 	r := changes.NewRegister()
 	now := time.Now()
 	e := compare.Estimate{Value: 160, Low: new(112.0), High: new(208.0)}
-	r.Apply(watch.Evaluation{Found: []watch.Change{{ID: id, Direction: watch.Slower, Detector: watch.ByRelease, Release: "b", CompareRelease: "a", Begin: now.Add(-time.Hour),
-		What:  watch.What{Kind: watch.OfFunction, Metric: "self", Function: &compare.Place{Name: "formatPrice", Resource: "src/money.ts", Line: 7, Column: 1}},
-		Pages: []watch.PageChange{{Page: page, Value: compare.Pair{A: 20, B: 180}, Change: e, Level: 0.95}}}}}, now, now)
+	r.Apply(watch.Evaluation{Found: []watch.Change{{ID: id, Direction: watch.Slower, Detector: watch.ByRelease,
+		Release: "b", CompareRelease: "a", Begin: now.Add(-time.Hour),
+		What: watch.What{Kind: watch.OfFunction, Metric: "self", Function: &compare.Place{Name: "formatPrice",
+			Resource: "src/money.ts", Line: 7, Column: 1}},
+		Pages: []watch.PageChange{{Page: page, Value: compare.Pair{A: 20, B: 180}, Change: e, Level: 0.95}}}}}, now,
+		now)
 	text, err := r.Encode(now)
 	if err != nil {
 		t.Fatal(err)
@@ -113,11 +116,13 @@ func channelsOf(t *testing.T, file string) *notify.File {
 
 func watcherOf(t *testing.T, doc store.Document, file string, now func() time.Time) *Watcher {
 	t.Helper()
-	return New(Options{Now: now, Document: doc, Source: query.Local{Reader: storetest.Open(t, storetest.Options{Now: time.Now})}, Notify: channelsOf(t, file), Metrics: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler)})
+	return New(Options{Now: now, Document: doc, Source: query.Local{Reader: storetest.Open(t,
+		storetest.Options{Now: time.Now})}, Notify: channelsOf(t, file), Metrics: prometheus.NewRegistry(),
+		Log: slog.New(slog.DiscardHandler)})
 }
 
-// A detected change is sent once to each matching channel, with one id. If the receiver rejects it, it
-// is sent again, possibly by another node.
+// A detected change is sent once to each matching channel, with one id. If the receiver rejects it,
+// it is sent again, possibly by another node.
 func TestTell(t *testing.T) {
 	rec := &receiver{status: http.StatusServiceUnavailable}
 	srv := httptest.NewServer(rec)
@@ -127,8 +132,10 @@ func TestTell(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := "dashboard: https://d.example\nchannels:\n" +
-		"  - {name: all, kind: webhook, target: \"" + srv.URL + "\", secret_file: " + secret + ", allow_private: true}\n" +
-		"  - {name: others, kind: webhook, target: \"" + srv.URL + "\", secret_file: " + secret + ", allow_private: true, pages: [/other]}\n"
+		"  - {name: all, kind: webhook, target: \"" + srv.URL + "\", secret_file: " + secret +
+		", allow_private: true}\n" +
+		"  - {name: others, kind: webhook, target: \"" + srv.URL + "\", secret_file: " + secret +
+		", allow_private: true, pages: [/other]}\n"
 	doc := found(t, "/products", "94b7ca47cc2dee8a")
 	now := time.Now()
 	clock := func() time.Time { return now }
@@ -147,14 +154,16 @@ func TestTell(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(rec.ids) != 1 || len(rec.ids[0]) != 16 || rec.titles[0] != "formatPrice became slower by 160 ms (+112 to +208) on /products" {
+	if len(rec.ids) != 1 || len(rec.ids[0]) != 16 ||
+		rec.titles[0] != "formatPrice became slower by 160 ms (+112 to +208) on /products" {
 		t.Fatalf("%q %q", rec.ids, rec.titles)
 	}
 	r, err := second.board.Register(t.Context())
 	if err != nil || len(r.Outbox) != 0 {
 		t.Errorf("%+v, %v", r.Outbox, err)
 	}
-	if _, err := second.board.Handle(t.Context(), "94b7ca47cc2dee8a", changes.Handling{State: watch.Resolved}, "ann"); err != nil {
+	if _, err := second.board.Handle(t.Context(), "94b7ca47cc2dee8a", changes.Handling{State: watch.Resolved},
+		"ann"); err != nil {
 		t.Fatal(err)
 	}
 	if err := second.tellOnce(t.Context()); err != nil {
@@ -177,12 +186,18 @@ func TestMessage(t *testing.T) {
 	if !ok {
 		t.Fatal("the change is not there")
 	}
-	m := messageOf(r.Outbox[0], &item, naming.History{Commit: "0123abc", RepositoryURL: "https://git.example/shop"}, "https://d.example/")
-	if m.Link != "https://d.example/changes?id=94b7ca47cc2dee8a" || m.Labels["function"] != "formatPrice" || m.Labels["direction"] != "slower" || m.Labels["release"] != "b" ||
-		*m.Milliseconds != 160 || m.Commit != "0123abc" || m.Repository != "https://git.example/shop" || m.Event != notify.Found || len(m.Pages) != 1 || !strings.HasPrefix(m.Lines[0], "Since: with release b (before: a), since ") {
+	m := messageOf(r.Outbox[0], &item, naming.History{Commit: "0123abc", RepositoryURL: "https://git.example/shop"},
+		"https://d.example/")
+	if m.Link != "https://d.example/changes?id=94b7ca47cc2dee8a" || m.Labels["function"] != "formatPrice" ||
+		m.Labels["direction"] != "slower" || m.Labels["release"] != "b" ||
+		*m.Milliseconds != 160 || m.Commit != "0123abc" || m.Repository != "https://git.example/shop" ||
+		m.Event != notify.Found || len(m.Pages) != 1 || !strings.HasPrefix(m.Lines[0],
+		"Since: with release b (before: a), since ") {
 		t.Errorf("%+v", m)
 	}
-	if _, ok := w.View(query.Pages{Key: "none", Takes: func(string) bool { return false }}).Item(r, "94b7ca47cc2dee8a"); ok {
+	if _, ok := w.View(query.Pages{Key: "none", Takes: func(string) bool {
+		return false
+	}}).Item(r, "94b7ca47cc2dee8a"); ok {
 		t.Error("who may not know the page knows the change")
 	}
 }

@@ -62,20 +62,28 @@ func cases() map[string]struct{ trouble, healthy []series } {
 			[]series{`fieldtrie_store_refusing_for_space{instance="a"} 0x60`},
 		},
 		"FieldtrieFailing": {
-			[]series{`fieldtrie_ingest_requests_total{instance="a",code="202"} 0+900x60`, `fieldtrie_ingest_requests_total{instance="a",code="503"} 0+100x60`},
-			[]series{`fieldtrie_ingest_requests_total{instance="a",code="202"} 0+990x60`, `fieldtrie_ingest_requests_total{instance="a",code="429"} 0+10x60`},
+			[]series{`fieldtrie_ingest_requests_total{instance="a",code="202"} 0+900x60`,
+				`fieldtrie_ingest_requests_total{instance="a",code="503"} 0+100x60`},
+			[]series{`fieldtrie_ingest_requests_total{instance="a",code="202"} 0+990x60`,
+				`fieldtrie_ingest_requests_total{instance="a",code="429"} 0+10x60`},
 		},
 		"FieldtrieScriptRejected": {
-			[]series{`fieldtrie_ingest_script_rejected_total{instance="a"} 0+10x60`, `fieldtrie_ingest_traces_total{instance="a",result="accepted"} 0+1000x60`},
-			[]series{`fieldtrie_ingest_script_rejected_total{instance="a"} 1x60`, `fieldtrie_ingest_traces_total{instance="a",result="accepted"} 0+1000x60`},
+			[]series{`fieldtrie_ingest_script_rejected_total{instance="a"} 0+10x60`,
+				`fieldtrie_ingest_traces_total{instance="a",result="accepted"} 0+1000x60`},
+			[]series{`fieldtrie_ingest_script_rejected_total{instance="a"} 1x60`,
+				`fieldtrie_ingest_traces_total{instance="a",result="accepted"} 0+1000x60`},
 		},
 		"FieldtrieQueriesFailing": {
-			[]series{`fieldtrie_query_requests_total{instance="a",code="200"} 0+9x60`, `fieldtrie_query_requests_total{instance="a",code="504"} 0+1x60`},
-			[]series{`fieldtrie_query_requests_total{instance="a",code="200"} 0+90x60`, `fieldtrie_query_requests_total{instance="a",code="400"} 0+50x60`},
+			[]series{`fieldtrie_query_requests_total{instance="a",code="200"} 0+9x60`,
+				`fieldtrie_query_requests_total{instance="a",code="504"} 0+1x60`},
+			[]series{`fieldtrie_query_requests_total{instance="a",code="200"} 0+90x60`,
+				`fieldtrie_query_requests_total{instance="a",code="400"} 0+50x60`},
 		},
 		"FieldtrieDiskLow": {
-			[]series{`fieldtrie_store_free_bytes{instance="a"} 1000-10x60`, `fieldtrie_store_needed_bytes{instance="a"} 100x60`},
-			[]series{`fieldtrie_store_free_bytes{instance="a"} 1000x60`, `fieldtrie_store_needed_bytes{instance="a"} 100x60`},
+			[]series{`fieldtrie_store_free_bytes{instance="a"} 1000-10x60`,
+				`fieldtrie_store_needed_bytes{instance="a"} 100x60`},
+			[]series{`fieldtrie_store_free_bytes{instance="a"} 1000x60`,
+				`fieldtrie_store_needed_bytes{instance="a"} 100x60`},
 		},
 		"FieldtrieNoTraces": {
 			[]series{`fieldtrie_ingest_traces_total{instance="a",result="accepted"} 7x60`},
@@ -90,7 +98,8 @@ func cases() map[string]struct{ trouble, healthy []series } {
 			[]series{`fieldtrie_store_refused_traces_total{instance="a"} 5x60`},
 		},
 		"FieldtrieManifestLost": {
-			[]series{`fieldtrie_store_lost_manifests{instance="a"} 1x60`, `fieldtrie_store_lost_manifests{instance="b"} 0x60`},
+			[]series{`fieldtrie_store_lost_manifests{instance="a"} 1x60`,
+				`fieldtrie_store_lost_manifests{instance="b"} 0x60`},
 			[]series{`fieldtrie_store_lost_manifests{instance="a"} 0x60`},
 		},
 		"FieldtrieQuarantinedSegments": {
@@ -103,8 +112,10 @@ func cases() map[string]struct{ trouble, healthy []series } {
 			[]series{`fieldtrie_store_quarantined_objects{instance="a"} 0x60`},
 		},
 		"FieldtrieLost": {
-			[]series{`fieldtrie_store_lost_commits{instance="a"} 2x60`, `fieldtrie_store_lost_segments_total{instance="a"} 0x60`},
-			[]series{`fieldtrie_store_lost_commits{instance="a"} 0x60`, `fieldtrie_store_lost_segments_total{instance="a"} 0x60`},
+			[]series{`fieldtrie_store_lost_commits{instance="a"} 2x60`,
+				`fieldtrie_store_lost_segments_total{instance="a"} 0x60`},
+			[]series{`fieldtrie_store_lost_commits{instance="a"} 0x60`,
+				`fieldtrie_store_lost_segments_total{instance="a"} 0x60`},
 		},
 		"FieldtrieUnreadable": {
 			[]series{`fieldtrie_store_unreadable_traces_total{instance="a"} 1x60`},
@@ -141,7 +152,8 @@ func cases() map[string]struct{ trouble, healthy []series } {
 		},
 		"FieldtrieBusy": {
 			[]series{`fieldtrie_ingest_refused_total{instance="a",reason="busy"} 0+1x60`},
-			[]series{`fieldtrie_ingest_refused_total{instance="a",reason="busy"} 9x60`, `fieldtrie_ingest_refused_total{instance="a",reason="key"} 0+9x60`},
+			[]series{`fieldtrie_ingest_refused_total{instance="a",reason="busy"} 9x60`,
+				`fieldtrie_ingest_refused_total{instance="a",reason="key"} 0+9x60`},
 		},
 		"FieldtrieSlow": {
 			latencies("fieldtrie_ingest_request_seconds", 900, 980, 1000),
@@ -149,43 +161,61 @@ func cases() map[string]struct{ trouble, healthy []series } {
 		},
 		"FieldtriePagesFolded": {
 			[]series{`fieldtrie_ingest_folded_total{instance="a",what="page"} 0+1x60`},
-			[]series{`fieldtrie_ingest_folded_total{instance="a",what="page"} 5x60`, `fieldtrie_ingest_folded_total{instance="a",what="label"} 0+1x60`},
+			[]series{`fieldtrie_ingest_folded_total{instance="a",what="page"} 5x60`,
+				`fieldtrie_ingest_folded_total{instance="a",what="label"} 0+1x60`},
 		},
 		"FieldtrieNamesFolded": {
 			[]series{`fieldtrie_ingest_folded_total{instance="a",what="label"} 0+1x60`},
-			[]series{`fieldtrie_ingest_folded_total{instance="a",what="label"} 5x60`, `fieldtrie_ingest_folded_total{instance="a",what="page"} 0+1x60`},
+			[]series{`fieldtrie_ingest_folded_total{instance="a",what="label"} 5x60`,
+				`fieldtrie_ingest_folded_total{instance="a",what="page"} 0+1x60`},
 		},
 		"FieldtriePageOverRate": {
 			[]series{`fieldtrie_ingest_rejected_total{instance="a",reason="page_rate"} 0+1x60`},
-			[]series{`fieldtrie_ingest_rejected_total{instance="a",reason="page_rate"} 1x60`, `fieldtrie_ingest_rejected_total{instance="a",reason="invalid"} 0+1x60`},
+			[]series{`fieldtrie_ingest_rejected_total{instance="a",reason="page_rate"} 1x60`,
+				`fieldtrie_ingest_rejected_total{instance="a",reason="invalid"} 0+1x60`},
 		},
 		"FieldtrieFeatureRuleSkipped": {
 			[]series{`fieldtrie_ingest_feature_rules_skipped_total{instance="a"} 0+1x60`},
 			[]series{`fieldtrie_ingest_feature_rules_skipped_total{instance="a"} 3x60`},
 		},
 		"FieldtrieHeaderLost": {
-			[]series{`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="header"} 0+10x60`, `fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="profiled"} 0+90x60`},
-			[]series{`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="header"} 0+2x60`, `fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="profiled"} 0+98x60`},
+			[]series{`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="header"} 0+10x60`,
+				`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="profiled"} 0+90x60`},
+			[]series{`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="header"} 0+2x60`,
+				`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="profiled"} 0+98x60`},
 		},
 		"FieldtrieHeaderLost against a day ago": {
-			[]series{`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="header"} 0+10x1440 14410+30x120`, `fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="profiled"} 0+90x1440 129610+70x120`},
-			[]series{`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="header"} 0+10x1440 14410+15x120`, `fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="profiled"} 0+90x1440 129610+85x120`},
+			[]series{`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="header"} 0+10x1440 14410+30x120`,
+				`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="profiled"} 0+90x1440 129610+70x120`},
+			[]series{`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="header"} 0+10x1440 14410+15x120`,
+				`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="profiled"} 0+90x1440 129610+85x120`},
 		},
 		"FieldtrieScriptErrors": {
-			[]series{`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="error"} 0+2x60`, `fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="profiled"} 0+98x60`},
-			[]series{`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="error"} 0x30 5x30`, `fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="profiled"} 0+1x60`},
+			[]series{`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="error"} 0+2x60`,
+				`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="profiled"} 0+98x60`},
+			[]series{`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="error"} 0x30 5x30`,
+				`fieldtrie_ingest_page_views_total{instance="a",page="/",outcome="profiled"} 0+1x60`},
 		},
 		"FieldtrieCost": {
-			[]series{`fieldtrie_sdk_seconds_total{instance="a",work="start"} 0+1x60`, `fieldtrie_sdk_seconds_total{instance="a",work="encode"} 0+1x60`, `fieldtrie_sdk_profiled_seconds_total{instance="a"} 0+100x60`},
-			[]series{`fieldtrie_sdk_seconds_total{instance="a",work="start"} 0+1x60`, `fieldtrie_sdk_profiled_seconds_total{instance="a"} 0+300x60`},
+			[]series{`fieldtrie_sdk_seconds_total{instance="a",work="start"} 0+1x60`,
+				`fieldtrie_sdk_seconds_total{instance="a",work="encode"} 0+1x60`,
+				`fieldtrie_sdk_profiled_seconds_total{instance="a"} 0+100x60`},
+			[]series{`fieldtrie_sdk_seconds_total{instance="a",work="start"} 0+1x60`,
+				`fieldtrie_sdk_profiled_seconds_total{instance="a"} 0+300x60`},
 		},
 		"FieldtrieVitalPoor": {
-			[]series{`fieldtrie_ingest_vital_page_views_total{instance="a",page="/",vital="lcp",rating="poor"} 0+30x120`, `fieldtrie_ingest_vital_page_views_total{instance="a",page="/",vital="lcp",rating="good"} 0+70x120`},
-			[]series{`fieldtrie_ingest_vital_page_views_total{instance="a",page="/",vital="lcp",rating="poor"} 0+20x120`, `fieldtrie_ingest_vital_page_views_total{instance="a",page="/",vital="lcp",rating="good"} 0+80x120`},
+			[]series{`fieldtrie_ingest_vital_page_views_total{instance="a",page="/",vital="lcp",rating="poor"} ` +
+				`0+30x120`, `fieldtrie_ingest_vital_page_views_total{instance="a",page="/",vital="lcp",` +
+				`rating="good"} 0+70x120`},
+			[]series{`fieldtrie_ingest_vital_page_views_total{instance="a",page="/",vital="lcp",rating="poor"} ` +
+				`0+20x120`, `fieldtrie_ingest_vital_page_views_total{instance="a",page="/",vital="lcp",` +
+				`rating="good"} 0+80x120`},
 		},
 		"FieldtrieVitalPoor of few": {
-			[]series{`fieldtrie_ingest_vital_page_views_total{instance="a",page="/",vital="lcp",rating="poor"} 0+30x120`},
-			[]series{`fieldtrie_ingest_vital_page_views_total{instance="a",page="/",vital="lcp",rating="poor"} 0+1x120`},
+			[]series{`fieldtrie_ingest_vital_page_views_total{instance="a",page="/",vital="lcp",rating="poor"} ` +
+				`0+30x120`},
+			[]series{`fieldtrie_ingest_vital_page_views_total{instance="a",page="/",vital="lcp",rating="poor"} ` +
+				`0+1x120`},
 		},
 		"FieldtrieQueriesWaiting": {
 			[]series{`fieldtrie_queries_waiting{instance="a"} 2x60`},
@@ -197,15 +227,19 @@ func cases() map[string]struct{ trouble, healthy []series } {
 		},
 		"FieldtrieLoginsFailing": {
 			[]series{`fieldtrie_access_refused_total{instance="a",reason="provider"} 0+1x60`},
-			[]series{`fieldtrie_access_refused_total{instance="a",reason="provider"} 7x60`, `fieldtrie_access_refused_total{instance="a",reason="scope"} 0+1x60`},
+			[]series{`fieldtrie_access_refused_total{instance="a",reason="provider"} 7x60`,
+				`fieldtrie_access_refused_total{instance="a",reason="scope"} 0+1x60`},
 		},
 		"FieldtrieGuessing": {
-			[]series{`fieldtrie_access_refused_total{instance="a",reason="unknown"} 0+1x60`, `fieldtrie_access_refused_total{instance="a",reason="busy"} 0+1x60`},
-			[]series{`fieldtrie_access_refused_total{instance="a",reason="unknown"} 0+1x60`, `fieldtrie_access_refused_total{instance="a",reason="anonymous"} 0+9x60`},
+			[]series{`fieldtrie_access_refused_total{instance="a",reason="unknown"} 0+1x60`,
+				`fieldtrie_access_refused_total{instance="a",reason="busy"} 0+1x60`},
+			[]series{`fieldtrie_access_refused_total{instance="a",reason="unknown"} 0+1x60`,
+				`fieldtrie_access_refused_total{instance="a",reason="anonymous"} 0+9x60`},
 		},
 		"FieldtrieRulesBroken": {
 			[]series{`fieldtrie_ingest_rules_reads_total{instance="a",rules="keys",result="error"} 0x30 1x30`},
-			[]series{`fieldtrie_ingest_rules_reads_total{instance="a",rules="keys",result="error"} 1x60`, `fieldtrie_ingest_rules_reads_total{instance="a",rules="keys",result="ok"} 0+1x60`},
+			[]series{`fieldtrie_ingest_rules_reads_total{instance="a",rules="keys",result="error"} 1x60`,
+				`fieldtrie_ingest_rules_reads_total{instance="a",rules="keys",result="ok"} 0+1x60`},
 		},
 		"FieldtrieChangesLate": {
 			[]series{`fieldtrie_changes_evaluated_timestamp_seconds{instance="a"} -9000x60`},
@@ -213,7 +247,8 @@ func cases() map[string]struct{ trouble, healthy []series } {
 		},
 		"FieldtrieNotificationsRefused": {
 			[]series{`fieldtrie_notifications_total{instance="a",channel="team",outcome="refused"} 0x30 1x30`},
-			[]series{`fieldtrie_notifications_total{instance="a",channel="team",outcome="refused"} 3x60`, `fieldtrie_notifications_total{instance="a",channel="team",outcome="retry"} 0+1x60`},
+			[]series{`fieldtrie_notifications_total{instance="a",channel="team",outcome="refused"} 3x60`,
+				`fieldtrie_notifications_total{instance="a",channel="team",outcome="retry"} 0+1x60`},
 		},
 		"FieldtrieNotificationsWaiting": {
 			[]series{`fieldtrie_notifications_waiting{instance="a"} 2x60`},
@@ -236,20 +271,27 @@ func cases() map[string]struct{ trouble, healthy []series } {
 			[]series{`fieldtrie_symbols_damaged{instance="a"} 0x60`},
 		},
 		"FieldtrieShardUnowned": {
-			append(ofShards("lag_seconds", "15x60", "15x60", "15x60"), `fieldtrie_store_shards{instance="a"} 0x60`, `fieldtrie_store_shards{instance="b"} 0x60`, `fieldtrie_store_shards{instance="c"} 4x60`),
-			append(ofShards("lag_seconds", "15x60", "15x60", "15x60"), `fieldtrie_store_shards{instance="a"} 0x60`, `fieldtrie_store_shards{instance="b"} 1x60`, `fieldtrie_store_shards{instance="c"} 4x60`),
+			append(ofShards("lag_seconds", "15x60", "15x60", "15x60"), `fieldtrie_store_shards{instance="a"} 0x60`,
+				`fieldtrie_store_shards{instance="b"} 0x60`, `fieldtrie_store_shards{instance="c"} 4x60`),
+			append(ofShards("lag_seconds", "15x60", "15x60", "15x60"), `fieldtrie_store_shards{instance="a"} 0x60`,
+				`fieldtrie_store_shards{instance="b"} 1x60`, `fieldtrie_store_shards{instance="c"} 4x60`),
 		},
 		"FieldtrieNodesCompete": {
 			[]series{`fieldtrie_store_lost_races_total{instance="a"} 0+2x120`},
 			[]series{`fieldtrie_store_lost_races_total{instance="a"} 0+0.5x120`},
 		},
 		"FieldtrieBackupOld": {
-			[]series{`fieldtrie_store_backup_timestamp_seconds{instance="a"} -200000x120`, `fieldtrie_store_backup_timestamp_seconds{instance="b"} -190000x120`},
-			[]series{`fieldtrie_store_backup_timestamp_seconds{instance="a"} -200000x120`, `fieldtrie_store_backup_timestamp_seconds{instance="b"} -1000x120`},
+			[]series{`fieldtrie_store_backup_timestamp_seconds{instance="a"} -200000x120`,
+				`fieldtrie_store_backup_timestamp_seconds{instance="b"} -190000x120`},
+			[]series{`fieldtrie_store_backup_timestamp_seconds{instance="a"} -200000x120`,
+				`fieldtrie_store_backup_timestamp_seconds{instance="b"} -1000x120`},
 		},
 		"FieldtrieBackupOld of a directory": {
-			[]series{`fieldtrie_store_backup_timestamp_seconds{instance="a"} -200000x120`, `fieldtrie_store_free_bytes{instance="a"} 1000x120`, `fieldtrie_store_backup_timestamp_seconds{instance="b"} -1000x120`},
-			[]series{`fieldtrie_store_backup_timestamp_seconds{instance="a"} -1000x120`, `fieldtrie_store_free_bytes{instance="a"} 1000x120`},
+			[]series{`fieldtrie_store_backup_timestamp_seconds{instance="a"} -200000x120`,
+				`fieldtrie_store_free_bytes{instance="a"} 1000x120`,
+				`fieldtrie_store_backup_timestamp_seconds{instance="b"} -1000x120`},
+			[]series{`fieldtrie_store_backup_timestamp_seconds{instance="a"} -1000x120`,
+				`fieldtrie_store_free_bytes{instance="a"} 1000x120`},
 		},
 		"FieldtrieBraked": {
 			[]series{`fieldtrie_brakes{instance="a"} 0x20 1x40`},
@@ -276,7 +318,8 @@ func ofShards(name, one, other, directory string) []series {
 	of := func(instance, values string) series {
 		return series(fmt.Sprintf("fieldtrie_store_%s{instance=%q,shard=\"3\"} %s", name, instance, values))
 	}
-	return []series{of("a", one), of("b", other), of("c", directory), `fieldtrie_store_free_bytes{instance="c"} 1000x60`}
+	return []series{of("a", one), of("b", other), of("c", directory),
+		`fieldtrie_store_free_bytes{instance="c"} 1000x60`}
 }
 
 // Prometheus accepts the file, and each alert fires within an hour of the problem, has texts, and
@@ -354,7 +397,8 @@ func firing(t *testing.T, p parser.Parser, r rulefmt.Rule, list []series) (n int
 	if err != nil {
 		t.Fatal(err)
 	}
-	rule := rules.NewAlertingRule(r.Alert, expr, time.Duration(r.For), 0, labels.FromMap(r.Labels), labels.FromMap(r.Annotations), labels.EmptyLabels(), "", true, slog.Default())
+	rule := rules.NewAlertingRule(r.Alert, expr, time.Duration(r.For), 0, labels.FromMap(r.Labels),
+		labels.FromMap(r.Annotations), labels.EmptyLabels(), "", true, slog.Default())
 	for at := time.Unix(0, 0); !at.After(time.Unix(int64(60*end), 0)); at = at.Add(time.Minute) {
 		if _, err := rule.Eval(t.Context(), 0, at, rules.EngineQueryFunc(engine, storage), nil, 0); err != nil {
 			t.Fatal(err)
@@ -370,7 +414,8 @@ func firing(t *testing.T, p parser.Parser, r rulefmt.Rule, list []series) (n int
 				t.Errorf("%s: %s", l.Name, l.Value)
 			}
 		})
-		if link := a.Annotations.Get("runbook_url"); !regexp.MustCompile(`^http://(a|b|c|other)/docs/alerts\.html#` + strings.ToLower(r.Alert) + `$`).MatchString(link) {
+		if link := a.Annotations.Get("runbook_url"); !regexp.MustCompile(`^http://(a|b|c|other)/docs/alerts\.html#` +
+			strings.ToLower(r.Alert) + `$`).MatchString(link) {
 			t.Errorf("the link to what to do is %q", link)
 		}
 	}

@@ -35,7 +35,8 @@ func NewGunzip(r *bufio.Reader) (io.Reader, error) {
 func (g *gunzip) Read(p []byte) (int, error) {
 	n, err := g.z.Read(p)
 	if g.out += int64(n); g.out > freeInflated+inflatedRatio*g.from.n {
-		return 0, Refuse(TooLarge, "gzip", "over %d MiB, and %d times what it is compressed; if you trust the file, unpack it first",
+		return 0, Refuse(TooLarge, "gzip",
+			"over %d MiB, and %d times what it is compressed; if you trust the file, unpack it first",
 			freeInflated>>20, inflatedRatio)
 	}
 	return n, err

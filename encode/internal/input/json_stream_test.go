@@ -64,7 +64,8 @@ func checkJSONStream(t *testing.T, data []byte) {
 	streamed.Stream(iotest.OneByteReader(bytes.NewReader(data)))
 	tokens(&streamed, &got)
 	place := func(err error) string { // what stands there may be cut
-		return strings.Join(strings.SplitN(fmt.Sprint(err), ":", 3)[:min(2, strings.Count(fmt.Sprint(err), ":")+1)], ":")
+		return strings.Join(strings.SplitN(fmt.Sprint(err), ":", 3)[:min(2, strings.Count(fmt.Sprint(err), ":")+1)],
+			":")
 	}
 	if place(whole.Err) != place(streamed.Err) {
 		t.Fatalf("%.80q: got error %v, want %v", data, streamed.Err, whole.Err)
@@ -164,8 +165,11 @@ func (r *repeater) Read(p []byte) (int, error) {
 // too long is passed over.
 func TestJSONAppendValue(t *testing.T) {
 	long := `"` + strings.Repeat(`x\"`, jsonWindow/2) + `"`
-	for _, value := range []string{`{}`, `{ "a" : [1, "]}\\"] }`, `[]`, `"\u00e9\""`, `-1.5e3`, `true`, `null`, long, `[` + long + `,` + long + `]`} {
-		for name, src := range map[string]func(io.Reader) io.Reader{"as it comes": func(r io.Reader) io.Reader { return r }, "by half": iotest.HalfReader} {
+	for _, value := range []string{`{}`, `{ "a" : [1, "]}\\"] }`, `[]`, `"\u00e9\""`, `-1.5e3`, `true`, `null`, long,
+		`[` + long + `,` + long + `]`} {
+		for name, src := range map[string]func(io.Reader) io.Reader{"as it comes": func(r io.Reader) io.Reader {
+			return r
+		}, "by half": iotest.HalfReader} {
 			for _, most := range []int{len(value), len(value) - 1} {
 				var r JSON
 				r.Stream(src(strings.NewReader(`{"a": ` + value + ` ,"b":7}`)))

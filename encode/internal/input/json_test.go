@@ -131,7 +131,8 @@ func TestJSONReaderSticks(t *testing.T) {
 
 // FuzzJSONNumbers checks the fast path for numbers against strconv.
 func FuzzJSONNumbers(f *testing.F) {
-	for _, x := range []float64{0, 0.1, 101.4000000001397, 1795216764503.8, 12345.600000000093, 1e22, 5e-324, math.MaxFloat64} {
+	for _, x := range []float64{0, 0.1, 101.4000000001397, 1795216764503.8, 12345.600000000093, 1e22, 5e-324,
+		math.MaxFloat64} {
 		f.Add(x)
 	}
 	f.Fuzz(func(t *testing.T, x float64) {

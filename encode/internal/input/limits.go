@@ -8,16 +8,19 @@ type Limits struct {
 	Frames      int // 20,000
 	Resources   int // 2,000
 	StringBytes int // 8 KiB, the longest single name, URL, page or label
-	TextBytes   int // as StringBytes, the longest label, feature, page, release or environment of a trace in the binary format
-	Spans       int // 1,000
-	Labels      int // 64
-	Traces      int // 1,000, in a set; the limits above are for all of them together, but for Labels
+	// as StringBytes, the longest label, feature, page, release or environment of a trace in the
+	// binary format
+	TextBytes int
+	Spans     int // 1,000
+	Labels    int // 64
+	Traces    int // 1,000, in a set; the limits above are for all of them together, but for Labels
 }
 
 // FileLimits returns limits for files named by the user of a program: large enough for
 // any real recording, small enough that a broken file cannot take all memory.
 func FileLimits() Limits {
-	return Limits{Samples: 1 << 28, Nodes: 1 << 23, Frames: 1 << 23, Resources: 1 << 22, StringBytes: 1 << 20, Spans: 1 << 20, Labels: 1 << 10, Traces: 1 << 20}.WithDefaults()
+	return Limits{Samples: 1 << 28, Nodes: 1 << 23, Frames: 1 << 23, Resources: 1 << 22, StringBytes: 1 << 20,
+		Spans: 1 << 20, Labels: 1 << 10, Traces: 1 << 20}.WithDefaults()
 }
 
 // WithDefaults returns l with every zero replaced by its default.

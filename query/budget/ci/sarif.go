@@ -65,7 +65,8 @@ type (
 )
 
 func writeSARIF(w io.Writer, e Evaluation) error {
-	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "fieldtrie", Version: e.Version, Rules: []sarifRule{}}}, Results: []sarifResult{}}
+	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "fieldtrie", Version: e.Version, Rules: []sarifRule{}}},
+		Results: []sarifResult{}}
 	at := url.URL{Path: filepath.ToSlash(e.File)}
 	for i := range e.Budgets {
 		s := &e.Budgets[i]
@@ -80,7 +81,8 @@ func writeSARIF(w io.Writer, e Evaluation) error {
 		case budget.TooFew, budget.NoData:
 			kind = "open"
 		}
-		run.Results = append(run.Results, sarifResult{RuleID: name, RuleIndex: i, Kind: kind, Level: level, Message: sarifText{message(s)},
+		run.Results = append(run.Results, sarifResult{RuleID: name, RuleIndex: i, Kind: kind, Level: level,
+			Message:      sarifText{message(s)},
 			Locations:    []sarifLocation{{sarifPhysical{sarifArtifact{at.String()}, sarifRegion{max(1, s.Line)}}}},
 			Fingerprints: map[string]string{"budget/v1": name}})
 	}

@@ -13,10 +13,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/budget"
 )
 
-var said = regexp.MustCompile(`^p75 is (\S+) ms(?: \(95 %: (\S+) to (\S+)\))?, the limit is (\S+) ms; (\d+) page views(.*)$`)
+var said = regexp.MustCompile(
+	`^p75 is (\S+) ms(?: \(95 %: (\S+) to (\S+)\))?, the limit is (\S+) ms; (\d+) page views(.*)$`)
 
-// TestWords has messages about random budgets judged by what their words mean. Values are near limits, far from them, and
-// equal; some budgets were blown before.
+// TestWords has messages about random budgets judged by what their words mean. Values are near
+// limits, far from them, and equal; some budgets were blown before.
 func TestWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(28, 6))
 	words := map[string]int{}
@@ -35,14 +36,16 @@ func TestWords(t *testing.T) {
 			return x
 		}
 		value, low, limit, rest := number(1), number(2), number(4), found[6]
-		chance, again, few := strings.Contains(rest, "may be chance"), strings.Contains(rest, "within its limit again"), strings.Contains(rest, "that it takes")
+		chance, again, few := strings.Contains(rest, "may be chance"), strings.Contains(rest, "within its limit again"),
+			strings.Contains(rest, "that it takes")
 		for what, ok := range map[string]bool{
 			"blown and not over the limit": s.Verdict != budget.Blown || value > limit || again,
 			"ok and over the limit":        s.Verdict != budget.OK || value <= limit,
-			"chance beside an interval":    !chance || s.Verdict == budget.Blown && value > limit && (found[2] == "" || low <= limit),
-			"sure and not said so":         chance || again || s.Verdict != budget.Blown || low > limit,
-			"few":                          few == (s.Verdict == budget.TooFew),
-			"again over the limit":         !again || value <= limit,
+			"chance beside an interval": !chance || s.Verdict == budget.Blown && value > limit && (found[2] == "" ||
+				low <= limit),
+			"sure and not said so": chance || again || s.Verdict != budget.Blown || low > limit,
+			"few":                  few == (s.Verdict == budget.TooFew),
+			"again over the limit": !again || value <= limit,
 		} {
 			if !ok {
 				t.Fatalf("%s: %q of %+v", what, text, s)
@@ -50,7 +53,8 @@ func TestWords(t *testing.T) {
 		}
 		words[fmt.Sprintf("%s %t %t", s.Verdict, chance, again)]++
 	}
-	for _, want := range []string{"ok false false", "blown true false", "blown false false", "blown false true", "too few views false false"} {
+	for _, want := range []string{"ok false false", "blown true false", "blown false false", "blown false true",
+		"too few views false false"} {
 		if words[want] < 50 {
 			t.Errorf("%s was said %d times of %v", want, words[want], words)
 		}
@@ -59,7 +63,8 @@ func TestWords(t *testing.T) {
 
 // random evaluates a budget that may have been blown before.
 func random(rng *rand.Rand) budget.Status {
-	s := budget.Status{Name: "b", Metric: budget.P75, Unit: "ms", MinViews: 100, Views: 50 + rng.Int64N(2000), Hysteresis: 0.1}
+	s := budget.Status{Name: "b", Metric: budget.P75, Unit: "ms", MinViews: 100, Views: 50 + rng.Int64N(2000),
+		Hysteresis: 0.1}
 	s.Limit = []float64{25, 0.1, 1234.5678, 1e6}[rng.IntN(4)]
 	v := s.Limit * []float64{1, 1 + 1e-9, 1 - 1e-9, 1 + 1e-5, 0.95, 0.5, 1.2, 2}[rng.IntN(8)]
 	s.Value = &query.Estimate{Value: v}

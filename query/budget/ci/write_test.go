@@ -18,7 +18,8 @@ var update = flag.Bool("update", false, "rewrite what is compared with")
 // evaluation has a budget of each verdict, one of them with a name that is made to break formats.
 func evaluation() Evaluation {
 	one := func(name string, v budget.Verdict, value float64) budget.Status {
-		s := budget.Status{Name: name, Metric: budget.P75, Unit: "ms", Limit: 25, MinViews: 100, Verdict: v, Views: 1234, Line: 3}
+		s := budget.Status{Name: name, Metric: budget.P75, Unit: "ms", Limit: 25, MinViews: 100, Verdict: v,
+			Views: 1234, Line: 3}
 		if value > 0 {
 			s.Value = &query.Estimate{Value: value, Low: value - 1, High: value + 1.5}
 		}
@@ -36,7 +37,8 @@ func evaluation() Evaluation {
 	share.Unit = "percent"
 	score := one("shift", budget.OK, 0)
 	score.Unit, score.Value = "score", &query.Estimate{Value: 0.05}
-	return Evaluation{File: "ci/budgets 1.yaml", Version: "v1.2.3", Budgets: []budget.Status{blown, hostile, few, one("none", budget.NoData, 0), failed, share, score}}
+	return Evaluation{File: "ci/budgets 1.yaml", Version: "v1.2.3", Budgets: []budget.Status{blown, hostile, few,
+		one("none", budget.NoData, 0), failed, share, score}}
 }
 
 func TestGolden(t *testing.T) {
@@ -69,11 +71,13 @@ func TestGitHub(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	if len(lines) != 5 {
-		t.Errorf("%d annotations, want those of two that are blown, one that failed and two that nothing is known of:\n%s", len(lines), b.String())
+		t.Errorf("%d annotations, want those of two that are blown, one that failed and two that nothing is known "+
+			"of:\n%s", len(lines), b.String())
 	}
 	for _, line := range lines {
 		command, _, ok := strings.Cut(strings.TrimPrefix(line, "::"), "::")
-		if !ok || !strings.HasPrefix(command, "error file=ci/budgets 1.yaml,line=") && !strings.HasPrefix(command, "notice file=ci/budgets 1.yaml,line=") || strings.Count(command, "=") != 3 {
+		if !ok || !strings.HasPrefix(command, "error file=ci/budgets 1.yaml,line=") && !strings.HasPrefix(command,
+			"notice file=ci/budgets 1.yaml,line=") || strings.Count(command, "=") != 3 {
 			t.Errorf("%q", line)
 		}
 	}

@@ -31,7 +31,8 @@ func TestDiscoveryHangs(t *testing.T) {
 				<-r.Context().Done()
 				return nil, r.Context().Err()
 			}
-			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{"issuer": "` + issuer + `"}`))}, nil
+			return &http.Response{StatusCode: http.StatusOK,
+				Body: io.NopCloser(strings.NewReader(`{"issuer": "` + issuer + `"}`))}, nil
 		})
 		begin := func(ctx context.Context) (time.Duration, error) {
 			started := time.Now()

@@ -55,10 +55,12 @@ func CheckURL(text string) error {
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return fmt.Errorf("%.100q is not a URL such as https://host", text)
-	case u.Scheme == "https", u.Scheme == "http" && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()):
+	case u.Scheme == "https", u.Scheme == "http" && slices.Contains([]string{"localhost", "127.0.0.1", "::1"},
+		u.Hostname()):
 		return nil
 	}
-	return fmt.Errorf("%.100q does not begin with https://; without TLS an attacker on the network could log in as any user", text)
+	return fmt.Errorf("%.100q does not begin with https://; without TLS an attacker on the network could log in as "+
+		"any user", text)
 }
 
 // Provider is an OpenID provider. Its keys and endpoints are requested at the first login. It is
@@ -78,7 +80,8 @@ func New(s Settings) *Provider {
 	if at, err := url.Parse(s.Issuer); err == nil {
 		u = at
 	}
-	return &Provider{s: s, now: time.Now, client: &http.Client{Timeout: patience, Transport: bounded{authorities.Transport(u)}}}
+	return &Provider{s: s, now: time.Now, client: &http.Client{Timeout: patience,
+		Transport: bounded{authorities.Transport(u)}}}
 }
 
 // Name returns the display name of the provider.
@@ -113,7 +116,8 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (p *Provider) config(known *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{ClientID: p.s.ClientID, ClientSecret: p.s.Secret, Endpoint: known.Endpoint(),
-		RedirectURL: strings.TrimSuffix(p.s.URL, "/") + CallbackPath, Scopes: append([]string{oidc.ScopeOpenID}, p.s.Scopes...)}
+		RedirectURL: strings.TrimSuffix(p.s.URL, "/") + CallbackPath, Scopes: append([]string{oidc.ScopeOpenID},
+			p.s.Scopes...)}
 }
 
 // Attempt is a login that a browser has started. Only this browser knows it.
@@ -126,7 +130,8 @@ type Attempt struct {
 
 // NewAttempt returns an attempt with random values.
 func NewAttempt(next string) Attempt {
-	return Attempt{State: oauth2.GenerateVerifier(), Nonce: oauth2.GenerateVerifier(), Verifier: oauth2.GenerateVerifier(), Next: next}
+	return Attempt{State: oauth2.GenerateVerifier(), Nonce: oauth2.GenerateVerifier(),
+		Verifier: oauth2.GenerateVerifier(), Next: next}
 }
 
 // Begin returns the URL of the provider to which the browser is redirected to log in.
@@ -160,7 +165,8 @@ func (p *Provider) Finish(ctx context.Context, a Attempt, v url.Values) (*Person
 		return nil, refuse("this login was not started in this browser, or it was finished or restarted since", nil)
 	}
 	if v.Get("error") != "" {
-		return nil, refuse("the provider refused the login", fmt.Errorf("%.100q: %.300q", v.Get("error"), v.Get("error_description")))
+		return nil, refuse("the provider refused the login", fmt.Errorf("%.100q: %.300q", v.Get("error"),
+			v.Get("error_description")))
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -173,7 +179,8 @@ func (p *Provider) Finish(ctx context.Context, a Attempt, v url.Values) (*Person
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
 	token, err := p.config(known).Exchange(ctx, v.Get("code"), oauth2.VerifierOption(a.Verifier))
-	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.Response.StatusCode < http.StatusInternalServerError {
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok &&
+		refused.Response.StatusCode < http.StatusInternalServerError {
 		return nil, refuse("the provider rejected the code", fmt.Errorf("%.100q", refused.ErrorCode))
 	}
 	if err != nil {

@@ -53,7 +53,8 @@ func newIssuer(t *testing.T) *issuer {
 		if p.deny != nil && p.deny(w) {
 			return
 		}
-		d := map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
+		d := map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL +
+			"/token", "jwks_uri": p.URL + "/keys",
 			"id_token_signing_alg_values_supported": []string{"RS256"}}
 		if p.info != nil {
 			d["userinfo_endpoint"] = p.URL + "/info"
@@ -61,7 +62,8 @@ func newIssuer(t *testing.T) *issuer {
 		respond(w, d)
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
-		respond(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &p.key.PublicKey, KeyID: "1", Algorithm: "RS256", Use: p.use}}})
+		respond(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &p.key.PublicKey, KeyID: "1", Algorithm: "RS256",
+			Use: p.use}}})
 	})
 	mux.HandleFunc("GET /info", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer access" {
@@ -76,13 +78,15 @@ func newIssuer(t *testing.T) *issuer {
 		code := p.code
 		p.code = "" // it is valid once
 		if user != clientID || password != secret || code == "" || r.FormValue("code") != code ||
-			p.at.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(challenge[:]) || p.at.Get("code_challenge_method") != "S256" ||
+			p.at.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(challenge[:]) ||
+			p.at.Get("code_challenge_method") != "S256" ||
 			r.FormValue("redirect_uri") != p.at.Get("redirect_uri") {
 			w.WriteHeader(http.StatusBadRequest)
 			respond(w, map[string]string{"error": "invalid_grant"})
 			return
 		}
-		respond(w, map[string]any{"access_token": "access", "token_type": "Bearer", "expires_in": 60, "id_token": p.token()})
+		respond(w, map[string]any{"access_token": "access", "token_type": "Bearer", "expires_in": 60,
+			"id_token": p.token()})
 	})
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == p.hang {
@@ -136,19 +140,22 @@ func (p *issuer) begin(of *Provider) (Attempt, url.Values) {
 		p.t.Fatal(err)
 	}
 	p.at, p.code = u.Query(), rand.Text()
-	if p.at.Get("client_id") != clientID || p.at.Get("redirect_uri") != "https://d.example/login/callback" || p.at.Get("response_type") != "code" || p.at.Get("scope") != "openid email" {
+	if p.at.Get("client_id") != clientID || p.at.Get("redirect_uri") != "https://d.example/login/callback" ||
+		p.at.Get("response_type") != "code" || p.at.Get("scope") != "openid email" {
 		p.t.Errorf("asked for %v", p.at)
 	}
 	return a, url.Values{"state": {p.at.Get("state")}, "code": {p.code}}
 }
 
 func (p *issuer) settings() Settings {
-	return Settings{Issuer: p.URL, ClientID: clientID, Secret: secret, URL: "https://d.example/", Scopes: []string{"email"}, GroupsClaim: "groups"}
+	return Settings{Issuer: p.URL, ClientID: clientID, Secret: secret, URL: "https://d.example/",
+		Scopes: []string{"email"}, GroupsClaim: "groups"}
 }
 
 // good are the claims of a valid token.
 func (p *issuer) good(a Attempt) map[string]any {
-	return map[string]any{"iss": p.URL, "aud": clientID, "sub": "7", "nonce": a.Nonce, "iat": time.Now().Unix(), "exp": time.Now().Add(time.Minute).Unix(),
+	return map[string]any{"iss": p.URL, "aud": clientID, "sub": "7", "nonce": a.Nonce, "iat": time.Now().Unix(),
+		"exp":   time.Now().Add(time.Minute).Unix(),
 		"email": "ann@example.com", "email_verified": true, "groups": []string{"web-perf", "all"}}
 }
 
@@ -175,52 +182,96 @@ func TestFinish(t *testing.T) {
 		failed string // in an error that is not a refusal
 		groups []string
 	}{
-		"right":                   {groups: []string{"web-perf", "all"}},
-		"one group as a text":     {claims: change("groups", "web-perf"), groups: []string{"web-perf"}},
-		"groups told apart":       {claims: change("groups", nil), info: map[string]any{"sub": "7", "groups": []string{"x"}}, groups: []string{"x"}},
-		"no groups":               {claims: change("groups", nil)},
-		"two audiences, for this": {claims: func(c map[string]any) { c["aud"], c["azp"] = []string{"x", clientID}, clientID }, groups: []string{"web-perf", "all"}},
-		"another's key":           {sign: func(_ *issuer, c map[string]any) string { return sign(t, jose.RS256, other, c) }, want: "not valid"},
-		"no signature":            {sign: func(_ *issuer, c map[string]any) string { return unsigned(c) }, want: "not valid"},
+		"right":               {groups: []string{"web-perf", "all"}},
+		"one group as a text": {claims: change("groups", "web-perf"), groups: []string{"web-perf"}},
+		"groups told apart": {claims: change("groups", nil), info: map[string]any{"sub": "7",
+			"groups": []string{"x"}}, groups: []string{"x"}},
+		"no groups": {claims: change("groups", nil)},
+		"two audiences, for this": {claims: func(c map[string]any) {
+			c["aud"], c["azp"] = []string{"x", clientID}, clientID
+		}, groups: []string{"web-perf", "all"}},
+		"another's key": {sign: func(_ *issuer, c map[string]any) string {
+			return sign(t, jose.RS256, other, c)
+		}, want: "not valid"},
+		"no signature": {sign: func(_ *issuer, c map[string]any) string {
+			return unsigned(c)
+		}, want: "not valid"},
 		"signed with the secret": {sign: func(_ *issuer, c map[string]any) string {
 			return sign(t, jose.HS256, []byte(strings.Repeat(secret, 6)), c)
 		}, want: "not valid"},
-		"changed after it was signed":   {sign: forged(t), want: "not valid"},
-		"no token":                      {sign: func(*issuer, map[string]any) string { return "" }, want: "not valid"},
-		"expired":                       {claims: change("exp", time.Now().Add(-time.Minute).Unix()), want: "not valid"},
-		"expires never":                 {claims: change("exp", nil), want: "not valid"},
-		"not valid yet":                 {claims: change("nbf", time.Now().Add(time.Hour).Unix()), want: "not valid"},
-		"for another client":            {claims: change("aud", "other"), want: "not valid"},
-		"for nobody":                    {claims: change("aud", nil), want: "not valid"},
-		"two audiences":                 {claims: change("aud", []string{clientID, "other"}), want: "another client"},
-		"two audiences, of another":     {claims: func(c map[string]any) { c["aud"], c["azp"] = []string{clientID, "other"}, "other" }, want: "another client"},
-		"made for another":              {claims: change("azp", "other"), want: "another client"},
-		"of another provider":           {claims: change("iss", "https://evil.example"), want: "not valid"},
-		"of nobody":                     {claims: change("sub", nil), want: "lacks a claim: sub"},
-		"of an empty id":                {claims: change("sub", ""), want: "empty claim: sub"},
-		"a null id":                     {claims: func(c map[string]any) { c["sub"] = (*string)(nil) }, want: "empty claim: sub"},
-		"AUD beside aud":                {claims: change("aud", "x"), sign: also(t, "AUD", clientID), want: "differ only in case"},
-		"a Kelvin sign next to k":       {sign: also(t, "\u212aey", 1, "key", 1), want: "differ only in case"},
-		"NONCE beside nonce":            {claims: func(c map[string]any) { c["NONCE"], c["nonce"] = c["nonce"], "x" }, want: "another login"},
-		"EXP beside exp":                {claims: change("exp", 1), sign: also(t, "EXP", time.Now().Add(time.Hour).Unix()), want: "differ only in case"},
-		"EXP alone":                     {claims: func(c map[string]any) { c["EXP"] = c["exp"]; delete(c, "exp") }, want: "lacks a claim: exp"},
-		"AUD alone":                     {claims: func(c map[string]any) { c["AUD"] = c["aud"]; delete(c, "aud") }, want: "lacks a claim: aud"},
-		"SUB alone in UserInfo":         {claims: change("groups", nil), info: map[string]any{"SUB": "7", "groups": []string{"x"}}, want: "about another person"},
-		"Groups beside groups":          {claims: change("groups", nil), info: map[string]any{"sub": "7", "groups": "x", "Groups": "y"}, want: "differ only in case"},
-		"a key for encryption":          {use: "enc", failed: "no key for signatures"},
-		"of another login":              {claims: change("nonce", "abc"), want: "another login"},
-		"of no login":                   {claims: change("nonce", nil), want: "another login"},
-		"another person in UserInfo":    {claims: change("groups", nil), info: map[string]any{"sub": "8", "groups": []string{"x"}}, want: "about another person"},
-		"groups are numbers":            {claims: change("groups", []int{1}), want: "neither a text nor a list"},
-		"another state":                 {params: func(v url.Values, _ *Attempt) { v.Set("state", "abc") }, want: "not started in this browser"},
-		"no state":                      {params: func(v url.Values, _ *Attempt) { v.Del("state") }, want: "not started in this browser"},
-		"no attempt":                    {params: func(v url.Values, a *Attempt) { v.Del("state"); *a = Attempt{} }, want: "not started in this browser"},
-		"another browser's attempt":     {params: func(_ url.Values, a *Attempt) { *a = NewAttempt("/") }, want: "not started in this browser"},
-		"another verifier":              {params: func(_ url.Values, a *Attempt) { a.Verifier = NewAttempt("/").Verifier }, want: "rejected the code"},
-		"another code":                  {params: func(v url.Values, _ *Attempt) { v.Set("code", "abc") }, want: "rejected the code"},
-		"no code":                       {params: func(v url.Values, _ *Attempt) { v.Del("code") }, want: "rejected the code"},
-		"an issuer that is another one": {params: func(v url.Values, _ *Attempt) { v.Set("iss", "https://evil.example") }, want: "from another provider: got \"https://evil.example\""},
-		"denied":                        {params: func(v url.Values, _ *Attempt) { v.Set("error", "access_denied") }, want: "access_denied"},
+		"changed after it was signed": {sign: forged(t), want: "not valid"},
+		"no token":                    {sign: func(*issuer, map[string]any) string { return "" }, want: "not valid"},
+		"expired": {claims: change("exp", time.Now().Add(-time.Minute).Unix()),
+			want: "not valid"},
+		"expires never":      {claims: change("exp", nil), want: "not valid"},
+		"not valid yet":      {claims: change("nbf", time.Now().Add(time.Hour).Unix()), want: "not valid"},
+		"for another client": {claims: change("aud", "other"), want: "not valid"},
+		"for nobody":         {claims: change("aud", nil), want: "not valid"},
+		"two audiences":      {claims: change("aud", []string{clientID, "other"}), want: "another client"},
+		"two audiences, of another": {claims: func(c map[string]any) {
+			c["aud"], c["azp"] = []string{clientID, "other"}, "other"
+		}, want: "another client"},
+		"made for another":    {claims: change("azp", "other"), want: "another client"},
+		"of another provider": {claims: change("iss", "https://evil.example"), want: "not valid"},
+		"of nobody":           {claims: change("sub", nil), want: "lacks a claim: sub"},
+		"of an empty id":      {claims: change("sub", ""), want: "empty claim: sub"},
+		"a null id": {claims: func(c map[string]any) {
+			c["sub"] = (*string)(nil)
+		}, want: "empty claim: sub"},
+		"AUD beside aud": {claims: change("aud", "x"), sign: also(t, "AUD", clientID),
+			want: "differ only in case"},
+		"a Kelvin sign next to k": {sign: also(t, "\u212aey", 1, "key", 1), want: "differ only in case"},
+		"NONCE beside nonce": {claims: func(c map[string]any) {
+			c["NONCE"], c["nonce"] = c["nonce"], "x"
+		}, want: "another login"},
+		"EXP beside exp": {claims: change("exp", 1), sign: also(t, "EXP",
+			time.Now().Add(time.Hour).Unix()), want: "differ only in case"},
+		"EXP alone": {claims: func(c map[string]any) {
+			c["EXP"] = c["exp"]
+			delete(c, "exp")
+		}, want: "lacks a claim: exp"},
+		"AUD alone": {claims: func(c map[string]any) {
+			c["AUD"] = c["aud"]
+			delete(c, "aud")
+		}, want: "lacks a claim: aud"},
+		"SUB alone in UserInfo": {claims: change("groups", nil), info: map[string]any{"SUB": "7",
+			"groups": []string{"x"}}, want: "about another person"},
+		"Groups beside groups": {claims: change("groups", nil), info: map[string]any{"sub": "7", "groups": "x",
+			"Groups": "y"}, want: "differ only in case"},
+		"a key for encryption": {use: "enc", failed: "no key for signatures"},
+		"of another login":     {claims: change("nonce", "abc"), want: "another login"},
+		"of no login":          {claims: change("nonce", nil), want: "another login"},
+		"another person in UserInfo": {claims: change("groups", nil), info: map[string]any{"sub": "8",
+			"groups": []string{"x"}}, want: "about another person"},
+		"groups are numbers": {claims: change("groups", []int{1}), want: "neither a text nor a list"},
+		"another state": {params: func(v url.Values, _ *Attempt) {
+			v.Set("state", "abc")
+		}, want: "not started in this browser"},
+		"no state": {params: func(v url.Values, _ *Attempt) {
+			v.Del("state")
+		}, want: "not started in this browser"},
+		"no attempt": {params: func(v url.Values, a *Attempt) {
+			v.Del("state")
+			*a = Attempt{}
+		}, want: "not started in this browser"},
+		"another browser's attempt": {params: func(_ url.Values, a *Attempt) {
+			*a = NewAttempt("/")
+		}, want: "not started in this browser"},
+		"another verifier": {params: func(_ url.Values, a *Attempt) {
+			a.Verifier = NewAttempt("/").Verifier
+		}, want: "rejected the code"},
+		"another code": {params: func(v url.Values, _ *Attempt) {
+			v.Set("code", "abc")
+		}, want: "rejected the code"},
+		"no code": {params: func(v url.Values, _ *Attempt) {
+			v.Del("code")
+		}, want: "rejected the code"},
+		"an issuer that is another one": {params: func(v url.Values, _ *Attempt) {
+			v.Set("iss", "https://evil.example")
+		}, want: "from another provider: got \"https://evil.example\""},
+		"denied": {params: func(v url.Values, _ *Attempt) {
+			v.Set("error", "access_denied")
+		}, want: "access_denied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newIssuer(t)
@@ -301,7 +352,8 @@ func TestNames(t *testing.T) {
 		verified any
 		claim    string
 		want     string // "": refused
-	}{{true, "groups", "ann@example.com"}, {"true", "groups", "ann@example.com"}, {false, "groups", "ann (7)"}, {"no", "groups", "ann (7)"}, {nil, "groups", "ann (7)"},
+	}{{true, "groups", "ann@example.com"}, {"true", "groups", "ann@example.com"}, {false, "groups", "ann (7)"},
+		{"no", "groups", "ann (7)"}, {nil, "groups", "ann (7)"},
 		{true, "email", "ann@example.com"}, {false, "email", ""}, {nil, "email", ""}} {
 		p := newIssuer(t)
 		s := p.settings()
@@ -326,9 +378,11 @@ func TestNamesOfTwoDocuments(t *testing.T) {
 	}{
 		{map[string]any{"email_verified": true}, map[string]any{"email": "eve@example.com"}, "groups", "7"},
 		{map[string]any{"email_verified": true}, map[string]any{"email": "eve@example.com"}, "email", ""},
-		{map[string]any{}, map[string]any{"email": "ann@example.com", "email_verified": true}, "email", "ann@example.com"},
+		{map[string]any{}, map[string]any{"email": "ann@example.com", "email_verified": true}, "email",
+			"ann@example.com"},
 		{map[string]any{"email": "eve@example.com"}, map[string]any{"email_verified": true}, "groups", "7"},
-		{map[string]any{"email": "ann@example.com", "email_verified": true}, map[string]any{"email": "eve@example.com"}, "groups", "ann@example.com"},
+		{map[string]any{"email": "ann@example.com", "email_verified": true}, map[string]any{"email": "eve@example.com"},
+			"groups", "ann@example.com"},
 		{map[string]any{"Email_Verified": true, "email": "eve@example.com"}, nil, "groups", "7"},
 	} {
 		p := newIssuer(t)
@@ -376,9 +430,15 @@ func TestProviderFails(t *testing.T) {
 	now := time.Now()
 	of.now = func() time.Time { return now }
 	for name, deny := range map[string]func(http.ResponseWriter) bool{
-		"an error":         func(w http.ResponseWriter) bool { http.Error(w, "no", http.StatusInternalServerError); return true },
-		"no JSON":          func(w http.ResponseWriter) bool { fmt.Fprint(w, "<html>"); return true },
-		"another provider": func(w http.ResponseWriter) bool { fmt.Fprint(w, `{"issuer":"https://evil.example"}`); return true },
+		"an error": func(w http.ResponseWriter) bool {
+			http.Error(w, "no", http.StatusInternalServerError)
+			return true
+		},
+		"no JSON": func(w http.ResponseWriter) bool { fmt.Fprint(w, "<html>"); return true },
+		"another provider": func(w http.ResponseWriter) bool {
+			fmt.Fprint(w, `{"issuer":"https://evil.example"}`)
+			return true
+		},
 		"without an end": func(w http.ResponseWriter) bool {
 			_, _ = io.Copy(w, io.LimitReader(zeros{}, 64<<20))
 			return true
@@ -408,8 +468,11 @@ func (zeros) Read(p []byte) (int, error) {
 }
 
 func TestCheckURL(t *testing.T) {
-	for text, ok := range map[string]bool{"https://login.example.com": true, "https://login.example.com/realms/x/": true, "http://localhost:5556/dex": true, "http://127.0.0.1:5556": true,
-		"http://login.example.com": false, "login.example.com": false, "": false, "https://": false, "https://user@login.example.com": false, "https://a.example?x=1": false, "ftp://localhost": false, "https://a.example#x": false} {
+	for text, ok := range map[string]bool{"https://login.example.com": true,
+		"https://login.example.com/realms/x/": true, "http://localhost:5556/dex": true, "http://127.0.0.1:5556": true,
+		"http://login.example.com": false, "login.example.com": false, "": false, "https://": false,
+		"https://user@login.example.com": false, "https://a.example?x=1": false, "ftp://localhost": false,
+		"https://a.example#x": false} {
 		if err := CheckURL(text); (err == nil) != ok {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -163,7 +163,8 @@ func (r *reader) end() (e end, err error) {
 		return e, fmt.Errorf("%w: entry %s: %w", errBackup, endEntry, err)
 	}
 	if e.Backup > version {
-		return e, fmt.Errorf("the backup has version %d, this release supports up to %d; use a newer release", e.Backup, version)
+		return e, fmt.Errorf("the backup has version %d, this release supports up to %d; use a newer release",
+			e.Backup, version)
 	}
 	if is := r.total(e); is.Objects != e.Objects || is.Bytes != e.Bytes || is.SHA256 != e.SHA256 {
 		return e, fmt.Errorf("%w: %s does not match the entries before it", errBackup, endEntry)

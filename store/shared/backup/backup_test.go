@@ -102,7 +102,8 @@ func source(t testing.TB) []byte {
 		t.Fatal(err)
 	}
 	const segment = "seg/20261120T10/abc-00000001"
-	body, err := layout.EncodeSegment(b.Codec, segment, &layout.Batch{Counts: []layout.Count{{Page: "/a", Reason: "unsampled", Views: 3}}}, 2)
+	body, err := layout.EncodeSegment(b.Codec, segment,
+		&layout.Batch{Counts: []layout.Count{{Page: "/a", Reason: "unsampled", Views: 3}}}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,8 +200,11 @@ func FuzzEntries(f *testing.F) {
 
 // hostile returns keys that are not valid in any bucket.
 func hostile() []string {
-	return []string{"../x", "/etc/passwd", "seg/../../x", "raw/000/20261120T10/../../../x.run", "raw/002/20261120T10/A.run", "shard/999/MANIFEST", "LOCK", "FORMAT", "RESTORING",
-		"probe/x", "symbols/tables/ab/../../x", "symbols/uploads/../x.json", "symbols/sites/../uploads/1-2.json", "symbols/sites/SHOP/uploads/1-2.json", "symbols/sites//uploads/1-2.json", "seg/20261120T10/abc-00000001.tmp", "seg/20261120T10/abc-1", "", "x.sock"}
+	return []string{"../x", "/etc/passwd", "seg/../../x", "raw/000/20261120T10/../../../x.run",
+		"raw/002/20261120T10/A.run", "shard/999/MANIFEST", "LOCK", "FORMAT", "RESTORING",
+		"probe/x", "symbols/tables/ab/../../x", "symbols/uploads/../x.json", "symbols/sites/../uploads/1-2.json",
+		"symbols/sites/SHOP/uploads/1-2.json", "symbols/sites//uploads/1-2.json",
+		"seg/20261120T10/abc-00000001.tmp", "seg/20261120T10/abc-1", "", "x.sock"}
 }
 
 func TestHostile(t *testing.T) {
@@ -222,9 +226,11 @@ func TestHostile(t *testing.T) {
 		header tar.Header
 		body   string
 	}{
-		"a link":           {tar.Header{Typeflag: tar.TypeSymlink, Name: "seg/20261120T10/abc-00000001", Linkname: "/etc/passwd"}, ""},
-		"a folder":         {tar.Header{Typeflag: tar.TypeDir, Name: "seg/"}, ""},
-		"a huge segment":   {tar.Header{Typeflag: tar.TypeReg, Name: "seg/20261120T10/abc-00000001", Size: 1 << 40}, ""},
+		"a link": {tar.Header{Typeflag: tar.TypeSymlink, Name: "seg/20261120T10/abc-00000001",
+			Linkname: "/etc/passwd"}, ""},
+		"a folder": {tar.Header{Typeflag: tar.TypeDir, Name: "seg/"}, ""},
+		"a huge segment": {tar.Header{Typeflag: tar.TypeReg, Name: "seg/20261120T10/abc-00000001",
+			Size: 1 << 40}, ""},
 		"a huge run":       {tar.Header{Typeflag: tar.TypeReg, Name: "raw/000/20261120T10/A.run", Size: 1 << 30}, ""},
 		"a huge end":       {tar.Header{Typeflag: tar.TypeReg, Name: endEntry, Size: 1 << 40}, ""},
 		"a newer version":  {tar.Header{Typeflag: tar.TypeReg, Name: endEntry, Size: 12}, `{"backup":2}`},
@@ -269,7 +275,8 @@ func TestMemory(t *testing.T) {
 	var out bytes.Buffer
 	w := newWriter(&out, time.Now())
 	_ = w.put(objects.Marker, []byte(format))
-	if err := w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "raw/000/20261120T10/A.run", Size: 1 << 30}); err != nil {
+	if err := w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "raw/000/20261120T10/A.run",
+		Size: 1 << 30}); err != nil {
 		t.Fatal(err)
 	}
 	r := newReader(bytes.NewReader(out.Bytes()))
@@ -294,7 +301,9 @@ func TestSomebodyElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = a.Restore(t.Context(), to, options(), func(string) { to[objects.Marker], to["seg/other"] = []byte("{}"), []byte("x") })
+	_, err = a.Restore(t.Context(), to, options(), func(string) {
+		to[objects.Marker], to["seg/other"] = []byte("{}"), []byte("x")
+	})
 	if err == nil || !strings.Contains(err.Error(), "nothing is deleted") || to["seg/other"] == nil {
 		t.Errorf("got %v, %v", err, slices.Sorted(maps.Keys(to)))
 	}
@@ -310,7 +319,8 @@ func TestUnreadable(t *testing.T) {
 	m.memory["symbols/uploads/1-1.json"], m.memory["symbols/uploads/1-2.json"] = []byte("{}"), []byte("{}")
 	var out bytes.Buffer
 	stats, err := Backup(t.Context(), &out, b)
-	if err != nil || stats.Objects != 2 || len(stats.Wrong) != 1 || stats.Wrong[0].Object != "symbols/uploads/1-1.json" {
+	if err != nil || stats.Objects != 2 || len(stats.Wrong) != 1 ||
+		stats.Wrong[0].Object != "symbols/uploads/1-1.json" {
 		t.Errorf("got %+v, %v", stats, err)
 	}
 }

@@ -38,7 +38,8 @@ func Open(r io.Reader) (*Archive, error) {
 // Restore restores a backup into an empty location, and calls moving for each object. After an
 // error the location is empty again. FORMAT is written last, so an incomplete restore cannot be
 // mistaken for a complete one.
-func (a *Archive) Restore(ctx context.Context, to objects.Store, o layout.Options, moving func(key string)) (Stats, error) {
+func (a *Archive) Restore(ctx context.Context, to objects.Store, o layout.Options,
+	moving func(key string)) (Stats, error) {
 	b, err := layout.Unmade(to, o, a.format)
 	if err != nil {
 		return Stats{}, err

@@ -52,7 +52,8 @@ func (r mender) unnamed(ctx context.Context, since string, all bool) (m *layout.
 		patience = orphanAfter
 	}
 	for _, e := range list {
-		if !named[e.Key] && r.Bucket.Now().Sub(e.Modified).Abs() >= patience && r.adoptable(m, layout.HourOfKey(e.Key)) {
+		if !named[e.Key] && r.Bucket.Now().Sub(e.Modified).Abs() >= patience &&
+			r.adoptable(m, layout.HourOfKey(e.Key)) {
 			keys = append(keys, e.Key)
 		}
 	}
@@ -253,7 +254,9 @@ func (v *verifier) unanswered(ctx context.Context, shard int) error {
 		case err != nil:
 			return err
 		case count > 0:
-			f.What, f.Do, f.Mends, f.adopts = fmt.Sprintf("no manifest names it, and %d of its traces are missing from responses", count), doAdopt, true, true
+			f.What, f.Do, f.Mends,
+				f.adopts = fmt.Sprintf("no manifest names it, and %d of its traces are missing from responses", count),
+				doAdopt, true, true
 		default:
 			continue // left behind by a node that was stopped
 		}

@@ -81,7 +81,8 @@ func TestTracesOfRun(t *testing.T) {
 		h := &hourCheck{v: &verifier{b: b}, name: testHour}
 		err = h.checkRun(t.Context(), o, layout.File{ID: "run", Rows: tt.rows})
 		if errors.Is(err, block.ErrDamaged) == tt.ok || h.v.out.Traces != 3 {
-			t.Errorf("the manifest has %d instead of 3 traces: got %v, and %d traces were read", tt.rows, err, h.v.out.Traces)
+			t.Errorf("the manifest has %d instead of 3 traces: got %v, and %d traces were read", tt.rows, err,
+				h.v.out.Traces)
 		}
 	}
 }

@@ -97,7 +97,8 @@ func (h *hourCheck) checkRun(ctx context.Context, o *layout.Object, f layout.Fil
 	}
 	h.v.out.Traces += uint64(rows)
 	if rows != keys || rows != f.Rows {
-		return fmt.Errorf("%w: %d traces with %d keys instead of %d as in the manifest", block.ErrDamaged, rows, keys, f.Rows)
+		return fmt.Errorf("%w: %d traces with %d keys instead of %d as in the manifest", block.ErrDamaged, rows,
+			keys, f.Rows)
 	}
 	return nil
 }
@@ -171,6 +172,7 @@ func profileOf(p *layout.Page) (out *trie.Profile, folded bool) {
 	if err := s.Add(rec, p.Stacks()); err != nil {
 		return nil, true // never happens: the sum has no limit
 	}
-	keys := []string{rollup.KeyRelease, rollup.KeyEnvironment, rollup.KeyPhase, rollup.KeyVisibility, rollup.KeyFeature, rollup.KeyDevice, rollup.KeyBrowser, rollup.KeyConnection}
+	keys := []string{rollup.KeyRelease, rollup.KeyEnvironment, rollup.KeyPhase, rollup.KeyVisibility, rollup.KeyFeature,
+		rollup.KeyDevice, rollup.KeyBrowser, rollup.KeyConnection}
 	return s.Profile(), p.Full() || rec.Folded(keys) > 0
 }

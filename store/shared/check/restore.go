@@ -54,9 +54,13 @@ func (r mender) mend(ctx context.Context, next *layout.Manifest) (changed bool, 
 	for _, name := range slices.Sorted(maps.Keys(next.Hours)) {
 		was := *next.Hours[name]
 		h := next.Hours[name]
-		h.Runs = slices.DeleteFunc(slices.Clone(h.Runs), func(f layout.File) bool { return !there[layout.RunKey(r.Number, name, f.ID)] })
+		h.Runs = slices.DeleteFunc(slices.Clone(h.Runs), func(f layout.File) bool {
+			return !there[layout.RunKey(r.Number, name, f.ID)]
+		})
 		gone := len(h.Runs) < len(was.Runs)
-		noRollups := slices.ContainsFunc(h.Rollups, func(f layout.File) bool { return !there[layout.HourKey(r.Number, name, f.ID)] })
+		noRollups := slices.ContainsFunc(h.Rollups, func(f layout.File) bool {
+			return !there[layout.HourKey(r.Number, name, f.ID)]
+		})
 		if len(was.Runs) == 0 || gone && !unnamed[name] || !gone && !noRollups {
 			*h = was // the missing objects have expired, or are lost
 			continue

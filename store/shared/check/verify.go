@@ -38,20 +38,23 @@ type Finding struct {
 
 // Remedies. SOURCE is replaced by a place that may have a copy.
 const (
-	doRepair      = "--repair rebuilds it from its source data"
-	doPutBack     = "restore it from SOURCE; no other object has its data"
-	doTraces      = "restore it from SOURCE; the rollups of its traces are intact"
-	doSegment     = "restore it from SOURCE; otherwise a node quarantines it soon, and responses lack some of its traces"
-	doQuarantined = "if there is an intact copy, put it under " + layout.Segments + " within a week; then delete this one; responses lack its traces of some shards"
-	doPutLast     = "restore its newest version from SOURCE; until then pages of this shard are not queried or deleted"
-	doRestore     = "--repair restores it from a copy, and adds later traces; or restore its newest version from SOURCE"
-	doAdopt       = "--repair adds them"
-	doChanges     = "restore it from SOURCE; otherwise a node quarantines it, and all decisions of users about changes are lost"
-	doOld         = "if there is an intact copy, replace STATE in the same folder with it; then delete this one"
-	doHealthy     = "restore it from SOURCE, then run --repair to use it again"
-	doNewer       = "--repair adds the traces that the manifest does not name"
-	doBadOld      = "delete it; it is a copy of the manifest, which is intact"
-	doUnnamed     = "restore it from SOURCE, or leave it; it is deleted when its hour expires"
+	doRepair  = "--repair rebuilds it from its source data"
+	doPutBack = "restore it from SOURCE; no other object has its data"
+	doTraces  = "restore it from SOURCE; the rollups of its traces are intact"
+	doSegment = "restore it from SOURCE; otherwise a node quarantines it soon, and responses lack some of its " +
+		"traces"
+	doQuarantined = "if there is an intact copy, put it under " + layout.Segments +
+		" within a week; then delete this one; responses lack its traces of some shards"
+	doPutLast = "restore its newest version from SOURCE; until then pages of this shard are not queried or deleted"
+	doRestore = "--repair restores it from a copy, and adds later traces; or restore its newest version from SOURCE"
+	doAdopt   = "--repair adds them"
+	doChanges = "restore it from SOURCE; otherwise a node quarantines it, and all decisions of users about " +
+		"changes are lost"
+	doOld     = "if there is an intact copy, replace STATE in the same folder with it; then delete this one"
+	doHealthy = "restore it from SOURCE, then run --repair to use it again"
+	doNewer   = "--repair adds the traces that the manifest does not name"
+	doBadOld  = "delete it; it is a copy of the manifest, which is intact"
+	doUnnamed = "restore it from SOURCE, or leave it; it is deleted when its hour expires"
 )
 
 // Moving is called from time to time with the progress: the hours and days that are done, the total
@@ -64,7 +67,9 @@ type Moving func(done, of int, traces uint64)
 func Verify(ctx context.Context, b *layout.Bucket, moving Moving) (Verified, error) {
 	v := &verifier{b: b, tags: map[int]objects.Tag{}}
 	for shard := range b.Shards {
-		if err := v.shard(ctx, shard, func(done, of int) { moving(shard*of+done, b.Shards*of, v.out.Traces) }); err != nil {
+		if err := v.shard(ctx, shard, func(done, of int) {
+			moving(shard*of+done, b.Shards*of, v.out.Traces)
+		}); err != nil {
 			return v.out, fmt.Errorf("verify shard %d: %w", shard, err)
 		}
 	}
@@ -204,7 +209,8 @@ func (v *verifier) open(ctx context.Context, k string) (*layout.Object, error) {
 
 // rollups opens and reads objects of rollups. It returns the sound ones, and the errors of the
 // others by key.
-func (v *verifier) rollups(ctx context.Context, keys []string) (sound []*layout.Object, bad map[string]error, err error) {
+func (v *verifier) rollups(ctx context.Context, keys []string) (sound []*layout.Object, bad map[string]error,
+	err error) {
 	bad = map[string]error{}
 	for _, k := range keys {
 		o, err := v.open(ctx, k)

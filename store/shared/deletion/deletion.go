@@ -39,7 +39,8 @@ const (
 
 // All reports whether all fields are zero, so that s selects everything.
 func (s *Selection) All() bool {
-	return s.Page == "" && s.Site == "" && len(s.Views) == 0 && len(s.Labels) == 0 && s.Since.IsZero() && s.Until.IsZero()
+	return s.Page == "" && s.Site == "" && len(s.Views) == 0 && len(s.Labels) == 0 && s.Since.IsZero() &&
+		s.Until.IsZero()
 }
 
 // Check returns an error if a selection is invalid.
@@ -54,7 +55,8 @@ func (s *Selection) Check() error {
 	case len(s.Labels) > maxLabels:
 		return fmt.Errorf("labels: %d, at most %d are allowed", len(s.Labels), maxLabels)
 	case !s.Since.IsZero() && !s.Until.IsZero() && !s.Since.Before(s.Until):
-		return fmt.Errorf("until: %s is not after since, %s", s.Until.Format(time.RFC3339), s.Since.Format(time.RFC3339))
+		return fmt.Errorf("until: %s is not after since, %s", s.Until.Format(time.RFC3339),
+			s.Since.Format(time.RFC3339))
 	}
 	if s.Page != "" {
 		if why := store.CheckPage(s.Page); why != "" {
@@ -120,7 +122,9 @@ type Request struct {
 
 // IsID reports whether a text has the form of a request id.
 func IsID(text string) bool {
-	return len(text) <= 64 && text != "" && !strings.ContainsFunc(text, func(c rune) bool { return (c < '0' || c > '9') && (c < 'A' || c > 'Z') })
+	return len(text) <= 64 && text != "" && !strings.ContainsFunc(text, func(c rune) bool {
+		return (c < '0' || c > '9') && (c < 'A' || c > 'Z')
+	})
 }
 
 // Name returns a one-line description of the selection.
@@ -167,7 +171,9 @@ func Decode(text []byte) (*Request, error) {
 		return nil, fmt.Errorf("read a deletion: %w: %w", store.ErrDamaged, err)
 	}
 	if r.Version > Version {
-		return nil, fmt.Errorf("read a deletion: it has version %d, this release supports up to %d; use the newer release that wrote it", r.Version, Version)
+		return nil, fmt.Errorf(
+			"read a deletion: it has version %d, this release supports up to %d; use the newer release that wrote it",
+			r.Version, Version)
 	}
 	if err := r.Selection.Check(); err != nil {
 		return nil, fmt.Errorf("check a deletion: %w: %w", store.ErrDamaged, err)

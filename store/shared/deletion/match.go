@@ -91,7 +91,8 @@ func (m *Matcher) Row(r *layout.Row) (all, part bool, err error) {
 	if len(m.request.Selection.Labels) > 0 {
 		t, err := r.Decode(&m.decoder)
 		if err != nil {
-			return false, false, fmt.Errorf("trace %s of %q, received %s: %w", r.ID, r.Page, time.UnixMicro(r.Received).UTC().Format(time.RFC3339), err)
+			return false, false, fmt.Errorf("trace %s of %q, received %s: %w", r.ID, r.Page,
+				time.UnixMicro(r.Received).UTC().Format(time.RFC3339), err)
 		}
 		if !m.labels(t) {
 			return false, false, nil

@@ -133,7 +133,8 @@ func TestVitalSelection(t *testing.T) {
 		{Selection{Labels: map[string]string{"device": "mobile"}}, true},
 		{Selection{Labels: map[string]string{"device": "mobile", "release": "r1"}}, true},
 		{Selection{Labels: map[string]string{"device": "mobile", "release": "r2"}}, false},
-		{Selection{Labels: map[string]string{"device": "mobile"}, Views: []string{"ab000000000000000000000000000000"}}, false},
+		{Selection{Labels: map[string]string{"device": "mobile"}, Views: []string{"ab000000000000000000000000000000"}},
+			false},
 	} {
 		if got := matcher(tt.s).Vital(l); got != tt.want {
 			t.Errorf("%+v: got %t, want %t", tt.s, got, tt.want)

@@ -48,7 +48,8 @@ func without(t *trie.Trace, isGone func(page string) bool) *trie.Trace {
 			return !isGone(x.Page) && x.Start < s.End() && x.End > s.Start
 		})
 	}
-	out := &trie.Trace{Trie: *trie.New(), Context: t.Context, Cost: t.Cost, Gapless: t.Gapless, End: t.End, Unknown: t.Unknown}
+	out := &trie.Trace{Trie: *trie.New(), Context: t.Context, Cost: t.Cost, Gapless: t.Gapless, End: t.End,
+		Unknown: t.Unknown}
 	if isGone(out.Context.Page) {
 		out.Context.Page = gone
 	}

@@ -107,7 +107,8 @@ func deleteNext(ctx context.Context, r *roll.Shard, req *deletion.Request) (err 
 			at.Done = r.Bucket.Now().UnixMicro()
 		}
 	}
-	at.Traces, at.Parts, at.Pages, at.Left = at.Traces+d.counts.Traces, at.Parts+d.counts.Parts, at.Pages+d.counts.Pages, at.Left+d.counts.Left
+	at.Traces, at.Parts, at.Pages, at.Left = at.Traces+d.counts.Traces, at.Parts+d.counts.Parts,
+		at.Pages+d.counts.Pages, at.Left+d.counts.Left
 	if next.Deletions == nil {
 		next.Deletions = map[string]layout.Deleting{}
 	}

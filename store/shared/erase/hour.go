@@ -63,7 +63,8 @@ func (d *deleting) hour(ctx context.Context, next *layout.Manifest, name string)
 
 // runs rewrites the runs of an hour without the selected traces. It returns the replacements of
 // each run, and the affected pages.
-func (d *deleting) runs(ctx context.Context, h *layout.Hour, name string) (out [][]layout.File, touched map[string]bool, err error) {
+func (d *deleting) runs(ctx context.Context, h *layout.Hour, name string) (out [][]layout.File, touched map[string]bool,
+	err error) {
 	touched = map[string]bool{}
 	for _, f := range h.Runs {
 		files := []layout.File{f}
@@ -82,7 +83,8 @@ func (d *deleting) runs(ctx context.Context, h *layout.Hour, name string) (out [
 }
 
 // find searches a run for selected traces, and adds their pages to touched.
-func (d *deleting) find(ctx context.Context, key string, f layout.File, touched map[string]bool) (found bool, err error) {
+func (d *deleting) find(ctx context.Context, key string, f layout.File, touched map[string]bool) (found bool,
+	err error) {
 	if f.First > 0 && !d.matcher.Overlaps(f.First, f.Last) {
 		return false, nil
 	}
@@ -127,7 +129,8 @@ func (d *deleting) rewrite(ctx context.Context, hour string, f layout.File, seal
 }
 
 // filter writes the rows of a run that are left after the deletion.
-func (d *deleting) filter(ctx context.Context, o *layout.Object, to *roll.Series[*layout.RunWriter]) ([]layout.File, error) {
+func (d *deleting) filter(ctx context.Context, o *layout.Object, to *roll.Series[*layout.RunWriter]) ([]layout.File,
+	error) {
 	err := o.EachRow(ctx, func(row *layout.Row) error {
 		all, part, err := d.matcher.Row(row)
 		if err != nil || all {
@@ -152,7 +155,8 @@ func (d *deleting) filter(ctx context.Context, o *layout.Object, to *roll.Series
 
 // pages returns the pages whose rollups of an hour are dropped, and the pages whose rollups are
 // rebuilt: those with deleted traces, and those with selected Web Vitals.
-func (d *deleting) pages(ctx context.Context, h *layout.Hour, name string, touched map[string]bool) (drop, remake map[string]bool, err error) {
+func (d *deleting) pages(ctx context.Context, h *layout.Hour, name string, touched map[string]bool) (drop,
+	remake map[string]bool, err error) {
 	list, err := d.openRollups(ctx, name, h)
 	if err != nil {
 		return nil, nil, err
@@ -184,7 +188,8 @@ func (d *deleting) pages(ctx context.Context, h *layout.Hour, name string, touch
 // openRollups opens the rollups of an hour. Their pages must be read in order.
 func (d *deleting) openRollups(ctx context.Context, name string, h *layout.Hour) (list []*layout.Object, err error) {
 	for _, f := range h.Rollups {
-		o, err := d.Bucket.OpenRollups(ctx, layout.Sized{Key: layout.HourKey(d.Number, name, f.ID), Size: f.Size}, layout.ShareOf(len(h.Rollups)))
+		o, err := d.Bucket.OpenRollups(ctx, layout.Sized{Key: layout.HourKey(d.Number, name, f.ID), Size: f.Size},
+			layout.ShareOf(len(h.Rollups)))
 		if err != nil {
 			return nil, d.Missing(err)
 		}
@@ -214,7 +219,8 @@ func (d *deleting) hasVitals(ctx context.Context, list []*layout.Object, page st
 }
 
 // rollups replaces the rollups of an hour by rollups without the selected data.
-func (d *deleting) rollups(ctx context.Context, next *layout.Manifest, name string, runs [][]layout.File, drop, remake map[string]bool) error {
+func (d *deleting) rollups(ctx context.Context, next *layout.Manifest, name string, runs [][]layout.File, drop,
+	remake map[string]bool) error {
 	h := next.Hours[name]
 	list, err := d.openRollups(ctx, name, h)
 	if err != nil {
@@ -270,7 +276,8 @@ func tracesOf(list []*layout.Object, page string) (n uint64) {
 // page returns the remaining rollup of a page in an hour: unchanged, or rebuilt from its traces.
 // Page views without a trace and Web Vitals are copied from the old rollups, which are their only
 // source.
-func (d *deleting) page(ctx context.Context, list, traces []*layout.Object, page string, remake, ofVitals bool) (*layout.Page, error) {
+func (d *deleting) page(ctx context.Context, list, traces []*layout.Object, page string, remake,
+	ofVitals bool) (*layout.Page, error) {
 	if !remake {
 		return d.Bucket.PageOf(ctx, list, page)
 	}
@@ -328,7 +335,8 @@ func (d *deleting) day(ctx context.Context, next *layout.Manifest, name string) 
 	old := next.Days[name]
 	var list []*layout.Object
 	for _, f := range old.Rollups {
-		o, err := d.Bucket.OpenRollups(ctx, layout.Sized{Key: layout.DayKey(d.Number, name, f.ID), Size: f.Size}, layout.ShareOf(len(old.Rollups)))
+		o, err := d.Bucket.OpenRollups(ctx, layout.Sized{Key: layout.DayKey(d.Number, name, f.ID), Size: f.Size},
+			layout.ShareOf(len(old.Rollups)))
 		if err != nil {
 			return d.Missing(err)
 		}

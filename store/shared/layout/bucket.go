@@ -84,8 +84,9 @@ func newView(b objects.Store, o Options, f format) (*Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Bucket{Store: b, Codec: codec, Shards: f.Shards, rollups: o.Rollups, giveUp: o.GiveUp, Pause: Sleep, Together: 32,
-		states: make([]known, f.Shards), lost: make([]error, f.Shards), listed: make(chan struct{}, 1)}, nil
+	return &Bucket{Store: b, Codec: codec, Shards: f.Shards, rollups: o.Rollups, giveUp: o.GiveUp, Pause: Sleep,
+		Together: 32,
+		states:   make([]known, f.Shards), lost: make([]error, f.Shards), listed: make(chan struct{}, 1)}, nil
 }
 
 // firstContact checks that the store is usable, and reads or writes the format of the bucket. It
@@ -116,7 +117,8 @@ func (b *Bucket) Manifest(ctx context.Context, shard int, age time.Duration) (*M
 
 // ManifestAfter is like [Bucket.Manifest], but never returns a manifest that was requested at or
 // before sequence, see [Bucket.Sequence].
-func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration, sequence int64) (*Manifest, objects.Tag, error) {
+func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration, sequence int64) (*Manifest,
+	objects.Tag, error) {
 	b.mu.Lock()
 	k := b.states[shard]
 	b.mu.Unlock()

@@ -23,7 +23,8 @@ func testCodec(t testing.TB) *block.Codec {
 
 // testTrace returns a trace of two pages.
 func testTrace(i int) store.Record {
-	return store.Record{ID: store.ID{View: [16]byte{byte(i)}, Chunk: uint32(i)}, Pages: []string{"/feed", "/item/:id"}, Tags: []store.Tag{{Key: "release", Value: "r1"}}, Payload: []byte{byte(i), 7, 7}}
+	return store.Record{ID: store.ID{View: [16]byte{byte(i)}, Chunk: uint32(i)}, Pages: []string{"/feed", "/item/:id"},
+		Tags: []store.Tag{{Key: "release", Value: "r1"}}, Payload: []byte{byte(i), 7, 7}}
 }
 
 // TestConsumed adds segments in random order, and compares the ranges with a plain set.
@@ -56,7 +57,8 @@ func TestSegmentKeys(t *testing.T) {
 			t.Errorf("%s: got %v, %v", s.Key(), got, ok)
 		}
 	}
-	for _, k := range []string{"", "seg/", "seg/20261121T08/x-0", "seg/20261121T08/x-00000000", "seg/20261121T8/x-00000001", "seg/20261121T08/x-1",
+	for _, k := range []string{"", "seg/", "seg/20261121T08/x-0", "seg/20261121T08/x-00000000",
+		"seg/20261121T8/x-00000001", "seg/20261121T08/x-1",
 		"seg/20261121T08/x-0000000a", "raw/20261121T08/x-00000001", "seg/20261121T08/x-y-00000001"} {
 		if s, ok := ParseSegment(k); ok && s.Key() != k {
 			t.Errorf("%q is read as %v", k, s)

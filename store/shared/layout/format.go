@@ -23,7 +23,8 @@ type format struct {
 const formatVersion = 1
 
 // putFormatBack is the advice to an operator whose FORMAT is lost or damaged.
-const putFormatBack = `Restore it from a copy, or write this line to it: {"format":1,"shards":N}, where N is the number of folders in shard/`
+const putFormatBack = `Restore it from a copy, or write this line to it: {"format":1,"shards":N}, where N is the ` +
+	`number of folders in shard/`
 
 // readFormat reads the format of a bucket.
 func readFormat(ctx context.Context, b objects.Store) (f format, err error) {

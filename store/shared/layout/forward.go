@@ -34,7 +34,8 @@ type stretch struct {
 // places.
 func (o *Object) forward(ahead, end int64, places int) *Object {
 	out := *o
-	out.from = &forward{from: o.from, size: o.size, end: end, ahead: ahead / int64(places), kept: make([]stretch, places)}
+	out.from = &forward{from: o.from, size: o.size, end: end, ahead: ahead / int64(places),
+		kept: make([]stretch, places)}
 	return &out
 }
 

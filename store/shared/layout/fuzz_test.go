@@ -58,7 +58,8 @@ func FuzzCounts(f *testing.F) {
 
 func FuzzKeys(f *testing.F) {
 	f.Add(append(make([]byte, 16), 3))
-	if data, err := encodePacked([]Row{randomRow(f, rand.New(rand.NewPCG(1, 1))), randomRow(f, rand.New(rand.NewPCG(1, 2)))}); err == nil {
+	if data, err := encodePacked([]Row{randomRow(f, rand.New(rand.NewPCG(1, 1))),
+		randomRow(f, rand.New(rand.NewPCG(1, 2)))}); err == nil {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -91,7 +92,8 @@ func FuzzManifest(f *testing.F) {
 		f.Fatal(err)
 	}
 	defer codec.Close()
-	f.Add([]byte(`{"version":1,"instances":{"0a":{"ranges":[[1,3]]}},"hours":{"20261123T10":{"runs":[{"id":"x","rows":1,"size":2}],"traces":1}}}`))
+	f.Add([]byte(`{"version":1,"instances":{"0a":{"ranges":[[1,3]]}},"hours":{"20261123T10":{"runs":[{"id":"x",` +
+		`"rows":1,"size":2}],"traces":1}}}`))
 	f.Add([]byte(`{"days":{"20261123":{"sources":["20261123T10"]}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		w := block.NewWriter(codec)

@@ -140,7 +140,9 @@ func (x *RunKeys) ReadViews(ctx context.Context, page string, views [][16]byte) 
 			if !more {
 				break
 			}
-			if _, found := slices.BinarySearchFunc(views, c.row.ID.View, func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }); found {
+			if _, found := slices.BinarySearchFunc(views, c.row.ID.View, func(a, b [16]byte) int {
+				return bytes.Compare(a[:], b[:])
+			}); found {
 				if c.row.Payload, err = c.row.Document(); err != nil {
 					return nil, damaged(x.Object.key, err)
 				}

@@ -43,10 +43,12 @@ func TestRunOfBusyPage(t *testing.T) {
 	var last, beyond [16]byte
 	binary.BigEndian.PutUint64(last[:], rows-1)
 	binary.BigEndian.PutUint64(beyond[:], rows)
-	if p := x.pages[r.Page]; len(p.keys) != rows || !x.Has(r.Page, store.ID{View: last}) || x.Has(r.Page, store.ID{View: beyond}) {
+	if p := x.pages[r.Page]; len(p.keys) != rows || !x.Has(r.Page, store.ID{View: last}) ||
+		x.Has(r.Page, store.ID{View: beyond}) {
 		t.Errorf("%d keys of %d traces, the last one %v", len(p.keys), rows, x.Has(r.Page, store.ID{View: last}))
 	}
-	if got, err := x.ReadViews(t.Context(), r.Page, [][16]byte{last}); err != nil || len(got) != 1 || got[0].ID.View != last {
+	if got, err := x.ReadViews(t.Context(), r.Page, [][16]byte{last}); err != nil || len(got) != 1 ||
+		got[0].ID.View != last {
 		t.Errorf("the last page view is not found: %v %v", got, err)
 	}
 }

@@ -55,7 +55,8 @@ func (b *Bucket) ListSegments(ctx context.Context) (*Listing, error) {
 	}
 	l.Sequence = b.Sequence()
 	slices.SortFunc(l.List, func(a, b Listed) int {
-		return cmp.Or(cmp.Compare(a.Hour, b.Hour), a.Modified.Compare(b.Modified), cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Seq, b.Seq))
+		return cmp.Or(cmp.Compare(a.Hour, b.Hour), a.Modified.Compare(b.Modified), cmp.Compare(a.Instance, b.Instance),
+			cmp.Compare(a.Seq, b.Seq))
 	})
 	return l, nil
 }

@@ -12,7 +12,9 @@ import (
 // still have some.
 
 // lostMeans describes the effects of a lost manifest, and the remedy.
-const lostMeans = "Pages of this shard are not queried, rolled up or deleted; run ingest --verify --repair to restore the manifest from its copies, or restore its newest version from a replica or from the object's version history"
+const lostMeans = "Pages of this shard are not queried, rolled up or deleted; run ingest --verify --repair to " +
+	"restore the manifest from its copies, or restore its newest version from a replica or from the object's " +
+	"version history"
 
 // LostError is returned if a shard has objects but no manifest. The shard is not queried, rolled up
 // or deleted from.

@@ -151,7 +151,8 @@ type Removed struct {
 }
 
 func newManifest() *Manifest {
-	return &Manifest{Version: manifestVersion, Instances: map[string]*Consumed{}, Hours: map[string]*Hour{}, Days: map[string]*Day{}}
+	return &Manifest{Version: manifestVersion, Instances: map[string]*Consumed{}, Hours: map[string]*Hour{},
+		Days: map[string]*Day{}}
 }
 
 // Clone returns a copy that the caller may change.
@@ -224,7 +225,8 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("%s has version %d, this release supports up to %d; use the newer release that wrote it", e.Object, e.Version, manifestVersion)
+	return fmt.Sprintf("%s has version %d, this release supports up to %d; use the newer release that wrote it",
+		e.Object, e.Version, manifestVersion)
 }
 
 // DecodeManifest decodes and validates the manifest of a shard.

@@ -57,7 +57,9 @@ func (o *Object) RowsOfPage(page string, n int) *Cursor {
 
 // RowsOfPages is like [Object.Rows], for the rows of the wanted pages.
 func (o *Object) RowsOfPages(wanted func(page string) bool, n int) *Cursor {
-	return o.cursor(slices.DeleteFunc(slices.Clone(o.index.Kind(kindTraces)), func(e block.Entry) bool { return !wanted(e.Page) }), n)
+	return o.cursor(slices.DeleteFunc(slices.Clone(o.index.Kind(kindTraces)), func(e block.Entry) bool {
+		return !wanted(e.Page)
+	}), n)
 }
 
 // Size returns the number of bytes that are left to read.

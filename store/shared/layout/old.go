@@ -27,7 +27,8 @@ func (b *Bucket) Olds(ctx context.Context, shard int) (list []objects.Entry, las
 			return nil, 0, fmt.Errorf("list old manifests: %w", err)
 		}
 		var n uint64
-		if _, err := fmt.Sscanf(strings.TrimPrefix(e.Key, oldPrefix(shard)), "%016d", &n); err == nil && OldKey(shard, n) == e.Key {
+		if _, err := fmt.Sscanf(strings.TrimPrefix(e.Key, oldPrefix(shard)), "%016d", &n); err == nil &&
+			OldKey(shard, n) == e.Key {
 			list, last = append(list, e), n // all keys have the same length, so the listing is in numerical order
 		}
 	}

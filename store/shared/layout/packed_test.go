@@ -21,14 +21,17 @@ func randomRow(t testing.TB, r *rand.Rand) Row {
 	for i := range id.View {
 		id.View[i] = byte(r.IntN(256))
 	}
-	x.Context = trie.Context{Page: "/feed", ViewID: string(id.View[:]), Chunk: id.Chunk, Interval: 10_000, Release: fmt.Sprint(r.IntN(2)),
-		Spans: []trie.Span{{Kind: trie.SpanFeature, Name: "search", Start: 5, Length: int64(r.IntN(100))}}}
+	x.Context = trie.Context{Page: "/feed", ViewID: string(id.View[:]), Chunk: id.Chunk, Interval: 10_000,
+		Release: fmt.Sprint(r.IntN(2)),
+		Spans:   []trie.Span{{Kind: trie.SpanFeature, Name: "search", Start: 5, Length: int64(r.IntN(100))}}}
 	for i := range r.IntN(20) {
 		var stack []trie.Frame
 		for range 1 + r.IntN(4) {
-			stack = append(stack, trie.Frame{Name: fmt.Sprint("f", r.IntN(5)), Resource: "https://x.example/app.js", Line: 1})
+			stack = append(stack, trie.Frame{Name: fmt.Sprint("f", r.IntN(5)),
+				Resource: "https://x.example/app.js", Line: 1})
 		}
-		x.Samples = append(x.Samples, trie.Sample{Time: int64(i) * 10_000, Node: x.Insert(stack...), Marker: trie.Marker(r.IntN(3))})
+		x.Samples = append(x.Samples, trie.Sample{Time: int64(i) * 10_000, Node: x.Insert(stack...),
+			Marker: trie.Marker(r.IntN(3))})
 	}
 	out := Row{Page: "/feed", ID: id, Received: 1_795_000_000_000_000 + r.Int64N(3_600_000_000)}
 	switch r.IntN(8) {
@@ -123,7 +126,10 @@ func TestPackedRun(t *testing.T) {
 		return &Object{key: "run", size: int64(len(body)), index: index, tail: body}, len(body)
 	}
 	read := func(o *Object) (out []Row) {
-		if err := Merge(t.Context(), []*Cursor{o.Rows(1)}, func(x *Row) error { out = append(out, *x); return nil }); err != nil {
+		if err := Merge(t.Context(), []*Cursor{o.Rows(1)}, func(x *Row) error {
+			out = append(out, *x)
+			return nil
+		}); err != nil {
 			t.Fatal(err)
 		}
 		return out

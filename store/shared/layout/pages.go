@@ -43,7 +43,8 @@ func (o *Object) AddPage(ctx context.Context, p *Page, page string) error {
 
 // Page reads the rollup of a page from an object; it returns nil if the object does not have the
 // page.
-func (o *Object) Page(ctx context.Context, page string, levels []rollup.Level, withCounts bool) (*PageRecords, Catalog, error) {
+func (o *Object) Page(ctx context.Context, page string, levels []rollup.Level, withCounts bool) (*PageRecords,
+	Catalog, error) {
 	var list []block.Entry
 	kinds := []byte{kindStacks}
 	for _, level := range levels {
@@ -55,7 +56,8 @@ func (o *Object) Page(ctx context.Context, page string, levels []rollup.Level, w
 		case len(found) == 0 && kind == kindStacks:
 			return nil, nil, nil
 		case len(found) != 1:
-			return nil, nil, damaged(o.key, fmt.Errorf("%w: %d blocks of kind %d of %q instead of 1", block.ErrDamaged, len(found), kind, page))
+			return nil, nil, damaged(o.key, fmt.Errorf("%w: %d blocks of kind %d of %q instead of 1", block.ErrDamaged,
+				len(found), kind, page))
 		}
 		list = append(list, found[0])
 	}
@@ -78,7 +80,8 @@ func (o *Object) Page(ctx context.Context, page string, levels []rollup.Level, w
 func (o *Object) pageCounts(ctx context.Context, page string) (Catalog, error) {
 	list := o.index.Find(kindCatalog, page)
 	if len(list) != 1 {
-		return nil, damaged(o.key, fmt.Errorf("%w: %d catalogues of %q instead of 1", block.ErrDamaged, len(list), page))
+		return nil, damaged(o.key, fmt.Errorf("%w: %d catalogues of %q instead of 1", block.ErrDamaged,
+			len(list), page))
 	}
 	data, err := o.data(ctx, list)
 	if err != nil {

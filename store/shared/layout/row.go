@@ -44,7 +44,8 @@ func compareKeys(a, b key) int {
 // CompareRows orders rows by page, view and chunk, and duplicates by the time at which they were
 // received.
 func CompareRows(a, b *Row) int {
-	return cmp.Or(cmp.Compare(a.Page, b.Page), compareKeys(keyOf(a.ID), keyOf(b.ID)), cmp.Compare(a.Received, b.Received))
+	return cmp.Or(cmp.Compare(a.Page, b.Page), compareKeys(keyOf(a.ID), keyOf(b.ID)), cmp.Compare(a.Received,
+		b.Received))
 }
 
 // ShardOf returns the shard of a page.
@@ -130,7 +131,8 @@ func RowsOf(rec *store.Record, received int64) []Row {
 	tags = slices.Compact(tags)
 	out := make([]Row, len(pages))
 	for i, p := range pages {
-		out[i] = Row{Page: p, ID: rec.ID, Received: received, Others: slices.Concat(pages[:i], pages[i+1:]), Tags: tags, Payload: rec.Payload}
+		out[i] = Row{Page: p, ID: rec.ID, Received: received, Others: slices.Concat(pages[:i], pages[i+1:]), Tags: tags,
+			Payload: rec.Payload}
 	}
 	return out
 }

@@ -142,7 +142,8 @@ func manifest() *layout.Manifest {
 			Runs: []layout.File{file}, Rollups: []layout.File{{ID: "SUM", Size: 100, Tier: -1}},
 			Traces: 4, Duplicates: 1, First: at, Last: at + 60, Sealed: true,
 			Quarantined: []layout.Quarantined{{
-				Key: layout.RunKey(0, hour, "BAD"), File: layout.File{ID: "BAD", Rows: 7}, At: at, Why: "damaged", Lost: 2,
+				Key: layout.RunKey(0, hour, "BAD"), File: layout.File{ID: "BAD", Rows: 7}, At: at,
+				Why: "damaged", Lost: 2,
 			}},
 		}},
 		Days: map[string]*layout.Day{"20261124": {
@@ -287,7 +288,8 @@ func TestDocumentedFields(t *testing.T) {
 	}
 	_, doc, _ := strings.Cut(string(text), "\n## The manifest\n")
 	doc, _, _ = strings.Cut(doc, "\n## ")
-	for _, v := range []any{layout.Manifest{}, layout.Consumed{}, layout.Hour{}, layout.Day{}, layout.File{}, layout.Quarantined{}, layout.Removed{}, layout.Retention{}} {
+	for _, v := range []any{layout.Manifest{}, layout.Consumed{}, layout.Hour{}, layout.Day{}, layout.File{},
+		layout.Quarantined{}, layout.Removed{}, layout.Retention{}} {
 		of := reflect.TypeOf(v)
 		for f := range of.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

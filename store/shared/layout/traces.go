@@ -11,7 +11,8 @@ import (
 
 // FromTraces rebuilds rollups from the traces in runs. It calls f page by page, and returns the
 // number of traces.
-func (b *Bucket) FromTraces(ctx context.Context, runs []*Object, f func(page string, p *Page) error) (rows uint64, err error) {
+func (b *Bucket) FromTraces(ctx context.Context, runs []*Object, f func(page string, p *Page) error) (rows uint64,
+	err error) {
 	x := &traceRollup{b: b, f: f}
 	var list []*Cursor
 	for _, o := range runs {

@@ -27,7 +27,8 @@ const Restoring = "RESTORING"
 type RestoringError struct{ Place string }
 
 func (e *RestoringError) Error() string {
-	return fmt.Sprintf("%s contains an incomplete restore of a backup; if the restore is not running any more, delete all objects and restore again", e.Place)
+	return fmt.Sprintf("%s contains an incomplete restore of a backup; if the restore is not running any more, "+
+		"delete all objects and restore again", e.Place)
 }
 
 // keyForm matches all keys of objects, except keys of the whole place such as FORMAT. A restore

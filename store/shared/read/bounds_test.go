@@ -32,7 +32,8 @@ func testManifest() *layout.Manifest {
 	}
 	for i := range 3 {
 		name := fmt.Sprintf("20261125T%d", 10+i)
-		m.Hours[name] = &layout.Hour{Sealed: true, Rollups: files("sum"), Traces: 2, First: minutes(60*i + 5), Last: minutes(60*i + 55)}
+		m.Hours[name] = &layout.Hour{Sealed: true, Rollups: files("sum"), Traces: 2, First: minutes(60*i + 5),
+			Last: minutes(60*i + 55)}
 		m.Hours[name].Runs = []layout.File{{ID: "run", First: m.Hours[name].First, Last: m.Hours[name].Last}}
 	}
 	yesterday := -24 * 60
@@ -74,7 +75,8 @@ func TestPlanBounds(t *testing.T) {
 		{"up to the first trace of the last hour", ten, at(125), "20261125T10, 20261125T11"},
 		{"up to 1 µs after it", ten, at(125).Add(time.Microsecond), "20261125T10, 20261125T11, 20261125T12 1 runs"},
 		{"from the first trace of the first hour", at(5), time.Time{}, day},
-		{"from 1 µs after it", at(5).Add(time.Microsecond), time.Time{}, "20261125T10 1 runs, 20261125T11, 20261125T12"},
+		{"from 1 µs after it", at(5).Add(time.Microsecond), time.Time{},
+			"20261125T10 1 runs, 20261125T11, 20261125T12"},
 		{"from the last trace of the first hour", at(55), time.Time{}, "20261125T10 1 runs, 20261125T11, 20261125T12"},
 		{"from 1 µs after it", at(55).Add(time.Microsecond), time.Time{}, "20261125T11, 20261125T12"},
 		{"a part of a day without hours", at(-24 * 60).Add(time.Microsecond), ten, "20261124 widened"},
@@ -90,7 +92,8 @@ func TestPlanBounds(t *testing.T) {
 // A day with hours is read only if the query covers all of it. Otherwise its hours are read.
 func TestPlanOfPartOfDay(t *testing.T) {
 	m := testManifest()
-	m.Days["20261125"] = &layout.Day{Rollups: files("day"), Sources: []string{"20261125T10", "20261125T11", "20261125T12"},
+	m.Days["20261125"] = &layout.Day{Rollups: files("day"), Sources: []string{"20261125T10", "20261125T11",
+		"20261125T12"},
 		Traces: 6, First: minutes(5), Last: minutes(175)}
 	for _, tt := range []struct {
 		what  string
@@ -127,7 +130,8 @@ func TestRowsOfQuery(t *testing.T) {
 		{"the first of two pages", store.Query{}, row(since, "/a", "/b"), true},
 		{"the second of two pages", store.Query{}, row(since, "/b", "/a"), false},
 		{"the second of two pages, for a query of that page", store.Query{Page: "/b"}, row(since, "/b", "/a"), true},
-		{"the second of two pages, for a query of each page", store.Query{EachPage: true}, row(since, "/b", "/a"), true},
+		{"the second of two pages, for a query of each page", store.Query{EachPage: true},
+			row(since, "/b", "/a"), true},
 	} {
 		var got []store.Record
 		tt.q.Since, tt.q.Until = since, until

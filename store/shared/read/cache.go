@@ -43,7 +43,8 @@ type part struct {
 
 // openCache opens a cache. It reuses files that are already in the directory.
 func openCache(from layout.Ranges, o Options) (*cache, error) {
-	c := &cache{from: from, most: o.CacheMemory, memory: lru.New[[]byte](o.CacheMemory, nil), underway: map[string]*asked{}}
+	c := &cache{from: from, most: o.CacheMemory, memory: lru.New[[]byte](o.CacheMemory, nil),
+		underway: map[string]*asked{}}
 	if o.Cache == "" {
 		return c, nil
 	}

@@ -15,7 +15,8 @@ import (
 
 // Catalog implements [store.Reader]. With a lag of 0, the result includes all traces that were
 // acknowledged before the call.
-func (r *Reader) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
+func (r *Reader) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry,
+	store.ScanStats, error) {
 	x := &reading{r: r, q: store.Query{Since: since, Until: until}, want: store.Wanted{Lag: lag}}
 	if err := x.begin(ctx); err != nil {
 		return nil, x.stats, err
@@ -54,7 +55,8 @@ func (r *Reader) Catalog(ctx context.Context, since, until time.Time, lag time.D
 	var out []store.CatalogEntry
 	for page, c := range totals {
 		for t, n := range c {
-			out = append(out, store.CatalogEntry{Page: page, Tag: t, Traces: n.Traces, First: time.UnixMicro(n.First).UTC(), Last: time.UnixMicro(n.Last).UTC()})
+			out = append(out, store.CatalogEntry{Page: page, Tag: t, Traces: n.Traces,
+				First: time.UnixMicro(n.First).UTC(), Last: time.UnixMicro(n.Last).UTC()})
 		}
 	}
 	slices.SortFunc(out, store.CompareEntries)

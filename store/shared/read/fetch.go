@@ -106,7 +106,8 @@ func (f *fetched) keepVitals() error {
 		if err != nil {
 			return err
 		}
-		out = append(out, pageOf{page: p.page, PageRecords: &layout.PageRecords{Stacks: b.Stacks(), Records: []*rollup.Record{rec}}})
+		out = append(out, pageOf{page: p.page, PageRecords: &layout.PageRecords{Stacks: b.Stacks(),
+			Records: []*rollup.Record{rec}}})
 	}
 	f.pages = out
 	return nil

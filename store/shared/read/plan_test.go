@@ -41,7 +41,8 @@ func FuzzPlan(f *testing.F) {
 func TestCount(t *testing.T) {
 	x := &reading{}
 	for shard := range 3 {
-		for _, p := range []piece{{name: "20261125T10"}, {name: "20261125T11"}, {name: "20261125T11", isTraces: true}, {name: "20261124", isDay: true}} {
+		for _, p := range []piece{{name: "20261125T10"}, {name: "20261125T11"}, {name: "20261125T11", isTraces: true},
+			{name: "20261124", isDay: true}} {
 			p.shard = shard
 			x.count(&fetched{piece: p})
 		}

@@ -75,7 +75,8 @@ type reading struct {
 }
 
 // Select implements [store.Reader]. It reads rollups where it can.
-func (r *Reader) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
+func (r *Reader) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error,
+	rolled func(store.Rolled) error) (store.ScanStats, error) {
 	q.EachPage = true
 	return r.read(ctx, &reading{r: r, q: q, want: want, trace: trace, rolled: rolled})
 }
@@ -185,7 +186,8 @@ func (x *reading) await(ctx context.Context, shard int) error {
 			return nil
 		}
 		if time.Now().After(x.deadline) {
-			x.stats.Unreadable = append(x.stats.Unreadable, store.Unreadable{Partition: "shard " + layout.ShardName(shard),
+			x.stats.Unreadable = append(x.stats.Unreadable, store.Unreadable{Partition: "shard " +
+				layout.ShardName(shard),
 				Err: fmt.Errorf("%d segments wait to be rolled up, and %s", waiting, x.why)})
 			return nil
 		}
@@ -277,13 +279,15 @@ func (x *reading) deliver(ctx context.Context, f *fetched) error {
 		x.unreadable(f, fmt.Errorf("%w: %s is quarantined: %s", block.ErrDamaged, q.Key, q.Why))
 	}
 	if f.widened {
-		x.stats.Widened = append(x.stats.Widened, store.Widened{First: time.UnixMicro(f.first).UTC(), Last: time.UnixMicro(f.last).UTC()})
+		x.stats.Widened = append(x.stats.Widened, store.Widened{First: time.UnixMicro(f.first).UTC(),
+			Last: time.UnixMicro(f.last).UTC()})
 	}
 	for _, p := range f.pages {
 		for _, rec := range p.Records {
 			_, n := rec.Views()
 			x.stats.RolledUp += uint64(n)
-			if err := x.rolled(store.Rolled{Page: p.page, Stacks: p.Stacks, Record: rec, First: time.UnixMicro(f.first).UTC()}); err != nil {
+			if err := x.rolled(store.Rolled{Page: p.page, Stacks: p.Stacks, Record: rec,
+				First: time.UnixMicro(f.first).UTC()}); err != nil {
 				return err
 			}
 		}
@@ -321,7 +325,8 @@ func (x *reading) row(f *fetched, row *layout.Row) error {
 	x.scratch = append(append(x.scratch[:0], row.Page), row.Others...)
 	slices.Sort(x.scratch)
 	x.stats.Traces++
-	rec := store.Record{ID: row.ID, Page: row.Page, Partition: f.name, Pages: x.scratch, Received: at, Payload: row.Payload, Trace: row.Trace}
+	rec := store.Record{ID: row.ID, Page: row.Page, Partition: f.name, Pages: x.scratch, Received: at,
+		Payload: row.Payload, Trace: row.Trace}
 	if x.want.None { // a scan returns traces with their own tables
 		rec.Trace = row.Own()
 	}

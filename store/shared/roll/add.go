@@ -47,7 +47,8 @@ func (r *Shard) isOpen(m *layout.Manifest, hour string, now time.Time) bool {
 	if h := m.Hours[hour]; h != nil && h.Sealed {
 		return false
 	}
-	return m.Days[layout.DayOf(hour)] == nil && !layout.Expired(hour, time.Duration(r.roller.keeps.Load().Retention.Traces), now)
+	return m.Days[layout.DayOf(hour)] == nil &&
+		!layout.Expired(hour, time.Duration(r.roller.keeps.Load().Retention.Traces), now)
 }
 
 // AddRows adds the traces of an hour that are not stored yet, as if they had just arrived.
@@ -103,7 +104,8 @@ func (r *Shard) rollHour(ctx context.Context, l *layout.Listing, next *layout.Ma
 }
 
 // NewRows returns the rows that are not stored yet, sorted and without duplicates.
-func (r *Shard) NewRows(ctx context.Context, m *layout.Manifest, hour string, rows []layout.Row) (out []layout.Row, err error) {
+func (r *Shard) NewRows(ctx context.Context, m *layout.Manifest, hour string, rows []layout.Row) (out []layout.Row,
+	err error) {
 	slices.SortStableFunc(rows, func(a, b layout.Row) int { return layout.CompareRows(&a, &b) })
 	var known []*layout.RunKeys
 	for name := range m.Nearby(hour, rows) {
@@ -146,7 +148,8 @@ func (r *Shard) KeysOf(ctx context.Context, name string) (*layout.RunKeys, error
 // rollups writes what rows and counts add to the rollups of an hour. rows must be sorted. If
 // earlier chunks of a page view are already rolled up, the view is subtracted as it was, and added
 // again with all of its chunks.
-func (r *Shard) rollups(ctx context.Context, m *layout.Manifest, hour string, rows []layout.Row, counts []layout.Count) ([]layout.File, error) {
+func (r *Shard) rollups(ctx context.Context, m *layout.Manifest, hour string, rows []layout.Row,
+	counts []layout.Count) ([]layout.File, error) {
 	slices.SortStableFunc(counts, func(a, b layout.Count) int { return cmp.Compare(a.Page, b.Page) })
 	to := r.HourRollups(hour, false, 0)
 	for len(rows)+len(counts) > 0 {
@@ -181,7 +184,8 @@ func firstPage(rows []layout.Row, counts []layout.Count) string {
 }
 
 // AddToPage adds rows of one page to p.
-func (r *Shard) AddToPage(ctx context.Context, m *layout.Manifest, hour string, p *layout.Page, rows []layout.Row) error {
+func (r *Shard) AddToPage(ctx context.Context, m *layout.Manifest, hour string, p *layout.Page,
+	rows []layout.Row) error {
 	var views [][16]byte
 	for i := range rows {
 		if n := len(views); n == 0 || views[n-1] != rows[i].ID.View {

@@ -34,7 +34,8 @@ func (n *Roller) keepWithin(ctx context.Context, most int64) error {
 	over := b.over
 	changed := b.cut()
 	if len(changed) > 0 {
-		n.opts.Logger.Warn("disk usage exceeds --max-disk; the oldest data is deleted", "max_disk", most, "excess", over, "excess_left", b.over)
+		n.opts.Logger.Warn("disk usage exceeds --max-disk; the oldest data is deleted", "max_disk", most, "excess",
+			over, "excess_left", b.over)
 	}
 	for shard := range changed {
 		if err := n.Shards[shard].Commit(ctx, b.of[shard]); err != nil {

@@ -43,7 +43,9 @@ func someManifests(r *rand.Rand) *budget {
 			h.Rollups = files(1, func(id string) string { return layout.HourKey(shard, name, id) })
 			if day := layout.DayOf(name); day < layout.DayOf(layout.HourOf(budgetNow)) && day != open {
 				if m.Days[day] == nil {
-					m.Days[day] = &layout.Day{Rollups: files(1, func(id string) string { return layout.DayKey(shard, day, id) })}
+					m.Days[day] = &layout.Day{Rollups: files(1, func(id string) string {
+						return layout.DayKey(shard, day, id)
+					})}
 				}
 				m.Days[day].Sources = append(m.Days[day].Sources, name)
 			}

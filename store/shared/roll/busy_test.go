@@ -63,7 +63,8 @@ func startStore(t *testing.T) objects.Store {
 	t.Cleanup(func() { _ = cmd.Wait() }) // the test's context has been cancelled by then
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if addr, ok := strings.CutPrefix(lines.Text(), "listening "); ok {
-			b, err := bucket.Open(t.Context(), bucket.Location{Bucket: fakebucket.Name, Prefix: "p/", Endpoint: "http://" + addr, Region: "r"}, bucket.Options{})
+			b, err := bucket.Open(t.Context(), bucket.Location{Bucket: fakebucket.Name, Prefix: "p/",
+				Endpoint: "http://" + addr, Region: "r"}, bucket.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +100,8 @@ func TestHourOfBusyPage(t *testing.T) {
 		}
 		b := &layout.Batch{}
 		for i := sent; i < min(rows, sent+chunk); i++ {
-			x := layout.Row{Page: page, Received: n.Bucket.Now().UnixMicro(), Payload: payload, Others: []string{noise(rnd, 224)}}
+			x := layout.Row{Page: page, Received: n.Bucket.Now().UnixMicro(), Payload: payload,
+				Others: []string{noise(rnd, 224)}}
 			binary.BigEndian.PutUint64(x.ID.View[:], rnd.Uint64())
 			binary.BigEndian.PutUint64(x.ID.View[8:], uint64(i))
 			b.Rows = append(b.Rows, x)
@@ -132,7 +134,8 @@ func TestHourOfBusyPage(t *testing.T) {
 		t.Errorf("the largest object has %d bytes", largest)
 	}
 	checkBusy(t, n.Bucket, page, uint64(rows))
-	t.Logf("%v: %d runs, the largest object has %d MiB, the heap had %d MiB at most", time.Since(begin).Round(time.Second), runs, largest>>20, peak()>>20)
+	t.Logf("%v: %d runs, the largest object has %d MiB, the heap had %d MiB at most",
+		time.Since(begin).Round(time.Second), runs, largest>>20, peak()>>20)
 	if peak() > 512<<20 {
 		t.Errorf("the heap had %d MiB", peak()>>20)
 	}

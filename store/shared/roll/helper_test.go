@@ -17,14 +17,16 @@ func newTestRoller(t *testing.T, on objects.Store) *Roller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(b, "0123456789ab", Options{TakeOver: 30 * time.Second, Rows: 8000, Logger: slog.New(slog.DiscardHandler)})
+	return New(b, "0123456789ab", Options{TakeOver: 30 * time.Second, Rows: 8000,
+		Logger: slog.New(slog.DiscardHandler)})
 }
 
 // testPayload returns a trace of a page.
 func testPayload(t *testing.T, page string) []byte {
 	t.Helper()
 	x := &trie.Trace{Trie: *trie.New()}
-	node := x.Insert(trie.Frame{Name: "f", Resource: "https://x.example/app.js", Line: 1}, trie.Frame{Name: "g", Resource: "https://x.example/app.js", Line: 2})
+	node := x.Insert(trie.Frame{Name: "f", Resource: "https://x.example/app.js", Line: 1}, trie.Frame{Name: "g",
+		Resource: "https://x.example/app.js", Line: 2})
 	x.Context.Page, x.Context.ViewID, x.Context.Interval, x.Context.Release = page, "0123456789abcdef", 10_000, "r1"
 	for at := range int64(5) {
 		x.Samples = append(x.Samples, trie.Sample{Time: at * 20_000, Node: node})

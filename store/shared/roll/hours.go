@@ -122,7 +122,9 @@ func daysToClose(m *layout.Manifest, l *layout.Listing) (out []string) {
 	}
 	for day, names := range hours {
 		open := slices.ContainsFunc(names, func(name string) bool { return !m.Hours[name].Sealed })
-		waiting := slices.ContainsFunc(l.List, func(x layout.Listed) bool { return layout.DayOf(x.Hour) == day && !m.Has(x.Segment) })
+		waiting := slices.ContainsFunc(l.List, func(x layout.Listed) bool {
+			return layout.DayOf(x.Hour) == day && !m.Has(x.Segment)
+		})
 		if m.Days[day] == nil && !open && !waiting && layout.IsOver(day+"T23", dayAfter, l.At) {
 			out = append(out, day)
 		}
@@ -160,7 +162,10 @@ func (r *Shard) expire(next *layout.Manifest, l *layout.Listing) (changed bool) 
 	now, kept := l.At, r.roller.kept(next)
 	if kept != r.roller.keeps.Load().Retention {
 		r.roller.warnRetention.Do(func() {
-			r.roller.opts.Logger.Warn("the retention of the bucket is longer than the configured one; set --shorten-retention to shorten it", "traces", time.Duration(kept.Traces), "hours", time.Duration(kept.Hours), "days", time.Duration(kept.Days))
+			r.roller.opts.Logger.Warn(
+				"the retention of the bucket is longer than the configured one; set --shorten-retention to shorten it",
+				"traces", time.Duration(kept.Traces), "hours", time.Duration(kept.Hours), "days",
+				time.Duration(kept.Days))
 		})
 	}
 	if next.Kept == nil || *next.Kept != kept {
@@ -178,7 +183,8 @@ func (r *Shard) expire(next *layout.Manifest, l *layout.Listing) (changed bool) 
 		// Without its day, an hour is the only copy. The hours of a day are removed together,
 		// because queries do not use the day while any of its hours is left.
 		day := layout.DayOf(name)
-		if h.Sealed && len(h.Runs) == 0 && next.Days[day] != nil && layout.Expired(day+"T23", time.Duration(kept.Hours), now) {
+		if h.Sealed && len(h.Runs) == 0 && next.Days[day] != nil &&
+			layout.Expired(day+"T23", time.Duration(kept.Hours), now) {
 			next.RemoveHour(now, r.Number, name)
 			changed = true
 		}

@@ -19,7 +19,8 @@ const (
 
 // keepOld copies the current manifest if a copy is due.
 func (r *Shard) keepOld(ctx context.Context, closed bool) error {
-	if r.Manifest == nil || r.tag == "" || r.Manifest.Nonce == r.kept.nonce || !closed && time.Since(r.kept.since) < oldEvery {
+	if r.Manifest == nil || r.tag == "" || r.Manifest.Nonce == r.kept.nonce || !closed &&
+		time.Since(r.kept.since) < oldEvery {
 		return nil
 	}
 	list, last, err := r.Bucket.Olds(ctx, r.Number)

@@ -58,7 +58,8 @@ func (r *Shard) packRun(ctx context.Context, hour string, f layout.File) ([]layo
 }
 
 // writeRuns writes the merged rows of cursors to a series.
-func (r *Shard) writeRuns(ctx context.Context, from []*layout.Cursor, to *Series[*layout.RunWriter]) ([]layout.File, error) {
+func (r *Shard) writeRuns(ctx context.Context, from []*layout.Cursor, to *Series[*layout.RunWriter]) ([]layout.File,
+	error) {
 	err := layout.Merge(ctx, from, func(x *layout.Row) error {
 		w, err := to.Next(ctx)
 		if err != nil {

@@ -24,8 +24,10 @@ type Progress struct {
 // Progress returns counters of this instance, and the state of all shards as far as their manifests
 // are known.
 func (n *Roller) Progress() Progress {
-	p := Progress{RolledUp: n.did.rolled.Load(), Duplicates: n.did.duplicates.Load(), Unreadable: n.did.unreadable.Load(), LostRaces: n.did.lost.Load(),
-		QuarantinedSegments: n.did.quarantined.Load(), LostSegments: n.did.gone.Load(), Quarantined: len(n.Quarantined()), Shards: n.led()}
+	p := Progress{RolledUp: n.did.rolled.Load(), Duplicates: n.did.duplicates.Load(),
+		Unreadable: n.did.unreadable.Load(), LostRaces: n.did.lost.Load(),
+		QuarantinedSegments: n.did.quarantined.Load(), LostSegments: n.did.gone.Load(),
+		Quarantined: len(n.Quarantined()), Shards: n.led()}
 	for shard := range n.Bucket.Shards {
 		m, lost := n.Bucket.NewestKnown(shard)
 		if lost != nil {

@@ -107,7 +107,8 @@ func (r *Shard) quarantine(ctx context.Context, key string, t *trouble) error {
 		}
 		r.Discard(ctx, next)
 		// Another object of the hour may have failed.
-		if key, why = layout.FailedObject(err), err; key == "" || layout.HourOfKey(key) != name || !layout.IsWrong(err) {
+		if key, why = layout.FailedObject(err), err; key == "" || layout.HourOfKey(key) != name ||
+			!layout.IsWrong(err) {
 			return err
 		}
 	}
@@ -117,7 +118,8 @@ func (r *Shard) quarantine(ctx context.Context, key string, t *trouble) error {
 	}
 	for _, q := range h.Quarantined[before:] {
 		r.roller.opts.Logger.Error("an unreadable object was quarantined; "+
-			"ingest --verify --repair restores it once it can be read", "object", q.Key, "lost_traces", q.Lost, logErr, q.Why)
+			"ingest --verify --repair restores it once it can be read", "object", q.Key, "lost_traces", q.Lost,
+			logErr, q.Why)
 	}
 	return nil
 }

@@ -136,6 +136,7 @@ func (n *Roller) quarantineSegment(ctx context.Context, s layout.Segment) error 
 		n.inQuarantine = map[layout.Segment]bool{}
 	}
 	n.inQuarantine[s] = true
-	n.opts.Logger.Warn("a damaged segment was quarantined; its traces of some shards are missing from responses", "segment", s.Key(), "quarantine", s.QuarantineKey(), logErr, why)
+	n.opts.Logger.Warn("a damaged segment was quarantined; its traces of some shards are missing from responses",
+		"segment", s.Key(), "quarantine", s.QuarantineKey(), logErr, why)
 	return nil
 }

@@ -246,7 +246,9 @@ func (r *Shard) Replace(ctx context.Context, next *layout.Manifest) error {
 	now := layout.HourOf(r.Bucket.Now())
 	near := []string{"/" + layout.HourAfter(now, -1) + "/", "/" + now + "/", "/" + layout.HourAfter(now, 1) + "/"}
 	maps.DeleteFunc(r.keys, func(name string, _ *layout.RunKeys) bool {
-		return !named[name] || !slices.ContainsFunc(near, func(hour string) bool { return strings.Contains(name, hour) })
+		return !named[name] || !slices.ContainsFunc(near, func(hour string) bool {
+			return strings.Contains(name, hour)
+		})
 	})
 	return nil
 }

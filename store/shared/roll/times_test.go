@@ -37,10 +37,12 @@ func TestTracesExpire(t *testing.T) {
 		n := newTestRoller(t, fakebucket.New(1).Client().Bucket(time.Now))
 		n.SetRetentionPolicy(RetentionPolicy{Retention: layout.Retention{Traces: int64(6 * time.Hour)}})
 		m := newTestManifest()
-		m.Hours[hour] = &layout.Hour{Sealed: tt.sealed, Runs: []layout.File{{ID: "run"}}, Rollups: []layout.File{{ID: "sum"}}}
+		m.Hours[hour] = &layout.Hour{Sealed: tt.sealed, Runs: []layout.File{{ID: "run"}},
+			Rollups: []layout.File{{ID: "sum"}}}
 		l := &layout.Listing{At: at.Add(tt.age)}
 		if tt.waiting {
-			l.List = append(l.List, layout.Listed{Segment: layout.Segment{Hour: hour, Instance: "ba9876543210", Seq: 1}})
+			l.List = append(l.List, layout.Listed{Segment: layout.Segment{Hour: hour,
+				Instance: "ba9876543210", Seq: 1}})
 		}
 		n.Shards[0].expire(m, l)
 		if got := len(m.Hours[hour].Runs) > 0; got != tt.stays {
@@ -178,7 +180,8 @@ func TestGiveUpLateCommit(t *testing.T) {
 				t.Fatal(merr)
 			}
 			if (err == nil) != tt.ok || (m.Nonce != nonce) != tt.ok || errors.Is(err, ErrLost) {
-				t.Errorf("after %v: got error %v, and a new manifest: %t, want one: %t", tt.took, err, m.Nonce != nonce, tt.ok)
+				t.Errorf("after %v: got error %v, and a new manifest: %t, want one: %t", tt.took, err,
+					m.Nonce != nonce, tt.ok)
 			}
 		})
 	}
@@ -210,13 +213,15 @@ func TestProcessorsThatRollUp(t *testing.T) {
 		if tt.alone {
 			store = aloneStore{store}
 		}
-		n := New(&layout.Bucket{Store: store, Shards: 1}, "0123456789ab", Options{Logger: slog.New(slog.DiscardHandler)})
+		n := New(&layout.Bucket{Store: store, Shards: 1}, "0123456789ab",
+			Options{Logger: slog.New(slog.DiscardHandler)})
 		l := &layout.Listing{At: at}
 		for _, waits := range tt.waits {
 			l.List = append(l.List, layout.Listed{Modified: at.Add(-waits)})
 		}
 		if got := n.together(l); got != tt.want {
-			t.Errorf("alone %t, segments wait for %v: got %d processors of 4, want %d", tt.alone, tt.waits, got, tt.want)
+			t.Errorf("alone %t, segments wait for %v: got %d processors of 4, want %d", tt.alone, tt.waits,
+				got, tt.want)
 		}
 	}
 }

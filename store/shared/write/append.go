@@ -64,7 +64,8 @@ type Options struct {
 
 // New returns a Writer. Instance ids must not be reused.
 func New(b *layout.Bucket, instance string, o Options) (*Writer, error) {
-	w := &Writer{b: b, opts: o, instance: instance, slots: make(chan struct{}, o.Puts), storing: make(chan struct{}, 1), stored: map[layout.Segment]bool{}}
+	w := &Writer{b: b, opts: o, instance: instance, slots: make(chan struct{}, o.Puts), storing: make(chan struct{}, 1),
+		stored: map[layout.Segment]bool{}}
 	if o.Spool != "" {
 		var err error
 		if w.spool, err = openSpool(o.FS, o.Spool, o.SpoolSize); err != nil {
@@ -112,7 +113,9 @@ func (n *Writer) Append(ctx context.Context, recs []store.Record) (store.AppendR
 		}
 		own := int64(len(recs[i].Payload)*len(recs[i].Pages)) + perTrace
 		if own > n.opts.QueueBytes {
-			return store.AppendResult{}, &store.RecordError{Index: i, ID: recs[i].ID, Reason: fmt.Sprintf("payload of %d bytes for %d pages is too large", len(recs[i].Payload), len(recs[i].Pages))}
+			return store.AppendResult{}, &store.RecordError{Index: i, ID: recs[i].ID,
+				Reason: fmt.Sprintf("payload of %d bytes for %d pages is too large", len(recs[i].Payload),
+					len(recs[i].Pages))}
 		}
 		size += own
 	}
@@ -148,7 +151,8 @@ func (n *Writer) enqueue(recs []store.Record, size int64) (*waiting, store.Appen
 	case n.closing:
 		return nil, store.AppendResult{}, store.ErrClosed
 	case len(recs) > n.opts.QueueTraces || size > n.opts.QueueBytes:
-		return nil, store.AppendResult{}, fmt.Errorf("append %d traces of %d bytes: more than the queue can ever hold", len(recs), size)
+		return nil, store.AppendResult{}, fmt.Errorf("append %d traces of %d bytes: more than the queue can ever hold",
+			len(recs), size)
 	case n.queuedTraces+len(recs) > n.opts.QueueTraces || n.queuedBytes+size > n.opts.QueueBytes:
 		n.did.refused.Add(uint64(len(recs)))
 		return nil, store.AppendResult{}, store.ErrBusy
@@ -343,8 +347,8 @@ func (n *Writer) putSegment(ctx context.Context, k string, body []byte, giveUp t
 	return nil
 }
 
-// Close stores all waiting traces, and the segments in the spool if there is time. It logs counts that
-// cannot be stored, as on a full disk. Append must not be called afterwards.
+// Close stores all waiting traces, and the segments in the spool if there is time. It logs counts
+// that cannot be stored, as on a full disk. Append must not be called afterwards.
 func (n *Writer) Close(ctx context.Context) error {
 	n.mu.Lock()
 	n.closing = true
@@ -369,7 +373,8 @@ func (n *Writer) Close(ctx context.Context) error {
 	}
 	if uerr := n.Unspool(ctx); uerr != nil {
 		segments, bytes := n.spool.size()
-		n.opts.Logger.Warn("segments are left in the spool; start the daemon with this spool again to store them", "segments", segments, "bytes", bytes, "err", uerr)
+		n.opts.Logger.Warn("segments are left in the spool; start the daemon with this spool again to store them",
+			"segments", segments, "bytes", bytes, "err", uerr)
 	}
 	return err
 }
@@ -402,7 +407,8 @@ type Load struct {
 
 // Load returns the counters of the Writer.
 func (n *Writer) Load() Load {
-	l := Load{Segments: n.did.segments.Load(), SegmentBytes: n.did.bytes.Load(), Traces: n.did.traces.Load(), Refused: n.did.refused.Load(), Spooled: n.did.spooled.Load()}
+	l := Load{Segments: n.did.segments.Load(), SegmentBytes: n.did.bytes.Load(), Traces: n.did.traces.Load(),
+		Refused: n.did.refused.Load(), Spooled: n.did.spooled.Load()}
 	l.SpoolSegments, l.SpoolBytes = n.spool.size()
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -25,8 +25,8 @@ type sealed struct {
 // maxSealed is the maximum number of segments of counts that may wait.
 const maxSealed = 64
 
-// CountViews counts page views by outcome, see [rollup.Outcome]. The next [Writer.StoreCounts] stores
-// them; counts that are not stored when the node stops are lost.
+// CountViews counts page views by outcome, see [rollup.Outcome]. The next [Writer.StoreCounts]
+// stores them; counts that are not stored when the node stops are lost.
 func (n *Writer) CountViews(page, reason string, views int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -17,7 +17,8 @@ import (
 
 func newTestWriter(t *testing.T) (*Writer, *layout.Bucket) {
 	t.Helper()
-	b, err := layout.Create(t.Context(), fakebucket.New(1).Client().Bucket(time.Now), layout.Options{Shards: 1, GiveUp: time.Second})
+	b, err := layout.Create(t.Context(), fakebucket.New(1).Client().Bucket(time.Now), layout.Options{Shards: 1,
+		GiveUp: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,8 @@ func TestDroppedCounts(t *testing.T) {
 		w.CountViews(fmt.Sprint("/p", i), "unsampled", 2)
 	}
 	for i := range store.MaxVitalSets + 5 {
-		w.CountVitals("/feed", []rollup.Vital{{Labels: trie.Labels{{Key: "release", Value: fmt.Sprint(i)}}, Name: "lcp", Views: 3}})
+		w.CountVitals("/feed", []rollup.Vital{{Labels: trie.Labels{{Key: "release", Value: fmt.Sprint(i)}}, Name: "lcp",
+			Views: 3}})
 	}
 	if got := w.Load().DroppedCounts; got != 3*2+5*3 {
 		t.Errorf("got %d dropped counts", got)

@@ -29,7 +29,8 @@ users:
 `
 )
 
-// writeAccess writes the access file of an attacked daemon, and has all but attackers ask it with the token of the honest.
+// writeAccess writes the access file of an attacked daemon, and has all but attackers ask it with
+// the token of the honest.
 func writeAccess(dir string) (file string, err error) {
 	file = filepath.Join(dir, "access.yaml")
 	text := fmt.Appendf(nil, accessFile, sha256.Sum256([]byte(honestToken)), sha256.Sum256([]byte(hostileToken)))
@@ -50,12 +51,15 @@ func (t tokened) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.RoundTripper.RoundTrip(r)
 }
 
-// hostileQuestions are the modes that ask what takes long at the private address, again and again: the nth question of each.
+// hostileQuestions are the modes that ask what takes long at the private address, again and again:
+// the nth question of each.
 var hostileQuestions = map[string]func(base string, n int) (*http.Request, error){
 	"mcp": func(base string, n int) (*http.Request, error) { // a batch of as many calls as there may be
 		var calls []string
 		for k := range 16 {
-			calls = append(calls, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"pages","arguments":{"since":"%dm"}}}`, k, 60+(n*16+k)%9000))
+			calls = append(calls,
+				fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"pages",`+
+					`"arguments":{"since":"%dm"}}}`, k, 60+(n*16+k)%9000))
 		}
 		r, err := http.NewRequest(http.MethodPost, base+"/mcp", strings.NewReader("["+strings.Join(calls, ",")+"]"))
 		if err == nil {
@@ -72,14 +76,17 @@ var hostileQuestions = map[string]func(base string, n int) (*http.Request, error
 		return http.NewRequest(http.MethodGet, base+"/api/v1/answers?"+v.Encode(), nil)
 	},
 	"profiles": func(base string, n int) (*http.Request, error) { // all that there is, of now
-		r, err := http.NewRequest(http.MethodGet, fmt.Sprintf("%s/api/v1/profile?format=pprof&group_by=page,release,device,feature&since=%dm", base, 60+n%9000), nil)
+		r, err := http.NewRequest(http.MethodGet,
+			fmt.Sprintf("%s/api/v1/profile?format=pprof&group_by=page,release,device,feature&since=%dm", base,
+				60+n%9000), nil)
 		if err == nil {
 			r.Header.Set("Cache-Control", "no-cache")
 		}
 		return r, err
 	},
 	"logins": func(base string, n int) (*http.Request, error) { // passwords, each of which is another one
-		r, err := http.NewRequest(http.MethodPost, base+"/login", bytes.NewReader(fmt.Appendf(nil, `{"user":"ann","password":"p%d"}`, n)))
+		r, err := http.NewRequest(http.MethodPost, base+"/login",
+			bytes.NewReader(fmt.Appendf(nil, `{"user":"ann","password":"p%d"}`, n)))
 		if err == nil {
 			r.Header.Set("Content-Type", "application/json")
 		}
@@ -166,7 +173,8 @@ func (c *config) asks() bool {
 // warmUp is how long an attack goes on before a daemon is told to end.
 const warmUp = 5 * time.Second
 
-// attackAgain attacks daemons that are about to be told to end, until the function is called that it returns.
+// attackAgain attacks daemons that are about to be told to end, until the function is called that
+// it returns.
 func (c *config) attackAgain(ctx context.Context, x *cluster) (calm func()) {
 	if len(c.attack.modes) == 0 {
 		return func() {}

@@ -21,8 +21,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// attack is a set of hostile clients in parallel with the load. All are in one network, or in none if
-// the load has none.
+// attack is a set of hostile clients in parallel with the load. All are in one network, or in none
+// if the load has none.
 type attack struct {
 	modes []string
 	rate  float64 // requests a second of each mode that sends traces
@@ -44,7 +44,8 @@ func hostileModes() map[string]hostile {
 	text := of(strings.Repeat("a", 8100), 400)
 	secrets := of(strings.Repeat("https://a:b@c.example/?token=%2541a@b.example ", 100), 400)
 	return map[string]hostile{
-		"releases": {trace: many, change: func(x *trie.Context, n int) { // the same functions under one release more each time
+		// the same functions under one release more each time
+		"releases": {trace: many, change: func(x *trie.Context, n int) {
 			x.Page, x.Release = "/attacked-releases", "r"+word(n)
 		}},
 		"stacks": {trace: many, anew: true, change: func(x *trie.Context, _ int) { // stacks that no others have
@@ -57,12 +58,14 @@ func hostileModes() map[string]hostile {
 		"names":    {trace: few, change: manyNames},
 		"labels": {trace: few, change: func(x *trie.Context, n int) { // values of the labels that a site has
 			x.Page = "/attacked-labels"
-			x.Labels = trie.MakeLabels("browser", "attack "+word(n), "connection", "attack "+word(n), "device", "attack "+word(n))
+			x.Labels = trie.MakeLabels("browser", "attack "+word(n), "connection", "attack "+word(n), "device",
+				"attack "+word(n))
 		}},
 		"times": {trace: years, change: func(x *trie.Context, _ int) {
 			x.Page, x.Interval, x.SamplingShare = "/attacked-times", 60_000_000, 1e-300
 		}},
-		"secrets": {trace: secrets, change: func(x *trie.Context, _ int) { // texts of which something is taken out, again and again
+		// texts of which something is taken out, again and again
+		"secrets": {trace: secrets, change: func(x *trie.Context, _ int) {
 			x.Page = "/attacked-secrets"
 		}},
 	}
@@ -74,7 +77,8 @@ func manyFeatures(x *trie.Context, n int) {
 	const spans = 60
 	for k := range int64(spans) {
 		length := int64(manyFunctions) * hostileInterval / spans
-		x.Spans = append(x.Spans, trie.Span{Kind: trie.SpanFeature, Name: "attack " + word((n*spans+int(k))%2000), Start: k * length, Length: length})
+		x.Spans = append(x.Spans, trie.Span{Kind: trie.SpanFeature, Name: "attack " + word((n*spans+int(k))%2000),
+			Start: k * length, Length: length})
 	}
 	trie.SortSpans(x.Spans)
 }
@@ -110,7 +114,8 @@ func wide(prefix string, n int) *trie.Trace {
 	t := &trie.Trace{Trie: *trie.New()}
 	frame := trie.Frame{Name: "main", Resource: "https://x.example/app.js", Line: 1, Column: 1}
 	for i := range n {
-		node := t.Insert(frame, trie.Frame{Name: fmt.Sprint(prefix, i), Resource: frame.Resource, Line: uint32(i + 2), Column: 1})
+		node := t.Insert(frame, trie.Frame{Name: fmt.Sprint(prefix, i), Resource: frame.Resource, Line: uint32(i + 2),
+			Column: 1})
 		t.Samples = append(t.Samples, trie.Sample{Time: int64(i) * hostileInterval, Node: node})
 	}
 	return t
@@ -187,7 +192,8 @@ type attacker struct {
 	questions, answered, read         atomic.Int64
 }
 
-// start attacks a daemon at its public and its private address until the returned function is called, which returns the result.
+// start attacks a daemon at its public and its private address until the returned function is
+// called, which returns the result.
 func (a attack) start(ctx context.Context, addr, private string, networks bool) func() *attacked {
 	ctx, stop := context.WithCancel(ctx)
 	x := &attacker{addr: addr}
@@ -232,7 +238,8 @@ const (
 
 // send sends traces, as many in each request as fit.
 func (x *attacker) send(ctx context.Context, of hostile, every time.Duration) {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20),
+		zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		panic(err) // impossible with the options above
 	}
@@ -343,6 +350,7 @@ func (x *attacker) hold(ctx context.Context, mode string) {
 
 // print adds the result of the attack to a table.
 func (a *attacked) print(row func(name, format string, args ...any)) {
-	row("attack", "%s: %d requests, %d accepted, %.1f MiB; %d connections held; %d questions, %d answered, %.1f MiB", strings.Join(a.Modes, ", "),
+	row("attack", "%s: %d requests, %d accepted, %.1f MiB; %d connections held; %d questions, %d answered, %.1f MiB",
+		strings.Join(a.Modes, ", "),
 		a.Requests, a.Accepted, mebi(a.Bytes), a.Opened, a.Questions, a.Answered, mebi(a.Read))
 }

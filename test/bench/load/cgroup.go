@@ -17,7 +17,8 @@ type cgroup struct{ dir string }
 func newCgroup(bytes int64) (*cgroup, error) {
 	name := fmt.Sprintf("fieldtrie-load-%d", os.Getpid())
 	var errs error
-	for _, of := range []struct{ root, limit string }{{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"}, {"/sys/fs/cgroup", "memory.max"}} {
+	for _, of := range []struct{ root, limit string }{{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"},
+		{"/sys/fs/cgroup", "memory.max"}} {
 		c := &cgroup{filepath.Join(of.root, name)}
 		err := os.Mkdir(c.dir, 0o755)
 		if err == nil {
@@ -29,7 +30,8 @@ func newCgroup(bytes int64) (*cgroup, error) {
 		c.remove()
 		errs = errors.Join(errs, err)
 	}
-	return nil, fmt.Errorf("create a control group for memory, which needs root; without --memory the table shows the memory used: %w", errs)
+	return nil, fmt.Errorf("create a control group for memory, which needs root; without --memory the table shows "+
+		"the memory used: %w", errs)
 }
 
 // set sets a value of the group. It does not create the file, because a folder without it is not a
@@ -43,9 +45,11 @@ func (c *cgroup) set(name string, value int64) error {
 	return errors.Join(err, f.Close())
 }
 
-// command returns a command line that puts itself into the group and becomes a program: which so finds its bound from its first moment.
+// command returns a command line that puts itself into the group and becomes a program: which so
+// finds its bound from its first moment.
 func (c *cgroup) command(program string, args []string) (string, []string) {
-	return "/bin/sh", append([]string{"-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(c.dir, "cgroup.procs"), program}, args...)
+	return "/bin/sh", append([]string{"-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(c.dir, "cgroup.procs"),
+		program}, args...)
 }
 
 // peak returns the peak memory of the group, 0 if unknown.

@@ -12,8 +12,12 @@ import (
 // clusterFlags adds the flags for daemons that share a bucket.
 func (c *config) clusterFlags(fs *pflag.FlagSet) {
 	t := &c.trouble
-	fs.IntVar(&c.nodes, "nodes", 1, "number of daemons to start on one bucket, of --store or --data s3://…; each request goes to one of them, a repeat to another one")
-	fs.StringVar(&c.store, "store", "", "start this `PROGRAM`, versitygw or minio, as the store, with its data in a directory that is deleted at the end")
+	fs.IntVar(&c.nodes, "nodes", 1,
+		"number of daemons to start on one bucket, of --store or --data s3://…; each request goes to one of them, "+
+			"a repeat to another one")
+	fs.StringVar(&c.store, "store", "",
+		"start this `PROGRAM`, versitygw or minio, as the store, with its data in a directory that is deleted at "+
+			"the end")
 	fs.BoolVar(&c.spool, "spool", false, "give each daemon a spool directory")
 	fs.DurationVar(&t.pauseEvery, "pause-every", 0, "suspend the daemon with the most shards about this often")
 	fs.DurationVar(&t.pauseFor, "pause-for", time.Minute, "for this `DURATION`")
@@ -71,6 +75,7 @@ func (r *report) printTrouble(row func(name, format string, args ...any)) {
 		row("store", "%d of its directories wiped", r.Wiped)
 	}
 	if r.LongestLag > 0 {
-		row("lag", "segments waited to be rolled up for %.1f s at most, as seen each second; %.1f s after the load all were", r.LongestLag, r.SettleSeconds)
+		row("lag", "segments waited to be rolled up for %.1f s at most, as seen each second; %.1f s after the load "+
+			"all were", r.LongestLag, r.SettleSeconds)
 	}
 }

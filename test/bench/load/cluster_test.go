@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCluster kills and stops daemons on one bucket, and kills the store, while traces come. OBJECT_STORE names the
-// store, versitygw or minio.
+// TestCluster kills and stops daemons on one bucket, and kills the store, while traces come.
+// OBJECT_STORE names the store, versitygw or minio.
 func TestCluster(t *testing.T) {
 	store := os.Getenv("OBJECT_STORE")
 	if store == "" {
@@ -18,8 +18,10 @@ func TestCluster(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "report.json")
 	var out, log bytes.Buffer
-	args := []string{"--store", store, "--nodes", "3", "--spool", "--rate", "200", "--for", "22s", "--connections", "256", "--repeat", "0.05", "--retry", "--stall", "1m",
-		"--kill-every", "1s", "--pause-every", "6s", "--pause-for", "5s", "--store-down-at", "12s", "--store-down-for", "3s",
+	args := []string{"--store", store, "--nodes", "3", "--spool", "--rate", "200", "--for", "22s", "--connections",
+		"256", "--repeat", "0.05", "--retry", "--stall", "1m",
+		"--kill-every", "1s", "--pause-every", "6s", "--pause-for", "5s", "--store-down-at", "12s",
+		"--store-down-for", "3s",
 		"--json-report", name, traces, "--", "--roll-every", "1s", "--take-over", "3s"}
 	if err := run(t.Context(), args, &out, &log); err != nil {
 		t.Fatalf("%v\n%s%s", err, &out, &log)
@@ -32,7 +34,8 @@ func TestCluster(t *testing.T) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Kills < 5 || r.Pauses == 0 || r.StoreDownSeconds < 3 || !r.Verified || r.Stored < 3000 || r.EverywherePages == 0 {
+	if r.Kills < 5 || r.Pauses == 0 || r.StoreDownSeconds < 3 || !r.Verified || r.Stored < 3000 ||
+		r.EverywherePages == 0 {
 		t.Errorf("%+v", r)
 	}
 	t.Logf("\n%s", &out)

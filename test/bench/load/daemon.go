@@ -65,7 +65,8 @@ func (c *config) startCluster(ctx context.Context, dir string, stderr io.Writer)
 	if program == "" {
 		program = filepath.Join(dir, "ingest")
 		fmt.Fprintln(stderr, "load: building ingest …")
-		if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/fieldtrie/fieldtrie/cmd/ingest").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", program,
+			"github.com/fieldtrie/fieldtrie/cmd/ingest").CombinedOutput(); err != nil {
 			return x, fmt.Errorf("build ingest: %w\n%s", err, out)
 		}
 	}
@@ -85,7 +86,8 @@ func (c *config) startCluster(ctx context.Context, dir string, stderr io.Writer)
 		}
 		x.watches = append(x.watches, &d.watch)
 		x.public, x.private = append(x.public, d.public), append(x.private, d.private)
-		fmt.Fprintf(stderr, "load: %s is at http://%s and http://%s, process %d\n", d.name, d.public, d.private, d.pid())
+		fmt.Fprintf(stderr, "load: %s is at http://%s and http://%s, process %d\n", d.name, d.public,
+			d.private, d.pid())
 	}
 	return x, nil
 }

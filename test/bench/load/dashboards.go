@@ -132,7 +132,8 @@ func (t *responseTimes) report() *polled {
 }
 
 func (x *responseTime) report() responses {
-	a := responses{Answers: x.latency.Count(), Failed: x.failed, LatencyMS: map[string]float64{"max": milliseconds(x.latency.Max())}}
+	a := responses{Answers: x.latency.Count(), Failed: x.failed,
+		LatencyMS: map[string]float64{"max": milliseconds(x.latency.Max())}}
 	for _, q := range percentiles {
 		a.LatencyMS[q.name] = milliseconds(x.latency.Percentile(q.share))
 	}
@@ -144,7 +145,8 @@ func (x *responseTime) report() responses {
 func (p *polled) print(row func(name, format string, args ...any)) {
 	line := func(name, what string, a responses) {
 		l := a.LatencyMS
-		row(name, "%s: %d answers of %.0f bytes: p50 %.1f ms, p90 %.1f, p99 %.1f, max %.1f; %d failed", what, a.Answers, a.Bytes,
+		row(name, "%s: %d answers of %.0f bytes: p50 %.1f ms, p90 %.1f, p99 %.1f, max %.1f; %d failed", what,
+			a.Answers, a.Bytes,
 			l["p50"], l["p90"], l["p99"], l["max"], a.Failed)
 	}
 	line("dashboards", fmt.Sprint(p.Count), p.All)

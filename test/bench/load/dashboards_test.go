@@ -17,7 +17,8 @@ func TestDashboards(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "report.json")
 	var out, log bytes.Buffer
-	args := []string{"--site", "--rate", "100", "--for", "3s", "--dashboards", "10", "--poll", "1s", "--json-report", name, traces}
+	args := []string{"--site", "--rate", "100", "--for", "3s", "--dashboards", "10", "--poll", "1s", "--json-report",
+		name, traces}
 	if err := run(t.Context(), args, &out, &log); err != nil {
 		t.Fatalf("%v\n%s%s", err, &out, &log)
 	}
@@ -35,7 +36,8 @@ func TestDashboards(t *testing.T) {
 	if d := r.Dashboards; d.All.Failed > 0 || d.Count != 10 {
 		t.Errorf("%d of %d answers of %d dashboards failed: %s", d.All.Failed, d.All.Answers, d.Count, d.LastError)
 	}
-	for _, endpoint := range []string{"series", "top", "LabelValues", "SelectSeries", "SelectHeatmap", "SelectMergeStacktraces"} {
+	for _, endpoint := range []string{"series", "top", "LabelValues", "SelectSeries", "SelectHeatmap",
+		"SelectMergeStacktraces"} {
 		if a := r.Dashboards.Endpoints[endpoint]; a.Answers == 0 || a.LatencyMS["p99"] == 0 {
 			t.Errorf("%s: got %+v, want answers", endpoint, a)
 		}

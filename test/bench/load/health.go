@@ -115,8 +115,8 @@ func readState(ctx context.Context, private string) (s state, err error) {
 	return s, nil
 }
 
-// askState reads the state of a daemon after a query of all shards, which waits until earlier traces
-// are rolled up.
+// askState reads the state of a daemon after a query of all shards, which waits until earlier
+// traces are rolled up.
 func askState(ctx context.Context, private string) (state, error) {
 	if err := get(ctx, "http://"+private+"/api/v1/catalog"); err != nil {
 		return state{}, err
@@ -139,7 +139,8 @@ func (x *cluster) settle(ctx context.Context, stderr io.Writer) (time.Duration, 
 			case err != nil:
 				waiting = err.Error()
 			case s.lag > 0 || s.spooled > 0:
-				waiting = fmt.Sprintf("daemon %d reports a segment waiting for %v, and %.0f in its spool", i+1, s.lag.Round(time.Second), s.spooled)
+				waiting = fmt.Sprintf("daemon %d reports a segment waiting for %v, and %.0f in its spool", i+1,
+					s.lag.Round(time.Second), s.spooled)
 			}
 		}
 		took := time.Since(began)

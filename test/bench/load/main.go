@@ -111,33 +111,50 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.Site, "site", false, "send views similar to a real site's, instead of views with little in common")
 	fs.IntVar(&o.Pages, "pages", 200, "number of pages")
 	fs.Float64Var(&o.Zipf, "zipf", 1.1, "page k has frequency k^-`EXPONENT`; above 1")
-	fs.IntVar(&o.Variants, "variants", 4, "how many views, with release, labels, spans and chunks, are made of each trace; with --site of each trace and release")
+	fs.IntVar(&o.Variants, "variants", 4,
+		"how many views, with release, labels, spans and chunks, are made of each trace; with --site of each trace "+
+			"and release")
 	fs.Float64Var(&o.Repeat, "repeat", 0.01, "`SHARE` of requests to send twice, from 0 to 1")
 	fs.BoolVar(&o.Retry, "retry", false, "retry up to five times after 408, 429 or 5xx, or without a response")
 	fs.Uint64Var(&o.Seed, "seed", 1, "of the random choices; the ids of the views are new each time")
 	t := &c.trouble
-	fs.DurationVar(&t.killEvery, "kill-every", 0, "kill the daemon, or one of --nodes, about this often, and start it again; not with --addr")
-	fs.DurationVar(&c.stall, "stall", 15*time.Second, "fail when nothing is acknowledged for this `DURATION` while requests are sent; 0 for never")
+	fs.DurationVar(&t.killEvery, "kill-every", 0,
+		"kill the daemon, or one of --nodes, about this often, and start it again; not with --addr")
+	fs.DurationVar(&c.stall, "stall", 15*time.Second,
+		"fail when nothing is acknowledged for this `DURATION` while requests are sent; 0 for never")
 	fs.BoolVar(&c.verify, "verify", true, "check that everything acknowledged is stored exactly once")
-	fs.BoolVar(&c.again, "restart", false, "then restart the daemon, and measure the first query of all pages, and the same query by aggregate without a daemon")
+	fs.BoolVar(&c.again, "restart", false,
+		"then restart the daemon, and measure the first query of all pages, and the same query by aggregate without "+
+			"a daemon")
 	fs.IntVar(&c.verifyPages, "verify-pages", 0, "check only this number of pages, those with the most views; 0 is all")
-	fs.IntVar(&c.everywhere, "verify-everywhere", 5, "query this number of pages at every daemon, with equal results; query the others at a random one")
-	fs.StringSliceVar(&o.Addrs, "addr", nil, "public `ADDR` of a running daemon, or of all on a bucket; otherwise they are started")
+	fs.IntVar(&c.everywhere, "verify-everywhere", 5,
+		"query this number of pages at every daemon, with equal results; query the others at a random one")
+	fs.StringSliceVar(&o.Addrs, "addr", nil,
+		"public `ADDR` of a running daemon, or of all on a bucket; otherwise they are started")
 	fs.StringSliceVar(&c.queryAddrs, "query-addr", []string{"127.0.0.1:8419"}, "private `ADDR` of each daemon")
 	fs.IntVar(&c.pid, "pid", 0, "its process `ID`, to report memory and processor time")
 	fs.StringVar(&o.Key, "key", "", "`KEY` that it asks for")
-	fs.StringVar(&c.data, "data", "", "`DIR` with the data, to report its size; for a started daemon, where it keeps its data, which is not deleted: DIR or s3://…")
+	fs.StringVar(&c.data, "data", "",
+		"`DIR` with the data, to report its size; for a started daemon, where it keeps its data, which is not "+
+			"deleted: DIR or s3://…")
 	fs.StringVar(&c.ingest, "ingest", "", "`PROGRAM` to start; otherwise ingest is built")
-	fs.IntVar(&c.dashboards.count, "dashboards", 0, "number of dashboards polled during the load, each for one page, every tenth for all pages: the requests to /api/v1 and of the Grafana dashboard")
+	fs.IntVar(&c.dashboards.count, "dashboards", 0,
+		"number of dashboards polled during the load, each for one page, every tenth for all pages: the requests to "+
+			"/api/v1 and of the Grafana dashboard")
 	fs.DurationVar(&c.dashboards.every, "poll", 10*time.Second, "`DURATION` between two polls of a dashboard")
-	fs.IntVar(&o.Networks, "networks", 0, "let requests come from this number of networks, by proxy headers, which started daemons trust")
-	fs.StringSliceVar(&c.attack.modes, "attack", nil, "attack the daemon during the load, in these `MODES`: "+strings.Join(attackModes(), ", ")+", or all. The traces of the load must stay right")
-	fs.BoolVar(&c.cheap, "cheap", false, "send cheap queries with a token to a started daemon in parallel with the load, as under attack")
+	fs.IntVar(&o.Networks, "networks", 0,
+		"let requests come from this number of networks, by proxy headers, which started daemons trust")
+	fs.StringSliceVar(&c.attack.modes, "attack", nil, "attack the daemon during the load, in these `MODES`: "+
+		strings.Join(attackModes(), ", ")+", or all. The traces of the load must stay right")
+	fs.BoolVar(&c.cheap, "cheap", false,
+		"send cheap queries with a token to a started daemon in parallel with the load, as under attack")
 	fs.Float64Var(&c.attack.rate, "attack-rate", 1, "requests a second of each mode, of 4 MiB when decompressed")
 	fs.IntVar(&c.attack.slow, "attack-connections", 500, "connections of each mode that holds them")
-	fs.Int64Var(&c.memory, "memory", 0, "limit of the daemon's memory in `BYTES`: a daemon that exceeds it is killed. It needs root and Linux")
+	fs.Int64Var(&c.memory, "memory", 0,
+		"limit of the daemon's memory in `BYTES`: a daemon that exceeds it is killed. It needs root and Linux")
 	c.clusterFlags(fs)
-	fs.StringVar(&c.report, "json-report", "", "`FILE` for the report as JSON; - is standard output instead of the table")
+	fs.StringVar(&c.report, "json-report", "",
+		"`FILE` for the report as JSON; - is standard output instead of the table")
 }
 
 // parse parses the command line. It returns pflag.ErrHelp for --help.
@@ -177,7 +194,8 @@ func (c *config) check() error {
 	own, t := len(c.options.Addrs) == 0, c.trouble
 	switch {
 	case !own && (t != trouble{pauseFor: t.pauseFor} || len(c.ingestFlags) > 0 || c.ingest != "" || c.memory != 0):
-		return errors.New("--kill-every and the like, --ingest, --memory and flags of ingest are for a daemon that is started, so not with --addr")
+		return errors.New("--kill-every and the like, --ingest, --memory and flags of ingest are for a daemon that " +
+			"is started, so not with --addr")
 	case !own && len(c.options.Addrs) != len(c.queryAddrs):
 		return errors.New("--addr and --query-addr must be as many")
 	case c.again && (!own || c.nodes > 1):

@@ -14,7 +14,8 @@ const traces = "../../../testdata/traces"
 
 func TestUsage(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"--help"}, &out, &out); err != nil || !strings.Contains(out.String(), "--kill-every") {
+	if err := run(t.Context(), []string{"--help"}, &out, &out); err != nil || !strings.Contains(out.String(),
+		"--kill-every") {
 		t.Errorf("help: %v\n%s", err, &out)
 	}
 	for _, args := range [][]string{
@@ -40,7 +41,8 @@ func TestKill(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "report.json")
 	var out, log bytes.Buffer
-	args := []string{"--rate", "200", "--for", "4s", "--restart", "--kill-every", "1s", "--retry", "--repeat", "0.1", "--json-report", name, traces}
+	args := []string{"--rate", "200", "--for", "4s", "--restart", "--kill-every", "1s", "--retry", "--repeat", "0.1",
+		"--json-report", name, traces}
 	if err := run(t.Context(), args, &out, &log); err != nil {
 		t.Fatalf("%v\n%s%s", err, &out, &log)
 	}
@@ -53,7 +55,8 @@ func TestKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	// On a busy machine some of the 800 are not sent at all.
-	if r.Kills == 0 || !r.Verified || r.Sent+r.Unsent != 800 || r.Stored < 200 || r.VerifiedTraces != r.Stored || r.CPUSeconds == 0 || r.DiskBytes == 0 || r.Restarted == nil || r.Restarted.Cold == 0 {
+	if r.Kills == 0 || !r.Verified || r.Sent+r.Unsent != 800 || r.Stored < 200 || r.VerifiedTraces != r.Stored ||
+		r.CPUSeconds == 0 || r.DiskBytes == 0 || r.Restarted == nil || r.Restarted.Cold == 0 {
 		t.Errorf("%+v", r)
 	}
 	if !strings.Contains(out.String(), "exactly what was acknowledged") {
@@ -67,7 +70,8 @@ func TestWatch(t *testing.T) {
 	}
 	w := watch{pid: os.Getpid}
 	w.begin()
-	for end := time.Now().Add(time.Minute); w.used() < 20*time.Millisecond && time.Now().Before(end); { // others may have the processor
+	// others may have the processor
+	for end := time.Now().Add(time.Minute); w.used() < 20*time.Millisecond && time.Now().Before(end); {
 		w.look()
 	}
 	if w.used() < 20*time.Millisecond || w.rss < 1<<20 || w.anon < 1<<20 || w.anon > w.rss {

@@ -94,7 +94,8 @@ func (x *cluster) rollUp(ctx context.Context, r *report, stderr io.Writer) error
 }
 
 // verifyAll checks that everything acknowledged is stored.
-func (c *config) verifyAll(ctx context.Context, g *loadgen.Generator, x *cluster, since time.Time, r *report, stderr io.Writer) error {
+func (c *config) verifyAll(ctx context.Context, g *loadgen.Generator, x *cluster, since time.Time, r *report,
+	stderr io.Writer) error {
 	scope := loadgen.Scope{QueryAddrs: x.private, Pages: c.verifyPages}
 	if len(x.private) > 1 {
 		scope.Everywhere = c.everywhere
@@ -203,7 +204,8 @@ func (p *progress) show() {
 	p.shown, p.last = now, c
 	fmt.Fprintf(p.w, "load: %s, %3.0f s  %9d traces acknowledged, %6.0f/s", p.mode, now.Seconds(), c.Acknowledged, rate)
 	if n := sum(c.Refused) + c.Broken + c.Unconnected; n > 0 {
-		fmt.Fprintf(p.w, ", %d requests refused, %d not answered, %d not connected", sum(c.Refused), c.Broken, c.Unconnected)
+		fmt.Fprintf(p.w, ", %d requests refused, %d not answered, %d not connected", sum(c.Refused), c.Broken,
+			c.Unconnected)
 	}
 	p99 := milliseconds(p.g.Recent.Percentile(0.99))
 	p.p99s = append(p.p99s, p99)

@@ -37,7 +37,8 @@ var storeKinds = map[string]storeKind{
 		return []string{"--access", storeKey, "--secret", storeSecret, "--port", addr, "posix", parts[0]}
 	}},
 	// It stores each object in pieces and needs only half of them.
-	"minio": {parts: 4, ready: "/minio/health/ready", env: []string{"MINIO_CI_CD=1", "MINIO_ROOT_USER=" + storeKey, "MINIO_ROOT_PASSWORD=" + storeSecret},
+	"minio": {parts: 4, ready: "/minio/health/ready", env: []string{"MINIO_CI_CD=1", "MINIO_ROOT_USER=" + storeKey,
+		"MINIO_ROOT_PASSWORD=" + storeSecret},
 		args: func(addr string, parts []string) []string {
 			return slices.Concat([]string{"server", "--address", addr}, parts)
 		}},
@@ -58,7 +59,8 @@ func startStore(program, dir string) (*objectStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &objectStore{addr: addr, process: process{name: name, program: program, dir: dir, ready: "http://" + addr + kind.ready}}
+	s := &objectStore{addr: addr, process: process{name: name, program: program, dir: dir, ready: "http://" + addr +
+		kind.ready}}
 	for i := range kind.parts {
 		part := filepath.Join(dir, fmt.Sprint("part-", i+1))
 		s.parts = append(s.parts, part)
@@ -83,7 +85,8 @@ func startStore(program, dir string) (*objectStore, error) {
 
 // location returns the value of ingest's --data.
 func (s *objectStore) location() string {
-	return "s3://" + storeBucket + "/load?" + url.Values{"endpoint": {"http://" + s.addr}, "region": {"us-east-1"}}.Encode()
+	return "s3://" + storeBucket + "/load?" + url.Values{"endpoint": {"http://" + s.addr},
+		"region": {"us-east-1"}}.Encode()
 }
 
 // down kills the store, and starts it again after d, or when over is closed.

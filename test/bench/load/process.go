@@ -81,7 +81,8 @@ func (p *process) startReady() error {
 	for end := time.Now().Add(readyTimeout); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		select {
 		case err := <-p.ended:
-			return errors.Join(fmt.Errorf("%s has ended: %w", p.name, errors.Join(err, errors.New("before it was told to"))), p.logged())
+			return errors.Join(fmt.Errorf("%s has ended: %w", p.name,
+				errors.Join(err, errors.New("before it was told to"))), p.logged())
 		default:
 		}
 		if res, err := client.Get(p.ready); err == nil {
@@ -120,7 +121,8 @@ func (p *process) stop() error {
 		}
 		return nil
 	case <-time.After(stopTimeout):
-		return fmt.Errorf("%s has not ended %v after it was told to; its goroutines:\n%s", p.name, stopTimeout, p.goroutines())
+		return fmt.Errorf("%s has not ended %v after it was told to; its goroutines:\n%s", p.name, stopTimeout,
+			p.goroutines())
 	}
 }
 

@@ -57,11 +57,13 @@ func grafanaRequests(addr, page string, now time.Time) []dashboardRequest {
 	}
 	selector := fmt.Sprintf("{page=~`%s`,release=~`.*`}", pages)
 	series := func(by string) proto.Message {
-		return &querierv1.SelectSeriesRequest{ProfileTypeID: profileTypeID, LabelSelector: selector, Start: start, End: end,
+		return &querierv1.SelectSeriesRequest{ProfileTypeID: profileTypeID, LabelSelector: selector,
+			Start: start, End: end,
 			Step: panelStep, GroupBy: []string{by}, Limit: new(int64(panelLines))}
 	}
 	values := func(label string) proto.Message {
-		return &typesv1.LabelValuesRequest{Name: label, Matchers: []string{fmt.Sprintf("{__profile_type__=%q}", profileTypeID)}, Start: start, End: end}
+		return &typesv1.LabelValuesRequest{Name: label, Matchers: []string{fmt.Sprintf("{__profile_type__=%q}",
+			profileTypeID)}, Start: start, End: end}
 	}
 	base := "http://" + addr + "/querier.v1.QuerierService/"
 	ask := func(method string, body proto.Message) dashboardRequest {
@@ -72,10 +74,12 @@ func grafanaRequests(addr, page string, now time.Time) []dashboardRequest {
 		ask("LabelValues", values("release")),
 		ask("SelectSeries", series("page")),
 		ask("SelectSeries", series("feature")),
-		ask("SelectHeatmap", &querierv1.SelectHeatmapRequest{ProfileTypeID: profileTypeID, LabelSelector: selector, Start: start, End: end,
+		ask("SelectHeatmap", &querierv1.SelectHeatmapRequest{ProfileTypeID: profileTypeID, LabelSelector: selector,
+			Start: start, End: end,
 			Step: panelStep, QueryType: querierv1.HeatmapQueryType_HEATMAP_QUERY_TYPE_INDIVIDUAL}),
-		ask("SelectMergeStacktraces", &querierv1.SelectMergeStacktracesRequest{ProfileTypeID: profileTypeID, LabelSelector: selector,
-			Start: start, End: end, MaxNodes: new(int64(panelNodes))}),
+		ask("SelectMergeStacktraces", &querierv1.SelectMergeStacktracesRequest{ProfileTypeID: profileTypeID,
+			LabelSelector: selector,
+			Start:         start, End: end, MaxNodes: new(int64(panelNodes))}),
 	}
 }
 

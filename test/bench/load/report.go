@@ -45,8 +45,9 @@ type report struct {
 	// slow for some seconds dominates the overall p99, but does not affect this one.
 	UsualP99MS float64 `json:"usual_p99_ms"`
 
-	MemoryBytes    int64     `json:"memory_bytes,omitempty"`           // limit of the daemon
-	PeakGroupBytes int64     `json:"peak_memory_with_files,omitempty"` // peak, with mapped files; these are evicted under pressure
+	MemoryBytes int64 `json:"memory_bytes,omitempty"` // limit of the daemon
+	// peak, with mapped files; these are evicted under pressure
+	PeakGroupBytes int64     `json:"peak_memory_with_files,omitempty"`
 	Attack         *attacked `json:"attack,omitempty"`
 	Cheap          *cheap    `json:"cheap,omitempty"`
 	StopSeconds    float64   `json:"stop_s,omitempty"` // from SIGTERM to its end, under the attack
@@ -68,8 +69,9 @@ type report struct {
 	PauseSeconds     float64 `json:"pause_s,omitempty"` // each
 	StoreDownSeconds float64 `json:"store_down_s,omitempty"`
 	Wiped            int     `json:"wiped_parts_of_store,omitempty"`
-	LongestLag       float64 `json:"longest_lag_s,omitempty"` // of fieldtrie_store_lag_seconds, asked of each each second
-	SettleSeconds    float64 `json:"settle_s,omitempty"`      // from the end of the load until all was rolled up
+	// of fieldtrie_store_lag_seconds, asked of each each second
+	LongestLag    float64 `json:"longest_lag_s,omitempty"`
+	SettleSeconds float64 `json:"settle_s,omitempty"` // from the end of the load until all was rolled up
 
 	Verified         bool     `json:"verified"`
 	VerifiedPages    int      `json:"verified_pages"`
@@ -86,7 +88,8 @@ type report struct {
 
 func newReport(c *config) *report {
 	o := c.options
-	r := &report{Mode: c.mode(), Form: "binary", Connections: o.Connections, Batch: o.Batch, Pages: o.Pages, Nodes: max(c.nodes, len(o.Addrs))}
+	r := &report{Mode: c.mode(), Form: "binary", Connections: o.Connections, Batch: o.Batch, Pages: o.Pages,
+		Nodes: max(c.nodes, len(o.Addrs))}
 	if o.JSON {
 		r.Form = "json"
 	}
@@ -113,7 +116,8 @@ func (r *report) addLoad(g *loadgen.Generator, daemons []*watch, own *watch) {
 	r.Seconds = round(s)
 	r.Sent, r.Unsent, r.Acknowledged, r.Duplicates = n.Traces, n.Unsent, n.Acknowledged, n.Duplicates
 	r.Stored, r.Unclear = g.Stored()
-	r.Requests, r.Refused, r.Rejected, r.Broken, r.Unconnected = n.Requests, n.Refused, n.Rejected, n.Broken, n.Unconnected
+	r.Requests, r.Refused, r.Rejected, r.Broken, r.Unconnected = n.Requests, n.Refused, n.Rejected, n.Broken,
+		n.Unconnected
 	r.Retries, r.GivenUp = n.Retries, n.GivenUp
 	if s > 0 {
 		r.OfferedRate, r.AchievedRate = round(float64(n.Traces+n.Unsent)/s), round(float64(n.Acknowledged)/s)
@@ -163,21 +167,27 @@ func (r *report) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	row("mode", "%s, %d pages", r.Mode, r.Pages)
-	row("sent", "%d traces in %.1f s, %s, %.0f bytes each, batches of %d over %d connections", r.Sent, r.Seconds, r.Form, r.BodyBytes, r.Batch, r.Connections)
+	row("sent", "%d traces in %.1f s, %s, %.0f bytes each, batches of %d over %d connections", r.Sent, r.Seconds,
+		r.Form, r.BodyBytes, r.Batch, r.Connections)
 	row("rate", "%.0f traces/s offered, %.0f/s acknowledged", r.OfferedRate, r.AchievedRate)
 	if r.Unsent > 0 {
-		row("too late", "%d traces were due and not sent, as all connections were busy; the latency leaves them out", r.Unsent)
+		row("too late", "%d traces were due and not sent, as all connections were busy; the latency leaves them out",
+			r.Unsent)
 	}
-	row("acknowledged", "%d traces, %d of them duplicates as far as the responses know, %d distinct", r.Acknowledged, r.Duplicates, r.Stored)
+	row("acknowledged", "%d traces, %d of them duplicates as far as the responses know, %d distinct", r.Acknowledged,
+		r.Duplicates, r.Stored)
 	for _, status := range slices.Sorted(maps.Keys(r.Refused)) {
 		row("refused", "%d requests with status %d", r.Refused[status], status)
 	}
 	if r.Rejected+r.Broken+r.Unconnected+r.Retries+r.GivenUp > 0 {
-		row("failed", "%d requests without an answer, %d without a connection, %d traces rejected", r.Broken, r.Unconnected, r.Rejected)
-		row("retries", "%d; %d traces given up, %d of which it is not known whether they are stored", r.Retries, r.GivenUp, r.Unclear)
+		row("failed", "%d requests without an answer, %d without a connection, %d traces rejected", r.Broken,
+			r.Unconnected, r.Rejected)
+		row("retries", "%d; %d traces given up, %d of which it is not known whether they are stored", r.Retries,
+			r.GivenUp, r.Unclear)
 	}
 	l := r.LatencyMS
-	row("latency", "p50 %.1f ms, p90 %.1f, p99 %.1f, p99.9 %.1f, max %.1f, from when a request was due; p99 of the median second %.1f",
+	row("latency", "p50 %.1f ms, p90 %.1f, p99 %.1f, p99.9 %.1f, max %.1f, from when a request was due; p99 of the "+
+		"median second %.1f",
 		l["p50"], l["p90"], l["p99"], l["p99.9"], l["max"], r.UsualP99MS)
 	if d := r.Dashboards; d != nil {
 		d.print(row)
@@ -188,7 +198,8 @@ func (r *report) print(w io.Writer) error {
 	if x := r.Cheap; x != nil {
 		for name, of := range map[string]responses{"questions": x.Questions, "health": x.Health} {
 			l := of.LatencyMS
-			row("cheap "+name, "%d answers: p50 %.1f ms, p90 %.1f, p99 %.1f, max %.1f; %d failed", of.Answers, l["p50"], l["p90"], l["p99"], l["max"], of.Failed)
+			row("cheap "+name, "%d answers: p50 %.1f ms, p90 %.1f, p99 %.1f, max %.1f; %d failed", of.Answers, l["p50"],
+				l["p90"], l["p99"], l["max"], of.Failed)
 		}
 		row("stop", "%.1f s from SIGTERM to the end", r.StopSeconds)
 	}
@@ -201,10 +212,12 @@ func (r *report) print(w io.Writer) error {
 	}
 	row("load", "%.1f s of processor time", r.OwnCPUSeconds)
 	if r.DiskLiveBytes > 0 {
-		row("disk", "%.1f MiB, %.1f MiB after the stop, %.0f bytes a trace", mebi(r.DiskLiveBytes), mebi(r.DiskBytes), r.DiskPerTrace)
+		row("disk", "%.1f MiB, %.1f MiB after the stop, %.0f bytes a trace", mebi(r.DiskLiveBytes), mebi(r.DiskBytes),
+			r.DiskPerTrace)
 	}
 	if x := r.Restarted; x != nil {
-		row("restart", "%.1f s to end, %.2f s to be ready; the first query of all pages %.2f s, again %.2f; aggregate without a daemon %.2f s, %.0f MiB resident",
+		row("restart", "%.1f s to end, %.2f s to be ready; the first query of all pages %.2f s, again %.2f; "+
+			"aggregate without a daemon %.2f s, %.0f MiB resident",
 			x.Stop, x.Ready, x.First, x.Again, x.Cold, mebi(x.ColdPeakBytes))
 	}
 	r.printTrouble(row)
@@ -222,17 +235,21 @@ func (r *report) printVerdict(row func(name, format string, args ...any)) {
 	case r.Differences > 0:
 		verdict = fmt.Sprintf("NOT what was acknowledged, %d differences", r.Differences)
 	case r.Unclear > 0:
-		verdict = fmt.Sprintf("all that was acknowledged, once, and %d of what may have come", int64(r.FoundTraces)-int64(r.VerifiedTraces))
+		verdict = fmt.Sprintf("all that was acknowledged, once, and %d of what may have come",
+			int64(r.FoundTraces)-int64(r.VerifiedTraces))
 	}
-	row("verified", "%s: %d traces of %d pages by %d questions in %.1f s", verdict, r.VerifiedTraces, r.VerifiedPages, r.Questions, r.VerifySeconds)
+	row("verified", "%s: %d traces of %d pages by %d questions in %.1f s", verdict, r.VerifiedTraces, r.VerifiedPages,
+		r.Questions, r.VerifySeconds)
 	if r.Nodes > 1 {
-		row("", "each page at a daemon taken by chance, %d at each of %d daemons with the same answers, as is the catalogue", r.EverywherePages, r.Nodes)
+		row("", "each page at a daemon taken by chance, %d at each of %d daemons with the same answers, as is the "+
+			"catalogue", r.EverywherePages, r.Nodes)
 	}
 	if r.SplitViews > 0 {
 		row("", "%d page views may count twice, as an hour ended between their chunks", r.SplitViews)
 	}
 	if r.FoldedViews > 0 {
-		row("", "%d page views exceeded the label limit of sums: counts for a device may be lower by this many", r.FoldedViews)
+		row("", "%d page views exceeded the label limit of sums: counts for a device may be lower by this many",
+			r.FoldedViews)
 	}
 	if len(r.FirstDifferences) > 0 {
 		row("", "%s", strings.Join(r.FirstDifferences, "\n\t"))

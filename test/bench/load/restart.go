@@ -55,7 +55,8 @@ func (c *config) restart(ctx context.Context, x *cluster, stderr io.Writer) (r r
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	program := filepath.Join(dir, "aggregate")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/fieldtrie/fieldtrie/cmd/aggregate").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program,
+		"github.com/fieldtrie/fieldtrie/cmd/aggregate").CombinedOutput(); err != nil {
 		return r, fmt.Errorf("build aggregate: %w\n%s", err, out)
 	}
 	aggregate := exec.CommandContext(ctx, program, "--data", x.data, "--since", "24h", "--format", "top")

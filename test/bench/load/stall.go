@@ -34,7 +34,8 @@ func (s *stall) look(now time.Time, c loadgen.Counts, underWay int) bool {
 // stalled returns an error with the state of the daemons. It ends those started here to get their
 // goroutines.
 func (s *stall) stalled(ctx context.Context, x *cluster, acknowledged uint64) error {
-	err := fmt.Errorf("nothing was acknowledged for %v while requests were sent, after %d traces; %s", s.limit, acknowledged, readiness(ctx, x.private[0]))
+	err := fmt.Errorf("nothing was acknowledged for %v while requests were sent, after %d traces; %s", s.limit,
+		acknowledged, readiness(ctx, x.private[0]))
 	return errors.Join(err, x.goroutines())
 }
 

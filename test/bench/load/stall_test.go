@@ -31,7 +31,9 @@ func hang(args []string) {
 	fs.String("data", "", "")
 	_ = fs.Parse(args)
 	go func() {
-		_ = http.ListenAndServe(*private, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ready") }))
+		_ = http.ListenAndServe(*private, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintln(w, "ready")
+		}))
 	}()
 	_ = http.ListenAndServe(*public, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { select {} }))
 }
@@ -39,7 +41,8 @@ func hang(args []string) {
 func TestStalled(t *testing.T) {
 	t.Setenv(hanging, "1")
 	var out bytes.Buffer
-	err := run(t.Context(), []string{"--ingest", os.Args[0], "--rate", "100", "--for", "1m", "--stall", "500ms", traces}, &out, &out)
+	err := run(t.Context(), []string{"--ingest", os.Args[0], "--rate", "100", "--for", "1m", "--stall", "500ms",
+		traces}, &out, &out)
 	if err == nil || exitCode(err) == 0 {
 		t.Fatalf("no error\n%s", &out)
 	}
@@ -58,10 +61,12 @@ func TestStall(t *testing.T) {
 		want         bool
 	}
 	for name, looks := range map[string][]look{
-		"hung":              {{0, 5, 2, false}, {1, 5, 9, false}, {15, 5, 9, false}, {16, 5, 9, true}},
-		"hung immediately":  {{0, 0, 1, false}, {15, 0, 1, true}},
-		"one answer":        {{0, 0, 1, false}, {14, 1, 1, false}, {20, 1, 1, false}, {34, 1, 1, false}, {35, 1, 1, true}},
-		"nothing is sent":   {{0, 5, 0, false}, {60, 5, 0, false}, {61, 5, 1, false}, {75, 5, 1, false}, {76, 5, 1, true}},
+		"hung":             {{0, 5, 2, false}, {1, 5, 9, false}, {15, 5, 9, false}, {16, 5, 9, true}},
+		"hung immediately": {{0, 0, 1, false}, {15, 0, 1, true}},
+		"one answer": {{0, 0, 1, false}, {14, 1, 1, false}, {20, 1, 1, false}, {34, 1, 1, false},
+			{35, 1, 1, true}},
+		"nothing is sent": {{0, 5, 0, false}, {60, 5, 0, false}, {61, 5, 1, false}, {75, 5, 1, false},
+			{76, 5, 1, true}},
 		"refused, all":      {{0, 5, 1, false}, {1, 5, 1, false}, {9, 5, 0, false}, {16, 5, 0, true}},
 		"slow and at work":  {{0, 1, 1, false}, {14, 2, 1, false}, {28, 3, 1, false}, {42, 4, 1, false}},
 		"all is over, idle": {{0, 1, 1, false}, {1, 2, 0, false}, {100, 2, 0, false}},
@@ -69,7 +74,8 @@ func TestStall(t *testing.T) {
 		s := stall{limit: 15 * time.Second}
 		begin := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
 		for _, x := range looks {
-			got := s.look(begin.Add(time.Duration(x.second)*time.Second), loadgen.Counts{Acknowledged: x.acknowledged}, x.underWay)
+			got := s.look(begin.Add(time.Duration(x.second)*time.Second), loadgen.Counts{Acknowledged: x.acknowledged},
+				x.underWay)
 			if got != x.want {
 				t.Errorf("%s, second %d: got %v, want %v", name, x.second, got, x.want)
 			}

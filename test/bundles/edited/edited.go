@@ -16,8 +16,8 @@ type Judgement struct {
 	Edited    int // that were edited, added or removed
 	Missed    int // of these: that were not found
 	Extra     int // wrongly reported as edited, added or removed
-	// Recompiled counts the functions whose code differs although their source does not: the minifier
-	// inlined an edited function into them.
+	// Recompiled counts the functions whose code differs although their source does not: the
+	// minifier inlined an edited function into them.
 	Recompiled int
 	Faults     []string
 }
@@ -30,11 +30,13 @@ func Judge(before, after []bundles.Script, a, b []*symbols.Table, truth []bundle
 	for _, e := range edits.Between(a, b).Edits {
 		var pair [2]bundles.SourcePlace
 		if e.Before != nil {
-			pair[0] = bundles.SourcePlace{File: e.Before.Source.Name, Line: e.Before.SourceLine, Column: e.Before.SourceColumn}
+			pair[0] = bundles.SourcePlace{File: e.Before.Source.Name, Line: e.Before.SourceLine,
+				Column: e.Before.SourceColumn}
 			byBefore[pair[0]] = e.Kind
 		}
 		if e.After != nil {
-			pair[1] = bundles.SourcePlace{File: e.After.Source.Name, Line: e.After.SourceLine, Column: e.After.SourceColumn}
+			pair[1] = bundles.SourcePlace{File: e.After.Source.Name, Line: e.After.SourceLine,
+				Column: e.After.SourceColumn}
 			byAfter[pair[1]] = e.Kind
 		}
 		got[pair] = e.Kind

@@ -6,7 +6,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// plan draws what is changed, and what is edited without harm. It is nil if the app has nothing that could have such a cause.
+// plan draws what is changed, and what is edited without harm. It is nil if the app has nothing
+// that could have such a cause.
 func (a *app) plan(rng *rand.Rand, kind Kind) *plan {
 	x := &plan{target: -1, edited: map[int]bool{}}
 	x.share[0] = []float64{1, 0.6, 0.4, 0.3}
@@ -27,7 +28,8 @@ func (a *app) plan(rng *rand.Rand, kind Kind) *plan {
 	page := a.time(x.share[0], func(int) bool { return true })
 	of := func(f int) func(int) bool { return func(at int) bool { return a.calls[at].function == f } }
 	under := func(f int) func(int) bool { return func(at int) bool { return a.under(at, f) } }
-	// one returns a function of which the time has a share of the page that can be found, and told from the page.
+	// one returns a function of which the time has a share of the page that can be found, and told
+	// from the page.
 	one := func(from, until int, of func(int) func(int) bool, least, most float64) int {
 		for range 200 {
 			f := from + rng.IntN(until-from)

@@ -17,7 +17,8 @@ import (
 // Kind is a cause that is planted.
 type Kind string
 
-// Kinds returns the kinds of causes that are planted. None and All are changes that no edit, label or call explains.
+// Kinds returns the kinds of causes that are planted. None and All are changes that no edit, label
+// or call explains.
 func Kinds() []Kind {
 	return []Kind{Itself, Caller, Page, Package, Script, Label, Calls, None, All}
 }
@@ -66,23 +67,27 @@ const (
 func newApp(rng *rand.Rand) *app {
 	a := &app{}
 	for i := range functions + inPackage + ofOthers {
-		f := trie.Frame{Name: fmt.Sprintf("f%d", i), Resource: fmt.Sprintf("src/part%d.ts", i%9), Line: uint32(10 + i), Column: 1}
+		f := trie.Frame{Name: fmt.Sprintf("f%d", i), Resource: fmt.Sprintf("src/part%d.ts", i%9),
+			Line: uint32(10 + i), Column: 1}
 		switch {
 		case i >= functions+inPackage:
-			f = trie.Frame{Name: fmt.Sprintf("t%d", i), Resource: "https://www.googletagmanager.com/gtm.js?v=1", Line: 1, Column: uint32(1 + 100*i)}
+			f = trie.Frame{Name: fmt.Sprintf("t%d", i), Resource: "https://www.googletagmanager.com/gtm.js?v=1",
+				Line: 1, Column: uint32(1 + 100*i)}
 		case i >= functions:
 			f.Resource = "node_modules/lodash/lodash.js"
 		}
 		a.frames = append(a.frames, f)
 	}
-	// A task of each feature, and what it calls: mostly few functions with much time, as in programs.
+	// A task of each feature, and what it calls: mostly few functions with much time, as in
+	// programs.
 	for feature := range features {
 		a.calls = append(a.calls, call{feature, -1, 0.1, feature})
 	}
 	for len(a.calls) < 250 {
 		parent := rng.IntN(len(a.calls))
 		f := features + rng.IntN(len(a.frames)-features)
-		if of := a.frames[a.calls[parent].function]; of.Line == 1 && f < functions+inPackage { // others call none of the app
+		// others call none of the app
+		if of := a.frames[a.calls[parent].function]; of.Line == 1 && f < functions+inPackage {
 			continue
 		}
 		a.calls = append(a.calls, call{f, parent, math.Exp(1.3*rng.NormFloat64() - 1), a.calls[parent].feature})
@@ -151,7 +156,8 @@ func (a *app) draw(rng *rand.Rand, frames []trie.Frame, share []float64, newer b
 		} else if rng.Float64() < 0.2 {
 			browser = "Edge 156"
 		}
-		g := trie.MakeLabels("browser", browser, "connection", []string{"3g", "4g"}[min(1, rng.IntN(4))], "device", devices[d])
+		g := trie.MakeLabels("browser", browser, "connection", []string{"3g", "4g"}[min(1, rng.IntN(4))], "device",
+			devices[d])
 		s.p.Views++
 		s.p.Group(g).Coverage.Views++
 		whole := speed[d] * math.Exp(0.5*rng.NormFloat64())
@@ -180,7 +186,8 @@ func (a *app) draw(rng *rand.Rand, frames []trie.Frame, share []float64, newer b
 	return s
 }
 
-// Draw draws a change with a cause, of as many page views of each release. ok is false if it is too small for anybody to have found it.
+// Draw draws a change with a cause, of as many page views of each release. ok is false if it is too
+// small for anybody to have found it.
 func Draw(kind Kind, seed uint64, views int) (out Drawn, ok bool) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	a := newApp(rng)
@@ -210,12 +217,16 @@ func Draw(kind Kind, seed uint64, views int) (out Drawn, ok bool) {
 		f := after[x.target]
 		place := compare.Place{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column}
 		what = watch.What{Kind: watch.OfFunction, Metric: "self", Function: &place}
-		compared.Functions = []compare.FunctionChange{{Place: place, Change: compare.Change{Mean: compare.Pair{A: meanA, B: meanB}}, Reach: compare.Pair{A: before.seen, B: now.seen}}}
+		compared.Functions = []compare.FunctionChange{{Place: place, Change: compare.Change{Mean: compare.Pair{A: meanA,
+			B: meanB}}, Reach: compare.Pair{A: before.seen, B: now.seen}}}
 	}
-	out.Change = watch.Change{What: what, Direction: watch.Slower, Detector: watch.ByRelease, Release: "b", CompareRelease: "a",
+	out.Change = watch.Change{What: what, Direction: watch.Slower, Detector: watch.ByRelease, Release: "b",
+		CompareRelease: "a",
 		Pages: []watch.PageChange{{Page: "/", Views: both, Value: compare.Pair{A: meanA, B: meanB}, Level: 0.95,
-			Change: compare.Estimate{Value: difference, Low: new(difference - 1.96*err), High: new(difference + 1.96*err)}}}}
-	out.Evidence = cause.Evidence{Before: before.p, After: now.p, Edits: a.editsOf(x), Compared: compared, Owners: owner.Default()}
+			Change: compare.Estimate{Value: difference, Low: new(difference - 1.96*err),
+				High: new(difference + 1.96*err)}}}}
+	out.Evidence = cause.Evidence{Before: before.p, After: now.p, Edits: a.editsOf(x), Compared: compared,
+		Owners: owner.Default()}
 	out.Right = x.right
 	return out, true
 }

@@ -2,8 +2,8 @@
 // query/watch: with a season of traffic and of speed, devices that drift, an outage, bots, a new
 // version of a browser, releases, and changes that are planted.
 //
-// As in test/simulate, no page view is ever made: an hour is how often each real view was drawn on each
-// device, with the sums of the factors of their speed. All sums of an hour follow from these.
+// As in test/simulate, no page view is ever made: an hour is how often each real view was drawn on
+// each device, with the sums of the factors of their speed. All sums of an hour follow from these.
 package site
 
 import "github.com/fieldtrie/fieldtrie/test/simulate"
@@ -15,18 +15,20 @@ type Plan struct {
 	Days  int
 	Views float64 // profiled page views a day
 	Seed  uint64
-	// Season is how much traffic and, at other hours, the time of page views differ over the week: 0.4 is from 60 to 140 %.
+	// Season is how much traffic and, at other hours, the time of page views differ over the week:
+	// 0.4 is from 60 to 140 %.
 	Season float64
 	Sigma  float64 // spread of the logarithm of the speed of a device from view to view
-	// PageDay and FunctionDay are the spread of the logarithm of the time from day to day: of all functions together, and of
-	// each by itself.
+	// PageDay and FunctionDay are the spread of the logarithm of the time from day to day: of all
+	// functions together, and of each by itself.
 	PageDay, FunctionDay float64
-	Drift                float64 // share of page views that change from the first to the last kind of device in all the time
-	Releases             []Release
-	Ramp                 int // hours until all page views have a new release
-	Effects              []Effect
-	// Edits is how many functions each release edits, besides those that its effects are of. Symbols of all
-	// releases are known; with 0 none are.
+	// share of page views that change from the first to the last kind of device in all the time
+	Drift    float64
+	Releases []Release
+	Ramp     int // hours until all page views have a new release
+	Effects  []Effect
+	// Edits is how many functions each release edits, besides those that its effects are of.
+	// Symbols of all releases are known; with 0 none are.
 	Edits  int
 	Outage Hours
 	Bots   Hours

@@ -50,7 +50,8 @@ type state struct{ release, hour int }
 // New draws the page views of a plan.
 func New(p Plan) *Site {
 	rng := rand.New(rand.NewPCG(p.Seed, 1))
-	s := &Site{plan: p, recorded: p.Page.Recordings(), devices: devices(), days: make([]*watch.Day, p.Days), weights: map[state][]float64{}}
+	s := &Site{plan: p, recorded: p.Page.Recordings(), devices: devices(), days: make([]*watch.Day, p.Days),
+		weights: map[state][]float64{}}
 	s.versions = versionsOf(p.Versions)
 	number := map[string]int{}
 	for _, f := range p.Page.Functions {
@@ -83,7 +84,8 @@ func (p *Plan) season(hour, phase int) float64 {
 	return 1 + p.Season*(0.75*math.Sin(x/24)+0.25*math.Sin(x/(7*24)))
 }
 
-// shares returns how much of the page views of an hour each release has: the newest one grows until it has all.
+// shares returns how much of the page views of an hour each release has: the newest one grows until
+// it has all.
 func (p *Plan) shares(hour int) []float64 {
 	out := make([]float64, len(p.Releases))
 	left := 1.0
@@ -117,7 +119,8 @@ func (s *Site) draw(rng *rand.Rand, hour int, pageDay float64) (out []cell) {
 		if n+bots == 0 {
 			continue
 		}
-		c := cell{release: release, views: float64(n + bots), drawn: make([][]drawn, len(s.devices)*s.versions.number())}
+		c := cell{release: release, views: float64(n + bots), drawn: make([][]drawn,
+			len(s.devices)*s.versions.number())}
 		for d := range c.drawn {
 			c.drawn[d] = make([]drawn, len(s.recorded))
 		}
@@ -238,7 +241,8 @@ type side struct {
 // device with a browser family, belong.
 func (s *Site) sum(release, from, until, strata int, stratum func(hour, kind int) int) *side {
 	n := len(s.plan.Page.Functions)
-	out := &side{views: make([]float64, strata), time: make([]compare.Amount, strata), versions: make([]map[string]float64, strata), cells: map[[2]int]browsers.Cell{}}
+	out := &side{views: make([]float64, strata), time: make([]compare.Amount, strata),
+		versions: make([]map[string]float64, strata), cells: map[[2]int]browsers.Cell{}}
 	for range n {
 		out.functions = append(out.functions, make([]compare.Amount, strata))
 	}
@@ -258,7 +262,8 @@ func (s *Site) sum(release, from, until, strata int, stratum func(hour, kind int
 				views, time := out.views[to], out.time[to]
 				s.addCell(out, c.drawn[i], f, to)
 				if s.versions.list != nil {
-					now := browsers.Sum{Views: out.views[to] - views, Time: out.time[to].Sum - time.Sum, Squares: out.time[to].Squares - time.Squares}
+					now := browsers.Sum{Views: out.views[to] - views, Time: out.time[to].Sum - time.Sum,
+						Squares: out.time[to].Squares - time.Squares}
 					out.addVersion(to, [2]int{hour / 24, d}, s.versions.list[version].Name, now)
 				}
 			}
@@ -325,14 +330,17 @@ func (s *Site) Traffic(_ context.Context, since, until time.Time) ([]watch.Traff
 	out := watch.Traffic{Page: s.plan.Name}
 	for h := max(hourOf(since), 0); h < min(hourOf(until), len(s.hours)); h++ {
 		for _, c := range s.hours[h] {
-			out.Hours = append(out.Hours, watch.ReleaseHour{Hour: Begin().Add(time.Duration(h) * time.Hour), Release: s.plan.Releases[c.release].Name, Views: int64(c.views)})
+			out.Hours = append(out.Hours, watch.ReleaseHour{Hour: Begin().Add(time.Duration(h) * time.Hour),
+				Release: s.plan.Releases[c.release].Name, Views: int64(c.views)})
 		}
 	}
 	return []watch.Traffic{out}, nil
 }
 
-// Compare implements [watch.Observer]. Strata are devices by browser family; if both spans are one, hours.
-func (s *Site) Compare(_ context.Context, page string, before, after watch.Span, o compare.Options) (out query.Comparison, err error) {
+// Compare implements [watch.Observer]. Strata are devices by browser family; if both spans are one,
+// hours.
+func (s *Site) Compare(_ context.Context, page string, before, after watch.Span,
+	o compare.Options) (out query.Comparison, err error) {
 	strata := len(s.devices) * s.versions.families()
 	stratum := func(_, kind int) int { return kind }
 	if before.Since.Equal(after.Since) && before.Until.Equal(after.Until) {
@@ -358,7 +366,8 @@ func (s *Site) Compare(_ context.Context, page string, before, after watch.Span,
 		a, b := sides[0].vital(k), sides[1].vital(k)
 		d := query.VitalChange{Name: v.name, Unit: v.unit, A: a, B: b}
 		half := math.Hypot(a.High-a.Value, b.High-b.Value)
-		d.Difference = query.Estimate{Value: b.Value - a.Value, Low: b.Value - a.Value - half, High: b.Value - a.Value + half}
+		d.Difference = query.Estimate{Value: b.Value - a.Value, Low: b.Value - a.Value - half,
+			High: b.Value - a.Value + half}
 		out.Vitals = append(out.Vitals, d)
 	}
 	return out, nil
@@ -408,11 +417,13 @@ func (s *Site) Days(_ context.Context, page string, since, until time.Time) (out
 					stratum.Features[name] = x.features[i][k]
 				}
 				of.Strata[fmt.Sprint(k)] = stratum
-				of.Time = compare.Amount{Seen: of.Time.Seen + x.time[k].Seen, Sum: of.Time.Sum + x.time[k].Sum, Squares: of.Time.Squares + x.time[k].Squares, Product: of.Time.Product + x.time[k].Product}
+				of.Time = compare.Amount{Seen: of.Time.Seen + x.time[k].Seen, Sum: of.Time.Sum + x.time[k].Sum,
+					Squares: of.Time.Squares + x.time[k].Squares, Product: of.Time.Product + x.time[k].Product}
 			}
 			of.Functions = s.input(x).Functions
 			for k, v := range vitals() {
-				of.Vitals = append(of.Vitals, vital.Report{Name: v.name, Unit: v.unit, Views: int64(x.all), PageViews: int64(4 * x.all), P75: x.vital(k)})
+				of.Vitals = append(of.Vitals, vital.Report{Name: v.name, Unit: v.unit, Views: int64(x.all),
+					PageViews: int64(4 * x.all), P75: x.vital(k)})
 			}
 			s.days[d] = &of
 		}

@@ -50,7 +50,8 @@ func page(t *testing.T) *simulate.Page {
 	return p.Vary(rand.New(rand.NewPCG(1, 1)), 12, 0.5)
 }
 
-// reports replays months, and returns how many reports are true and false, and how many of the planted changes were found.
+// reports replays months, and returns how many reports are true and false, and how many of the
+// planted changes were found.
 func reports(t *testing.T, p *simulate.Page, seeds int, plant func(*Plan)) (right, wrong, found int, moved bool) {
 	t.Helper()
 	for seed := range seeds {
@@ -80,8 +81,9 @@ func reports(t *testing.T, p *simulate.Page, seeds int, plant func(*Plan)) (righ
 	return right, wrong, found, moved
 }
 
-// The detectors are silent on months without a change and on spikes, and find what is planted: bounds are those that a seed
-// passes by chance in all but one of a thousand if what docs/benchmarks.md says is true.
+// The detectors are silent on months without a change and on spikes, and find what is planted:
+// bounds are those that a seed passes by chance in all but one of a thousand if what
+// docs/benchmarks.md says is true.
 func TestMonths(t *testing.T) {
 	p := page(t)
 	const seeds = 4
@@ -106,8 +108,8 @@ func TestMonths(t *testing.T) {
 	}
 }
 
-// Browser versions are no releases: their effects are not reported as changes of releases, and a version that is much slower is
-// called the cause.
+// Browser versions are no releases: their effects are not reported as changes of releases, and a
+// version that is much slower is called the cause.
 func TestVersions(t *testing.T) {
 	p := page(t)
 	for seed := range uint64(2) {
@@ -133,7 +135,9 @@ func TestVersions(t *testing.T) {
 			if c.Detector == watch.ByRelease {
 				t.Errorf("seed %d: %s", seed, Describe(&c))
 			}
-			if slices.ContainsFunc(c.Causes, func(x watch.Cause) bool { return x.Kind == watch.CauseBrowser && x.Label.Value == "Chrome 158" }) {
+			if slices.ContainsFunc(c.Causes, func(x watch.Cause) bool {
+				return x.Kind == watch.CauseBrowser && x.Label.Value == "Chrome 158"
+			}) {
 				browser++
 			}
 		}

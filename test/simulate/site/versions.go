@@ -40,8 +40,8 @@ func (v *versions) family(version int) int {
 	return slices.Index(v.names, browsers.FamilyOf(v.list[version].Name))
 }
 
-// draw draws the version of a page view on a device, and the factor of its time. 61 % of the page views
-// of a family have a version after seven days, 97 % after 14; phones get it five days later.
+// draw draws the version of a page view on a device, and the factor of its time. 61 % of the page
+// views of a family have a version after seven days, 97 % after 14; phones get it five days later.
 func (v *versions) draw(rng *rand.Rand, hour, device int) (version int, factor float64) {
 	if v.list == nil {
 		return 0, 1
@@ -78,7 +78,9 @@ func (x *side) addVersion(stratum int, at [2]int, name string, sum browsers.Sum)
 
 // allCells returns the page views by day, device and browser version.
 func (x *side) allCells() (out []browsers.Cell) {
-	for _, at := range slices.SortedFunc(maps.Keys(x.cells), func(a, b [2]int) int { return cmp.Or(a[0]-b[0], a[1]-b[1]) }) {
+	for _, at := range slices.SortedFunc(maps.Keys(x.cells), func(a, b [2]int) int {
+		return cmp.Or(a[0]-b[0], a[1]-b[1])
+	}) {
 		out = append(out, x.cells[at])
 	}
 	return out

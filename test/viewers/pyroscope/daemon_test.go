@@ -50,7 +50,8 @@ func startDaemon(t *testing.T) *daemon {
 		}
 	}
 	rules := filepath.Join(dir, "access.yaml")
-	text := fmt.Sprintf("tokens:\n  - name: grafana\n    sha256: %x\n    scopes: [query]\n", sha256.Sum256([]byte(token)))
+	text := fmt.Sprintf("tokens:\n  - name: grafana\n    sha256: %x\n    scopes: [query]\n",
+		sha256.Sum256([]byte(token)))
 	if err := os.WriteFile(rules, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

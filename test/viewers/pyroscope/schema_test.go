@@ -29,7 +29,8 @@ func TestSchema(t *testing.T) {
 		checked := 0
 		for line := range strings.Lines(string(data)) {
 			if m := begin.FindStringSubmatch(line); m != nil {
-				if in, err = protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(pkg + "." + m[2])); err != nil {
+				if in, err = protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(pkg + "." +
+					m[2])); err != nil {
 					t.Fatalf("%s.%s: %v", pkg, m[2], err)
 				}
 			} else if m := field.FindStringSubmatch(line); m != nil {
@@ -43,11 +44,13 @@ func TestSchema(t *testing.T) {
 				checked++
 			} else if m := rpc.FindStringSubmatch(line); m != nil {
 				r := in.(protoreflect.ServiceDescriptor).Methods().ByName(protoreflect.Name(m[1]))
-				if r == nil || string(r.Input().FullName()) != absolute(pkg, m[2]) || string(r.Output().FullName()) != absolute(pkg, m[3]) {
+				if r == nil || string(r.Input().FullName()) != absolute(pkg, m[2]) ||
+					string(r.Output().FullName()) != absolute(pkg, m[3]) {
 					t.Errorf("%s: %s is not %v", in.FullName(), m[0], r)
 				}
 				checked++
-			} else if text := strings.TrimSpace(line); strings.Contains(text, " = ") && !strings.HasPrefix(text, "//") && !strings.HasPrefix(text, "option") && !strings.HasPrefix(text, "syntax") {
+			} else if text := strings.TrimSpace(line); strings.Contains(text, " = ") && !strings.HasPrefix(text,
+				"//") && !strings.HasPrefix(text, "option") && !strings.HasPrefix(text, "syntax") {
 				t.Errorf("%s: what is %q?", name, text)
 			}
 		}
