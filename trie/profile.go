@@ -75,24 +75,24 @@ func (g *Group) Sum() (self, samples int64) {
 	return self, samples
 }
 
-// key returns a text that is equal only for equal labels.
-func (l Labels) key() string {
-	var b []byte
+// appendKey appends a text to b that is equal only for equal labels.
+func (l Labels) appendKey(b []byte) []byte {
 	for _, x := range l {
 		for _, text := range [...]string{x.Key, x.Value} {
 			b = append(strconv.AppendInt(b, int64(len(text)), 10), ':')
 			b = append(b, text...)
 		}
 	}
-	return string(b)
+	return b
 }
 
 // group returns the index of the group with these labels, and adds it if it is missing. There may
 // be as many groups as sets of features on all pages, so indexes are cached. Groups is exported, so
 // a cached index is checked.
 func (p *Profile) group(l Labels) int {
-	key := l.key()
-	i, ok := p.byLabels[key]
+	var buf [128]byte
+	key := l.appendKey(buf[:0])
+	i, ok := p.byLabels[string(key)] // does not allocate
 	if ok && i < len(p.Groups) && slices.Equal(p.Groups[i].Labels, l) {
 		return i
 	}
@@ -100,12 +100,12 @@ func (p *Profile) group(l Labels) int {
 		p.byLabels, p.known = map[string]int{}, 0
 	}
 	for ; p.known < len(p.Groups); p.known++ {
-		p.byLabels[p.Groups[p.known].Labels.key()] = p.known
+		p.byLabels[string(p.Groups[p.known].Labels.appendKey(nil))] = p.known
 	}
-	if i, ok = p.byLabels[key]; !ok {
+	if i, ok = p.byLabels[string(key)]; !ok {
 		i = len(p.Groups)
 		p.Groups = append(p.Groups, Group{Labels: l})
-		p.byLabels[key] = i
+		p.byLabels[string(key)] = i
 		p.known++
 	}
 	p.first = &p.Groups[0]
@@ -169,7 +169,7 @@ func (p *Profile) Validate() error {
 		if err := g.Labels.validate(); err != nil {
 			return fmt.Errorf("group %d: %w", i, err)
 		}
-		if k := g.Labels.key(); seen[k] {
+		if k := string(g.Labels.appendKey(nil)); seen[k] {
 			return fmt.Errorf("group %d: another group has the same labels", i)
 		} else {
 			seen[k] = true

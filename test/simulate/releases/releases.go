@@ -159,7 +159,8 @@ func (a *app) draw(rng *rand.Rand, frames []trie.Frame, share []float64, newer b
 		g := trie.MakeLabels("browser", browser, "connection", []string{"3g", "4g"}[min(1, rng.IntN(4))], "device",
 			devices[d])
 		s.p.Views++
-		s.p.Group(g).Coverage.Views++
+		group := s.p.Group(g)
+		group.Coverage.Views++
 		whole := speed[d] * math.Exp(0.5*rng.NormFloat64())
 		for i := range has {
 			has[i] = rng.Float64() < share[i]
@@ -173,7 +174,7 @@ func (a *app) draw(rng *rand.Rand, frames []trie.Frame, share []float64, newer b
 			if newer {
 				ms *= x.factor(at, chrome157)
 			}
-			s.p.Add(g, nodes[at], trie.Weight{Self: int64(1000 * ms), Samples: 1, Reach: 1})
+			group.Weights.Add(nodes[at], trie.Weight{Self: int64(1000 * ms), Samples: 1, Reach: 1})
 			if x.target < 0 || c.function == x.target {
 				of, seen = of+ms, true
 			}
