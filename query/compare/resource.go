@@ -36,7 +36,7 @@ func stable(resource string) string {
 	out.WriteString(resource[:path])
 	word := path
 	for i := path; i <= len(resource); i++ {
-		if i < len(resource) && !strings.ContainsRune("/.-_~", rune(resource[i])) {
+		if i < len(resource) && strings.IndexByte("/.-_~", resource[i]) < 0 {
 			continue
 		}
 		if looksLikeHash(resource[word:i]) {
