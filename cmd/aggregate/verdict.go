@@ -27,7 +27,7 @@ Decides whether a rollout can continue, for tools that roll out a release in ste
   marginal  something is significantly worse, but by less than its limit
   fail      the page or a Web Vital is significantly worse, and by more than its limit
   not yet   there are too few page views; the output has the missing number and how long it
-            takes, or an alternative if traffic is too low
+            takes, or an alternative if waiting cannot help
 
 Without releases it compares the newest one with the earlier one that has the most page
 views. --concurrent compares only hours in which both releases ran, so that neither the
@@ -73,17 +73,24 @@ func (c *command) verdictProgram(d *deciding) *commandline.Program {
 	return &commandline.Program{Name: "aggregate " + verdictCommand, Summary: "decide whether a rollout can continue",
 		Usage:    verdictUsage,
 		Sections: []commandline.Section{{Flags: fs}},
-		Notes: "Exit status: 0 pass; 1 for an error; 2 for a wrong command line; 3 fail; 4 marginal;\n5 not yet. " +
-			"Repeated checks fail by chance sooner or later: the 99 % interval of the page holds for\none check."}
+		Notes: "Exit status: 0 pass; 1 for an error; 2 for a wrong command line; 3 fail; 4 marginal;\n5 not yet; " +
+			"6 not yet, and waiting cannot help. Repeated checks fail by chance sooner or\nlater: the 99 % interval " +
+			"of the page holds for one check."}
 }
 
 // verdictError reports a verdict other than pass.
-type verdictError struct{ verdict.Word }
+type verdictError struct {
+	verdict.Word
+	final bool // waiting cannot change it
+}
 
 func (e verdictError) Error() string { return "verdict: " + string(e.Word) }
 
 // exitCode returns the exit status of a verdict.
 func (e verdictError) exitCode() int {
+	if e.Word == verdict.NotYet && e.final {
+		return 6
+	}
 	return map[verdict.Word]int{verdict.Fail: 3, verdict.Marginal: 4, verdict.NotYet: 5}[e.Word]
 }
 
@@ -168,5 +175,5 @@ func (c *command) verdict(ctx context.Context, d *deciding) (err error) {
 	if err != nil || out.Word == verdict.Pass {
 		return err
 	}
-	return verdictError{out.Word}
+	return verdictError{out.Word, out.Instead != ""}
 }
