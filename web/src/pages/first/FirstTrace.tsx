@@ -52,7 +52,7 @@ export function FirstTrace() {
   );
 }
 
-/** Texts, one of which is shown at a time. */
+/** Shows one of several snippets, with a choice. */
 function Snippets({ name, all }: { name: string; all: readonly Snippet[] }) {
   const [chosen, choose] = useState(0);
   const { where, first, text, note } = all[chosen]!;
