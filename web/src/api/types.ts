@@ -4,7 +4,7 @@
 
 import type { FrameColumns } from '../tree/tree.ts';
 
-/** A value and its interval. Without high, the error is unknown. */
+/** A value and its interval. Without high, the interval is unknown. */
 export interface Estimate {
   value: number;
   low?: number;
@@ -334,7 +334,7 @@ export interface FoundChange {
   checked: string;
   resolved?: string;
   resolution?: string;
-  /** The page with the largest change is first. */
+  /** The first page accounts for most of the change. */
   pages: PageChange[];
   consequences?: { page: string; what: What; change: Estimate }[];
   moved?: { page: string; what: What; change: Estimate }[];

@@ -32,7 +32,7 @@ export function amountOf(what: What, { value, low, high }: Estimate): string {
   return `${signed(value)}${unit}${between}`;
 }
 
-/** The release or the time at which the change began. */
+/** The release with which the change began, if one explains it. */
 export function sinceOf({ release, compare_release: before }: FoundChange): string {
   return release ? `with release ${release} (before: ${before})` : 'with no release that explains it';
 }

@@ -3,7 +3,7 @@
 import type { Change, Comparison, Estimate, FunctionChange, Status } from '../../api/types.ts';
 import { count, number, percent, plural, signed, signedPercent } from '../../widgets/numbers.ts';
 
-/** The summary of a comparison: its title and text. */
+/** The summary of a comparison. */
 export interface Verdict {
   status: Status;
   sentence: string;
