@@ -58,8 +58,8 @@ for (const { file, entry, constant, external } of outputs) {
     define: file.endsWith('.js') ? { ...parts, globalThis: 'self' } : parts, // modules are imported on servers, too
     external,
     sourcemap: served ? false : 'external',
-    outfile: `dist/${file}`, // what sources are relative to
-    tsconfigRaw: {}, // that of the folder would add "use strict"
+    outfile: `dist/${file}`, // sources are relative to it
+    tsconfigRaw: {}, // the folder's options would add "use strict"
     logLevel: 'warning',
   });
   names = bundle.mangleCache ?? names;
@@ -68,7 +68,7 @@ for (const { file, entry, constant, external } of outputs) {
   const [script, map = script] = bundle.outputFiles.toReversed();
   const { code = '', map: sources } = await minify(script.text, {
     sourceMap: served ? false : { content: map.text, url: `${file}.map` },
-    module: true, // what is at the top is no global
+    module: true, // top-level names are not global
     ecma: 2020,
     compress: { passes: 2, hoist_funs: true, unsafe_arrows: true },
     // Most of the loader runs immediately. So Chromium should compile it while loading, not

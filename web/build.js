@@ -1,8 +1,9 @@
 // node build.js [--tests]
 //
-// Builds the dashboard into dist/, from where the daemon has it: scripts and styles whose names have a hash of what is in
-// them, the page that loads them, and the licences of what others wrote; and profile-file.html, the document that
-// encode/html puts one profile into. With --tests it builds the tests, and what measures, into .tests/.
+// Builds the dashboard into dist/, which the daemon serves: scripts and styles with a hash of their
+// content in their names, the page that loads them, and the licences of dependencies; and
+// profile-file.html, the document into which encode/html writes a profile. With --tests, it builds
+// the tests and benchmarks into .tests/.
 
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
@@ -14,7 +15,7 @@ process.chdir(dirname(fileURLToPath(import.meta.url)));
 
 const options = { bundle: true, format: 'esm', target: 'es2022', jsx: 'automatic', jsxImportSource: 'preact', logLevel: 'warning' };
 
-/** Empties a folder but for what is committed of it. */
+/** Empties a folder except for its committed files. */
 async function empty(folder) {
   await mkdir(folder, { recursive: true });
   for (const name of await readdir(folder)) if (name != '.gitkeep') await rm(join(folder, name), { recursive: true });
@@ -34,7 +35,7 @@ async function buildTests() {
   });
 }
 
-/** Returns the licences of what is in the bundles. */
+/** Returns the licences of the bundles' inputs. */
 async function licences(inputs) {
   const packages = new Set();
   for (const file of inputs) {
@@ -61,7 +62,7 @@ async function buildDashboard() {
     chunkNames: '[name].[hash]',
     splitting: true,
     minify: true,
-    legalComments: 'none', // they are in licenses.txt
+    legalComments: 'none', // licenses.txt has them
     metafile: true,
   });
   const outputs = Object.entries(metafile.outputs);
@@ -72,15 +73,16 @@ async function buildDashboard() {
     .replace('%SCRIPT%', basename(script))
     .replace('%STYLE%', basename(cssBundle ?? ''));
   await writeFile('dist/index.html', page);
-  // Styles of what is loaded later are in those of the first page, or a picture would be drawn before them.
+  // Styles of parts that are loaded later are in the first page's styles; otherwise such a part
+  // could be drawn before its styles are loaded.
   for (const [file] of outputs) if (file.endsWith('.css') && file != cssBundle) await rm(file);
   await writeFile('dist/licenses.txt', await licences(Object.keys(metafile.inputs)));
 }
 
-/** The most bytes that a file with a profile has beside the profile. */
+/** Maximum size in bytes of the HTML file without its profile. */
 const mostAround = 120_000;
 
-/** Builds a document that needs nothing else, with a place for a title and one for the data of a profile. */
+/** Builds a self-contained document with placeholders for a title and the data of a profile. */
 async function buildProfileFile() {
   const { metafile, outputFiles } = await build({
     ...options,
@@ -108,7 +110,10 @@ async function buildProfileFile() {
   await writeFile('dist/profile-file.html', document);
 }
 
-/** Returns the policy of a document that has one script and one style in it and loads nothing. */
+/**
+ * Returns the content security policy of a document with one inline script and one inline style
+ * that loads nothing.
+ */
 function policyOf(script, style) {
   const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
   return [
@@ -123,7 +128,7 @@ function policyOf(script, style) {
   ].join('; ');
 }
 
-/** Returns a text as it is written in HTML. */
+/** Escapes a text for HTML. */
 function escaped(text) {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

@@ -1,6 +1,7 @@
 // node screenshots.js
 //
-// Takes the pictures in docs/images, of the shop of `ingest --demo`. `make screenshots` builds what it needs.
+// Takes the screenshots in docs/images, of the shop of `ingest --demo`. `make screenshots` builds
+// the requirements.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,14 +15,14 @@ import { launch } from '../test/chromium/launch.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const images = join(root, 'docs/images');
 
-/** What is taken: a page of the dashboard, its height in CSS pixels, and the theme. */
+/** The screenshots: a page of the dashboard, its height in CSS pixels, and the theme. */
 const pictures = [
   { name: 'overview', path: '', height: 860, theme: 'light' },
   { name: 'page', path: 'page?page=/products', height: 1180, theme: 'light' },
   { name: 'compare', path: 'compare?page=/products&release=2.5.0&compare_release=2.4.0&tab=flame', height: 980, theme: 'dark' },
 ];
 
-/** Returns the address of the dashboard when the daemon takes requests. */
+/** Returns the address of the dashboard when the daemon accepts requests. */
 async function addressOf(daemon) {
   for await (const line of createInterface({ input: daemon.stderr })) {
     const found = /msg=listening .*private=(\S+)/.exec(line);
@@ -42,7 +43,7 @@ try {
     await page.goto(`${url}/${path}`);
     await page.waitForLoadState('networkidle');
     if (!path) await page.locator('.attention', { hasText: 'budget blown' }).filter({ hasText: 'was edited in' }).waitFor();
-    await page.waitForTimeout(1000); // what is drawn last
+    await page.waitForTimeout(1000); // for the last drawing
     await page.screenshot({ path: join(images, `${name}.png`) });
     console.log(`docs/images/${name}.png`);
   }

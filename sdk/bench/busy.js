@@ -1,13 +1,16 @@
-// node bench/busy.js [N]: how right the mean of page views is on a busy machine, where the browser takes fewer samples than it
-// should: N page views at each of 1×, 4× and 6×, by default 8, beside BUSY processes that never rest, by default 0, 6 and 10 in turn. Each view says
-// itself how long its work took. It prints a figure a line.
+// node bench/busy.js [N]
+//
+// Measures the error of the mean of page views on a busy machine, where the browser takes too few
+// samples: N page views, by default 8, at each of 1×, 4× and 6× throttling, with BUSY processes in
+// parallel that use all of a processor: by default 0, 6 and 10 in turn. Each page view measures its
+// own work. It prints one figure per line.
 import { spawn } from 'node:child_process';
 import { Setup, closeBrowser, stop } from '../test/browser.js';
 
 const count = +process.argv[2] || 8;
 const print = (name, value, unit, reach = '', more = {}) => console.log(JSON.stringify({ name, value, unit, reach, ...more }));
 
-/** Bursts of work and pauses whose lengths differ from view to view, for some seconds. */
+/** Bursts of work and pauses of random lengths, for some seconds. */
 const app = () => {
   let state = 1 + Number(new URLSearchParams(location.search).get('seed'));
   const chance = () => (state = (state * 48271) % 2147483647) / 2147483647;
@@ -28,7 +31,7 @@ const app = () => {
 const setup = await Setup.start();
 const { site, daemon, context } = setup;
 site.script('/busy.js', app);
-// Each is in a session of its own: Linux shares processors among sessions.
+// Each has its own session: Linux shares processors among sessions.
 const other = () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore', detached: true });
 for (const busy of process.env.BUSY ? [+process.env.BUSY] : [0, 6, 10]) {
   const others = Array.from({ length: busy }, other);

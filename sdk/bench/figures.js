@@ -1,5 +1,7 @@
-// node bench/figures.js DIR: measures the script, and beside JSON its encoder, on the traces of a
-// folder. It prints a figure a line, as JSON; "make bench" shows them with the others.
+// node bench/figures.js DIR
+//
+// Measures the script, and its encoder against JSON, with the traces of a folder. It prints one
+// figure per line, as JSON; "make bench" shows them with the others.
 import { readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -10,7 +12,7 @@ import { launch } from '../test/browser.js';
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 const print = (name, value, unit, reach = '') => console.log(JSON.stringify({ name, value, unit, reach }));
 
-/** What the script knows of a page view, as long as usual. */
+/** A context of usual size for a page view. */
 const context = (page) => ({
   page,
   $viewId: crypto.getRandomValues(new Uint8Array(16)),
@@ -30,7 +32,7 @@ function read(dir, name) {
   return { page, trace, json: JSON.stringify(trace) };
 }
 
-/** What visitors load: those who are not profiled the loader alone, the others the rest, too. */
+/** Download sizes: page views that are not profiled load only the loader, others also the rest. */
 function sizes() {
   const size = (file, pack) => pack(readFileSync(new URL(`../dist/${file}`, import.meta.url)));
   const files = {
@@ -48,7 +50,7 @@ function sizes() {
   }
 }
 
-/** Bytes of each page view as it is sent, beside its trace as gzipped JSON. */
+/** Encoded bytes of each page view, and bytes of its trace as gzipped JSON. */
 function bytes(traces) {
   const ratios = traces.map(({ page, trace, json }) => {
     const envelope = JSON.stringify({ ...context(page), viewId: '0123456789abcdef0123456789abcdef' });
@@ -57,7 +59,10 @@ function bytes(traces) {
   print('sdk/bytes_vs_jsongz', median(ratios), 'ratio', '<= 0.65');
 }
 
-/** Bytes that phones send of a page view in chunks of a third of it, beside those that others send in one. */
+/**
+ * Bytes of a page view that is sent in chunks of at most a third of its length, as from phones,
+ * relative to one chunk.
+ */
 function phoneBytes(traces) {
   const ratios = traces.map(({ page, trace }) => {
     const size = (samples) => encodeTrace({ ...trace, samples }, context(page), () => [1000, 1000, 500, 0, 0]).length;
@@ -73,7 +78,7 @@ function phoneBytes(traces) {
   print('sdk/phone_bytes', median(ratios), 'ratio');
 }
 
-/** Runs in the page: time in ms to encode a trace and to make it JSON. */
+/** Runs in the page: returns the times in ms to encode a trace and to convert it to JSON. */
 async function timesInPage({ page, trace, context }) {
   const { encodeTrace } = await import('/encodeTrace.js');
   const time = (work) => {
@@ -91,7 +96,7 @@ async function timesInPage({ page, trace, context }) {
 
 async function times(traces) {
   const server = createServer((request, response) => {
-    // The page is isolated, which gives it a clock of 5 µs.
+    // The page is isolated, which gives it a clock with a resolution of 5 µs.
     response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
     response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
     if (!request.url.endsWith('.js')) return response.setHeader('Content-Type', 'text/html').end('<!doctype html>');
@@ -103,7 +108,7 @@ async function times(traces) {
   for (const [name, trace] of [['median', traces[traces.length >> 1]], ['largest', traces.at(-1)]]) {
     const runs = [];
     for (let i = 0; i < 7; i++) {
-      const page = await browser.newPage(); // in a process of its own, so everything is new
+      const page = await browser.newPage(); // a new process, so nothing is cached or compiled
       await page.goto(`http://127.0.0.1:${server.address().port}/`);
       runs.push(await page.evaluate(timesInPage, { ...trace, context: { ...context(), $viewId: undefined } }));
       await page.close();

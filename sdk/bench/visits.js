@@ -1,5 +1,8 @@
-// node bench/visits.js [N]: measures in Chromium what the script costs visitors, and what arrives: N page
-// views of each kind, by default 100. Processors are throttled to a quarter. It prints a figure a line.
+// node bench/visits.js [N]
+//
+// Measures in Chromium the cost of the script for visitors, and the share of data that arrives: N
+// page views of each kind, by default 100, with the processor throttled to a quarter. It prints one
+// figure per line.
 import { Setup, closeBrowser } from '../test/browser.js';
 import { closeTab } from '../test/leave.js';
 import { header } from '../test/site.js';
@@ -10,14 +13,14 @@ const sorted = (values) => values.toSorted((a, b) => a - b);
 const quantile = (values, q) => sorted(values)[Math.min(values.length - 1, Math.floor(q * values.length))];
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The difference of two medians, and the 95 % interval of it, by resampling. */
+/** The difference between two medians, with its 95 % interval by resampling. */
 function difference(a, b) {
   const draw = (values) => Array.from(values, () => values[Math.floor(Math.random() * values.length)]);
   const runs = sorted(Array.from({ length: 2000 }, () => quantile(draw(b), 0.5) - quantile(draw(a), 0.5)));
   return { value: quantile(b, 0.5) - quantile(a, 0.5), low: quantile(runs, 0.025), high: quantile(runs, 0.975) };
 }
 
-/** Opens a page whose processor is slower by a factor. */
+/** Opens a page with the processor throttled by a factor. */
 async function openSlowly({ context }, url, rate) {
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
@@ -30,8 +33,9 @@ const setup = await Setup.start();
 const { site, daemon } = setup;
 
 /**
- * The processor time of the main thread, ms, that page views which are not profiled spend on the loader, beside that of page views with scripts
- * in which nothing is. A trace of the browser says it: throttled processors stop the thread in slices, whatever it does.
+ * Main-thread time of the loader in page views that are not profiled, in ms, and of page views with
+ * empty scripts. It is read from a trace of the browser, because a throttled processor interrupts
+ * the thread regularly, whatever it does.
  */
 async function notProfiled() {
   const headers = { 'Server-Timing': 'fieldtrie;dur=0' };
@@ -53,7 +57,7 @@ async function notProfiled() {
     await page.close();
   }
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
-  /** @type {Record<string, number>[]} by frame, which each page view has one of */
+  /** @type {Record<string, number>[]} by frame; each page view has one */
   const spent = urls.map(() => ({}));
   for (const { name, args, tdur } of traceEvents) {
     const { url = '', frame } = args?.data ?? {};
@@ -70,7 +74,7 @@ async function notProfiled() {
   }
 }
 
-/** Notes what the browser says of a page view. */
+/** Observes the metrics of a page view. */
 const observe = () => {
   const said = (globalThis.said = { lcp: 0, inp: 0, tbt: 0 });
   const take = (type, to) =>
@@ -80,7 +84,7 @@ const observe = () => {
   take('longtask', ({ duration }) => (said.tbt += duration - 50));
 };
 
-/** A page as many are: some work while it loads, a late heading, and a button. */
+/** A typical page: some work while it loads, a late heading, and a button. */
 const app = () => {
   const build = () => {
     const list = document.querySelector('ul');
@@ -98,7 +102,7 @@ const app = () => {
 };
 const body = '<h1 style="font-size: 60px"></h1><button>Sort</button><ul></ul>';
 
-/** LCP, INP and TBT of page views with and without profiling, one after the other. */
+/** LCP, INP and TBT of page views with and without profiling, in turn. */
 async function profiled() {
   site.script('/observe.js', observe);
   site.script('/app.js', app);
@@ -124,7 +128,7 @@ async function profiled() {
   }
 }
 
-/** How long it takes to start a profiler, alone and while another runs. */
+/** Time to start a profiler, alone and while another one runs. */
 async function starts() {
   const url = site.page('/starts', { tag: '', start: false, scripts: [] });
   for (const rate of [1, 4, 6]) {
@@ -152,7 +156,7 @@ async function starts() {
   }
 }
 
-/** Which share of the page views of 2 s is lost since the rest of the script had not come. */
+/** Share of page views of 2 s that are lost because the rest of the script is not loaded yet. */
 async function lost() {
   const url = site.page('/short', { sdk: daemon.collector + '/sdk.js', scripts: ['/app.js'], body });
   for (let i = 0; i < count; i++) {

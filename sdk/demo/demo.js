@@ -1,4 +1,4 @@
-// A page with a few hot spots, each of which should show under its own name.
+// A page with a few hot spots, each of which should appear under its own name.
 const $ = (id) => document.getElementById(id);
 
 // ---- Routes ----
@@ -110,7 +110,7 @@ function measureBoxes() {
   fillBoxes();
   for (let i = 0; i < 4; i++) {
     $('boxes').classList.toggle('moved');
-    $('boxes').title = $('boxes').offsetHeight; // lays the page out at once
+    $('boxes').title = $('boxes').offsetHeight; // forces layout
   }
 }
 

@@ -1,4 +1,4 @@
-// The first route, set before profiling begins: otherwise the page has time under two names.
+// The first route, set before profiling starts: otherwise the page's time is under two names.
 if (location.pathname == '/demo/') history.replaceState(null, '', '/demo/feed' + location.search);
 
 // Starts profiling, before all other scripts of the page.
@@ -7,6 +7,6 @@ fieldtrie.start({
   release: 'demo',
   environment: 'demo',
   labels: { theme: matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light' },
-  sampleRate: 1, // the server decides, but for ?header=off
+  sampleRate: 1, // the server decides, except with ?header=off
   recorder: location.search == '?recorder=on' ? { seconds: 10 } : undefined,
 });

@@ -31,8 +31,8 @@ export const compareRows = (a, b) =>
 /**
  * Splits values into runs. Returns the first value and the length of each run, less one.
  * @param {number[]} values
- * @param {(value: number, i: number) => boolean} continues reports whether a value belongs to the run
- *   before it; by default the values of a run are equal
+ * @param {(value: number, i: number) => boolean} continues reports whether a value belongs to the
+ *   run before it; by default the values of a run are equal
  */
 function runsOf(values, continues = (value, i) => value == values[i - 1]) {
   /** @type {number[]} */
@@ -98,7 +98,8 @@ export function sampleColumns({ samples, stacks }, interval) {
  */
 export function frameColumns({ resources, frames }, nodes) {
   const marks = debugIds();
-  // Remove parts that differ between visitors: query, fragment, content of data: and random end of blob:.
+  // Remove parts that differ between visitors: query, fragment, content of data: and random end of
+  // blob:.
   const urls = resources.map((url) => url.replace(/^(data:[^,;]*|blob:.*(?=\/)|[^?#]*).*/s, '$1') + (marks[url] || ''));
   const order = ['', ...urls].sort();
   const rows = [...new Set(nodes.map(([, frame]) => frame))]

@@ -4,7 +4,10 @@ import { guard } from './spans.js';
 
 /** @import { Options } from './loader.js' */
 
-/** The core in one file: without Web Vitals, flight recorder, and classification of time without a stack. */
+/**
+ * The core in one file: without Web Vitals, flight recorder, and classification of time without a
+ * stack.
+ */
 
 export { feature, page } from './spans.js';
 
@@ -14,5 +17,8 @@ export { feature, page } from './spans.js';
  */
 export const start = guard((/** @type {Options} */ options) => begin(options, () => profile(visit)));
 
-/** Ends profiling for this document and sends the remaining data. It removes all listeners, observers and timers. */
+/**
+ * Ends profiling for this document and sends the remaining data. It removes all listeners,
+ * observers and timers.
+ */
 export const stop = guard(end);

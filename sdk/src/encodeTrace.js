@@ -28,7 +28,8 @@ import { message, utf8, zigzag } from './wire.js';
  * @property {number} $share probability that any moment of the page view is profiled; 0: unknown
  * @property {string} [release]
  * @property {string} [environment]
- * @property {Record<string, unknown>} labels missing and empty values are skipped; long ones are truncated, like names of spans
+ * @property {Record<string, unknown>} labels missing and empty values are skipped; long ones are
+ *   truncated, like names of spans
  * @property {Span[]} $spans
  */
 
@@ -38,8 +39,8 @@ import { message, utf8, zigzag } from './wire.js';
  * samples.
  * @param {ProfilerTrace} trace
  * @param {Context} context
- * @param {() => number[]} cost called after everything else is encoded: µs to start, stop and encode,
- *   bytes sent, traces dropped
+ * @param {() => number[]} cost called after everything else is encoded: µs to start, stop and
+ *   encode, bytes sent, traces dropped
  */
 export function encodeTrace(trace, context, cost) {
   // Samples determine the order of nodes, and nodes the set of frames.

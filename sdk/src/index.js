@@ -15,5 +15,8 @@ export { feature, page } from './spans.js';
  */
 export const start = guard((/** @type {Options} */ options) => begin(options, () => rest(visit)));
 
-/** Ends profiling for this document and sends the remaining data. It removes all listeners, observers and timers. */
+/**
+ * Ends profiling for this document and sends the remaining data. It removes all listeners,
+ * observers and timers.
+ */
 export const stop = guard(end);

@@ -20,10 +20,16 @@ import { append } from './observe.js';
  * @typedef {[end: number, from: number, until: number]} Frame
  */
 
-/** Maximum number of stored frames and interactions. Entries of one arrive together, except for held keys. */
+/**
+ * Maximum number of stored frames and interactions. Entries of one arrive together, except for held
+ * keys.
+ */
 const most = 100;
 
-/** UUIDs, hashes and numbers, which identify one of many elements, or a person. The server masks the same. */
+/**
+ * UUIDs, hashes and numbers, which identify one of many elements, or a person. The server masks the
+ * same.
+ */
 const identifiers = /[0-9a-f]{8}-[-0-9a-f]{27}|(?=[a-z]*\d)[0-9a-f]{12,}|\p{N}+/giu;
 
 /**
@@ -48,10 +54,11 @@ export function nameOf(node) {
 }
 
 /**
- * Returns two functions. One takes an entry of Event Timing and returns its interaction, if it has
- * one and that is known. The other returns the interaction with an id. See
+ * Returns two functions. One takes an entry of Event Timing and returns its interaction, or
+ * undefined if it has none or an unknown one. The other returns the interaction with an id. See
  * https://w3c.github.io/event-timing/.
- * @returns {[take: (entry: any) => Interaction | undefined, find: (id: number) => Interaction | undefined]}
+ * @returns {[take: (entry: any) => Interaction | undefined, find: (id: number) => Interaction |
+ *   undefined]}
  */
 export function interactions() {
   /** @type {Frame[]} */
@@ -72,7 +79,8 @@ export function interactions() {
     const kind = /^key/.test(name) ? 'key ' : 'pointer ';
     const of =
       find(id) ?? append(all, { $id: id, $name: kind, $first: Infinity, $start: 0, $ms: -1, $frame: frame }, most);
-    // The first event has the used element. If that was removed, later events have the element below it.
+    // The first event has the used element. If that was removed, later events have the element
+    // below it.
     if (startTime < of.$first) Object.assign(of, { $first: startTime, $name: kind + nameOf(target) });
     // The longest event determines the interaction.
     if (duration > of.$ms) Object.assign(of, { $start: startTime, $ms: duration, $frame: frame });

@@ -9,8 +9,8 @@ import { guard, now, page, pages, shared } from './spans.js';
  * @property {string} [key] write key, if the collector needs one
  * @property {string} [release] version of the site
  * @property {string} [environment] such as "production"
- * @property {string | ((path: string) => string)} [page] name of the page, or a function that returns it for a
- *   path; by default the path itself
+ * @property {string | ((path: string) => string)} [page] name of the page, or a function that
+ *   returns it for a path; by default the path itself
  * @property {number} [sampleRate] share of the page views to profile, 0 to 1; ignored if the server
  *   has decided, see docs/sdk.md
  * @property {number} [decided] the share with which the server selected this page view, 0 if not
@@ -18,18 +18,19 @@ import { guard, now, page, pages, shared } from './spans.js';
  * @property {number} [sampleInterval] ms between samples; 10
  * @property {Record<string, unknown>} [labels] further labels, with few values each; empty ones are
  *   skipped
- * @property {{length: number, gap: number}} [windows] profile repeatedly for `length` ms, at most 60,000,
- *   with gaps of `gap` ms on average, instead of continuously
+ * @property {{length: number, gap: number}} [windows] profile repeatedly for `length` ms, at most
+ *   60,000, with gaps of `gap` ms on average, instead of continuously
  * @property {number} [maxCost] share of the main thread's time above which the SDK disables itself;
  *   0.005
- * @property {number} [reportRate] share of the unselected page views that report this, with their Web
- *   Vitals; 0.01
- * @property {boolean} [honourGPC] do not profile visitors whose browser sends Global Privacy Control, and do
- *   not collect their Web Vitals
- * @property {boolean} [dryRun] select page views without profiling them: the A/A test of `aggregate --cost`
+ * @property {number} [reportRate] share of the unselected page views that report this, with their
+ *   Web Vitals; 0.01
+ * @property {boolean} [honourGPC] do not profile visitors whose browser sends Global Privacy
+ *   Control, and do not collect their Web Vitals
+ * @property {boolean} [dryRun] select page views without profiling them, for the A/A test of
+ *   `aggregate --cost`
  * @property {boolean} [stackless] false disables the classification of time without a stack
- * @property {Recorder} [recorder] keep the last seconds, and send them when a problem occurs; not in
- *   the core
+ * @property {Recorder} [recorder] keep the last seconds, and send them when a problem occurs; not
+ *   in the core
  */
 
 /**
@@ -37,13 +38,16 @@ import { guard, now, page, pages, shared } from './spans.js';
  * @typedef {object} Visit
  * @property {Options} $options
  * @property {View} $view the current one
- * @property {(name: string, integrity: string, of: any) => void} $part loads a part from the collector that served the
- *   script, and calls it with `of`; the integrity also identifies the version, for caches
- * @property {((trace: ProfilerTrace, of: View) => void)[]} $completes add data to a trace before it is encoded
+ * @property {(name: string, integrity: string, of: any) => void} $part loads a part from the
+ *   collector that served the script, and calls it with `of`; the integrity also identifies the
+ *   version, for caches
+ * @property {((trace: ProfilerTrace, of: View) => void)[]} $completes add data to a trace before it
+ *   is encoded
  * @property {() => number} [$lcp] the largest contentful paint of the document, ms; 0: none yet
  * @property {(reason: string) => void} [$kept] keep() of the flight recorder
  * @property {boolean} [$over] stop() was called
- * @property {(event: PageTransitionEvent) => void} $restored starts the page view of a restored document
+ * @property {(event: PageTransitionEvent) => void} $restored starts the page view of a restored
+ *   document
  * @property {AbortController} $stop for all listeners and observers, as options of listeners
  * @property {Map<Function, () => void>} $listens adds each listener again, by its function
  * @property {() => void} $begin handles a page view; the first call loads all other parts
@@ -51,7 +55,8 @@ import { guard, now, page, pages, shared } from './spans.js';
 
 /**
  * A running profiler, see https://wicg.github.io/js-self-profiling/.
- * @typedef {EventTarget & {stop(): Promise<ProfilerTrace>, readonly sampleInterval: number}} RunningProfiler
+ * @typedef {EventTarget & {stop(): Promise<ProfilerTrace>, readonly sampleInterval: number}}
+ *   RunningProfiler
  */
 
 /**
@@ -61,7 +66,8 @@ import { guard, now, page, pages, shared } from './spans.js';
  * @property {number} $draw the page view is selected if this is below the rate
  * @property {number} $top the rate: share of the page views to profile
  * @property {boolean} [$refused] the visitor opted out
- * @property {PageTransitionEvent} [$event] the event that started it; missing if the document was loaded
+ * @property {PageTransitionEvent} [$event] the event that started it; missing if the document was
+ *   loaded
  * @property {RunningProfiler} [$profiler] started by the loader
  * @property {any} [$problem] why it was not started
  * @property {number} $begun start of the page view, ms
@@ -80,10 +86,16 @@ import { guard, now, page, pages, shared } from './spans.js';
 /** @type {Visit} */
 export const visit = /** @type {any} */ ({});
 
-/** Buffer size of a profiler in samples. V8 adds samples in bursts, so there are many more than intervals. */
+/**
+ * Buffer size of a profiler in samples. V8 adds samples in bursts, so there are many more than
+ * intervals.
+ */
 export const room = 30000;
 
-/** Ends profiling for this document and sends the remaining data. It removes all listeners, observers and timers. */
+/**
+ * Ends profiling for this document and sends the remaining data. It removes all listeners,
+ * observers and timers.
+ */
 export function stop() {
   visit.$over = true;
   visit.$stop?.abort();

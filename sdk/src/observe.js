@@ -2,7 +2,10 @@ import { guard } from './spans.js';
 
 /** @import { Visit } from './loader.js' */
 
-/** Whether the page is hidden. Read through the prototype, because a form or an image may have this name. */
+/**
+ * Whether the page is hidden. Read through the prototype, because a form or an image may have this
+ * name.
+ */
 export const hidden = () => Reflect.get(Document.prototype, 'hidden', document);
 
 /**

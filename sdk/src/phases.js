@@ -10,10 +10,10 @@ import { cut, most, now, pages, spans } from './spans.js';
 /**
  * Records the phases of the page view as spans of the label `phase`: before-lcp, load until 2 s
  * after the load event, interaction from an input to the next paint, slow-interaction if that took
- * 200 ms, background while the page is hidden. Where several overlap, the one that began last
+ * 200 ms, background while the page is hidden. Where several overlap, the one that started last
  * applies. For interactions it records the name, the parts, and the time until the content that
  * they started is painted, if that is later. Elements that the site marked with elementtiming or
- * containertiming become features, from the beginning of the page to their first paint.
+ * containertiming become features, from the start of the page to their first paint.
  * @param {Visit} visit
  */
 export function phases(visit) {
@@ -35,7 +35,10 @@ export function phases(visit) {
     all.forEach(([start, end, name], i) => Object.assign(noted[i], [start, end, 2, name]));
   /** @type {Interaction | undefined} */
   let last;
-  /** @type {[time: number, name: string, content?: Span[]][]} the last ones: the browser names the element only of slow ones */
+  /**
+   * @type {[time: number, name: string, content?: Span[]][]} the last ones: the browser names the
+   *   element only of slow ones
+   */
   let inputs = [];
   for (const type of ['click', 'keydown'])
     listen(
@@ -70,7 +73,8 @@ export function phases(visit) {
         [done, end, 'part=presentation'],
       );
     },
-    // Content started by a handler, such as a request, may be painted later. The browser tracks this.
+    // Content started by a handler, such as a request, may be painted later. The browser tracks
+    // this.
     'interaction-contentful-paint': ({ interactionId, startTime, largestContentfulPaint }) => {
       const of = inputs.find(([time]) => Math.abs(time - startTime) < 1);
       const known = find(interactionId);

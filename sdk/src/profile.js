@@ -20,9 +20,10 @@ import { guard, now, pages, spans } from './spans.js';
  * Functions for a mode.
  * @typedef {object} Profiling
  * @property {Visit} $visit
- * @property {(onFull: () => void) => RunningProfiler | undefined} $open starts a profiler, if it can
- * @property {(profiler: RunningProfiler, since?: number, more?: Record<string, string>) => void} $close stops a
- *   profiler and sends its data after `since`, with additional labels
+ * @property {(onFull: () => void) => RunningProfiler | undefined} $open starts a profiler, if it
+ *   can
+ * @property {(profiler: RunningProfiler, since?: number, more?: Record<string, string>) => void}
+ *   $close stops a profiler and sends its data after `since`, with additional labels
  * @property {(mode: Mode) => void} $go starts to profile in this mode
  */
 
@@ -69,7 +70,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
   };
 
   /** @type {boolean | undefined} */
-  let leaving; // or stopped: no listener notices any more that the page is closed
+  let leaving; // or stopped: then no listener detects that the page is closed
 
   /** @type {Set<() => void>} deferred work, done immediately when the page is closed */
   const waiting = new Set();
@@ -152,7 +153,8 @@ export function profile(visit, vitals, chosen = [], recorder) {
       trace.samples = trace.samples.filter(({ timestamp }) => timestamp > since && timestamp > sent);
       for (const complete of visit.$completes) guard(complete)(trace, of);
       write(trace, profiler.sampleInterval, of, more, from);
-      // In less than a minute slow devices would exceed it immediately, and only fast ones would remain.
+      // In less than a minute slow devices would exceed it immediately, and only fast ones would
+      // remain.
       if (spent > (options.maxCost ?? 0.005) * Math.max(now() - of.$begun, 6e4)) {
         of.stopped = 'cost';
         end();

@@ -26,5 +26,8 @@ export const start = guard((/** @type {Options} */ options) =>
     ),
   ));
 
-/** Ends profiling for this document and sends the remaining data. It removes all listeners, observers and timers. */
+/**
+ * Ends profiling for this document and sends the remaining data. It removes all listeners,
+ * observers and timers.
+ */
 export const stop = guard(end);

@@ -8,9 +8,9 @@ export const now = () => performance.now();
 export const most = 800;
 
 /**
- * Returns a function that calls `work` and never throws, so that an error of the script, or of a function that the page
- * has patched, does not become an error of the page. Everything that a browser or a page calls is guarded. `feature`
- * throws only what its work throws.
+ * Returns a function that calls `work` and never throws, so that an error of the script, or of a
+ * function that the page has patched, does not become an error of the page. Everything that a
+ * browser or a page calls is guarded. `feature` throws only what its work throws.
  * @template {any[]} A
  * @template R
  * @param {(...args: A) => R} work

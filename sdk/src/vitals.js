@@ -130,7 +130,8 @@ export function vitals(visit) {
     const lcp = paint('lcp', end, start);
     if (lcp == undefined) return;
     elements.lcp = (url ? 'image ' : 'text ') + nameOf(element);
-    // Content of the document itself has no request. If the request is unknown, the parts are omitted.
+    // Content of the document itself has no request. If the request is unknown, the parts are
+    // omitted.
     /** @type {any} */
     const request = performance.getEntriesByName(url, 'resource').findLast((one) => one.startTime <= end);
     const { requestStart, startTime = 0, responseEnd = 0 } = request ?? {};

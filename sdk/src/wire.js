@@ -4,8 +4,8 @@
  */
 
 /**
- * A field of a message: a number, a column of numbers, bytes, a list of bytes, or one fixed number of
- * 32 or 64 bits.
+ * A field of a message: a number, a column of numbers, bytes, a list of bytes, or one fixed number
+ * of 32 or 64 bits.
  * @typedef {number | number[] | Uint8Array | Uint8Array[] | Uint32Array | Float64Array} Field
  */
 

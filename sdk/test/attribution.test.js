@@ -14,7 +14,7 @@ const seed = Number(process.env.SEED ?? 6);
 
 const library = readFileSync(new URL('../node_modules/web-vitals/dist/web-vitals.attribution.iife.js', import.meta.url), 'utf8');
 
-/** The site's own report of what the library says, which the page keeps: elements by their ids. */
+/** Stores the reports of the library in the page: elements by their ids. */
 const listen = () => {
   globalThis.said = {};
   for (const name of ['LCP', 'INP', 'CLS'])
@@ -31,14 +31,18 @@ const listen = () => {
       },
       { reportAllChanges: true, generateTarget: (node) => (node.nodeType == 1 ? node : node.parentElement).id },
     );
-  // The library does not report a larger element that was painted at the same time as the previous one.
+  // The library does not report a larger element that was painted at the same time as the previous
+  // one.
   new PerformanceObserver((list) => {
     const { element, url } = list.getEntries().at(-1);
     globalThis.largest = { id: element.id, kind: url ? 'image' : 'text' };
   }).observe({ type: 'largest-contentful-paint', buffered: true });
 };
 
-/** An app that does what the plan in its document says: shows what is largest, moves things and takes time to answer. */
+/**
+ * An app that follows the plan in its document: it shows the largest content, moves elements and
+ * delays its responses to input.
+ */
 const app = () => {
   const { largest, url, after, shifts, handlers, before } = JSON.parse(document.querySelector('#plan').textContent);
   const show = () => {
@@ -93,7 +97,7 @@ const body = (/** @type {object} */ plan) => `<script type="application/json" id
 <p id="one">Some text that is painted first</p><section id="part"><p id="two">More of it</p></section><p id="three">The end</p>`;
 
 check(
-  `${views} page views: elements and parts are those of the library`,
+  `${views} page views: elements and parts equal the library's`,
   async (setup) => {
     const { daemon, site, open } = setup;
     const other = await Site.start();
@@ -106,18 +110,18 @@ check(
       const plan = draw(chance, site, other, i);
       const path = `/view-${String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26))}`;
       const page = await open(site.page(path, { sdk: daemon.collector + ['/sdk.js', '/sdk-all.js'][i % 2], body: body(plan), scripts: ['/library.js', '/app.js'] }));
-      await page.waitForTimeout(1200); // what is largest, and all that moves
-      if (plan.does == 'press') await page.click('#act', { delay: 250 }); // so that its events are painted apart
+      await page.waitForTimeout(1200); // for the largest content and all shifts
+      if (plan.does == 'press') await page.click('#act', { delay: 250 }); // so that its events are painted separately
       else if (plan.does == 'click') await page.click('#act');
       else await page.locator('#text').press('a');
-      await page.waitForFunction(() => globalThis.said.inp); // which the library finds when the page is idle
+      await page.waitForFunction(() => globalThis.said.inp); // the library reports it when the page is idle
       await page.waitForTimeout(300);
       const said = await page.evaluate(() => ({ ...globalThis.said, lcp: { ...globalThis.said.lcp, ...globalThis.largest } }));
       await closeTab(page);
       all.push({ path, plan, said });
     }
     await until('traces', async () => (await daemon.traces()) >= views);
-    await daemon.stop(); // which stores what was reported
+    await daemon.stop(); // which stores the reports
     await daemon.start();
     const counts = { elements: 0, parts: 0 };
     for (const { path, plan, said } of all) {
@@ -126,15 +130,15 @@ check(
         const got = /** @type {any} */ (vitals.find((vital) => vital.name == name));
         const note = `${path} ${name}: ${JSON.stringify(got)}, the library ${JSON.stringify(want)}, ${JSON.stringify({ ...plan, url: '' })}`;
         assert.ok(got, note);
-        if (want.id == undefined) continue; // nothing has moved
+        if (want.id == undefined) continue; // no layout shift
         counts.elements++;
         const [element] = got.elements ?? [{}];
         assert.ok(element.element?.endsWith(`#${want.id}`), note);
         assert.equal(element.element.split(' ')[0].replace('key', 'keyboard'), name == 'cls' ? element.element : want.kind, note);
         if (name == 'cls') continue;
         assert.equal(got.parts?.length, want.parts.length, note);
-        // If the rounded paint time precedes the end of the work, the parts of the library do not
-        // add up.
+        // If the rounded paint time precedes the end of the work, the library's parts do not add
+        // up.
         const off = Math.abs(want.parts.reduce((/** @type {number} */ sum, /** @type {number} */ part) => sum + part, -want.value));
         // Values are stored as histograms with buckets 3 % wide.
         got.parts.forEach((/** @type {any} */ part, /** @type {number} */ i) => {
@@ -143,8 +147,8 @@ check(
         });
       }
     }
-    console.error(`${counts.elements} elements and ${counts.parts} parts are those of the library`);
-    assert.ok(counts.elements >= 2 * views && counts.parts == 7 * views, 'the pages are as they are meant to be');
+    console.error(`${counts.elements} elements and ${counts.parts} parts equal the values of the library`);
+    assert.ok(counts.elements >= 2 * views && counts.parts == 7 * views, 'the pages have the planned elements');
     await other.close();
   },
   { time: 60000 + views * 6000 },

@@ -6,18 +6,18 @@ import { Site } from './site.js';
 
 /** @import { Browser, BrowserContext, Page } from 'playwright-core' */
 
-/** Starts Chromium with the cache of pages that Playwright would take from it. */
+/** Starts Chromium with the back/forward cache, which Playwright disables by default. */
 export const launch = () => start(chromium, { ignoreDefaultArgs: ['--disable-back-forward-cache'] });
 
 /** @type {Promise<Browser> | undefined} */
 let browser;
 
-/** Ends the browser that all tests of a process share. */
+/** Closes the browser that all tests of a process share. */
 export const closeBrowser = async () => (await browser)?.close();
 
 /** A daemon, a site, another company's site, and a browser without a history. */
 export class Setup {
-  /** @type {string[]} what went wrong in pages */
+  /** @type {string[]} errors in pages */
   problems = [];
   /** @type {RegExp[]} */
   #expected = [];
@@ -42,7 +42,7 @@ export class Setup {
     return setup;
   }
 
-  /** Begins with the browser of a new visitor. */
+  /** Starts with the browser of a new visitor. */
   async #visit() {
     browser ??= launch();
     /** @type {BrowserContext} */
@@ -69,7 +69,7 @@ export class Setup {
     if (!this.#expected.some((expected) => expected.test(problem))) this.problems.push(problem);
   }
 
-  /** @param {RegExp} problem that is no mistake in this test */
+  /** @param {RegExp} problem that is not an error in this test */
   expect = (problem) => {
     this.#expected.push(problem);
   };
@@ -77,8 +77,8 @@ export class Setup {
   /**
    * Opens a page in a new tab.
    * @param {string} url
-   * @param {(argument: any) => void} [init] runs in it before all else
-   * @param {any} [argument] of that
+   * @param {(argument: any) => void} [init] runs before any script of the page
+   * @param {any} [argument] of init
    */
   open = async (url, init, argument) => {
     const page = await this.context.newPage();
@@ -87,7 +87,7 @@ export class Setup {
     return page;
   };
 
-  /** Closes all, also after one of them fails. */
+  /** Closes everything, even if some of it fails to close. */
   async close() {
     const close = this.#closers.pop();
     if (!close) return;

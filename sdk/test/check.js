@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { endAfter, within } from '../../test/chromium/limits.mjs';
 import { Setup, closeBrowser } from './browser.js';
 
-/** Whether tests are long, and compare times: LONG=1 on a quiet machine, which make nightly has. */
+/** Whether tests are long and compare times: LONG=1 on a quiet machine, as in make nightly. */
 export const long = Boolean(process.env.LONG);
 
 if (!long) endAfter(15 * 60_000);
@@ -32,16 +32,17 @@ async function run(body, time, flags) {
 }
 
 /**
- * A test with everything set up. It fails on any error in a page that it does not expect.
+ * A test with everything set up. It fails on any unexpected error in a page.
  * @param {string} name
  * @param {(setup: Setup) => Promise<void>} body
  * @param {object} [options]
  * @param {string[]} [options.flags] of the daemon
- * @param {string} [options.todo] why it fails as yet
- * @param {boolean} [options.measures] that it is about times as such, which others that use the processor make wrong
+ * @param {string} [options.todo] why it fails for now
+ * @param {boolean} [options.measures] whether it compares times, which fails if other processes use
+ *   the processor
  * @param {number} [options.time] limit of each try in ms
- * @param {number} [options.tries] how often it may be tried: a busy machine makes a measurement wrong
- *   by chance; a bug makes all of them wrong
+ * @param {number} [options.tries] maximum number of tries: on a busy machine, a measurement can be
+ *   wrong by chance; with a bug, all of them are
  */
 export function check(name, body, { flags, todo, measures, tries = todo ? 1 : 3, time = 90_000 } = {}) {
   const skip = measures && !long && 'it measures time on a quiet machine: LONG=1, which make nightly has';
@@ -60,9 +61,9 @@ export function check(name, body, { flags, todo, measures, tries = todo ? 1 : 3,
  * Asserts that a time is as expected.
  * @param {number} got in ms
  * @param {number} want
- * @param {number} share that it may be off
+ * @param {number} share tolerance
  * @param {string} what
- * @param {number} [unsampled] ms that may be missing: on a busy machine nobody knows what they were
+ * @param {number} [unsampled] ms that may be missing: on a busy machine the browser skips samples
  */
 export function near(got, want, share, what, unsampled = 0) {
   const fits = got >= want * (1 - share) - unsampled && got <= want * (1 + share);
@@ -71,11 +72,11 @@ export function near(got, want, share, what, unsampled = 0) {
 }
 
 /**
- * Asserts that the time of work is as expected: with LONG within a share, and otherwise only that
- * it is present, since other processes use the processor, too.
+ * Asserts that the time of work is as expected: with LONG within a tolerance, and otherwise only
+ * that it is present, because other processes use the processor, too.
  * @param {number} got in ms
  * @param {number} want
- * @param {number} share that it may be off
+ * @param {number} share tolerance
  * @param {string} what
  * @param {number} [unsampled] ms that may be missing
  */

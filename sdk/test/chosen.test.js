@@ -5,7 +5,7 @@ import { until } from './daemon.js';
 import { closeTab, follow, goBack } from './leave.js';
 import { header } from './site.js';
 
-// Which page views are profiled, and what is reported of the others.
+// Tests which page views are profiled, and the reports of the others.
 
 const timing = (/** @type {string} */ share) => ({ ...header, 'Server-Timing': `db;dur=12, fieldtrie;dur=${share}` });
 
@@ -13,7 +13,10 @@ const gpc = () => {
   Object.defineProperty(navigator, 'globalPrivacyControl', { value: true });
 };
 
-/** @type {[name: string, outcome: string, document: import('./site.js').Document, init?: () => void][]} */
+/**
+ * @type {[name: string, outcome: string, document: import('./site.js').Document, init?: () =>
+ *   void][]}
+ */
 const refusals = [
   ['a document without the header', 'header', { headers: {} }],
   ['a page view that is not drawn', 'unsampled', { start: { sampleRate: 0, reportRate: 1 } }],
@@ -43,7 +46,7 @@ const refusals = [
 ];
 for (const [name, outcome, document, init] of refusals)
   check(`not profiled: ${name}`, async ({ daemon, site, open, expect }) => {
-    if (outcome == 'header') expect(/Document policy violation/); // the browser always says it
+    if (outcome == 'header') expect(/Document policy violation/); // the browser always reports it
     const page = await open(site.page('/none', document), init);
     await page.evaluate(async () => {
       globalThis.fieldtrie.feature('still works', () => globalThis.spin(50));
@@ -57,18 +60,18 @@ for (const [name, outcome, document, init] of refusals)
     assert.deepEqual(await daemon.pages(), {});
   });
 
-check('profiled: selected by the server, whatever the page would draw', async ({ daemon, site, open }) => {
+check('profiled: selected by the server, regardless of the draw in the page', async ({ daemon, site, open }) => {
   const page = await open(site.page('/chosen', { headers: timing('0.25'), start: { sampleRate: 0 } }));
   await page.evaluate(() => globalThis.spin(100));
   const sent = page.waitForRequest(/\/t\//);
   await stop(page);
   await until('a trace', () => daemon.traces());
-  // The share stands in the trace, as field 6 of the context, a double.
+  // The trace contains the share, as field 6 of the context, a double.
   const share = Buffer.from([0x31, 0, 0, 0, 0, 0, 0, 0xd0, 0x3f]);
   assert.ok((await sent).postDataBuffer()?.includes(share), 'the trace has no share of 0.25');
 });
 
-check('Web Vitals say in which arm of the draw a page view is', async ({ daemon, site, open }) => {
+check('Web Vitals have the arm of the experiment', async ({ daemon, site, open }) => {
   const noProfiler = () => {
     delete globalThis.Profiler;
   };
@@ -98,7 +101,7 @@ check('Web Vitals say in which arm of the draw a page view is', async ({ daemon,
   const reported = (/** @type {number} */ i) =>
     daemon.metric(`fieldtrie_ingest_vital_page_views_total{page="/arm${i}",rating="good",vital="ttfb"}`);
   for (const i of visits.keys()) await until(`the report of /arm${i}`, () => reported(i));
-  await daemon.stop(); // which stores what was reported
+  await daemon.stop(); // which stores the reports
   await daemon.start();
   /** @type {{values: {value: string, coverage?: Record<string, number>}[]}} */
   const { values } = JSON.parse(await daemon.get('/api/v1/coverage'));
@@ -112,7 +115,7 @@ check('Web Vitals say in which arm of the draw a page view is', async ({ daemon,
   }
 });
 
-check('a page view that comes back and is not drawn says nothing', async ({ daemon, site, open }) => {
+check('a restored page view that is not selected reports nothing', async ({ daemon, site, open }) => {
   site.delay = 20;
   const first = site.page('/drawn', { start: { sampleRate: 0.5, reportRate: 0.5 } });
   const second = site.page('/second', { start: false });
@@ -124,30 +127,30 @@ check('a page view that comes back and is not drawn says nothing', async ({ daem
   for (let i = 0; i < 2; i++) {
     await follow(page, second);
     await goBack(page, first);
-    assert.equal(await page.evaluate(() => globalThis.draw), 0.9, 'the page was loaded again');
+    assert.equal(await page.evaluate(() => globalThis.draw), 0.9, 'the page was reloaded');
     await page.waitForTimeout(200);
   }
   await closeTab(page);
   await until('a trace', () => daemon.views('profiled', '/drawn'));
-  await daemon.stop(); // which stores what was reported
+  await daemon.stop(); // which stores the reports
   await daemon.start();
   const { pages } = JSON.parse(await daemon.aggregate('--vitals', '--page', '/drawn', '--format', 'json'));
   assert.equal(pages[0].vitals.find((/** @type {any} */ { name }) => name == 'ttfb').views, 1);
-  assert.equal(await daemon.views('profiled', '/drawn'), 0, 'counters begin anew with the daemon');
+  assert.equal(await daemon.views('profiled', '/drawn'), 0, 'counters start at 0 with the daemon');
 });
 
-check('profiled: a visitor with Global Privacy Control, if the site does not ask', async ({ daemon, site, open }) => {
+check('profiled: a visitor with Global Privacy Control, if the site ignores it', async ({ daemon, site, open }) => {
   const page = await open(site.page('/gpc'), gpc);
   await stop(page);
   await until('a trace', () => daemon.views('profiled', '/gpc'));
 });
 
 check(
-  'the server stops a page view, and the next ones in the tab',
+  'the server stops a page view and the next ones in the tab',
   async ({ daemon, site, open }) => {
     const url = site.page('/steered', { start: { reportRate: 1 } });
     const page = await open(url, smallBuffers, { count: 1, size: 100 });
-    // The first profiler stops when its buffer is full, the second when the daemon has answered.
+    // The first profiler stops when its buffer is full, the second when the daemon has responded.
     await page.evaluate(async () => {
       while (globalThis.stopped < 2) {
         globalThis.spin(20);
@@ -159,7 +162,7 @@ check(
     await until('a report', () => daemon.views('stopped', '/steered'));
     assert.equal(await daemon.views('stopped', '/steered'), 1);
     assert.equal(await daemon.views('profiled', '/steered'), 1);
-    // Other pages draw for themselves.
+    // Other pages make their own draws.
     await page.goto(site.page('/free'));
     await stop(page);
     await until('a trace of another page', () => daemon.views('profiled', '/free'));

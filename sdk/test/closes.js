@@ -13,7 +13,10 @@ const work = () => {
   globalThis.timer = setInterval(() => globalThis.spin(10), 50);
 };
 
-/** @type {Record<string, (setup: Setup, url: string, opener: import('playwright-core').Page) => Promise<unknown>>} */
+/**
+ * @type {Record<string, (setup: Setup, url: string, opener: import('playwright-core').Page) =>
+ *   Promise<unknown>>}
+ */
 const ways = {
   tab: async ({ open }, url) => closeTab(await open(url)),
   window: async (_, url, opener) => openAndClose(opener, url),
@@ -49,7 +52,7 @@ for (const [delay, figure] of /** @type {const} */ ([[20, 'sdk/close_chunks_arri
   for (let i = 0; i < count; i++)
     for (const name of names) await ways[name](setup, site.page(page(name), { scripts: ['/work.js'] }), opener);
 
-  // Requests in flight arrive within moments or never.
+  // Requests in flight arrive within this time or never.
   for (let before = -1, tries = 0; tries < 10; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 200));
     const now = await daemon.traces();

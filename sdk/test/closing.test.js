@@ -10,7 +10,7 @@ import { closeTab, follow, goBack, openAndClose, phone } from './leave.js';
 // server responds. No real server is faster than this.
 const delay = 20;
 
-/** Page views of each way to end. */
+/** Number of page views for each way to close a page. */
 const views = long ? 20 : 6;
 
 /** The work of each page view. */
@@ -49,7 +49,7 @@ check('a tab is closed', async ({ daemon, site, open }) => {
   await allArrive(daemon, '/closed', views);
 });
 
-check('a phone ends a page without a last word', async ({ daemon, site, context }) => {
+check('a phone closes a page without an event', async ({ daemon, site, context }) => {
   site.script('/load.js', load);
   const url = site.page('/swiped', { scripts: ['/load.js'] });
   for (let i = 0; i < views; i++) {
@@ -92,7 +92,7 @@ check('a visitor goes to another site', async ({ daemon, site, third, open }) =>
   await allArrive(daemon, '/leave', views);
 });
 
-check('a page is loaded again', async ({ daemon, site, open }) => {
+check('a page is reloaded', async ({ daemon, site, open }) => {
   site.delay = delay;
   site.script('/load.js', load);
   const page = await open(site.page('/again', { scripts: ['/load.js'] }));
@@ -102,7 +102,7 @@ check('a page is loaded again', async ({ daemon, site, open }) => {
 });
 
 check(
-  'work while the next page is on its way arrives',
+  'work during a navigation arrives',
   async ({ daemon, site, open }) => {
     site.script('/app.js', () => {
       addEventListener('beforeunload', () => {
@@ -118,7 +118,7 @@ check(
     await until('a trace', () => daemon.views('profiled', '/slow'));
     seen((await daemon.profile('--page', '/slow'))?.total('onItsWay'), ms, 'after beforeunload');
   },
-  { todo: 'beforeunload takes what is there, and what the profiler after it has is lost' },
+  { todo: 'beforeunload takes the trace, so later samples are lost' },
 );
 
 check('a page comes back from the back/forward cache as a new page view', async ({ daemon, site, open }) => {
@@ -138,7 +138,7 @@ check('a page comes back from the back/forward cache as a new page view', async 
     for (let j = 0; j < 4; j++) {
       await follow(page, second);
       await goBack(page, first);
-      assert.ok(await page.evaluate(() => globalThis.shown), 'the page was loaded again');
+      assert.ok(await page.evaluate(() => globalThis.shown), 'the page was reloaded');
     }
     await closeTab(page);
   }
@@ -155,7 +155,7 @@ check('a page comes back from the back/forward cache as a new page view', async 
 });
 
 check(
-  'what a page did before the back/forward cache is not of the page view after it',
+  'work before a stay in the back/forward cache is not in the page view after it',
   async ({ daemon, site, third, open }) => {
     site.script('/app.js', () => {
       let timer = 0;

@@ -4,7 +4,7 @@ import { until } from './daemon.js';
 import { stop } from './browser.js';
 
 // Content that a handler starts, such as a request, and that is painted much later, belongs to its
-// interaction, as far as the browser tracks it.
+// interaction, if the browser tracks it.
 
 const app = () => {
   const show = (/** @type {string} */ text) => {
@@ -46,7 +46,7 @@ const app = () => {
   ).observe({ type: 'interaction-contentful-paint', buffered: true });
 };
 
-check('what an interaction has started is found until it is painted', async ({ daemon, site, open }) => {
+check('the work that an interaction starts is attributed to it until its content is painted', async ({ daemon, site, open }) => {
   site.script('/app.js', app);
   site.script('/results.js', '1');
   site.delay = 50;
@@ -57,13 +57,13 @@ check('what an interaction has started is found until it is painted', async ({ d
     await page.click(button);
     await page.waitForSelector(`h1:has-text("${shown}")`);
     await page.waitForTimeout(300);
-    await page.evaluate(() => globalThis.refresh()); // which nobody has asked for
+    await page.evaluate(() => globalThis.refresh()); // not started by an interaction
     await page.waitForTimeout(100);
   }
   await page.click('#save');
   await page.waitForTimeout(600);
   const raw = await page.evaluate(() => globalThis.raw);
-  assert.ok(new Set(raw.map(([id]) => id)).size >= 2, `the browser follows no interaction: ${JSON.stringify(raw)}`);
+  assert.ok(new Set(raw.map(([id]) => id)).size >= 2, `the browser tracks no interaction: ${JSON.stringify(raw)}`);
   await stop(page);
   await until('a trace', async () => (await daemon.traces()) > 0);
   const work = ['renderResults', 'renderPosted', 'keepDraft', 'refresh'];

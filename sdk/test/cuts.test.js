@@ -3,13 +3,13 @@ import { stop } from './browser.js';
 import { check, seen } from './check.js';
 import { until } from './daemon.js';
 
-// Each query returns its own part of the time and nothing of the others.
+// Each query returns only its own part of the time.
 
 check('routes and features each have their own time', async ({ daemon, site, open }) => {
   site.script('/app.js', () => {
     const { feature, page } = globalThis.fieldtrie;
     const pause = () => new Promise((resolve) => setTimeout(resolve, 100));
-    // Not made by one function, as each has to have its name.
+    // Separate functions, because each needs its own name.
     const work = {
       onFeed: function onFeed() {
         return globalThis.spin(200);
@@ -45,7 +45,7 @@ check('routes and features each have their own time', async ({ daemon, site, ope
       work.inSpan();
       span.end();
       await pause();
-      span.end(); // it is over, so this changes nothing
+      span.end(); // it has ended, so this changes nothing
       await feature('promise', () => pause().then(work.inPromise));
       await pause();
       await feature('async', async () => {
@@ -130,7 +130,7 @@ check('many features do not move time to another page', async ({ daemon, site, o
   );
 });
 
-check('labels say in which phase, browser and device the time was spent', async ({ daemon, site, open }) => {
+check('labels tell in which phase, browser and device the time was spent', async ({ daemon, site, open }) => {
   site.script('/app.js', () => {
     function whileLoading() {
       globalThis.spin(200);

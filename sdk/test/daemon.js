@@ -15,7 +15,10 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 /** @type {Promise<string> | undefined} */
 let built;
 
-/** Returns the folder of both programs: $PROGRAMS, or one that stays, so that the next build finds most of it done. */
+/**
+ * Returns the folder of both programs: $PROGRAMS, or a folder that remains, so that the next build
+ * is mostly cached.
+ */
 const build = () =>
   (built ??= (async () => {
     if (process.env.PROGRAMS) return process.env.PROGRAMS;
@@ -25,11 +28,11 @@ const build = () =>
   })());
 
 /**
- * Waits until `get` returns something that is true, and returns it.
+ * Waits until `get` returns a truthy value, and returns it.
  * @template T
- * @param {string} what for the message if it never does
+ * @param {string} what for the message on a timeout
  * @param {() => T | Promise<T>} get
- * @param {number} [ms] until it is given up
+ * @param {number} [ms] timeout
  */
 export async function until(what, get, ms = 10000) {
   const end = performance.now() + ms;
@@ -41,9 +44,9 @@ export async function until(what, get, ms = 10000) {
   }
 }
 
-/** A real daemon with a data directory of its own. */
+/** A real daemon with its own data directory. */
 export class Daemon {
-  /** Of the first start ports are free ones; a restart keeps them. */
+  /** The first start uses free ports; a restart keeps them. */
   #addresses = ['127.0.0.1:0', '127.0.0.1:0'];
   /** @type {import('node:child_process').ChildProcess | undefined} */
   #process;
@@ -52,7 +55,9 @@ export class Daemon {
   /** @type {string[]} */
   #flags = [];
 
-  /** @param {string[]} flags further flags of ingest; FILE:text in one becomes a file with that text */
+  /**
+   * @param {string[]} flags further flags of ingest; FILE:text in one becomes a file with that text
+   */
   static async start(flags = []) {
     const daemon = new Daemon();
     daemon.#dir = await mkdtemp(join(tmpdir(), 'fieldtrie-test-'));
@@ -73,12 +78,12 @@ export class Daemon {
     return daemon;
   }
 
-  /** Where browsers send. */
+  /** The base URL for traces and reports. */
   get collector() {
     return 'http://' + this.#addresses[0];
   }
 
-  /** Where aggregate asks. */
+  /** The address for aggregate. */
   get address() {
     return this.#addresses[1];
   }
@@ -94,14 +99,14 @@ export class Daemon {
     this.#addresses = [match[1], match[2]];
   }
 
-  /** Ends the process, but keeps data and addresses for another start. */
+  /** Stops the process, but keeps data and addresses for another start. */
   async stop() {
     const child = this.#process;
     if (!child) return;
     this.#process = undefined;
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
-    const slow = setTimeout(() => child.kill('SIGQUIT'), 40_000); // its stacks are in the log then
+    const slow = setTimeout(() => child.kill('SIGQUIT'), 40_000); // then its stacks are in the log
     const status = await ended;
     clearTimeout(slow);
     assert.equal(status, 0, this.#log);
@@ -136,7 +141,7 @@ export class Daemon {
     return text ? new Profile(JSON.parse(text)) : undefined;
   }
 
-  /** Returns how many traces there are of each page. */
+  /** Returns the number of traces by page. */
   async pages() {
     const text = await this.aggregate('--list', 'pages', '--format', 'json');
     /** @type {{value: string, traces: number}[]} */
@@ -145,20 +150,23 @@ export class Daemon {
   }
 
   /**
-   * Returns the Web Vitals of a page, or undefined if there are none. The daemon stores them twice a
-   * minute, and when it ends.
+   * Returns the Web Vitals of a page, or undefined if there are none. The daemon stores them twice
+   * a minute, and when it ends.
    * @param {string} page
    */
   async vitals(page) {
     const text = await this.aggregate('--vitals', '--page', page, '--format', 'json');
-    /** @type {{page: string, vitals: {name: string, views: number, page_views: number, p50: {value: number}}[]}[]} */
+    /**
+     * @type {{page: string, vitals: {name: string, views: number, page_views: number, p50: {value:
+     *   number}}[]}[]}
+     */
     const pages = text ? JSON.parse(text).pages : [];
     return pages[0];
   }
 
   /**
    * Returns how many page views of a page have reported Web Vitals, by arm of the sampling
-   * experiment; '' is none.
+   * experiment; '' is no arm.
    * @param {string} page
    * @returns {Promise<Record<string, number>>}
    */
@@ -194,13 +202,13 @@ export class Daemon {
     return this.metric(`fieldtrie_ingest_page_views_total{outcome="${outcome}",page="${page}"}`);
   }
 
-  /** How many traces have arrived, each counted once. */
+  /** Returns the number of received traces, each counted once. */
   traces() {
     return this.metric('fieldtrie_ingest_traces_total{result="accepted"}');
   }
 }
 
-/** A profile as aggregate --format json prints it, with times in ms. */
+/** A profile as printed by aggregate --format json, with times in ms. */
 export class Profile {
   /** @param {any} json */
   constructor(json) {
@@ -208,7 +216,7 @@ export class Profile {
     this.coverage = json;
   }
 
-  /** @param {string} name of functions; all that have it count */
+  /** @param {string} name of functions; all functions with it count */
   named(name) {
     return this.functions.filter((f) => f.name == name);
   }
@@ -229,7 +237,7 @@ export class Profile {
     return this.coverage.unsampled_us / 1000;
   }
 
-  /** All time that the samples speak for. */
+  /** The total sampled time. */
   get profiled() {
     return (this.coverage.self_us + this.coverage.stackless_us) / 1000;
   }

@@ -39,7 +39,7 @@ test('IDs belong to the innermost script', () => {
   });
 });
 
-test('stacks of V8 are understood', () => {
+test('stacks of V8 are parsed', () => {
   const say = (/** @type {string} */ id) => `(globalThis._debugIds ??= {})[new Error().stack] = '${id}';`;
   runInThisContext(say(one), { filename: app });
   runInThisContext(`(function () { ${say(two)} })()`, { filename: 'https://x.example/b.js?v=2' });
@@ -47,7 +47,7 @@ test('stacks of V8 are understood', () => {
   has(debugIds(), { [app]: `#debugId=${one}`, 'https://x.example/b.js?v=2': `#debugId=${two}`, 'https://x.example/c.js': `#debugId=${one}` });
 });
 
-test('several IDs are none, the same one twice is one', () => {
+test('several IDs are ignored, unless they are equal', () => {
   note({ [stack(`${app}:1:1`)]: one, [stack(`${app}:1:2`)]: two, [stack(`${app}:1:3`)]: one, [stack('https://x.example/b.js:1:1')]: one });
   globalThis._debugIds = { [stack('https://x.example/b.js:2:2')]: one };
   has(debugIds(), { [app]: false, 'https://x.example/b.js': `#debugId=${one}` });
@@ -61,12 +61,12 @@ for (const [what, ids] of Object.entries({
   'no text': { [stack(`${app}:1:1`)]: null, [stack(`${app}:1:2`)]: 17, [stack(`${app}:1:3`)]: {} },
   'a prototype': { [stack('__proto__:1:1')]: one },
 }))
-  test(`${what} in a registry is no ID`, () => {
+  test(`${what} in a registry is not an ID`, () => {
     note(ids);
     has(debugIds(), {});
   });
 
-test('what is not a stack names no script', () => {
+test('an invalid stack names no script', () => {
   note({ [app]: one, '': one, [`Error\n${app}:1:1`]: one, [`${app}:1:1`]: one });
   assert.equal(debugIds()[app], undefined);
   note([one]);
@@ -78,7 +78,7 @@ test('a key that is not a text does not hide later ones', () => {
   has(debugIds(), { [app]: `#debugId=${one}` });
 });
 
-test('a registry that throws does no harm', () => {
+test('a registry that throws has no effect', () => {
   const thrower = () => {
     throw new Error('hostile');
   };
@@ -96,7 +96,7 @@ test('a registry that throws does no harm', () => {
   has(debugIds(), {});
 });
 
-test('of a huge registry a thousand entries are looked at', () => {
+test('only the first thousand entries of a huge registry are read', () => {
   let reads = 0;
   const ids = {};
   for (let i = 0; i < 100_000; i++)
@@ -119,6 +119,6 @@ test('resources of a trace have the IDs of their scripts', () => {
   assert.ok(!without.includes('#'));
   note({ [stack(`${app}?v=1:1:1`)]: one });
   const text = encode(trace);
-  assert.ok(text.includes(`${app}#debugId=${one}`), 'the ID, in place of the query');
+  assert.ok(text.includes(`${app}#debugId=${one}`), 'the ID, instead of the query');
   assert.equal(text.split('#').length, 2);
 });

@@ -3,12 +3,12 @@ import { paint } from './browser.js';
 import { check } from './check.js';
 import { until } from './daemon.js';
 
-// The page of ingest --demo, used like a new user does.
+// The page of ingest --demo, used like by a new user.
 
 const flags = ['--demo', '--demo-views', '0'];
 
 check(
-  'each hot spot of the demo is found with the command that it shows',
+  'the command shown for each hot spot of the demo finds it',
   async ({ daemon, open }) => {
     const page = await open(`http://${daemon.address}/demo/`);
     assert.equal(await page.textContent('#state'), 'This page view is being profiled.');
@@ -18,7 +18,7 @@ check(
       if (link) await page.click(`nav >> text=${link}`);
       commands.push(await page.textContent('#command'));
     };
-    const idle = () => page.waitForTimeout(300); // so that times of two routes do not touch
+    const idle = () => page.waitForTimeout(300); // so that times of two routes are not adjacent
     await follow('');
     await page.click('button >> text=Render the feed');
     await page.click('button >> text=Load more');
@@ -56,7 +56,7 @@ check(
       for (const name of names)
         for (const [j, table] of tables.entries())
           if (i == j || name != '(layout)')
-            // which is everywhere
+            // which appears everywhere
             assert.equal(table.includes(`  ${name}`), i == j, `${name}: ${commands[j]}\n${table}`);
     const feed = await daemon.profile('--feature', 'feed');
     assert.ok(
@@ -93,8 +93,8 @@ check(
     const [program, ...args] = ((await page.textContent('#command')) ?? '').split(' ');
     assert.equal(program, 'aggregate');
     assert.ok(args.includes('reason=error'));
-    // At most one a second is sent, which may be the slow loading of the page.
-    await until('what came before the error', async () => {
+    // At most one trace per second is sent, which may be the slow loading of the page.
+    await until('a trace of the error', async () => {
       await page.click('button >> text=Throw an error');
       await paint(page);
       return daemon.aggregate(...args);

@@ -4,7 +4,7 @@ import { check, seen } from './check.js';
 import { until } from './daemon.js';
 import { header } from './site.js';
 
-// The ways to load the script.
+// Ways to load the script.
 
 const hot = () => {
   globalThis.hot = function hot() {
@@ -16,7 +16,7 @@ check('with integrity and a strict policy', async ({ daemon, site, open }) => {
   const list = await (await fetch(`${daemon.collector}/sdk.json`)).json();
   const { path, integrity } = list.script;
   site.script('/hot.js', hot);
-  // Inline scripts are not allowed then.
+  // The policy does not allow inline scripts.
   site.script('/start.js', `fieldtrie.start({ url: '${daemon.collector}', sampleRate: 1, maxCost: 1 })`);
   const { collector } = daemon;
   const url = site.page('/strict', {
@@ -37,7 +37,7 @@ check('with integrity and a strict policy', async ({ daemon, site, open }) => {
   seen(profile.total('hot'), ms, 'hot');
 });
 
-check('the loader in the document itself, which takes no request of those who are not chosen', async ({ daemon, site, open }) => {
+check('the loader in the document itself needs no request in page views that are not selected', async ({ daemon, site, open }) => {
   site.script('/hot.js', hot);
   const loader = await (await fetch(daemon.collector + '/sdk.js')).text();
   const inline = { tag: `<script>${loader}</script>`, scripts: ['/hot.js'] };
@@ -47,7 +47,7 @@ check('the loader in the document itself, which takes no request of those who ar
   await tab.goto(site.page('/inline-none', { ...inline, start: { sampleRate: 0, reportRate: 0 } }));
   await tab.waitForTimeout(1500);
   assert.deepEqual(asked.filter((url) => url.startsWith(daemon.collector)), []);
-  assert.equal(asked.length, 3, 'the document and two scripts of it');
+  assert.equal(asked.length, 3, 'the document and its two scripts');
 
   const page = await open(site.page('/inline', inline));
   const ms = await page.evaluate(() => globalThis.fieldtrie.feature('work', globalThis.hot));
@@ -89,11 +89,11 @@ check('the core alone', async ({ daemon, site, open }) => {
   await stop(page);
   const profile = await until('a profile', () => daemon.profile('--page', '/core'));
   seen(profile.total('hot'), ms, 'hot');
-  assert.equal(profile.idle, 0, 'the core splits no time');
+  assert.equal(profile.idle, 0, 'the core does not classify time');
   assert.ok(await daemon.profile('--feature', 'work'));
 });
 
-check('twice', async ({ daemon, site, open }) => {
+check('loaded twice', async ({ daemon, site, open }) => {
   const head = `<script src="${daemon.collector}/sdk.js" crossorigin="anonymous"></script>
     <script>fieldtrie.start({ url: '${daemon.collector}', sampleRate: 1, maxCost: 1 })</script>`;
   const page = await open(site.page('/twice', { head }));
@@ -103,7 +103,7 @@ check('twice', async ({ daemon, site, open }) => {
 });
 
 check(
-  'with a daemon that asks for a key',
+  'with a daemon that requires a key',
   async ({ daemon, site, open }) => {
     const page = await open(site.page('/key', { start: { key: 'sesame' } }));
     await page.evaluate(() => globalThis.spin(100));

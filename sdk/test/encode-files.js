@@ -1,5 +1,7 @@
-// node encode-files.js FILE…: writes the document of each trace to standard output, with its length
-// in bytes before it as 4 bytes, little-endian. The Go test of this folder compares them.
+// node encode-files.js FILE…
+//
+// Writes the document of each trace to standard output, preceded by its length in bytes as 4 bytes,
+// little-endian. The Go test of this folder compares the documents.
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { encodeTrace } from '../src/encodeTrace.js';

@@ -11,21 +11,21 @@ test('there are vectors', () => assert.ok(vectors.length >= 7));
 
 // The Go test TestVectors compares the same files with the Go encoder.
 for (const name of vectors)
-  test(`${name} gives the bytes of the Go encoder`, () => {
+  test(`${name} has the bytes of the Go encoder`, () => {
     const envelope = JSON.parse(readFileSync(new URL(name, folder), 'utf8'));
     const want = readFileSync(new URL(name.replace('.json', '.ftr'), folder));
     const got = Buffer.from(encodeTrace(...argumentsOf(envelope)));
     assert.equal(got.toString('hex'), want.toString('hex'));
   });
 
-test('the trace is left as it was', () => {
+test('the trace is unchanged', () => {
   const envelope = JSON.parse(readFileSync(new URL('order.json', folder), 'utf8'));
   const before = JSON.stringify(envelope);
   encodeTrace(...argumentsOf(envelope));
   assert.equal(JSON.stringify(envelope), before);
 });
 
-test('stacks that no sample has are left out', () => {
+test('stacks without samples are omitted', () => {
   const trace = {
     resources: ['https://x.example/a.js', 'https://x.example/b.js'],
     frames: [{ name: 'a', resourceId: 0, line: 1, column: 1 }, { name: 'b', resourceId: 1, line: 1, column: 1 }],
@@ -36,7 +36,7 @@ test('stacks that no sample has are left out', () => {
   assert.ok(bytes.includes('a.js') && !bytes.includes('b.js'));
 });
 
-test('labels without a value are left out', () => {
+test('labels without a value are omitted', () => {
   const trace = { resources: [], frames: [], stacks: [], samples: [] };
   const encode = (labels) => Buffer.from(encodeTrace(...argumentsOf({ interval: 10, labels, trace }))).toString('hex');
   assert.equal(encode({ a: '', b: null, c: undefined, d: 'x' }), encode({ d: 'x' }));

@@ -1,4 +1,4 @@
-// Measures what arrives of page views that end without beforeunload, like on phones:
+// Measures the share of page views that arrive if they end without beforeunload, like on phones:
 //
 //   node sdk/test/endings.js [N]
 //
@@ -22,7 +22,7 @@ const wait = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(r
 /** @param {Page} page */
 const kill = async (page) => {
   const session = await page.context().newCDPSession(page);
-  session.send('Page.crash').catch(() => {}); // which nobody answers
+  session.send('Page.crash').catch(() => {}); // which never returns
   await wait(300);
 };
 
@@ -46,7 +46,7 @@ const ways = {
 const count = +process.argv[2] || 30;
 const setup = await Setup.start();
 const { site, daemon, context } = setup;
-site.delay = 20; // no server that visitors reach answers sooner
+site.delay = 20; // no remote server responds faster
 site.script('/work.js', work);
 for (const device of ['phone', 'desktop'])
   for (const [way, end] of Object.entries(ways)) {
@@ -65,9 +65,9 @@ for (const device of ['phone', 'desktop'])
       known += await page.evaluate(() => globalThis.ms);
       const of = page.context();
       await end(page);
-      await of.close().catch(() => {}); // some ways have
+      await of.close().catch(() => {}); // some ways have closed it already
     }
-    await wait(2000); // what is on its way arrives within moments or never
+    await wait(2000); // requests in flight arrive within this time or never
     const views = (await daemon.views('profiled', path)) / count;
     const time = ((await daemon.profile('--page', path))?.total('spin') ?? 0) / known;
     for (const [name, value] of Object.entries({ views, time }))

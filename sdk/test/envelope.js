@@ -1,5 +1,5 @@
 /**
- * Returns what encodeTrace takes for a trace in the JSON envelope of docs/format.md.
+ * Returns the arguments of encodeTrace for a trace in the JSON envelope of docs/format.md.
  * @param {any} envelope
  * @returns {Parameters<typeof import('../src/encodeTrace.js').encodeTrace>}
  */

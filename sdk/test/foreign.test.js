@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { createServer, request } from 'node:http';
 import { check } from './check.js';
 
-// A page of another origin, in the browser of a user who may access the private address, tries to
+// A page of another origin, in the browser of a user with access to the private address, tries to
 // read its data. The daemon is at 127.0.0.1; the page is on localhost, which is another site.
 
-/** A trace with names that make folded stacks a script: what stands between them is a string. */
+/** A trace with names that make folded stacks a valid script: the rest is inside a string. */
 const hostile = {
   page: '/checkout',
   interval: 10,
@@ -74,7 +74,7 @@ check(
       method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(hostile),
     });
     assert.equal(sent.status, 202, await sent.text());
-    assert.match(await daemon.get('/api/v1/pages'), /\/checkout/); // which waits until it is rolled up
+    assert.match(await daemon.get('/api/v1/pages'), /\/checkout/); // which waits for the rollup
     const evil = await listen((_, res) => res.setHeader('Content-Type', 'text/html').end('<!doctype html><title>x</title><body>'));
     // Forwards the responses of a daemon without protection, so that the test can fail.
     const [host, port] = daemon.address.split(':');

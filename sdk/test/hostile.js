@@ -1,15 +1,15 @@
-// Random pages that shadow, freeze, patch and throw: combinations of what sites do by accident.
+// Random pages that shadow, freeze, patch and throw: combinations of accidents on real sites.
 
 /**
  * @typedef {object} Hostile
- * @property {string[]} traits names of what is hostile, for messages
+ * @property {string[]} traits names of the hostile features, for messages
  * @property {string} file the script that it loads
  * @property {string} before runs before the script is loaded
- * @property {string} options further options of start(), as they stand in a script
+ * @property {string} options further options of start(), as source code
  * @property {string} after runs when the page has its elements
- * @property {string} top comes first in the body
+ * @property {string} top first part of the body
  * @property {string} button attributes of the button
- * @property {string} inputs of the form that has the button
+ * @property {string} inputs of the form that contains the button
  * @property {Record<string, string>} headers
  */
 
@@ -17,7 +17,10 @@ const names = ['id', 'role', 'closest', 'localName', 'getAttribute', 'dataset', 
 
 const ids = ['550e8400-e29b-41d4-a716-446655440000', 'row-٣٤٥٦٧', 'u-0a1b2c3d4e5f60718293', 'x'.repeat(500), '"><img src=x>', '🙂'.repeat(50), '__proto__', ' ', '%'];
 
-/** What may be hostile, by name: what it adds to a page. @type {Record<string, (one: <T>(list: T[]) => T) => Partial<Hostile>>} */
+/**
+ * Hostile features by name, with their additions to a page.
+ * @type {Record<string, (one: <T>(list: T[]) => T) => Partial<Hostile>>}
+ */
 const traits = {
   formInputs: (one) => ({ inputs: `<input type="hidden" name="${one(names)}" value="17"><input type="hidden" name="id">` }),
   documentNames: (one) => ({ top: `<form name="${one(['hidden', 'visibilityState', 'head', 'prerendering', 'body', 'title'])}"></form>` }),
@@ -82,9 +85,9 @@ const traits = {
   again: () => ({ after: `fieldtrie.start({}); fieldtrie.page(Symbol.iterator.description); fieldtrie.keep?.(Symbol('x'));` }),
 };
 
-/** Traits that take from each other what is checked: a page has one of each list at most. */
+/** Features that interfere with each other's checks: a page has at most one of each list. */
 const either = [
-  ['noFetch', 'noLater', 'frozen'], // else nothing can be sent
+  ['noFetch', 'noLater', 'frozen'], // otherwise no data can be sent
   ['elementThrows', 'elementReturns', 'elementGetter', 'frozen'],
   ['objectToJSON', 'frozen'],
   ['arrayToJSON', 'frozen'],
@@ -93,7 +96,7 @@ const either = [
 ];
 
 /**
- * Draws a page.
+ * Returns a random page.
  * @param {() => number} chance
  * @returns {Hostile}
  */

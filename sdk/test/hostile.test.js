@@ -7,15 +7,18 @@ import { header } from './site.js';
 import { chances } from './visits.js';
 
 // For any page, the script throws no error into it, the daemon accepts every request, and Web
-// Vitals equal those of the browser. HOSTILE is the number of pages, SEED the first one; LONG=1
-// visits 2,000.
+// Vitals equal the browser's. HOSTILE is the number of pages, SEED the first one; LONG=1 visits
+// 2,000.
 
 const count = Number(process.env.HOSTILE ?? (long ? 2000 : 24));
 const first = Number(process.env.SEED ?? 1);
-const batch = 100; // pages of a daemon
+const batch = 100; // pages per daemon
 const tabs = 4; // at the same time
 
-/** Runs before all else in a page: keeps the browser's own entries, read by functions that the page cannot patch. */
+/**
+ * Runs before any script of a page: stores the browser's own entries, read by functions that the
+ * page cannot patch.
+ */
 const listen = () => {
   globalThis.truth = { lcp: 0, inp: 0, inputs: 0 };
   const { truth } = globalThis;
@@ -35,10 +38,10 @@ const listen = () => {
 const place = (/** @type {number} */ top) => `position: fixed; left: 20px; top: ${top}px; width: 200px; height: 60px`;
 
 /**
- * Writes the document of a page.
+ * Returns the document of a page.
  * @param {import('./hostile.js').Hostile} page
  * @param {string} collector
- * @param {string} release that its report is found by
+ * @param {string} release identifies its report
  * @param {number[]} ms that the handlers of the button and the form take
  */
 function documentOf({ file, before, options, after, top, button, inputs }, collector, release, ms) {
@@ -59,10 +62,10 @@ function documentOf({ file, before, options, after, top, button, inputs }, colle
 </body></html>`;
 }
 
-/** A name of letters, as digits in names are masked. @param {number} n */
+/** Returns a name of letters, because digits in names are masked. @param {number} n */
 const letters = (n) => [...n.toString(26)].map((digit) => String.fromCharCode(97 + parseInt(digit, 26))).join('');
 
-/** The rest of the script has begun, and asked for a part. */
+/** Reports whether the rest of the script has started and requested a part. */
 const restLoaded = () =>
   performance.getEntriesByType('resource').some(({ name, responseEnd }) => /stackless\.mjs/.test(name) && responseEnd);
 
@@ -70,7 +73,7 @@ const restLoaded = () =>
  * Visits a page: clicks the button, then the form.
  * @param {import('./browser.js').Setup} setup
  * @param {number} seed
- * @param {number} time tells the visits of a page apart
+ * @param {number} time distinguishes the visits of a page
  */
 async function visit({ daemon, site, context }, seed, time) {
   const chance = chances(seed);
@@ -93,7 +96,7 @@ async function visit({ daemon, site, context }, seed, time) {
     await tab.mouse.click(60, 50); // the button
     await tab.waitForTimeout(150);
     await tab.mouse.click(60, 110); // the form below it
-    // The last entries come after a paint. If the page has lost its form, there are fewer.
+    // The last entries arrive after a paint. If the page has lost its form, there are fewer.
     await tab.waitForFunction(() => globalThis.truth.inputs > 1, undefined, { polling: 50, timeout: 3000 }).catch(() => {});
     await tab.waitForTimeout(200);
     truth = await tab.evaluate(() => globalThis.truth);
@@ -107,13 +110,14 @@ async function visit({ daemon, site, context }, seed, time) {
 for (let from = 0; from < count; from += batch) {
   const seeds = Array.from({ length: Math.min(batch, count - from) }, (_, i) => first + from + i);
   check(
-    `hostile pages ${seeds[0]} to ${seeds.at(-1)} are not harmed, and are measured`,
+    `hostile pages ${seeds[0]} to ${seeds.at(-1)} are unharmed and measured`,
     async (setup) => {
       const { daemon } = setup;
       setup.expect(/./); // each visit has its own
       /** @type {string[]} */
       const wrong = [];
-      // A busy machine may close a tab before all is sent, hostile or not. Such a view is repeated.
+      // A busy machine may close a tab before everything is sent, hostile or not. Such a view is
+      // repeated.
       let left = seeds;
       for (let tries = 3; left.length && tries; tries--) {
         const { visits, refused } = await visitAll(setup, left, tries);
@@ -133,7 +137,7 @@ for (let from = 0; from < count; from += batch) {
                 say(`${name} is ${got[name]}, the browser says ${truth[name]}`);
           }
         }
-        if (left.length) console.error(`again, as there was no report or no trace: ${left}`);
+        if (left.length) console.error(`repeated without a report or trace: ${left}`);
       }
       assert.equal(wrong.length, 0, wrong.join('\n'));
     },
@@ -142,10 +146,11 @@ for (let from = 0; from < count; from += batch) {
 }
 
 /**
- * Visits pages, and waits until their reports are stored. Returns also the metrics of refused requests.
+ * Visits pages, and waits until their reports are stored. It also returns the metrics of refused
+ * requests.
  * @param {import('./browser.js').Setup} setup
  * @param {number[]} seeds
- * @param {number} time tells the visits of a page apart
+ * @param {number} time distinguishes the visits of a page
  */
 async function visitAll(setup, seeds, time) {
   const { daemon } = setup;
@@ -157,11 +162,11 @@ async function visitAll(setup, seeds, time) {
     for (let seed = left.shift(); seed; seed = left.shift()) visits.push(await visit(setup, seed, time));
   };
   await Promise.all(Array.from({ length: tabs }, tab));
-  await until('reports', async () => (await reports()) >= seeds.length).catch(() => {}); // the views without one are repeated
+  await until('reports', async () => (await reports()) >= seeds.length).catch(() => {}); // views without one are repeated
   const metrics = (await daemon.get('/metrics')).split('\n');
   const refused = metrics.filter((line) => /^fieldtrie_ingest_requests_total\{code="[45]/.test(line));
   assert.ok(metrics.some((line) => /^fieldtrie_ingest_requests_total\{code="2/.test(line)), 'accepted requests are counted');
-  await daemon.stop(); // which stores what was reported
+  await daemon.stop(); // which stores the reports
   await daemon.start();
   return { visits, refused };
 }

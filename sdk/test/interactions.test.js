@@ -40,7 +40,7 @@ const event = (interactionId, startTime, duration, more) => ({
   ...more,
 });
 
-test('parts add up to all, and none is less than nothing', () => {
+test('parts add up to the total, and none is negative', () => {
   assert.deepEqual(cuts(100, 10, 30), [10, 20, 70]);
   assert.deepEqual(cuts(100), [100]);
   assert.deepEqual(cuts(100, 30, 10), [30, 0, 70]);
@@ -48,7 +48,7 @@ test('parts add up to all, and none is less than nothing', () => {
   assert.deepEqual(cuts(100, -10, 20), [0, 20, 80]);
 });
 
-test('the longest event gives an interaction its time; of equally long events the first one does', () => {
+test('the longest event determines the time of an interaction, or the first of equally long events', () => {
   const [take, find] = interactions();
   take(event(1, 100, 40));
   take(event(1, 200, 80));
@@ -67,7 +67,7 @@ test('events that end with the same paint share a frame', () => {
   assert.deepEqual(partsOf(got), [0, 30, 10]);
 });
 
-test('keys that are held down have no more than 100 interactions', () => {
+test('held keys have at most 100 interactions', () => {
   const [take, find] = interactions();
   for (let id = 1; id <= 101; id++) take(event(id, 100 * id, 16, { name: 'keydown' }));
   assert.equal(find(1), undefined);
@@ -75,7 +75,7 @@ test('keys that are held down have no more than 100 interactions', () => {
   assert.equal(find(101).$start, 10_100);
 });
 
-test('an element is named by the site, or by what it is', () => {
+test('the name of an element comes from the site, or from its properties', () => {
   assert.equal(nameOf(element('button', { id: 'save' })), 'button#save');
   assert.equal(nameOf(element('div', { role: 'menu' })), 'div[menu]');
   assert.equal(nameOf({ nodeType: 3, parentElement: element('p') }), 'p');
@@ -99,7 +99,7 @@ test('identifiers in ids are masked as a whole', () => {
     assert.equal(nameOf(element('p', { id })), 'p#' + want);
 });
 
-test('the first event of an interaction names it, even if that has no element any more', () => {
+test('the first event of an interaction names it, even if it no longer has an element', () => {
   const [take] = interactions();
   take(event(1, 100, 40, { name: 'pointerup', target: element('p') }));
   assert.equal(take(event(1, 90, 48, { name: 'pointerdown', target: null })).$name, 'pointer ');

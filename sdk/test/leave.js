@@ -1,7 +1,7 @@
 /** @import { Page } from 'playwright-core' */
 
 /**
- * Closes a tab like a visitor does. The page gets beforeunload, and pagehide in its last moment;
+ * Closes a tab like a visitor. The page gets beforeunload, and pagehide just before it ends;
  * page.close() alone skips the first.
  * @param {Page} page
  */
@@ -48,14 +48,14 @@ export async function follow(page, url) {
  */
 export async function goBack(page, url) {
   await page.evaluate(() => {
-    setTimeout(() => history.back()); // or the answer would get lost
+    setTimeout(() => history.back()); // otherwise the response would get lost
   });
   await page.waitForURL(url, { waitUntil: 'commit' });
   await page.waitForFunction(() => document.visibilityState == 'visible');
 }
 
 /**
- * Makes a page behave as on a phone, as far as it can detect.
+ * Makes a page behave as on a phone, for everything that it can detect.
  * @param {Page} page
  */
 export async function phone(page) {

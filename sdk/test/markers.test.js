@@ -6,8 +6,8 @@ import { check } from './check.js';
 import { until } from './daemon.js';
 import { header } from './site.js';
 
-// With the markers of the browser, from its origin trial, the time of style and layout belongs to
-// the function that forced it.
+// With the browser's markers, from its origin trial, the time of style and layout belongs to the
+// function that forced it.
 
 const isolated = { ...header, 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'credentialless' };
 
@@ -17,7 +17,7 @@ const app = () => {
   globalThis.thrash = function thrash() {
     for (const end = performance.now() + 600; performance.now() < end; ) {
       list.style.width = 300 + (performance.now() % 300) + 'px';
-      list.getBoundingClientRect(); // which takes a layout
+      list.getBoundingClientRect(); // which forces layout
     }
   };
 };

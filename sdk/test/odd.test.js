@@ -13,13 +13,15 @@ const hot = () => {
   };
 };
 
-/** How many documents were refused. @param {import('./daemon.js').Daemon} daemon */
+/** Returns the number of refused documents. @param {import('./daemon.js').Daemon} daemon */
 const refused = async (daemon) => {
   const lines = (await daemon.get('/metrics')).split('\n').filter((line) => /^fieldtrie_ingest_requests_total\{.*code="4/.test(line));
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 };
 
-/** For open(): observers of interactions are told of ones that are made up, with times that can and can not be. */
+/**
+ * For open(): observers of interactions get made-up entries, with possible and impossible times.
+ */
 const oddEntries = (/** @type {number} */ seed) => {
   const Real = globalThis.PerformanceObserver;
   let state = seed;
@@ -30,7 +32,7 @@ const oddEntries = (/** @type {number} */ seed) => {
       const startTime = at(performance.now() - 900, 800);
       const duration = Math.round(at(0, chance() < 0.5 ? 50 : 500) / 8) * 8;
       const processingStart = at(startTime - (chance() < 0.1 ? 5 : 0), 60);
-      const processingEnd = at(processingStart, chance() < 0.5 ? 20 : 400); // after the paint, now and then
+      const processingEnd = at(processingStart, chance() < 0.5 ? 20 : 400); // sometimes after the paint
       const name = chance() < 0.5 ? 'keydown' : 'click';
       return { entryType: 'event', name, interactionId: 1 + Math.floor(i * chance()), startTime, duration, processingStart, processingEnd };
     });
@@ -49,7 +51,7 @@ const oddEntries = (/** @type {number} */ seed) => {
 
 const seeds = long ? 8 : 2;
 
-check('interactions of whatever times make documents that are taken', async ({ daemon, site, open }) => {
+check('interactions with any times are in documents that are accepted', async ({ daemon, site, open }) => {
   site.script('/hot.js', hot);
   for (let seed = 1; seed <= seeds; seed++) {
     const page = await open(site.page(`/odd${seed}`, { scripts: ['/hot.js'] }), oddEntries, seed);
@@ -70,7 +72,7 @@ check('interactions of whatever times make documents that are taken', async ({ d
   assert.ok(all > 0 && Math.abs(parts / all - 1) < 0.01, `interactions take ${all} ms, their parts ${parts}`);
 });
 
-check('labels and features of any length cost no trace', async ({ daemon, site, open }) => {
+check('labels and features of any length do not prevent a trace', async ({ daemon, site, open }) => {
   site.script('/hot.js', hot);
   const labels = { long: 'x'.repeat(5000), ['k'.repeat(900)]: 'é'.repeat(300), odd: { toString: undefined } && 7, none: null };
   const page = await open(site.page('/long', { start: { labels, release: 'r'.repeat(3000) }, scripts: ['/hot.js'] }));
@@ -85,7 +87,7 @@ check('labels and features of any length cost no trace', async ({ daemon, site, 
 });
 
 /**
- * Closes a page, and checks that its feature is there, in one page view.
+ * Closes a page, and asserts that its feature is present in one page view.
  * @param {import('./daemon.js').Daemon} daemon
  * @param {import('playwright-core').Page} page
  * @param {string} path
@@ -95,7 +97,7 @@ async function once(daemon, page, path, ms) {
   await closeTab(page);
   const profile = await until('a profile', () => daemon.profile('--page', path, '--feature', 'work'));
   seen(profile.total('hot'), ms, 'hot');
-  await new Promise((resolve) => setTimeout(resolve, 1000)); // for what must not come
+  await new Promise((resolve) => setTimeout(resolve, 1000)); // for data that must not arrive
   assert.equal((await daemon.profile('--page', path))?.coverage.views, 1);
 }
 
@@ -111,7 +113,7 @@ for (const second of ['/sdk.js', '/sdk-all.js', '/sdk-core.js'])
       await once(daemon, page, '/twice', ms);
     });
 
-check('a module next to a script is the second copy', async ({ daemon, site, open }) => {
+check('a module in addition to a script is the second copy', async ({ daemon, site, open }) => {
   site.script('/hot.js', hot);
   const tag = `<script src="${daemon.collector}/sdk-all.js" crossorigin="anonymous"></script><script type="module">
     import * as second from '${daemon.collector}/sdk-all.mjs';
@@ -149,7 +151,7 @@ check('a page name that throws affects nothing else', async ({ daemon, site, ope
   seen(profile.total('hot'), ms, 'hot');
 });
 
-check('where nothing decides the console says so, once, and nothing is thrown', async ({ site, daemon, context }) => {
+check('without a decision, the console has one warning, and nothing is thrown', async ({ site, daemon, context }) => {
   /** @type {string[]} */
   const said = [];
   context.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));

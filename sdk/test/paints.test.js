@@ -6,9 +6,9 @@ import { check, seen } from './check.js';
 import { until } from './daemon.js';
 
 // Code that runs before the site's own elements are painted is a feature. Paint times are compared
-// with those that the browser reports to the page.
+// with the times that the browser reports to the page.
 
-/** Does work and shows things, one after the other, each when the one before was painted, and a route. */
+/** Works and shows elements, each after the previous one was painted, and a route. */
 const app = async () => {
   globalThis.early = function early() {
     globalThis.spin(150);
@@ -40,7 +40,7 @@ const app = async () => {
   await work('middle');
   await painted('results');
   await work('after');
-  await painted('results'); // one more
+  await painted('results'); // another paint
   history.pushState({}, '', `${location.pathname}/route`);
   await work('routed');
   await painted('detail');
@@ -48,7 +48,7 @@ const app = async () => {
 };
 
 for (const type of ['element', 'container'])
-  check(`what runs before ${type}s are painted is a feature`, async ({ daemon, site }) => {
+  check(`the work before ${type}s are painted is a feature`, async ({ daemon, site }) => {
     site.script('/app.js', app);
     site.script('/container.js', '');
     const path = `/${type}`;
@@ -57,7 +57,7 @@ for (const type of ['element', 'container'])
     try {
       const page = await browser.newPage();
       await page.goto(url);
-      assert.ok(await page.evaluate((type) => PerformanceObserver.supportedEntryTypes.includes(type), type), `no ${type} timing in this browser`);
+      assert.ok(await page.evaluate((type) => PerformanceObserver.supportedEntryTypes.includes(type), type), `this browser has no ${type} timing`);
       await page.waitForFunction(() => globalThis.done);
       await stop(page);
       await until('a trace', async () => (await daemon.traces()) > 0);

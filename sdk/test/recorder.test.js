@@ -8,7 +8,7 @@ import { closeTab } from './leave.js';
 
 // The flight recorder sends the last seconds after a problem, and nothing else.
 
-/** Thresholds that no test reaches, but for the one that sets its own. */
+/** Thresholds that no test reaches, except for tests that set their own. */
 const calm = { seconds: 2, interaction: 1e5, frame: 1e5 };
 
 /**
@@ -48,7 +48,7 @@ check('a calm page sends nothing', async (setup) => {
   const page = await record(setup);
   await page.evaluate(async () => {
     globalThis.hot();
-    // Longer than seconds, so that the profilers take turns.
+    // Longer than seconds, so that the profilers alternate.
     await new Promise((resolve) => setTimeout(resolve, 2500));
     globalThis.hot();
   });

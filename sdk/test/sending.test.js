@@ -6,7 +6,7 @@ import { closeTab } from './leave.js';
 
 // All sent data arrives, exactly once.
 
-check('a chunk that finds no daemon arrives when it is back, once', async ({ daemon, site, open, expect }) => {
+check('a chunk arrives once after a restart of the daemon', async ({ daemon, site, open, expect }) => {
   expect(/ERR_CONNECTION_REFUSED/);
   site.script('/app.js', () => {
     globalThis.hot = async function hot() {
@@ -33,7 +33,9 @@ check('a chunk that finds no daemon arrives when it is back, once', async ({ dae
   assert.equal(await daemon.views('profiled', '/retry'), 1);
 });
 
-/** deep(count) works at the end of so many stacks of 60 functions, each with a long name of its own. */
+/**
+ * deep(count) works at the end of this many stacks of 60 functions, each with its own long name.
+ */
 const deep = () => {
   const letters = () => Array.from({ length: 40 }, () => String.fromCharCode(97 + Math.random() * 26)).join('');
   const stack = (/** @type {number} */ n) => {
@@ -65,7 +67,7 @@ async function allArrive(daemon, count, ms = 3000) {
     return new Set(profile?.functions.map(({ name }) => name).filter((name) => /^top\d/.test(name))).size;
   };
   // Data that exceeds the quota of requests in flight is sent again after at least a second.
-  await until('', async () => (await arrived()) == count, ms).catch(() => {}); // the next line says more
+  await until('', async () => (await arrived()) == count, ms).catch(() => {}); // the next assertion has a better message
   assert.equal(await arrived(), count, `stacks in ${await daemon.traces()} traces`);
   const bytes = await daemon.metric('fieldtrie_ingest_bytes_total');
   assert.ok(
@@ -74,7 +76,7 @@ async function allArrive(daemon, count, ms = 3000) {
   );
 }
 
-check('a large trace arrives in parts while the page lives', async ({ daemon, site, open }) => {
+check('a large trace arrives in parts while the page is open', async ({ daemon, site, open }) => {
   site.script('/app.js', deep);
   const page = await open(site.page('/deep', { scripts: ['/app.js'] }));
   await page.evaluate(() => globalThis.deep(60));
@@ -144,12 +146,12 @@ check('windows profile a part of the time', async ({ daemon, site, open }) => {
   await stop(page);
   await until('several traces', async () => (await daemon.traces()) > 3);
   const profile = await daemon.profile('--page', '/windows');
-  // On average half of it; by chance much less or more.
+  // Half of it on average, but by chance much less or more.
   assert.ok(
     profile && profile.profiled > 400 && profile.profiled < 3600,
     `it profiled ${profile?.profiled} ms of 4000`,
   );
-  // Each trace has the share, as field 6 of the context, a double.
+  // Each trace contains the share, as field 6 of the context, a double.
   const share = Buffer.from([0x31, 0, 0, 0, 0, 0, 0, 0xe0, 0x3f]);
   assert.ok(
     bodies.some((body) => body?.includes(share)),
@@ -157,7 +159,7 @@ check('windows profile a part of the time', async ({ daemon, site, open }) => {
   );
 });
 
-check('a request that is refused for a while is repeated after that', async ({ daemon, site, open, context, expect }) => {
+check('a request that is refused temporarily is repeated after the requested delay', async ({ daemon, site, open, context, expect }) => {
   expect(/429/);
   /** @type {number[]} */
   const times = [];
@@ -174,7 +176,7 @@ check('a request that is refused for a while is repeated after that', async ({ d
   await until('the trace', () => daemon.traces());
 });
 
-check('a request without an answer is repeated', async ({ daemon, site, open, context, expect }) => {
+check('a request without a response is repeated', async ({ daemon, site, open, context, expect }) => {
   expect(/ERR_FAILED/);
   let requests = 0;
   await context.route(/\/t\//, (route) => (requests++ ? route.continue() : undefined));
@@ -189,7 +191,7 @@ check('a request without an answer is repeated', async ({ daemon, site, open, co
   assert.ok(requests > 1);
 });
 
-check('a profiler ends if the rest of the script does not come', async ({ daemon, site, open, context, expect }) => {
+check('a profiler ends if the rest of the script is not loaded', async ({ daemon, site, open, context, expect }) => {
   expect(/ERR_FAILED/);
   await context.route(/\/rest\.mjs/, (route) => route.abort());
   const page = await open(site.page('/blocked', { sdk: daemon.collector + '/sdk.js' }), () => {

@@ -31,7 +31,7 @@ check('scripts are the same in each encoding, and Brotli is the shortest', async
   }
 });
 
-check('a browser takes the scripts in Brotli, parts and their integrity included', async ({ daemon, site, context }) => {
+check('a browser loads the scripts in Brotli, including parts and their integrity', async ({ daemon, site, context }) => {
   const page = await context.newPage();
   /** @type {Record<string, string | undefined>} */
   const took = {};

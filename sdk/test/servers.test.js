@@ -10,7 +10,7 @@ const root = new URL('..', import.meta.url);
 const { exports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
 const entries = Object.entries(exports).filter(([, of]) => of.default);
 
-/** What runs before the import, by what it is like. */
+/** Code that runs before the import, by description. */
 const globals = {
   node: '',
   deno: `globalThis.Deno = {}; globalThis.self = globalThis; globalThis.addEventListener = () => {}; globalThis.removeEventListener = () => {};

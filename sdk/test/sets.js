@@ -1,6 +1,7 @@
 /**
- * Decodes a set of traces, implemented only from docs/format.md: another program can read what the
- * Go package encode writes. It does not support numbers over 2^53, which real traces do not have.
+ * Decodes a set of traces. It is implemented only from docs/format.md, to prove that another
+ * program can read the output of the Go package encode. It does not support numbers over 2^53,
+ * which real traces do not have.
  */
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -23,7 +24,7 @@ function* varints(/** @type {Uint8Array} */ bytes) {
 }
 
 /**
- * Reads a message: for each number of a field its values, which are numbers or bytes.
+ * Reads a message: the values of each field by number, which are numbers or bytes.
  * @param {Uint8Array} bytes
  */
 function fields(bytes) {
@@ -48,7 +49,7 @@ function fields(bytes) {
   return out;
 }
 
-/** Returns a function that gives the next number, text or bytes of something on each call. */
+/** Returns a function that returns the next value on each call. */
 const inTurn = (/** @type {Iterable<any>} */ values) => {
   const all = [...values][Symbol.iterator]();
   return () => all.next().value;

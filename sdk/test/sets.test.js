@@ -14,13 +14,13 @@ test('a set returns each of its traces', () => {
   const traces = readSet(readFileSync(new URL('format/v2/sdk.ftr', testdata)));
   assert.equal(traces.length, names.length);
   traces.forEach((trace, i) => {
-    if (names[i] == 'privacy.ftr') return; // whose URLs the script would clean a second time
+    if (names[i] == 'privacy.ftr') return; // the script would clean its URLs again
     const want = readFileSync(new URL(`sdk/${names[i]}`, testdata));
     assert.equal(Buffer.from(encodeTrace(...trace)).toString('hex'), want.toString('hex'), names[i]);
   });
 });
 
-test('so it does the chunks of a page view', () => {
+test('a set returns the chunks of a page view', () => {
   const traces = readSet(readFileSync(new URL('format/v2/chunks.ftr', testdata)));
   assert.deepEqual(traces.map(([, context]) => context.$chunk), [0, 1, 3, 0]);
   assert.equal(new Set(traces.map(([, context]) => String(context.$viewId))).size, 2);

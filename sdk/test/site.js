@@ -1,9 +1,12 @@
 import { createServer } from 'node:http';
 
-/** What lets a document be profiled. */
+/** The header that allows profiling of a document. */
 export const header = { 'Document-Policy': 'js-profiling, js-profiling-mode=lazy' };
 
-/** Busy for a time that it measures itself, and returns. Hot functions of tests call it. */
+/**
+ * Keeps the processor busy for a time that it measures itself, and returns it. Hot functions of
+ * tests call it.
+ */
 const spin = `globalThis.spin = function spin(ms) {
   const from = performance.now();
   while (performance.now() - from < ms);
@@ -13,19 +16,20 @@ const spin = `globalThis.spin = function spin(ms) {
 /**
  * @typedef {object} Document
  * @property {string} [sdk] URL of the script
- * @property {string} [tag] the tag that loads it, in its place
- * @property {Record<string, unknown> | false} [start] options of start(), beside those that all tests have
+ * @property {string} [tag] a tag that loads it instead
+ * @property {Record<string, unknown> | false} [start] options of start(), in addition to the
+ *   options of all tests
  * @property {string} [head]
  * @property {string} [body]
  * @property {string[]} [scripts] URLs; all may call spin(ms)
- * @property {Record<string, string>} [headers] in place of those that let it be profiled
+ * @property {Record<string, string>} [headers] instead of the header that allows profiling
  */
 
 /** A server for test pages: another origin than the daemon and other sites. */
 export class Site {
   /** @type {Map<string, {text: string, headers: Record<string, string>, delay?: number}>} */
   #files = new Map([['/favicon.ico', { text: '', headers: {} }]]);
-  /** ms that the server takes to answer. */
+  /** Delay of responses in ms. */
   delay = 0;
   #server = createServer((request, response) => {
     const file = this.#files.get(new URL(request.url ?? '', 'http://site').pathname);
@@ -33,7 +37,7 @@ export class Site {
     setTimeout(() => response.end(file?.text), this.delay + (file?.delay ?? 0));
   });
 
-  /** @param {string} [collector] where its pages send */
+  /** @param {string} [collector] the collector of its pages */
   static async start(collector = '') {
     const site = new Site();
     site.collector = collector;
@@ -52,7 +56,7 @@ export class Site {
   }
 
   /**
-   * Serves a script, as text or as a function that is called.
+   * Serves a script: a text, or the source of a function that it calls.
    * @param {string} path
    * @param {string | (() => void)} script
    */
@@ -63,7 +67,8 @@ export class Site {
   }
 
   /**
-   * Serves an image, which comes after a delay. It has bytes enough for its area to count as content.
+   * Serves an image after a delay. Its size in bytes is large enough for the browser to count it as
+   * content.
    * @param {string} path
    * @param {number} [delay] ms
    */
@@ -82,7 +87,7 @@ export class Site {
     path,
     { sdk = this.collector + '/sdk-all.js', tag, start = {}, head = '', body = '', scripts = [], headers = header } = {},
   ) {
-    // Tests run on slow machines, and are not about what profiling may cost.
+    // Tests run on slow machines, where profiling may exceed the default maximum cost.
     const options = JSON.stringify({ url: this.collector, sampleRate: 1, maxCost: 1, ...start });
     const text = `<!doctype html>
 <html lang="en">

@@ -12,7 +12,7 @@ const encode = (envelope) =>
 
 const feature = (name, start, end) => ({ feature: name, start, end });
 
-test('spans are in the order of their times, whatever order they came in', () => {
+test('spans are sorted by time, regardless of their original order', () => {
   const spans = [feature('a', 900, 910), feature('b', 10_000, 10_010), feature('c', 10_000, 10_005)];
   const want = encode({ spans: [spans[0], spans[2], spans[1]] });
   for (const order of [[0, 1, 2], [1, 0, 2], [2, 1, 0]])
@@ -21,7 +21,7 @@ test('spans are in the order of their times, whatever order they came in', () =>
   assert.ok(want.includes('c0ebd608'), want);
 });
 
-test('a span that ends before it begins is empty', () => {
+test('a span that ends before it starts is empty', () => {
   assert.equal(encode({ spans: [feature('a', 900, 800)] }), encode({ spans: [feature('a', 900, 900)] }));
   assert.notEqual(encode({ spans: [feature('a', 900, 900)] }), encode({ spans: [feature('a', 900, 901)] }));
 });
@@ -32,7 +32,7 @@ test('names and values of up to 200 characters are kept', () => {
   assert.equal(cut(5), '5');
 });
 
-test('long values of labels and names of spans are cut', () => {
+test('long values of labels and names of spans are truncated', () => {
   const [long, short] = ['x'.repeat(300), 'x'.repeat(199) + '…'];
   assert.equal(encode({ labels: { key: long } }), encode({ labels: { key: short } }));
   assert.equal(encode({ spans: [feature(long, 1, 2)] }), encode({ spans: [feature(short, 1, 2)] }));

@@ -4,9 +4,9 @@ import { check, seen } from './check.js';
 import { until } from './daemon.js';
 import { closeTab } from './leave.js';
 
-// After stop() the script has left nothing in the page, and all its data arrives.
+// After stop(), nothing of the script is left in the page, and all its data arrives.
 
-/** Counts what a page waits for: observers that observe, and timers. */
+/** Counts the observers and timers of a page. */
 const counts = () => {
   const observers = new Set();
   const timers = new Set();
@@ -59,7 +59,7 @@ async function left(page) {
 }
 
 /**
- * Waits until a page has as few as one without the script.
+ * Waits until a page has as few as a page without the script.
  * @param {import('playwright-core').Page} page
  * @param {object} none
  */
@@ -72,8 +72,8 @@ const kinds = [
   ['everything in one file', '/sdk-all.js'],
   ['the core', '/sdk-core.js'],
   ['windows', '/sdk-all.js', { windows: { length: 500, gap: 100 } }],
-  // On a busy machine a frame may be long by itself, and its record allows no other keep() within a
-  // second.
+  // On a busy machine a frame may be long without a reason in the page, and its record prevents
+  // another keep() within a second.
   ['the flight recorder', '/sdk-all.js', { recorder: { frame: 1e5, interaction: 1e5 } }],
   ['who is not profiled, and reports', '/sdk.js', { sampleRate: 0, reportRate: 1 }, false],
   ['who is neither', '/sdk.js', { sampleRate: 0, reportRate: 0 }, false],
@@ -88,7 +88,7 @@ for (const [name, file, start, profiled = true] of kinds)
     await page.waitForTimeout(300);
     const busy = await left(page);
     if (file == '/sdk-core.js') assert.equal(busy.observers, 0);
-    assert.ok(busy.listeners > none.listeners, `nothing is there before: ${JSON.stringify(busy)}`);
+    assert.ok(busy.listeners > none.listeners, `no listeners before stop(): ${JSON.stringify(busy)}`);
     const ms = await page.evaluate(() => globalThis.hot());
     await page.evaluate(() => globalThis.fieldtrie.keep?.('now'));
     await page.waitForTimeout(50);
@@ -110,7 +110,7 @@ for (const [name, file, start, profiled = true] of kinds)
 
 check('waiting data arrives after stop(), even if the page is closed immediately', async ({ daemon, site, open }) => {
   site.script('/hot.js', 'globalThis.hot = function hot() { return globalThis.spin(150); }; globalThis.ms = hot();');
-  // With these draws a window ends after 0.5 s, and the next one begins 0.6 s later.
+  // With these draws a window ends after 0.5 s, and the next one starts 0.6 s later.
   const document = { start: { windows: { length: 1000, gap: 900 } }, scripts: ['/hot.js'] };
   const page = await open(site.page('/left', document), () => {
     Math.random = () => 0.5;
@@ -129,7 +129,7 @@ for (const [outcome, start] of /** @type {[string, object][]} */ ([
   ['profiled', {}],
   ['unsampled', { sampleRate: 0, reportRate: 1 }],
 ]))
-  check(`stop() before the rest is loaded leaves nothing, and sends what there is: ${outcome}`, async ({ daemon, site, open }) => {
+  check(`stop() before the rest is loaded leaves nothing, and sends the existing data: ${outcome}`, async ({ daemon, site, open }) => {
     const document = { sdk: daemon.collector + '/sdk.js', start, body: '<script>fieldtrie.stop()</script>' };
     const page = await open(site.page('/early', document), counts);
     await until('what there is', () => daemon.views(outcome, '/early'));

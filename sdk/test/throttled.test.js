@@ -7,7 +7,7 @@ import { closeTab } from './leave.js';
 // The cost of profiling must not bias the sample: slow devices are included, and a page view that
 // stops early does not count as fast.
 
-/** Work of the same size on every device, which says how long it took. */
+/** The same work on every device; it measures its own time. */
 const app = () => {
   globalThis.took = 0;
   globalThis.work = function work() {
@@ -38,7 +38,7 @@ check('slow devices are profiled to the end of their page views', async ({ conte
       await session.send('Emulation.setCPUThrottlingRate', { rate });
       await page.goto(url);
       await page.waitForFunction(() => globalThis.done);
-      await page.waitForTimeout(500 * rate); // the rest of the script comes when the browser is idle
+      await page.waitForTimeout(500 * rate); // the rest of the script is loaded when the browser is idle
       took += await page.evaluate(() => globalThis.took);
       await closeTab(page);
     }
@@ -47,7 +47,7 @@ check('slow devices are profiled to the end of their page views', async ({ conte
     near(profile.total('work'), took, 0.15, `work at ${rate}x`, profile.unsampled);
     assert.equal(profile.coverage.views, views);
   }
-  assert.equal(await daemon.profile('--label', 'stopped=cost'), undefined, 'none has stopped early');
+  assert.equal(await daemon.profile('--label', 'stopped=cost'), undefined, 'none stopped early');
 }, { measures: true });
 
 check('the time of the script and its parts is separate from the time of the page', async ({ context, daemon, site }) => {
@@ -57,7 +57,7 @@ check('the time of the script and its parts is separate from the time of the pag
   const session = await context.newCDPSession(page);
   await session.send('Emulation.setCPUThrottlingRate', { rate: 6 });
   await page.goto(url);
-  await page.waitForTimeout(3000); // the rest of the script comes when the browser is idle
+  await page.waitForTimeout(3000); // the rest of the script is loaded when the browser is idle
   await closeTab(page);
   await until('a trace', () => daemon.profile('--page', '/apart'));
   const top = await daemon.aggregate('--page', '/apart', '--format', 'top', '--rows', '1000');
@@ -66,7 +66,7 @@ check('the time of the script and its parts is separate from the time of the pag
   assert.ok(!top.includes(new URL(daemon.collector).host), top);
 });
 
-check('a page view that stops early reports this, and is in no percentile', async ({ daemon, site, open }) => {
+check('a page view that stops early is reported, and excluded from percentiles', async ({ daemon, site, open }) => {
   const url = site.page('/dear', { start: { maxCost: 1e-9 } });
   const page = await open(url, smallBuffers, { count: 1, size: 100 });
   await page.evaluate(async () => {

@@ -9,7 +9,7 @@ import { until } from './daemon.js';
 /** @type {typeof check} */
 const measure = (name, body, options) => check(name, body, { tries: 3, ...options });
 
-measure('a hot function has its time', async ({ daemon, site, open }) => {
+measure('the time of a hot function is measured', async ({ daemon, site, open }) => {
   site.script('/app.js', () => {
     globalThis.hot = function hot() {
       return globalThis.spin(1000);
@@ -23,8 +23,8 @@ measure('a hot function has its time', async ({ daemon, site, open }) => {
   assert.match(await daemon.aggregate('--page', '/hot', '--format', 'folded'), /^hot .*;spin /m);
 });
 
-measure('a script of a third party has its time, and idle is another', async ({ daemon, site, third, open }) => {
-  // It sets the timer itself, so that nothing of the site is on the stack.
+measure('the time of a third-party script is measured separately from idle time', async ({ daemon, site, third, open }) => {
+  // It sets the timer itself, so that no function of the site is on the stack.
   third.script('/third.js', () => {
     globalThis.measured = new Promise((resolve) => {
       globalThis.begin = () =>
@@ -53,14 +53,14 @@ measure('a script of a third party has its time, and idle is another', async ({ 
   assert.ok(others > ms * 0.8, `not idle: got ${others} ms of ${ms}`);
 }, { measures: true });
 
-measure('layout by the browser has its time', async ({ daemon, site, open }) => {
+measure('the time of layout by the browser is measured', async ({ daemon, site, open }) => {
   site.script('/app.js', () => {
     const words = Array.from({ length: 20000 }, (_, i) => `<b>word ${i}</b> `);
     document.body.insertAdjacentHTML('beforeend', `<div id="text">${words.join('')}</div>`);
     function dirty() {
       document.querySelector('#text').style.cssText = 'font-size: 19px; width: 300px';
     }
-    /** Returns the time from the begin of style and layout to the end of the frame. */
+    /** Returns the time from the start of style and layout to the end of the frame. */
     globalThis.relayout = async () => {
       const { end } = globalThis.fieldtrie.feature('relayout');
       const ms = await new Promise((resolve) => {
@@ -83,8 +83,8 @@ measure('layout by the browser has its time', async ({ daemon, site, open }) => 
   took(profile.total('(layout)') + profile.total('(style)'), ms, 0.2, 'layout', profile.unsampled);
 });
 
-// What the browser does between the full buffer and its event is lost: an interval or two, and the
-// rest of the task. So tasks are short here, and buffers fill no more than twice.
+// The time between the full buffer and its event is lost: one or two intervals, and the rest of the
+// task. So tasks are short here, and buffers fill at most twice.
 measure('a full buffer loses no time', async ({ daemon, site, open }) => {
   site.script('/app.js', () => {
     globalThis.work = async function work() {
@@ -108,19 +108,19 @@ measure('a full buffer loses no time', async ({ daemon, site, open }) => {
     },
     5000,
   );
-  // Within a chunk the browser may have taken no samples for a while; that says nothing of buffers.
+  // Within a chunk the browser may have taken no samples for a while, which is not due to buffers.
   near(profile.profiled + profile.unsampled, ms, 0.03, 'all time');
   assert.ok((await daemon.traces()) > 1, 'the buffer was never full');
 }, { measures: true });
 
-measure('a function is found by its place where its name is short', async ({ daemon, site, open }) => {
+measure('a function with a short name is found by its location', async ({ daemon, site, open }) => {
   const source = `(() => {
     function formatTheDate(ms) { return globalThis.spin(ms) + 'the date'.length }
     globalThis.go = () => formatTheDate(400);
   })()`;
   const { code } = await transform(source, { minify: true });
   site.script('/app.min.js', code);
-  // V8 says where the parameters begin.
+  // V8 reports the position of the parameters.
   const before = code.slice(0, code.indexOf('spin'));
   const [head, name] = /^.*function ([\w$]+)(?=\()/s.exec(before) ?? [];
   assert.ok(head && name && name.length < 3, `there is no function with a short name in ${code}`);

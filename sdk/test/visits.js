@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { closeTab, follow, goBack } from './leave.js';
 
-// Visits as people make them, drawn by chance from a seed, and what the browser itself and the library web-vitals say of each.
+// Random visits from a seed, with the interactions reported by the browser and by the library
+// web-vitals.
 
 /** @import { Page } from 'playwright-core' */
 /** @import { Setup } from './browser.js' */
@@ -12,7 +13,7 @@ import { closeTab, follow, goBack } from './leave.js';
 const library = readFileSync(new URL('../node_modules/web-vitals/dist/web-vitals.iife.js', import.meta.url), 'utf8');
 
 /**
- * A sequence of numbers from 0 to 1 that is the same for the same seed: mulberry32.
+ * Returns a generator of numbers from 0 to 1 that is the same for the same seed: mulberry32.
  * @param {number} seed
  */
 export function chances(seed) {
@@ -25,22 +26,22 @@ export function chances(seed) {
 }
 
 /**
- * What a visitor does: click a button or type a key whose handler takes ms, click many times, change the route, work in
- * an iframe, or wait.
+ * An action of a visitor: click a button or type a key whose handler takes ms, click many times,
+ * change the route, work in an iframe, or wait.
  * @typedef {{does: 'click' | 'type' | 'burst' | 'route' | 'frame' | 'wait', ms: number}} Action
  */
 
 /**
  * @typedef {object} Plan
- * @property {string} arrives how: load, prerender, or bfcache after a stay without an input
+ * @property {string} arrives load, prerender, or bfcache after a stay without an input
  * @property {Action[]} actions
- * @property {number} throttle of the processor
- * @property {boolean} busy whether the machine has other things to do
+ * @property {number} throttle factor of the processor
+ * @property {boolean} busy whether the machine has other work
  * @property {boolean} shuffled whether the browser delivers entries in another order
  */
 
 /**
- * Draws a visit.
+ * Returns a random visit.
  * @param {() => number} chance
  * @returns {Plan}
  */
@@ -48,7 +49,7 @@ export function draw(chance) {
   /** @type {<T>(list: readonly T[]) => T} */
   const one = (list) => list[Math.floor(chance() * list.length)];
   const arrives = one(['load', 'load', 'load', 'load', 'prerender', 'bfcache']);
-  // Handlers of the same times would make interactions that can not be told apart.
+  // With handlers of equal times, interactions could not be distinguished.
   const action = () => ({ does: one(['click', 'click', 'click', 'type', 'burst', 'route', 'frame', 'wait']), ms: Math.round(5 + 250 * chance() ** 2) });
   /** @type {any[]} */
   const actions = Array.from({ length: 1 + Math.floor(chance() * 5) }, action);
@@ -56,7 +57,9 @@ export function draw(chance) {
   return { arrives, actions, throttle: one([1, 1, 1, 4, 6]), busy: chance() < 0.15, shuffled: chance() < 0.2 };
 }
 
-/** Runs before all else in a page: entries come in another order. The page's own observers alone are told. */
+/**
+ * Runs before any script of a page: delivers entries to the page's own observers in another order.
+ */
 const shuffle = () => {
   const { prototype } = PerformanceObserverEntryList;
   const { getEntries } = prototype;
@@ -65,7 +68,10 @@ const shuffle = () => {
   };
 };
 
-/** Runs before all else in a page: notes what the browser says of interactions, and what the library makes of it. */
+/**
+ * Runs before any script of a page: stores the browser's entries of interactions, and the library's
+ * results.
+ */
 const listen = () => {
   globalThis.spent = 0;
   globalThis.raw = { events: [], soft: [], shown: [], count: 0 };
@@ -82,7 +88,7 @@ const listen = () => {
   addEventListener('pageshow', ({ persisted, timeStamp }) => persisted && raw.shown.push(timeStamp));
 };
 
-/** The site's own report of what the library says. */
+/** The site's own report of the library's results. */
 const report = () => {
   globalThis.said = [];
   globalThis.webVitals.onINP(
@@ -95,7 +101,7 @@ const report = () => {
   );
 };
 
-/** An app with routes, whose handlers take as long as the visitor's next action says. */
+/** An app with routes. The visitor's next action determines how long its handlers take. */
 const app = () => {
   globalThis.next = 0;
   globalThis.work = function work() {
@@ -116,8 +122,8 @@ const body = `<button id="act">Act</button> <button id="route">Next</button> <in
   onclick='for (const from = performance.now(); performance.now() - from < 50;);'>Inner</button>"></iframe><main><p>Some text</p></main>`;
 
 /**
- * INP as it is defined: of the interactions of a stay, the longest but one for each 50 of them. The browser tells
- * those of 40 ms and more.
+ * Returns INP by its definition: of the interactions of a stay, the longest one after skipping one
+ * for every 50 of them. The browser reports interactions of at least 40 ms.
  * @param {{id: number, duration: number}[]} events
  * @param {number} count of interactions
  */
@@ -130,13 +136,13 @@ function inpOf(events, count) {
 }
 
 /**
- * The ways in which the script comes to a page: as the daemon serves it, and as the package bundled with the site. Each is the
- * tag that loads and starts it.
+ * Returns the ways to load the script: from the daemon, and from the package bundled with the site.
+ * Each is a tag that loads and starts it.
  * @param {Setup} setup
  * @returns {Promise<string[]>}
  */
 export async function ways({ site, daemon }) {
-  const options = JSON.stringify({ url: daemon.collector, sampleRate: 1, maxCost: 1 }); // tests are not about that
+  const options = JSON.stringify({ url: daemon.collector, sampleRate: 1, maxCost: 1 }); // tests do not limit the cost
   const served = ['/sdk.js', '/sdk-all.js'].map(
     (path) => `<script src="${daemon.collector}${path}" crossorigin="anonymous"></script><script>fieldtrie.start(${options})</script>`,
   );
@@ -156,16 +162,16 @@ export async function ways({ site, daemon }) {
 }
 
 /**
- * What is known of a stay: a document, what came back from the cache, or a route.
+ * A stay: a loaded document, a document restored from the back/forward cache, or a route.
  * @typedef {object} Stay
  * @property {string} page
- * @property {number} [library] what the library says of INP
- * @property {(number | undefined)[]} browser what its entries make it, with and without the interactions that began this stay and
- *   the next one; undefined if all were under 40 ms
+ * @property {number} [library] INP reported by the library
+ * @property {(number | undefined)[]} browser INP from the browser's entries, with and without the
+ *   interactions that started this stay and the next one; undefined if all were under 40 ms
  */
 
 /**
- * Visits a page, and returns the stays and the ms that handlers took.
+ * Visits a page; returns the stays and the time of handlers in ms.
  * @param {Setup} setup
  * @param {string} path
  * @param {Plan} plan
@@ -185,7 +191,7 @@ export async function visit({ site, context }, path, plan, tag) {
     await arrive(page, url, plan.arrives, site, path);
     await cdp.send('Emulation.setCPUThrottlingRate', { rate: plan.throttle });
     for (const action of plan.actions) await act(page, action);
-    await page.waitForTimeout(400); // the last entries come after a paint
+    await page.waitForTimeout(400); // the last entries arrive after a paint
     await cdp.send('Emulation.setCPUThrottlingRate', { rate: 1 });
     const { raw, said, spent, count } = await page.evaluate(() => {
       const { raw, said, spent } = globalThis;
@@ -198,7 +204,10 @@ export async function visit({ site, context }, path, plan, tag) {
   }
 }
 
-/** @type {(page: Page, url: string, how: string, site: Setup['site'], path: string) => Promise<void>} */
+/**
+ * @type {(page: Page, url: string, how: string, site: Setup['site'], path: string) =>
+ *   Promise<void>}
+ */
 async function arrive(page, url, how, site, path) {
   if (how == 'prerender') {
     const rules = `<script type="speculationrules">{"prerender": [{"urls": ["${url}"], "eagerness": "immediate"}]}</script>`;
@@ -246,7 +255,7 @@ function staysOf(path, plan, raw, said, count) {
     const events = raw.events.filter((/** @type {any} */ event) => event.startTime >= startTime && event.startTime < end);
     const others = events.filter((/** @type {any} */ event) => event.id != id);
     const began = raw.events.filter((/** @type {any} */ event) => event.id == starts[i + 1]?.id);
-    // How many interactions a route had is known but for those around its change.
+    // The number of a route's interactions is known, except for interactions at its changes.
     const many = (starts[i + 1]?.count ?? count) - starts[i].count;
     const browser = [events, others, [...events, ...began], [...others, ...began]].flatMap((of) =>
       (starts.length > 1 ? [many - 3, many, many + 3] : [many]).map((many) => inpOf(of, Math.max(many, 0))),

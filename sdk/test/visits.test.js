@@ -3,22 +3,26 @@ import { check, long } from './check.js';
 import { until } from './daemon.js';
 import { chances, draw, visit, ways } from './visits.js';
 
-// What the daemon answers of visits that are drawn by chance, held against the browser and the library web-vitals on the same
-// visits. VISITS says how many, SEED which; LONG=1 is 400 of them, in a quarter of an hour.
+// Compares the daemon's Web Vitals of random visits with the browser and the library web-vitals on
+// the same visits. VISITS is their number, SEED the seed; LONG=1 makes 400, which takes a quarter
+// of an hour.
 
 const visits = Number(process.env.VISITS ?? (long ? 400 : 5));
 const seed = Number(process.env.SEED ?? (long ? 28 : 15));
 
-/** Shares of INP that are as they must be, and documents that are taken. */
+/** Minimum shares of correct INP values and of accepted documents. */
 const atLeast = { inp: 0.99, taken: 1 };
 
 check(
-  `${visits} visits are what the browser says they are`,
+  `${visits} visits equal the reports of the browser`,
   async (setup) => {
     const { daemon } = setup;
     const chance = chances(seed);
     const tags = await ways(setup);
-    /** @type {{path: string, plan: import('./visits.js').Plan, stays: import('./visits.js').Stay[], spent: number}[]} */
+    /**
+     * @type {{path: string, plan: import('./visits.js').Plan, stays: import('./visits.js').Stay[],
+     *   spent: number}[]}
+     */
     const all = [];
     for (let i = 0; i < visits; i++) {
       const plan = draw(chance);
@@ -28,14 +32,14 @@ check(
     }
     await until('traces', async () => (await daemon.traces()) >= visits * 0.95, 20_000);
     const refused = await refusals(daemon);
-    await daemon.stop(); // which stores what was reported
+    await daemon.stop(); // which stores the reports
     await daemon.start();
     let [right, wrong] = [0, 0];
     for (const { path, plan, stays } of all)
       for (const { page, library, browser } of stays) {
         const want = library == undefined ? browser : [library, ...browser];
         const got = (await daemon.vitals(page))?.vitals.find(({ name }) => name == 'inp')?.p50.value;
-        // Stored are histograms, whose buckets are 3 % wide.
+        // Values are stored as histograms with buckets 3 % wide.
         const fits = want.some((ms) => {
           if (ms == undefined || got == undefined) return ms == undefined && (got ?? 0) <= 8;
           return Math.abs(got - ms) <= 0.035 * ms;
@@ -56,7 +60,7 @@ check(
 );
 
 /**
- * Changes of route are told from loads of documents, in reports and in traces.
+ * Route changes are distinguished from loads of documents, in reports and in traces.
  * @param {import('./daemon.js').Daemon} daemon
  * @param {{path: string, stays: import('./visits.js').Stay[], spent: number}[]} all
  */
@@ -78,7 +82,10 @@ async function soft(daemon, all) {
   }
 }
 
-/** How many documents came, and how many of them were refused. @param {import('./daemon.js').Daemon} daemon */
+/**
+ * Returns the number of documents, and how many of them were refused.
+ * @param {import('./daemon.js').Daemon} daemon
+ */
 async function refusals(daemon) {
   const text = await daemon.get('/metrics');
   const lines = text.split('\n').filter((line) => line.startsWith('fieldtrie_ingest_requests_total{'));
@@ -87,7 +94,7 @@ async function refusals(daemon) {
 }
 
 /**
- * The times of handlers are what they measured themselves, as far as the browser took samples.
+ * The times of handlers equal their own measurements, except for time without samples.
  * @param {import('./daemon.js').Daemon} daemon
  * @param {{path: string, spent: number}[]} all
  */
@@ -102,6 +109,6 @@ async function times(daemon, all) {
     }
     want += spent;
   }
-  console.error(`handlers took ${want.toFixed(0)} ms, ${got.toFixed(0)} are known, ${unsampled.toFixed(0)} were not sampled`);
+  console.error(`handlers took ${want.toFixed(0)} ms, ${got.toFixed(0)} ms are known, ${unsampled.toFixed(0)} ms were not sampled`);
   assert.ok(got <= want * 1.1 && got + unsampled >= want * 0.85, `${got} of ${want} ms, ${unsampled} not sampled`);
 }

@@ -5,11 +5,12 @@ import { until } from './daemon.js';
 import { closeTab } from './leave.js';
 import { header } from './site.js';
 
-// Web Vitals and what runs in interactions, held against the library of that name on the same page views.
+// Web Vitals and functions in interactions, compared with the library web-vitals on the same page
+// views.
 
 const library = readFileSync(new URL('../node_modules/web-vitals/dist/web-vitals.iife.js', import.meta.url), 'utf8');
 
-/** The site's own report of what the library says, which the page keeps. */
+/** Stores the reports of the library in the page. */
 const listen = () => {
   globalThis.said = {};
   for (const name of ['LCP', 'INP', 'CLS', 'FCP', 'TTFB'])
@@ -21,7 +22,9 @@ const listen = () => {
     );
 };
 
-/** A page with a heading that comes late, a shift, and a button whose handler calls nested functions. */
+/**
+ * A page with a late heading, a layout shift, and a button whose handler calls nested functions.
+ */
 const app = () => {
   globalThis.renderHero = function renderHero() {
     globalThis.spin(250);
@@ -44,7 +47,7 @@ const app = () => {
 const body = `<p>Some text that is painted first</p><button id="save">Save</button><p id="end">The end</p>`;
 
 /**
- * Visits a page as a person does, and returns what the library says of it.
+ * Visits a page like a person; returns the reports of the library.
  * @param {import('./browser.js').Setup} setup
  * @param {string} url
  */
@@ -53,7 +56,7 @@ async function visit({ open }, url) {
   await page.waitForSelector('h1');
   await page.waitForTimeout(300);
   await page.click('#save');
-  await page.waitForFunction(() => globalThis.said.inp); // which the library finds when the page is idle
+  await page.waitForFunction(() => globalThis.said.inp); // the library reports it when the page is idle
   const said = await page.evaluate(() => globalThis.said);
   await closeTab(page);
   return said;
@@ -63,7 +66,7 @@ for (const [name, sdk] of [
   ['the loader', '/sdk.js'],
   ['everything in one file', '/sdk-all.js'],
 ])
-  check(`web vitals equal those of the library, and their functions are found: ${name}`, async (setup) => {
+  check(`Web Vitals equal the library's values, and their functions are found: ${name}`, async (setup) => {
     const { daemon, site } = setup;
     site.script('/vitals.js', `${library};(${listen})()`);
     site.script('/app.js', app);
@@ -76,16 +79,16 @@ for (const [name, sdk] of [
     await until('traces', async () => (await daemon.traces()) >= count);
     const reports = () => daemon.metric(`fieldtrie_ingest_vital_page_views_total{page="/view${count - 1}",rating="good",vital="fcp"}`);
     await until('reports', reports);
-    await daemon.stop(); // which stores what was reported
+    await daemon.stop(); // which stores the reports
     await daemon.start();
     for (const [i, want] of said.entries()) {
       const { vitals } = (await daemon.vitals(`/view${i}`)) ?? { vitals: [] };
       const got = Object.fromEntries(vitals.map((vital) => [vital.name, vital.p50.value]));
       assert.deepEqual(Object.keys(got).sort(), Object.keys(want).sort(), `${JSON.stringify(got)}, the library ${JSON.stringify(want)}`);
-      // Stored are histograms, whose buckets are 3 % wide.
+      // Values are stored as histograms with buckets 3 % wide.
       for (const vital of ['lcp', 'inp', 'fcp', 'ttfb']) near(got[vital], want[vital], 0.035, vital, 0.1);
       near(got.cls, want.cls, 0.035, 'cls', 0.001);
-      assert.ok(want.inp >= 250 && want.cls > 0, `the page is as it is meant to be: ${JSON.stringify(want)}`);
+      assert.ok(want.inp >= 250 && want.cls > 0, `the page has its planned Web Vitals: ${JSON.stringify(want)}`);
     }
     for (let i = 0; i < count; i++) {
       const slow = await daemon.profile('--page', `/view${i}`, '--label', 'phase=slow-interaction');
@@ -109,7 +112,7 @@ check('soft navigations share requests', async ({ daemon, site, open }) => {
   });
   const page = await open(site.page('/routes', { body, scripts: ['/app.js'] }));
   const soft = await page.evaluate(() => PerformanceObserver.supportedEntryTypes.includes('soft-navigation'));
-  assert.ok(soft, 'this browser has soft navigations');
+  assert.ok(soft, 'this browser supports soft navigations');
   for (let i = 0; i < 12; i++) {
     await page.click('button');
     await page.waitForTimeout(150);
@@ -118,7 +121,7 @@ check('soft navigations share requests', async ({ daemon, site, open }) => {
   const requests = () => daemon.metric('fieldtrie_ingest_requests_total{code="204",path="/v1/views"}');
   await until('the reports', requests);
   assert.ok((await requests()) < 4, `${await requests()} requests`);
-  await daemon.stop(); // which stores what was reported
+  await daemon.stop(); // which stores the reports
   await daemon.start();
   const { pages } = JSON.parse(await daemon.get('/api/v1/vitals'));
   const routes = pages.filter((/** @type {any} */ { page }) => page.startsWith('/route'));

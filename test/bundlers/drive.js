@@ -1,6 +1,6 @@
 /** @import { Page } from 'playwright-core' */
 
-/** What is done with each app while it is profiled, about five seconds of it. */
+/** Actions on each app while it is profiled, for about five seconds. */
 export const drives = {
   /** @param {Page} page */
   async app(page) {

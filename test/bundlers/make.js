@@ -1,7 +1,7 @@
 // node make.js OUT [all | NAME…]
 //
-// Builds the apps with all bundlers, from sources with markers, into a folder each: scripts, maps, truth.json and
-// trace.json, and same.json of a next release. README.md describes these files.
+// Builds the apps with all bundlers, from sources with markers, into a folder each: scripts, maps,
+// truth.json and trace.json, and same.json of a next release. README.md describes these files.
 
 import { writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -18,7 +18,7 @@ import { copyScripts, table, writeTruth } from './written.js';
 /** @import { Original } from './truth/marked.js' */
 
 /**
- * Builds an app that has markers, and writes all that is known about the build.
+ * Builds an app with markers, and writes all files about the build.
  * @param {Build} which
  * @param {{folder: string, originals: Map<number, Original>}} source
  * @param {string} out
@@ -39,14 +39,14 @@ async function make(which, { folder, originals }, out) {
       `${trace.frames.length} frames in ${trace.samples.length} samples; built in ${seconds.toFixed(1)} s`,
   );
   const [frame] = strangers(trace, truth);
-  if (frame) throw new Error(`${out}: a frame is no function: ${JSON.stringify(frame)}`);
+  if (frame) throw new Error(`${out}: a frame is not a function: ${JSON.stringify(frame)}`);
   return { originals, truth };
 }
 
 const [out, ...names] = process.argv.slice(2);
 const chosen = builds.filter(({ name, large }) => names.includes(name) || names[0] == 'all' || (!names.length && !large));
 
-/** Copies what is built and puts markers in. */
+/** Copies the app of a build and inserts markers. */
 async function prepare(which, numbers, name, patch) {
   const folder = await copyApp(which, name, patch);
   return { folder, originals: await markApp(folder, packages[which.app], modulesOf(which), numbers) };

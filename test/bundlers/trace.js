@@ -8,7 +8,7 @@ import { markerName } from './truth/marker.js';
 /** @import { Page } from 'playwright-core' */
 /** @import { Build } from './builds.js' */
 
-/** Where the pages of all apps are, as far as the browser knows. */
+/** The origin of all apps' pages in the browser. */
 export const site = 'https://site.example';
 
 const types = {
@@ -18,8 +18,8 @@ const types = {
 };
 
 /**
- * A page for an app whose bundler makes none. The scripts that are loaded at first have the names of their entry and
- * of what it shares with others.
+ * Creates a page for an app whose bundler makes none. The initial scripts have the names of their
+ * entry and of the code that it shares with others.
  * @param {string} dist
  */
 async function makeDocument(dist) {
@@ -31,7 +31,7 @@ async function makeDocument(dist) {
 }
 
 /**
- * Runs a built app in Chromium, slowed down as on a phone, and drives it while it is profiled.
+ * Runs a built app in Chromium, throttled as on a phone, and drives it while it is profiled.
  * @param {Build} build
  * @param {string} folder of the app
  * @param {(page: Page) => Promise<void>} drive
@@ -73,7 +73,7 @@ export async function traceOf(build, folder, drive) {
   }
 }
 
-/** A trace in which the time of markers counts for the enclosing functions. */
+/** Returns a trace in which the time of markers counts for the enclosing functions. */
 function withoutMarkers({ frames, resources, stacks, samples }) {
   const isMarker = ({ frameId }) => frames[frameId].name == markerName;
   for (const sample of samples) {

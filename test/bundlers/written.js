@@ -6,7 +6,10 @@ import { truthOf } from './truth/truth.js';
 
 export const table = (rows) => `[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}]`;
 
-/** Copies scripts and their maps into one folder. A map gets the name of its script: Turbopack gives it another. */
+/**
+ * Copies scripts and their maps into one folder. Maps are named after their scripts, because
+ * Turbopack names them differently.
+ */
 export async function copyScripts(dist, out) {
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
@@ -19,7 +22,7 @@ export async function copyScripts(dist, out) {
   }
 }
 
-/** Writes the truth about the scripts, by their names. */
+/** Writes the truth about the scripts, by script name. */
 export async function writeTruth(dist, out, originals) {
   const truth = {};
   for (const path of await scriptsOf(dist)) {

@@ -1,4 +1,5 @@
-// Limits of time for tests that wait for processes and browsers: a test that fails must not keep its file from ending.
+// Time limits for tests that wait for processes and browsers, so that their file ends even if a
+// test fails.
 
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -27,8 +28,8 @@ export async function within(ms, what, work) {
 }
 
 /**
- * Starts a program, and waits for a line of its standard error. A program that does not print it within three minutes is ended;
- * one in Go prints its stacks then.
+ * Starts a program, and waits for a line of its standard error. A program that does not print it
+ * within three minutes is killed with SIGQUIT, at which Go programs print their stacks.
  * @param {string} program
  * @param {string[]} args
  * @param {RegExp} line
@@ -58,8 +59,9 @@ export async function started(program, args, line, note = () => {}) {
 }
 
 /**
- * Ends this process with status 1 if it still runs after a time, and prints its active resources. node --test waits
- * without a limit for processes, sockets and servers that a failed test has left.
+ * Ends this process with status 1 if it still runs after a time, and prints its active resources.
+ * node --test waits indefinitely for processes, sockets and servers that a failed test has not
+ * closed.
  * @param {number} ms
  */
 export function endAfter(ms) {

@@ -1,7 +1,8 @@
 // node record.js OUT [VISITS]
 //
-// Builds the releases of the shop, visits each page of each so many times in Chromium, and writes what the browser script
-// sends: OUT/RELEASE.json.gz has a release's script with its map, and its visits. See README.md.
+// Builds the releases of the shop, visits each page of each release VISITS times in Chromium, and
+// writes the data that the browser script sends: OUT/RELEASE.json.gz contains a release's script
+// with its map, and its visits. See README.md.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -11,10 +12,13 @@ import { launch } from '../chromium/launch.mjs';
 import { build, releases, require } from './release.js';
 import { pages } from './visits.js';
 
-/** How many times slower than this machine the processor of a visitor is: then samples say more of what is short. */
+/**
+ * The visitors' processor is this many times slower than this machine: then samples show shorter
+ * functions.
+ */
 const slowdown = 3;
 
-/** Milliseconds until the server of each host answers. */
+/** Response times of each host in ms. */
 const delay = { 'shop.example': 90, 'tag.example': 60, 'profiles.example': 20 };
 
 const dist = new URL('../../sdk/dist/', import.meta.url);
@@ -22,7 +26,7 @@ const types = { js: 'text/javascript; charset=utf-8', mjs: 'text/javascript; cha
 const circles = Array.from({ length: 40 }, (_, i) => `<circle cx="${(i * 97) % 1000}" cy="${(i * 53) % 320}" r="${20 + (i % 7) * 9}" fill="hsl(${i * 9} 40% 70%)"/>`);
 const hero = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1000 320">${circles.join('')}</svg>`;
 
-/** The document of all pages. */
+/** Returns the document of a page. */
 const documentOf = (release, { path }) => `<!doctype html><meta charset="utf-8"><title>Shop</title>
 <style>body{font:16px sans-serif} .offer{padding:40px} .cards{display:grid;grid-template-columns:repeat(6,1fr);gap:8px;list-style:none} img{display:block;width:100%;height:auto}</style>
 <script src="http://profiles.example/sdk.js" crossorigin="anonymous"></script>
@@ -30,7 +34,7 @@ const documentOf = (release, { path }) => `<!doctype html><meta charset="utf-8">
 <script src="http://tag.example/tag.js" defer></script>
 <div id="root"></div><script src="/${path}" defer></script>`;
 
-/** All hosts in one server: the shop, the company whose script it loads, and the collector. */
+/** All hosts in one server: the shop, the third party whose script it loads, and the collector. */
 class Hosts {
   /** Traces and reports that the collector received since the last call of take(). */
   #traces = [];
@@ -47,13 +51,13 @@ class Hosts {
     this.#server.close();
   }
 
-  /** Has the shop serve a release from now on. */
+  /** Serves a release from now on. */
   show(release, built) {
     this.document = documentOf(release, built);
     this.built = built;
   }
 
-  /** Takes what the collector got. */
+  /** Returns and removes the data that the collector received. */
   take() {
     const all = { traces: this.#traces, reports: this.#reports };
     [this.#traces, this.#reports] = [[], []];
@@ -85,7 +89,7 @@ class Hosts {
   }
 }
 
-/** Visits a page, and returns what was sent of it. */
+/** Visits a page; returns the data that it sent. */
 async function visit(browser, hosts, name, turn) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 } });
   try {
@@ -101,7 +105,7 @@ async function visit(browser, hosts, name, turn) {
     await pages[name].visit(page, turn);
     if (problems.length) throw problems[0];
     await page.close({ runBeforeUnload: true });
-    await new Promise((resolve) => setTimeout(resolve, 500)); // the last of it is on its way
+    await new Promise((resolve) => setTimeout(resolve, 500)); // the last data is in flight
   } finally {
     await context.close();
   }
@@ -125,7 +129,7 @@ const browser = await launch(require('playwright-core').chromium, {
 });
 const built = await Promise.all(releases.map(build));
 const recorded = releases.map(() => []);
-// In turns, since a machine may be slower for a while.
+// Releases take turns, because a machine may be slower for a while.
 for (let turn = 0; turn < Number(visits); turn++) {
   for (const name of Object.keys(pages)) {
     for (const [i, release] of releases.entries()) {

@@ -1,4 +1,5 @@
-// What another company has pages load: it looks at all of the page for each of its partners, and counts.
+// A third-party script that pages load: it reads the whole page for each of its partners, and
+// counts.
 (() => {
   const partners = Array.from({ length: 3 }, (_, i) => new Map([['partner', i]]));
 

@@ -1,13 +1,18 @@
-// What visitors do on each page. turn is the number of the visit: none is like the one before.
+// Actions of visitors on each page. turn is the number of the visit, so no visit equals the
+// previous one.
 
-/** What is typed into the search. */
+/** Search texts. */
 const queries = ['kettle', 'oak tray', 'glass jug', 'stone mug', 'copper', 'calm light'];
 
 const pause = (page, ms = 350) => page.waitForTimeout(ms);
 
 /** @typedef {import('playwright-core').Page} Page */
 
-/** The pages: the path of a visit, and what a visitor does there. @type {Record<string, { path: (turn: number) => string, visit: (page: Page, turn: number) => Promise<void> }>} */
+/**
+ * The pages: the path of a visit, and the visitor's actions there.
+ * @type {Record<string, { path: (turn: number) => string, visit: (page: Page, turn: number) =>
+ *   Promise<void> }>}
+ */
 export const pages = {
   '/': {
     path: () => '/',

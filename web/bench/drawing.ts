@@ -1,4 +1,5 @@
-// From JSON in memory to the picture: the flame graph, speedscope and d3-flame-graph on the same tree, in turns.
+// From JSON in memory to the picture: the flame graph, speedscope and d3-flame-graph with the same
+// tree, in turn.
 
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -14,14 +15,14 @@ import { openFlame, show } from './flame.ts';
 const viewers = join(root, 'test/viewers');
 const find = createRequire(join(viewers, 'package.json')).resolve;
 
-/** What the main thread did, in ms. */
+/** Main-thread time in ms. */
 interface Work {
   script: number;
   /** Scripts, styles, layout and painting. */
   all: number;
 }
 
-/** Returns what the main thread of a page does while something happens. */
+/** Returns the main-thread time of a page during an action. */
 async function workOf(page: Page, act: () => Promise<void>): Promise<Work> {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable');
@@ -36,14 +37,14 @@ async function workOf(page: Page, act: () => Promise<void>): Promise<Work> {
   return { script: after.script - before.script, all: after.all - before.all };
 }
 
-/** Calls that are open, root first. */
+/** Called for each node in preorder. */
 type Visit = (node: number, level: number, name: string) => void;
 
 function walk({ label, level, strings, frames }: TreeResponse, visit: Visit): void {
   label.forEach((frame, node) => visit(node, level[node]!, strings[frames.name[frame]!] || '(anonymous)'));
 }
 
-/** Returns the tree in speedscope's own format, a stack for each node with time of its own. */
+/** Returns the tree in speedscope's own format, with a stack for each node that has self time. */
 function forSpeedscope(response: TreeResponse): string {
   const { strings, frames, label, self } = response;
   const samples: number[][] = [];
@@ -66,7 +67,7 @@ function forSpeedscope(response: TreeResponse): string {
   });
 }
 
-/** Returns the tree as nested objects, as d3-flame-graph reads it. */
+/** Returns the tree as nested objects, the input of d3-flame-graph. */
 function forD3(response: TreeResponse): string {
   interface Node {
     name: string;
@@ -133,11 +134,14 @@ async function painted(page: Page): Promise<void> {
 
 const reach: Record<number, number> = { 20_000: 150, 50_000: 300 };
 
-/** Measures drawing of trees of 20,000 and of 50,000 nodes, the median of some rounds; of the smaller ones alone if it is one round. */
+/**
+ * Measures drawing of trees of 20,000 and 50,000 nodes: the median of some rounds. A single round
+ * draws only the smaller tree.
+ */
 export async function drawing(rounds: number): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [nodes, most] of Object.entries(reach)) {
-    if (rounds < 2 && Number(nodes) > 20_000) break; // peers take seconds
+    if (rounds < 2 && Number(nodes) > 20_000) break; // the other viewers take seconds
     const response = randomResponse(Number(nodes), 1);
     const [forOne, forOther] = [forSpeedscope(response), forD3(response)];
     const works: Record<string, Work[]> = { fieldtrie: [], speedscope: [], d3: [] };

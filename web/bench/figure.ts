@@ -1,15 +1,15 @@
-// What all measurements give, and what they take of many rounds.
+// Results of measurements, and quantiles of many rounds.
 
-/** One number that was measured. */
+/** A measured number. */
 export interface Figure {
   name: string;
   value: number;
   unit: string;
-  /** What is aimed for; '' if it is only reported. */
+  /** The goal; '' if the number is only reported. */
   reach: string;
 }
 
-/** A quantile of some numbers. */
+/** Returns a quantile of some numbers. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;

@@ -1,8 +1,9 @@
 // node build.js --tests && node .tests/figures.js [DIR [ROUNDS]]
 //
-// Measures the dashboard in Chromium: what is loaded, the flame graph beside others on the same tree, how long what somebody
-// does takes until it is on the screen, the first look at the overview, long tasks, and memory. DIR has traces, as the daemon takes them; trees are drawn in
-// so many ROUNDS, 5 by default, and pages are changed 20 times as often. Prints a figure a line, as JSON.
+// Measures the dashboard in Chromium: download sizes, the flame graph against other viewers with
+// the same tree, the latency of interactions, the first view of the overview, long tasks, and
+// memory. DIR contains traces in the daemon's format. Trees are drawn in ROUNDS rounds, 5 by
+// default, and pages are changed 20 times as often. It prints one figure per line, as JSON.
 
 import { endAll } from '../test/daemon.ts';
 import { drawing } from './drawing.ts';

@@ -1,4 +1,4 @@
-// Pages with nothing but one component, whose scripts are cold.
+// Pages with a single component, whose scripts are not compiled yet.
 
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
@@ -21,7 +21,10 @@ async function bundle(entry: string): Promise<Map<string, string>> {
   return new Map(outputFiles.map(({ path, text }) => [path.replace(/.*\./, ''), text]));
 }
 
-/** Opens a page with the script and the styles of an entry point, which puts what it can into the global fixture. */
+/**
+ * Opens a page with the script and the styles of an entry point, which exports its functions in the
+ * global fixture.
+ */
 export async function openFixture(entry: string): Promise<Page> {
   const files = built.get(entry) ?? bundle(entry);
   built.set(entry, files);

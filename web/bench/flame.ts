@@ -1,9 +1,9 @@
-// A page with nothing but a flame graph, and trees for it.
+// A page with only a flame graph, and trees for it.
 
 import type { Page } from 'playwright-core';
 import { openFixture } from './fixture.ts';
 
-/** What the page has in its global scope. */
+/** Global functions of the page. */
 interface Fixture {
   show(response: unknown): Promise<void>;
   randomResponse(nodes: number, seed: number): unknown;
@@ -14,7 +14,7 @@ declare global {
   var json: string;
 }
 
-/** Opens a page with a tree of so many nodes as JSON in its memory. */
+/** Opens a page with the JSON of a tree with this many nodes in memory. */
 export async function openFlame(nodes: number): Promise<Page> {
   const page = await openFixture('test/flame-page.tsx');
   await page.evaluate((n) => void (globalThis.json = JSON.stringify(fixture.randomResponse(n, 1))), nodes);

@@ -1,13 +1,17 @@
-// How long it takes until what somebody does at a flame graph is on the screen, by Event Timing, which counts in steps of 8 ms.
+// The latency of interactions with a flame graph until the result is on the screen, by Event
+// Timing, which rounds to 8 ms.
 
 import type { Page } from 'playwright-core';
 import { quantile, type Figure } from './figure.ts';
 import { openFlame, show } from './flame.ts';
 
-/** What Event Timing tells from on, in ms: what is faster counts as this much. */
+/** The minimum duration that Event Timing reports, in ms. Faster events count as this much. */
 const threshold = 16;
 
-/** Returns how long the events of these types took, in ms, while something was done that is so many interactions. */
+/**
+ * Returns the durations of events of these types, in ms, during an action with this many
+ * interactions.
+ */
 async function durations(page: Page, types: string[], act: () => Promise<number>): Promise<number[]> {
   await page.evaluate(
     ([names, least]) => {
@@ -30,7 +34,7 @@ async function durations(page: Page, types: string[], act: () => Promise<number>
   return [...slow, ...new Array<number>(Math.max(0, interactions - slow.length)).fill(threshold)];
 }
 
-/** Measures pointing, zooming and searching in a tree of 50,000 nodes, in so many rounds. */
+/** Measures pointing, zooming and searching in a tree of 50,000 nodes, in this many rounds. */
 export async function interaction(rounds: number): Promise<Figure[]> {
   const page = await openFlame(50_000);
   await show(page);
@@ -46,7 +50,7 @@ export async function interaction(rounds: number): Promise<Figure[]> {
   const zoom = await durations(page, ['click', 'keydown'], async () => {
     for (let i = 0; i < 4 * rounds; i++) {
       await page.mouse.click(x(0.2 + (i % 7) / 10), box.y + 30 + (i % 9) * 20);
-      await page.waitForTimeout(320); // or the next one made it a double click
+      await page.waitForTimeout(320); // otherwise the next click would make it a double click
       await page.keyboard.press('Escape');
       await page.waitForTimeout(60);
     }

@@ -1,4 +1,4 @@
-// The first look at the overview after the daemon started, of few page views and of many.
+// The first view of the overview after a start of the daemon, with few and with many page views.
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,10 +10,13 @@ import { quantile, type Figure } from './figure.ts';
 
 const noBudgets = /status of 404/;
 
-/** How often it is looked at: each time by a browser and a daemon that know nothing. */
+/** Number of rounds, each with a new browser and a new daemon. */
 const rounds = 3;
 
-/** Returns ms from the navigation to the first number of the overview, and to its last response, all comparisons included. */
+/**
+ * Returns the times from the navigation to the first number of the overview, and to its last
+ * response including all comparisons, in ms.
+ */
 async function lookAt(data: string): Promise<{ first: number; last: number }> {
   const daemon = await Daemon.start('--data', data);
   try {
@@ -33,7 +36,7 @@ async function timesOf(daemon: Daemon): Promise<{ first: number; last: number }>
   return { first, last };
 }
 
-/** Measures the overview of sites of 20 pages and five releases. */
+/** Measures the overview of sites with 20 pages and five releases. */
 export async function overview(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [traces, reach] of [[1_600, '<= 1000'], [100_000, '<= 300']] as const) {

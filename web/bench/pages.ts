@@ -16,7 +16,7 @@ const places = [
   'compare?release=r2&compare_release=r1', 'compare?release=r2&compare_release=r1&tab=flame', 'who', 'code', 'budgets', 'health', 'page?page=', 'views?page=/cart',
 ];
 
-/** Sends the traces of a folder: as many page views of today. */
+/** Sends the traces of a folder as page views of today. */
 async function sendFolder(daemon: Daemon, folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!/\.json(\.gz)?$/.test(name)) continue;
@@ -26,7 +26,10 @@ async function sendFolder(daemon: Daemon, folder: string): Promise<void> {
   }
 }
 
-/** Measures pages, and so many changes of them, of a daemon with the traces of a folder beside two releases of a shop. */
+/**
+ * Measures pages, and this many changes of pages, with a daemon that has the traces of a folder and
+ * two releases of a shop.
+ */
 export async function pages(changes: number, folder = '../testdata/traces'): Promise<Figure[]> {
   const daemon = await Daemon.start();
   await sendShop(daemon);
@@ -42,7 +45,7 @@ export async function pages(changes: number, folder = '../testdata/traces'): Pro
   return figures;
 }
 
-/** Counts requests of the first page in a browser that knows nothing. */
+/** Counts requests of the first page in a new browser. */
 async function requests(daemon: Daemon): Promise<number> {
   const tab = await Tab.open(daemon.url, '', {}, noBudgets);
   await tab.settled();
@@ -51,7 +54,7 @@ async function requests(daemon: Daemon): Promise<number> {
   return count + 1;
 }
 
-/** Returns how long tasks over 50 ms took, in ms, that began after something was drawn. */
+/** Returns the durations of tasks over 50 ms, in ms, that started after the first drawing. */
 async function longTasks(daemon: Daemon): Promise<number[]> {
   const all: number[] = [];
   for (const place of places) {
@@ -79,11 +82,11 @@ async function longTasks(daemon: Daemon): Promise<number[]> {
 /** Memory of scripts, in bytes. */
 interface Memory {
   all: number;
-  /** What V8 made of the scripts: the more they run, the more of them is compiled. */
+  /** V8's compiled code: the more scripts run, the more of them is compiled. */
   compiled: number;
 }
 
-/** Returns what is kept after a collection of garbage, by a snapshot of the heap. */
+/** Returns the memory that is retained after a garbage collection, from a heap snapshot. */
 async function memoryOf(session: CDPSession): Promise<Memory> {
   let text = '';
   const collect = ({ chunk }: { chunk: string }) => void (text += chunk);
@@ -102,7 +105,10 @@ async function memoryOf(session: CDPSession): Promise<Memory> {
   return memory;
 }
 
-/** Measures memory after some changes of page or selection against that after 10, at the same page. */
+/**
+ * Compares memory after some changes of page or selection with memory after 10 changes, on the same
+ * page.
+ */
 async function growth(daemon: Daemon, changes: number): Promise<Figure[]> {
   const tab = await Tab.open(daemon.url, '', {}, noBudgets);
   const session = await tab.context.newCDPSession(tab.page);
@@ -127,12 +133,12 @@ async function growth(daemon: Daemon, changes: number): Promise<Figure[]> {
   ];
 }
 
-/** Goes to a page of the navigation. */
+/** Opens a page of the navigation. */
 function go(page: Page, name: string): Promise<void> {
   return page.getByRole('navigation', { name: 'Pages of the dashboard' }).getByRole('link', { name }).click();
 }
 
-/** Chooses a time. */
+/** Selects a time range. */
 function choose(page: Page, time: string): Promise<void> {
   const named = { name: time, exact: true };
   return page.getByRole('button', named).or(page.getByRole('link', named)).first().click();
@@ -140,7 +146,7 @@ function choose(page: Page, time: string): Promise<void> {
 
 const names = ['Pages', 'Who', 'Compare', 'Code', 'Overview', 'Health', 'Features', 'Budgets'];
 
-/** Goes to another page, or changes what is looked at, by what can be clicked. */
+/** Opens another page or changes the selection by a click. */
 async function step(page: Page, change: number): Promise<void> {
   switch (change % 4) {
     case 0:

@@ -1,11 +1,14 @@
-// What is loaded, minified and compressed.
+// Sizes of the dashboard's files, minified and compressed.
 
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Figure } from './figure.ts';
 
-/** Measures what build.js wrote: scripts and styles of the first page, of flame graphs and page views, and uPlot. */
+/**
+ * Measures the output of build.js: scripts and styles of the first page, of flame graphs and page
+ * views, and uPlot.
+ */
 export async function sizes(): Promise<Figure[]> {
   const sum = new Map<string, number>();
   for (const name of await readdir('dist/assets')) {

@@ -1,5 +1,5 @@
-// The calls of one page view in the order of time: the time of scripts until they are drawn, and of each frame while somebody
-// zooms and moves.
+// The calls of one page view in chronological order: script time until they are drawn, and in each
+// frame during zooming and moving.
 
 import { quantile, type Figure } from './figure.ts';
 import { openFixture } from './fixture.ts';
@@ -11,7 +11,10 @@ interface Fixture {
 
 declare const fixture: Fixture;
 
-/** Runs in the page: shows calls, then zooms and moves; returns ms of scripts, until they are drawn and by frame. */
+/**
+ * Runs in the page: shows calls, then zooms and moves; returns script times in ms, until the first
+ * drawing and by frame.
+ */
 async function walk(calls: number): Promise<{ drawn: number; frames: number[] }> {
   const json = JSON.stringify(fixture.randomCalls(calls, 1));
   let script = 0;
@@ -34,7 +37,7 @@ async function walk(calls: number): Promise<{ drawn: number; frames: number[] }>
     const start = performance.now();
     const options = i < 60 ? { ctrlKey: true, deltaY: i < 30 ? -20 : 20 } : { shiftKey: true, deltaX: i < 90 ? 40 : -40 };
     canvas.dispatchEvent(new WheelEvent('wheel', { bubbles: true, cancelable: true, clientX: 700, clientY: 500, ...options }));
-    await Promise.resolve().then(() => {}); // what is drawn again is so in microtasks
+    await Promise.resolve().then(() => {}); // updates are drawn in microtasks
     script += performance.now() - start;
     await frame();
     frames.push(script);
@@ -42,7 +45,7 @@ async function walk(calls: number): Promise<{ drawn: number; frames: number[] }>
   return { drawn, frames };
 }
 
-/** Measures a page view of 50,000 calls. */
+/** Measures a page view with 50,000 calls. */
 export async function time(): Promise<Figure[]> {
   const page = await openFixture('test/time-page.tsx');
   const { drawn, frames } = await page.evaluate(walk, 50_000);

@@ -1,4 +1,4 @@
-// The dashboard: shows the page that the URL names, and keeps its numbers up to date.
+// The dashboard: shows the page for the URL and keeps its numbers up to date.
 
 import './style.css';
 import { render } from 'preact';

@@ -1,4 +1,4 @@
-// Which page each route is.
+// The pages of the routes.
 
 import type { ComponentType } from 'preact';
 import { FunctionPage } from './pages/code/FunctionPage.tsx';
@@ -23,20 +23,20 @@ const ViewPage = later((drawn) => drawn.ViewPage);
 /** A filter above a page. */
 export type Filter = 'time' | 'release' | 'labels' | 'unit';
 
-/** What is shown at a place. */
+/** The page at a place. */
 export interface Route {
   Page: ComponentType;
   title: string;
-  /** The parameters that the page is about: they are no filters. */
+  /** The parameters that identify the page's subject and are not filters. */
   subject: readonly string[];
-  /** The filters that change what is shown. */
+  /** The filters that affect the page. */
   filters: readonly Filter[];
 }
 
 const every: readonly Filter[] = ['time', 'release', 'labels', 'unit'];
-const inMs: readonly Filter[] = ['time', 'release', 'labels']; // pages that are always in ms per page view
+const inMs: readonly Filter[] = ['time', 'release', 'labels']; // for pages whose unit is always ms per page view
 
-/** Returns what is shown at a place. */
+/** Returns the page at a place. */
 export function routeOf({ route, params }: Place): Route {
   const name = (key: string) => cut(params.get(key) || '', 80);
   switch (route) {

@@ -6,7 +6,7 @@ import { budgetYaml } from '../src/pages/code/budget-yaml.ts';
 import { treeOf } from '../src/tree/tree.ts';
 import { responseOf } from './synthetic.ts';
 
-test('a budget for a function allows a tenth more than it takes in all of the tree', () => {
+test('a budget for a function allows 10 % more than its self time in the whole tree', () => {
   const tree = treeOf(responseOf({ 'a b': 30_000, 'c b': 10_000, a: 5000 }, 2));
   const frame = tree.frames.find(({ name }) => name == 'b')!;
   assert.equal(
@@ -27,7 +27,7 @@ test('a budget for a function allows a tenth more than it takes in all of the tr
 const budgetOf = (name: string, of: Partial<Budget>) =>
   ({ name, metric: 'p75', unit: 'ms', since: '24h', limit: 100, min_views: 100, blown: false, status: 'ok', ...of }) as Budget;
 
-test('a page has the worst of all budgets about it, those of functions included', () => {
+test('a page has the worst of its budgets, including budgets of functions', () => {
   const value = (value: number) => ({ value: { value } });
   const all = [
     budgetOf('page', { page: '/products', ...value(90) }),
@@ -43,7 +43,7 @@ test('a page has the worst of all budgets about it, those of functions included'
   assert.equal(worst(undefined, 'page', '/'), undefined);
 });
 
-test('the history of a budget of functions is their time in a series by function', () => {
+test('the history of a budget for functions is their time in a series by function', () => {
   const group = (name: string, ...means: number[]) => ({
     labels: { function: name },
     points: means.map((mean_ms, i) => ({ time: `2026-11-0${i + 1}T00:00:00Z`, views: 10, mean_ms }) as Point),

@@ -5,7 +5,7 @@ import { amountOf, endOf, hourly, shownOf, sinceOf, textOf, urgent, valueOf } fr
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ');
 
-test('a change is said by what decided: the plain one, unless only an equal rest tells it from noise', () => {
+test('a change is plain, unless only the change at an equal rest is more than noise', () => {
   const of = (change: [number, number], beside?: [number, number]): PageChange => {
     const estimate = ([low, high]: [number, number]) => ({ value: (low + high) / 2, low, high });
     const rest = beside && estimate(beside);
@@ -17,7 +17,7 @@ test('a change is said by what decided: the plain one, unless only an equal rest
   assert.equal(shownOf(of([-1, 3], [-2, 3])).atRest, false);
 });
 
-test('numbers have their unit, and what is not known is not said', () => {
+test('numbers have units, and unknown numbers are omitted', () => {
   const fn = { kind: 'function', metric: 'self', function: { name: 'formatPrice', resource: 'a.ts', line: 1, column: 1 } } as const;
   const cls = { kind: 'vital', metric: 'cls' } as const;
   assert.equal(plain(amountOf(fn, { value: 160.2, low: 112, high: 208 })), '+160 ms (+112 to +208)');
@@ -40,7 +40,7 @@ test('a release is named only if the change began with it', () => {
   assert.equal(endOf({ resolution: 'by hand' } as FoundChange), 'Somebody resolved it.');
 });
 
-test('the newest changes come first, of a day the largest, and time that only moved does not', () => {
+test('changes are sorted by day, newest first, then by size, without moved time', () => {
   const of = (id: string, begin: string, value: number, direction = 'slower') =>
     ({ id, begin, direction, pages: [{ page: '/', views: { a: 1, b: 100 }, value: { a: 1, b: 2 }, change: { value }, level: 0.95 }] }) as unknown as FoundChange;
   const all = [
@@ -52,7 +52,7 @@ test('the newest changes come first, of a day the largest, and time that only mo
   assert.deepEqual(urgent(all).map(({ id }) => id), ['large', 'small', 'old and large']);
 });
 
-test('a line by the hour is cut where hours are missing', () => {
+test('an hourly line is interrupted where hours are missing', () => {
   const of = (time: string, value: number) => ({ time, views: 1, value: { value } });
   const samples = hourly([of('2026-11-27T10:00:00Z', 1), of('2026-11-27T11:00:00Z', 2), of('2026-11-27T14:00:00Z', 3)]);
   assert.deepEqual(samples.map(({ value }) => value), [1, 2, undefined, 3]);

@@ -9,13 +9,13 @@ import { selectionOf } from '../src/api/selection.ts';
 
 type Reply = Response | Error | ((init: RequestInit) => Promise<Response>);
 
-/** A fetch that replies in turn, and remembers what it was asked. */
+/** A fetch that returns these replies in turn, and records its requests. */
 function replies(...all: Reply[]) {
   const asked: { url: string; headers: Record<string, string> }[] = [];
   const fetch = async (url: string, init: RequestInit) => {
     asked.push({ url, headers: init.headers as Record<string, string> });
     const reply = all.shift();
-    if (!reply) throw new Error('asked too often');
+    if (!reply) throw new Error('too many requests');
     if (reply instanceof Error) throw reply;
     return typeof reply == 'function' ? reply(init) : reply;
   };
@@ -25,7 +25,7 @@ function replies(...all: Reply[]) {
 const json = (value: unknown, headers: Record<string, string> = {}, status = 200) =>
   new Response(JSON.stringify(value), { status, headers });
 
-test('what has not changed is the same object', async () => {
+test('an unchanged result is the same object', async () => {
   const { fetch, asked } = replies(
     json({ n: 1 }, { ETag: '"x"' }),
     new Response(null, { status: 304 }),
@@ -51,7 +51,7 @@ test('what has not changed is the same object', async () => {
   assert.equal(client.known('q')?.value, fifth.value);
 });
 
-test('problems say what happened and what to do', async () => {
+test('problems have a message and a remedy', async () => {
   const cases: [Reply, number, RegExp, RegExp][] = [
     [json({ error: 'no token' }, {}, 401), 401, /no token/, /Log in/],
     [json({ error: 'bad label' }, {}, 400), 400, /bad label/, /Change/],
@@ -72,7 +72,7 @@ test('problems say what happened and what to do', async () => {
   }
 });
 
-test('a busy daemon is asked again when it says, and not for ever', async () => {
+test('a query to a busy daemon is repeated after the time that it requests, and not indefinitely', async () => {
   const busy = () => json({ error: 'busy' }, { 'Retry-After': '5' }, 503);
   const waits: number[] = [];
   const wait = async (ms: number) => void waits.push(ms);
@@ -86,7 +86,7 @@ test('a busy daemon is asked again when it says, and not for ever', async () => 
   await assert.rejects(unsaid.ask('q'), { status: 503 });
 });
 
-test('a query that is cancelled is no problem', async () => {
+test('a cancelled query is not a problem', async () => {
   const controller = new AbortController();
   const hang = (init: RequestInit) =>
     new Promise<Response>((_, reject) => init.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
@@ -95,10 +95,10 @@ test('a query that is cancelled is no problem', async () => {
   await assert.rejects(asked, isCancelled);
 });
 
-/** Lets what is ready happen. */
+/** Lets pending tasks and microtasks run. */
 const turn = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-test('parts that ask the same share one query, and give it up together', async () => {
+test('parts with the same query share it and cancel it together', async () => {
   let aborted = 0;
   const hang = (init: RequestInit) =>
     new Promise<Response>((_, reject) =>
@@ -124,7 +124,7 @@ test('parts that ask the same share one query, and give it up together', async (
   stop();
 });
 
-test('a response stays while it is asked again, and when that goes wrong', async () => {
+test('a response remains while the query is repeated, and when that fails', async () => {
   const { fetch, asked } = replies(json(1), json({ error: 'no' }, {}, 500), json(2));
   let time = 0;
   const queries = createQueries(createClient(fetch, () => time), () => time);
@@ -139,7 +139,7 @@ test('a response stays while it is asked again, and when that goes wrong', async
   await turn();
   assert.deepEqual([queries.state('q').result?.value, queries.state('q').problem?.status], [1, 500]);
   queries.refresh((last, every) => time - last >= every);
-  assert.equal(asked.length, 2, 'what went wrong is not asked again at once');
+  assert.equal(asked.length, 2, 'a failed query is not repeated immediately');
   queries.again('q');
   await turn();
   assert.deepEqual([queries.state('q').result?.value, queries.state('q').problem], [2, undefined]);
@@ -147,7 +147,7 @@ test('a response stays while it is asked again, and when that goes wrong', async
   stop();
 });
 
-test('after a login the refusal of a request that was under way does not count', async () => {
+test('after a login, the rejection of an earlier request is ignored', async () => {
   let refuse = () => {};
   const late = () => new Promise<Response>((done) => (refuse = () => done(json({ error: 'who?' }, {}, 401))));
   const { fetch, asked } = replies(late, json(1));
@@ -162,7 +162,7 @@ test('after a login the refusal of a request that was under way does not count',
   stop();
 });
 
-test('what was cancelled stays so until it is asked again', async () => {
+test('a cancelled query remains cancelled until it is repeated', async () => {
   const hang = (init: RequestInit) =>
     new Promise<Response>((_, reject) => init.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
   const { fetch, asked } = replies(hang, json(1));
@@ -185,7 +185,7 @@ test('queries are the URLs of the API', () => {
   assert.equal(url, 'api/v1/top?page=%2Ffeed&since=24h&label=a%3Db&limit=5');
 });
 
-test('commands give the same numbers', () => {
+test('commands return the same numbers', () => {
   const selection = selectionOf(new URLSearchParams("page=/it's&release=B&since=7d&label=device=x y"));
   const lines = commandLines(compare(selection, { release: 'A' }), 'http://h:8419/');
   assert.deepEqual(

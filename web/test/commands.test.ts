@@ -1,4 +1,4 @@
-// What is behind >_ at a panel prints the numbers that the panel shows: all panels of all pages, run in a shell.
+// The command behind >_ prints the numbers of its panel: all panels of all pages, run in a shell.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -66,13 +66,13 @@ async function panelsOf(page: Page): Promise<Shown[]> {
   return all;
 }
 
-/** Runs a line in a shell that finds the programs of this repository. */
+/** Runs a command line in a shell that finds the programs of this repository. */
 async function printed(line: string): Promise<string> {
   const env = { ...process.env, PATH: `${join(root, 'bin')}:${process.env.PATH}` };
   return (await run('sh', ['-c', line.replace(/^curl /, 'curl -fsS ')], { env, maxBuffer: 1 << 28 })).stdout;
 }
 
-test('a number that is another one is found', () => {
+test('a number that differs is reported', () => {
   const printed = '7.000 (6.000 to 8.000)  1.25 min  main\n12.346 (10.1 to 14.1)  main.draw (app.js:7:3)';
   const of = (row: string, text: string) => lacks(printed, [{ row, of: 'self', text }], true).length;
   assert.equal(of('main.draw', '12.3 ±2') + of('main', '75 s') + of('main', '7 ±1'), 0);

@@ -1,4 +1,4 @@
-// A real daemon with real traces, and a browser that looks at its dashboard.
+// A real daemon with real traces, and a browser that shows its dashboard.
 
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -14,24 +14,24 @@ export const root = resolve('..');
 
 let browser: Promise<Browser> | undefined;
 
-/** The browser that all tests of a process share. */
+/** Returns the browser that all tests of a process share. */
 export function launch(): Promise<Browser> {
   return (browser ??= start(chromium));
 }
 
-/** Daemons that run: a test that fails leaves its own. */
+/** Running daemons: a failed test does not stop its own. */
 const running = new Set<Daemon>();
 
-endAfter(15 * 60_000); // a test that waits without a limit
+endAfter(15 * 60_000); // limits tests that wait without a timeout
 
-/** Ends the browser, and all daemons. */
+/** Stops the browser and all daemons. */
 export async function endAll(): Promise<void> {
   endAfter(60_000);
   await (await browser)?.close();
   for (const daemon of running) await daemon.end();
 }
 
-/** A program of this repository, that `make build` built. */
+/** A program of this repository that `make build` has built. */
 const program = (name: string) => join(root, 'bin', name);
 
 /** Runs aggregate and returns what it prints. */
@@ -46,7 +46,7 @@ export async function aggregate(...args: string[]): Promise<string> {
   return out;
 }
 
-/** Runs aggregate --http for files, and returns its URL and what ends it. */
+/** Runs aggregate --http for files; returns its URL and a function that stops it. */
 export async function served(...files: string[]): Promise<{ url: string; end(): void }> {
   const args = ['--http', ':0', '--no-browser', ...files];
   const { child, match } = await started(program('aggregate'), args, /aggregate: serving (http:\S+);/);
@@ -67,7 +67,7 @@ export class Daemon {
   #process: ChildProcess | undefined;
   #addresses = ['127.0.0.1:0', '127.0.0.1:0'];
 
-  /** Starts one; FILE:text among the flags becomes the name of a file with that text. */
+  /** Starts a daemon. FILE:text among the flags becomes the name of a file with this text. */
   static async start(...flags: string[]): Promise<Daemon> {
     const daemon = new Daemon();
     daemon.#dir = await mkdtemp(join(tmpdir(), 'fieldtrie-web-'));
@@ -83,7 +83,7 @@ export class Daemon {
     return daemon;
   }
 
-  /** Starts it again, at the same addresses. */
+  /** Restarts it with the same addresses. */
   async start(): Promise<void> {
     const [listen = '', query = ''] = this.#addresses;
     const args = ['--data', join(this.#dir, 'data'), '--listen', listen, '--query-listen', query];
@@ -93,35 +93,38 @@ export class Daemon {
     this.#addresses = [match[1]!, match[2]!];
   }
 
-  /** Where browsers send. */
+  /** The base URL for traces and reports. */
   get collector() {
     return `http://${this.#addresses[0]}`;
   }
 
-  /** Where the dashboard is. */
+  /** The URL of the dashboard. */
   get url() {
     return `http://${this.#addresses[1]}`;
   }
 
-  /** Where aggregate asks. */
+  /** The address for aggregate. */
   get address() {
     return this.#addresses[1]!;
   }
 
-  /** Sends traces; each has to be taken, and is in responses after that. */
+  /** Sends traces. Each must be accepted, and responses include it afterwards. */
   async send(...traces: Sent[]): Promise<void> {
     for (const trace of traces) await this.#post(JSON.stringify(trace), {});
     await this.#rolledUp();
   }
 
-  /** Waits until all that was taken is in responses. Who asks is the user of those who have to log in. */
+  /**
+   * Waits until responses include everything that was accepted. The queries are made by a user if a
+   * login is required.
+   */
   async #rolledUp() {
     const headers = { 'Cache-Control': 'no-cache', Authorization: `Basic ${btoa('ann:secret')}` };
     const response = await fetch(`${this.url}/api/v1/catalog`, { headers });
     assert.equal(response.status, 200, await response.text());
   }
 
-  /** Sends the sample traces of the repository, of 20 pages. */
+  /** Sends the repository's sample traces, which are from 20 pages. */
   async sendSamples(): Promise<void> {
     const folder = join(root, 'testdata/traces');
     for (const name of await readdir(folder)) {
@@ -138,7 +141,7 @@ export class Daemon {
     assert.equal(response.status, 202, await response.text());
   }
 
-  /** Stops the process, and keeps what it stored. */
+  /** Stops the process and keeps its data. */
   async stop(): Promise<void> {
     running.delete(this);
     const child = this.#process;
@@ -148,14 +151,17 @@ export class Daemon {
     await within(40_000, 'the end of ingest', ended).finally(() => child.kill('SIGKILL'));
   }
 
-  /** Ends it, and what it stored. */
+  /** Stops the process and deletes its data. */
   async end(): Promise<void> {
     await this.stop();
     await rm(this.#dir, { recursive: true });
   }
 }
 
-/** A tab whose errors fail the test: of scripts, of the console, of the policy, and requests to other origins. */
+/**
+ * A tab whose errors fail the test: errors of scripts, console errors, violations of the policy,
+ * and requests to other origins.
+ */
 export class Tab {
   readonly errors: string[] = [];
 
@@ -175,7 +181,7 @@ export class Tab {
     });
   }
 
-  /** Opens a page of a daemon. Console errors that are expected, as of a daemon that is down, do not count. */
+  /** Opens a page of a daemon. Expected console errors, as with a stopped daemon, do not count. */
   static async open(origin: string, path: string, options: BrowserContextOptions = {}, expected = /^$/): Promise<Tab> {
     const context = await (await launch()).newContext({
       viewport: { width: 1280, height: 900 },
@@ -188,13 +194,13 @@ export class Tab {
     return tab;
   }
 
-  /** Waits until all queries have their responses, and these are drawn. */
+  /** Waits until all queries have responses and these are drawn. */
   async settled(): Promise<void> {
     await this.page.waitForLoadState('networkidle');
     await this.page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
   }
 
-  /** Closes it, and fails if there were errors. */
+  /** Closes it and fails if there were errors. */
   async close(): Promise<void> {
     await this.context.close();
     assert.deepEqual(this.errors, []);

@@ -1,4 +1,4 @@
-// The dashboard as somebody sees it: a real daemon, real traces, a real browser.
+// The dashboard with a real daemon, real traces and a real browser.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -14,10 +14,10 @@ before(async () => {
 
 after(endAll);
 
-/** What a browser says of a budget endpoint without budgets, and what is expected of it. */
+/** The browser's error for a budgets endpoint without budgets, which is expected. */
 const noBudgets = /status of 404/;
 
-/** The mean ms of a page, as aggregate prints it. */
+/** The mean time of a page in ms, as printed by aggregate. */
 async function meanOf(page: string): Promise<number> {
   const report = JSON.parse(await aggregate('--addr', shop.address, '--page', page, '--stats', '--format', 'json'));
   return report.pages[0].time.mean.value;
@@ -46,7 +46,7 @@ test('the overview has the numbers of aggregate', async () => {
   await tab.close();
 });
 
-test('a release with few page views has their number, and no verdict of older ones', async () => {
+test('a release with few page views has their number, and no verdict of older releases', async () => {
   const daemon = await Daemon.start();
   const sent = [];
   for (let view = 0; view < 110; view++) sent.push(traceOf(view, '1.0.0', '/', 100), traceOf(view, '1.1.0', '/', 200));
@@ -59,7 +59,7 @@ test('a release with few page views has their number, and no verdict of older on
   await daemon.end();
 });
 
-test('what stands in the URL is shown, and the way back is kept', async () => {
+test('the URL determines what is shown, and the history is kept', async () => {
   const tab = await Tab.open(shop.url, '?since=7d&unit=share', {}, noBudgets);
   const { page } = tab;
   await page.getByText('Heaviest pages').waitFor();
@@ -72,7 +72,7 @@ test('what stands in the URL is shown, and the way back is kept', async () => {
   await tab.close();
 });
 
-test('an empty installation says how to begin, and notices the first trace', async () => {
+test('an empty installation has instructions and notices the first trace', async () => {
   const empty = await Daemon.start();
   const tab = await Tab.open(empty.url, '', {}, noBudgets);
   await tab.page.getByText('No profiles received yet').waitFor();
@@ -82,7 +82,7 @@ test('an empty installation says how to begin, and notices the first trace', asy
   await empty.end();
 });
 
-test('who has to log in does, and logs out', async () => {
+test('a user can log in and out where a login is required', async () => {
   const rules = `users:
   - name: ann
     bcrypt: $2a$05$GbONi0oUbWftKQT89KJuceigWx23977lLpT5O90AAfPltFUF/8L9K
@@ -99,7 +99,7 @@ test('who has to log in does, and logs out', async () => {
   await page.getByText('No profiles received yet').waitFor();
   const [cookie] = await tab.context.cookies();
   assert.ok(cookie?.httpOnly && cookie.sameSite == 'Strict', JSON.stringify(cookie));
-  // All that the page knows of the one who logged out is gone.
+  // Everything that the page knew from this login is gone.
   await page.evaluate(() => Object.assign(window, { known: true }));
   await page.getByRole('button', { name: 'Log out' }).click();
   await page.getByLabel('User').waitFor();
@@ -109,7 +109,7 @@ test('who has to log in does, and logs out', async () => {
   await guarded.end();
 });
 
-test('a daemon that is restarted is told, and comes back', async () => {
+test('a restart of the daemon is reported, and the page recovers', async () => {
   const brief = await Daemon.start();
   await brief.send(traceOf(0, 'r1', '/first', 100));
   const tab = await Tab.open(brief.url, '', {}, /status of 404|ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/);
@@ -118,7 +118,7 @@ test('a daemon that is restarted is told, and comes back', async () => {
   await brief.stop();
   await page.getByRole('link', { name: '7d', exact: true }).click();
   await page.getByText('The daemon does not respond').first().waitFor();
-  assert.equal(await page.getByText('The daemon does not respond').count(), 1, 'it is said once');
+  assert.equal(await page.getByText('The daemon does not respond').count(), 1, 'there is one message');
   await brief.start();
   await page.getByRole('button', { name: 'Retry' }).click();
   await page.getByRole('link', { name: '/first', exact: true }).waitFor();

@@ -1,4 +1,4 @@
-// The demo as a newcomer sees it first.
+// The demo on its first page.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -7,9 +7,9 @@ import { Daemon, endAll, Tab } from './daemon.ts';
 
 after(endAll);
 
-test('the first page names what was planted, and says that it is a demo', async () => {
+test('the first page shows the built-in regressions and is labelled as a demo', async () => {
   const shop = await Daemon.start('--demo');
-  const tab = await Tab.open(shop.url, '', { bypassCSP: true }, /status of 503/); // the budgets are evaluated some seconds after the start
+  const tab = await Tab.open(shop.url, '', { bypassCSP: true }, /status of 503/); // until budgets are evaluated
   const { page } = tab;
   await page.getByText('This is a demo').waitFor();
   await page.getByText('Release 2.5.0 against 2.4.0').waitFor();
@@ -20,7 +20,8 @@ test('the first page names what was planted, and says that it is a demo', async 
   const change = panel.locator('.item', { hasText: 'formatPrice was edited in release 2.5.0' });
   await change.waitFor(); // changes and budgets are evaluated some seconds after the start
   await panel.getByText('budget blown').waitFor();
-  // The page that costs all visitors the most comes first: which it is depends on the time of day at which the demo begins.
+  // The page that costs all visitors the most is first. Which page this is depends on the time of
+  // day at which the demo starts.
   assert.match(await change.innerText(), /^slower formatPrice \+\d+.* on \/\S* and \d more/);
   const text = await panel.innerText();
   assert.ok(text.indexOf('was edited in release 2.5.0') < text.indexOf('Release 2.5.0 against'), 'changes come before the comparison');

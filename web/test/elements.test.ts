@@ -18,7 +18,7 @@ const vital = (name: string, elements: VitalElement[], more?: number): VitalRepo
 const shown = (vitals: VitalReport[], all: boolean) =>
   rowsOf(vitals, all).map(({ vital, element, share }) => `${vital.name} ${element?.element ?? 'rest'} ${share.toFixed(2)}`);
 
-test('elements of each vital are shown, and what is in none of them', () => {
+test('elements of each vital are shown, with a row for the rest', () => {
   const many = ['a', 'b', 'c', 'd'].map((name, i) => element(name, [0.4, 0.3, 0.2, 0.1][i] ?? 0));
   const vitals = [vital('lcp', [element('image img#hero', 0.9)]), vital('inp', many), vital('fcp', [])];
   assert.deepEqual(shown(vitals, false), ['lcp image img#hero 0.90', 'lcp rest 0.10', 'inp a 0.40', 'inp b 0.30', 'inp c 0.20', 'inp rest 0.10']);

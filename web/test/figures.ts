@@ -1,9 +1,9 @@
-// The numbers of a panel, and whether what a command prints has them.
+// Reads the numbers of a panel, and checks whether the output of a command contains them.
 
-/** A number as it is written: with its row, if it is of a table, and its unit. */
+/** A displayed number with its unit and, in a table, its row. */
 export interface Figure {
   row: string;
-  /** What it is of: the title of its column or its name. */
+  /** The title of its column, or its name. */
   of: string;
   text: string;
 }
@@ -40,9 +40,9 @@ const inMs: Record<string, number> = { h: 3.6e6, min: 6e4, s: 1e3, ms: 1 };
 
 interface Value {
   value: number;
-  /** By how much it may be rounded. */
+  /** Maximum rounding error. */
   off: number;
-  /** Whether it is half of an interval. */
+  /** Whether it is half the width of an interval. */
   half: boolean;
 }
 
@@ -58,23 +58,23 @@ function valuesOf(text: string): Value[] {
   return found;
 }
 
-/** Columns of what the response of another query is needed for, and of dates. */
+/** Columns of dates, and columns that need another query's response. */
 const ofOthers = ['over time', 'Δ before', 'budget', 'parts', 'when'];
 
-/** Returns the lines of a printed table that are of a row. */
+/** Returns the lines of a printed table for a row. */
 function linesOf(text: string, row: string): string[] {
   if (!row || row.length > 100) return [];
   return text.split('\n').filter((line) => line.includes(row));
 }
 
-/** Whether one of some values is a figure, as far as both are rounded. */
+/** Reports whether one of the values equals a figure, within the rounding of both. */
 function has(values: Value[], { value, off, half }: Value): boolean {
   const near = (other: number, by: number) => Math.abs(Math.abs(other) - Math.abs(value)) <= off + by + 1e-6;
   if (!half) return values.some((one) => near(one.value, one.off));
   return values.slice(1).some((one, i) => near((one.value - values[i]!.value) / 2, one.off));
 }
 
-/** Returns the figures that a text does not have: in its line for their row, if it is a table. */
+/** Returns the figures that are missing in a text: in the line of their row, if it is a table. */
 export function lacks(text: string, figures: Figures, table: boolean): string[] {
   const missing: string[] = [];
   for (const { row, of, text: cell } of figures) {

@@ -1,4 +1,4 @@
-// An empty installation, and a site that is not set up yet: the dashboard says what is missing.
+// An empty installation, and a site that is not set up yet: the dashboard lists what is missing.
 
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
@@ -16,7 +16,7 @@ after(async () => {
   await endAll();
 });
 
-/** Serves a page with the snippet that the dashboard shows; returns its origin. */
+/** Serves a page with the snippet from the dashboard; returns its origin. */
 async function site(html: () => string, withHeader: boolean): Promise<string> {
   const server = createServer((_, response) => {
     const [name = '', value = ''] = headers[0]!.text.split(': ');
@@ -28,7 +28,10 @@ async function site(html: () => string, withHeader: boolean): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Opens a page and has it say what it knows. A page that is closed at once may not get so far. */
+/**
+ * Opens a page, and stops the SDK, which then sends its data. A page that is closed immediately may
+ * not send any.
+ */
 async function visit(origin: string): Promise<void> {
   const page = await (await launch()).newPage();
   const rest = page.waitForResponse(/\/rest\.mjs/);
@@ -40,12 +43,12 @@ async function visit(origin: string): Promise<void> {
   await sent;
 }
 
-/** The snippet on the screen. */
+/** The displayed snippet. */
 const shown = (tab: Tab) => tab.page.locator('.snippets', { hasText: 'Script tag' }).locator('pre').innerText();
 
-test('the snippet works as it stands; without the header the page says so, with it the page view is there', async () => {
+test('the snippet works unchanged; a page without the header is reported, and a page view with it arrives', async () => {
   const daemon = await Daemon.start();
-  const tab = await Tab.open(daemon.url, '', {}, /status of 404/); // of budgets, on the page that comes after
+  const tab = await Tab.open(daemon.url, '', {}, /status of 404/); // for budgets, on the page that is shown afterwards
   await tab.page.getByText('no browser has loaded the script').waitFor();
   assert.equal(await tab.page.locator('.snippets pre').first().innerText(), headers[0]!.text);
   const snippet = await shown(tab);
@@ -60,7 +63,7 @@ test('the snippet works as it stands; without the header the page says so, with 
   await tab.close();
 });
 
-test('an origin that may not send is named, with what to type', async () => {
+test('an origin that is not allowed is named with the flag to add', async () => {
   const daemon = await Daemon.start('--allow-origin', 'https://www.example.com', '--public-url', 'https://profiles.example.com');
   const tab = await Tab.open(daemon.url, '');
   assert.match(await shown(tab), /url: 'https:\/\/profiles\.example\.com'/);
@@ -71,9 +74,9 @@ test('an origin that may not send is named, with what to type', async () => {
   await tab.close();
 });
 
-test('what is missing is said for each reason, the last one first', () => {
+test('each reason for missing traces is listed, the most recent first', () => {
   const empty = { url: 'https://p.example', configured: true };
-  assert.deepEqual(missing(empty), []); // not told
+  assert.deepEqual(missing(empty), []); // absent for users with access to only some pages
   const told = { ...empty, scripts: { count: 0 }, traces: 0, unprofiled: [], refused: [] };
   const seen = (more: object) => missing({ ...told, ...more }).map(({ seen }) => seen);
   assert.match(seen({})[0]!, /no browser has loaded the script/);

@@ -1,4 +1,4 @@
-// A page with nothing but a flame graph, for tests and measurements of it.
+// A page with only a flame graph, for tests and benchmarks.
 
 import { render } from 'preact';
 import { FlameGraph, type FlameGraphProps } from '../src/flame/FlameGraph.tsx';

@@ -29,7 +29,7 @@ after(async () => {
   assert.deepEqual(problems, []);
 });
 
-/** What the page of the test has in its global scope. */
+/** Global functions of the test's page. */
 interface Fixture {
   show(response: unknown, props?: unknown): Promise<void>;
   told: string[];
@@ -67,18 +67,18 @@ const spoken = (page: Page) => page.locator('.flame [role=status]').innerText();
 const told = (page: Page) => page.evaluate(() => fixture.told);
 const canvas = (page: Page) => page.locator('canvas');
 
-/** Presses a key where the focus is. */
+/** Presses keys at the focused element. */
 async function press(page: Page, ...keys: string[]): Promise<void> {
   for (const key of keys) await page.keyboard.press(key);
 }
 
-/** A place in the picture: a share of its width, in a row. */
+/** Returns a position in the picture: a share of its width, in a row. */
 async function at(page: Page, share: number, row: number): Promise<{ x: number; y: number }> {
   const { width } = (await canvas(page).boundingBox())!;
   return { x: share * width, y: row * 20 + 10 };
 }
 
-test('a tree of 20,000 nodes is drawn, clicked, searched and walked through', async () => {
+test('a tree of 20,000 nodes can be drawn, clicked, searched and walked through', async () => {
   const page = await open();
   await page.evaluate(() => fixture.show(fixture.randomResponse(20_000, 1)));
   const colours = await page.evaluate(() => {
@@ -98,7 +98,7 @@ test('a tree of 20,000 nodes is drawn, clicked, searched and walked through', as
   await page.close();
 });
 
-test('details say what is pointed at, at once', async () => {
+test('details show the pointed call immediately', async () => {
   const page = await openStacks();
   await canvas(page).hover({ position: await at(page, 0.1, 2) });
   assert.match(await details(page), /^b src\/b\.ts:2:7 total 50 ms self 10 ms of all 50 % Actions all$/);
@@ -109,7 +109,7 @@ test('details say what is pointed at, at once', async () => {
   await page.close();
 });
 
-test('what is zoomed has the height that it needs, and no part of it is larger than it', async () => {
+test('a zoomed node has the height that it needs, and none of its parts is larger', async () => {
   const page = await openStacks();
   const height = async () => (await canvas(page).boundingBox())!.height;
   const all = await height();
@@ -126,7 +126,7 @@ test('what is zoomed has the height that it needs, and no part of it is larger t
 test('clicks zoom, and there is a way back', async () => {
   const page = await openStacks();
   await canvas(page).click({ position: await at(page, 0.1, 1) });
-  await page.waitForTimeout(500); // or it were a double click
+  await page.waitForTimeout(500); // otherwise it would be a double click
   await canvas(page).click({ position: await at(page, 0.1, 3) });
   assert.match(await details(page), /^c .* total 40 ms self 20 ms of all 40 % of zoomed 100 % .* all a b c$/);
   await page.mouse.move(5, 5);
@@ -143,7 +143,7 @@ test('clicks zoom, and there is a way back', async () => {
   await page.close();
 });
 
-test('all is done by keyboard', async () => {
+test('everything can be done with the keyboard', async () => {
   const page = await openStacks();
   await canvas(page).focus();
   await press(page, 'ArrowDown');
@@ -205,7 +205,7 @@ test('the menu of a call hides, focuses and merges', async () => {
   await page.close();
 });
 
-test('double clicks show callers and callees, and leave the zoom', async () => {
+test('double clicks show callers and callees, and undo the zoom', async () => {
   const page = await openStacks();
   await canvas(page).dblclick({ position: await at(page, 0.1, 2) });
   assert.deepEqual((await told(page)).at(-1), 'sandwich b');
@@ -215,7 +215,7 @@ test('double clicks show callers and callees, and leave the zoom', async () => {
   await page.close();
 });
 
-test('(other) is asked for', async () => {
+test('(other) is loaded with a query', async () => {
   const page = await open();
   await page.evaluate(() => fixture.show(fixture.responseOf({ 'a b': 1000, 'a (other)': 3000 })));
   await canvas(page).click({ position: await at(page, 0.9, 2) });
@@ -227,7 +227,7 @@ test('(other) is asked for', async () => {
   await page.close();
 });
 
-test('a comparison has signs, changes and what was removed', async () => {
+test('a comparison has signs, changes and removed functions', async () => {
   const page = await open();
   await page.evaluate(() =>
     fixture.show(fixture.responseOf({ 'a b': [30_000, 10_000], 'a c': [10_000, 14_000], gone: [0, 8_000] }, 1, 2)),
@@ -259,7 +259,7 @@ test('rows are a treegrid with the same selection', async () => {
   );
   assert.match((await row.innerText()).replace(/\s+/g, ' '), /b src\/b.ts:2:7 50 ms 10 ms 50 %/);
   await press(page, 'ArrowLeft');
-  await grid.locator('[aria-selected=true][aria-expanded=false]').waitFor(); // a busy machine draws it later
+  await grid.locator('[aria-selected=true][aria-expanded=false]').waitFor(); // drawn later on a busy machine
   assert.equal(await row.getAttribute('aria-expanded'), 'false');
   await press(page, 'ArrowLeft');
   assert.match(await spoken(page), /^a: /);
@@ -282,7 +282,7 @@ test('rows of a large tree are few elements', async () => {
   await page.close();
 });
 
-test('by touch the first tap selects, and the second one zooms', async () => {
+test('with touch, the first tap selects and the second one zooms', async () => {
   const page = await openStacks({}, { hasTouch: true, viewport: { width: 360, height: 740 } });
   const tap = async () => canvas(page).tap({ position: await at(page, 0.1, 2) });
   await tap();
@@ -295,7 +295,7 @@ test('by touch the first tap selects, and the second one zooms', async () => {
   await page.close();
 });
 
-test('hostile names are shown as texts', async () => {
+test('hostile names are shown as text', async () => {
   const page = await open();
   const name = `</script><img src=x onerror=alert(1)>\u0000\u001b[31m\u202e${'x'.repeat(10_000)}`;
   await page.evaluate((hostile) => fixture.show(fixture.responseOf({ [`a\u00a0b ${hostile.replaceAll(' ', '\u00a0')}`]: 5000 }), { view: 'both' }), name);

@@ -19,7 +19,7 @@ seconds_count{path="/a"} 40
 this is no sample
 `;
 
-test('metrics are read with their labels', () => {
+test('metrics are parsed with their labels', () => {
   const metrics = new Metrics(text);
   assert.equal(metrics.sum('plain'), 1.5e6);
   assert.equal(metrics.sum('x_total'), 8);
@@ -29,7 +29,7 @@ test('metrics are read with their labels', () => {
   assert.equal(metrics.has('nothing'), false);
 });
 
-test('quantiles are those of Prometheus', () => {
+test('quantiles are computed as in Prometheus', () => {
   const metrics = new Metrics(text);
   assert.equal(metrics.quantile('seconds', 0.25), 0.1);
   assert.equal(metrics.quantile('seconds', 0.5), 0.1 + 0.4 * (10 / 20));
@@ -37,10 +37,10 @@ test('quantiles are those of Prometheus', () => {
   assert.equal(metrics.quantile('seconds', 0.5, { path: '/b' }), undefined);
 });
 
-/** Metrics of a daemon that is well, but for some. */
+/** Metrics of a healthy daemon, with additions. */
 const daemon = (more: string) => new Metrics(`fieldtrie_store_free_bytes 1e10\nfieldtrie_store_needed_bytes 1e8\n${more}`);
 
-/** Checks that each metric alone has one check fail: its name, and how bad it is. */
+/** Checks that each metric makes one check fail, with this name and level. */
 function checkEach(metrics: (more: string) => Metrics, cases: [string, string, string][]) {
   assert.equal(verdictOf(checksOf(metrics(''))), 'All is well');
   for (const [metric, name, level] of cases) {
@@ -50,7 +50,7 @@ function checkEach(metrics: (more: string) => Metrics, cases: [string, string, s
   }
 }
 
-/** What goes wrong wherever traces are kept. */
+/** Failures with a directory or a bucket. */
 const anywhere: [string, string, string][] = [
   ['fieldtrie_store_queue_traces 14000', 'Writing', 'look'],
   ['fieldtrie_store_refused_traces_total 1', 'Writing', 'look'],
@@ -68,18 +68,18 @@ const anywhere: [string, string, string][] = [
   ['fieldtrie_query_requests_total{code="503",path="/x"} 5', 'Queries', 'look'],
 ];
 
-test('each thing that goes wrong is said, with what to do', () => {
+test('each failure is shown with its remedy', () => {
   checkEach(daemon, [
     ...anywhere,
     ['fieldtrie_store_stuck 1', 'Writing', 'act'],
     ['fieldtrie_store_refusing_for_space 1', 'Disk', 'act'],
   ]);
-  const stuck = new Metrics('fieldtrie_store_stuck 1'); // and nothing of the disk, which does not answer
+  const stuck = new Metrics('fieldtrie_store_stuck 1'); // without metrics of the disk, which does not respond
   assert.equal(inBucket(stuck), false);
   assert.equal(verdictOf(checksOf(stuck)), '1 problem to fix');
 });
 
-test('with a bucket other things go wrong', () => {
+test('a bucket has other failures', () => {
   checkEach((more) => new Metrics(`fieldtrie_store_shards 8\n${more}`), [
     ...anywhere,
     ['fieldtrie_store_silent_seconds 70', 'Bucket', 'act'],
@@ -89,7 +89,7 @@ test('with a bucket other things go wrong', () => {
   ]);
 });
 
-test('what was refused is listed with its reason, most first', () => {
+test('refused data is listed with the reason, largest number first', () => {
   const refusals = refusalsOf(
     daemon(`fieldtrie_ingest_refused_total{reason="no_space"} 2
 fieldtrie_ingest_refused_total{reason="rate"} 0
@@ -109,7 +109,7 @@ const difference = (what: CostDifference['what'], of: Partial<CostDifference>): 
   ...of,
 });
 
-test('what profiling costs is shown with its interval', () => {
+test('the cost of profiling is shown with its interval', () => {
   const cost: Cost = {
     arms: [
       { arm: 'profiled', views: 2000, page_views: 2000 },

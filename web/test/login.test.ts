@@ -1,4 +1,4 @@
-// Logins by an OpenID provider: a real one, a real daemon, a real browser.
+// Logins with a real OpenID provider, a real daemon and a real browser.
 
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -16,7 +16,7 @@ after(async () => {
   for (const child of providers) child.stdin?.end();
 });
 
-/** An address of this machine at which nobody listens. */
+/** Returns an address of this machine on which no process listens. */
 async function freeAddress(): Promise<string> {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -25,7 +25,9 @@ async function freeAddress(): Promise<string> {
   return `127.0.0.1:${port}`;
 }
 
-/** Starts a provider that has everybody in groups, for a daemon at a URL, and returns its issuer. */
+/**
+ * Starts a provider whose users are all in these groups, for a daemon at a URL; returns its issuer.
+ */
 async function startProvider(url: string, groups: string): Promise<string> {
   const child = spawn(join(root, 'bin/test/provider'), ['-redirect', `${url}/login/callback`, '-groups', groups], { stdio: ['pipe', 'pipe', 'inherit'] });
   providers.add(child);
@@ -33,7 +35,7 @@ async function startProvider(url: string, groups: string): Promise<string> {
   throw new Error('the provider ended');
 }
 
-/** Starts a daemon that people of the group web-perf may ask, and ann. */
+/** Starts a daemon for members of the group web-perf, and for ann. */
 async function startDaemon(groups: string): Promise<Daemon> {
   const address = await freeAddress();
   const issuer = await startProvider(`http://${address}`, groups);
@@ -55,7 +57,7 @@ async function writeSecret(): Promise<string> {
   return file;
 }
 
-/** Goes to the provider from a page, and logs in there. */
+/** Goes to the provider from a page and logs in there. */
 async function logIn(tab: Tab): Promise<void> {
   const { page } = tab;
   await page.getByRole('link', { name: 'Log in with Example' }).click();
@@ -65,7 +67,7 @@ async function logIn(tab: Tab): Promise<void> {
   await page.locator('button[type=submit], input[type=submit]').first().click();
 }
 
-test('somebody in a group logs in by the provider, comes back to the page, and logs out', async () => {
+test('a member of a group logs in with the provider, returns to the page, and logs out', async () => {
   const daemon = await startDaemon('all,web-perf');
   await daemon.send(traceOf(0, 'r1', '/first', 100));
   const tab = await Tab.open(daemon.url, 'page?page=%2Ffirst', {}, /status of (401|404)|^request: http:..localhost/);
@@ -74,10 +76,10 @@ test('somebody in a group logs in by the provider, comes back to the page, and l
   await page.waitForURL(`${daemon.url}/page?page=%2Ffirst`);
   await page.getByText('1 page view').first().waitFor();
   const cookies = (await tab.context.cookies(daemon.url)).filter((cookie) => cookie.name.includes('fieldtrie'));
-  assert.equal(cookies.length, 1, JSON.stringify(cookies)); // that of the attempt is gone
+  assert.equal(cookies.length, 1, JSON.stringify(cookies)); // the cookie of the login attempt is deleted
   assert.ok(cookies[0]!.name == 'fieldtrie-session' && cookies[0]!.httpOnly && cookies[0]!.sameSite == 'Strict', JSON.stringify(cookies));
 
-  // What was used once is good for nobody: neither in this browser nor in another one.
+  // A code and a state cannot be used again, neither in this browser nor in another one.
   const callback = `${daemon.url}/login/callback?code=used&state=used`;
   for (const context of [tab.context, await tab.context.browser()!.newContext()]) {
     const response = await context.request.get(callback, { maxRedirects: 0 });
@@ -93,7 +95,7 @@ test('somebody in a group logs in by the provider, comes back to the page, and l
   await daemon.end();
 });
 
-test('somebody in no group is told so, and does not get in', async () => {
+test('a user without a group is rejected with a message', async () => {
   const daemon = await startDaemon('all,sales');
   const tab = await Tab.open(daemon.url, '', {}, /status of (401|403|404)|^request: http:..localhost/);
   const { page } = tab;
@@ -102,7 +104,7 @@ test('somebody in no group is told so, and does not get in', async () => {
   await page.getByText('test-user@zitadel.ch').waitFor();
   assert.equal((await tab.context.request.get(`${daemon.url}/api/v1/pages`)).status(), 401);
 
-  // After the login a browser stays at the daemon, whatever the link to it says.
+  // After the login, the browser stays on the daemon's origin, whatever the link says.
   const response = await tab.context.request.get(`${daemon.url}/login/start?next=//evil.example/`, { maxRedirects: 0 });
   assert.equal(response.status(), 302);
   const attempt = (await tab.context.cookies(daemon.url)).find((cookie) => cookie.name == 'fieldtrie-attempt');

@@ -21,10 +21,10 @@ import { randomOf } from './synthetic.ts';
 import { nextOrder, orderOf, sorted } from '../src/widgets/sorting.ts';
 import { unitOf } from '../src/state/view.ts';
 
-/** With plain spaces, which read better here. */
+/** Replaces no-break spaces, for readable expectations. */
 const plain = (text: string) => text.replaceAll('\u00a0', ' ');
 
-test('numbers have three digits that count', () => {
+test('numbers have three significant digits', () => {
   const cases: [number, string][] = [
     [0, '0'],
     [0.001, '<0.01'],
@@ -42,7 +42,7 @@ test('numbers have three digits that count', () => {
   for (const [value, text] of cases) assert.equal(number(value), text, String(value));
 });
 
-test('signs are written', () => {
+test('signs are formatted', () => {
   assert.equal(signed(18.16), '+18.2');
   assert.equal(signed(-3.33), '−3.33');
   assert.equal(signed(0), '0');
@@ -64,7 +64,7 @@ test('times, shares and counts', () => {
   assert.deepEqual([plural(1, 'function'), plural(2, 'function')], ['1 function', '2 functions']);
 });
 
-test('texts of others are cut between letters, and nothing in them is invisible', () => {
+test('foreign texts are cut between characters, and nothing in them is invisible', () => {
   assert.equal(cut('abc', 3), 'abc');
   assert.equal(cut('abcd', 3), 'abc…');
   assert.equal(cut('😀😀😀😀', 3), '😀😀😀…');
@@ -72,7 +72,7 @@ test('texts of others are cut between letters, and nothing in them is invisible'
   assert.equal(visible('a\u0000b\u001b[1m\u007f\u202e'), 'a␀b␛[1m␡\ufffd');
 });
 
-test('units are those of the same mean', () => {
+test('all units have the same mean', () => {
   const scale = { unit: 'ms' as const, hoursPerMs: 0.005, perDay: true, wholeMs: 400 };
   assert.equal(inUnit(100, scale), 100);
   assert.equal(inUnit(100, { ...scale, unit: 'hours' }), 0.5);
@@ -97,7 +97,7 @@ test('rows without a value are last in both orders', () => {
   assert.equal(nextOrder(orderOf('-mean'), 'name', false), 'name');
 });
 
-test('numbers and dates are written as Intl writes them', () => {
+test('numbers and dates are formatted like with Intl', () => {
   const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
   const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
   const random = randomOf(7);

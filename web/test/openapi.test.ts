@@ -1,5 +1,5 @@
-// The API, asked by a client that is made of its description alone: every operation, with parameters drawn by chance from what
-// the description allows. Each response must be one that it names.
+// Tests the API with a client that is generated from its description: every operation, with random
+// parameters that the description allows. Each response must be in the description.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -29,7 +29,7 @@ interface Parameter {
   schema?: Schema;
 }
 
-test(`the API returns what its description says (SEED=${seed} ROUNDS=${rounds})`, async () => {
+test(`API responses conform to the description (SEED=${seed} ROUNDS=${rounds})`, async () => {
   const budget = { name: 'cart', page: '/cart', metric: 'p75', limit: '100ms', min_views: 10 };
   const daemon = await Daemon.start('--budgets', `FILE:${JSON.stringify({ budgets: [budget] })}`);
   await sendShop(daemon);
@@ -41,7 +41,7 @@ test(`the API returns what its description says (SEED=${seed} ROUNDS=${rounds})`
   while ((await ask(api.getOperation('budgets')!, {})).status == 503) await new Promise((next) => setTimeout(next, 100)); // not evaluated yet
   const one = await ask(api.getOperation('views')!, { page: '/cart' });
   const { list } = one.data as { list: { id: string }[] };
-  /** What there is in the store, and what there is not. */
+  /** Values that exist in the store, and values that do not. */
   const texts: Record<string, string[]> = {
     page: ['/cart', '/list', '/none'], feature: ['', 'none'], release: ['r1', 'r2', 'none'], since: ['24h', '7d', '2020-01-01T00:00:00Z'],
     until: ['0s', '1m', ''], label: ['device=mobile-low', 'browser=~Chrome.*', 'device!=x'], group_by: ['release', 'device', 'page'],
@@ -83,9 +83,9 @@ test(`the API returns what its description says (SEED=${seed} ROUNDS=${rounds})`
       else if (known.content && !Object.keys(known.content).some((one) => one == type || one == '*/*')) faults.push(`${at}: described are ${Object.keys(known.content)}`);
       if (response.status >= 500) faults.push(`${at}: ${JSON.stringify(response.data).slice(0, 200)}`);
     }
-  assert.deepEqual([...new Set(unknown)], [], 'parameters of which nobody knows what to ask');
+  assert.deepEqual([...new Set(unknown)], [], 'parameters without values for this test');
   assert.deepEqual(faults, []);
-  // A change is there after days: those of one are asked in query/api.
+  // Changes are detected after days of data; query/api tests the operations with an id of a change.
   const silent = api.getOperations().filter(({ operationId, path }) => !path.includes('{') && !answered[operationId!]).map(({ operationId }) => operationId);
-  assert.deepEqual(silent, [], 'operations that returned nothing');
+  assert.deepEqual(silent, [], 'operations without a successful response');
 });

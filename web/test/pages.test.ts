@@ -1,4 +1,4 @@
-// Every page, as somebody sees it: numbers, keys, hostile names, both themes, a narrow window.
+// Every page: numbers, keys, hostile names, both themes, a narrow window.
 
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
@@ -21,7 +21,7 @@ before(async () => {
 
 after(endAll);
 
-/** A daemon without budgets says 404 for them. */
+/** A daemon without budgets returns status 404 for them. */
 const noBudgets = /status of 404/;
 
 const places = {
@@ -57,8 +57,9 @@ test('the documentation is valid', async () => {
 });
 
 for (const [i, [name, path]] of Object.entries(places).entries()) {
-  test(`${name}: it is valid, axe finds nothing, and it is not wider than the window`, async () => {
-    // Each page in one of them, and what has most in both, as each takes some seconds.
+  test(`${name}: it is valid, axe finds no violations, and it is not wider than the window`, async () => {
+    // Each page is tested in one theme and the largest ones in both, because each takes some
+    // seconds.
     const looks = [['light', 1280], ['dark', 360]] as const;
     for (const [colorScheme, width] of name == 'page' ? looks : [looks[i % 2]!]) {
       const tab = await Tab.open(shop.url, path, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true }, noBudgets);
@@ -114,7 +115,7 @@ const found = {
   ],
 };
 
-test('a narrow window shows whole names of changes, how large they are and where', async () => {
+test('a narrow window shows whole names of changes, their sizes and places', async () => {
   const tab = await Tab.open(shop.url, 'compare?page=/cart&release=r2&compare_release=r1', { viewport: { width: 360, height: 740 } }, noBudgets);
   const { page } = tab;
   await page.route('**/api/v1/changes?*', (route) => route.fulfill({ json: found }));
@@ -160,7 +161,7 @@ test('a comparison has the numbers of the API', async () => {
   await tab.close();
 });
 
-test('a wide window has tables as wide as their cards, and the names of numbers in one line', async () => {
+test('in a wide window, tables are as wide as their cards, and names of numbers take one line', async () => {
   const tab = await Tab.open(shop.url, 'pages', { viewport: { width: 1920, height: 1000 } }, noBudgets);
   const { page } = tab;
   await tab.settled();
@@ -173,7 +174,7 @@ test('a wide window has tables as wide as their cards, and the names of numbers 
   await tab.close();
 });
 
-test('the numbers, charts and the flame graph of a page are in sight at once, and / searches from anywhere', async () => {
+test('the numbers, charts and flame graph of a page are visible without scrolling, and / searches from anywhere', async () => {
   const tab = await Tab.open(shop.url, 'page?page=/cart', { viewport: { width: 1280, height: 900 } });
   const { page } = tab;
   await page.locator('.flame canvas').waitFor();
@@ -188,7 +189,7 @@ test('the numbers, charts and the flame graph of a page are in sight at once, an
   await tab.close();
 });
 
-test('what is unknown is named', async () => {
+test('unknown names are reported', async () => {
   const tab = await Tab.open(shop.url, 'page?page=/prodcts', {}, noBudgets);
   const { page } = tab;
   await page.getByText('There is no page /prodcts').waitFor();
@@ -198,11 +199,11 @@ test('what is unknown is named', async () => {
   await page.goto(`${shop.url}/?since=banana`);
   await page.getByText('“banana” is no time').waitFor();
   await page.getByRole('link', { name: 'Show the last 24 h' }).click();
-  await page.getByRole('link', { name: '/cart', exact: true }).first().waitFor(); // also where it needs attention
+  await page.getByRole('link', { name: '/cart', exact: true }).first().waitFor(); // also in another list
   await tab.close();
 });
 
-/** Functions of a page as aggregate has them: ms of a page view, by name. */
+/** Functions of a page as printed by aggregate: ms per page view, by name. */
 async function functionsOf(page: string): Promise<Map<string, { self: number; total: number }>> {
   const profile = JSON.parse(await aggregate('--addr', shop.address, '--page', page, '--format', 'json'));
   const ms = (us: number) => us / 1000 / profile.views;
@@ -210,7 +211,7 @@ async function functionsOf(page: string): Promise<Map<string, { self: number; to
   return new Map(profile.functions.map((f: Row) => [f.name, { self: ms(f.self_us), total: ms(f.total_us) }]));
 }
 
-test('the flame graph has the numbers of aggregate, by keys alone', async () => {
+test('the flame graph has the numbers of aggregate, with keys alone', async () => {
   const functions = await functionsOf('/cart');
   const tab = await Tab.open(shop.url, 'page?page=/cart');
   const { page } = tab;
@@ -236,7 +237,7 @@ test('the flame graph has the numbers of aggregate, by keys alone', async () => 
   await tab.close();
 });
 
-/** Goes on by the tabulator until something with this text has the focus, which has to be visible. */
+/** Presses Tab until an element with this text has the focus. The element must be visible. */
 async function tabTo(page: Page, text: string): Promise<void> {
   const said: string[] = [];
   for (let presses = 0; presses < 80; presses++) {
@@ -248,10 +249,10 @@ async function tabTo(page: Page, text: string): Promise<void> {
     });
     said.push(focus.text.slice(0, 40));
     if (focus.text != text) continue;
-    assert.ok(focus.seen, `${text} has the focus, and is not to be seen`);
+    assert.ok(focus.seen, `${text} has the focus but is not visible`);
     return;
   }
-  assert.fail(`the tabulator does not lead to ${text}: ${said.join(', ')}`);
+  assert.fail(`Tab does not lead to ${text}: ${said.join(', ')}`);
 }
 
 test('keys alone lead from the overview to a function and its callers', async () => {
@@ -274,7 +275,7 @@ test('keys alone lead from the overview to a function and its callers', async ()
   await tab.close();
 });
 
-test('a daemon with too many queries is asked again, and that is said', async () => {
+test('queries to a daemon with too many queries are repeated, with a message', async () => {
   const tab = await Tab.open(shop.url, 'health', {}, /status of (404|503)/);
   let refused = 0;
   await tab.page.route('**/api/v1/**', (route) => {
@@ -289,7 +290,7 @@ test('a daemon with too many queries is asked again, and that is said', async ()
   await tab.close();
 });
 
-test('a comparison says what changed', async () => {
+test('a comparison shows the changes', async () => {
   const tab = await Tab.open(shop.url, 'compare?page=/cart&release=r2&compare_release=r1');
   const { page } = tab;
   const verdict = page.locator('p').filter({ hasText: /^Slower:/ });
@@ -299,7 +300,7 @@ test('a comparison says what changed', async () => {
   await tab.close();
 });
 
-test('a function that nobody calls is not there, and that is said', async () => {
+test('a function without calls is absent, with a message', async () => {
   const tab = await Tab.open(shop.url, 'function?page=/cart&name=nobody&resource=https://shop.example/app.js&line=3');
   await tab.page.getByText(/was not seen/).first().waitFor();
   await tab.close();
@@ -311,7 +312,7 @@ test('budgets have their values over time', async () => {
   const daemon = await Daemon.start('--budgets', `FILE:${JSON.stringify({ budgets: [budget, other] })}`);
   await sendShop(daemon);
   await daemon.stop();
-  await daemon.start(); // which evaluates them at once
+  await daemon.start(); // which evaluates them immediately
   const tab = await Tab.open(daemon.url, 'budgets');
   const row = tab.page.getByRole('row').filter({ hasText: 'cart' }).first();
   await row.getByText('blown').waitFor();
@@ -322,7 +323,7 @@ test('budgets have their values over time', async () => {
   await tab.close();
 });
 
-test('health says what was refused, and why', async () => {
+test('health shows what was refused, and why', async () => {
   const daemon = await Daemon.start();
   const body = JSON.stringify({ page: '/x', trace: { frames: 7 } });
   await fetch(`${daemon.collector}/v1/traces`, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
@@ -338,7 +339,7 @@ test('health says what was refused, and why', async () => {
   await tab.close();
 });
 
-test('names that are made to break what shows them are shown as they are', async () => {
+test('hostile names are shown unchanged', async () => {
   const tab = await Tab.open(shop.url, 'page?page=/cart&tab=top');
   const { page } = tab;
   await page.getByText('</script><img').first().waitFor();

@@ -1,4 +1,4 @@
-// The HTML file that aggregate -f html writes, as somebody opens it who got it by mail.
+// The HTML file of aggregate -f html, opened without a server.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { isValid } from './valid.ts';
 
 const recording = join(root, 'testdata/recordings/node-main.cpuprofile.gz');
 
-/** Names that break what shows them as anything but text. */
+/** Names that would break a page that does not escape them. */
 const hostile = [
   '</script><img src=x onerror=alert(1)>',
   '<!--<script>',
@@ -38,14 +38,14 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Writes what aggregate makes of some files, and returns its name. */
+/** Runs aggregate for some files, and returns the name of its output. */
 async function written(name: string, ...args: string[]): Promise<string> {
   const file = join(folder, name);
   await aggregate('-f', 'html', '-o', file, ...args);
   return file;
 }
 
-/** A trace in which main calls functions with hostile names: 100 ms each, as samples are 100 ms apart. */
+/** A trace in which main calls functions with hostile names: 100 ms each, the sampling interval. */
 async function hostileTrace(): Promise<string> {
   const frames = ['main', ...hostile].map((name, i) => ({ name, resourceId: 0, line: i + 1, column: 1 }));
   const stacks = frames.map((_, i) => (i == 0 ? { frameId: 0 } : { frameId: i, parentId: 0 }));
@@ -61,7 +61,7 @@ test('the file is valid', async () => {
   await isValid('hostile.html', await readFile(await written('hostile.html', await hostileTrace()), 'utf8'));
 });
 
-/** A file in a browser, with all that went wrong. */
+/** An opened file, with all of its errors. */
 interface Opened {
   page: Page;
   close(): Promise<void>;
@@ -87,7 +87,7 @@ async function open(file: string, options: BrowserContextOptions = {}): Promise<
   return { page, close };
 }
 
-/** The rows of the table, by the name of the function and its place. */
+/** The rows of the table, by the name and location of the function. */
 async function rowsOf(page: Page): Promise<Map<string, string[]>> {
   const rows = await page.locator('.table tbody tr:not(.space)').evaluateAll((all) =>
     all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent!)),
@@ -95,7 +95,7 @@ async function rowsOf(page: Page): Promise<Map<string, string[]>> {
   return new Map(rows.map(([name = '', place = '', ...numbers]) => [`${name} ${place}`, numbers]));
 }
 
-test('the document around a profile is small, and all of it is in the policy', async () => {
+test('the document around a profile is small, and the policy covers all of it', async () => {
   const template = join(root, 'web/dist/profile-file.html');
   const { size } = await stat(template);
   assert.ok(size <= 120_000, `${size} bytes`);
@@ -107,7 +107,7 @@ test('the document around a profile is small, and all of it is in the policy', a
   assert.equal(text.match(/<script/g)?.length, 2); // one of them is data
 });
 
-test('numbers are those of aggregate', async () => {
+test('numbers equal those of aggregate', async () => {
   const response = JSON.parse(await aggregate('-f', 'json', recording));
   const { page, close } = await open(await written('recording.html', recording));
   assert.equal(await page.title(), 'node-main.cpuprofile.gz · Fieldtrie');
@@ -126,7 +126,7 @@ test('numbers are those of aggregate', async () => {
   await close();
 });
 
-test('a trace begins with the main thread, and the others can be chosen', async () => {
+test('a trace starts with the main thread, and the others can be chosen', async () => {
   const trace = join(root, 'testdata/recordings/chromium.trace.json.gz');
   const { page, close } = await open(await written('trace.html', trace));
   const listed = JSON.parse(await aggregate('--list', 'threads', '-f', 'json', trace)) as Record<string, number | string | boolean>[];
@@ -174,7 +174,7 @@ test('aggregate --http has the same choice, which the URL keeps and all tabs fol
   }
 });
 
-test('several recordings are a sum that says so, and each can be chosen', async () => {
+test('several recordings have a labelled sum, and each can be chosen', async () => {
   const recordings = ['main', 'worker'].map((name) => join(root, `testdata/recordings/node-${name}.cpuprofile.gz`));
   const scripts = await Promise.all(recordings.map(async (name) => {
     const [entry] = JSON.parse(await aggregate('--list', 'threads', '-f', 'json', name)) as { javascript_us: number }[];
@@ -189,7 +189,7 @@ test('several recordings are a sum that says so, and each can be chosen', async 
   await close();
 });
 
-test('a click finds a function, with its callers and callees, and all is done by keyboard', async () => {
+test('a click finds a function with its callers and callees, and everything can be done with the keyboard', async () => {
   const { page, close } = await open(await written('keys.html', recording));
   const button = page.locator('.table tbody button').first();
   const name = await button.innerText();
@@ -216,7 +216,7 @@ test('a click finds a function, with its callers and callees, and all is done by
   await close();
 });
 
-test('a difference says what changed', async () => {
+test('a difference shows the changes', async () => {
   const [before, now] = [join(folder, 'before.folded'), join(folder, 'now.folded')];
   await writeFile(before, 'main 10000\nmain;draw 50000\nmain;gone 7000\n');
   await writeFile(now, 'main 10000\nmain;draw 80000\nmain;fresh 2000\n');
@@ -230,7 +230,7 @@ test('a difference says what changed', async () => {
   await close();
 });
 
-test('names are shown as text, whatever they are, and found', async () => {
+test('any name is shown as text and can be found', async () => {
   const { page, close } = await open(await written('hostile.html', await hostileTrace()));
   assert.equal(await page.locator('img').count(), 0);
   const names = await page.locator('.table tbody button').allInnerTexts();
@@ -249,7 +249,7 @@ test('names are shown as text, whatever they are, and found', async () => {
   await close();
 });
 
-test('each name has an expression that finds it alone', () => {
+test('the expression of each name matches only this name', () => {
   for (const name of hostile) {
     const { matches, problem } = searchOf(expressionFor({ name, resource: '', line: 0, column: 0 }));
     assert.equal(problem, undefined);
@@ -259,7 +259,7 @@ test('each name has an expression that finds it alone', () => {
 });
 
 for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 360], ['dark', 360]] as const) {
-  test(`${colorScheme}, ${width} wide: axe finds nothing, and it is not wider than the window`, async () => {
+  test(`${colorScheme}, ${width} wide: axe finds no violations, and it is not wider than the window`, async () => {
     const before = await hostileTrace();
     const file = await written(`${colorScheme}${width}.html`, '--diff', before, recording, before);
     const { page, close } = await open(file, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });

@@ -2,10 +2,10 @@
 
 import type { Daemon, Sent } from './daemon.ts';
 
-/** A name that is made to break what shows it. */
+/** A name that would break a page that does not escape it. */
 export const hostile = `</script><img src=x onerror=alert(1)>\u202e\u001b[31m${'x'.repeat(8_000)}`;
 
-/** A trace in which draw takes so many ms of a page view, and main 20. */
+/** A trace in which draw takes this many ms of a page view, and main 20. */
 export function traceOf(view: number, release: string, page: string, ms: number): Sent {
   const resources = ['https://shop.example/app.js'];
   const frames = [
@@ -22,7 +22,10 @@ export function traceOf(view: number, release: string, page: string, ms: number)
   return { page, release, viewId, chunk: 0, interval: 10, labels, trace: { resources, frames, stacks, samples } };
 }
 
-/** Sends 220 page views of a cart, which the second release made slower by 100 ms, and of a list. */
+/**
+ * Sends 220 page views of a cart, which the second release made slower by 100 ms, and page views of
+ * a list.
+ */
 export async function sendShop(daemon: Daemon): Promise<void> {
   const traces: Sent[] = [];
   for (let view = 0; view < 110; view++) {
@@ -33,7 +36,7 @@ export async function sendShop(daemon: Daemon): Promise<void> {
   await daemon.send(...traces);
 }
 
-/** A page view of two traces that goes to another route, searches, and has a time without samples. */
+/** A page view with two traces, a route change, a search, and a period without samples. */
 export function visitOf(view: string): Sent[] {
   const traces = [[0, 300], [600, 1000]].map(([from = 0, to = 0], chunk) => {
     const sent = traceOf(0, 'r1', '/visit', 0);

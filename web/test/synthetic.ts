@@ -1,9 +1,12 @@
-// Trees for tests: made by hand of stacks, or at random.
+// Trees for tests: from given stacks, or random.
 
 import type { Calls } from '../src/timeline/timeline.ts';
 import type { TreeResponse } from '../src/tree/tree.ts';
 
-/** Returns the response with some stacks: 'a b c' takes so many µs, and on the other side, if there is one, as many more. */
+/**
+ * Returns the response with some stacks: the time of 'a b c' in µs, or a pair with the times of
+ * both sides.
+ */
 export function responseOf(stacks: Record<string, number | [number, number]>, views = 1, baseViews = 1): TreeResponse {
   const names = [...new Set(Object.keys(stacks).flatMap((stack) => stack.split(' ')))];
   interface Node {
@@ -67,7 +70,7 @@ function emptyResponse(frames: { name: string; resource: string }[], views: numb
   };
 }
 
-/** Returns numbers from 0 to 1 that are the same each time: mulberry32. */
+/** Returns a generator of numbers from 0 to 1 that is the same for the same seed: mulberry32. */
 export function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -81,7 +84,10 @@ export function randomOf(seed: number): () => number {
 const folders = ['src/pages', 'src/data', 'src/grid', 'node_modules/react-dom/cjs', 'node_modules/@tanstack/table/src', 'https://cdn.example.com'];
 const words = ['render', 'update', 'commit', 'parse', 'sort', 'merge', 'layout', 'query', 'format', 'total', 'Row', 'Cell', 'Grid', 'use'];
 
-/** Returns a response with so many nodes at random, as they are in applications: few heavy stacks, many light ones. */
+/**
+ * Returns a random response with this many nodes, distributed as in applications: few heavy stacks,
+ * many light ones.
+ */
 export function randomResponse(nodes: number, seed: number, { base = false, names = 1200, views = 1000, deepest = 60 } = {}): TreeResponse {
   const random = randomOf(seed);
   const pick = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)]!;
@@ -122,7 +128,7 @@ export function randomResponse(nodes: number, seed: number, { base = false, name
   return response;
 }
 
-/** Returns calls as /api/v1/view has them: each a name, how deep it is, and from when to when, in µs. */
+/** Returns calls in the format of /api/v1/view: for each a name, depth, start and end in µs. */
 export function callsOf(calls: readonly (readonly [name: string, level: number, start: number, end: number])[]): Calls {
   const names = [...new Set(calls.map(([name]) => name))];
   return {
@@ -143,7 +149,7 @@ export function callsOf(calls: readonly (readonly [name: string, level: number, 
   };
 }
 
-/** Returns so many calls at random, in tasks with gaps between, as an application makes them. */
+/** Returns this many random calls, in tasks with gaps in between, as in an application. */
 export function randomCalls(many: number, seed: number, deepest = 30): Calls {
   const random = randomOf(seed);
   const calls: [string, number, number, number][] = [];

@@ -1,4 +1,4 @@
-// A page with nothing but calls in the order of time, for measurements.
+// A page with only calls in chronological order, for benchmarks.
 
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
@@ -10,7 +10,7 @@ import '../src/flame/flame.css';
 import '../src/flame/treegrid.css';
 import '../src/timeline/timeline.css';
 
-/** What a page holds. */
+/** Holds the state of the page. */
 function Held({ response }: { response: Calls }) {
   const [timeline] = useState(() => timelineOf(response));
   const [search, setSearch] = useState('');
@@ -35,7 +35,7 @@ function Held({ response }: { response: Calls }) {
   );
 }
 
-/** Shows a response; returns the ms that scripts took from JSON to what is to be drawn in the next frame. */
+/** Shows a response; returns the script time in ms from JSON to the input of the next frame. */
 function show(json: string): number {
   const start = performance.now();
   render(<Held response={JSON.parse(json) as Calls} />, document.querySelector('main')!);

@@ -1,4 +1,4 @@
-// Calls in the order of time, without a browser.
+// Calls in chronological order, without a browser.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ import { busyOf, nodeFrom, timelineOf } from '../src/timeline/timeline.ts';
 import { find, searchOf } from '../src/tree/search.ts';
 import { callsOf, randomCalls } from './synthetic.ts';
 
-/** a calls b and c with time of its own between, and later, after a gap, b is called alone. */
+/** a calls b and c with self time in between, and later, after a gap, b is called alone. */
 const calls = callsOf([
   ['a', 0, 100, 200],
   ['b', 1, 100, 130],
@@ -21,7 +21,7 @@ const calls = callsOf([
   ['b', 0, 300, 350],
 ]);
 
-test('each call is a node with the time of its own', () => {
+test('each call is a node with its own time', () => {
   const { tree, layout } = timelineOf(calls);
   assert.deepEqual([...tree.self], [0, 40, 30, 20, 10, 50]);
   assert.deepEqual([...tree.total], [150, 100, 30, 30, 10, 50]);
@@ -30,7 +30,7 @@ test('each call is a node with the time of its own', () => {
   assert.deepEqual([...tree.parent], [-1, 0, 1, 1, 3, 0]);
 });
 
-test('there is nothing in gaps, and no call but at its time', () => {
+test('gaps are empty, and calls are only at their time', () => {
   const { tree, layout } = timelineOf(calls);
   const at = (level: number, x: number) => nodeAt(layout, level, x);
   assert.deepEqual([at(1, 99), at(1, 100), at(1, 199), at(1, 200), at(1, 300), at(1, 349), at(1, 350)], [-1, 1, 1, -1, 5, 5, -1]);
@@ -40,7 +40,7 @@ test('there is nothing in gaps, and no call but at its time', () => {
   assert.equal(neighbour(tree, layout, 4, 'caller'), 3);
 });
 
-test('what is under a place is what a plain search finds', () => {
+test('the node at a position equals the result of a linear search', () => {
   for (let seed = 1; seed <= 20; seed++) {
     const response = randomCalls(400, seed);
     const { tree, layout } = timelineOf(response);
@@ -54,25 +54,25 @@ test('what is under a place is what a plain search finds', () => {
       }
     }
     const top = tree.frame.reduce((sum, _, node) => sum + (tree.level[node] == 1 ? layout.width[node]! : 0), 0);
-    assert.equal(tree.total[0], top, 'all self times are the time of the outermost calls');
+    assert.equal(tree.total[0], top, 'the sum of self times is the time of the outermost calls');
     assert.ok(tree.self.every((self) => self >= 0));
   }
 });
 
-test('a range that is that of a call is that call', () => {
+test('the range of a call finds the call', () => {
   const timeline = timelineOf(calls);
   assert.deepEqual([[100, 200], [150, 180], [300, 350], [100, 130], [100, 199], [0, 350]].map(([from, to]) => nodeFrom(timeline, from!, to!)), [1, 3, 5, 2, 0, 0]);
 });
 
-test('the strip says which part of each stretch is busy', () => {
-  const busy = busyOf(timelineOf(calls), 7); // of 50 µs each
+test('the strip shows which part of each period is busy', () => {
+  const busy = busyOf(timelineOf(calls), 7); // 50 µs each
   assert.deepEqual([...busy].map((part) => Math.round(part * 1000) / 1000), [0, 0, 1, 1, 0, 0, 1]);
   const random = timelineOf(randomCalls(300, 7));
   const sum = busyOf(random, 1000).reduce((a, b) => a + b, 0);
   assert.ok(Math.abs((sum * random.layout.width[0]!) / 1000 - random.tree.total[0]!) < 1);
 });
 
-test('a search adds up calls, and steps through them in the order of time', () => {
+test('a search sums calls and steps through them in chronological order', () => {
   const { tree } = timelineOf(calls);
   const found = find(tree, searchOf(exactly('b')));
   assert.deepEqual([found.nodes, found.total], [[2, 5], 80]);
@@ -86,7 +86,7 @@ const noSpans: Spans = { page: '/a', end_us: 1000, spans: [], long_tasks: [] };
 const bars = (spans: Partial<Spans>, key: string) =>
   lanesOf({ ...noSpans, ...spans }).find((lane) => lane.key == key)?.bars.map(({ name, start, end, row }) => [name, start, end, row]);
 
-test('routes are the page of the view where no span says another, and the last that began', () => {
+test('routes are the page of the view where there is no span, else the span that started last', () => {
   assert.deepEqual(bars({}, 'route'), [['/a', 0, 1000, 0]]);
   const spans: Spans['spans'] = [
     { kind: 'page', name: '/b', start_us: 200, end_us: 600 },
@@ -97,7 +97,7 @@ test('routes are the page of the view where no span says another, and the last t
   assert.deepEqual(bars({ spans }, 'route'), [['/a', 0, 200, 0], ['/b', 200, 500, 0], ['/c', 500, 700, 0], ['/a', 700, 900, 0], ['/d', 900, 1000, 0]]);
 });
 
-test('bars of one row do not overlap, and each label has a lane', () => {
+test('bars in a row do not overlap, and each label has a lane', () => {
   const spans: Spans['spans'] = [
     { kind: 'label', name: 'ab=1', start_us: 0, end_us: 10 },
     { kind: 'label', name: 'phase=load', start_us: 0, end_us: 900 },
@@ -129,7 +129,7 @@ test('lanes are bounded, whatever a page sends', () => {
   assert.deepEqual([task.bars.length, task.more, task.rows], [300, 700, 1]);
 });
 
-test('bars that are too narrow become one mark, and what is not seen is no mark', () => {
+test('bars that are too narrow are merged, and invisible bars have no mark', () => {
   const bar = (start: number, end: number, row = 0) => ({ name: '', start, end, row });
   const seen = (bars: ReturnType<typeof bar>[], from: number, to: number) =>
     marksOf(bars, { from, to }, 1000).map(({ bar, bars, end, left, width }) => [bar.start, end, bars, left, width]);
@@ -154,7 +154,7 @@ test('bars that are too narrow become one mark, and what is not seen is no mark'
   assert.equal(seen(many, 0, 50_000).reduce((sum, [, , bars]) => sum + bars!, 0), 5000);
 });
 
-test('ticks stand at round times', () => {
+test('ticks are at round times', () => {
   const texts = (from: number, to: number, most: number) => ticksOf({ from, to }, most).map(({ text }) => text);
   assert.deepEqual(texts(0, 2_246_900, 5), ['0 ms', '500 ms', '1,000 ms', '1,500 ms', '2,000 ms']);
   assert.deepEqual(texts(101_000, 104_000, 3), ['101 ms', '102 ms', '103 ms', '104 ms']);
@@ -168,7 +168,7 @@ test('ticks stand at round times', () => {
   assert.deepEqual([0, 103_000, 1_633_149].map(momentText), ['0.0 ms', '103.0 ms', '1,633.1 ms']);
 });
 
-test('a range in the URL is the same when it is read', () => {
+test('a range in the URL is parsed to the same range', () => {
   for (const range of [{ from: 0, to: 350 }, { from: 198_000, to: 285_100 }, { from: 12.3, to: 12.4 }]) {
     assert.deepEqual(rangeOfText(textOfRange(range), 1e6), range);
   }
@@ -177,7 +177,7 @@ test('a range in the URL is the same when it is read', () => {
   assert.deepEqual(rangeOfText('1-9999999', 5000), { from: 1000, to: 5000 });
 });
 
-test('what is selected comes into sight, and what is seen already stays where it is', () => {
+test('a range moves to show another one, unless they overlap already', () => {
   const range = { from: 100, to: 200 };
   assert.equal(showing(range, { from: 150, to: 160 }, 1000), range);
   assert.equal(showing(range, { from: 190, to: 400 }, 1000), range);
@@ -190,10 +190,10 @@ test('what is selected comes into sight, and what is seen already stays where it
   assert.deepEqual(rangeOf(layout, 5), { from: 300, to: 350 });
 });
 
-test('the window of the strip is moved, resized and made anew', () => {
+test('the window of the strip can be moved, resized and drawn anew', () => {
   const range = { from: 200, to: 400 };
   assert.deepEqual([198, 402, 300, 600].map((at) => gripOf(range, at, 5, 1000)), ['from', 'to', 'window', 'new']);
-  assert.equal(gripOf({ from: 0, to: 1000 }, 500, 5, 1000), 'new', 'all of it can not be moved');
+  assert.equal(gripOf({ from: 0, to: 1000 }, 500, 5, 1000), 'new', 'the whole range cannot be moved');
   const drag = (grip: 'from' | 'to' | 'window' | 'new', at: number, now: number) => dragged({ grip, at, range }, now, 1000);
   assert.deepEqual(drag('from', 200, 100), { from: 100, to: 400 });
   assert.deepEqual(drag('from', 200, 500), { from: 400, to: 500 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { together } from '../src/api/together.ts';
 
-/** A fetch that remembers what it was asked. */
+/** A fetch that records its requests. */
 function asking(reply: (url: string, init: RequestInit) => Response | Promise<Response>) {
   const asked: string[] = [];
   const fetch = async (url: string, init: RequestInit) => {
@@ -15,7 +15,7 @@ function asking(reply: (url: string, init: RequestInit) => Response | Promise<Re
 
 const line = (ask: number, body: unknown, status = 200, header = {}) => `${JSON.stringify({ ask, status, header })}\n${JSON.stringify(body)}\n`;
 
-/** A response that comes piece by piece. */
+/** A response that arrives in pieces. */
 function pieces(...texts: string[]): Response {
   const encoder = new TextEncoder();
   return new Response(
@@ -31,7 +31,7 @@ function pieces(...texts: string[]): Response {
   );
 }
 
-test('queries of one moment are one request, and each has its response', async () => {
+test('simultaneous queries are one request, and each has its response', async () => {
   const whole = line(1, { n: 'é' }, 200, { ETag: '"x"', Age: '7' }) + line(0, { error: 'bad' }, 400);
   const { fetch, asked } = asking(() => pieces(whole.slice(0, 20), whole.slice(20, 31), whole.slice(31)));
   const [bad, good] = await Promise.all([fetch('api/v1/series?since=1h', {}), fetch('api/v1/catalog', {})]);
@@ -40,7 +40,7 @@ test('queries of one moment are one request, and each has its response', async (
   assert.deepEqual([good.status, good.headers.get('ETag'), good.headers.get('Age'), await good.text()], [200, '"x"', '7', '{"n":"é"}']);
 });
 
-test('one query, one with an ETag and others go alone', async () => {
+test('a single query, and a query with an ETag next to others, are sent separately', async () => {
   const { fetch, asked } = asking(() => new Response('{}'));
   await fetch('api/v1/series', {});
   await Promise.all([
@@ -53,7 +53,7 @@ test('one query, one with an ETag and others go alone', async () => {
   assert.deepEqual(asked.sort(), ['api/v1/catalog', 'api/v1/pages', 'api/v1/series', 'api/v1/tree?since=1h', 'api/v1/view?id=1', 'metrics']);
 });
 
-test('a response that is no JSON ends the connection', async () => {
+test('a response that is not JSON ends the connection', async () => {
   let cancelled = false;
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(new TextEncoder().encode('<html>\n\n')),
@@ -75,7 +75,7 @@ test('many queries are several requests', async () => {
   assert.equal(asked.length, 2);
 });
 
-test('an error is that of all', async () => {
+test('an error of the request is the error of all its queries', async () => {
   const { fetch } = asking(() => new Response('{"error":"no"}', { status: 503, headers: { 'Retry-After': '5' } }));
   const responses = await Promise.all([fetch('api/v1/top', {}), fetch('api/v1/catalog', {})]);
   for (const response of responses) {
@@ -83,7 +83,7 @@ test('an error is that of all', async () => {
   }
 });
 
-test('what is missing at the end is an error, as what can not be read is', async () => {
+test('missing responses at the end are errors, and so are unreadable ones', async () => {
   for (const [reply, reason] of [[pieces(line(0, 1)), /closed the connection/], [pieces(`${line(0, 1)}{"ask":1,`), /closed the connection/], [pieces(`${line(0, 1)}{"ask":1,"status":200}\n{"n`), /closed the connection/], [pieces(`${line(0, 1)}<html>\n\n`), /JSON/]] as const) {
     const { fetch } = asking(() => reply);
     const [first, second] = await Promise.allSettled([fetch('api/v1/top', {}), fetch('api/v1/catalog', {})]);
@@ -92,14 +92,14 @@ test('what is missing at the end is an error, as what can not be read is', async
   }
 });
 
-test('a long response is asked for alone', async () => {
+test('a long response is requested separately', async () => {
   const { fetch, asked } = asking((url) => (url.includes('answers') ? pieces(line(0, {}, 413) + line(1, 2)) : new Response('1')));
   const responses = await Promise.all([fetch('api/v1/top', {}), fetch('api/v1/catalog', {})]);
   assert.deepEqual(await Promise.all(responses.map(async (response) => Number(await response.text()))), [1, 2]);
   assert.deepEqual(asked, ['api/v1/answers?ask=top&ask=catalog', 'api/v1/top']);
 });
 
-test('a query that is given up leaves the others, and the last one ends the request', async () => {
+test('a cancelled query leaves the others, and the last one cancels the request', async () => {
   let given: AbortSignal | null | undefined;
   const { fetch } = asking((_, { signal }) => {
     given = signal;

@@ -19,14 +19,14 @@ function contrast(a: string, b: string): number {
   return (light! + 0.05) / (dark! + 0.05);
 }
 
-test('colours of OKLCH are those of CSS', () => {
+test('OKLCH colours equal those of CSS', () => {
   assert.equal(oklch(1, 0, 0), '#ffffff');
   assert.equal(oklch(0, 0, 0), '#000000');
   assert.equal(oklch(0.62796, 0.25768, 29.234), '#ff0000');
   assert.equal(oklch(0.86644, 0.29483, 142.495), '#00ff00');
 });
 
-test('text is read on all fills, in both themes', () => {
+test('text is legible on all fills, in both themes', () => {
   const tree = treeOf(randomResponse(3000, 4, { base: true }));
   for (const dark of [false, true]) {
     const { text, root, dim, found } = paletteOf(dark);
@@ -54,7 +54,7 @@ test('less is blue, more is orange, and the largest change has the strongest col
   }
 });
 
-test('owners are told by places', () => {
+test('owners are recognized by locations', () => {
   const owners = ['src/App.tsx', 'node_modules/@a/b/c.js', 'webpack/bootstrap', 'https://x.example/a.js', '970.js', '', 'app/page.tsx'].map(
     (resource) => ownerOf({ resource }),
   );

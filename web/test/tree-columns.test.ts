@@ -21,18 +21,18 @@ test('a tree has the other side', () => {
   assert.deepEqual([tree.views, tree.baseViews], [10, 20]);
 });
 
-test('a tree of nothing has a root', () => {
+test('an empty tree has a root', () => {
   const tree = treeOf(responseOf({}));
   assert.deepEqual([tree.frame.length, tree.total[0], tree.end[0]], [1, 0, 1]);
 });
 
-test('levels that skip some are calls of the node before', () => {
+test('a node that skips levels is a callee of the previous node', () => {
   const response = responseOf({ 'a b': 1, 'a c': 2 });
   response.level = [4, 9, 2];
   assert.deepEqual([...treeOf(response).parent], [-1, 0, 1, 2]);
 });
 
-test('ends and totals of random trees are those of what is below', () => {
+test('ends and totals of random trees match their subtrees', () => {
   const tree = treeOf(randomResponse(500, 1, { base: true }));
   for (let node = 0; node < tree.frame.length; node++) {
     let end = node + 1;

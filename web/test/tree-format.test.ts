@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { amount, change, count, fullPlaceOf, hours, nameOf, placeOf, share, shown, signed, time, type Scale } from '../src/tree/format.ts';
 
-test('times have three digits that say something', () => {
+test('times have three significant digits', () => {
   const cases: [ms: number, text: string][] = [
     [0, '0 ms'], [0.0001, '<0.001 ms'], [0.031, '0.031 ms'], [0.5, '0.5 ms'], [0.9999, '1 ms'], [1.234, '1.23 ms'], [9.996, '10 ms'],
     [12.44, '12.4 ms'], [99.96, '100 ms'], [452.9, '453 ms'], [999.4, '999 ms'], [999.6, '1 s'], [1240, '1.24 s'],
@@ -34,7 +34,7 @@ test('amounts are in the unit of the scale', () => {
   assert.equal(amount(124_000, { ...scale, unit: 'hours' }), '12.4 ms');
 });
 
-test('functions have names and places', () => {
+test('functions have names and locations', () => {
   const frame = (name: string, resource: string, line = 12, column = 3) => ({ name, resource, line, column });
   assert.equal(nameOf(frame('', '')), '(anonymous)');
   assert.equal(placeOf(frame('f', 'src/grid/file.ts')), 'file.ts:12:3');
@@ -45,7 +45,7 @@ test('functions have names and places', () => {
   assert.equal(fullPlaceOf(frame('f', `node_modules/${'x'.repeat(200)}/cjs/react.js`), 30), 'node_modules/…xxx/cjs/react.js:12:3');
 });
 
-test('hostile texts are cut and have nothing unseen', () => {
+test('hostile texts are cut and contain no invisible characters', () => {
   assert.equal(shown('a\0b\u001b[31m\u202ec'), 'a\ufffdb\ufffd[31m\ufffdc');
   assert.equal(shown('x'.repeat(10_000)).length, 200);
   assert.equal(shown('😀'.repeat(200), 10), '😀😀😀😀…');

@@ -5,7 +5,7 @@ import { callees, callers } from '../src/tree/sandwich.ts';
 import { treeOf, type Tree } from '../src/tree/tree.ts';
 import { responseOf, randomResponse } from './synthetic.ts';
 
-/** Stacks of a tree, from the first node on, with what they take. */
+/** Stacks of a tree, starting at the first node, with their times. */
 function stacksOf(tree: Tree): Record<string, number> {
   const out: Record<string, number> = {};
   const path: string[] = [];
@@ -21,19 +21,19 @@ const frameOf = (tree: Tree, name: string) => tree.frames.findIndex((frame) => f
 
 const recursive = () => treeOf(responseOf({ 'a b a': 1, 'a b a c': 2, 'a a': 4, 'd a c': 8, 'b c': 16 }, 2));
 
-test('the time of a call within a call of the same function counts once', () => {
+test('nested calls of the same function count once', () => {
   const tree = recursive();
   const rows = functionsOf(tree).map(({ frame, self, total }) => [tree.frames[frame]!.name, self, total]);
   assert.deepEqual(rows, [['c', 26, 26], ['a', 5, 15], ['b', 0, 19], ['d', 0, 8]]);
 });
 
-test('functions that the other side alone has are there', () => {
+test('functions that only the other side has are included', () => {
   const tree = treeOf(responseOf({ 'a b': [3, 4], 'a c': [0, 6] }));
   const rows = functionsOf(tree).map(({ frame, total, baseSelf, baseTotal }) => [tree.frames[frame]!.name, total, baseSelf, baseTotal]);
   assert.deepEqual(rows, [['b', 3, 4, 4], ['a', 3, 0, 10], ['c', 0, 6, 6]]);
 });
 
-test('functions of random trees are those of a plain count', () => {
+test('functions of random trees equal a naive computation', () => {
   for (let seed = 0; seed < 20; seed++) {
     const tree = treeOf(randomResponse(300, seed, { names: 12, base: true }));
     const self = new Map<number, number>();
@@ -63,7 +63,7 @@ test('callers have the time of the calls', () => {
   assert.deepEqual(stacksOf(callers(tree, frameOf(tree, 'a'))), { a: 7, 'a d': 8 });
 });
 
-test('callers and callees of random trees take what the function takes', () => {
+test('totals of callers and callees in random trees equal the total of the function', () => {
   const tree = treeOf(randomResponse(800, 3, { names: 20, base: true }));
   for (const { frame, total, baseTotal, self } of functionsOf(tree)) {
     for (const part of [callees(tree, frame), callers(tree, frame)]) {
@@ -76,7 +76,7 @@ test('callers and callees of random trees take what the function takes', () => {
   }
 });
 
-test('callers reach above a tree that is a part of another one', () => {
+test('callers continue above the root of a subtree', () => {
   const response = responseOf({ 'c d': 3 });
   response.strings.push('top');
   response.root = [response.frames.name.push(response.strings.length - 1) - 1];

@@ -7,15 +7,15 @@ import { responseOf, randomResponse } from './synthetic.ts';
 const frame = (name: string, resource: string, line: number, column: number) => ({ name, resource, line, column });
 const dom = 'node_modules/react-dom/cjs/react-dom-client.production.js';
 
-test('keys are those of the daemon', () => {
+test('keys are computed as in the daemon', () => {
   const scheduled = frame('scheduleImmediateRootScheduleTask/scheduleMicrotask()', dom, 13579, 30);
   const cases: [key: string, stack: Parameters<typeof keyOf>[0]][] = [
-    // The daemon returned trees for queries with root= these.
+    // The daemon returned trees for queries with these values of root.
     ['fee78d6db3815891', [frame('performWorkUntilDeadline', 'node_modules/scheduler/cjs/scheduler.production.js', 121, 34)]],
     ['9527104424aad39a', [scheduled, frame('processRootScheduleInMicrotask', dom, 13456, 40)]],
-    // These were made with integers of 64 bits.
+    // These were computed with 64-bit integers.
     ['cbf29ce484222325', []],
-    // encode/columns has the same ones.
+    // encode/columns tests the same keys.
     ['ea5e7ae9076e14e6', [frame('main', 'https://x.example/app.js', 4, 109)]],
     ['3e00929e07427569', [frame('main', 'https://x.example/app.js', 4, 109), frame('über ✓', '', 0, 0)]],
     ['c495d7fe8775006d', [frame('größe ☃ 😀', 'src/ß.ts', 1, 2)]],
@@ -31,7 +31,7 @@ test('a node is found by its key', () => {
   assert.equal(keyAt(tree, 0), '');
 });
 
-test('the stack of a part of a tree begins at the root of all', () => {
+test('the stack of a node in a subtree starts at the root of the whole tree', () => {
   const response = responseOf({ 'c d': 3 });
   response.strings.push('top');
   response.root = [response.frames.name.push(response.strings.length - 1) - 1];

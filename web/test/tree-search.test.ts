@@ -6,7 +6,7 @@ import { responseOf, randomResponse } from './synthetic.ts';
 
 const frame = (name: string, resource = '') => ({ name, resource, line: 1, column: 1 });
 
-test('texts and expressions match names and places', () => {
+test('texts and expressions match names and locations', () => {
   const cases: [text: string, name: string, resource: string, matches: boolean][] = [
     ['row', 'sortRows', '', true],
     ['Row', 'sortRows', '', true],
@@ -27,14 +27,14 @@ test('texts and expressions match names and places', () => {
   assert.equal(searchOf('/(/').matches(frame('(')), false);
 });
 
-test('what is found within something found counts once', () => {
+test('nested matches count once', () => {
   const tree = treeOf(responseOf({ 'a b x': 1, 'x a x': 2, 'b c': 4, 'c xx': 8, x: [0, 9] }));
   const found = find(tree, searchOf('/^x+$/'));
   assert.deepEqual([found.functions, found.total, found.nodes], [2, 11, [3, 4, 6, 10]]);
   assert.equal(found.share, 11 / 15);
 });
 
-test('what was found of random trees is the time of stacks with a match', () => {
+test('the total of matches in random trees is the time of stacks with a match', () => {
   const tree = treeOf(randomResponse(1000, 9));
   const found = find(tree, searchOf('row'));
   let want = 0;
@@ -47,7 +47,7 @@ test('what was found of random trees is the time of stacks with a match', () => 
   assert.ok(want > 0);
 });
 
-test('matches follow each other around the end', () => {
+test('matches wrap around at the ends', () => {
   const found = find(treeOf(responseOf({ 'a x': 1, 'b x': 2, 'c x': 4 })), searchOf('x'));
   assert.deepEqual(found.nodes, [2, 4, 6]);
   const cases: [from: number, forward: boolean, to: number][] = [

@@ -23,7 +23,7 @@ test('the route is the last segment, below any path', () => {
   assert.equal(placeOf(new URL('http://host/a/b/compare')).route, 'compare');
 });
 
-test('a selection comes back from its URL, whatever is in it', () => {
+test('any selection survives its URL', () => {
   const selections = [
     { page: '/feed', feature: '', release: '', label: [], since: '24h', until: '' },
     {
@@ -42,7 +42,7 @@ test('a selection comes back from its URL, whatever is in it', () => {
   }
 });
 
-test('the other side is what compare_ says alone, empty texts included', () => {
+test('the other side is only what compare_ parameters set, including empty texts', () => {
   assert.equal(otherSideOf(at('compare?release=B').params), undefined);
   const params = at('compare?compare_release=A&compare_page=&compare_label=device=x&compare_label=y=z').params;
   const other = { release: 'A', page: '', label: ['device=x', 'y=z'] };
@@ -51,14 +51,14 @@ test('the other side is what compare_ says alone, empty texts included', () => {
   assert.equal(String(back), 'since=7d&compare_page=&compare_release=A&compare_label=device%3Dx&compare_label=y%3Dz');
 });
 
-test('links to other pages keep the time, release, labels and unit, and nothing else', () => {
+test('links to other pages keep exactly the time, release, labels and unit', () => {
   const from = at('page?page=/feed&since=7d&label=a=b&label=c=d&unit=share&tab=top&release=B&q=x');
   assert.equal(linkTo(from, 'pages'), './pages?since=7d&release=B&label=a%3Db&label=c%3Dd&unit=share');
   assert.equal(linkTo(from, '', { since: '' }), './?release=B&label=a%3Db&label=c%3Dd&unit=share');
   assert.equal(linkHere(from, { tab: '', q: undefined, label: [] }), './page?page=/feed&since=7d&unit=share&release=B');
 });
 
-test('changes replace all that stands under a key', () => {
+test('changes replace all values of a key', () => {
   const params = new URLSearchParams('label=a&label=b&x=1');
   assert.equal(String(changed(params, { label: ['c', 'd'], x: 2 })), 'label=c&label=d&x=2');
   assert.equal(String(params), 'label=a&label=b&x=1', 'the parameters themselves stay');
@@ -73,20 +73,20 @@ test('conditions have a key, an operator and a value', () => {
   assert.equal(conditionOf('=b'), undefined);
 });
 
-test('durations are those of the API', () => {
+test('durations have the syntax of the API', () => {
   assert.equal(durationOf('90m'), 5_400_000);
   assert.equal(durationOf('7d'), 604_800_000);
   assert.equal(durationOf('7'), undefined);
   assert.equal(durationOf('2026-11-20'), undefined);
 });
 
-test('six hours and more begin with an hour', () => {
+test('ranges of six hours and more start at a full hour', () => {
   assert.equal(new Date(rangeOf({ since: '1h', until: '' }, noon).from).toISOString(), '2026-11-23T11:34:56.000Z');
   assert.equal(new Date(rangeOf({ since: '6h', until: '' }, noon).from).toISOString(), '2026-11-23T06:00:00.000Z');
   assert.equal(rangeOf({ since: 'nonsense', until: 'nonsense' }, noon).to, noon);
 });
 
-test('a permanent link does not move with time', () => {
+test('a permanent link does not change with time', () => {
   assert.equal(
     permanentLink(at('page?page=/&since=24h&tab=top'), noon),
     './page?page=/&tab=top&since=2026-11-22T12:00:00.000Z&until=2026-11-23T12:34:56.000Z',
@@ -104,7 +104,7 @@ test('a permanent link does not move with time', () => {
   });
 });
 
-test('sides can be exchanged, and twice is as before', () => {
+test('sides can be exchanged, and exchanging twice changes nothing', () => {
   const place = at('compare?release=B&compare_release=A&since=24h&page=/');
   const once = at(swapped(place.params)).params;
   assert.equal(once.get('release'), 'A');
@@ -119,12 +119,12 @@ test('sides can be exchanged, and twice is as before', () => {
   assert.deepEqual([only.get('page'), only.get('compare_page')], ['/x', '']);
 });
 
-test('labels of the other side stand instead of those with the same key', () => {
+test('labels of the other side replace those with the same key', () => {
   assert.deepEqual(mergedLabels(['device=a', 'browser!=b'], ['device!=c']), ['browser!=b', 'device!=c']);
   assert.deepEqual(mergedLabels(['device=a']), ['device=a']);
 });
 
-test('a few hours have points of minutes', () => {
+test('a range of a few hours has points of minutes', () => {
   const at = (since: string, until = '') => fineStep({ since, until });
   assert.deepEqual(['30m', '1h', '3h', '6h', '24h', '30d'].map((since) => at(since)), ['1m', '2m', '5m', '10m', undefined, undefined]);
   assert.equal(at('2026-11-23T06:28:00Z', '2026-11-23T06:46:00Z'), '1m');

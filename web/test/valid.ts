@@ -1,9 +1,9 @@
-// Documents by the rules of HTML, as html-validate knows them.
+// Checks documents against the rules of HTML with html-validate.
 
 import assert from 'node:assert/strict';
 import { HtmlValidate, StaticConfigLoader } from 'html-validate';
 
-// What the standard says, and not what is a matter of taste.
+// The rules of the standard, without rules of style.
 const validator = new HtmlValidate(new StaticConfigLoader({ root: true, extends: ['html-validate:standard'] }));
 
 /** Fails if a document is not valid. */

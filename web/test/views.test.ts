@@ -1,4 +1,4 @@
-// Single page views as somebody sees them: a real daemon, real traces, a real browser.
+// Single page views with a real daemon, real traces and a real browser.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -24,14 +24,14 @@ async function ask<T>(path: string): Promise<T> {
   return (await response.json()) as T;
 }
 
-/** The page view with the most time on a page, and what it went through. */
+/** The page view with the most time on a page, and its calls. */
 async function heaviest(page: string): Promise<{ path: string; view: ViewResponse }> {
   const { list } = await ask<Views>(`views?page=${page}&quantiles=1`);
   const view = await ask<ViewResponse>(`view?id=${list[0]!.id}`);
   return { path: `view?id=${list[0]!.id}`, view };
 }
 
-test('the list has the page views of the API, and leads to them', async () => {
+test('the list has the page views of the API, with links to them', async () => {
   const { list, views } = await ask<Views>('views?page=/cart');
   const tab = await Tab.open(shop.url, 'page?page=/cart');
   const { page } = tab;
@@ -55,7 +55,7 @@ test('the list has the page views of the API, and leads to them', async () => {
   await tab.close();
 });
 
-/** Self times of calls in ms, by name, as they follow from what the API says of starts and ends. */
+/** Self times of calls in ms, by name, computed from the API's starts and ends. */
 function selfOf({ calls, frames, strings }: ViewResponse): Map<string, number> {
   const of = new Map<string, number>();
   const open: number[] = [];
@@ -103,17 +103,17 @@ test('a page view has the numbers of the API', async () => {
   await tab.close();
 });
 
-test('routes, features, phases and what was not sampled are where they were', async () => {
+test('routes, features, phases and unsampled periods are at their times', async () => {
   const { path, view } = await heaviest('/visit');
   assert.ok(view.unsampled.length > 0);
   const tab = await Tab.open(shop.url, `${path}&page=/visit`);
   const { page } = tab;
-  await page.getByRole('link', { name: 'include them' }).click(); // the second trace is on the next route alone
+  await page.getByRole('link', { name: 'include them' }).click(); // the second trace is only on the next route
   const lane = async (name: RegExp) => {
     const all = await page.getByRole('group', { name }).getByRole('button').all();
     return Promise.all(all.map((bar) => bar.getAttribute('aria-label')));
   };
-  await page.getByRole('group', { name: /^Routes/ }).getByRole('button', { name: /^\/visit\/next/ }).waitFor(); // it is there with the first trace alone before
+  await page.getByRole('group', { name: /^Routes/ }).getByRole('button', { name: /^\/visit\/next/ }).waitFor(); // before, it has only the first trace
   assert.deepEqual(await lane(/^Routes/), ['/visit, 400.0 ms, from 0.0 ms on', '/visit/next, 610.0 ms, from 400.0 ms on']);
   assert.deepEqual(await lane(/^Features/), ['search, 150.0 ms, from 50.0 ms on']);
   assert.deepEqual(await lane(/^Phases/), ['load, 300.0 ms, from 0.0 ms on']);
@@ -127,7 +127,7 @@ test('routes, features, phases and what was not sampled are where they were', as
   await tab.close();
 });
 
-test('from the list to a call by keys alone', async () => {
+test('keys alone lead from the list to a call', async () => {
   const tab = await Tab.open(shop.url, 'views?page=/cart&quantiles=1');
   const { page } = tab;
   const press = async (...keys: string[]) => {
@@ -166,7 +166,7 @@ test('from the list to a call by keys alone', async () => {
   await tab.close();
 });
 
-test('a wheel, the strip, a bar and the way back of the browser change what is seen', async () => {
+test('a wheel, the strip, a bar and the history of the browser change the visible range', async () => {
   const { path } = await heaviest('/visit');
   const tab = await Tab.open(shop.url, path);
   const { page } = tab;
@@ -211,7 +211,7 @@ test('by touch', async () => {
   await tab.close();
 });
 
-test('the calls are rows, too', async () => {
+test('the calls are also rows', async () => {
   const { path } = await heaviest('/cart');
   const tab = await Tab.open(shop.url, `${path}&view=rows`);
   const { page } = tab;
@@ -226,7 +226,7 @@ test('the calls are rows, too', async () => {
 });
 
 for (const [name, path] of [['list', () => 'views?page=/cart'], ['view', async () => (await heaviest('/visit')).path], ['rows', async () => `${(await heaviest('/visit')).path}&view=both`]] as const) {
-  test(`${name}: axe finds nothing in both themes, and it is not wider than the window`, async () => {
+  test(`${name}: axe finds no violations in both themes, and it is not wider than the window`, async () => {
     for (const [colorScheme, width] of [['light', 1280], ['dark', 360]] as const) {
       const tab = await Tab.open(shop.url, await path(), { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
       await tab.settled();
@@ -237,7 +237,7 @@ for (const [name, path] of [['list', () => 'views?page=/cart'], ['view', async (
   });
 }
 
-test('names that are made to break what shows them are shown as they are', async () => {
+test('hostile names are shown unchanged', async () => {
   const { path } = await heaviest('/cart');
   const tab = await Tab.open(shop.url, `${path}&view=both`);
   const { page } = tab;
@@ -250,7 +250,7 @@ test('names that are made to break what shows them are shown as they are', async
   await tab.close();
 });
 
-test('who lacks the permission sees no links, and is told what to do', async () => {
+test('a user without the permission sees no links, and gets a remedy', async () => {
   const rules = `users:
   - name: ann
     bcrypt: $2a$05$GbONi0oUbWftKQT89KJuceigWx23977lLpT5O90AAfPltFUF/8L9K
@@ -274,7 +274,7 @@ test('who lacks the permission sees no links, and is told what to do', async () 
   await guarded.end();
 });
 
-test('what is not there is said', async () => {
+test('missing page views are reported', async () => {
   const tab = await Tab.open(shop.url, 'views?page=/nowhere', {}, /status of 404/);
   const { page } = tab;
   await page.getByText('No page view with JavaScript was profiled in this time.').waitFor();

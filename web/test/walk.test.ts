@@ -1,4 +1,4 @@
-// Somebody who clicks whatever there is: nothing breaks, no number is none, and each URL shows again what it showed.
+// Random clicks: nothing breaks, no number is missing, and each URL shows the same page again.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -8,19 +8,19 @@ import { sendShop } from './shop.ts';
 import { randomOf } from './synthetic.ts';
 
 
-/** How many things are done, and which ones: SEED=7 STEPS=1000 npm test. */
+/** The number of steps and the seed: SEED=7 STEPS=1000 npm test. */
 const steps = Number(process.env.STEPS ?? 30);
 const seed = Number(process.env.SEED ?? 1);
 
 after(endAll);
 
-/** What can be clicked, chosen or typed into. */
+/** Elements to click, choose or type into. */
 const targets = 'a[href]:not([target]), button, select, input, summary, canvas, [role=treegrid], tbody tr';
 
 const texts = ['draw', '/(/', '/a|m/', '</script>', '\u202e', '', 'a'.repeat(300), '(', '99999999'];
 const keys = ['Enter', 'Escape', 'ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowRight', 'w', 'a', 's', 'd', 'c', 'm', 'n', 'p', '/', '?', 'Home', 'End', 'Tab', 'Backspace'];
 
-/** Texts that no number, name or state should be. */
+/** Texts that no number, name or state may be. */
 const wrong = /\b(NaN|undefined|Infinity|null)\b|\[object |\$\{/;
 
 async function act(page: Page, target: Locator, random: () => number): Promise<string> {
@@ -50,7 +50,7 @@ async function act(page: Page, target: Locator, random: () => number): Promise<s
   return `click ${name}, press ${pressed.join(' ')}`;
 }
 
-/** What the page is about, and what is wrong with it. */
+/** Returns the heading of the page, and its errors. */
 async function look(page: Page): Promise<{ heading: string; wrong: string[] }> {
   const said = await page.locator('body').innerText();
   const lines = said.split('\n').filter((line) => wrong.test(line) && !line.includes('aggregate'));
@@ -58,7 +58,7 @@ async function look(page: Page): Promise<{ heading: string; wrong: string[] }> {
   return { heading, wrong: lines };
 }
 
-test(`${steps} things that somebody could do, from ${seed} on`, async (t) => {
+test(`${steps} random steps with seed ${seed}`, async (t) => {
   const daemon = await Daemon.start();
   await sendShop(daemon);
   await daemon.sendSamples();
@@ -71,11 +71,11 @@ test(`${steps} things that somebody could do, from ${seed} on`, async (t) => {
     const all = await page.locator(targets).filter({ visible: true }).all();
     const target = all[Math.floor(random() * all.length)];
     assert.ok(target, `there is nothing to click:\n${told()}`);
-    // Something else may be in front of it, or it may be gone: then another one is clicked.
+    // Something may be in front of it, or it may be gone: then another element is clicked.
     const action = await act(page, target, random).catch((error: Error) => `not done: ${error.message.split('\n')[0]}`);
     done.push(action);
     await tab.settled();
-    assert.ok(page.url().startsWith(daemon.url), `it leads elsewhere:\n${told()}`);
+    assert.ok(page.url().startsWith(daemon.url), `it leads to another site:\n${told()}`);
     const { heading, wrong: lines } = await look(page);
     assert.notEqual(heading, '', `there is no heading:\n${told()}`);
     assert.deepEqual(lines, [], told());

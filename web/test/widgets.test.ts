@@ -11,7 +11,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const now = Date.parse('2026-11-25T12:00:00Z');
 
-test('names of percentiles never overlap, leave the chart or change places', () => {
+test('names of percentiles never overlap, leave the chart or change their order', () => {
   const random = randomOf(7);
   for (let i = 0; i < 1000; i++) {
     const width = 120 + random() * 1000;
@@ -39,20 +39,20 @@ test('one outlier leaves more than slivers of the other bars', () => {
   }
 });
 
-test('charts begin where data begins', () => {
+test('charts start with the first data', () => {
   const day = { ...selectionOf(new URLSearchParams()), page: '/feed' };
   const begin = (ago: number, traces = 100) => begun(day, { first: now - ago, traces }, now - 24 * hour, now).since;
   assert.equal(begin(3 * hour), '2026-11-25T09:00:00.000Z');
   assert.equal(begin(2 * minute), '2026-11-25T11:50:00.000Z', 'ten minutes at least');
-  assert.equal(begin(30 * minute, 4_000), '2026-11-25T11:30:00.000Z', 'the first half hour of a site is no dot in eight hours');
-  assert.equal(begin(2 * minute, 1e6), '2026-11-25T04:00:00.000Z', 'of many traces hours are the finest points');
+  assert.equal(begin(30 * minute, 4_000), '2026-11-25T11:30:00.000Z', 'half an hour would be a dot in eight hours');
+  assert.equal(begin(2 * minute, 1e6), '2026-11-25T04:00:00.000Z', 'with many traces, the finest points are hours');
   assert.equal(begin(23 * hour), '24h');
   assert.equal(begin(48 * hour), '24h');
   assert.equal(begin(-hour), '24h', 'after its end');
   assert.equal(begun(day, { first: Infinity, traces: 0 }, now - 24 * hour, now), day, 'no data is known');
 });
 
-test('data begins with the first trace of the page, the feature and the release', () => {
+test('data starts with the first trace of the page, the feature and the release', () => {
   const entry = (page: string, kind: Entry['kind'], name: string, first: number): Entry => {
     return { page, kind, name, traces: 1, first: new Date(first).toISOString(), last: new Date(now).toISOString() };
   };

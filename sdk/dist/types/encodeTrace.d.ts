@@ -51,7 +51,8 @@ export type Context = {
     release?: string;
     environment?: string;
     /**
-     * missing and empty values are skipped; long ones are truncated, like names of spans
+     * missing and empty values are skipped; long ones are
+     * truncated, like names of spans
      */
     labels: Record<string, unknown>;
     $spans: Span[];
@@ -80,7 +81,8 @@ export type Context = {
  * @property {number} $share probability that any moment of the page view is profiled; 0: unknown
  * @property {string} [release]
  * @property {string} [environment]
- * @property {Record<string, unknown>} labels missing and empty values are skipped; long ones are truncated, like names of spans
+ * @property {Record<string, unknown>} labels missing and empty values are skipped; long ones are
+ *   truncated, like names of spans
  * @property {Span[]} $spans
  */
 /**
@@ -89,7 +91,7 @@ export type Context = {
  * samples.
  * @param {ProfilerTrace} trace
  * @param {Context} context
- * @param {() => number[]} cost called after everything else is encoded: µs to start, stop and encode,
- *   bytes sent, traces dropped
+ * @param {() => number[]} cost called after everything else is encoded: µs to start, stop and
+ *   encode, bytes sent, traces dropped
  */
 export declare function encodeTrace(trace: ProfilerTrace, context: Context, cost: () => number[]): Uint8Array<ArrayBuffer>;

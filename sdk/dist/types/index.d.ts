@@ -8,5 +8,8 @@ export { feature, page } from './spans.js';
  * and sends them when a problem occurs. On a server it does nothing, like all functions here.
  */
 export declare const start: (options: Options) => void | undefined;
-/** Ends profiling for this document and sends the remaining data. It removes all listeners, observers and timers. */
+/**
+ * Ends profiling for this document and sends the remaining data. It removes all listeners,
+ * observers and timers.
+ */
 export declare const stop: () => void | undefined;

@@ -35,10 +35,11 @@ export type Frame = [end: number, from: number, until: number];
  */
 export declare function nameOf(node?: any): string;
 /**
- * Returns two functions. One takes an entry of Event Timing and returns its interaction, if it has
- * one and that is known. The other returns the interaction with an id. See
+ * Returns two functions. One takes an entry of Event Timing and returns its interaction, or
+ * undefined if it has none or an unknown one. The other returns the interaction with an id. See
  * https://w3c.github.io/event-timing/.
- * @returns {[take: (entry: any) => Interaction | undefined, find: (id: number) => Interaction | undefined]}
+ * @returns {[take: (entry: any) => Interaction | undefined, find: (id: number) => Interaction |
+ *   undefined]}
  */
 export declare function interactions(): [take: (entry: any) => Interaction | undefined, find: (id: number) => Interaction | undefined];
 /**

@@ -18,8 +18,8 @@ export type Options = {
      */
     environment?: string;
     /**
-     * name of the page, or a function that returns it for a
-     * path; by default the path itself
+     * name of the page, or a function that
+     * returns it for a path; by default the path itself
      */
     page?: string | ((path: string) => string);
     /**
@@ -42,8 +42,8 @@ export type Options = {
      */
     labels?: Record<string, unknown>;
     /**
-     * profile repeatedly for `length` ms, at most 60,000,
-     * with gaps of `gap` ms on average, instead of continuously
+     * profile repeatedly for `length` ms, at most
+     * 60,000, with gaps of `gap` ms on average, instead of continuously
      */
     windows?: {
         length: number;
@@ -55,17 +55,18 @@ export type Options = {
      */
     maxCost?: number;
     /**
-     * share of the unselected page views that report this, with their Web
-     * Vitals; 0.01
+     * share of the unselected page views that report this, with their
+     * Web Vitals; 0.01
      */
     reportRate?: number;
     /**
-     * do not profile visitors whose browser sends Global Privacy Control, and do
-     * not collect their Web Vitals
+     * do not profile visitors whose browser sends Global Privacy
+     * Control, and do not collect their Web Vitals
      */
     honourGPC?: boolean;
     /**
-     * select page views without profiling them: the A/A test of `aggregate --cost`
+     * select page views without profiling them, for the A/A test of
+     * `aggregate --cost`
      */
     dryRun?: boolean;
     /**
@@ -73,8 +74,8 @@ export type Options = {
      */
     stackless?: boolean;
     /**
-     * keep the last seconds, and send them when a problem occurs; not in
-     * the core
+     * keep the last seconds, and send them when a problem occurs; not
+     * in the core
      */
     recorder?: Recorder;
 };
@@ -85,12 +86,14 @@ export type Visit = {
      */
     $view: View;
     /**
-     * loads a part from the collector that served the
-     * script, and calls it with `of`; the integrity also identifies the version, for caches
+     * loads a part from the
+     * collector that served the script, and calls it with `of`; the integrity also identifies the
+     * version, for caches
      */
     $part: (name: string, integrity: string, of: any) => void;
     /**
-     * add data to a trace before it is encoded
+     * add data to a trace before it
+     * is encoded
      */
     $completes: ((trace: ProfilerTrace, of: View) => void)[];
     /**
@@ -106,7 +109,8 @@ export type Visit = {
      */
     $over?: boolean;
     /**
-     * starts the page view of a restored document
+     * starts the page view of a restored
+     * document
      */
     $restored: (event: PageTransitionEvent) => void;
     /**
@@ -140,7 +144,8 @@ export type View = {
      */
     $refused?: boolean;
     /**
-     * the event that started it; missing if the document was loaded
+     * the event that started it; missing if the document was
+     * loaded
      */
     $event?: PageTransitionEvent;
     /**
@@ -204,8 +209,8 @@ export type View = {
  * @property {string} [key] write key, if the collector needs one
  * @property {string} [release] version of the site
  * @property {string} [environment] such as "production"
- * @property {string | ((path: string) => string)} [page] name of the page, or a function that returns it for a
- *   path; by default the path itself
+ * @property {string | ((path: string) => string)} [page] name of the page, or a function that
+ *   returns it for a path; by default the path itself
  * @property {number} [sampleRate] share of the page views to profile, 0 to 1; ignored if the server
  *   has decided, see docs/sdk.md
  * @property {number} [decided] the share with which the server selected this page view, 0 if not
@@ -213,38 +218,43 @@ export type View = {
  * @property {number} [sampleInterval] ms between samples; 10
  * @property {Record<string, unknown>} [labels] further labels, with few values each; empty ones are
  *   skipped
- * @property {{length: number, gap: number}} [windows] profile repeatedly for `length` ms, at most 60,000,
- *   with gaps of `gap` ms on average, instead of continuously
+ * @property {{length: number, gap: number}} [windows] profile repeatedly for `length` ms, at most
+ *   60,000, with gaps of `gap` ms on average, instead of continuously
  * @property {number} [maxCost] share of the main thread's time above which the SDK disables itself;
  *   0.005
- * @property {number} [reportRate] share of the unselected page views that report this, with their Web
- *   Vitals; 0.01
- * @property {boolean} [honourGPC] do not profile visitors whose browser sends Global Privacy Control, and do
- *   not collect their Web Vitals
- * @property {boolean} [dryRun] select page views without profiling them: the A/A test of `aggregate --cost`
+ * @property {number} [reportRate] share of the unselected page views that report this, with their
+ *   Web Vitals; 0.01
+ * @property {boolean} [honourGPC] do not profile visitors whose browser sends Global Privacy
+ *   Control, and do not collect their Web Vitals
+ * @property {boolean} [dryRun] select page views without profiling them, for the A/A test of
+ *   `aggregate --cost`
  * @property {boolean} [stackless] false disables the classification of time without a stack
- * @property {Recorder} [recorder] keep the last seconds, and send them when a problem occurs; not in
- *   the core
+ * @property {Recorder} [recorder] keep the last seconds, and send them when a problem occurs; not
+ *   in the core
  */
 /**
  * State of the loader that later parts share.
  * @typedef {object} Visit
  * @property {Options} $options
  * @property {View} $view the current one
- * @property {(name: string, integrity: string, of: any) => void} $part loads a part from the collector that served the
- *   script, and calls it with `of`; the integrity also identifies the version, for caches
- * @property {((trace: ProfilerTrace, of: View) => void)[]} $completes add data to a trace before it is encoded
+ * @property {(name: string, integrity: string, of: any) => void} $part loads a part from the
+ *   collector that served the script, and calls it with `of`; the integrity also identifies the
+ *   version, for caches
+ * @property {((trace: ProfilerTrace, of: View) => void)[]} $completes add data to a trace before it
+ *   is encoded
  * @property {() => number} [$lcp] the largest contentful paint of the document, ms; 0: none yet
  * @property {(reason: string) => void} [$kept] keep() of the flight recorder
  * @property {boolean} [$over] stop() was called
- * @property {(event: PageTransitionEvent) => void} $restored starts the page view of a restored document
+ * @property {(event: PageTransitionEvent) => void} $restored starts the page view of a restored
+ *   document
  * @property {AbortController} $stop for all listeners and observers, as options of listeners
  * @property {Map<Function, () => void>} $listens adds each listener again, by its function
  * @property {() => void} $begin handles a page view; the first call loads all other parts
  */
 /**
  * A running profiler, see https://wicg.github.io/js-self-profiling/.
- * @typedef {EventTarget & {stop(): Promise<ProfilerTrace>, readonly sampleInterval: number}} RunningProfiler
+ * @typedef {EventTarget & {stop(): Promise<ProfilerTrace>, readonly sampleInterval: number}}
+ *   RunningProfiler
  */
 /**
  * A page view. Its trace may arrive after the next one has started, when the document returns from
@@ -253,7 +263,8 @@ export type View = {
  * @property {number} $draw the page view is selected if this is below the rate
  * @property {number} $top the rate: share of the page views to profile
  * @property {boolean} [$refused] the visitor opted out
- * @property {PageTransitionEvent} [$event] the event that started it; missing if the document was loaded
+ * @property {PageTransitionEvent} [$event] the event that started it; missing if the document was
+ *   loaded
  * @property {RunningProfiler} [$profiler] started by the loader
  * @property {any} [$problem] why it was not started
  * @property {number} $begun start of the page view, ms
@@ -270,9 +281,15 @@ export type View = {
  */
 /** @type {Visit} */
 export declare const visit: Visit;
-/** Buffer size of a profiler in samples. V8 adds samples in bursts, so there are many more than intervals. */
+/**
+ * Buffer size of a profiler in samples. V8 adds samples in bursts, so there are many more than
+ * intervals.
+ */
 export declare const room = 30000;
-/** Ends profiling for this document and sends the remaining data. It removes all listeners, observers and timers. */
+/**
+ * Ends profiling for this document and sends the remaining data. It removes all listeners,
+ * observers and timers.
+ */
 export declare function stop(): void;
 /**
  * Sends the data of the flight recorder, with the label `reason`. It sends at most once a second,

@@ -1,6 +1,9 @@
 import type { Visit } from './loader.js';
 /** @import { Visit } from './loader.js' */
-/** Whether the page is hidden. Read through the prototype, because a form or an image may have this name. */
+/**
+ * Whether the page is hidden. Read through the prototype, because a form or an image may have this
+ * name.
+ */
 export declare const hidden: () => boolean;
 /**
  * Appends an item to a list that keeps at most `most`, and returns the item.

@@ -3,12 +3,12 @@ export type Mode = (on: boolean, first?: boolean) => void;
 export type Profiling = {
     $visit: Visit;
     /**
-     * starts a profiler, if it can
+     * starts a profiler, if it
+     * can
      */
     $open: (onFull: () => void) => RunningProfiler | undefined;
     /**
-     * stops a
-     * profiler and sends its data after `since`, with additional labels
+     * stops a profiler and sends its data after `since`, with additional labels
      */
     $close: (profiler: RunningProfiler, since?: number, more?: Record<string, string>) => void;
     /**

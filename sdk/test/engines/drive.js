@@ -11,12 +11,15 @@ import { started, within } from '../../../test/chromium/limits.mjs';
  * @property {string} version
  * @property {(url: string) => Promise<unknown>} go opens a page, and waits until it is loaded
  * @property {() => Promise<unknown>} back
- * @property {(x: number, y: number) => Promise<unknown>} click at a place, as a user does
- * @property {(expression: string) => Promise<any>} evaluate returns what JSON can have
+ * @property {(x: number, y: number) => Promise<unknown>} click at a position, as a user does
+ * @property {(expression: string) => Promise<any>} evaluate returns a value that JSON can represent
  * @property {() => Promise<void>} end
  */
 
-/** The pointer moves to a place and clicks: https://w3c.github.io/webdriver/#actions. @type {(x: number, y: number) => object[]} */
+/**
+ * Moves the pointer to a position and clicks: https://w3c.github.io/webdriver/#actions.
+ * @type {(x: number, y: number) => object[]}
+ */
 const clickAt = (x, y) => [
   {
     type: 'pointer',
@@ -73,7 +76,8 @@ export async function firefox() {
 }
 
 /**
- * Starts the MiniBrowser of WebKitGTK, by WebDriver: https://w3c.github.io/webdriver/. It takes a display.
+ * Starts the MiniBrowser of WebKitGTK, by WebDriver: https://w3c.github.io/webdriver/. It requires
+ * a display.
  * @returns {Promise<Browser>}
  */
 export async function webkit() {

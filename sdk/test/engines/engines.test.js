@@ -14,7 +14,7 @@ import { firefox, webkit } from './drive.js';
 const library = readFileSync(new URL('../../node_modules/web-vitals/dist/web-vitals.iife.js', import.meta.url), 'utf8');
 const wait = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Runs before the script: keeps the page's errors, and what the library reports. */
+/** Runs before the script: stores errors of the page and reports of the library. */
 const before = `<script>
   errors = [];
   const note = (error, text) => errors.push(text + ' ' + error?.stack);
@@ -84,16 +84,16 @@ for (const [name, start, knows] of /** @type {const} */ ([
           const said = Object.values(library)[0];
           const names = Object.keys(said).filter((vital) => vital != 'cls' || types.includes('layout-shift'));
           await until('the report', () => daemon.metric(`fieldtrie_ingest_vital_page_views_total{page="/${page}",rating="good",vital="ttfb"}`));
-          await daemon.stop(); // which stores what was reported
+          await daemon.stop(); // which stores the reports
           await daemon.start();
           const got = Object.fromEntries(((await daemon.vitals(`/${page}`))?.vitals ?? []).map((vital) => [vital.name, vital.p50.value]));
           assert.deepEqual(Object.keys(got).sort(), names.sort());
           assert.deepEqual(names.filter((vital) => knows.includes(vital)).sort(), [...knows].sort());
           // Values are stored as histograms with buckets 3 % wide.
-          for (const vital of names) assert.ok(Math.abs(got[vital] - said[vital]) <= 0.035 * said[vital] + 2, `${vital} is ${got[vital]}, the library says ${said[vital]}`);
+          for (const vital of names) assert.ok(Math.abs(got[vital] - said[vital]) <= 0.035 * said[vital] + 2, `${vital} is ${got[vital]}, the library reports ${said[vital]}`);
         });
 
-      await t.test('a return from the back/forward cache has an LCP only where others have', async () => {
+      await t.test('a return from the back/forward cache has an LCP only in browsers that report one', async () => {
         const tag = `${before}<script src="${daemon.collector}/sdk-all.js" crossorigin="anonymous"></script><script>fieldtrie.start(${options(daemon.collector, { release: 'back' })});
           addEventListener('pageshow', (event) => { window.restored = event.persisted })</script>`;
         await browser.go(site.page('/back', { tag, start: false, body }));
@@ -114,7 +114,7 @@ for (const [name, start, knows] of /** @type {const} */ ([
         assert.equal(vitals.lcp?.page_views, knows.includes('lcp') ? 2 : undefined);
       });
 
-      await t.test('stop() leaves a page as it is', async () => {
+      await t.test('stop() leaves a page unchanged', async () => {
         await browser.go(site.page('/stopped', { sdk: daemon.collector + '/sdk.js', start: { reportRate: 1 }, head: before, body }));
         await wait(1500);
         await browser.evaluate('fieldtrie.stop()');

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * @param {(data: Buffer, file: string) => number | Promise<number>} convert returns how much came out
- *   of it, of which there must be some
+ * @param {(data: Buffer, file: string) => number | Promise<number>} convert returns the number of
+ *   results, which must not be 0
  */
 export async function measure(convert) {
   const [file, seconds = 0] = process.argv.slice(2);
@@ -20,6 +20,6 @@ export async function measure(convert) {
     const { user, system } = process.cpuUsage(before);
     cpu = Math.min(cpu, (user + system) / 1e6);
   } while (performance.now() < until);
-  if (!(found > 0)) throw new Error(`nothing came out of ${file}`);
+  if (!(found > 0)) throw new Error(`${file} has no results`);
   process.stdout.write(`${JSON.stringify({ cpu, found })}\n`);
 }

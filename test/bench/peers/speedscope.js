@@ -1,6 +1,6 @@
-// The importer of speedscope, as it is published: a script for browsers in one function, which opens
-// the page in its last statement. Here that statement is replaced by one that hands out the function
-// by which the page reads a file that was dropped on it. Nothing is drawn.
+// The importer of speedscope, from its published script. This is a single function for browsers,
+// whose last statement opens the page. Here, another statement replaces it and exports the function
+// by which the page reads a dropped file. Nothing is drawn.
 import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -12,9 +12,9 @@ const name = readdirSync(release).find((file) => /^speedscope-\w+\.js$/.test(fil
 const script = String(readFileSync(join(release, name)));
 const importer = /async function ([\w$]+)\(\w+,\w+\)\{return\(await [\w$]+\)\.importProfilesFromArrayBuffer\(/.exec(script)?.[1];
 const opens = script.lastIndexOf('console.log(`speedscope v');
-if (!importer || opens < 0) throw new Error(`${name} is not as it was`);
+if (!importer || opens < 0) throw new Error(`${name} has changed`);
 
-// What the script looks at before it opens the page.
+// Objects that the script uses before it opens the page.
 const element = () => ({ style: {}, setAttribute() {}, appendChild() {}, addEventListener() {}, getContext: () => null });
 Object.assign(globalThis, {
   window: globalThis,
@@ -27,9 +27,9 @@ Object.assign(globalThis, {
 });
 runInThisContext(`${script.slice(0, opens)}globalThis.importProfiles=${importer}})();`, { filename: name });
 
-console.log = console.warn = () => {}; // it tells which format it takes a file for
+console.log = console.warn = () => {}; // it logs the detected format
 await measure(async (data, file) => {
-  // Traces are told by the name that DevTools gives them.
+  // Traces are recognized by the name that DevTools gives them.
   const called = file.endsWith('.cpuprofile') ? file : 'Trace-20261121T120000.json';
   const group = await globalThis.importProfiles(called, data.buffer.slice(data.byteOffset, data.byteOffset + data.length));
   return group?.profiles.reduce((sum, profile) => sum + profile.getTotalNonIdleWeight(), 0);

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { build, copyApp, root, scriptsOf } from '../build.js';
 
-// Frameworks that render on a server take the package of the browser script as npm packs it.
+// Server-rendering frameworks with the package of the browser script, packed by npm.
 
 const run = promisify(execFile);
 
@@ -43,7 +43,7 @@ const frameworks = [
   },
 ];
 
-/** Installs the package in an app as npm packs it. */
+/** Installs the package, packed by npm, in an app. */
 async function install(folder) {
   const sdk = join(root, '../../sdk');
   const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: sdk });

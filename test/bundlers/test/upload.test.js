@@ -10,18 +10,21 @@ import { builds } from '../builds.js';
 import { site } from '../trace.js';
 import { functions } from '../truth/functions.js';
 
-/** Functions of the apps that have to have their names, whatever a bundler does with them. */
+/** Functions of the apps that must have their names with every bundler. */
 const own = {
   app: ['sortRows', 'merge', 'Grid', 'RowStore.#index', 'get RowStore.tonnes', 'useViewport', 'installListeners', 'List/useEffect()'],
   vue: ['climateOf', 'Noise.#step', 'rowsInView', 'toTop', 'loadStations', 'watch()'],
 };
 
-/** The share of functions that have names at least. Parcel adds two for each export, and Next some scripts without a map. */
+/**
+ * The minimum share of functions with names. Parcel adds two functions for each export, and Next
+ * some scripts without a map.
+ */
 const named = { 'app-parcel': 0.85, 'app-next': 0.85 };
-/** What upload may warn of. */
+/** Expected warnings of upload. */
 const known = { 'app-parcel': ['few-names'], 'app-next': ['few-names', 'no-map'] };
 
-/** Runs a program that an environment variable names. */
+/** Runs a program whose path is in an environment variable. */
 async function run(variable, ...args) {
   const program = process.env[variable];
   assert.ok(program, `${variable} must have the path of the program; run make test-bundlers`);
@@ -29,7 +32,7 @@ async function run(variable, ...args) {
   return stdout;
 }
 
-/** A trace in which each function of a build has one sample. */
+/** Returns a trace with one sample of each function in a build. */
 async function traceOfAll(dist, base = '/') {
   const resources = (await scriptsOf(dist)).map((path) => site + base + path);
   const frames = [];

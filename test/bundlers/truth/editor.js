@@ -2,10 +2,10 @@ import { parse } from '@babel/parser';
 import { functions } from './functions.js';
 import { markerName, markerOf } from './marker.js';
 
-// A seeded editor of sources that have markers: what it does to a function is known by the number of its marker, which
-// stays the same when the function is edited, renamed or moved.
+// A seeded editor of sources with markers. The number of a function's marker identifies its edits,
+// because it remains when the function is edited, renamed or moved.
 
-/** Numbers from a seed (mulberry32). */
+/** Returns a generator of random numbers from a seed (mulberry32). */
 export function randomOf(seed) {
   let state = seed | 0;
   return (/** @type {number} */ below) => {
@@ -16,7 +16,7 @@ export function randomOf(seed) {
   };
 }
 
-/** The nodes of a tree, with the node above. */
+/** Yields the nodes of a tree, each with its parent. */
 function* walk(node, above) {
   yield { node, above };
   for (const key in node) {
@@ -25,7 +25,7 @@ function* walk(node, above) {
   }
 }
 
-/** Puts texts in the place of ranges. */
+/** Replaces ranges by texts. */
 export function replaced(text, changes) {
   let out = '';
   let from = 0;
@@ -36,10 +36,10 @@ export function replaced(text, changes) {
   return out + text.slice(from);
 }
 
-/** The functions of a file that have markers. */
+/** Returns the functions of a file that have markers. */
 const markedIn = (file, text) => functions(text, file).filter(({ node }) => node && markerOf(node));
 
-/** Editors of a function, or of a file. They return changes, or undefined if they can do nothing here. */
+/** Editors of a function. They return changes, or undefined if they cannot change it. */
 const edits = {
   literal({ node, random }) {
     const found = own(node).filter(({ type, above }) => /^(Numeric|String)Literal$/.test(type) && !isMarker(above) && !/^(JSX|Import|TS)/.test(above.type) && above.key?.type != type);
@@ -74,7 +74,7 @@ const edits = {
   },
 };
 
-/** Edits of files. */
+/** Editors of a file. */
 const fileEdits = {
   header: ({ number }) => [{ start: 0, by: `\n/* header ${number} */\n\n` }],
   add({ file, text, functions, number, random }) {
@@ -111,7 +111,7 @@ const fileEdits = {
 
 const isMarker = (node) => node.type == 'CallExpression' && node.callee.name == markerName;
 
-/** The nodes of a function that are in no other within it. */
+/** Yields the nodes of a function, without nested functions. */
 function own(fn) {
   const found = [];
   const visit = (node, above) => {
@@ -128,7 +128,7 @@ function own(fn) {
 
 const markedBelow = (node) => [...walk(node)].filter(({ node }) => isMarker(node)).length;
 
-/** Puts an expression after the marker of a function. */
+/** Inserts an expression after the marker of a function. */
 function first(node, by) {
   const marker = own(node).find(isMarker);
   if (!marker) return;
@@ -136,7 +136,7 @@ function first(node, by) {
   return [{ start: marker.end, by: statement ? `;${by}` : `, ${by}` }];
 }
 
-/** White space with a line end between tokens. */
+/** Returns white space with a line end between tokens. */
 function spaces(text, file) {
   const { tokens } = parse(text, { sourceType: 'module', plugins: ['typescript', ...(file.endsWith('x') ? ['jsx'] : [])], tokens: true });
   const found = [];
@@ -151,18 +151,18 @@ function spaces(text, file) {
 const treeOf = (text, file) => (file.endsWith('.vue') ? { body: [] } : parse(text, { sourceType: 'module', plugins: ['typescript', ...(file.endsWith('x') ? ['jsx'] : [])] }).program);
 
 /**
- * Edits sources at random.
+ * Edits sources randomly.
  * @param {Map<string, string>} sources by file, with markers
  * @param {number} seed
  * @param {number} count of edits
- * @returns {{sources: Map<string, string>, done: string[]}} `done` says what was done
+ * @returns {{sources: Map<string, string>, done: string[]}} `done` describes the edits
  */
 export function edited(sources, seed, count) {
   const random = randomOf(seed);
   const out = new Map(sources);
   const done = [];
   const kinds = [...Object.keys(edits), ...Object.keys(fileEdits)];
-  const changed = new Set(); // numbers of functions, so that none is changed twice
+  const changed = new Set(); // numbers of functions, so that no function is changed twice
   for (let tries = 0; done.length < count && tries < 50 * count; tries++) {
     const number = 1_000_000 + 1000 * seed + tries;
     const files = [...out.keys()].sort();

@@ -5,25 +5,28 @@ import { Names, classMembers, keyName, keyStart } from './names.js';
 /** @import { Node } from '@babel/types' */
 
 /**
- * A function of a script: all that profilers can give a frame.
+ * A function of a script, with everything that profilers can report in a frame.
  * @typedef {object} Function
- * @property {number} line of the place that V8 gives a frame, from 1
+ * @property {number} line of the position in V8's frames, from 1
  * @property {number} column of it, from 1, in UTF-16 units
- * @property {string} name as V8 has it; '' is anonymous
- * @property {string} property that it is assigned to (`a.b = function`): V8 has no name then
+ * @property {string} name in V8; '' is anonymous
+ * @property {string} property that it is assigned to (`a.b = function`): it has no name in V8 then
  * @property {string} class that it is a member of, or ''
- * @property {string} kind of syntax: the type of Babel's tree, and get, set or constructor
- * @property {any} node of Babel's tree; initializers of classes have none
+ * @property {string} kind of syntax: the type in Babel's tree, and get, set or constructor
+ * @property {any} node in Babel's tree; initializers of classes have none
  */
 
-/** How sources are parsed, by the end of their names. */
+/** Parser plugins by file extension. */
 const plugins = {
   ts: ['typescript'],
   tsx: ['typescript', 'jsx'],
   vue: ['typescript'],
 };
 
-/** The tree of a source. `name` determines the language. For a Vue component, it is the tree of its scripts. */
+/**
+ * Parses a source. `name` determines the language. The tree of a Vue component is the tree of its
+ * scripts.
+ */
 function parseSource(text, name) {
   return parse(name.endsWith('.vue') ? scriptsOf(text) : text, {
     sourceType: 'unambiguous',
@@ -33,7 +36,10 @@ function parseSource(text, name) {
   }).program;
 }
 
-/** A component of Vue with all but its scripts blanked, so that these are at their places. */
+/**
+ * Returns a Vue component with everything except its scripts blanked, so that these keep their
+ * positions.
+ */
 export function scriptsOf(text) {
   const blank = (other) => other.replace(/[^\n\r]/g, ' ');
   const scripts = /(<script[^>]*>)([^]*?)(?=<\/script>)/g;
@@ -44,7 +50,7 @@ export function scriptsOf(text) {
   return code;
 }
 
-/** The nodes directly below one. */
+/** Yields the children of a node. */
 function* children(node) {
   for (const key in node) {
     const value = node[key];
@@ -55,12 +61,12 @@ function* children(node) {
   }
 }
 
-/** Whether a node is a function that has a body: TypeScript has declarations without. */
+/** Reports whether a node is a function with a body: TypeScript has declarations without one. */
 const isFunction = (node) => /Function(Declaration|Expression)$|^(Object|Class|ClassPrivate)Method$/.test(node.type) && node.body;
 
 /**
- * All functions of a source, in the order of their places: those that are written, the constructors that classes
- * have without one, and their initializers of fields.
+ * Returns all functions of a source by position: explicit ones, implicit constructors of classes,
+ * and initializers of their fields.
  * @param {string} text
  * @param {string} name of the file, for its language
  * @returns {Function[]}
@@ -92,7 +98,7 @@ export function functions(text, name) {
   return found.sort((a, b) => a.start - b.start);
 }
 
-/** The name that V8 gives a function: its own, or of what it is bound to. */
+/** Returns the name of a function in V8: its own, or the name of its binding. */
 function nameOf(node, names, owner) {
   if (!/Method$/.test(node.type)) return names.of(node);
   if (node.kind == 'constructor') return owner;
@@ -100,7 +106,10 @@ function nameOf(node, names, owner) {
   return key && (node.kind == 'get' || node.kind == 'set') ? `${node.kind} ${key}` : key;
 }
 
-/** The position where a function begins according to V8: an arrow at its first character, others at the `(` of their parameters. */
+/**
+ * Returns the position where a function starts according to V8: an arrow at its first character,
+ * others at the `(` of their parameters.
+ */
 function placeOf(node, text) {
   if (node.type == 'ArrowFunctionExpression') return node.start;
   const from = node.typeParameters ?? node.id ?? node.key;
@@ -109,7 +118,7 @@ function placeOf(node, text) {
   return skipTo('(', text, at);
 }
 
-/** The first place at or after `at` where `what` stands outside comments. */
+/** Returns the first position of `what` at or after `at`, outside comments. */
 export function skipTo(what, text, at) {
   while (!text.startsWith(what, at)) {
     if (text.startsWith('/*', at)) at = text.indexOf('*/', at) + 2;
@@ -120,7 +129,10 @@ export function skipTo(what, text, at) {
   return at;
 }
 
-/** The places of the functions that V8 makes for a class: without a constructor, for fields, for what is static. */
+/**
+ * Returns the positions of the functions that V8 creates for a class: an implicit constructor, and
+ * initializers of fields and static members.
+ */
 function initializers(node) {
   const { constructor, fields, statics } = classMembers(node);
   const starts = [];

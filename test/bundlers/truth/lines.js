@@ -1,4 +1,4 @@
-/** The lines of a text, as ECMAScript parts them. */
+/** The lines of a text, split as in ECMAScript. */
 export class Lines {
   #starts = [0];
 
@@ -8,7 +8,7 @@ export class Lines {
   }
 
   /**
-   * Line and column, both from 1.
+   * Returns the line and column of an offset, both from 1.
    * @param {number} offset
    */
   place(offset) {

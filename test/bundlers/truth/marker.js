@@ -1,17 +1,18 @@
 import { functions, skipTo } from './functions.js';
 
-// A marker is a call with a number, as the first thing that a function does. Bundlers do not know what __f is, so
-// they keep the calls, whatever they do with names, files and the functions around.
+// A marker is a call with a number at the start of a function. Bundlers do not know __f, so they
+// keep the calls, however they change names, files and enclosing functions.
 
-/** The function that is called. */
+/** The name of the called function. */
 export const markerName = '__f';
 
 /**
- * Puts a marker in each function of a source.
+ * Inserts a marker into each function of a source.
  * @param {string} text
  * @param {string} file its language
- * @param {(text: string) => number} number gives the number for the text of a function
- * @returns {{marked: string, texts: Map<number, string>}} `texts` are those of the functions before, by number
+ * @param {(text: string) => number} number returns the number for the text of a function
+ * @returns {{marked: string, texts: Map<number, string>}} `texts` are the original functions by
+ *   number
  */
 export function mark(text, file, number) {
   /** @type {{at: number, text: string}[]} */
@@ -40,15 +41,15 @@ export function mark(text, file, number) {
   return { marked: marked + text.slice(from), texts };
 }
 
-/** Where the body of an arrow begins, with the parentheses around it. */
+/** Returns the position after the arrow, where the body starts, including its parentheses. */
 function arrowEnd(node, text) {
   const before = node.returnType ?? node.params.at(-1) ?? node.typeParameters;
   return skipTo('=>', text, before?.end ?? node.start) + 2;
 }
 
 /**
- * The number of the marker that is the first thing a function does; undefined if it does something else first, as
- * wrappers of bundlers do that have the code of other functions in them.
+ * Returns the number of the marker at the start of a function, or undefined if the function does
+ * something else first. Wrappers of bundlers that contain other functions do.
  * @param {any} node a function of Babel's tree
  * @returns {number | undefined}
  */
@@ -56,7 +57,7 @@ export function markerOf({ body }) {
   return body.type == 'BlockStatement' ? firstOf(body.body).marker : firstIn(body).marker;
 }
 
-/** What is done first: a marker, something else, or nothing that could be told. */
+/** The first action: a marker, something else, or nothing that can be determined. */
 const nothing = { done: false, marker: undefined };
 const other = { done: true, marker: undefined };
 
@@ -69,7 +70,7 @@ function firstOf(nodes) {
   return nothing;
 }
 
-/** What is evaluated first in a statement or an expression. */
+/** Returns the first action of a statement or an expression. */
 function firstIn(node) {
   if (!node) return nothing;
   switch (node.type) {
@@ -117,7 +118,7 @@ function firstIn(node) {
     case 'BinaryExpression':
       return firstOf([node.left, node.right]);
     case 'AssignmentExpression':
-      // A parameter of a constructor in TypeScript that is a field too.
+      // A constructor parameter in TypeScript that is also a field.
       if (node.left.object?.type == 'ThisExpression') return firstIn(node.right);
       return then([node.left.object, node.left.computed && node.left.property, node.right]);
     case 'MemberExpression':
@@ -137,7 +138,7 @@ function firstIn(node) {
   }
 }
 
-/** What is evaluated first of operands; else the operation itself is done. */
+/** Returns the first action of operands, or else the operation itself. */
 function then(operands) {
   const first = firstOf(operands);
   return first.done ? first : other;

@@ -1,9 +1,12 @@
-/** Node types that only TypeScript has around an expression. */
+/** Node types of TypeScript that wrap an expression. */
 const casts = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSNonNullExpression', 'TSTypeAssertion']);
 
 const assignments = new Set(['=', '&&=', '||=', '??=']);
 
-/** The names of functions and classes, by the rules of ECMAScript: own, or of what they are bound to. */
+/**
+ * The names of functions and classes by the rules of ECMAScript: their own, or the names of their
+ * bindings.
+ */
 export class Names {
   #bound = new Map();
   #properties = new Map();
@@ -13,7 +16,7 @@ export class Names {
     if (node && name && !node.id) this.#bound.set(node, name);
   }
 
-  /** Notes what a node binds. It has to come before the nodes below. */
+  /** Records the bindings of a node. It must be called before the nodes below. */
   note(node) {
     switch (node.type) {
       case 'VariableDeclarator':
@@ -42,28 +45,31 @@ export class Names {
     }
   }
 
-  /** The name of a function or class that is no member; '' is anonymous. */
+  /** Returns the name of a function or class that is not a member; '' is anonymous. */
   of(node) {
     return node.id?.name ?? this.#bound.get(node) ?? '';
   }
 
-  /** The property that a function without a name is assigned to, or ''. */
+  /** Returns the property to which an anonymous function is assigned, or ''. */
   property(node) {
     return this.of(node) ? '' : (this.#properties.get(node) ?? '');
   }
 }
 
-/** The name of a key, or '' if it is computed. */
+/** Returns the name of a key, or '' if it is computed. */
 export function keyName({ key, computed }) {
   if (computed) return '';
   if (key.type == 'PrivateName') return '#' + key.id.name;
   return key.name ?? String(key.value);
 }
 
-/** Where the key of a field begins: `[` if it is computed. */
+/** Returns where the key of a field starts: at `[` if it is computed. */
 export const keyStart = (field) => (field.computed ? field.start : field.key.start);
 
-/** What V8 makes functions of besides methods: the constructor, the fields of instances, and what is run once. */
+/**
+ * Returns the functions that V8 creates in addition to methods: the constructor, instance fields,
+ * and static initializers.
+ */
 export function classMembers({ body: { body } }) {
   const isField = ({ type, declare, abstract }) => /^Class\w*Property$/.test(type) && !declare && !abstract;
   return {

@@ -1,15 +1,15 @@
 /** @import { Original } from './marked.js' */
 
 /**
- * A release as it was built.
+ * A built release.
  * @typedef {object} Release
  * @property {Map<number, Original>} originals
  * @property {Record<string, any[][]>} truth rows by script
  */
 
 /**
- * The functions of a release that are unchanged in the next: those of a file with equal texts, in their order.
- * Rows: `[script, line, column, script, line, column]`.
+ * Returns the functions of a release that are unchanged in the next one: functions of a file with
+ * equal texts, in their order. Rows: `[script, line, column, script, line, column]`.
  * @param {Release} before
  * @param {Release} after
  */
@@ -31,7 +31,10 @@ export function sameFunctions(before, after) {
 
 const placeOf = ({ file, line, column }) => `${file}:${line}:${column}`;
 
-/** Originals by file and text, as they are there: equal functions can only be told apart by their order. */
+/**
+ * Returns originals by file and text, in their order, which is the only distinction between equal
+ * functions.
+ */
 function groups({ originals }) {
   /** @type {Map<string, Original[]>} */
   const groups = new Map();
@@ -43,7 +46,9 @@ function groups({ originals }) {
   return groups;
 }
 
-/** Where originals are in the scripts, but for those that are there more than once. */
+/**
+ * Returns the positions of originals in the scripts, except for originals with several positions.
+ */
 function placesBuilt({ truth }) {
   const built = new Map();
   const twice = new Set();

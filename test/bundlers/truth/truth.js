@@ -4,8 +4,8 @@ import { markerOf } from './marker.js';
 /** @import { Original } from './marked.js' */
 
 /**
- * What is true of a script: its functions as V8 has them, and the original of each that is known.
- * Rows: `[line, column, name]`, and further `file, line, column, name, class, kind`.
+ * Returns the truth about a script: its functions in V8, and the original of each if it is known.
+ * Rows: `[line, column, name]`, followed by `file, line, column, name, class, kind`.
  * @param {string} text of the script
  * @param {string} name of it
  * @param {Map<number, Original>} originals by marker
@@ -20,7 +20,7 @@ export function truthOf(text, name, originals) {
 }
 
 /**
- * Frames of a trace that are no functions of its scripts. There should be none.
+ * Returns frames of a trace that are not functions of its scripts. There should be none.
  * @param {any} trace a ProfilerTrace
  * @param {Record<string, any[][]>} truth rows by script
  */

@@ -8,7 +8,7 @@ import { expected, json, path, sum } from './outputs.js';
 
 const require = createRequire(import.meta.url);
 
-/** The scripts that d3-flame-graph needs, as plain scripts. */
+/** The scripts that d3-flame-graph needs, as classic scripts. */
 const scripts = [
   'd3-color', 'd3-interpolate', 'd3-timer', 'd3-dispatch', 'd3-ease', 'd3-selection', 'd3-transition', 'd3-array',
   'd3-format', 'd3-time', 'd3-time-format', 'd3-scale', 'd3-hierarchy',
@@ -22,7 +22,7 @@ function nodes(root) {
 }
 
 /**
- * Draws a file 1000 pixels wide and returns the frames that are on the page.
+ * Draws a file 1000 pixels wide and returns the frames on the page.
  * @param {string} name
  * @param {boolean} [compare] whether to colour by the change
  */
@@ -53,7 +53,7 @@ async function drawn(name, compare = false) {
   return frames;
 }
 
-test('the self times of a merged chart are all of the time', () => {
+test('the self times of a merged chart add up to the total time', () => {
   const root = json('merged.d3.json');
   assert.equal(root.executionTime, expected.self);
   assert.equal(sum(nodes(root).map((node) => node.value)), expected.self);
@@ -76,7 +76,7 @@ test('a comparison is coloured by the change', async () => {
   assert.equal(sum(nodes(root).map((node) => node.delta)), expected.self - expected.baseSelf);
   const frames = await drawn('compared.d3.json', true);
   assert.equal(frames[0].delta, expected.self - expected.baseSelf, 'the chart sums the changes');
-  // Red frames have as much green as blue, blue ones as much green as red.
+  // Red frames have equal green and blue, blue frames have equal green and red.
   const fill = (f) => f.fill.match(/\d+/g).map(Number);
   const more = frames.filter((f) => f.delta > 0 && f.delta !== f.value);
   const less = frames.filter((f) => f.delta < 0);
@@ -96,7 +96,7 @@ test('a chart in time order has a node for each call', async () => {
     const starts = node.children.map((child) => child.start);
     assert.deepEqual(starts, [...starts].sort((a, b) => a - b));
   }
-  // The idle nodes put every outermost call to its time.
+  // The idle nodes put every outermost call at its time.
   const frames = await drawn('timed.d3.json');
   const outermost = frames.filter((f) => f.depth === 1).sort((a, b) => a.x - b.x);
   outermost.forEach((frame, i) => {

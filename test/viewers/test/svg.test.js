@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { open } from './browser.js';
 import { expected, path } from './outputs.js';
 
-/** Where pictures go, for people to look at; none are made without it. */
+/** The folder for pictures to look at; without it, none are made. */
 const pictures = process.env.PICTURES;
 
 /**
@@ -19,7 +19,7 @@ async function chart(name, options = { viewport: { width: 1200, height: 800 } })
   await page.goto(pathToFileURL(path(name)).href);
   return {
     page,
-    /** All frames: what they are called, where they are, what they show. */
+    /** All frames: their names, positions and texts. */
     frames: () =>
       page.evaluate(() =>
         [...document.querySelectorAll('.frame')].map((f) => {
@@ -43,7 +43,7 @@ async function chart(name, options = { viewport: { width: 1200, height: 800 } })
   };
 }
 
-test('frames lie within their callers and are as wide as their totals', async () => {
+test('frames are within their callers and as wide as their totals', async () => {
   const { frames, close } = await chart('merged.svg');
   const all = await frames();
   assert.ok(all.length > 300, `${all.length} frames`);
@@ -65,7 +65,7 @@ test('frames lie within their callers and are as wide as their totals', async ()
 test('names fit their frames at every width', async () => {
   for (const width of [1200, 380]) {
     const { page, frames, close } = await chart('merged.svg', { viewport: { width, height: 800 } });
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, 'nothing sticks out');
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, 'nothing overflows');
     for (const frame of await frames()) assert.ok(frame.textWidth <= frame.width, `${width}: ${frame.name} ${frame.textWidth} in ${frame.width}`);
     await close();
   }
@@ -95,7 +95,7 @@ test('a click zooms, Escape and the button undo it', async () => {
   await close();
 });
 
-test('keys alone do all of it', async () => {
+test('everything can be done with keys', async () => {
   const { page, frames, close } = await chart('merged.svg');
   const focused = () =>
     page.evaluate(() => {
@@ -105,7 +105,7 @@ test('keys alone do all of it', async () => {
   await page.keyboard.press('Tab'); // the document itself, which can be scrolled
   await page.keyboard.press('Tab');
   assert.equal(await focused(), 'search');
-  await page.keyboard.press('Tab'); // the button is off, so the chart is next
+  await page.keyboard.press('Tab'); // the button is disabled, so the chart is next
   assert.equal(await focused(), '/feed');
   await page.keyboard.press('ArrowDown');
   const first = await focused();
@@ -138,7 +138,7 @@ test('a search marks frames and shows their share', async () => {
   await close();
 });
 
-test('hostile names stay text', async () => {
+test('hostile names remain text', async () => {
   const { page, frames, close } = await chart('hostile.svg');
   const all = await frames();
   assert.equal(await page.evaluate(() => globalThis.broken), undefined);
@@ -162,7 +162,7 @@ test('a comparison shows the size of changes', async () => {
 });
 
 for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
-  test(`text can be read in the ${colorScheme} scheme`, async () => {
+  test(`text is legible in the ${colorScheme} scheme`, async () => {
     for (const name of ['merged.svg', 'compared.svg']) {
       const { page, close } = await chart(name, { viewport: { width: 1200, height: 800 }, colorScheme });
       const worst = await page.evaluate(() => {

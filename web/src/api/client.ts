@@ -1,41 +1,41 @@
-// Asks the API. Results that have not changed cost nothing, and stay the same objects.
+// Client of the API. Unchanged results cost nothing and remain the same objects.
 
 import { Problem } from './problem.ts';
 import type { Fetch, Reply } from './together.ts';
 
-/** What the API returned, and when it was so. */
+/** A response of the API and its age. */
 export interface Result<T> {
   value: T;
-  /** When it came, in ms since 1970. */
+  /** When it was received, in ms since 1970. */
   received: number;
-  /** How many seconds it was behind when it came. */
+  /** Its age on arrival, in seconds. */
   age: number;
 }
 
-/** Asks queries, which are relative URLs. */
+/** Sends queries, which are relative URLs. */
 export interface Client {
   /** Returns the result. Throws a Problem, or the reason of an aborted signal. */
   ask<T>(url: string, signal?: AbortSignal, waiting?: (problem: Problem) => void): Promise<Result<T>>;
-  /** Returns the last result, without asking. */
+  /** Returns the last result without sending a query. */
   known<T>(url: string): Result<T> | undefined;
 }
 
 interface Kept {
   result: Result<unknown>;
   etag: string;
-  /** How long the response is, as a text. */
+  /** Length of the response text. */
   size: number;
-  /** The text of the response, if it has no ETag and is short enough to be compared. */
+  /** Text of the response, if it has no ETag and is short enough to compare. */
   text: string;
 }
 
 const mostKept = 32;
-/** All results that are kept, as texts. */
+/** Maximum total length of cached responses. */
 const mostLetters = 8_000_000;
 const longestCompared = 200_000;
 const mostTries = 4;
 
-/** Returns a client that asks with fetch. */
+/** Returns a client that uses fetch. */
 export function createClient(
   fetch: Fetch,
   now: () => number = Date.now,
@@ -57,7 +57,8 @@ export function createClient(
 
   async function askOnce<T>(url: string, signal?: AbortSignal): Promise<Result<T>> {
     const before = kept.get(url);
-    // Said here, since fetch says no-cache otherwise, and a daemon on a bucket then waits until all that just came in is summed up.
+    // Set explicitly: with no-store, fetch would send no-cache, and a daemon with a bucket would
+    // wait until all recent traces are rolled up.
     const headers: Record<string, string> = { Accept: 'application/json', 'Cache-Control': 'max-age=0' };
     if (before?.etag) headers['If-None-Match'] = before.etag;
     const response = await reach(fetch, url, { headers, signal, credentials: 'same-origin', cache: 'no-store' });
@@ -73,7 +74,7 @@ export function createClient(
     const value = same ? before.result.value : isPlain(response) ? text : parse(text);
     const result = { value, received: now(), age };
     const etag = response.headers.get('ETag') ?? '';
-    // With an ETag the daemon says whether it has changed, and the text need not be kept beside what it says.
+    // With an ETag, the daemon detects changes, so the text need not be kept as well.
     const compared = !etag && text.length <= longestCompared ? text : '';
     keep(url, { result, etag, size: text.length, text: compared });
     return result as Result<T>;
@@ -108,7 +109,7 @@ async function reach(
   }
 }
 
-/** Whether a response is a text as Prometheus reads it. */
+/** Reports whether a response is in the text format of Prometheus. */
 function isPlain(response: Reply): boolean {
   return /^text\/plain; version=/.test(response.headers.get('Content-Type') ?? '');
 }

@@ -1,15 +1,15 @@
-// The same query for a terminal.
+// Command lines that print the results of a query.
 
 import { urlOf, type Query } from './queries.ts';
 
 /** A query as a command line. */
 export interface CommandLine {
-  /** What it is for. */
+  /** The program and purpose, as shown to the user. */
   name: string;
   line: string;
 }
 
-/** Returns a text as one word of a shell. */
+/** Quotes a text as one word for a shell. */
 export function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -17,12 +17,12 @@ export function quoted(text: string): string {
 const selecting = ['page', 'feature', 'release', 'label', 'since', 'until'];
 const changing = selecting.map((key) => `compare_${key}`);
 
-/** Flags of aggregate for the parameters of a path, without its selection. */
+/** Flags of aggregate by parameter of a path, without the selection. */
 type Flags = Record<string, string>;
 
 const comparing: Flags = { min_views: '--min-views', method: '--compare-method' };
 
-/** What aggregate is told for each path that it has the numbers of: how to print them, and by which flags. */
+/** Arguments of aggregate, and its flags for parameters, by path of the API. */
 const asAggregate: Record<string, { words: string[]; flags?: Flags }> = {
   pages: { words: ['--list', 'pages'] },
   features: { words: ['--list', 'features'] },
@@ -40,14 +40,17 @@ const asAggregate: Record<string, { words: string[]; flags?: Flags }> = {
   compare: { words: ['--rows', '-1'], flags: comparing },
 };
 
-/** The function of a query about what is around it, as aggregate prints it. */
+/** The function of a query for callers or callees, as aggregate prints it. */
 function functionOf({ params }: Query<unknown>): string {
   const [name = '', resource = '', line, column] = ['name', 'resource', 'line', 'column'].map((key) => params.get(key) ?? '');
   const place = line ? `${resource}:${line}${column ? `:${column}` : ''}` : resource;
   return `${name || '(anonymous)'}${place && ` (${place})`}`;
 }
 
-/** Returns the line of aggregate that prints the same; undefined if there is none, as for a part of a tree. */
+/**
+ * Returns the command line of aggregate with the same result; undefined if there is none, as for a
+ * subtree.
+ */
 function aggregateLine(query: Query<unknown>, host: string): string | undefined {
   const own = asAggregate[query.path];
   if (!own || query.params.has('root')) return undefined;
@@ -61,7 +64,10 @@ function aggregateLine(query: Query<unknown>, host: string): string | undefined 
   return [...words, ...own.words].map(quoted).join(' ');
 }
 
-/** Returns the parameters of a profile for the selection of a query, or for one side of a comparison. */
+/**
+ * Returns the parameters of a profile for the selection of a query, or for one side of a
+ * comparison.
+ */
 function profileUrl(query: Query<unknown>, base: string, other: boolean): string {
   const params = new URLSearchParams();
   for (const key of [...selecting, 'by', 'only']) {
@@ -72,21 +78,24 @@ function profileUrl(query: Query<unknown>, base: string, other: boolean): string
   return `${base}pprof/profile?${params}`;
 }
 
-/** Paths with numbers from a profile. pprof shows these as sums over all page views. */
+/** Paths whose numbers come from a profile. pprof shows sums over all page views. */
 const profiled = ['top', 'tree', 'compare'];
 
-/** Returns the address of a daemon as --addr takes it. base is the URL of the dashboard's folder. */
+/** Returns the address of a daemon for --addr. base is the URL of the dashboard's folder. */
 function addressOf(base: string): string {
   const host = new URL(base);
   return host.pathname == '/' && host.protocol == 'http:' ? host.host : base.replace(/\/$/, '');
 }
 
-/** Returns the line that erases a page view. */
+/** Returns the command line that erases a page view. */
 export function erasing(id: string, base: string): string {
   return ['aggregate', 'delete', '--addr', addressOf(base), '--view', id, '--yes'].map(quoted).join(' ');
 }
 
-/** Returns the lines that give the numbers of a query. base is the URL of the dashboard's folder. */
+/**
+ * Returns the command lines that print the numbers of a query. base is the URL of the dashboard's
+ * folder.
+ */
 export function commandLines(query: Query<unknown>, base: string): CommandLine[] {
   const lines: CommandLine[] = [];
   const aggregate = aggregateLine(query, addressOf(base));

@@ -1,4 +1,4 @@
-// What the daemon says of itself to Prometheus, read here.
+// Parses the daemon's Prometheus metrics.
 
 /** A value with its labels. */
 interface Sample {
@@ -6,11 +6,11 @@ interface Sample {
   value: number;
 }
 
-/** Metrics of a process at one time. */
+/** The metrics of a process at one time. */
 export class Metrics {
   readonly #samples = new Map<string, Sample[]>();
 
-  /** Reads the text format of Prometheus, and ignores lines that are not samples. */
+  /** Parses the text format of Prometheus and ignores lines that are not samples. */
   constructor(text: string) {
     for (const line of text.split('\n')) {
       const [, name, labels = '', value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)(?: \d+)?$/.exec(line) ?? [];
@@ -21,19 +21,19 @@ export class Metrics {
     }
   }
 
-  /** Whether there is a metric with this name. */
+  /** Reports whether a metric with this name exists. */
   has(name: string): boolean {
     return this.#samples.has(name);
   }
 
-  /** Adds up the values of a name whose labels are these; 0 if there are none. */
+  /** Returns the sum of the samples of a metric with these labels, 0 if there are none. */
   sum(name: string, labels: Record<string, string> = {}): number {
     let sum = 0;
     for (const sample of this.#with(name, labels)) sum += sample.value;
     return sum;
   }
 
-  /** Adds up the values of a name by a label. */
+  /** Returns the sums of the samples of a metric by the value of a label. */
   by(name: string, label: string): Map<string, number> {
     const sums = new Map<string, number>();
     for (const { labels, value } of this.#samples.get(name) ?? []) {
@@ -43,7 +43,10 @@ export class Metrics {
     return sums;
   }
 
-  /** Returns the quantile of a histogram since the start, as Prometheus would: inside of its bucket in a straight line. */
+  /**
+   * Returns a quantile of a histogram since the start, with linear interpolation within its bucket,
+   * as Prometheus does.
+   */
   quantile(name: string, part: number, labels: Record<string, string> = {}): number | undefined {
     const buckets = new Map<number, number>();
     for (const sample of this.#with(`${name}_bucket`, labels)) {
@@ -71,7 +74,7 @@ function numberOf(text: string): number {
   return /^\+?Inf$/i.test(text) ? Infinity : /^-Inf$/i.test(text) ? -Infinity : Number(text);
 }
 
-/** Reads code="200",path="/x". */
+/** Parses code="200",path="/x". */
 function labelsOf(text: string): Record<string, string> {
   const labels: Record<string, string> = {};
   for (const [, key = '', value = ''] of text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)) {

@@ -1,11 +1,11 @@
 // Errors of queries, with remedies.
 
-/** Why a query has no result. status is that of HTTP, 0 if nothing responded. */
+/** A failed query. status is the HTTP status, or 0 without a response. */
 export class Problem extends Error {
   readonly status: number;
-  /** What to do about it, as a sentence. */
+  /** The remedy, as a sentence. */
   readonly remedy: string;
-  /** For 503: after how many seconds to ask again. */
+  /** For status 503: seconds until a retry. */
   readonly retryAfter: number;
 
   constructor(status: number, text: string, retryAfter = 0) {
@@ -16,7 +16,7 @@ export class Problem extends Error {
   }
 }
 
-/** Whether an error is a cancelled query, which screens do not report. */
+/** Reports whether an error is a cancelled query, which screens do not show. */
 export function isCancelled(error: unknown): boolean {
   return error instanceof DOMException && error.name == 'AbortError';
 }

@@ -1,4 +1,4 @@
-// The queries that the dashboard asks, by the path of the API.
+// The dashboard's queries, by path of the API.
 
 import type { TreeResponse } from '../tree/tree.ts';
 import { fineStep, paramsOf, type OtherSide, type Selection } from './selection.ts';
@@ -8,7 +8,7 @@ import type { Arrivals, Budgets, Catalog, ChangeReport, FoundChanges, Comparison
 export interface Query<T> {
   path: string;
   params: URLSearchParams;
-  /** Carries the type alone. */
+  /** Only carries the type. */
   readonly response?: T;
 }
 
@@ -31,12 +31,12 @@ export function list(kind: 'pages' | 'features' | 'releases', selection: Selecti
   return query(kind, paramsOf(selection), { limit });
 }
 
-/** How many page views were profiled, by page. */
+/** Number of profiled page views, by page. */
 export function coverage(selection: Selection): Query<List> {
   return query('coverage', paramsOf(selection));
 }
 
-/** Page views and times, over time or of all of it, by labels or parts of the code. */
+/** Page views and times, as a series or in total, by labels or parts of the code. */
 export function series(
   selection: Selection,
   more: { step?: string; group_by?: string; by?: string; limit?: number; histogram?: boolean; coverage?: boolean } = {},
@@ -45,17 +45,17 @@ export function series(
   return query('series', paramsOf(selection), { step, ...more });
 }
 
-/** The newest release, or the selected one, and the earlier one to compare it with. */
+/** The newest release, or the selected one, and the earlier release to compare it with. */
 export function newest(selection: Selection): Query<ReleasePair> {
   return query('newest', paramsOf(selection));
 }
 
-/** How page views were for visitors. */
+/** Web Vitals. */
 export function vitals(selection: Selection): Query<Vitals> {
   return query('vitals', paramsOf(selection));
 }
 
-/** What profiling costs visitors. */
+/** The cost of profiling for visitors. */
 export function cost(selection: Selection): Query<Cost> {
   return query('cost', paramsOf(selection));
 }
@@ -65,17 +65,17 @@ export function top(selection: Selection, more: { by?: string; limit?: number; s
   return query('top', paramsOf(selection), more);
 }
 
-/** Changes that were found unasked, the newest first. */
+/** Detected changes, newest first. */
 export function changes(state: string, page = ''): Query<FoundChanges> {
   return query('changes', new URLSearchParams(), { state: state || undefined, page: page || undefined });
 }
 
-/** A change that was found unasked, with its series. */
+/** A detected change with its series. */
 export function change(id: string): Query<ChangeReport> {
   return query(`changes/${encodeURIComponent(id)}`, new URLSearchParams());
 }
 
-/** A call tree, of two sides if there is another one. */
+/** A call tree, with both sides if there is a comparison. */
 export function tree(
   selection: Selection,
   more: { max_nodes?: number; root?: string; only?: string; by?: string } = {},
@@ -84,7 +84,7 @@ export function tree(
   return query('tree', paramsOf(selection, other), more);
 }
 
-/** Who calls a function, or what it calls. */
+/** The callers or callees of a function. */
 export function around(
   direction: 'callers' | 'callees',
   selection: Selection,
@@ -101,7 +101,7 @@ export function around(
   });
 }
 
-/** What changed from the other side to the selection. */
+/** Changes from the other side to the selection. */
 export function compare(
   selection: Selection,
   other: OtherSide,
@@ -110,38 +110,38 @@ export function compare(
   return query('compare', paramsOf(selection, other), more);
 }
 
-/** Labels and their values in some time. */
+/** Labels and their values in a time range. */
 export function labels(selection: Pick<Selection, 'since' | 'until'>, key?: string): Query<Labels> {
   const all = { page: '', feature: '', release: '', label: [], ...selection };
   return query('labels', paramsOf(all), { key });
 }
 
-/** What is stored, whenever it was received. */
+/** A catalogue of all stored data, of any age. */
 export function catalog(): Query<Catalog> {
   return query('catalog', new URLSearchParams());
 }
 
-/** Budgets and how things stand with them. */
+/** Budgets and their status. */
 export function budgets(): Query<Budgets> {
   return query('budgets', new URLSearchParams());
 }
 
-/** Where browsers send, and what has come from there since the daemon started. */
+/** The public address, and the requests that it received since the daemon's start. */
 export function arrivals(): Query<Arrivals> {
   return query('arrivals', new URLSearchParams());
 }
 
-/** What the daemon says of itself, as a text for Prometheus. */
+/** The daemon's metrics in the text format of Prometheus. */
 export function metrics(): Query<string> {
   return query('metrics', new URLSearchParams());
 }
 
-/** Single page views at quantiles of their time: numbers from 0 to 1, with commas between. */
+/** Single page views at quantiles of their time: comma-separated numbers from 0 to 1. */
 export function views(selection: Selection, quantiles: string): Query<Views> {
   return query('views', paramsOf(selection), { quantiles: quantiles || undefined });
 }
 
-/** What one page view went through, looked for on a page and in a time. */
+/** The course of a page view, searched on a page and in a time range. */
 export function view({ page, since, until }: Selection, id: string): Query<ViewResponse> {
   return query('view', paramsOf({ page, feature: '', release: '', label: [], since, until }), { id });
 }

@@ -1,26 +1,26 @@
-// What is looked at: all of it stands in the URL, under the names that the parameters of the API have.
+// The selection. It is stored in the URL, under the same names as the parameters of the API.
 
-/** What is asked about. Empty texts say nothing. */
+/** Filters of a query. Empty texts do not filter. */
 export interface Selection {
   page: string;
   feature: string;
   release: string;
   /** Conditions such as device=mobile-low, page!=/, browser=~Chrome.*. */
   label: string[];
-  /** A duration before now (24h), a date or RFC 3339. */
+  /** A duration before now (24h), a date or an RFC 3339 time. */
   since: string;
   until: string;
 }
 
-/** The other side of a comparison. Undefined properties are those of the first side. */
+/** The other side of a comparison. Undefined properties are equal to the first side's. */
 export type OtherSide = Partial<Selection>;
 
-/** How far back is looked if the URL does not say. */
+/** The time range of URLs without one. */
 export const defaultSince = '24h';
 
 const texts = ['page', 'feature', 'release', 'since', 'until'] as const;
 
-/** Returns what the parameters of a URL select. */
+/** Returns the selection of a URL's parameters. */
 export function selectionOf(params: URLSearchParams): Selection {
   const text = (key: string) => params.get(key) ?? '';
   return {
@@ -33,7 +33,7 @@ export function selectionOf(params: URLSearchParams): Selection {
   };
 }
 
-/** Returns what the parameters of a URL compare with; undefined if they do not. */
+/** Returns the other side from a URL's parameters, or undefined without a comparison. */
 export function otherSideOf(params: URLSearchParams): OtherSide | undefined {
   const other: OtherSide = {};
   for (const key of texts) {
@@ -45,7 +45,7 @@ export function otherSideOf(params: URLSearchParams): OtherSide | undefined {
   return Object.keys(other).length ? other : undefined;
 }
 
-/** Returns the parameters of a selection, as the API has them. */
+/** Returns the API's parameters for a selection. */
 export function paramsOf(selection: Selection, other?: OtherSide): URLSearchParams {
   const params = new URLSearchParams();
   for (const key of texts) if (selection[key]) params.set(key, selection[key]);
@@ -57,14 +57,14 @@ export function paramsOf(selection: Selection, other?: OtherSide): URLSearchPara
   return params;
 }
 
-/** A condition on a label, in its parts. */
+/** A parsed condition on a label. */
 export interface Condition {
   key: string;
   operator: '=' | '!=' | '=~' | '!~';
   value: string;
 }
 
-/** Returns the parts of a condition, or undefined if it is none. */
+/** Parses a condition; returns undefined if it is invalid. */
 export function conditionOf(label: string): Condition | undefined {
   const parts = /^([^=!~]+)(=~|!~|!=|=)([\s\S]*)$/.exec(label);
   if (!parts) return undefined;
@@ -73,21 +73,21 @@ export function conditionOf(label: string): Condition | undefined {
 
 const lengths: Record<string, number> = { m: 60e3, h: 3600e3, d: 86_400e3, w: 7 * 86_400e3 };
 
-/** Returns the milliseconds of a duration such as 90m, 24h or 7d; undefined if it is none. */
+/** Returns the milliseconds of a duration such as 90m, 24h or 7d, or undefined if it is invalid. */
 export function durationOf(text: string): number | undefined {
   const parts = /^(\d+)([mhdw])$/.exec(text);
   return parts ? Number(parts[1]) * lengths[parts[2]!]! : undefined;
 }
 
-/** Returns the since or until of a selection that is neither a duration nor a date. */
+/** Returns a selection's since or until if it is neither a duration nor a date. */
 export function noTimeOf({ since, until }: Pick<Selection, 'since' | 'until'>): string | undefined {
   return [since, until].find((text) => text && durationOf(text) == undefined && Number.isNaN(Date.parse(text)));
 }
 
-/** The longest time before now that is not rounded to hours by the API. */
+/** The longest time before now that the API does not round to hours. */
 const unrounded = 6 * 3600e3;
 
-/** Returns from when to when a selection is, in ms since 1970, as the API understands it. */
+/** Returns the range of a selection in ms since 1970, with the API's rules. */
 export function rangeOf(selection: Pick<Selection, 'since' | 'until'>, now: number): { from: number; to: number } {
   const length = durationOf(selection.since);
   let from = length == undefined ? Date.parse(selection.since) : now - length;
@@ -101,8 +101,9 @@ export function rangeOf(selection: Pick<Selection, 'since' | 'until'>, now: numb
 const fineSteps = [1, 2, 5, 10, 15, 30];
 
 /**
- * Returns how long the points of a series should be, such as 2m; undefined if the API chooses. It chooses hours at the
- * finest, since finer ones are made of traces: a few hours have some dozens of points then.
+ * Returns the step of a series, such as 2m, or undefined to let the API choose. The API chooses
+ * hours or more, because shorter steps are computed from traces. A range of a few hours gets dozens
+ * of points.
  */
 export function fineStep(selection: Pick<Selection, 'since' | 'until'>): string | undefined {
   const { from, to } = rangeOf(selection, Date.now());

@@ -1,15 +1,16 @@
-// Queries that are asked at the same time go to the daemon as one request, which returns each response as soon as it can.
+// Batches simultaneous queries: the daemon gets one request, and streams each response as soon as
+// it is ready.
 
-/** What is needed of a response. */
+/** The required properties of a response. */
 export type Reply = Pick<Response, 'ok' | 'status' | 'statusText' | 'headers' | 'text'>;
 
 /** Asks for a URL. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Reply>;
 
-/** What can be asked together with others: what /api/v1/answers knows. */
+/** Queries that can be batched: those that /api/v1/answers supports. */
 const askable = /^api\/v1\/((?:pages|features|releases|labels|series|coverage|catalog|newest|stats|vitals|top|compare|budgets|changes)(?:\?.*)?)$/s;
 
-/** How many queries /api/v1/answers takes. */
+/** The maximum number of queries in a request to /api/v1/answers. */
 const most = 16;
 
 /** A query that waits for its response. */
@@ -20,7 +21,7 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
-/** What /api/v1/answers says of a response, in the line before it. */
+/** The line of /api/v1/answers that precedes each response. */
 interface Head {
   ask: number;
   status: number;
@@ -28,8 +29,8 @@ interface Head {
 }
 
 /**
- * Returns a fetch that asks queries of the same moment together. Those with an ETag go alone: most responses to them are
- * that nothing has changed.
+ * Returns a fetch that batches queries of the same task. Queries with an ETag are sent separately,
+ * because most of their responses are 304 (Not Modified).
  */
 export function together(fetch: (url: string, init: RequestInit) => Promise<Response>): Fetch {
   let waiting: Waiting[] = [];
@@ -60,7 +61,7 @@ export function together(fetch: (url: string, init: RequestInit) => Promise<Resp
         if (!query || !left.delete(query)) continue;
         if (status == 413) void alone(query);
         else query.resolve(replyOf(body, status, new Headers(header)));
-        await nextTask(); // each response is drawn on its own, so that no task is long
+        await nextTask(); // each response is drawn in its own task, so that no task is long
       }
       throw new TypeError('the daemon closed the connection before it responded');
     } catch (error) {
@@ -92,12 +93,12 @@ function nextTask(): Promise<void> {
   return new Promise((next) => setTimeout(next));
 }
 
-/** Returns a response whose text is there already. */
+/** Returns a response with a text that was already received. */
 function replyOf(text: string, status: number, headers: Headers): Reply {
   return { ok: status >= 200 && status < 300, status, statusText: '', headers, text: () => Promise.resolve(text) };
 }
 
-/** Reads lines as they come, two at a time. */
+/** Yields lines in pairs as they are received. */
 async function* pairsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<[string, string]> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -109,7 +110,7 @@ async function* pairsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<[strin
       if (done) return;
       const text = decoder.decode(value, { stream: true });
       rest += text;
-      if (!text.includes('\n')) continue; // long lines come in many pieces
+      if (!text.includes('\n')) continue; // long lines are received in many pieces
       const lines = rest.split('\n');
       rest = lines.pop()!;
       for (const line of lines) {
@@ -121,6 +122,6 @@ async function* pairsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<[strin
       }
     }
   } finally {
-    await reader.cancel().catch(() => undefined); // or the rest of a broken response goes on coming
+    await reader.cancel().catch(() => undefined); // otherwise the rest of a broken response would still be received
   }
 }

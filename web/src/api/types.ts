@@ -1,22 +1,26 @@
-// What the API answers, as query/api/openapi.yaml describes it. Times in …_us are exact sums in µs over page views; those
-// in …_ms and all spreads are milliseconds of one page view; intervals are of 95 %.
+// Responses of the API, as described in query/api/openapi.yaml. Times in …_us are exact sums in µs
+// over page views; times in …_ms and all spreads are milliseconds of one page view. Intervals are
+// 95 % confidence intervals.
 
 import type { FrameColumns } from '../tree/tree.ts';
 
-/** A value and its interval; without high nothing can be said about how far off it may be. */
+/** A value and its interval. Without high, the interval is unknown. */
 export interface Estimate {
   value: number;
   low?: number;
   high?: number;
 }
 
-/** How a time is spread over page views, in ms. */
+/** The distribution of a time over page views, in ms. */
 export interface Spread {
   mean: Estimate;
   p50: Estimate;
   p75: Estimate;
   p95: Estimate;
-  /** Page views that are one of a hundred and have half of all the time: the mean is of those. share is from 0 to 1. */
+  /**
+   * The page views, at most 1 %, that take half of the total time and so dominate the mean. share
+   * is from 0 to 1.
+   */
   few?: { views: number; share: number };
 }
 
@@ -27,7 +31,7 @@ export interface Bar {
   count: number;
 }
 
-/** How much of the time of scripts has the names of the sources. */
+/** The share of script time with names from source maps. */
 export interface Names {
   self_us: number;
   named_us: number;
@@ -37,7 +41,7 @@ export interface Names {
   bounded?: number;
 }
 
-/** What a response rests on. */
+/** The data behind a response. */
 export interface Stats {
   partitions: number;
   traces: number;
@@ -47,7 +51,7 @@ export interface Stats {
   warnings?: string[];
 }
 
-/** Page views of some time. coverage counts those without a profile, by the reason. */
+/** Page views in a period. coverage counts page views without a profile, by reason. */
 export interface Point {
   time?: string;
   views: number;
@@ -69,14 +73,17 @@ export interface Point {
   long_tasks?: Spread;
   coverage?: Record<string, number>;
   histogram?: Bar[];
-  /** Of a point of all the time. */
+  /** Only in a point for the whole range. */
   people?: PeoplesTime;
 }
 
-/** The mean times all page views that are stood for: on average over days if per_day is set, else all of it. */
+/**
+ * The mean multiplied by the number of page views that the profiles represent: a daily average if
+ * per_day is set, else the total.
+ */
 export interface PeoplesTime {
   hours: number;
-  /** For which there is data in the time that is selected. */
+  /** Number of days with data in the selected range. */
   days: number;
   per_day: boolean;
 }
@@ -86,7 +93,7 @@ export interface ListItem extends Point {
   value: string;
 }
 
-/** What pages add up to. missing are page views without a profile, by the reason. */
+/** Sums over pages. missing counts page views without a profile, by reason. */
 export interface ListSum {
   views: number;
   population: number;
@@ -96,32 +103,32 @@ export interface ListSum {
   samples: number;
 }
 
-/** What /api/v1/pages, features, releases and coverage return. */
+/** Response of /api/v1/pages, features, releases and coverage. */
 export interface List {
   key: string;
   values: ListItem[];
   more?: number;
-  /** Of coverage: what all pages add up to, those that are not listed included. */
+  /** Only in coverage: sums over all pages, including pages that are not listed. */
   all?: ListSum;
   no_spread?: string;
   stats: Stats;
 }
 
-/** What /api/v1/cost returns. */
+/** Response of /api/v1/cost. */
 export interface Cost {
   arms: { arm: 'profiled' | 'header' | 'none'; views: number; page_views: number }[];
   control?: 'header' | 'none';
-  /** null if that is not known. */
+  /** null if unknown. */
   fair: boolean | null;
-  /** Why it is not fair. Then there are no differences. */
+  /** Why the comparison is not fair. Then there are no differences. */
   unfair?: string;
   vitals: VitalCost[];
-  /** Why something is not there. */
+  /** Reasons for missing values. */
   missing?: string[];
   stats: Stats;
 }
 
-/** The difference that profiling makes to a Web Vital. */
+/** The effect of profiling on a Web Vital. */
 export interface VitalCost {
   name: string;
   unit: 'ms' | 'score';
@@ -151,7 +158,7 @@ export interface SeriesGroup {
   points: Point[];
 }
 
-/** What /api/v1/series returns. */
+/** Response of /api/v1/series. */
 export interface Series {
   step_seconds: number;
   groups: SeriesGroup[];
@@ -159,7 +166,7 @@ export interface Series {
   stats: Stats;
 }
 
-/** Where a function is. */
+/** The location of a function. */
 export interface Place {
   name: string;
   resource?: string;
@@ -167,7 +174,7 @@ export interface Place {
   column?: number;
 }
 
-/** A function of /api/v1/top, or a part of the code that stands for several. */
+/** A function of /api/v1/top, or a part of the code with several functions. */
 export interface TopFunction extends Place {
   source_url?: string;
   self_us: number;
@@ -178,12 +185,12 @@ export interface TopFunction extends Place {
   total?: Spread;
 }
 
-/** What /api/v1/top returns. */
+/** Response of /api/v1/top. */
 export interface Top {
   views: number;
   traces: number;
   self_us: number;
-  /** The part of self_us that the profiling script took, where a row of its own shows it. */
+  /** The part of self_us that the profiling script took, where it has its own row. */
   own_us: number;
   functions: TopFunction[];
   other_functions: { count: number; self_us: number };
@@ -191,7 +198,7 @@ export interface Top {
   stats: Stats;
 }
 
-/** A number of each side. */
+/** The values of both sides. */
 export interface Pair {
   a: number;
   b: number;
@@ -201,23 +208,30 @@ export interface Pair {
 export type Status = 'slower' | 'faster' | 'new' | 'gone' | 'moved' | 'with the page' | 'within noise' | 'not known' | 'too few views';
 
 /**
- * A change from A to B. mean_ms are A's mean and B's with the traffic mix and browser versions of A; their difference is change_ms. With too few
- * page views they are as measured. Unknown values are null. level is the level of all intervals, such as 0.99.
+ * A change from A to B. mean_ms are the means of A and B, both with the traffic mix and browser
+ * versions of A; change_ms is their difference. With too few page views, both are as measured.
+ * Unknown values are null. level is the confidence level of all intervals, such as 0.99.
  */
 export interface Change {
   mean_ms: Pair;
   change_ms: Estimate;
-  /** The change is that at an equal rest of the page view; plain_change_ms is the change whatever the rest is. */
+  /**
+   * Whether change_ms is adjusted for changes in the rest of the page view; plain_change_ms is the
+   * change without this adjustment.
+   */
   at_equal_rest?: boolean;
   plain_change_ms?: Estimate;
-  /** Means over all page views: their difference is the sum of the change, mix_ms, browser_ms and left_out_ms. */
+  /**
+   * Means over all page views: their difference is the sum of change_ms, mix_ms, browser_ms and
+   * left_out_ms.
+   */
   measured_ms: Pair;
   mix_ms: Estimate | null;
   /** The effect of B's browser versions alone. */
   browser_ms: Estimate | null;
   left_out_ms: number | null;
   level: number;
-  /** change_ms divided by A's mean, from -1 on; absent where A has none. */
+  /** change_ms divided by A's mean, at least -1; absent if that is 0. */
   relative?: number;
   p: number;
   q: number;
@@ -233,7 +247,10 @@ export interface FeatureChange extends Change {
 /** The evidence for a function from the symbols of both releases. */
 export type Code = 'edited' | 'calls edited' | 'called by edited' | 'not edited';
 
-/** The change of a function. share is the change divided by the page's change; from is a different place in A. */
+/**
+ * The change of a function. share is the change divided by the page's change; from is a different
+ * place in A.
+ */
 export interface FunctionChange extends Change, Place {
   source_url?: string;
   from?: Place;
@@ -244,7 +261,7 @@ export interface FunctionChange extends Change, Place {
   share?: number;
 }
 
-/** What /api/v1/compare returns. */
+/** Response of /api/v1/compare. */
 export interface Comparison {
   method_of_sums: 'views' | 'sums';
   note: string;
@@ -255,7 +272,10 @@ export interface Comparison {
   method: string;
   total: Change;
   strata: { labels: Record<string, string>; views: Pair; share: Pair; mean_ms: Pair; use: string; browser_effect?: number }[];
-  /** The shares are parts of the page views of the family; effect is relative, with an interval of 95 %. */
+  /**
+   * The shares are parts of the browser family's page views; effect is relative, with a 95 %
+   * interval.
+   */
   browser_versions?: { browser: string; share_a: number; share_b: number; effect: number; low: number; high: number }[];
   uncovered: number | null;
   features: FeatureChange[];
@@ -279,7 +299,7 @@ export interface What {
   feature?: string;
 }
 
-/** A change on one page: ms of a page view, or a score for cls. */
+/** A change on one page: ms per page view, or a score for cls. */
 export interface PageChange {
   page: string;
   views: Pair;
@@ -291,7 +311,7 @@ export interface PageChange {
   relative?: number;
 }
 
-/** A commit of a release, with its address if the upload said where. */
+/** A commit of a release, with its address if the upload included one. */
 export interface Commit {
   sha: string;
   author?: string;
@@ -299,7 +319,7 @@ export interface Commit {
   url?: string;
 }
 
-/** A change that was found unasked. */
+/** A change that the daemon detected. */
 export interface FoundChange {
   title: string;
   id: string;
@@ -314,7 +334,7 @@ export interface FoundChange {
   checked: string;
   resolved?: string;
   resolution?: string;
-  /** The first one has the most of it. */
+  /** The first page accounts for most of the change. */
   pages: PageChange[];
   consequences?: { page: string; what: What; change: Estimate }[];
   moved?: { page: string; what: What; change: Estimate }[];
@@ -325,7 +345,7 @@ export interface FoundChange {
   team?: string;
 }
 
-/** What /api/v1/changes returns. */
+/** Response of /api/v1/changes. */
 export interface FoundChanges {
   changes: FoundChange[];
   /** Absent before the first evaluation. */
@@ -340,19 +360,22 @@ export interface ChangePoint {
   value: Estimate;
 }
 
-/** What /api/v1/changes/{id} returns. */
+/** Response of /api/v1/changes/{id}. */
 export interface ChangeReport extends FoundChange {
   series: {
     page: string;
     unit: 'ms' | '';
     points: ChangePoint[];
-    /** Hours around the step, of the release before and of that with the change; absent if hours are kept no more. */
+    /**
+     * Hours around the step, of the release with the change and the one before; absent if hourly
+     * data has expired.
+     */
     hours?: { release: string; points: ChangePoint[] }[];
     releases: { release: string; begin: string }[];
   } | null;
 }
 
-/** What /api/v1/labels returns. */
+/** Response of /api/v1/labels. */
 export interface Labels {
   labels: { key: string; values: { value: string; views: number }[]; more?: number }[];
 }
@@ -361,7 +384,7 @@ export interface Labels {
 export interface ViewEntry {
   quantile: number;
   id: string;
-  /** On which it began. */
+  /** The page on which it began. */
   page: string;
   release?: string;
   environment?: string;
@@ -369,13 +392,16 @@ export interface ViewEntry {
   received: string;
   traces: number;
   time_ms: number;
-  /** Of the profiling script, which is not in time_ms. */
+  /** Time of the profiling script, which time_ms excludes. */
   own_ms: number;
   long_task_count: number;
   long_task_ms: number;
 }
 
-/** What /api/v1/views returns: one page view for each quantile, and how many they were chosen of. */
+/**
+ * Response of /api/v1/views: one page view per quantile, and the number of page views that they are
+ * chosen from.
+ */
 export interface Views {
   views: number;
   list: ViewEntry[];
@@ -388,17 +414,19 @@ export interface Stretch {
   end_us: number;
 }
 
-/** What /api/v1/view returns: what one page view went through. Times are µs since the page's time origin. */
+/**
+ * Response of /api/v1/view: the course of a page view. Times are µs since the page's time origin.
+ */
 export interface ViewResponse extends ViewEntry, Stretch {
   interval_us: number;
   strings: string[];
   frames: FrameColumns;
-  /** Sorted by start, callers first: of which frame, how many calls deep, from when to when. */
+  /** Sorted by start, callers first: frame, depth, start and end. */
   calls: { frame: number[]; level: number[]; start_us: number[]; end_us: number[] };
   /** Routes, features and labels (KEY=VALUE), sorted by start. */
   spans: (Stretch & { kind: 'page' | 'feature' | 'label'; name: string })[];
   long_tasks: Stretch[];
-  /** In which the browser took no samples. */
+  /** Periods without samples. */
   unsampled: Stretch[];
   stats: Stats;
 }
@@ -407,7 +435,7 @@ export interface ViewResponse extends ViewEntry, Stretch {
 export interface VitalReport {
   name: string;
   unit: 'ms' | 'score';
-  /** Page views that reported it, and those that these stand for. */
+  /** Number of page views that reported it, and of page views that they represent. */
   views: number;
   page_views: number;
   p50: Estimate;
@@ -417,14 +445,14 @@ export interface VitalReport {
   good: number;
   poor: number;
   rating: string;
-  /** What LCP and INP are made up of, in order; percentiles of parts do not add up. */
+  /** The parts of LCP and INP, in order; percentiles of parts do not add up. */
   parts?: VitalPart[];
-  /** The elements that LCP, INP or CLS is of in the most page views, and how many others there are. */
+  /** The most frequent elements of LCP, INP or CLS, and the number of others. */
   elements?: VitalElement[];
   more_elements?: number;
 }
 
-/** A stretch of the time of a Web Vital, in ms, over the page views that told it. */
+/** A part of a Web Vital, in ms, over the page views that reported it. */
 export interface VitalPart {
   name: string;
   views: number;
@@ -439,7 +467,7 @@ export interface VitalElement {
   element: string;
   views: number;
   page_views: number;
-  /** Of the page views that reported the vital, from 0 to 1. */
+  /** Share of the page views that reported the vital, from 0 to 1. */
   share: number;
   p75: Estimate;
   poor: number;
@@ -447,7 +475,7 @@ export interface VitalElement {
   parts?: VitalPart[];
 }
 
-/** What /api/v1/vitals returns: how page views were for visitors, page by page. */
+/** Response of /api/v1/vitals, page by page. */
 export interface Vitals {
   pages: { page: string; labels?: Record<string, string>; vitals: VitalReport[] }[];
   stats: Stats;
@@ -463,15 +491,15 @@ export interface Entry {
   last: string;
 }
 
-/** What /api/v1/catalog returns. */
+/** Response of /api/v1/catalog. */
 export interface Catalog {
   entries: Entry[];
   warnings?: string[];
-  /** Of a demo: what is in it. */
+  /** A description of the demo data. */
   demo?: string;
 }
 
-/** What /api/v1/newest returns. */
+/** Response of /api/v1/newest. */
 export interface ReleasePair {
   release?: string;
   views: number;
@@ -480,12 +508,12 @@ export interface ReleasePair {
   min_views: number;
   /** Why there is no verdict. */
   missing?: string;
-  /** That the order of the releases is a guess. */
+  /** A note that the order of the releases is uncertain. */
   guess?: string;
   stats: Stats;
 }
 
-/** A budget and how things stand with it. limit and value are in unit. */
+/** A budget and its status. limit and value are in unit. */
 export interface Budget {
   name: string;
   owner?: string;
@@ -510,16 +538,19 @@ export interface Budget {
   warnings?: string[];
 }
 
-/** What /api/v1/budgets returns. */
+/** Response of /api/v1/budgets. */
 export interface Budgets {
   evaluated: string;
   budgets: Budget[];
 }
 
-/** The public address and the requests that it received since the start. Users of some pages get the address alone. */
+/**
+ * The public address and the requests that it received since the start. Users with access to only
+ * some pages get only the address.
+ */
 export interface Arrivals {
   url: string;
-  /** Whether the address is that of --public-url. */
+  /** Whether the address was set by --public-url. */
   configured: boolean;
   key?: string;
   scripts?: { count: number; last?: string };

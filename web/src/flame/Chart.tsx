@@ -1,5 +1,5 @@
-// The picture of a flame graph: a canvas as large as what is seen of it, in a box that scrolls, with frames around the nodes
-// that are pointed at and selected.
+// The picture of a flame graph: a canvas of the visible part, in a box that scrolls, with outlines
+// of the pointed and selected nodes.
 
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -13,7 +13,6 @@ import type { Layout } from './layout.ts';
 import { moved, scaled, type Range } from './range.ts';
 import { Raster } from './raster.ts';
 
-/** What a chart shows, and what it tells. */
 export interface ChartProps {
   tree: Tree;
   layout: Layout;
@@ -31,28 +30,28 @@ export interface ChartProps {
   label: string;
   amount(node: number): string;
   onHover(node: number): void;
-  /** A node was pressed. By touch the first time selects it alone. */
+  /** A node was pressed. The first touch only selects it. */
   onPress(node: number, event: MouseEvent, touch: boolean): void;
   onPressTwice(node: number): void;
   onMenu(node: number, event: MouseEvent): void;
   onKeyDown(event: KeyboardEvent): void;
   canvas: RefObject<HTMLCanvasElement | null>;
-  /** What kind of chart it is, to be read aloud. */
+  /** Kind of the chart, for screen readers. */
   kind?: string;
   /** Shown below the calls. */
   under?: ComponentChildren;
-  /** Is told how wide the canvas is, in CSS pixels. */
+  /** Receives the canvas width in CSS pixels. */
   onWidth?(width: number): void;
 }
 
-/** Draws a tree, and tells what is done to its nodes. */
+/** Draws a tree and reports pointer actions on its nodes. */
 export function Chart(props: ChartProps) {
   const { layout, range, upwards, selected, hovered, zoomed, canvas } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const levels = layout.levels.length;
   const width = usePainting(props, scroller);
   const pointer = usePointer(props, scroller);
-  const first = useRef(true); // it is at the top then, and asking for the layout of the page takes long
+  const first = useRef(true); // it is at the top then, and reading the page's layout is slow
   useLayoutEffect(() => {
     const box = scroller.current!;
     const top = topOf(props.tree.level[zoomed]!, levels, upwards);
@@ -94,7 +93,7 @@ export function Chart(props: ChartProps) {
   );
 }
 
-/** Where the frame of a node is, as far as it is seen. */
+/** Returns the visible part of a node's outline. */
 function markOf({ start, width: widths }: Layout, range: Range, node: number, width: number) {
   const scale = width / (range.to - range.from);
   const left = Math.max(0, (start[node]! - range.from) * scale);
@@ -102,7 +101,7 @@ function markOf({ start, width: widths }: Layout, range: Range, node: number, wi
   return right < 0 || left > width || widths[node] == 0 ? undefined : { left, width: Math.max(2, right - left) };
 }
 
-/** Paints in the next frame after something has changed; returns how wide the canvas is. */
+/** Paints in the next frame after a change; returns the canvas width. */
 function usePainting(props: ChartProps, scroller: RefObject<HTMLDivElement | null>): number {
   const { tree, layout, range, colouring, dark, found, upwards, zoomed, title, amount } = props;
   const [width, setWidth] = useState(0);
@@ -160,7 +159,7 @@ function paintOn(canvas: HTMLCanvasElement, box: HTMLDivElement, raster: Raster,
   draw(context, raster, { ...content, width, height, density, scroll: box.scrollTop });
 }
 
-/** What pointers do on the canvas. */
+/** Returns pointer handlers of the canvas. */
 function usePointer(props: ChartProps, scroller: RefObject<HTMLDivElement | null>) {
   const { layout, range, upwards, onRange } = props;
   const all = Math.max(layout.width[0]!, 1e-9);

@@ -1,4 +1,5 @@
-// What is known of the call that is pointed at, without delay and always in the same place, and the way down to what is zoomed.
+// Details of the pointed call, shown without delay and always in the same place, and the path to
+// the zoomed call.
 
 import { fullPlaceOf, nameOf, share } from '../tree/format.ts';
 import type { Tree } from '../tree/tree.ts';
@@ -55,7 +56,7 @@ export function Details({ tree, node, zoomed, numbers, title, onMenu, onZoom }: 
   );
 }
 
-/** Whether a call is another one, or below it. */
+/** Reports whether a call is another one or below it. */
 function isIn(tree: Tree, node: number, other: number): boolean {
   while (tree.level[node]! > tree.level[other]!) node = tree.parent[node]!;
   return node == other;
@@ -75,10 +76,10 @@ function glyphOf(tree: Tree, node: number): string {
   return Math.abs(difference) < 0.5 ? '' : difference > 0 ? '▲ ' : '▼ ';
 }
 
-/** How many callers of what is zoomed have a button. */
+/** Number of the zoomed call's callers that have buttons. */
 const near = 3;
 
-/** The callers of what is zoomed. */
+/** The callers of the zoomed call. */
 function Way({ tree, zoomed, title, onZoom }: Pick<Props, 'tree' | 'zoomed' | 'title' | 'onZoom'>) {
   const callers: number[] = [];
   for (let at = tree.parent[zoomed]!; at > 0; at = tree.parent[at]!) callers.push(at);

@@ -1,5 +1,5 @@
-// A flame graph with all that belongs to it: search, colours, details of the call that is pointed at, keys, menus, and the
-// same tree as rows.
+// A complete flame graph: search, colours, details of the pointed call, keys, menus, and the same
+// tree as rows.
 
 import { useCallback, useLayoutEffect, useMemo } from 'preact/hooks';
 import type { Colouring } from '../tree/colour.ts';
@@ -26,8 +26,8 @@ import { useSelection, useZoom } from './zoom.ts';
 import { ZoomedGraph } from './ZoomedGraph.tsx';
 
 /**
- * Properties of a flame graph. A property with a callback is controlled by the page, or by the component if it is
- * undefined.
+ * Properties of a flame graph. A property with a callback is controlled by the page, or by the
+ * component if it is undefined.
  */
 export interface FlameGraphProps {
   tree: Tree;
@@ -36,34 +36,37 @@ export interface FlameGraphProps {
   /** The name of the root. */
   title?: string;
   unit?: Unit;
-  /** All page views of a day: needed for hours. */
+  /** All page views of a day, required to show hours. */
   viewsPerDay?: number;
-  /** Changes when the theme does, if it is not told by an attribute of the root element or by the system. */
+  /**
+   * A value that changes with the theme; needed unless the theme is set by an attribute of the root
+   * element or by the system.
+   */
   theme?: string;
-  /** By default owner; change if the tree has another side. */
+  /** By default owner, or change if there is another side. */
   colouring?: Colouring;
   onColouring?(colouring: Colouring): void;
   /** Graph, rows, or both side by side. */
   view?: View;
   onView?(view: View): void;
-  /** Callers at the bottom, as in a flame. */
+  /** Whether callers are at the bottom, as in a flame. */
   upwards?: boolean;
   onUpwards?(upwards: boolean): void;
-  /** Which side of a comparison widths are of. */
+  /** The side of a comparison that determines widths. */
   widths?: Widths;
   onWidths?(widths: Widths): void;
   search?: string;
   onSearch?(text: string): void;
-  /** The key of what is zoomed, '' is all. */
+  /** The key of the zoomed node, '' for the root. */
   zoom?: string;
   onZoom?(key: string): void;
   shape?: Shape;
   onShape?(shape: Shape): void;
-  /** Shows what is in an (other) node: the key is that to ask the API with, as root. */
+  /** Shows the contents of an (other) node. key is the root for a query of the API. */
   onOpenOther?(key: string): void;
   /** Shows callers and callees. */
   onSandwich?(frame: Frame): void;
-  /** What else the menu of a call has. */
+  /** Further actions in the menu of a call. */
   actions?: readonly FlameAction[];
 }
 
@@ -113,7 +116,7 @@ function spoken(tree: Tree, node: number, numbers: ReturnType<typeof numbersOf>)
   return `${nameOf(tree.frames[tree.frame[node]!]!, 120)}: total ${numbers.total(node)}, ${part} of all, self ${numbers.self(node)}${difference}`;
 }
 
-/** Holds the state of a flame graph, as far as the page does not. */
+/** Holds the state of a flame graph that the page does not control. */
 function useFlame(props: FlameGraphProps) {
   const { onOpenOther, onSandwich, unit = 'ms', viewsPerDay, title = 'all' } = props;
   const [shape, setShape] = useSetting(props.shape, unshaped, props.onShape);
@@ -143,7 +146,7 @@ function useFlame(props: FlameGraphProps) {
     upwards, setUpwards,
     view, setView,
     text, setText,
-    /** Opens (other), makes other nodes as wide as the picture. */
+    /** Opens an (other) node, or zooms to any other node. */
     activate: (node: number) => {
       const key = keyOfOther(tree, node);
       if (key && onOpenOther) onOpenOther(key);

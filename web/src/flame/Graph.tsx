@@ -1,4 +1,4 @@
-// A picture of calls with the details of the one that is pointed at. Pointing draws these two again, and no more.
+// A picture of calls with the details of the pointed call. Pointing redraws only these two.
 
 import type { ComponentChildren, RefObject } from 'preact';
 import { useCallback, useState } from 'preact/hooks';
@@ -14,12 +14,11 @@ import type { Numbers } from './numbers.ts';
 import { middleOf, moved, scaled, type Range } from './range.ts';
 import type { Zoom } from './zoom.ts';
 
-/** What a graph shows, and what it tells. */
 export interface GraphProps {
   tree: Tree;
   layout: Layout;
   numbers: Numbers;
-  /** What is seen of the layout. */
+  /** The visible part of the layout. */
   range: Range;
   onRange(range: Range): void;
   zoom: Zoom;
@@ -36,17 +35,16 @@ export interface GraphProps {
   canvas: RefObject<HTMLCanvasElement | null>;
   onActivate(node: number): void;
   onSandwich(node: number): void;
-  /** Opens the menu of a call at a place of the screen, in CSS pixels. */
+  /** Opens the menu of a call at a position on the screen, in CSS pixels. */
   onMenu(node: number, x: number, y: number): void;
-  /** Goes to the next match, or the one before. */
+  /** Goes to the next or previous match. */
   onStep(forward: boolean): void;
-  /** What is between the details and the picture, and what is behind the calls. */
+  /** Contents between the details and the picture, and below the calls. */
   above?: ComponentChildren;
   under?: ComponentChildren;
   onWidth?(width: number): void;
 }
 
-/** A picture and its details. */
 export function Graph(props: GraphProps) {
   const { tree, layout, numbers, range, zoom, selected, select, title, canvas } = props;
   const [hovered, hover] = useState(-1);
@@ -86,7 +84,7 @@ export function Graph(props: GraphProps) {
         }}
         onPressTwice={() => {
           if (selected <= 0) return;
-          zoom.back(); // what the first press did
+          zoom.back(); // undoes the first press
           props.onSandwich(selected);
         }}
       />

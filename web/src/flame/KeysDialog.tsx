@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { KeyList } from './keys.ts';
 
 interface Props {
-  /** The thing that the keys control. */
+  /** The component that the keys control. */
   of: string;
   keys: KeyList;
   onClose(): void;

@@ -1,4 +1,4 @@
-// What the colours of a flame graph say.
+// The legend of a flame graph's colours.
 
 import { useMemo } from 'preact/hooks';
 import { changeColour, largestChange, ownerColour, selfColour, type Colouring } from '../tree/colour.ts';
@@ -6,7 +6,7 @@ import { signed } from '../tree/format.ts';
 import { ownerNames, type Owner } from '../tree/owner.ts';
 import type { Tree } from '../tree/tree.ts';
 
-/** Names the colours, as far as they have names. */
+/** Lists the colours that have names. */
 export function Legend({ tree, colouring, dark }: { tree: Tree; colouring: Colouring; dark: boolean }) {
   const most = useMemo(() => (colouring == 'change' ? largestChange(tree) : 0), [tree, colouring]);
   switch (colouring) {

@@ -1,14 +1,14 @@
-// What can be done with a call.
+// The menu of a call.
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { fullPlaceOf, nameOf } from '../tree/format.ts';
 import { stackOf } from '../tree/key.ts';
 import type { Frame, Tree } from '../tree/tree.ts';
 
-/** Something that can be done with a call. */
+/** An action for a call. */
 export interface FlameAction {
   label: string;
-  /** The key that does the same in the graph. */
+  /** The key with the same action in the graph. */
   keys?: string;
   run(frame: Frame, node: number): void;
 }
@@ -17,10 +17,10 @@ interface Props {
   actions: readonly FlameAction[];
   frame: Frame;
   node: number;
-  /** Where on the screen its corner is, in CSS pixels. */
+  /** Position of its corner on the screen, in CSS pixels. */
   x: number;
   y: number;
-  /** Called after an action, and when there is none. */
+  /** Called after an action, and when the menu is dismissed. */
   onClose(): void;
 }
 
@@ -28,7 +28,7 @@ interface Props {
 export function Menu({ actions, frame, node, x, y, onClose }: Props) {
   const menu = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    menu.current!.showPopover(); // above all, whatever contains it
+    menu.current!.showPopover(); // above everything, whatever contains it
     const { style, offsetWidth, offsetHeight } = menu.current!;
     style.left = `${Math.max(4, Math.min(x, innerWidth - offsetWidth - 4))}px`;
     style.top = `${Math.max(4, Math.min(y, innerHeight - offsetHeight - 4))}px`;

@@ -1,4 +1,4 @@
-// Functions that have no width in a comparison, as only the other side has them.
+// Functions without a width in a comparison, because only the other side has them.
 
 import { useMemo } from 'preact/hooks';
 import { fullPlaceOf, nameOf } from '../tree/format.ts';
@@ -6,10 +6,10 @@ import { functionsOf } from '../tree/functions.ts';
 import type { Tree } from '../tree/tree.ts';
 import type { Numbers } from './numbers.ts';
 
-/** How many are listed. */
+/** Maximum number of listed functions. */
 const most = 50;
 
-/** Lists the functions that took time before, and take none now. */
+/** Lists the functions that took time before and take none now. */
 export function Removed({ tree, numbers }: { tree: Tree; numbers: Numbers }) {
   const removed = useMemo(() => {
     const gone = functionsOf(tree).filter(({ total, baseTotal }) => total == 0 && baseTotal > 0);

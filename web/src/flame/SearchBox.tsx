@@ -1,4 +1,4 @@
-// What is searched for, and what was found.
+// A search box with a summary of its matches.
 
 import type { RefObject } from 'preact';
 import { count, share } from '../tree/format.ts';
@@ -6,7 +6,7 @@ import type { Found, Search } from '../tree/search.ts';
 import type { Numbers } from './numbers.ts';
 
 interface Props {
-  /** What is searched, to be read aloud. */
+  /** What is searched, for screen readers. */
   label: string;
   text: string;
   search: Search;
@@ -15,11 +15,11 @@ interface Props {
   input: RefObject<HTMLInputElement | null>;
   onText(text: string): void;
   onStep(forward: boolean): void;
-  /** Leaves the box. */
+  /** Moves the focus out of the box. */
   onLeave(): void;
 }
 
-/** A box to search in names and places, with the sum of what was found. */
+/** A search box for names and locations, with the total of its matches. */
 export function SearchBox({ label, text, search, found, numbers, input, onText, onStep, onLeave }: Props) {
   const press = (event: KeyboardEvent) => {
     if (event.key == 'Enter') onStep(!event.shiftKey);
@@ -56,7 +56,10 @@ export function SearchBox({ label, text, search, found, numbers, input, onText, 
   );
 }
 
-/** Writes what was found: '37 matches, 12.4 ms, 8.1 %'; in the order of time each call is one, else each function. */
+/**
+ * Formats matches: '37 matches, 12.4 ms, 8.1 %'. They are calls if calls are in chronological
+ * order, else functions.
+ */
 export function foundText(found: Found | undefined, numbers: Numbers): string {
   if (!found?.functions) return 'no matches';
   const many = numbers.start ? found.nodes.length : found.functions;

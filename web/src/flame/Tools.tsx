@@ -1,4 +1,4 @@
-// How a flame graph is shown: switches above it.
+// Controls above a flame graph for its appearance.
 
 import type { ComponentChildren } from 'preact';
 import type { Colouring } from '../tree/colour.ts';
@@ -14,12 +14,12 @@ interface Props {
   view: View;
   setView(view: View): void;
   upwards?: boolean;
-  /** Without it there is one direction alone. */
+  /** If absent, there is only one direction. */
   setUpwards?(upwards: boolean): void;
   widths?: Widths;
   setWidths?(widths: Widths): void;
   onKeys(): void;
-  /** Further switches, in front of the others. */
+  /** Further controls, in front of the others. */
   children?: ComponentChildren;
 }
 
@@ -27,7 +27,7 @@ const views: Record<View, string> = { graph: 'Graph', rows: 'Rows', both: 'Both'
 const colourings: Record<Colouring, string> = { owner: 'owner', file: 'file', self: 'own time', change: 'change' };
 const sides: Record<Widths, string> = { B: 'now', A: 'before', max: 'the larger' };
 
-/** Switches for what is shown, and how. */
+/** Controls for the content and appearance. */
 export function Tools(props: Props) {
   const { compared, colouring, view, upwards, setUpwards, widths, setWidths } = props;
   const graph = view != 'rows';

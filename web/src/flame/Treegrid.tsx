@@ -1,4 +1,4 @@
-// The call tree as rows, for those who read or hear it. Only the rows that are seen are there.
+// The call tree as rows, also for screen readers. Only visible rows are in the document.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { fullPlaceOf, nameOf, share } from '../tree/format.ts';
@@ -8,24 +8,26 @@ import type { Tree } from '../tree/tree.ts';
 import type { Numbers } from './numbers.ts';
 import { hasCallees, indentsOf, opened, openAtFirst, rowsOf, type Open } from './rows.ts';
 
-/** What a treegrid shows, and what it tells. */
 export interface TreegridProps {
   tree: Tree;
   numbers: Numbers;
   found?: Found;
-  /** The first row; 0 is all. */
+  /** The first row; 0 is the root. */
   zoomed: number;
   selected: number;
   label: string;
   onSelect(node: number): void;
-  /** Enter or a double click: opens (other), makes others the first row. */
+  /** Enter or a double click: opens (other), makes other nodes the first row. */
   onActivate(node: number): void;
 }
 
 /** The height of a row, in CSS pixels. */
 const rowHeight = 26;
 
-/** Shows a call tree as rows. The keys are those of treegrids: https://www.w3.org/WAI/ARIA/apg/patterns/treegrid/. */
+/**
+ * Shows a call tree as rows. The keys are those of treegrids:
+ * https://www.w3.org/WAI/ARIA/apg/patterns/treegrid/.
+ */
 export function Treegrid(props: TreegridProps) {
   const { tree, numbers, zoomed, selected, onSelect, onActivate } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -112,7 +114,7 @@ function useOpen(tree: Tree, selected: number): [open: Open, set: (open: Open) =
   return [kept, (next) => setState({ tree, open: next, selected })];
 }
 
-/** Returns which rows are seen. */
+/** Returns the range of visible rows. */
 function useSeen(box: { current: HTMLDivElement | null }, length: number): [first: number, last: number] {
   const [seen, setSeen] = useState({ top: 0, height: 800 });
   useEffect(() => {
@@ -131,7 +133,7 @@ function useSeen(box: { current: HTMLDivElement | null }, length: number): [firs
   return [first, Math.min(length, Math.ceil((seen.top + seen.height) / rowHeight) + more)];
 }
 
-/** Where a node is among rows, which are sorted; -1 if it is not there. */
+/** Returns the position of a node in rows, which are sorted, or -1. */
 function rowAt(rows: readonly number[], node: number): number {
   let low = 0;
   let high = rows.length;
@@ -143,7 +145,7 @@ function rowAt(rows: readonly number[], node: number): number {
   return rows[low] == node ? low : -1;
 }
 
-/** Returns the node that a key leads to, or that the call is to be opened or closed. */
+/** Returns the node to which a key leads, or whether to open or close the call. */
 function nextOf(tree: Tree, open: Open, rows: readonly number[], at: number, key: string, page: number): number | 'toggle' | undefined {
   const node = rows[at];
   const row = (to: number) => rows[Math.max(0, Math.min(rows.length - 1, to))];

@@ -8,7 +8,7 @@ import { rangeOf, type Range } from './range.ts';
 
 type Props = Omit<GraphProps, 'range' | 'onRange'>;
 
-/** A graph that holds which part of it is seen. */
+/** A graph that keeps its visible range. */
 export function ZoomedGraph(props: Props) {
   const [range, setRange, own] = useRange(props);
   const { tree, layout, zoom } = props;
@@ -16,7 +16,7 @@ export function ZoomedGraph(props: Props) {
   return <Graph {...props} layout={seen} range={range} onRange={setRange} />;
 }
 
-/** Returns a layout without the levels below what a node calls, which would be an empty box. */
+/** Returns a layout without the levels below a node's subtree, which would be empty. */
 function above(tree: Tree, layout: Layout, node: number): Layout {
   let last = tree.level[node]!;
   for (let next = node + 1; next < tree.level.length && tree.level[next]! > tree.level[node]!; next++) {
@@ -26,8 +26,8 @@ function above(tree: Tree, layout: Layout, node: number): Layout {
 }
 
 /**
- * Holds the visible range: the zoomed node, or the range that own holds after a move. Selecting a node outside it makes
- * its caller visible.
+ * Holds the visible range: the zoomed node, or the range that own holds after a move. Selecting a
+ * node outside it makes its caller visible.
  */
 function useRange({ tree, layout, zoom, selected }: Props): [range: Range, set: (range: Range) => void, own: boolean] {
   const [own, setOwn] = useState<{ layout: Layout; zoomed: number; range: Range }>();

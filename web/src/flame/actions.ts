@@ -1,4 +1,4 @@
-// What can be done with a call of a flame graph.
+// Actions for a call in a flame graph.
 
 import { keyOf } from '../tree/key.ts';
 import { isOther, keyOfOther } from '../tree/other.ts';
@@ -7,7 +7,7 @@ import type { Frame, Tree } from '../tree/tree.ts';
 import { stackText, type FlameAction } from './Menu.tsx';
 import type { Zoom } from './zoom.ts';
 
-/** What the actions change. */
+/** The state that actions change. */
 interface Changed {
   tree: Tree;
   shape: Shape;
@@ -15,7 +15,7 @@ interface Changed {
   zoom: Zoom;
 }
 
-/** What the page adds to the actions. */
+/** Actions of the page. */
 interface OfPage {
   onOpenOther?(key: string): void;
   onSandwich?(frame: Frame): void;
@@ -48,7 +48,7 @@ export function actionsOf({ tree, shape, setShape, zoom }: Changed, { onOpenOthe
   ];
 }
 
-/** Puts a text onto the clipboard. Without one, as on pages that are not secure, nothing happens. */
+/** Copies a text to the clipboard. It does nothing without a clipboard, as on insecure pages. */
 export function copy(text: string): void {
   void navigator.clipboard?.writeText(text).catch(() => {});
 }

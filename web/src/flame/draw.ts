@@ -1,4 +1,4 @@
-// Draws what is seen of a flame graph onto a canvas.
+// Draws the visible part of a flame graph on a canvas.
 
 import { changeOf, type Palette } from '../tree/colour.ts';
 import type { Tree } from '../tree/tree.ts';
@@ -11,24 +11,24 @@ import type { Range } from './range.ts';
 /** The height of a row, in CSS pixels. */
 export const rowHeight = 20;
 
-/** Nodes are drawn from so many CSS pixels on. Those that are narrower are a shade of their pixel. */
+/** The minimum width of a node's box, in CSS pixels. Narrower nodes only shade their pixel. */
 const leastWidth = 0.5;
 /** The minimum widths, in pixels, of nodes with a name and of nodes with a time. */
 const leastNamed = 24;
 const leastTimed = 150;
 
-/** What is drawn. Lengths are CSS pixels. */
+/** The parameters of a drawing. Lengths are CSS pixels. */
 export interface Picture {
   tree: Tree;
   layout: Layout;
   range: Range;
-  /** Callers are below what they call. */
+  /** Whether callers are below their callees. */
   upwards: boolean;
-  /** How far from the top of all rows the picture begins. */
+  /** Distance of the visible part from the top of all rows. */
   scroll: number;
   width: number;
   height: number;
-  /** Device pixels of a CSS pixel. */
+  /** Device pixels per CSS pixel. */
   density: number;
   palette: Palette;
   colour: (node: number) => string;
@@ -36,13 +36,13 @@ export interface Picture {
   /** The name of the root. */
   title: string;
   amount: (node: number) => string;
-  /** By frame, whether it is found; undefined if nothing is looked for. */
+  /** By frame, whether it matches the search; undefined without a search. */
   found?: Uint8Array;
   /** Callers of this node are grey. */
   zoomed: number;
 }
 
-/** Returns how far from the top of all rows a level is. */
+/** Returns the distance of a level from the top of all rows. */
 export function topOf(level: number, levels: number, upwards: boolean): number {
   return (upwards ? levels - 1 - level : level) * rowHeight;
 }
@@ -69,14 +69,14 @@ export function draw(context: CanvasRenderingContext2D, raster: Raster, picture:
   for (const text of texts) drawText(context, picture, text);
 }
 
-/** A node that has a text, and where its box is. */
+/** A node with a text, and the position of its box. */
 interface Text {
   node: number;
   left: number;
   width: number;
 }
 
-/** Fills the boxes of a level, and gathers those that are wide enough for texts. */
+/** Fills the boxes of a level, and collects those that are wide enough for texts. */
 function fillLevel(raster: Raster, picture: Picture, level: number, texts: Text[]): void {
   const { tree, layout, range, width, density, found, palette, zoomed } = picture;
   const nodes = layout.levels[level]!;
@@ -127,11 +127,14 @@ function drawText(context: CanvasRenderingContext2D, picture: Picture, { node, l
   if (used + width + 16 <= room) context.fillText(amount, at + room - width, middle);
 }
 
-/** Nodes of a row that are too narrow to be drawn: each pixel has a shade of how much of it they fill. */
+/**
+ * Nodes of a row that are too narrow for a box: the shade of a pixel shows how much of it they
+ * fill.
+ */
 class NarrowNodes {
   readonly #raster: Raster;
   readonly #palette: Palette;
-  #pixel = -1; // the one that is filled now
+  #pixel = -1; // the current pixel
   #filled = 0;
   #found = false;
 
@@ -140,7 +143,7 @@ class NarrowNodes {
     this.#palette = palette;
   }
 
-  /** Adds a node from one place to another, from left to right, in device pixels. */
+  /** Adds a node between two positions in device pixels, from left to right. */
   add(from: number, to: number, found: boolean): void {
     const pixel = Math.floor(from);
     if (pixel != this.#pixel) {

@@ -1,9 +1,9 @@
-// Which node is at a place of a flame graph, and which one is beside another.
+// Finds the node at a position of a flame graph, and the neighbours of a node.
 
 import type { Tree } from '../tree/tree.ts';
 import type { Layout } from './layout.ts';
 
-/** Returns the place in a level of the first node that ends right of x. */
+/** Returns the index of the first node in a level that ends right of x. */
 export function firstAfter({ levels, start, width }: Layout, level: number, x: number): number {
   const nodes = levels[level]!;
   let low = 0;
@@ -17,7 +17,7 @@ export function firstAfter({ levels, start, width }: Layout, level: number, x: n
   return low;
 }
 
-/** Returns the node at a place, -1 if there is none. */
+/** Returns the node at a position, -1 if there is none. */
 export function nodeAt(layout: Layout, level: number, x: number): number {
   const nodes = layout.levels[level];
   if (!nodes) return -1;
@@ -28,7 +28,7 @@ export function nodeAt(layout: Layout, level: number, x: number): number {
 /** A direction from a node: its caller, its widest callee, or a neighbour. */
 export type Direction = 'caller' | 'callee' | 'left' | 'right';
 
-/** Returns the node in a direction from another one, the node itself if there is none. */
+/** Returns the node in a direction from another one, or the node itself if there is none. */
 export function neighbour(tree: Tree, layout: Layout, node: number, direction: Direction): number {
   if (direction == 'caller') return Math.max(0, tree.parent[node]!);
   if (direction == 'callee') return widestCallee(tree, layout, node);
@@ -48,7 +48,7 @@ function widestCallee(tree: Tree, { width }: Layout, node: number): number {
   return best;
 }
 
-/** Where a node is among others, which are sorted. */
+/** Returns the index of a node in a sorted list. */
 function placeIn(nodes: Uint32Array, node: number): number {
   let low = 0;
   let high = nodes.length;

@@ -1,6 +1,6 @@
-// What keys do in a flame graph.
+// Keys of a flame graph.
 
-/** What a key asks for. */
+/** The command of a key. */
 export type Command =
   | 'caller' | 'callee' | 'left' | 'right'
   | 'zoom' | 'back' | 'all'
@@ -31,7 +31,10 @@ const commands: Record<string, Command> = {
   '?': 'keys',
 };
 
-/** Returns what a key asks for, if anything. Callees are below their callers, or above them if it is upwards. */
+/**
+ * Returns the command of a key, if any. Callees are below their callers, or above if upwards is
+ * set.
+ */
 export function commandOf(event: KeyboardEvent, upwards: boolean): Command | undefined {
   if (event.metaKey || event.ctrlKey || event.altKey) return undefined;
   if (event.key == 'ArrowUp') return upwards ? 'callee' : 'caller';
@@ -41,10 +44,9 @@ export function commandOf(event: KeyboardEvent, upwards: boolean): Command | und
   return commands[event.key];
 }
 
-/** Keys and gestures, and what they do, to be shown. */
+/** Keys and gestures with their descriptions, for display. */
 export type KeyList = readonly (readonly [keys: string, what: string])[];
 
-/** The keys of a flame graph. */
 export const keyList: KeyList = [
   ['← → ↑ ↓', 'go from call to call: callers and callees, and what is beside'],
   ['Enter, click', 'make a call as wide as the picture; open (other)'],

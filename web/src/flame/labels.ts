@@ -1,23 +1,25 @@
-// Texts within boxes. Measuring is slow, so that each name is measured once.
+// Texts in boxes. Measuring is slow, so each name is measured once.
 
 import { cut, nameOf } from '../tree/format.ts';
 import type { Tree } from '../tree/tree.ts';
 
-/** What texts are drawn with. */
+/** The font of the texts. */
 export const font = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
-/** The names of the frames of a tree, as they fit into boxes. */
+/** The names of a tree's frames, shortened to the widths of boxes. */
 export class Labels {
   readonly #tree: Tree;
   readonly #names: string[] = [];
   readonly #widths: number[] = [];
 
-  /** Begins with the names of a tree. */
   constructor(tree: Tree) {
     this.#tree = tree;
   }
 
-  /** Returns as much of the name of a frame as fits into a width, in CSS pixels; '' if not even a few letters do. */
+  /**
+   * Returns as much of a frame's name as fits into a width in CSS pixels, or '' if there is no room
+   * for a few letters.
+   */
   fit(context: CanvasRenderingContext2D, frame: number, room: number): string {
     const name = (this.#names[frame] ??= nameOf(this.#tree.frames[frame]!, 160));
     const width = (this.#widths[frame] ??= context.measureText(name).width);
@@ -30,7 +32,7 @@ export class Labels {
     return '';
   }
 
-  /** Returns how wide the whole name of a frame is, which was fitted before. */
+  /** Returns the width of a frame's whole name, which must have been fitted before. */
   width(frame: number): number {
     return this.#widths[frame] ?? 0;
   }

@@ -2,16 +2,19 @@
 
 import type { Tree } from '../tree/tree.ts';
 
-/** Which side of a comparison nodes are as wide as: B is the tree, A is its base; max has room for both. */
+/**
+ * The side of a comparison that determines the widths of nodes: B is the tree, A is its base, and
+ * max is the larger one.
+ */
 export type Widths = 'B' | 'A' | 'max';
 
-/** The places of nodes, in µs of one side; those of max are µs per page view. */
+/** Positions of nodes, in µs of one side, or in µs per page view for max. */
 export interface Layout {
   /** By level: its nodes from left to right. Level 0 is the root. */
   levels: Uint32Array[];
-  /** By node: where it begins. */
+  /** By node: its left edge. */
   start: Float64Array;
-  /** By node: its width. Its callees together are at most as wide. */
+  /** By node: its width, which is at least the sum of its callees' widths. */
   width: Float64Array;
 }
 
@@ -20,7 +23,7 @@ export function layoutOf(tree: Tree, widths: Widths = 'B'): Layout {
   const width = widthsOf(tree, widths);
   const n = width.length;
   const start = new Float64Array(n);
-  const next = new Float64Array(n); // by node: where its next callee begins
+  const next = new Float64Array(n); // by node: the left edge of its next callee
   for (let node = 1; node < n; node++) {
     const parent = tree.parent[node]!;
     const at = next[parent]!;

@@ -1,9 +1,9 @@
-// The numbers of the nodes of a tree, written in one unit.
+// Formats the numbers of a tree's nodes in one unit.
 
 import { amount, change, type Scale, type Unit } from '../tree/format.ts';
 import type { Tree } from '../tree/tree.ts';
 
-/** Writes times of a tree, those of µs over all its page views. */
+/** Formats times of a tree, which are in µs summed over all its page views. */
 export interface Numbers {
   unit: Unit;
   /** Whether there is another side. */
@@ -11,17 +11,20 @@ export interface Numbers {
   self(node: number): string;
   total(node: number): string;
   baseTotal(node: number): string;
-  /** By how much a node, with what it calls, differs from the other side. */
+  /** Change of a node's total time against the other side. */
   change(node: number): string;
-  /** Its part of what another node takes, from 0 to 1. */
+  /** Its share of another node's time, from 0 to 1. */
   shareOf(node: number, other: number): number;
   amount(us: number): string;
   baseAmount(us: number): string;
-  /** When a call began, if calls are in the order of time: totals are durations then. */
+  /** The start of a call, if calls are in chronological order. Totals are durations then. */
   start?(node: number): string;
 }
 
-/** Returns the formatter of a tree's numbers. Shares refer to the whole response, whatever shape the tree has. */
+/**
+ * Returns the formatter for a tree. Shares refer to the whole response, whatever shape the tree
+ * has.
+ */
 export function numbersOf(tree: Tree, unit: Unit, viewsPerDay?: number): Numbers {
   const all = tree.source ?? tree;
   const scale: Scale = { unit, views: tree.views, total: all.total[0]!, viewsPerDay };

@@ -1,14 +1,14 @@
-// Which part of a flame graph is on the screen, from left to right.
+// The horizontally visible part of a flame graph.
 
 import type { Layout } from './layout.ts';
 
-/** A stretch of a layout, in its unit. */
+/** A part of a layout, in its unit. */
 export interface Range {
   from: number;
   to: number;
 }
 
-/** Returns the range of a node. It is never empty. */
+/** Returns the range of a node, which is never empty. */
 export function rangeOf({ start, width }: Layout, node: number): Range {
   const from = start[node] ?? 0;
   return { from, to: from + Math.max(width[node] ?? 0, 1e-9) };
@@ -21,7 +21,10 @@ export function middleOf(range: Range, layout: Layout, node: number): number {
   return to > range.from && from < range.to ? middle : (range.from + range.to) / 2;
 }
 
-/** Returns a range in which another one is seen: as wide as it is, unless the other one is wider; never outside of all. */
+/**
+ * Returns a range that overlaps another one: the range itself if it does, else one around the
+ * other, at least 1.2 times as wide as it. The result stays within 0 and all.
+ */
 export function showing(range: Range, seen: Range, all: number): Range {
   if (seen.to > range.from && seen.from < range.to) return range;
   const width = Math.min(all, Math.max(range.to - range.from, (seen.to - seen.from) * 1.2));
@@ -29,7 +32,7 @@ export function showing(range: Range, seen: Range, all: number): Range {
   return moved({ from, to: from + width }, 0, all);
 }
 
-/** Returns a range that is narrower by a factor around a place, or wider; never wider than all. */
+/** Returns a range that is scaled by a factor around a position, but at most as wide as all. */
 export function scaled(range: Range, at: number, factor: number, all: number): Range {
   const before = range.to - range.from;
   const width = Math.min(all, Math.max(all / 1e7, before * factor));
@@ -37,7 +40,7 @@ export function scaled(range: Range, at: number, factor: number, all: number): R
   return moved({ from, to: from + width }, 0, all);
 }
 
-/** Returns a range that is moved by a part of its width, and stays within all. */
+/** Moves a range by a part of its width, within 0 and all. */
 export function moved(range: Range, part: number, all: number): Range {
   const width = range.to - range.from;
   const from = Math.max(0, Math.min(range.from + part * width, all - width));

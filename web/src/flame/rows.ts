@@ -1,13 +1,13 @@
-// Which nodes of a tree are rows of a table, as calls are open or closed.
+// The rows of a tree's table, depending on which calls are expanded.
 
 import type { Tree } from '../tree/tree.ts';
 
-/** Which calls are open, by node. */
+/** Whether calls are expanded, by node. */
 export type Open = Uint8Array;
 
 const hasTime = (tree: Tree, node: number) => tree.total[node]! > 0 || (tree.baseTotal?.[node] ?? 0) > 0;
 
-/** Returns what is open at first: calls that take a tenth of all and more, so that the heavy ones are seen. */
+/** Returns the initially expanded calls: those that take at least a tenth of the total. */
 export function openAtFirst(tree: Tree): Open {
   const open = new Uint8Array(tree.frame.length);
   for (let node = 0; node < open.length; node++) {
@@ -16,7 +16,10 @@ export function openAtFirst(tree: Tree): Open {
   return open;
 }
 
-/** Returns the nodes below another one whose callers are open, in preorder; those without time are left out. */
+/**
+ * Returns the nodes below another one whose callers are expanded, in preorder, without nodes that
+ * take no time.
+ */
 export function rowsOf(tree: Tree, open: Open, top: number): number[] {
   const rows: number[] = [];
   const first = Math.max(1, top);
@@ -31,15 +34,15 @@ export function rowsOf(tree: Tree, open: Open, top: number): number[] {
   return rows;
 }
 
-/** Whether a node calls anything that takes time. */
+/** Reports whether a node has callees that take time. */
 export function hasCallees(tree: Tree, node: number): boolean {
   for (let callee = node + 1; callee < tree.end[node]!; callee = tree.end[callee]!) if (hasTime(tree, callee)) return true;
   return false;
 }
 
 /**
- * Returns how far each node is indented: one more than its caller only where this has several callees, as stacks of
- * frameworks are deep, and most of their calls have one.
+ * Returns the indentation of each node. It grows only below callers with several callees, because
+ * stacks of frameworks are deep and most of their calls have one callee.
  */
 export function indentsOf(tree: Tree): Uint16Array {
   const callees = new Uint32Array(tree.frame.length);
@@ -52,7 +55,7 @@ export function indentsOf(tree: Tree): Uint16Array {
   return indents;
 }
 
-/** Returns open with all callers of a node, the same if they are open already. */
+/** Returns open with all callers of a node expanded, or open itself if they are already. */
 export function opened(tree: Tree, open: Open, node: number): Open {
   let more: Open | undefined;
   for (let at = tree.parent[node]!; at > 0; at = tree.parent[at]!) {

@@ -1,4 +1,4 @@
-// State that the page may hold, in its URL for example, or leave to the component.
+// State that a page can control, for example in its URL, or leave to the component.
 
 import { useState } from 'preact/hooks';
 

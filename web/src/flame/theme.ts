@@ -1,8 +1,11 @@
-// Whether the page is dark, as a canvas has no colours of style sheets.
+// Detects the dark theme, because a canvas does not get colours from style sheets.
 
 import { useEffect, useState } from 'preact/hooks';
 
-/** Returns whether text of the page is light, also after the theme of the page or of the system has changed. */
+/**
+ * Reports whether the page's text is light, and updates when the theme of the page or system
+ * changes.
+ */
 export function useDark(theme?: string): boolean {
   const [dark, setDark] = useState(isDark);
   useEffect(() => {

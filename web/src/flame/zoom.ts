@@ -1,23 +1,23 @@
-// Which node is as wide as the picture, and the way back from it.
+// The zoomed node, which is as wide as the picture, and its history.
 
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { keyAt, nodeWith } from '../tree/key.ts';
 import type { Tree } from '../tree/tree.ts';
 import { useSetting } from './setting.ts';
 
-/** What is zoomed. */
+/** The zoom. */
 export interface Zoom {
   node: number;
-  /** Makes a node as wide as the picture; 0 is all. */
+  /** Zooms to a node; 0 is the root. */
   to(node: number): void;
-  /** Goes back to what was zoomed before, to all if nothing was. */
+  /** Returns to the previous zoom, or to the root. */
   back(): void;
 }
 
-/** Holds what is zoomed by its key, so that it stays when the tree changes. */
+/** Holds the key of the zoomed node, so that the zoom persists when the tree changes. */
 export function useZoom(tree: Tree, given: string | undefined, tell?: (key: string) => void): Zoom {
   const [key, setKey] = useSetting(given, '', tell);
-  const known = useRef({ tree, key: '', node: 0 }); // looking for a key takes as long as the tree is large
+  const known = useRef({ tree, key: '', node: 0 }); // finding a key takes time proportional to the tree
   const way = useRef<string[]>([]);
   const node = useMemo(() => {
     const { current } = known;
@@ -38,7 +38,7 @@ export function useZoom(tree: Tree, given: string | undefined, tell?: (key: stri
   };
 }
 
-/** Holds the node that is selected, which stays so when the tree changes, if it is still there. */
+/** Holds the selected node, which remains selected when the tree changes, if it still exists. */
 export function useSelection(tree: Tree): [node: number, select: (node: number) => void] {
   const [selection, setSelection] = useState({ tree, node: 0 });
   const node = useMemo(() => {

@@ -1,4 +1,4 @@
-// A function between its callers and what it calls.
+// A function between its callers and callees.
 
 import { useMemo } from 'preact/hooks';
 import { FlameGraph } from '../flame/FlameGraph.tsx';
@@ -8,13 +8,13 @@ import type { Frame, Tree } from '../tree/tree.ts';
 
 interface Props {
   tree: Tree;
-  /** The place of the function in the frames of the tree. */
+  /** Index of the function in the frames of the tree. */
   frame: number;
   onSandwich(frame: Frame): void;
   onClose(): void;
 }
 
-/** Who calls a function, and what it calls, over all stacks. */
+/** The callers and callees of a function, over all stacks. */
 export function Around({ tree, frame, onSandwich, onClose }: Props) {
   const of = tree.frames[frame]!;
   const [above, below] = useMemo(() => [callers(tree, frame), callees(tree, frame)], [tree, frame]);

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import './facts.css';
 
-/** A name and what it stands for, in a <dl class="facts">. */
+/** A name and a value in a <dl class="facts">. */
 export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
   return (
     <div>

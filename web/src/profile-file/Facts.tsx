@@ -8,7 +8,7 @@ import type { Thread } from './threads.ts';
 
 interface Props {
   profile: Profile;
-  /** The threads of recordings that are shown, and what is chosen of all: see ThreadChoice. */
+  /** The shown threads of the recordings, and the key of the choice: see ThreadChoice. */
   threads: readonly Thread[];
   chosen: string;
   onChoose(key: string): void;
@@ -72,13 +72,13 @@ function Change({ profile: { tree } }: { profile: Profile }) {
   );
 }
 
-/** Writes RFC 3339 as people do, in UTC. */
+/** Formats an RFC 3339 time for people, in UTC. */
 function minute(text: string): string {
   const when = new Date(text);
   return Number.isNaN(when.getTime()) ? text : when.toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Says what is not in the file. */
+/** Lists what the file omits. */
 export function Remarks({ profile: { tree, pruned, cut, other_threads: others = 0 } }: { profile: Profile }) {
   return (
     <>

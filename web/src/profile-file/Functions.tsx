@@ -8,7 +8,7 @@ import { Table, type Column } from '../widgets/Table.tsx';
 
 interface Props {
   tree: Tree;
-  /** The function that is looked at, by its place in the frames of the tree. */
+  /** The selected function: an index into the frames of the tree. */
   chosen?: number;
   onChoose(frame: number): void;
 }
@@ -19,14 +19,14 @@ interface Row {
   frame: number;
   self: number;
   total: number;
-  /** By how much they differ from the other side. */
+  /** Their changes against the other side. */
   selfChange: number;
   totalChange: number;
-  /** Of all time. */
+  /** Share of the total time. */
   share: number;
 }
 
-/** A table of the functions that have some time, with a filter. */
+/** A table of the functions that take time, with a filter. */
 export function Functions({ tree, chosen, onChoose }: Props) {
   const [filter, setFilter] = useState('');
   const rows = useMemo(() => functionsOf(tree).map((sum) => rowOf(tree, sum)), [tree]);
@@ -125,7 +125,7 @@ function Amount({ ms }: { ms: number }) {
   );
 }
 
-/** All of a name and its place, for those who point at it. */
+/** Returns the whole name and location, shown on hover. */
 function wholeOf(frame: Frame): string {
   return `${nameOf(frame, 20_000)}\n${fullPlaceOf(frame, 4000)}`.trim();
 }

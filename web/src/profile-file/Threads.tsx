@@ -1,10 +1,10 @@
-// Which thread of a recording is shown, a choice of the others, and what its time went to.
+// The shown thread of a recording, a choice of other threads, and the distribution of their time.
 
 import { count, signed, time } from '../tree/format.ts';
 import { Fact } from './Fact.tsx';
 import { byProcess, choiceOf, sumOf, sumTitle, titleOf, type Thread } from './threads.ts';
 
-/** The choice of all threads that were shown at first, where they are several. */
+/** The choice of all initially shown threads, if there are several. */
 export const sum = '';
 
 interface Props {
@@ -12,11 +12,11 @@ interface Props {
   /** The key of the chosen thread, or sum. */
   chosen: string;
   onChoose(key: string): void;
-  /** Those that chosen stands for if it is sum. */
+  /** The threads in the sum. */
   summed: readonly Thread[];
 }
 
-/** The name of the shown thread, or a choice where there are others. */
+/** The name of the shown thread, or a choice if there are several. */
 export function ThreadChoice({ threads, chosen, onChoose, summed }: Props) {
   const [only] = threads;
   if (threads.length < 2) {

@@ -1,40 +1,44 @@
-// What encode/html puts into the file.
+// The data that encode/html writes into the file.
 
 import { treeOf, type Tree, type TreeColumns } from '../tree/tree.ts';
 import type { Thread } from './threads.ts';
 
-/** The data of a file, as they are written. */
+/** The data of a file, in its JSON format. */
 export interface ProfileData {
   /** The page or files of the profile. */
   title?: string;
-  /** What its times are of: JavaScript, or work if the events of the browser are among it. */
+  /** The kind of time: JavaScript, or work if it includes events of the browser. */
   of: string;
-  /** What was selected, and what it is compared with, in words. */
+  /** A description of the selection and of the other side of a comparison. */
   selection?: string;
   base_selection?: string;
   /** The selected time range, RFC 3339. */
   since?: string;
   until?: string;
   tree: TreeColumns;
-  /** Long names were cut, as all of them were too long for a file. */
+  /** Whether long names were cut because together they were too long for a file. */
   cut?: boolean;
-  /** The threads of recordings, each with its own tree. A thread without one has the tree of the document. */
+  /**
+   * The threads of recordings, each with its own tree. A thread without a tree has the document's.
+   */
   threads?: (Thread & { tree?: TreeColumns })[];
   base_threads?: Thread[];
-  /** How many threads are not in the file. */
+  /** Number of threads that are not in the file. */
   other_threads?: number;
 }
 
-/** A profile, to be shown. */
+/** A profile with parsed trees. */
 export interface Profile extends Omit<ProfileData, 'tree' | 'threads'> {
   tree: Tree;
   threads: (Thread & { tree?: TreeColumns })[];
   traces: number;
-  /** What was too light to be in the tree: calls, and their time in µs over all page views. */
+  /**
+   * Calls that were too small for the tree: their number, and their time in µs over all page views.
+   */
   pruned: { nodes: number; self_us: number };
 }
 
-/** Reads the profile that is in the document. */
+/** Reads the profile in the document. */
 export function readProfile(): Profile {
   const { tree, threads = [], ...rest } = JSON.parse(document.getElementById('profile')!.textContent!) as ProfileData;
   return { ...rest, threads, ...shownTree(tree) };

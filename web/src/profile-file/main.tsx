@@ -1,5 +1,5 @@
-// The script of an HTML file with one profile, which aggregate -f html writes: it draws the profile in the file, and
-// sends no requests.
+// The script of an HTML file with one profile, written by aggregate -f html: it draws the profile
+// in the file, and sends no requests.
 
 import '../style.css';
 import '../widgets/widgets.css';
@@ -18,9 +18,12 @@ import { Facts, Remarks } from './Facts.tsx';
 import { Functions } from './Functions.tsx';
 import { expressionFor } from './expression.ts';
 import { sum } from './Threads.tsx';
-import './profile-file.css'; // after the styles of what it arranges
+import './profile-file.css'; // after the styles that it overrides
 
-/** A profile: its facts, the flame graph, one function with its callers and callees, and a table of all functions. */
+/**
+ * A profile: its facts, the flame graph, one function with its callers and callees, and a table of
+ * all functions.
+ */
 function ProfilePage({ profile: whole }: { profile: Profile }) {
   const first = whole.threads.filter((one) => one.shown);
   const [thread, chooseThread] = useState(first.length == 1 ? first[0]!.key : sum);

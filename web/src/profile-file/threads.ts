@@ -1,4 +1,4 @@
-// The threads of recordings, and what their time went to.
+// The threads of recordings, and the distribution of their time.
 
 import { count, shown, time } from '../tree/format.ts';
 
@@ -6,16 +6,16 @@ import { count, shown, time } from '../tree/format.ts';
 export interface Thread {
   /** The value of the label thread that selects it. */
   key: string;
-  /** The name of the file. */
+  /** The file name. */
   recording: string;
   /** Numbers and names; 0 and '' if unknown. */
   process: number;
   process_name: string;
   thread: number;
   name: string;
-  /** Whether a profiler saw its functions. Else only its work is known. */
+  /** Whether it was sampled. Otherwise only its total work is known. */
   sampled: boolean;
-  /** Whether events of the browser are among its work. */
+  /** Whether its work includes events of the browser. */
   events: boolean;
   javascript_us: number;
   gc_us: number;
@@ -23,13 +23,13 @@ export interface Thread {
   idle_us: number;
   work_us: number;
   main: boolean;
-  /** Whether it is among what is shown at first. */
+  /** Whether it is shown initially. */
   shown: boolean;
 }
 
-/** What the time of some threads went to, in µs: a sum, and never a mean. */
+/** The distribution of the time of some threads, in µs: a sum, never a mean. */
 export interface Spent {
-  /** Whether only functions are in the work of all of them, and no events of the browser. */
+  /** Whether the work of all threads is only functions, without events of the browser. */
   functions: boolean;
   javascript: number;
   gc: number;
@@ -51,13 +51,13 @@ export function sumOf(threads: readonly Thread[]): Spent {
   };
 }
 
-/** Names a thread: 'CrRendererMain 442/461'. */
+/** Returns the title of a thread: 'CrRendererMain 442/461'. */
 export function titleOf({ name, process, thread }: Thread): string {
   const numbers = process || thread ? `${process}/${thread}` : '';
   return [shown(name, 60), numbers].filter(Boolean).join(' ') || 'thread';
 }
 
-/** Names a thread with its time, for a list of them. */
+/** Returns the title of a thread with its time, for a list. */
 export function choiceOf(thread: Thread): string {
   const { functions, javascript, work } = sumOf([thread]);
   return `${titleOf(thread)}: ${functions ? `${time(javascript / 1000)} of JavaScript` : `${time(work / 1000)} of work`}`;
@@ -70,7 +70,7 @@ export function sumTitle(threads: readonly Thread[]): string {
   return recordings == 1 ? `Sum of ${count(threads.length)} threads` : `Sum of ${count(threads.length)} threads of ${count(recordings)} recordings`;
 }
 
-/** Returns threads by process, in their order, with a name for each process. */
+/** Groups threads by process, in their order; each process has a name. */
 export function byProcess(threads: readonly Thread[]): [name: string, threads: Thread[]][] {
   const recordings = new Set(threads.map(({ recording }) => recording)).size;
   const groups = new Map<string, [string, Thread[]]>();

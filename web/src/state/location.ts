@@ -1,12 +1,12 @@
-// The place that the browser shows. Links are links: a click on one that leads to the dashboard changes the place
-// without loading it again.
+// The current place of the browser. A click on a link to the dashboard changes the place without
+// reloading the page.
 
 import { useEffect, useState } from 'preact/hooks';
 import { linkHere, placeOf, type Changes, type Place } from './url.ts';
 
 const changedPlace = 'fieldtrie:place';
 
-/** Goes to a relative URL. With replace it takes the place of this one in the history. */
+/** Goes to a relative URL. With replace, it replaces the current entry of the history. */
 export function go(href: string, replace = false): void {
   const url = new URL(href, location.href);
   if (url.href == location.href) return;
@@ -17,7 +17,7 @@ export function go(href: string, replace = false): void {
   dispatchEvent(new Event(changedPlace));
 }
 
-/** Returns the place that the browser shows, and draws again when it is another. */
+/** Returns the current place, and renders again when it changes. */
 export function usePlace(): Place {
   const [place, setPlace] = useState(() => placeOf(location));
   useEffect(() => {
@@ -32,12 +32,12 @@ export function usePlace(): Place {
   return place;
 }
 
-/** Changes parameters of the place that is shown. */
+/** Changes parameters of the current place. */
 export function change(changes: Changes, replace = false): void {
   go(linkHere(placeOf(location), changes), replace);
 }
 
-/** Takes clicks on links of the dashboard, below the folder that it was opened in. */
+/** Handles clicks on links of the dashboard, below the folder in which it was opened. */
 export function followLinks(): () => void {
   const folder = new URL('.', location.href);
   const follow = (event: MouseEvent) => {

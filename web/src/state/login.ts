@@ -1,5 +1,5 @@
-// Login and logout, if the daemon requires a login. Scripts cannot read the cookie of the session, so local storage
-// remembers that there is one, for the logout button.
+// Login and logout, if the daemon requires a login. Scripts cannot read the session cookie, so
+// local storage records that there is one, for the logout button.
 
 const key = 'fieldtrie-login';
 
@@ -27,7 +27,7 @@ export async function logOut(): Promise<void> {
 /** The name of the OpenID provider in the last response; undefined if there is none. */
 let provider: string | undefined;
 
-/** Returns that name, and where a login by it begins, which returns to this page. */
+/** Returns that name, and the URL that starts its login and returns to this page. */
 export function providerLogin(): { name: string; href: string } | undefined {
   const here = location.pathname + location.search + location.hash;
   return provider == undefined ? undefined : { name: provider, href: `login/start?next=${encodeURIComponent(here)}` };
@@ -38,7 +38,7 @@ export function goToProvider(): void {
   remember(true);
 }
 
-/** Whether this browser has logged in. */
+/** Reports whether this browser has logged in. */
 export function isLoggedIn(): boolean {
   try {
     return localStorage.getItem(key) != null;
@@ -52,14 +52,14 @@ function remember(yes: boolean): void {
     if (yes) localStorage.setItem(key, '1');
     else localStorage.removeItem(key);
   } catch {
-    // There is no way out then but by time.
+    // Without local storage, there is no logout button, and the login ends when it expires.
   }
 }
 
-/** What may be asked, as the daemon said last; undefined if it lets all ask everything. */
+/** The scopes in the daemon's last response; undefined if all queries are allowed. */
 let scopes: string[] | undefined;
 
-/** Takes from a response what may be asked by who asked it, or how to log in, and returns the response. */
+/** Records the user's scopes, or how to log in, from a response, and returns the response. */
 export function noteScopes(response: Response): Response {
   const by = response.headers.get('Fieldtrie-Login');
   if (by != undefined) provider = decodeURIComponent(by);
@@ -68,7 +68,7 @@ export function noteScopes(response: Response): Response {
   return response;
 }
 
-/** Whether what takes a scope may be asked, as far as it is known. */
+/** Reports whether a query that requires a scope is allowed, as far as it is known. */
 export function mayAsk(scope: string): boolean {
   return !scopes || scopes.includes(scope);
 }

@@ -3,13 +3,13 @@
 import type { Result, Client } from '../api/client.ts';
 import { isCancelled, Problem } from '../api/problem.ts';
 
-/** How things stand with a query. */
+/** The state of a query. */
 export interface QueryState {
   result?: Result<unknown>;
   problem?: Problem;
   /** When the query was sent, in ms since 1970; undefined if it is not in flight. */
   pendingSince?: number;
-  /** Why it waits before it is asked again. */
+  /** The reason for waiting before a retry. */
   waiting?: Problem;
   cancelled?: boolean;
 }
@@ -19,40 +19,46 @@ interface Entry {
   listeners: Set<() => void>;
   controller?: AbortController;
   every: number;
-  /** When it was last asked, in ms since 1970. */
+  /** When it was last sent, in ms since 1970. */
   asked: number;
 }
 
-/** All queries that components wait for. */
+/** The queries of all components on the page. */
 export interface Queries {
   state(url: string): QueryState;
-  /** Asks, unless the result is new enough, and again after some milliseconds each; returns how to stop. */
+  /**
+   * Sends a query unless its result is recent, and repeats it at an interval in ms; returns a
+   * function to stop.
+   */
   watch(url: string, listener: () => void, every: number): () => void;
   again(url: string): void;
   cancel(url: string): void;
-  /** Asks all again, or those alone that are due. */
+  /** Repeats all queries, or only those that are due. */
   refresh(due?: (asked: number, every: number) => boolean): void;
   cancelAll(): void;
-  /** Repeats all queries as another user, and cancels queries in flight, whose responses are for the previous user. */
+  /**
+   * Repeats all queries as another user, and cancels queries in flight, whose responses are for the
+   * previous user.
+   */
   askAnew(): void;
-  /** Calls when any query is sent or has its result; returns how to stop. */
+  /** Calls the listener when any query is sent or has a result; returns a function to stop. */
   listen(listener: () => void): () => void;
-  /** How things stand with all of them. */
+  /** Returns the states of all queries. */
   all(): QueryState[];
 }
 
-/** A result that came this many milliseconds ago is not asked for again when another page needs it. */
+/** Another page can use a result of this age, in ms, without a new query. */
 const newEnough = 10_000;
 
-/** After this many milliseconds a query is asked again that failed. */
+/** The delay before a failed query is retried, in ms. */
 const afterProblem = 10_000;
 
-/** Whether a problem may be gone without anybody doing something about it. */
+/** Reports whether a problem may disappear without intervention. */
 function isPassing({ status }: Problem): boolean {
   return status == 0 || status == 429 || status >= 500;
 }
 
-/** Returns queries that a client asks. */
+/** Returns queries that a client sends. */
 export function createQueries(client: Client, now: () => number = Date.now): Queries {
   const entries = new Map<string, Entry>();
   const watchers = new Set<() => void>();
@@ -77,7 +83,7 @@ export function createQueries(client: Client, now: () => number = Date.now): Que
       if (isCancelled(error)) state = { result, cancelled: true };
       else state = { result, problem: error instanceof Problem ? error : new Problem(500, String(error)) };
     }
-    if (entry.controller != controller) return; // it was asked anew since
+    if (entry.controller != controller) return; // it was sent again in the meantime
     entry.controller = undefined;
     if (entries.get(url) == entry) set(entry, state);
   }
@@ -100,7 +106,7 @@ export function createQueries(client: Client, now: () => number = Date.now): Que
       if (!entry.state.problem && (received == undefined || now() - received > newEnough)) void ask(url, entry);
       return () => {
         entry.listeners.delete(listener);
-        queueMicrotask(() => drop(url, entry)); // the next page may ask the same
+        queueMicrotask(() => drop(url, entry)); // the next page may need the same query
       };
     },
     again(url) {

@@ -1,4 +1,4 @@
-// The responses that parts of the page show.
+// The responses that the parts of a page show.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { createClient } from '../api/client.ts';
@@ -10,10 +10,10 @@ import { createQueries, type QueryState } from './queries.ts';
 
 const queries = createQueries(createClient(together(async (url, init) => noteScopes(await fetch(url, init)))));
 
-/** How often queries are sent again, in ms. */
+/** The interval of queries, in ms. */
 const refreshAfter = 60_000;
 
-/** A response on the screen, and how things stand with it. */
+/** A response on the screen, and the state of its query. */
 export interface Shown<T> {
   /** The last response; while a changed query is in flight, the response to the previous one. */
   response?: T;
@@ -28,7 +28,10 @@ export interface Shown<T> {
   again(): void;
 }
 
-/** Sends a query, keeps its response up to date, and cancels it with its last component. No query, no response. */
+/**
+ * Sends a query, keeps its response up to date, and cancels it with its last component. Without a
+ * query, there is no response.
+ */
 export function useQuery<T>(query: Query<T> | undefined, every = refreshAfter): Shown<T> {
   const url = query ? urlOf(query) : '';
   const [, draw] = useState(0);
@@ -54,11 +57,11 @@ export function useQuery<T>(query: Query<T> | undefined, every = refreshAfter): 
   };
 }
 
-/** How things stand with all that is on the screen. */
+/** The state of all queries of the page. */
 export interface Overall {
   /** When the oldest query in flight was sent; undefined if there is none. */
   pendingSince?: number;
-  /** Of the oldest response on the screen: as of when it is, in ms since 1970. */
+  /** The time of the oldest data on the screen, in ms since 1970. */
   asOf?: number;
   problem?: Problem;
 }
@@ -76,12 +79,12 @@ function overall(): Overall {
   };
 }
 
-/** Returns how things stand with all that is on the screen. */
+/** Returns the state of all queries of the page. */
 export function useOverall(): Overall {
   const [state, setState] = useState<Overall>({});
   useEffect(() => {
     let waits = false;
-    setState(overall()); // which may have come before anybody listened
+    setState(overall()); // it may have changed before this listener was added
     return queries.listen(() => {
       if (waits) return;
       waits = true;
@@ -94,12 +97,12 @@ export function useOverall(): Overall {
   return state;
 }
 
-/** Asks everything that is on the screen again. */
+/** Repeats all queries of the page. */
 export function refreshAll(): void {
   queries.refresh();
 }
 
-/** Asks everything that is on the screen again after a login. */
+/** Repeats all queries of the page after a login. */
 export function askAllAnew(): void {
   queries.askAnew();
 }
@@ -112,13 +115,19 @@ export function cancelAll(): void {
 /** Whether a pointer is pressed. */
 let pressed = false;
 
-/** Whether an update disturbs nothing: no pointer over changing parts, no drag, open explanation or selected text. */
+/**
+ * Reports whether an update would not disturb the user: no pointer over changing parts, no drag, no
+ * open explanation and no selected text.
+ */
 function calm(): boolean {
   const busy = pressed || document.hidden || document.querySelector('[data-steady]:hover, :popover-open');
   return !busy && (getSelection()?.isCollapsed ?? true);
 }
 
-/** Keeps responses up to date while the page is visible and an update disturbs nothing; returns a function to stop. */
+/**
+ * Keeps responses up to date while the page is visible and an update would not disturb the user;
+ * returns a function to stop.
+ */
 export function keepFresh(): () => void {
   const press = (event: PointerEvent) => (pressed = event.type == 'pointerdown');
   const events = ['pointerdown', 'pointerup', 'pointercancel'] as const;
@@ -132,7 +141,10 @@ export function keepFresh(): () => void {
   };
 }
 
-/** Returns the current minute, in ms since 1970. It stands still while an update would disturb. */
+/**
+ * Returns the current minute, in ms since 1970. It does not advance while an update would disturb
+ * the user.
+ */
 export function useMinute(): number {
   const minute = () => Date.now() - (Date.now() % 60_000);
   const [now, setNow] = useState(minute);
@@ -145,7 +157,7 @@ export function useMinute(): number {
 
 let settled = false;
 
-/** Whether the first queries have their responses: what is less urgent waits for that. */
+/** Reports whether the first queries have responses. Less urgent queries wait for that. */
 export function useSettled(): boolean {
   const [state, setState] = useState(settled);
   useEffect(() => {
@@ -161,7 +173,10 @@ export function useSettled(): boolean {
   return state || settled;
 }
 
-/** Whether single page views may be asked for. That is known once there was a response. */
+/**
+ * Reports whether queries for single page views are allowed. This is known after the first
+ * response.
+ */
 export function useMayViews(): boolean {
   return useSettled() && mayAsk('views');
 }

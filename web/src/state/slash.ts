@@ -1,6 +1,8 @@
-// The key / leads to the search of a page, from wherever the focus is.
+// The key / moves the focus to the search of a page.
 
-/** Focuses the first search box of the page on an unhandled slash key; returns a function to stop. */
+/**
+ * Focuses the first search box of the page on an unhandled slash key; returns a function to stop.
+ */
 export function slashSearches(): () => void {
   const press = (event: KeyboardEvent) => {
     const { key, target, defaultPrevented, ctrlKey, metaKey, altKey } = event;

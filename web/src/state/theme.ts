@@ -1,29 +1,29 @@
-// Light, dark, or as the system has it. The choice stays on this machine.
+// The theme: light, dark, or the system's. The choice is stored in the browser.
 
 import { useEffect, useState } from 'preact/hooks';
 
-/** The theme: of the system, or chosen. */
+/** The theme: the system's, or the user's choice. */
 export type Theme = 'system' | 'light' | 'dark';
 
 const key = 'fieldtrie-theme';
 
-/** Returns what was chosen. */
+/** Returns the stored theme. */
 export function chosenTheme(): Theme {
   try {
     const theme = localStorage.getItem(key);
     return theme == 'light' || theme == 'dark' ? theme : 'system';
   } catch {
-    return 'system'; // the browser keeps nothing
+    return 'system'; // storage is not available
   }
 }
 
-/** Makes the page look like it. */
+/** Applies a theme to the page. */
 export function showTheme(theme: Theme): void {
   if (theme == 'system') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
 }
 
-/** Returns the theme, and how to choose another. */
+/** Returns the theme and its setter. */
 export function useTheme(): [Theme, (theme: Theme) => void] {
   const [theme, setTheme] = useState(chosenTheme);
   useEffect(() => {
@@ -31,7 +31,7 @@ export function useTheme(): [Theme, (theme: Theme) => void] {
     try {
       localStorage.setItem(key, theme);
     } catch {
-      // It is forgotten with the page.
+      // Without storage, the choice lasts as long as the page.
     }
   }, [theme]);
   return [theme, setTheme];

@@ -1,5 +1,5 @@
-// The place in the dashboard: a route of one path segment, and parameters. All links are relative, so that the
-// dashboard works below any path.
+// Places in the dashboard: a route of one path segment, and parameters. All links are relative, so
+// that the dashboard works below any path.
 
 import { frozen, otherSideOf, selectionOf } from '../api/selection.ts';
 
@@ -9,7 +9,7 @@ export interface Place {
   params: URLSearchParams;
 }
 
-/** Returns the place that a URL names. */
+/** Returns the place of a URL. */
 export function placeOf(url: { pathname: string; search: string }): Place {
   return {
     route: url.pathname.slice(url.pathname.lastIndexOf('/') + 1),
@@ -17,10 +17,10 @@ export function placeOf(url: { pathname: string; search: string }): Place {
   };
 }
 
-/** What stays when another page is opened: what is looked at, and how. */
+/** Parameters that links to other pages keep: the selection and its display. */
 const global = ['since', 'until', 'release', 'label', 'unit', 'title'];
 
-/** What to set: undefined and empty texts remove, lists stand several times. */
+/** Values to set: undefined and empty texts remove a parameter, and lists repeat it. */
 export type Changes = Record<string, string | number | readonly string[] | undefined>;
 
 /** Returns a relative URL of a route with some parameters. */
@@ -29,7 +29,7 @@ export function hrefOf(route: string, params: URLSearchParams): string {
   return `./${route}${query ? `?${query}` : ''}`;
 }
 
-/** Returns the parameters with some of them changed. */
+/** Returns the parameters with changes applied. */
 export function changed(params: URLSearchParams, changes: Changes): URLSearchParams {
   const next = new URLSearchParams(params);
   for (const [key, value] of Object.entries(changes)) {
@@ -40,7 +40,7 @@ export function changed(params: URLSearchParams, changes: Changes): URLSearchPar
   return next;
 }
 
-/** Returns the link from a place to a page, which keeps the time, release, labels and unit. */
+/** Returns the link from a place to a page, with the same time, release, labels and unit. */
 export function linkTo(from: Place, route: string, changes: Changes = {}): string {
   const params = new URLSearchParams();
   for (const key of global) for (const value of from.params.getAll(key)) params.append(key, value);
@@ -52,7 +52,7 @@ export function linkHere(from: Place, changes: Changes): string {
   return hrefOf(from.route, changed(from.params, changes));
 }
 
-/** Returns the link to what a place shows now, which shows it later, too. */
+/** Returns a permanent link to the present contents of a place. */
 export function permanentLink(from: Place, now: number): string {
   const { params } = from;
   const { since, until } = frozen(selectionOf(params), now);

@@ -6,14 +6,14 @@ import { count, fixed, shown } from '../tree/format.ts';
 import { momentText, ticksOf, type Tick } from './axis.ts';
 import { marksOf, type Bar, type Lane, type Mark } from './lanes.ts';
 
-/** How long a task is at least to be a long one, in µs: https://w3c.github.io/longtasks/. */
+/** Minimum duration of a long task, in µs: https://w3c.github.io/longtasks/. */
 const longTask = 50_000;
 
-/** The height of a row of bars, in CSS pixels. Bars from so many on have a text. */
+/** The height of a row of bars, and the minimum width of bars with a text, in CSS pixels. */
 const rowHeight = 19;
 const leastNamed = 22;
 
-/** What of the time is seen in how many CSS pixels. */
+/** The visible range and its width in CSS pixels. */
 export interface Part {
   range: Range;
   width: number;
@@ -21,12 +21,12 @@ export interface Part {
 
 const placeIn = ({ range, width }: Part, at: number) => ((at - range.from) * width) / (range.to - range.from);
 
-/** Returns the ticks of what is seen. */
+/** Returns the ticks of the visible range. */
 export function useTicks({ range, width }: Part): Tick[] {
   return useMemo(() => (width > 0 ? ticksOf(range, Math.max(2, width / 110)) : []), [range, width]);
 }
 
-/** The times at the top. */
+/** The axis at the top. */
 export function Axis({ ticks, part }: { ticks: readonly Tick[]; part: Part }) {
   return (
     <div class="time-axis" aria-hidden="true">
@@ -46,7 +46,6 @@ interface LanesProps {
   onZoom(range: Range): void;
 }
 
-/** All lanes. */
 export function Lanes({ lanes, ...rest }: LanesProps) {
   return (
     <div class="time-lanes" data-steady>
@@ -57,7 +56,7 @@ export function Lanes({ lanes, ...rest }: LanesProps) {
   );
 }
 
-/** A lane: one stop for the tab key, arrows go from mark to mark of those that are seen. */
+/** A lane with one tab stop. Arrow keys move between its visible marks. */
 function OneLane({ lane, part, onZoom }: Omit<LanesProps, 'lanes'> & { lane: Lane }) {
   const { key, title, bars, rows, more } = lane;
   const marks = useMemo(() => marksOf(bars, part.range, part.width), [bars, part.range, part.width]);
@@ -99,7 +98,7 @@ function textOf({ key, title }: Lane, { bar, bars, end }: Mark): string {
   return `${shown(bar.name, 80) || '(none)'}, ${momentText(bar.end - bar.start)}, from ${from} on`;
 }
 
-/** Arrows go to the mark beside. */
+/** Moves the focus to the previous or next mark. */
 function step(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
   const marks = [...event.currentTarget.querySelectorAll('button')];
   const at = marks.indexOf(event.target as HTMLButtonElement);
@@ -113,11 +112,11 @@ function step(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
 interface BehindProps {
   ticks: readonly Tick[];
   part: Part;
-  /** Stretches without samples. */
+  /** Periods without samples. */
   unsampled: readonly Bar[];
 }
 
-/** What is behind the calls: lines at the ticks, and hatching where there are no samples. */
+/** The background of the calls: lines at the ticks, and hatching where there are no samples. */
 export function Behind({ ticks, part, unsampled }: BehindProps) {
   return (
     <div class="time-behind" aria-hidden="true">

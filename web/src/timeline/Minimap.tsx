@@ -1,5 +1,5 @@
-// All of a page view as a strip: where scripts ran, long tasks, and a window around what is seen of it. What pointers do here
-// keys do in the picture below.
+// The whole page view as a strip: script activity, long tasks, and a window around the visible
+// range. Its pointer actions have keys in the picture below.
 
 import { useEffect, useRef } from 'preact/hooks';
 import type { Range } from '../flame/range.ts';
@@ -21,7 +21,7 @@ interface Props {
 /** The height of the strip, in CSS pixels. */
 const height = 36;
 
-/** Pixels at an edge of the window that take hold of the edge. */
+/** The width of the area at an edge of the window that grabs the edge, in pixels. */
 const edge = 8;
 
 /** The strip with its window. */

@@ -1,5 +1,5 @@
-// What one page view went through, in the order of time: lanes, calls, and the calls as rows. The picture of calls is that of
-// the flame graph, in which each call has its own time.
+// A page view in chronological order: lanes, calls, and the calls as rows. Calls are drawn like a
+// flame graph in which each call has its own position in time.
 
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useControls, useSearch } from '../flame/controls.ts';
@@ -27,7 +27,7 @@ import { Minimap } from './Minimap.tsx';
 import { useStretch } from './stretch.ts';
 import { nodeFrom, type Timeline } from './timeline.ts';
 
-/** What a time order shows, and what it tells. The page holds what can be changed. */
+/** Properties of a time order. The page controls its state. */
 export interface TimeOrderProps {
   timeline: Timeline;
   lanes: readonly Lane[];
@@ -41,14 +41,16 @@ export interface TimeOrderProps {
   onView(view: View): void;
   search: string;
   onSearch(text: string): void;
-  /** The visible range in the form of `textOfRange`; '' is all. replace: the range was only moved. */
+  /**
+   * The visible range in the form of `textOfRange`; '' is all. replace: the range was only moved.
+   */
   range: string;
   onRange(text: string, replace: boolean): void;
-  /** Shows what else is known of a function; without it nothing is. */
+  /** Shows the page of a function; if absent, there is no action for it. */
   onFunction?(frame: Frame): void;
 }
 
-/** Draws a page view in the order of time, with navigation by pointer, touch and keys. */
+/** Draws a page view in chronological order, with navigation by pointer, touch and keys. */
 export function TimeOrder(props: TimeOrderProps) {
   const time = useTimeOrder(props);
   const { tree, layout, numbers, found, search, selected, select, seen, zoom, dark } = time;
@@ -94,7 +96,7 @@ export function TimeOrder(props: TimeOrderProps) {
 
 type TimeState = ReturnType<typeof useTimeOrder>;
 
-/** Holds what is selected and seen. */
+/** Holds the selected call and the visible range. */
 function useTimeOrder({ timeline, search: text, range: given, onRange }: TimeOrderProps) {
   const { tree, layout } = timeline;
   const all = layout.width[0]!;

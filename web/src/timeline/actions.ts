@@ -1,4 +1,4 @@
-// What can be done with a call of a page view.
+// Actions for a call of a page view.
 
 import { copy } from '../flame/actions.ts';
 import { stackText, type FlameAction } from '../flame/Menu.tsx';
@@ -6,7 +6,7 @@ import type { Zoom } from '../flame/zoom.ts';
 import type { Frame, Tree } from '../tree/tree.ts';
 import { exactly } from './search.ts';
 
-/** Callbacks of a page view for calls. */
+/** Callbacks of a page view. */
 interface Told {
   onFunction?(frame: Frame): void;
   onSearch(text: string): void;

@@ -1,15 +1,15 @@
-// Times as they stand at an axis and in the URL, from µs to ms.
+// Formats times in µs as ms, for the axis and URLs.
 
 import type { Range } from '../flame/range.ts';
 import { fixed } from '../tree/format.ts';
 
-/** A place of the axis, in µs, and what stands there. */
+/** A position on the axis, in µs, and its label. */
 export interface Tick {
   at: number;
   text: string;
 }
 
-/** Returns ticks within a range, at round numbers, about so many or fewer. */
+/** Returns ticks at round numbers within a range, roughly at most the given number. */
 export function ticksOf({ from, to }: Range, most: number): Tick[] {
   const least = (to - from) / Math.max(1, most);
   const power = 10 ** Math.floor(Math.log10(least));
@@ -22,19 +22,19 @@ export function ticksOf({ from, to }: Range, most: number): Tick[] {
   return ticks;
 }
 
-/** Writes a time with a tenth of a ms: '1,633.0 ms'. */
+/** Formats a time with a tenth of a ms: '1,633.0 ms'. */
 export function momentText(us: number): string {
   const text = fixed(us / 1000, 1);
   return `${text}${text.includes('.') ? '' : '.0'} ms`;
 }
 
-/** Returns a range as it stands in a URL: '198-285.1', in ms. */
+/** Formats a range for a URL: '198-285.1', in ms. */
 export function textOfRange({ from, to }: Range): string {
   const ms = (us: number) => String(Math.round(us * 10) / 10_000);
   return `${ms(from)}-${ms(to)}`;
 }
 
-/** Returns the range that a URL says, within all; undefined if it says none. */
+/** Parses a range from a URL and limits it to all; returns undefined if it is invalid. */
 export function rangeOfText(text: string, all: number): Range | undefined {
   const parts = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text);
   if (!parts) return undefined;

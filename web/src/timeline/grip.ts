@@ -1,25 +1,25 @@
-// What drags do on the strip above a page view.
+// Drags on the strip above a page view.
 
 import type { Range } from '../flame/range.ts';
 
 /** The effect of a drag: move the window or one of its edges, or select a new window. */
 export type Grip = 'window' | 'from' | 'to' | 'new';
 
-/** A drag: what it took hold of, when of the page view it began, and what was seen then. Times are µs. */
+/** A drag: its effect, the time at which it started, and the visible range then. Times are µs. */
 export interface Drag {
   grip: Grip;
   at: number;
   range: Range;
 }
 
-/** Returns what a drag takes hold of that begins at a time. near is as long as an edge is wide. */
+/** Returns the effect of a drag that starts at a time. near is the width of an edge. */
 export function gripOf({ from, to }: Range, at: number, near: number, all: number): Grip {
   if (Math.abs(at - from) <= near && from > 0) return 'from';
   if (Math.abs(at - to) <= near && to < all) return 'to';
   return at > from && at < to && (from > 0 || to < all) ? 'window' : 'new';
 }
 
-/** Returns the range after a drag that began somewhere has come to a time. */
+/** Returns the range after a drag to a time. */
 export function dragged({ grip, at, range }: Drag, now: number, all: number): Range {
   const least = all / 2000;
   const between = (a: number, b: number) => {

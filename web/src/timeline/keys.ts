@@ -1,8 +1,8 @@
-// What keys and pointers do in a picture of calls in the order of time.
+// Keys and pointer gestures for calls in chronological order.
 
 import type { KeyList } from '../flame/keys.ts';
 
-/** The keys and the gestures, to be shown. */
+/** Keys and gestures with their descriptions, for display. */
 export const timeKeys: KeyList = [
   ['← → ↑ ↓', 'go from call to call: before and after, callers and callees'],
   ['Enter, click', 'make a call as wide as the picture'],

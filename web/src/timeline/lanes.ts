@@ -1,9 +1,10 @@
-// Lanes next to the calls: routes, features, phases and other labels, and long tasks, each kind in its own lane.
+// Lanes next to the calls: routes, features, phases and other labels, and long tasks, each kind in
+// its own lane.
 
 import type { Stretch } from '../api/types.ts';
 import type { Range } from '../flame/range.ts';
 
-/** A bar of a lane: something that lasted from one time to another, in µs. Those of one row do not overlap. */
+/** A bar of a lane, with its start and end in µs. Bars in a row do not overlap. */
 export interface Bar {
   name: string;
   start: number;
@@ -11,18 +12,18 @@ export interface Bar {
   row: number;
 }
 
-/** Bars of one kind, by their start. */
+/** Bars of one kind, by start. */
 export interface Lane {
-  /** 'route', 'feature', 'task', or the key of a label behind 'label '. */
+  /** 'route', 'feature', 'task', or the key of a label after 'label '. */
   key: string;
   title: string;
   bars: Bar[];
   rows: number;
-  /** How many more bars there are, which are shorter than those. */
+  /** Number of omitted bars, which are shorter than the others. */
   more: number;
 }
 
-/** What lanes are made of, as /api/v1/view returns it. */
+/** The part of a response of /api/v1/view from which lanes are made. */
 export interface Spans {
   page: string;
   end_us: number;
@@ -30,7 +31,7 @@ export interface Spans {
   long_tasks: Stretch[];
 }
 
-/** A lane has so many bars and rows at most, and there are so many lanes of labels. */
+/** Maximum numbers of bars and rows in a lane, and of lanes for labels. */
 const mostBars = 300;
 const mostRows = 5;
 const mostLabels = 8;
@@ -40,7 +41,7 @@ const first = ['phase', 'visibility'];
 
 type Named = Omit<Bar, 'row'>;
 
-/** Returns the lanes of a page view, from the top. Times are cut at its end. */
+/** Returns the lanes of a page view, from the top. Times end with the page view. */
 export function lanesOf(view: Spans): Lane[] {
   const cut = view.spans
     .filter((span) => span.start_us < view.end_us && span.end_us > span.start_us)
@@ -64,7 +65,10 @@ export function lanesOf(view: Spans): Lane[] {
   ].filter((lane) => lane.bars.length > 0);
 }
 
-/** Returns the pages that were shown: that on which the view began, where no span says another. The last that began holds. */
+/**
+ * Returns the shown pages: the page of the last span that started, or the first page if there is
+ * none.
+ */
 function routesOf(page: string, spans: Named[], end: number): Named[] {
   const bounds = [...new Set([0, end, ...spans.flatMap((span) => [span.start, span.end])])].sort((a, b) => a - b);
   const routes: Named[] = [];
@@ -83,7 +87,10 @@ function laneOf(key: string, title: string, all: Named[]): Lane {
   return { key, title, bars, rows: Math.max(0, ...bars.map(({ row }) => row + 1)), more: all.length - bars.length };
 }
 
-/** Puts each bar into the first row where it overlaps no other; those without one are left out. */
+/**
+ * Puts each bar into the first row in which it overlaps no other bar, and omits bars that fit in no
+ * row.
+ */
 function packed(bars: Named[]): Bar[] {
   const ends: number[] = [];
   return [...bars]
@@ -97,25 +104,33 @@ function packed(bars: Named[]): Bar[] {
     });
 }
 
-/** The drawing of a bar, or of several adjacent bars that are too narrow to be distinguished. Lengths are CSS pixels. */
+/**
+ * The drawing of a bar, or of several adjacent bars that are too narrow to be distinguished.
+ * Lengths are CSS pixels.
+ */
 export interface Mark {
-  /** The first bar. */
   bar: Bar;
-  /** How many bars it stands for, and when the last one ends. */
+  /** Number of bars in the mark, and the end of the last one. */
   bars: number;
   end: number;
   left: number;
   width: number;
 }
 
-/** Bars that are narrower than this become one mark if there is less than a gap between. */
+/**
+ * In CSS pixels: adjacent bars narrower than narrow are merged into one mark if the space between
+ * them is less than gap.
+ */
 const narrow = 5;
 const gap = 3;
 
-/** Bars are cut so far outside of the picture, so that their edges are not seen. */
+/** Bars are cut at this distance outside the picture, so that their edges are invisible. */
 const outside = 4;
 
-/** Returns the visible marks of bars sorted by start, for a width in pixels. Their number is proportional to the width. */
+/**
+ * Returns the visible marks of bars sorted by start, for a width in pixels. Their number is
+ * proportional to the width.
+ */
 export function marksOf(bars: readonly Bar[], { from, to }: Range, width: number): Mark[] {
   const scale = width / (to - from);
   const last: (Mark | undefined)[] = []; // by row: the last mark, if its bars are narrow

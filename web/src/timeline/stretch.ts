@@ -1,24 +1,26 @@
-// Which stretch of time is seen, and the way back from it.
+// The visible range of time, and its history.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Range } from '../flame/range.ts';
 import { rangeOfText, textOfRange } from './axis.ts';
 
-/** What is seen. */
+/** The visible range. */
 export interface Seen {
   range: Range;
-  /** Moves it, as by a wheel: it is told once it rests. */
+  /** Moves it, as with a wheel: callbacks are called once it rests. */
   move(range: Range): void;
-  /** Goes to a range; undefined is all. */
+  /** Goes to a range; undefined is the whole time. */
   to(range: Range | undefined): void;
-  /** Goes back to what was seen before the last one, to all if nothing was. */
+  /** Returns to the previous range, or to the whole time. */
   back(): void;
 }
 
-/** After so many ms without a move the range is told. */
+/** The time without a move, in ms, after which the callback is called. */
 const rest = 300;
 
-/** Holds the visible range of a time from 0 on, as a text. replace: the range was only moved. */
+/**
+ * Holds the visible range of a time that starts at 0, as a text. replace: the range was only moved.
+ */
 export function useStretch(given: string, all: number, tell: (text: string, replace: boolean) => void): Seen {
   const [own, setOwn] = useState<{ given: string; range: Range }>();
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);

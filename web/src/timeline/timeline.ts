@@ -1,20 +1,23 @@
-// What one page view went through, laid out in the order of time.
+// A page view laid out in chronological order.
 
 import { levelsOf, type Layout } from '../flame/layout.ts';
 import { framesOf, nestedOf, sumUp, type FrameColumns, type Tree } from '../tree/tree.ts';
 
-/** Calls in columns, as /api/v1/view returns them: sorted by start, callers first, times in µs. */
+/**
+ * Calls in columns, as in a response of /api/v1/view: sorted by start, callers first, times in µs.
+ */
 export interface Calls {
   strings: string[];
   frames: FrameColumns;
   calls: { frame: number[]; level: number[]; start_us: number[]; end_us: number[] };
-  /** When the last call is over. */
+  /** When the last call ends. */
   end_us: number;
 }
 
 /**
- * Calls as a tree whose nodes are in the order of time: each node is one call, and two calls of one function are two nodes.
- * The layout has µs since the page's time origin; its root lasts from there to the end, its total is the time of all calls.
+ * Calls as a tree whose nodes are in chronological order: each node is one call, and two calls of
+ * one function are two nodes. The layout is in µs since the page's time origin. The root lasts from
+ * the time origin to the end, and its total is the time of all calls.
  */
 export interface Timeline {
   tree: Tree;
@@ -39,7 +42,7 @@ export function timelineOf({ strings, frames, calls, end_us }: Calls): Timeline 
   return { tree, layout: { levels: levelsOf(tree.level), start, width } };
 }
 
-/** Returns the outermost call that lasts exactly from one time to another, 0 if there is none. */
+/** Returns the outermost call with exactly this start and end, 0 if there is none. */
 export function nodeFrom({ layout: { levels, start, width } }: Timeline, from: number, to: number): number {
   for (const nodes of levels) {
     let low = 0;
@@ -56,8 +59,8 @@ export function nodeFrom({ layout: { levels, start, width } }: Timeline, from: n
 }
 
 /**
- * Returns which part of each of so many stretches of equal length between the first call and the end is with a stack, from
- * 0 to 1.
+ * Divides the time between the first call and the end into equal parts, and returns the share of
+ * each that has a stack, from 0 to 1.
  */
 export function busyOf({ tree, layout }: Timeline, parts: number): Float64Array {
   const busy = new Float64Array(parts);

@@ -1,8 +1,11 @@
-// Makes trees out of the nodes of another one.
+// Builds trees from the nodes of another tree.
 
 import { sumUp, type Tree } from './tree.ts';
 
-/** Gathers nodes for a tree: those that are called alike become one. Nodes are numbered as they come; 0 is the root. */
+/**
+ * Collects the nodes of a tree and merges callees of the same caller with the same frame. Nodes are
+ * numbered in the order of their creation; 0 is the root.
+ */
 export class Builder {
   readonly #from: Tree;
   readonly #parent = [-1];
@@ -12,12 +15,12 @@ export class Builder {
   readonly #origin = [0];
   readonly #children = new Map<number, number>();
 
-  /** Begins a tree of nodes of another one. */
+  /** Starts a tree of nodes of another tree. */
   constructor(from: Tree) {
     this.#from = from;
   }
 
-  /** Returns the node of a frame below a node. */
+  /** Returns the node of a frame below a node, and creates it if necessary. */
   child(parent: number, frame: number): number {
     const key = parent * this.#from.frames.length + frame;
     const known = this.#children.get(key);
@@ -31,18 +34,18 @@ export class Builder {
     return node;
   }
 
-  /** Gives times to a node, in µs. */
+  /** Adds times to a node, in µs. */
   add(node: number, self: number, base: number): void {
     this.#self[node]! += self;
     this.#base[node]! += base;
   }
 
-  /** Says that a node stands for one of the tree that it is made of. */
+  /** Records which node of the original tree a node represents. */
   standsFor(node: number, origin: number): void {
     this.#origin[node] = this.#origin[node] == -2 ? origin : -1;
   }
 
-  /** Returns the tree, in preorder, the callee with the most time first. */
+  /** Returns the tree in preorder, with the callee that took the most time first. */
   tree(): Tree {
     const from = this.#from;
     const order = this.#preorder();

@@ -1,22 +1,25 @@
-// What colour each node has. All fills of a theme have nearly one lightness (OKLCH), so that one colour of text is read on
-// all of them, and colours that differ in hue differ in chroma or lightness, too.
+// The colours of nodes. All fills of a theme have nearly the same lightness (OKLCH), so one text
+// colour is legible on all of them. Colours of different hues also differ in chroma or lightness.
 
 import { groupOf, ownerOf, type Owner } from './owner.ts';
 import type { Frame, Tree } from './tree.ts';
 
-/** What colours say: whose code it is, its file, its own time, or the change from the other side. */
+/**
+ * What colours show: the owner of the code, its file, its self time, or the change against the
+ * base.
+ */
 export type Colouring = 'owner' | 'file' | 'self' | 'change';
 
 /** Colours that do not depend on the node. */
 export interface Palette {
-  /** Of text on all fills. */
+  /** Text colour on all fills. */
   text: string;
-  /** Fills of the root, and of what is not found. */
+  /** Fill of the root, and of nodes that do not match a search. */
   root: string;
   dim: string;
-  /** The fill of what is found. */
+  /** Fill of nodes that match a search. */
   found: string;
-  /** Fills of pixels with nodes that are too narrow to be drawn: where there are few, and more. */
+  /** Fills of pixels with nodes too narrow to draw: for few nodes, and for more. */
   narrow: readonly string[];
 }
 
@@ -32,7 +35,7 @@ function palette(text: string, root: number, dim: number, found: string, narrow:
   return { text, root: grey(root), dim: grey(dim), found, narrow: narrow.map(grey) };
 }
 
-/** Returns the colour of an owner, where it stands for all of its code. */
+/** Returns the colour of an owner for all of its code. */
 export function ownerColour(owner: Owner, dark: boolean): string {
   return byOwner(owner, 0.5, dark);
 }
@@ -52,17 +55,20 @@ function byOwner(owner: Owner, at: number, dark: boolean): string {
   }
 }
 
-/** A fill: from 0 to 1 it becomes a little darker in the light and lighter in the dark. */
+/**
+ * Returns a fill. From 0 to 1, it becomes a little darker in the light theme and lighter in the
+ * dark theme.
+ */
 function fill(dark: boolean, chroma: number, hue: number, at: number): string {
   return dark ? oklch(0.37 + at * 0.07, chroma * 0.9, hue) : oklch(0.88 - at * 0.07, chroma, hue);
 }
 
-/** Colours of own time, from none to the most: 0 to 1. */
+/** Returns the colour of a self time, from 0 (none) to 1 (the largest). */
 export function selfColour(part: number, dark: boolean): string {
   return dark ? oklch(0.28 + part * 0.2, 0.01 + part * 0.1, 55) : oklch(0.94 - part * 0.17, 0.01 + part * 0.13, 65);
 }
 
-/** Colours of a change, from -1 by way of 0 to 1: blue is less, orange is more. */
+/** Returns the colour of a change from -1 through 0 to 1: blue is faster, orange is slower. */
 export function changeColour(part: number, dark: boolean): string {
   const size = Math.abs(part);
   const hue = part > 0 ? 55 : 250;
@@ -74,10 +80,11 @@ export function coloursOf(tree: Tree, colouring: Colouring, dark: boolean): (nod
   const { root } = paletteOf(dark);
   if (colouring == 'owner' || colouring == 'file') {
     const of = colouring == 'owner' ? ownerFill : fileFill;
-    const colours: string[] = []; // by frame, when it is first asked for
+    const colours: string[] = []; // by frame, computed on first use
     return (node) => (node == 0 ? root : (colours[tree.frame[node]!] ??= of(tree.frames[tree.frame[node]!]!, dark)));
   }
-  // The square root separates small values. There are few steps, so that a canvas parses few colours.
+  // The square root makes small values distinguishable. There are few steps, so that a canvas
+  // parses few colours.
   const steps = 24;
   const scale = Array.from({ length: 2 * steps + 1 }, (_, i) =>
     colouring == 'self' ? selfColour(Math.max(0, i / steps - 1), dark) : changeColour(i / steps - 1, dark),
@@ -99,20 +106,20 @@ function fileFill(frame: Frame, dark: boolean): string {
   return fill(dark, 0.09, scatter(frame.resource) * 360, scatter(`${frame.resource} `));
 }
 
-/** Returns by how many ms per page view a node, with what it calls, takes longer than on the other side. */
+/** Returns the change of a node's total time against the base, in ms per page view. */
 export function changeOf(tree: Tree, node: number): number {
   const before = (tree.baseTotal?.[node] ?? 0) / Math.max(1, tree.baseViews);
   return (tree.total[node]! / Math.max(1, tree.views) - before) / 1000;
 }
 
-/** Returns the largest change of a node but the root, whatever its sign, in ms per page view. */
+/** Returns the largest absolute change of a node other than the root, in ms per page view. */
 export function largestChange(tree: Tree): number {
   let most = 0;
   for (let node = 1; node < tree.frame.length; node++) most = Math.max(most, Math.abs(changeOf(tree, node)));
   return most;
 }
 
-/** A number from 0 to 1 that depends on a text alone. */
+/** Returns a number from 0 to 1 that depends only on a text. */
 function scatter(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
@@ -121,7 +128,7 @@ function scatter(text: string): number {
 }
 
 /**
- * Returns a colour of OKLCH as #rrggbb, with less chroma where sRGB has not so much of it:
+ * Converts an OKLCH colour to #rrggbb, with less chroma if the colour is outside sRGB:
  * https://www.w3.org/TR/css-color-4/#ok-lab. Hues are in degrees.
  */
 export function oklch(lightness: number, chroma: number, hue: number): string {
@@ -132,7 +139,7 @@ export function oklch(lightness: number, chroma: number, hue: number): string {
   }
 }
 
-/** From OKLab to linear sRGB. */
+/** Converts OKLab to linear sRGB. */
 function linear(lightness: number, a: number, b: number): number[] {
   const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
   const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;

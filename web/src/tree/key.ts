@@ -1,8 +1,10 @@
-// Keys of stacks: what names a node in a URL, and in a query for what is below it. The daemon makes the same ones.
+// Keys of stacks identify nodes in URLs and in queries for subtrees. The daemon computes the same
+// keys.
 
 import type { Frame, Tree } from './tree.ts';
 
-// 64-bit FNV-1a in two halves of 32 bits: http://www.isthe.com/chongo/tech/comp/fnv/. The prime is 2⁴⁰ + 0x1b3.
+// 64-bit FNV-1a in two halves of 32 bits: http://www.isthe.com/chongo/tech/comp/fnv/. The prime is
+// 2⁴⁰ + 0x1b3.
 const offset = [0xcbf29ce4, 0x84222325] as const;
 const prime = 0x1b3;
 const two32 = 2 ** 32;
@@ -28,14 +30,17 @@ function add(hash: Hash, bytes: Uint8Array): void {
 
 const digits = (half: number) => half.toString(16).padStart(8, '0');
 
-/** Returns the key of a stack, outermost first: 16 hexadecimal digits. */
+/** Returns the key of a stack, outermost frame first: 16 hexadecimal digits. */
 export function keyOf(stack: readonly Frame[]): string {
   const hash: Hash = [...offset];
   for (const frame of stack) add(hash, bytesOf(frame));
   return digits(hash[0]) + digits(hash[1]);
 }
 
-/** Returns the frames of a node and of all that call it, outermost first; those above the tree, too. */
+/**
+ * Returns the frames of a node and of all its callers, outermost first, including the callers above
+ * the tree.
+ */
 export function stackOf(tree: Tree, node: number): Frame[] {
   const stack: Frame[] = [];
   for (let at = node; at > 0; at = tree.parent[at]!) stack.push(tree.frames[tree.frame[at]!]!);
@@ -43,7 +48,7 @@ export function stackOf(tree: Tree, node: number): Frame[] {
   return stack.reverse();
 }
 
-/** Returns the key of the stack of a node, '' for the root of all. */
+/** Returns the key of a node's stack, '' for the root. */
 export function keyAt(tree: Tree, node: number): string {
   return node > 0 ? keyOf(stackOf(tree, node)) : '';
 }
@@ -72,7 +77,10 @@ export function nodeWith(tree: Tree, key: string): number {
   return 0;
 }
 
-/** Returns the indices of frames with one of the keys. The key of a frame is the key of a stack with this frame alone. */
+/**
+ * Returns the indices of frames with one of the keys. The key of a frame is the key of a stack with
+ * this frame alone.
+ */
 export function framesWith(tree: Tree, keys: readonly string[]): Set<number> {
   const wanted = new Set(keys);
   const found = new Set<number>();

@@ -1,11 +1,14 @@
-// Whose code a function is, as far as its place tells. The daemon knows more, see docs/owners.md.
+// Whose code a function is, judged from its location. The daemon knows more, see docs/owners.md.
 
 import type { Frame } from './tree.ts';
 
-/** Whose code a frame is: of the app, of a package, a script without symbols, of the browser, or of the script that profiles. */
+/**
+ * The owner of a frame's code: the app, a package, a script without symbols, the browser, or the
+ * profiling script.
+ */
 export type Owner = 'app' | 'package' | 'script' | 'browser' | 'profiler';
 
-/** What owners are called. */
+/** Display names of owners. */
 export const ownerNames: Record<Owner, string> = {
   app: 'app',
   package: 'packages',
@@ -17,14 +20,14 @@ export const ownerNames: Record<Owner, string> = {
 const packages = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)/;
 const bundler = /^(?:webpack|\[turbopack\]|turbopack|vite|rolldown|parcel)\//;
 
-/** Returns whose code a frame is. */
+/** Returns the owner of a frame's code. */
 export function ownerOf({ name, resource }: Partial<Frame> & Pick<Frame, 'resource'>): Owner {
   if (resource == '') return name == '(fieldtrie)' ? 'profiler' : 'browser';
   if (packages.test(resource) || bundler.test(resource)) return 'package';
   return /^[a-z][a-z0-9+.-]*:/i.test(resource) || /^[^/]*\.[cm]?js$/.test(resource) ? 'script' : 'app';
 }
 
-/** Returns the group of code within its owner: its folder, package or host. */
+/** Returns a frame's group within its owner: its folder, package or host. */
 export function groupOf({ name, resource }: Frame): string {
   const inPackages = packages.exec(resource)?.[1];
   if (inPackages != undefined) return inPackages;

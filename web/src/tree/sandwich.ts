@@ -1,10 +1,10 @@
-// Who calls a function, and what it calls, over all stacks.
+// Callers and callees of a function, over all stacks.
 
 import { Builder } from './build.ts';
 import { outermostOf } from './functions.ts';
 import type { Tree } from './tree.ts';
 
-/** The outermost calls of a frame: a moment counts once, also if the function calls itself. */
+/** Yields the outermost calls of a frame, so that time in recursive calls counts once. */
 function* callsOf(tree: Tree, frame: number): Generator<number> {
   const outermost = outermostOf(tree);
   for (let node = 1; node < tree.frame.length; node++) {
@@ -12,7 +12,10 @@ function* callsOf(tree: Tree, frame: number): Generator<number> {
   }
 }
 
-/** Returns what a frame calls: the first node is the frame, and below it is all that it called, wherever from. */
+/**
+ * Returns the callees of a frame: the first node is the frame, and below it are its callees from
+ * all stacks.
+ */
 export function callees(tree: Tree, frame: number): Tree {
   const builder = new Builder(tree);
   const nodeOf = new Int32Array(tree.frame.length);
@@ -27,8 +30,8 @@ export function callees(tree: Tree, frame: number): Tree {
 }
 
 /**
- * Returns who calls a frame: the first node is the frame, below it are its callers, and below them theirs. Times are those
- * of the calls, with all that they called.
+ * Returns the callers of a frame: the first node is the frame, below it are its callers, and below
+ * them theirs. Times are total times of the frame's calls.
  */
 export function callers(tree: Tree, frame: number): Tree {
   const builder = new Builder(tree);
@@ -42,7 +45,10 @@ export function callers(tree: Tree, frame: number): Tree {
   return alone(builder.tree());
 }
 
-/** The stacks of such a tree begin at the frame, so nothing is above it, and its nodes are no nodes of a stack. */
+/**
+ * Marks a tree whose stacks start at the frame: nothing is above it, and its nodes have no stacks
+ * in the source tree.
+ */
 function alone(tree: Tree): Tree {
   delete tree.above;
   delete tree.origin;

@@ -1,36 +1,39 @@
-// Which functions a text is about, and what they take together.
+// Functions that match a search, and their total time.
 
 import type { Frame, Tree } from './tree.ts';
 
 /** A search in a tree. */
 export interface Search {
-  /** The error of an invalid text. */
+  /** Error message for an invalid pattern. */
   problem?: string;
   matches(frame: Frame): boolean;
 }
 
-/** What was found. Times are µs, over all page views. */
+/** The matches of a search. Times are µs, summed over all page views. */
 export interface Found {
   /** By frame: 1 if it matches. */
   frames: Uint8Array;
-  /** How many functions match that take time. */
+  /** Number of matching functions with time. */
   functions: number;
-  /** Nodes that match and take time, in preorder. */
+  /** Matching nodes with time, in preorder. */
   nodes: number[];
-  /** The time of all matches. Nested matches count once. */
+  /** Time of all matches. Nested matches count once. */
   total: number;
-  /** Their share of all. */
+  /** Its share of the total time. */
   share: number;
 }
 
 const nothing: Search = { matches: () => false };
 
-/** Expressions look at so much of a name, so that a long one does not hold up those who type. */
+/**
+ * Maximum length of the part of a name that regular expressions are matched against, so that long
+ * names do not block typing.
+ */
 const longest = 1000;
 
 /**
- * Reads what is looked for in names and files: a text, in which capitals count if there are some, or an expression
- * between slashes, with i behind it if capitals do not count.
+ * Parses a search in names and files: a text, which is case-sensitive if it contains capitals, or a
+ * regular expression between slashes, optionally followed by i to ignore case.
  */
 export function searchOf(text: string): Search {
   if (text == '') return nothing;
@@ -47,13 +50,13 @@ export function searchOf(text: string): Search {
   return { matches: ({ name, resource }) => name.toLowerCase().includes(text) || resource.toLowerCase().includes(text) };
 }
 
-/** Looks for something in a tree. */
+/** Searches a tree. */
 export function find(tree: Tree, search: Search): Found {
   const { frame, total, end } = tree;
   const frames = Uint8Array.from(tree.frames, (each) => (search.matches(each) ? 1 : 0));
   const found: Found = { frames, functions: 0, nodes: [], total: 0, share: 0 };
   const seen = new Uint8Array(frames.length);
-  let inside = 0; // the end of the last node that matched and is in no other
+  let inside = 0; // the end of the last outermost match
   for (let node = 1; node < frame.length; node++) {
     const at = frame[node]!;
     if (!frames[at] || total[node]! <= 0) continue;
@@ -68,10 +71,12 @@ export function find(tree: Tree, search: Search): Found {
   return found;
 }
 
-/** Returns the next match after a node, or the one before it, around the end; -1 if there is none. */
+/**
+ * Returns the next match after a node, or the previous one, wrapping around; -1 if there is none.
+ */
 export function nextMatch({ nodes }: Found, node: number, forward: boolean): number {
   if (nodes.length == 0) return -1;
-  let low = 0; // how many matches are before the node, or up to it
+  let low = 0; // number of matches before the node, or up to it
   let high = nodes.length;
   while (low < high) {
     const middle = (low + high) >> 1;

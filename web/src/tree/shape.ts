@@ -1,4 +1,5 @@
-// Trees with less in them: recursion merged, functions hidden, or only stacks through some.
+// Transformations that reduce a tree: merge recursion, hide functions, or keep only stacks through
+// some functions.
 
 import { Builder } from './build.ts';
 import { framesWith } from './key.ts';
@@ -6,18 +7,18 @@ import type { Tree } from './tree.ts';
 
 /** Transformations of a tree. A function is identified by the key of a stack with it alone. */
 export interface Shape {
-  /** A function that calls itself is one call. */
+  /** Whether direct recursive calls are merged. */
   merged: boolean;
-  /** Their time goes to their callers. */
+  /** Functions whose time is added to their callers. */
   hidden: readonly string[];
-  /** Only stacks through one of them are kept. */
+  /** If there are any, only stacks through one of these functions are kept. */
   focused: readonly string[];
 }
 
-/** The shape of a tree as it is. */
+/** No transformation. */
 export const unshaped: Shape = { merged: false, hidden: [], focused: [] };
 
-/** Returns a tree in a shape; the tree itself if there is nothing to be done. */
+/** Returns the transformed tree, or the tree itself if there is nothing to do. */
 export function shaped(tree: Tree, shape: Shape): Tree {
   let out = tree;
   if (shape.focused.length > 0) out = focus(out, framesWith(tree, shape.focused));
@@ -26,19 +27,19 @@ export function shaped(tree: Tree, shape: Shape): Tree {
 }
 
 /**
- * Returns a tree that joins direct recursive calls of a function with the first one. The time of each function stays the
- * same.
+ * Returns a tree that joins direct recursive calls of a function with the first one. The time of
+ * each function stays the same.
  */
 export function mergeRecursion(tree: Tree): Tree {
   return without(tree, (node) => tree.frame[node] == tree.frame[tree.parent[node]!]);
 }
 
-/** Returns a tree without some frames: their time is that of their callers, and so is what they call. */
+/** Returns a tree without some frames: their callers get their time and their callees. */
 export function hide(tree: Tree, frames: ReadonlySet<number>): Tree {
   return without(tree, (node) => frames.has(tree.frame[node]!));
 }
 
-/** Returns a tree in which some nodes are part of their callers. */
+/** Returns a tree in which some nodes are merged into their callers. */
 function without(tree: Tree, leaves: (node: number) => boolean): Tree {
   const builder = new Builder(tree);
   const nodeOf = new Int32Array(tree.frame.length);

@@ -1,6 +1,9 @@
-// A call tree as the API returns it, in columns, and what follows from it.
+// A call tree in the columns that the API returns, and as nodes.
 
-/** The frames of a tree: indexes into its strings, and numbers from 1, or 0 where they are not known. */
+/**
+ * The frames of a tree: indexes into its strings, and lines and columns, which start at 1 and are 0
+ * if they are unknown.
+ */
 export interface FrameColumns {
   name: number[];
   resource: number[];
@@ -8,7 +11,10 @@ export interface FrameColumns {
   column: number[];
 }
 
-/** A tree in columns, as encode/columns writes it; see docs/api.md. Times are µs, summed over the page views. */
+/**
+ * A tree in columns, as encode/columns writes it; see docs/api.md. Times are µs, summed over the
+ * page views.
+ */
 export interface TreeColumns {
   unit: 'us';
   views: number;
@@ -16,7 +22,10 @@ export interface TreeColumns {
   total_us: number;
   strings: string[];
   frames: FrameColumns;
-  /** Nodes in preorder, the root left out: which frame, how many calls below the first ones, self time. */
+  /**
+   * Nodes in preorder without the root: frame, depth below the nodes directly under the root, and
+   * self time.
+   */
   label: number[];
   level: number[];
   self: number[];
@@ -34,15 +43,15 @@ export interface SideColumns {
   self: number[];
 }
 
-/** What /api/v1/tree, callers and callees return: a tree, and what it rests on. */
+/** Response of /api/v1/tree, callers and callees: a tree and its statistics. */
 export interface TreeResponse extends TreeColumns {
   base?: SideColumns & { stats: Stats; own_us?: number };
-  /** The time of the profiling script where it is not in the tree, over all page views. */
+  /** Time of the profiling script, summed over all page views, if it is not in the tree. */
   own_us?: number;
   stats: Stats;
 }
 
-/** What a response rests on. */
+/** The data behind a response. */
 export interface Stats {
   traces: number;
   bytes: number;
@@ -51,7 +60,7 @@ export interface Stats {
   names?: unknown;
 }
 
-/** A function, as the frames of a tree name it. */
+/** A function, as identified by the frames of a tree. */
 export interface Frame {
   name: string;
   resource: string;
@@ -59,29 +68,34 @@ export interface Frame {
   column: number;
 }
 
-/** A call tree. Node 0 is the root, which stands for all; its callees follow each node in preorder. */
+/** A call tree. Node 0 is the root; the callees of each node follow it in preorder. */
 export interface Tree {
   frames: Frame[];
-  /** By node: its frame, -1 for the root. */
+  /** By node: index of its frame, -1 for the root. */
   frame: Int32Array;
   /** By node: its caller, -1 for the root. */
   parent: Int32Array;
-  /** By node: calls below the root. */
+  /** By node: depth below the root. */
   level: Uint16Array;
-  /** By node: the first node that is no more below it. */
+  /** By node: the first node after its subtree. */
   end: Uint32Array;
-  /** By node, in µs summed over all page views. */
+  /** By node: self time in µs, summed over all page views. */
   self: Float64Array;
   total: Float64Array;
-  /** The same of the other side of a comparison, if there is one. */
+  /** Self time on the other side of a comparison, if there is one. */
   baseSelf?: Float64Array;
   baseTotal?: Float64Array;
-  /** The frames that call the first node, outermost first, where the tree is only what a node calls. */
+  /**
+   * The frames that call the first node, outermost first, if the tree is only the callees of a
+   * node.
+   */
   above?: number[];
-  /** Of a tree that was made of another one: that one, and by node its node there, -1 where several became one. */
+  /**
+   * For a derived tree: the original tree, and by node the original node, or -1 for a merged one.
+   */
   source?: Tree;
   origin?: Int32Array;
-  /** Page views that times are divided by. */
+  /** Number of page views by which times are divided. */
   views: number;
   baseViews: number;
 }
@@ -112,7 +126,10 @@ export function framesOf(strings: readonly string[], columns: FrameColumns): Fra
   }));
 }
 
-/** Returns the tree of nodes in preorder, the root left out: which frame, how many calls below the first ones. It has no times. */
+/**
+ * Returns the tree of nodes in preorder without the root, from their frames and depths below the
+ * nodes directly under the root. It has no times.
+ */
 export function nestedOf(frames: Frame[], label: readonly number[], levels: readonly number[]): Tree {
   const n = label.length + 1;
   const tree: Tree = {
@@ -126,8 +143,8 @@ export function nestedOf(frames: Frame[], label: readonly number[], levels: read
     views: 1,
     baseViews: 0,
   };
-  const path = new Int32Array(deepest + 1); // by level: the last node there
-  let above = 0; // the level of the node before
+  const path = new Int32Array(deepest + 1); // by level: the last node of this level
+  let above = 0; // level of the previous node
   for (let i = 1; i < n; i++) {
     const level = Math.min((levels[i - 1] ?? 0) + 1, above + 1, deepest);
     tree.frame[i] = label[i - 1] ?? 0;
@@ -139,10 +156,10 @@ export function nestedOf(frames: Frame[], label: readonly number[], levels: read
   return tree;
 }
 
-/** What levels can hold. The daemon cuts stacks long before. */
+/** Maximum of a level's type. The daemon truncates stacks long before. */
 const deepest = 65_535;
 
-/** Sets the totals and ends of nodes by their callers and self times. */
+/** Computes total times and subtree ends of nodes from their callers and self times. */
 export function sumUp(tree: Tree): void {
   tree.total = totals(tree.parent, tree.self);
   if (tree.baseSelf) tree.baseTotal = totals(tree.parent, tree.baseSelf);
@@ -153,7 +170,7 @@ export function sumUp(tree: Tree): void {
   }
 }
 
-/** Returns what each node and all that it called took. */
+/** Returns the total time of each node. */
 function totals(parent: Int32Array, self: Float64Array): Float64Array {
   const total = Float64Array.from(self);
   for (let i = total.length - 1; i > 0; i--) total[parent[i]!]! += total[i]!;

@@ -1,4 +1,4 @@
-// "As a command": what gives the same numbers on a terminal.
+// "As a command": command lines that print the same numbers on a terminal.
 
 import { useState } from 'preact/hooks';
 import { commandLines } from '../api/command.ts';

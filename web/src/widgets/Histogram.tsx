@@ -1,11 +1,14 @@
-// How a time is distributed over page views.
+// The distribution of a time over page views.
 
 import { useRef } from 'preact/hooks';
 import type { Bar, Spread } from '../api/types.ts';
 import { count, duration, percent } from './numbers.ts';
 import { useWidth } from './width.ts';
 
-/** Joins bars to some tens of the same width. The far right is one last bar. */
+/**
+ * Merges bars into at most a given number of bars of the same width. The last bar collects all
+ * larger times.
+ */
 export function binned(bars: readonly Bar[], most: number, p95: number): Bar[] {
   const total = bars.reduce((sum, bar) => sum + bar.count, 0);
   if (!total) return [];
@@ -22,7 +25,7 @@ export function binned(bars: readonly Bar[], most: number, p95: number): Bar[] {
   return bins;
 }
 
-/** Returns a width of 1, 2 or 5 times a power of ten that is at least as large. */
+/** Returns the smallest width of 1, 2 or 5 times a power of ten that is at least as large. */
 export function niceWidth(width: number): number {
   const power = 10 ** Math.floor(Math.log10(width || 1));
   return ([1, 2, 5].find((times) => times * power >= width) ?? 10) * power;
@@ -100,10 +103,13 @@ export function Histogram({ bars, spread, of }: { bars: readonly Bar[]; spread?:
   );
 }
 
-/** Half of the room for the name of a percentile, in CSS pixels. */
+/** Half of the width of a percentile's label, in CSS pixels. */
 const half = 14;
 
-/** Returns positions of labels without overlaps: each at its place, or next to the previous one. */
+/**
+ * Returns positions of labels without overlaps: each at its own position, or next to the previous
+ * one.
+ */
 export function apart(places: readonly number[], width: number): number[] {
   const texts: number[] = [];
   for (const place of places) texts.push(Math.max(place, (texts.at(-1) ?? -half) + 2 * half));
@@ -115,7 +121,7 @@ function rangeText({ low_ms, high_ms }: Bar): string {
   return `${duration(low_ms)} to ${duration(high_ms)}`;
 }
 
-/** Returns where to write numbers below so many bins. */
+/** Returns the bins with numbers below them. */
 function ticks(bins: number): number[] {
   const step = niceWidth(bins / 6);
   return Array.from({ length: Math.floor((bins - 0.5) / step) + 1 }, (_, i) => i * step);

@@ -1,31 +1,34 @@
-// A mean with what is known about how far off it may be.
+// A mean with its confidence interval.
 
 import type { Estimate } from '../api/types.ts';
 import { count, duration } from './numbers.ts';
 import { amount, type Scale } from './unit.ts';
 
-/** With fewer page views than these, intervals are wide. */
+/** With fewer page views than this, intervals are wide. */
 export const minViews = 100;
 
 interface Props {
   of: Estimate;
   scale: Scale;
-  /** Page views that it rests on. */
+  /** Number of page views of the mean. */
   views: number;
-  /** What the longest bar stands for, in ms: the bar is as long as its share of that, and one that is longer has an open end. */
+  /**
+   * The value of the longest bar, in ms. The length of a bar is proportional to it, and a larger
+   * value has a bar with an open end.
+   */
   most?: number;
 }
 
 /**
- * Returns the value that the longest bar of a column stands for: the greatest, but no more than four times the median, so that
- * one outlier leaves of the others more than slivers.
+ * Returns the value of a column's longest bar: the largest value, but at most four times the
+ * median, so that an outlier does not reduce the other bars to slivers.
  */
 export function longestBar(values: readonly number[]): number {
   const known = values.filter((value) => value > 0).sort((a, b) => a - b);
   return Math.min(known.at(-1) ?? 0, 4 * (known[Math.floor(known.length / 2)] ?? 0));
 }
 
-/** A number of page views, with a word of caution if there are few. */
+/** A number of page views, with a warning if there are few. */
 export function Views({ of }: { of: number }) {
   if (of >= minViews) return <>{count(of)}</>;
   return <small title="Few page views: see the intervals, which are wide.">n = {count(of)}</small>;

@@ -1,10 +1,10 @@
-// A number with its name, and what it means one tap away.
+// A number with its name and an explanation.
 
 import type { ComponentChildren } from 'preact';
 import { meanings, type Term } from './meanings.ts';
 import { Popover } from './Popover.tsx';
 
-/** A word that explains itself. */
+/** A term with a button for its explanation. */
 export function Explained({ term, children }: { term: Term; children: ComponentChildren }) {
   return (
     <Popover button={children} class="term">
@@ -19,11 +19,11 @@ interface Props {
   value: ComponentChildren;
   /** The small text next to the number: its interval or change. */
   beside?: ComponentChildren;
-  /** The number of a page that is read first. */
+  /** Whether it is the main number of a page. */
   hero?: boolean;
 }
 
-/** A number that stands for itself. Stands in a <dl class="metrics">. */
+/** A number in a <dl class="metrics">. */
 export function Metric({ name, term, value, beside, hero }: Props) {
   return (
     <div class={hero ? 'metric hero' : 'metric'}>
@@ -38,7 +38,7 @@ export function Metric({ name, term, value, beside, hero }: Props) {
   );
 }
 
-/** What some words mean, folded away. */
+/** Explanations of terms, collapsed at first. */
 export function Legend({ terms }: { terms: readonly (readonly [string, Term])[] }) {
   return (
     <details class="legend">

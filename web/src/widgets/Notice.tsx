@@ -32,8 +32,8 @@ export function ProblemNotice({ problem, again }: { problem: Problem; again?: ()
 }
 
 /**
- * How things stand with a response that is not there: problems, waiting, cancelled. Nothing if all is well, and nothing if
- * the daemon is away, which is said once for the whole page.
+ * The state of a missing response: an error, waiting or cancelled. It is empty if there is a
+ * response, and if the daemon is unreachable, which the page reports once.
  */
 export function State({ of }: { of: Shown<unknown> }) {
   if (of.problem?.status == 0) return null;
@@ -62,7 +62,7 @@ export function State({ of }: { of: Shown<unknown> }) {
   return null;
 }
 
-/** What has to be said about a response: spreads that it has not, warnings, code without names. */
+/** Remarks on a response: missing spreads, warnings, and code without readable names. */
 export function Remarks({ noSpread, stats, warnings = [] }: { noSpread?: string; stats?: Stats; warnings?: string[] }) {
   const all = [...warnings, ...(stats?.warnings ?? [])];
   const folded = stats?.folded_views;
@@ -78,7 +78,7 @@ export function Remarks({ noSpread, stats, warnings = [] }: { noSpread?: string;
   );
 }
 
-/** How much of the code has readable names, and what to do about the rest. */
+/** The share of code with readable names, and a remedy for the rest. */
 export function NamesRemark({ names }: { names?: Names }) {
   const missing = names?.missing?.filter((script) => script.self_us > 0) ?? [];
   if (!names || !names.self_us || !missing.length) return null;

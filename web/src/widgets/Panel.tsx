@@ -12,17 +12,17 @@ interface Props<T> {
   title: string;
   /** Shown next to the title. */
   beside?: ComponentChildren;
-  /** The query that gives the numbers, to be shown as a command. */
+  /** The query for these numbers, to be shown as a command. */
   query?: Query<unknown>;
-  /** What is shown; its problems are shown instead of it. */
+  /** The response; its problems replace the contents. */
   shown?: Shown<T>;
   class?: string;
-  /** The title is on a tab above already: it is there for those who do not see that. */
+  /** Whether a tab above has the title already. Then it is only for screen readers. */
   tab?: boolean;
   children: ComponentChildren | ((response: T) => ComponentChildren);
 }
 
-/** A part of a page with a title, the command for the same, and how things stand with its response. */
+/** A part of a page with a title, a command for the same numbers, and the state of its response. */
 export function Panel<T>({ title, beside, query, shown, class: name = '', tab, children }: Props<T>) {
   const id = useId();
   const response = shown?.response;

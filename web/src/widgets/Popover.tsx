@@ -1,19 +1,20 @@
-// Explanations and small forms that open at a button, above all else. Escape and a click elsewhere close them.
+// Explanations and small forms that open at a button, above everything else. Escape and a click
+// elsewhere close them.
 
 import type { ComponentChildren } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
 
 interface Props {
-  /** What is on the button. */
+  /** The content of the button. */
   button: ComponentChildren;
   /** The accessible name of the button, if its content is not one. */
   label?: string;
   class?: string;
-  /** What opens, drawn when it does. */
+  /** The content, drawn when it opens. */
   children: ComponentChildren | ((close: () => void) => ComponentChildren);
 }
 
-/** A button that opens something. */
+/** A button that opens a panel. */
 export function Popover({ button, label, class: name, children }: Props) {
   const id = useId();
   const opener = useRef<HTMLButtonElement>(null);
@@ -49,7 +50,7 @@ export function Popover({ button, label, class: name, children }: Props) {
   );
 }
 
-/** Puts a panel below a button, or above it where there is more room, within the window. */
+/** Positions a panel in the window: below a button, or above it if there is more room. */
 function put(panel: HTMLElement | null, opener: HTMLElement | null): void {
   if (!panel || !opener) return;
   const at = opener.getBoundingClientRect();

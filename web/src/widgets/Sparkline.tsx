@@ -15,11 +15,11 @@ interface Props {
   from: number;
   to: number;
   name: string;
-  /** A line is drawn there. */
+  /** The value of a horizontal line. */
   limit?: number;
 }
 
-/** A small line over some time. The lowest value of the scale is 0. */
+/** A small line over a time range. The scale starts at 0. */
 export function Sparkline({ samples, from, to, name, limit }: Props) {
   const known = samples.filter((sample) => sample.value != undefined) as Required<Sample>[];
   const first = known[0];

@@ -1,4 +1,4 @@
-// A table whose rows can be ordered. Long ones draw those rows alone that can be seen.
+// A table with sortable columns. In long tables, only visible rows are drawn.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -10,40 +10,40 @@ import './table.css';
 export interface Column<R> {
   key: string;
   title: ComponentChildren;
-  /** What the column is called where its title is no text. */
+  /** The name of the column, if its title is not a text. */
   name?: string;
   term?: Term;
-  /** What rows are ordered by; without it they can not be ordered by this column. */
+  /** The value to sort by; without it, the column is not sortable. */
   value?: (row: R) => number | string | undefined;
   cell: (row: R) => ComponentChildren;
-  /** Texts are at the left, numbers at the right. */
+  /** Texts are left-aligned, numbers right-aligned. */
   text?: boolean;
-  /** Where the window is narrow, the column is left out. */
+  /** Whether the column is omitted in narrow windows. */
   wide?: boolean;
-  /** Where the window is narrow, texts take several lines, unless there are very many rows. */
+  /** Whether texts wrap in narrow windows, unless there are very many rows. */
   wraps?: boolean;
 }
 
 interface Props<R> {
-  /** What the rows are, for those who do not see the table. */
+  /** A description of the rows for screen readers. */
   caption: string;
   columns: readonly Column<R>[];
   rows: readonly R[];
   rowKey: (row: R) => string;
-  /** The order to begin with, such as -mean. */
+  /** The initial order, such as -mean. */
   order: string;
-  /** Is told the order when it is changed; without it the table keeps it to itself. */
+  /** Receives the new order; without it, the table keeps the order itself. */
   onOrder?: (order: string) => void;
   empty?: ComponentChildren;
-  /** What a row looks like, as a class. */
+  /** Returns a class for a row. */
   rowClass?: (row: R) => string | undefined;
 }
 
-/** Tables with more rows than these are virtual. */
+/** In tables with more rows than this, only visible rows are drawn. */
 const mostDrawn = 80;
 const rowHeight = 33;
 
-/** A table whose rows can be ordered by its columns. */
+/** A table that can be sorted by its columns. */
 export function Table<R>(props: Props<R>) {
   const { caption, columns, rows, order: given, onOrder, empty = 'Nothing.' } = props;
   const [own, setOwn] = useState(given);
@@ -107,7 +107,7 @@ function classOf<R>({ text, wide, wraps, key }: Column<R>, sorted: string): stri
 
 interface RowsProps<R> extends Props<R> {
   head: ComponentChildren;
-  /** The key of the column that rows are ordered by. */
+  /** The key of the column to sort by. */
   sortedBy: string;
 }
 
@@ -154,7 +154,7 @@ function Rows<R>({ caption, columns, rows, rowKey, rowClass, head, sortedBy }: R
   );
 }
 
-/** The room of rows that are not drawn. */
+/** The space of rows that are not drawn. */
 function Space({ rows, columns }: { rows: number; columns: number }) {
   return (
     <tr class="space" aria-hidden="true">
@@ -163,7 +163,7 @@ function Space({ rows, columns }: { rows: number; columns: number }) {
   );
 }
 
-/** Arrows go from the link of a row to that of the next one. */
+/** Moves the focus between the links of rows with arrow keys. */
 function stepRows(event: KeyboardEvent): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   const row = event.target instanceof Element ? event.target.closest('tbody tr') : null;

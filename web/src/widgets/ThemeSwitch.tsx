@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it: a button that goes from one to the next.
+// A button that switches between the light, the dark and the system's theme.
 
 import { useTheme, type Theme } from '../state/theme.ts';
 
@@ -8,7 +8,6 @@ const themes: Record<Theme, { next: Theme; icon: string; name: string }> = {
   dark: { next: 'system', icon: '☾', name: 'dark' },
 };
 
-/** Changes the colours of the page. */
 export function ThemeSwitch() {
   const [theme, setTheme] = useTheme();
   const { next, icon, name } = themes[theme];

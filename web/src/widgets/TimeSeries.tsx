@@ -1,4 +1,4 @@
-// Percentiles over time, with the releases that came. A range that is dragged becomes the time of the page.
+// Percentiles over time, with markers of releases. Dragging selects the time range of the page.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type UPlot from 'uplot';
@@ -20,7 +20,7 @@ interface Props {
 
 const shownFirst: readonly LineName[] = ['p50', 'p75', 'p95'];
 
-/** A chart of what is known of the points, with a switch for each line and a table of the same. */
+/** A chart of the points, with a switch for each line and a table of the same values. */
 export function TimeSeries(props: Props) {
   const { points } = props;
   const known = lineNames.filter((name) => points.some((point) => valueAt(point, name) != undefined));
@@ -88,7 +88,7 @@ function Numbers({ points, lines }: { points: readonly Point[]; lines: LineName[
   );
 }
 
-/** The picture: of this module's own until the library is there. */
+/** The picture: drawn by this module until the library is loaded. */
 function Chart({ points, markers, from, to, lines, stepSeconds }: Props & { lines: LineName[] }) {
   const box = useRef<HTMLDivElement>(null);
   const [library, setLibrary] = useState<{ default: typeof UPlot }>();
@@ -121,7 +121,7 @@ function told(points: readonly Point[], name: LineName): string {
   return values.length ? `${duration(values[0]!)} at first, ${duration(values.at(-1)!)} at last` : 'nothing';
 }
 
-/** Returns times in s and the values of each line; the ends of the time are there, too. */
+/** Returns times in s and the values of each line, including the ends of the range. */
 function dataOf(points: readonly Point[], lines: LineName[], from: number, to: number): UPlot.AlignedData {
   const timed = points.filter((point) => point.time);
   const times = timed.map((point) => Date.parse(point.time!) / 1000);
@@ -174,7 +174,7 @@ function options(
   };
 }
 
-/** Writes the times of an axis: the hour, and at midnight the day. */
+/** Formats the times of an axis: the hour, or the day at midnight. */
 function timesOf(_: UPlot, times: number[]): string[] {
   return times.map((time) => {
     const hour = clock(time * 1000);
@@ -190,7 +190,7 @@ function colourOf(element: HTMLElement, name: string): string {
   return color;
 }
 
-/** Writes what is under the pointer at the top of a chart. */
+/** Shows the values at the pointer at the top of a chart. */
 function tip(element: HTMLElement): (plot: UPlot) => void {
   const text = document.createElement('output');
   text.className = 'tip';
@@ -224,7 +224,7 @@ function drawMarkers(plot: UPlot, markers: readonly PlacedMarker[], colour: stri
   ctx.restore();
 }
 
-/** Makes a range that was dragged the time of the page. */
+/** Selects a dragged range as the time range of the page. */
 function select(plot: UPlot): void {
   const { left, width } = plot.select;
   if (width < 4) return;
@@ -232,7 +232,7 @@ function select(plot: UPlot): void {
   change({ since: at(left), until: at(left + width) });
 }
 
-/** Changes with the colours of the page. */
+/** Returns a value that changes with the colours of the page. */
 function useTheme(): string {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const now = () => `${document.documentElement.dataset.theme ?? ''} ${dark.matches}`;

@@ -26,7 +26,7 @@ interface Props {
 const left = 46;
 const bottom = 20;
 
-/** Lines over time with the releases that came. The scale begins at 0. */
+/** Lines over time with markers of releases. The scale starts at 0. */
 export function Trend({ lines, markers, from, to, height = 150 }: Props) {
   const box = useRef<HTMLElement>(null);
   const width = useWidth(box, 720);
@@ -105,7 +105,7 @@ function Line({ samples, class: name, x, y }: LineProps) {
   );
 }
 
-/** Returns the samples that have values, cut where one has none. */
+/** Returns the samples that have values, split at samples without one. */
 function runs(samples: Sample[]): Required<Sample>[][] {
   const all: Required<Sample>[][] = [[]];
   for (const { time, value } of samples) {
@@ -115,26 +115,26 @@ function runs(samples: Sample[]): Required<Sample>[][] {
   return all.filter((run) => run.length);
 }
 
-/** A marker with what is written at it, which is nothing where there is no room. */
+/** A marker with its text, which is empty if there is no room. */
 export interface PlacedMarker {
   time: number;
   label: string;
-  /** Whether the text ends at the line, since it would leave the chart. */
+  /** Whether the text is left of the line, because it would not fit to its right. */
   right: boolean;
 }
 
-/** The most lines of releases in a chart: the newest ones. */
+/** Maximum number of releases in a chart: the newest ones. */
 const mostMarkers = 24;
 
 /**
- * Returns the markers in a time, for a chart of some CSS pixels. Where there is no room for all names the newest is written, and
- * how many came before it: B +2.
+ * Returns the markers in a time range, for a chart of a width in CSS pixels. If there is no room
+ * for all names, only the newest is written, with the number of releases before it: B +2.
  */
 export function placed(markers: readonly Marker[], from: number, to: number, width: number): PlacedMarker[] {
   const within = markers.filter(({ time }) => time >= from && time <= to).slice(-mostMarkers);
   const x = (time: number) => ((time - from) / Math.max(1, to - from)) * width;
   const places: PlacedMarker[] = [];
-  let begin = Infinity; // of the text to the right
+  let begin = Infinity; // left edge of the text to the right
   let group: { place: PlacedMarker; name: string; more: number } | undefined;
   for (const { time, name } of within.reverse()) {
     const text = name.length > 16 ? `${name.slice(0, 15)}…` : name;

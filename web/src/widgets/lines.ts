@@ -3,13 +3,13 @@
 import type { Catalog, Point } from '../api/types.ts';
 import type { Sample } from './Sparkline.tsx';
 
-/** The numbers of a point that a chart can show. */
+/** The lines that a chart can show. */
 export type LineName = 'p50' | 'p75' | 'p95' | 'mean' | 'long tasks p75';
 
 /** All lines, in the order of their switches. */
 export const lineNames: readonly LineName[] = ['p50', 'p75', 'p95', 'mean', 'long tasks p75'];
 
-/** Returns the value of a line at a point, in ms; undefined if it is not known. */
+/** Returns the value of a line at a point, in ms; undefined if it is unknown. */
 export function valueAt(point: Point, line: LineName): number | undefined {
   if (!point.views) return undefined;
   if (line == 'mean') return point.mean_ms;
@@ -17,18 +17,18 @@ export function valueAt(point: Point, line: LineName): number | undefined {
   return point.spread?.[line].value;
 }
 
-/** Returns a line of points, those without a time left out. */
+/** Returns a line of points, without points that have no time. */
 export function lineOf(points: readonly Point[], line: LineName): Sample[] {
   return points.flatMap((point) => (point.time ? [{ time: Date.parse(point.time), value: valueAt(point, line) }] : []));
 }
 
-/** The first time that a release was seen. */
+/** The time at which a release was first seen. */
 export interface Marker {
   time: number;
   name: string;
 }
 
-/** Returns releases in the order in which they were first seen, on a page if one is given. */
+/** Returns releases in the order in which they were first seen, on one page if it is given. */
 export function releasesOf(catalog: Catalog | undefined, page = ''): Marker[] {
   const first = new Map<string, number>();
   for (const entry of catalog?.entries ?? []) {

@@ -1,16 +1,20 @@
-// How numbers are written. All of it is English, whatever the browser speaks, as the texts around are. Intl would write the
-// same, and take 30 ms when it first writes a number, and as long again for a date.
+// Formats numbers and times in English, like the surrounding texts, whatever the browser's language
+// is. Intl would return the same texts, but it takes 30 ms on first use, and again for the first
+// date.
 
 import { count } from '../tree/format.ts';
 
 export { count };
 
 const minus = '\u2212';
-/** Between a number and its unit, so that lines do not break there. */
+/** Separates a number and its unit without a line break. */
 const space = '\u00a0';
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
-/** Three digits that count, two decimals at most: 1,234, 544, 54.4, 5.44, 0.05, <0.01. */
+/**
+ * Formats a number with three significant digits and at most two decimals: 1,234, 544, 54.4, 5.44,
+ * 0.05, <0.01.
+ */
 export function number(value: number): string {
   const size = Math.abs(value);
   if (value == 0) return '0';
@@ -26,19 +30,19 @@ export function signed(value: number): string {
   return value > 0 ? `+${number(value)}` : number(value);
 }
 
-/** A time: 54.4 ms, 1.23 s. */
+/** Formats a time: 54.4 ms, 1.23 s. */
 export function duration(ms: number): string {
   return Math.abs(ms) >= 999.5 ? `${number(ms / 1000)}${space}s` : `${number(ms)}${space}ms`;
 }
 
-/** A long time: 12.3 h, 2.4 min, 38 s. */
+/** Formats hours: 12.3 h, 2.4 min, 38 s. */
 export function hours(value: number): string {
   if (value == 0 || value >= 0.9995) return `${number(value)}${space}h`;
   const seconds = value * 3600;
   return seconds >= 59.95 ? `${number(seconds / 60)}${space}min` : `${number(seconds)}${space}s`;
 }
 
-/** A whole number, short if it is long: 12,345, 123.5K, 4M. */
+/** Formats a whole number with at most five or six characters: 12,345, 123.5K, 4M. */
 export function shortCount(value: number): string {
   if (value < 99_999.5) return count(value);
   const units = ['K', 'M', 'B', 'T'];
@@ -48,14 +52,14 @@ export function shortCount(value: number): string {
   return `${tenths()}${units[power - 1]}`;
 }
 
-/** A size: 512 B, 1.17 MB, 50.6 GB. */
+/** Formats a size: 512 B, 1.17 MB, 50.6 GB. */
 export function bytes(value: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   const power = value < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(value) / 3));
   return `${power ? number(value / 1000 ** power) : count(value)}${space}${units[power]}`;
 }
 
-/** A share from 0 to 1 as 17 %, 5.5 %, <0.1 %. */
+/** Formats a share from 0 to 1: 17 %, 5.5 %, <0.1 %. */
 export function percent(share: number): string {
   const value = share * 100;
   const size = Math.abs(value);
@@ -65,12 +69,12 @@ export function percent(share: number): string {
   return `${value < 0 ? minus : ''}${text}${space}%`;
 }
 
-/** A share with its sign: +17 %. */
+/** Formats a share with its sign: +17 %. */
 export function signedPercent(share: number): string {
   return share > 0 ? `+${percent(share)}` : percent(share);
 }
 
-/** How long ago: now, 12 s, 3 min, 2 h, 5 d. */
+/** Formats an age: now, 12 s, 3 min, 2 h, 5 d. */
 export function ago(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 3) return 'now';
@@ -80,40 +84,43 @@ export function ago(ms: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
-/** One thing, several things: plural(2, 'function') is 2 functions. */
+/** Formats a count: plural(2, 'function') is 2 functions. */
 export function plural(value: number, thing: string, things = `${thing}s`): string {
   return `${count(value)} ${value == 1 ? thing : things}`;
 }
 
-/** A moment, in the time zone of the browser: 23 Nov, 06:31. */
+/** Formats a time in the time zone of the browser: 23 Nov, 06:31. */
 export function moment(time: string | number): string {
   return `${day(time)}, ${clock(time)}`;
 }
 
-/** A day, in the time zone of the browser: 23 Nov. */
+/** Formats a day in the time zone of the browser: 23 Nov. */
 export function day(time: string | number): string {
   const date = new Date(time);
   return `${date.getDate()} ${months[date.getMonth()]}`;
 }
 
-/** The time of a day, in the time zone of the browser: 06:31. */
+/** Formats a time of day in the time zone of the browser: 06:31. */
 export function clock(time: string | number): string {
   const date = new Date(time);
   return [date.getHours(), date.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-/** A text with a capital at its beginning. */
+/** Capitalizes the first letter of a text. */
 export function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-/** Cuts a text that may be endless. */
+/** Shortens a text of any length. */
 export function cut(text: string, length = 200): string {
   const letters = [...text.slice(0, length * 2)];
   return letters.length > length || text.length > length * 2 ? `${letters.slice(0, length).join('')}…` : text;
 }
 
-/** Control characters as pictures of them, and those that change the direction of a text as �: nothing is invisible. */
+/**
+ * Replaces control characters by their symbols, and characters that change the direction of a text
+ * by �, so that nothing is invisible.
+ */
 export function visible(text: string): string {
   return text
     .replace(/[\u0000-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)))

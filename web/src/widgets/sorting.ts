@@ -1,23 +1,26 @@
-// The order of the rows of a table, as the URL says it: sort=views, sort=-views.
+// The order of a table's rows, as in the URL: sort=views, sort=-views.
 
-/** The column that rows are ordered by. */
+/** The column to sort by and the direction. */
 export interface Order {
   key: string;
   descending: boolean;
 }
 
-/** Returns the order that a text says; a minus in front is descending. */
+/** Parses an order; a leading minus means descending. */
 export function orderOf(text: string): Order {
   return { key: text.replace(/^-/, ''), descending: text.startsWith('-') };
 }
 
-/** Returns the text of the order after a click on a column: numbers begin with the greatest, texts with A. */
+/**
+ * Returns the order after a click on a column, as a text: numbers start with the largest, texts
+ * with A.
+ */
 export function nextOrder(now: Order, key: string, numeric: boolean): string {
   const descending = now.key == key ? !now.descending : numeric;
   return (descending ? '-' : '') + key;
 }
 
-/** Returns rows in an order. Those without a value are last, whatever the order. */
+/** Returns sorted rows. Rows without a value are last, in either direction. */
 export function sorted<R>(
   rows: readonly R[],
   value: (row: R) => number | string | undefined,

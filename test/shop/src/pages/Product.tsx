@@ -3,7 +3,7 @@ import { randomOf, type Product } from '../lib/catalogue.ts';
 import { findSimilar } from '../lib/similar.ts';
 import { Card, Price, Stars } from '../parts/Card.tsx';
 
-/** Turns what a customer wrote into HTML: *strong*, _stressed_, and lines. */
+/** Converts a customer's review to HTML: *strong*, _stressed_, and lines. */
 function renderReview(text: string): string {
   return text
     .replace(/[&<>]/g, (letter) => `&#${letter.charCodeAt(0)};`)

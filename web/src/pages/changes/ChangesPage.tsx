@@ -1,4 +1,4 @@
-// Changes that were found unasked: the list, and one of them.
+// Detected changes: the list and a single change.
 
 import { changes } from '../../api/queries.ts';
 import type { FoundChange } from '../../api/types.ts';
@@ -12,14 +12,13 @@ import { PlaceLink, Text } from '../parts/names.tsx';
 import { OneChange } from './OneChange.tsx';
 import { amountOf, shownOf, textOf } from './words.ts';
 
-/** Which changes are listed, and what that is called. */
+/** The lists by state, and their names. */
 const lists = [
   ['open,acknowledged,expected', 'Open'],
   ['resolved', 'Resolved'],
   ['', 'All'],
 ] as const;
 
-/** The page of changes. */
 export function ChangesPage() {
   const { place } = useView();
   const id = place.params.get('id');

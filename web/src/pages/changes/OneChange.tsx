@@ -1,4 +1,4 @@
-// A change that was found unasked, with its days, why it may be, and what is done about it.
+// A detected change, with its days, possible causes, and triage.
 
 import { useState } from 'preact/hooks';
 import { change } from '../../api/queries.ts';
@@ -127,7 +127,7 @@ function Facts({ of }: { of: ChangeReport }) {
   );
 }
 
-/** The step, by the hour. Hours without page views of a release cut its line. */
+/** The hours around the step. Hours without page views of a release interrupt its line. */
 function Hours({ of: { series, release, begin } }: { of: ChangeReport }) {
   const lines = series?.hours ?? [];
   const times = lines.flatMap(({ points }) => points.map(({ time }) => Date.parse(time)));
@@ -223,7 +223,7 @@ function Pages({ of }: { of: ChangeReport }) {
   );
 }
 
-/** What can be done about a change, by its state. */
+/** Possible new states of a change, by its state. */
 const doable: Record<ChangeState, [ChangeState, string][]> = {
   open: [['acknowledged', 'Acknowledge'], ['expected', 'Expect until'], ['resolved', 'Resolve']],
   acknowledged: [['expected', 'Expect until'], ['resolved', 'Resolve'], ['open', 'Open again']],

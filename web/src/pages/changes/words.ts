@@ -1,18 +1,21 @@
-// Sentences about changes, the same as those of aggregate changes.
+// Sentences about changes, the same as in the output of aggregate changes.
 
 import type { ChangePoint, Estimate, FoundChange, PageChange, What } from '../../api/types.ts';
 import type { Sample } from '../../widgets/Sparkline.tsx';
 import { number, signed } from '../../widgets/numbers.ts';
 import { apart } from '../compare/verdict.ts';
 
-/** What changed, without the page. */
+/** The series that changed, without the page. */
 export function textOf({ kind, metric, function: place, feature }: What): string {
   if (kind == 'function') return place?.name || '(anonymous)';
   if (kind == 'feature') return `feature ${feature}`;
   return kind == 'vital' ? metric.toUpperCase() : 'JavaScript';
 }
 
-/** The change that is named first, and whether it is at an equal rest of the page view: the plain one, unless that is noise. */
+/**
+ * Returns the change to show first and whether it is at an equal rest of the page view: the plain
+ * change, unless that is within noise.
+ */
 export function shownOf({ change, beside }: PageChange): { estimate: Estimate; atRest: boolean } {
   return beside && !apart(change) && apart(beside) ? { estimate: beside, atRest: true } : { estimate: change, atRest: false };
 }
@@ -22,38 +25,38 @@ export function valueOf(what: What, value: number): string {
   return what.metric == 'cls' ? number(value) : `${number(value)}\u00a0ms`;
 }
 
-/** A change in its unit, with its interval as far as that is known. */
+/** A change in its unit, with its interval if it is known. */
 export function amountOf(what: What, { value, low, high }: Estimate): string {
   const unit = what.metric == 'cls' ? '' : '\u00a0ms';
   const between = low == undefined || high == undefined ? '' : ` (${signed(low)} to ${signed(high)})`;
   return `${signed(value)}${unit}${between}`;
 }
 
-/** With what it began. */
+/** The release with which the change began, if one explains it. */
 export function sinceOf({ release, compare_release: before }: FoundChange): string {
   return release ? `with release ${release} (before: ${before})` : 'with no release that explains it';
 }
 
-/** How it ended. */
+/** How the change was resolved. */
 export function endOf({ resolution }: FoundChange): string {
   if (resolution == 'back') return 'It is back to what was before.';
   if (resolution == 'new normal') return 'It was still there after 14 days, which is the new normal.';
   return 'Somebody resolved it.';
 }
 
-/** Returns the changes to look at: the newest day first, then by their time. */
+/** Returns changes by urgency: the newest day first, then the most time. */
 export function urgent(all: readonly FoundChange[]): FoundChange[] {
   const day = ({ begin }: FoundChange) => Math.floor(Date.parse(begin) / 86_400_000);
   return all.filter(({ direction }) => direction != 'moved').sort((a, b) => day(b) - day(a) || timeOf(b) - timeOf(a));
 }
 
-/** The time of a change on its first page, in all page views that it was found in. */
+/** The time of a change on its first page, over all page views in which it was found. */
 function timeOf(change: FoundChange): number {
   const [page] = change.pages;
   return page ? Math.abs(shownOf(page).estimate.value) * page.views.b : 0;
 }
 
-/** Returns hours as samples in the middle of them, with one without a value where hours are missing. */
+/** Returns hours as samples at their middle, with a sample without a value in each gap. */
 export function hourly(points: readonly ChangePoint[]): Sample[] {
   const hour = 3_600_000;
   return points.flatMap(({ time, value }, i) => {

@@ -1,4 +1,5 @@
-// The same function in different releases, on different pages, and for different people.
+// A function in different releases, on different pages, and for different devices, browsers and
+// connections.
 
 import { catalog, labels, list, top } from '../../api/queries.ts';
 import type { Selection } from '../../api/selection.ts';
@@ -13,16 +14,19 @@ import { Panel } from '../../widgets/Panel.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
 import { Text } from '../parts/names.tsx';
 
-/** Functions are looked for among so many of the heaviest. */
+/** Only this many functions with the most time are searched. */
 export const mostFunctions = 1000;
-/** How many releases, pages or values there are rows for. */
+/** Maximum number of rows. */
 const mostRows = 6;
 
-/** What the rows can be. */
+/** Kinds of rows. */
 const kinds = ['release', 'page', 'device', 'browser', 'connection'] as const;
 type Kind = (typeof kinds)[number];
 
-/** Returns a function of a response: at its place, or, where lines moved, the only one of its name and file. */
+/**
+ * Returns a function of a response by its location or, if lines moved, by its name and file if only
+ * one function matches.
+ */
 export function found(response: Top | undefined, place: Place): TopFunction | undefined {
   const near = response?.functions.filter(
     (one) => one.name == place.name && (one.resource ?? '') == (place.resource ?? one.resource ?? ''),
@@ -40,7 +44,7 @@ export function narrowed(selection: Selection, kind: Kind, value: string): Selec
 interface Row {
   value: string;
   views: number;
-  /** Where it was not found, or is not there yet, it is undefined. */
+  /** Undefined if the function was not found or is not loaded yet. */
   of?: TopFunction;
   arrived: boolean;
 }
@@ -53,7 +57,7 @@ export function Across({ of }: { of: Place }) {
   const responses = Array.from({ length: mostRows }, (_, i) => {
     const value = values[i];
     const query = value == undefined ? undefined : top(narrowed(selection, kind, value), { limit: mostFunctions });
-    return useQuery(query); // always as many
+    return useQuery(query); // the number of hooks is constant
   });
   const rows = values.map((value, i) => {
     const { response, old } = responses[i]!;
@@ -91,7 +95,7 @@ export function Across({ of }: { of: Place }) {
   );
 }
 
-/** Returns the values that there are rows for. */
+/** Returns the values that have rows. */
 function useValues(kind: Kind): string[] {
   const { selection } = useView();
   const settled = useSettled();

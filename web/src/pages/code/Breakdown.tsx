@@ -1,4 +1,4 @@
-// Where the time of a selection goes: as a tree, by function, by owner, package and file.
+// How the time of a selection is distributed: as a tree, by function, by owner, package and file.
 
 import { useState } from 'preact/hooks';
 import { top, tree } from '../../api/queries.ts';
@@ -17,18 +17,18 @@ import { CallTree } from './CallTree.tsx';
 import { Functions } from './Functions.tsx';
 import { Sandwich } from './Sandwich.tsx';
 
-/** How many functions are listed. */
+/** Maximum number of listed functions. */
 const mostFunctions = 500;
 
 interface BreakdownProps {
   scale: Scale;
-  /** All of the time of the selection, with what is not JavaScript. */
+  /** Total of the selection, including time outside JavaScript. */
   point?: Point;
   other?: OtherSide;
   more?: readonly Tab[];
 }
 
-/** Where the time goes, in tabs. */
+/** The distribution of time, in tabs. */
 export function Breakdown({ scale, point, other, more = [] }: BreakdownProps) {
   return (
     <Tabs

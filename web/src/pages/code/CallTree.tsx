@@ -1,4 +1,5 @@
-// Where the call tree of a page is drawn: with what is looked at in the URL, and loaded when there is one.
+// The place for a page's call tree. Its state is in the URL, and its code is loaded when there is a
+// tree.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { FlameGraph, FlameGraphProps } from '../../flame/FlameGraph.tsx';
@@ -16,19 +17,21 @@ import '../../flame/treegrid.css';
 interface Props {
   response: TreeResponse;
   scale: Scale;
-  /** The kind of tree: calls from the root, or the callers or callees of the function at its root. */
+  /**
+   * The kind of tree: calls from the root, or the callers or callees of the function at its root.
+   */
   kind?: 'tree' | 'callers' | 'callees';
 }
 
 const colourings: readonly Colouring[] = ['owner', 'file', 'self', 'change'];
 
-/** A call tree as a flame graph, or as rows. */
+/** A call tree as a flame graph or as rows. */
 export function CallTree({ response, scale, kind = 'tree' }: Props) {
   const { place } = useView();
   const [Graph, setGraph] = useState<typeof FlameGraph>();
   useEffect(() => void import('../views/drawn.ts').then((loaded) => setGraph(() => loaded.FlameGraph)), []);
   const tree = useMemo(() => treeOf(response), [response]);
-  const prefix = kind == 'tree' ? '' : `${kind}-`; // there are two on the page of a function
+  const prefix = kind == 'tree' ? '' : `${kind}-`; // the page of a function has two
   const root = place.params.get(`${prefix}root`) ?? '';
   const actions = useMemo(() => [{ label: 'Copy a budget (YAML)', run: (frame: Frame) => void copyBudget(tree, frame, place) }], [tree, place]);
   const held = useMemo(() => heldIn(place, prefix, !!tree.baseTotal), [place, prefix, tree]);
@@ -69,13 +72,13 @@ function titleOf({ params }: Place): string {
   return page ? `page ${page}` : feature ? `feature ${feature}` : params.get('title') || 'all pages';
 }
 
-/** Copies a budget for a function. Without a clipboard, as on pages that are not secure, nothing happens. */
+/** Copies a budget for a function. It does nothing without a clipboard, as on insecure pages. */
 async function copyBudget(tree: Tree, frame: Frame, { params }: Place): Promise<void> {
   const [page, feature] = [params.get('page') ?? '', params.get('feature') ?? ''];
   await navigator.clipboard?.writeText(budgetYaml(tree, frame, { page, feature }));
 }
 
-/** What the URL says of a graph, and what changes that. */
+/** Returns the state of a graph in the URL, and setters for it. */
 function heldIn({ params }: Place, prefix: string, compared: boolean): Partial<FlameGraphProps> {
   const get = (key: string) => params.get(prefix + key) ?? '';
   const list = (key: string) => params.getAll(prefix + key);
@@ -103,7 +106,7 @@ function heldIn({ params }: Place, prefix: string, compared: boolean): Partial<F
   };
 }
 
-/** The page of a function, with its callers and callees. */
+/** Returns the URL of a function's page. */
 function functionLink(place: Place, { name, resource, line, column }: Frame): string {
   const { params } = place;
   return linkTo(place, 'function', { page: params.get('page') ?? '', feature: params.get('feature') ?? '', name, resource, line, column });

@@ -1,4 +1,4 @@
-// A function: how much, since which release, who calls it, and what it calls.
+// A function: its times, the release that introduced it, its callers and its callees.
 
 import { series, top } from '../../api/queries.ts';
 import type { Place, TopFunction } from '../../api/types.ts';
@@ -16,7 +16,7 @@ import { Across, found, mostFunctions } from './Across.tsx';
 import { Around } from './Sandwich.tsx';
 import '../parts/detail.css';
 
-/** Returns the function that a URL names. */
+/** Returns the function in a URL. */
 export function functionOf(params: URLSearchParams): Place {
   const whole = (key: string) => Number(params.get(key)) || undefined;
   return {
@@ -27,7 +27,6 @@ export function functionOf(params: URLSearchParams): Place {
   };
 }
 
-/** What is known of a function. */
 export function FunctionPage() {
   const { place, selection, ofFile } = useView();
   const what = functionOf(place.params);

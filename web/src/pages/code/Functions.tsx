@@ -1,4 +1,4 @@
-// Tables of functions, or of parts of the code that stand for several.
+// Tables of functions, or of parts of the code with several functions.
 
 import type { Top, TopFunction } from '../../api/types.ts';
 import { useView } from '../../state/view.ts';
@@ -12,7 +12,7 @@ import { FunctionLink, Text } from '../parts/names.tsx';
 interface Props {
   top: Top;
   scale: Scale;
-  /** The kind of row, if functions were summed up: file, package, owner. */
+  /** The kind of row if functions are summed up: file, package or owner. */
   by?: string;
   order?: string;
   onOrder?: (order: string) => void;
@@ -24,7 +24,7 @@ interface Row extends TopFunction {
   totalMs: number;
 }
 
-/** A table of what takes the most time. */
+/** A table of the rows with the most time. */
 export function Functions({ top, scale, by = 'function', order = '-self', onOrder, filter = '' }: Props) {
   const views = Math.max(1, top.views);
   const rows = top.functions
@@ -59,7 +59,7 @@ export function Functions({ top, scale, by = 'function', order = '-self', onOrde
 
 function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[] {
   const { ofFile } = useView();
-  const views = ofFile ? Infinity : top.views; // a file is what it is, however few views it has
+  const views = ofFile ? Infinity : top.views; // a file is complete, however few views it has
   const unit = scale.unit == 'ms' ? 'ms' : unitTitle(scale.unit, scale.perDay).short;
   const first: Column<Row> = {
     key: 'name',
@@ -127,6 +127,6 @@ function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[
       cell: (row) => hours(inUnit(row.selfMs, { ...scale, unit: 'hours' })),
     },
   );
-  // The unit of the others needs no column of its own, and files have no days.
+  // The unit of the other columns needs no column of its own, and files have no days.
   return all.filter(({ key }) => key != scale.unit && !(ofFile && key == 'hours'));
 }

@@ -1,4 +1,4 @@
-// Whose code it is: owners, packages, third parties, and what is not JavaScript.
+// Whose code takes the time: owners, packages, third parties, and time outside JavaScript.
 
 import { series, top } from '../../api/queries.ts';
 import type { Top, TopFunction } from '../../api/types.ts';
@@ -16,7 +16,7 @@ import { Text } from '../parts/names.tsx';
 import { TopPanel } from './Breakdown.tsx';
 import '../parts/detail.css';
 
-/** The kinds of owners that responses name in parentheses, and what each is. */
+/** Descriptions of the kinds of owners, which responses write in parentheses. */
 const kinds: Record<string, string> = {
   app: 'your own code',
   framework: 'frameworks in your bundles',
@@ -35,7 +35,7 @@ export function kindOf(owner: string): string {
   return /^\(([\w-]+)/.exec(owner)?.[1] ?? 'team';
 }
 
-/** What functions can be summed up to. */
+/** The parts of the code by which functions can be summed up. */
 const parts = ['package', 'owner', 'team', 'file', 'function'] as const;
 
 interface Row {
@@ -46,7 +46,7 @@ interface Row {
   parts: TopFunction[];
 }
 
-/** Sums owners up to their kinds. The reach is the largest reach of an owner, which is a lower bound. */
+/** Sums owners by kind. The reach is the largest reach of an owner, which is a lower bound. */
 export function byKind(owners: readonly TopFunction[], views: number): Row[] {
   const rows = new Map<string, Row>();
   for (const owner of owners) {
@@ -61,7 +61,6 @@ export function byKind(owners: readonly TopFunction[], views: number): Row[] {
   return [...rows.values()];
 }
 
-/** The page about whose code takes the time. */
 export function Ownership() {
   const { place, selection } = useView();
   const owners = top(selection, { by: 'owner', limit: 500 });

@@ -1,4 +1,4 @@
-// A function of the selection between its callers and what it calls.
+// A function of the selection between its callers and callees.
 
 import { useState } from 'preact/hooks';
 import { around, top } from '../../api/queries.ts';
@@ -12,12 +12,12 @@ import { amount, type Scale } from '../../widgets/unit.ts';
 import { FunctionLink, Text, whereOf } from '../parts/names.tsx';
 import { CallTree } from './CallTree.tsx';
 
-/** How many functions there are to choose from. */
+/** Number of functions to choose from. */
 const mostChoices = 500;
-/** How many of them are listed at a time. */
+/** Number of functions that are listed at a time. */
 const mostListed = 40;
 
-/** Returns the function that a URL names with fn, resource, line and column. */
+/** Returns the function in the parameters fn, resource, line and column of a URL. */
 function chosen(params: URLSearchParams): Place | undefined {
   const name = params.get('fn');
   if (name == null) return undefined;
@@ -26,13 +26,19 @@ function chosen(params: URLSearchParams): Place | undefined {
   return { name: name.trim(), resource, line: whole('line'), column: whole('column') };
 }
 
-/** Returns the site's own heaviest function, or the heaviest of all if it has none. */
+/**
+ * Returns the function of the site's own code with the most time, or of all code if the site has
+ * none.
+ */
 function heaviest(functions: readonly TopFunction[]): TopFunction | undefined {
   const of = (owner: Owner) => functions.find(({ resource = '' }) => ownerOf({ resource }) == owner);
   return of('app') ?? of('script') ?? functions[0];
 }
 
-/** A list of functions with the callers and callees of the chosen one, at first the site's own heaviest function. */
+/**
+ * A list of functions with the callers and callees of the chosen one. The first choice is the
+ * heaviest function of the site's own code.
+ */
 export function Sandwich({ scale }: { scale: Scale }) {
   const { place, selection } = useView();
   const query = top(selection, { limit: mostChoices });
@@ -101,7 +107,7 @@ function Choices({ functions, views, scale, what }: ChoicesProps) {
   );
 }
 
-/** Who calls a function, or what it calls. */
+/** The callers or callees of a function. */
 export function Around({ direction, of, scale }: { direction: 'callers' | 'callees'; of: Place; scale: Scale }) {
   const { selection } = useView();
   const query = around(direction, selection, of, 1000);

@@ -1,4 +1,4 @@
-// The changes of a comparison, by what is said of them.
+// The changes of a comparison, by status.
 
 import { useState } from 'preact/hooks';
 import type { Change, Comparison, FeatureChange, FunctionChange, Status } from '../../api/types.ts';
@@ -10,10 +10,10 @@ import { between, folds, notEdited } from './verdict.ts';
 
 const statuses: readonly Status[] = ['slower', 'new', 'faster', 'gone', 'moved', 'with the page', 'within noise', 'not known', 'too few views'];
 
-/** Statuses that are folded away at first. */
+/** Statuses that are hidden at first. */
 const folded: readonly Status[] = ['with the page', 'within noise', 'not known', 'too few views'];
 
-/** A table of what changed, with a switch for each status. */
+/** A table of changes, with a switch for each status. */
 export function Changes({ of, by }: { of: Comparison; by?: string }) {
   const [chosen, setChosen] = useState<readonly Status[]>(statuses.filter((status) => !folded.includes(status)));
   const number_ = (status: Status) => of.functions.filter((one) => one.status == status).length;
@@ -79,7 +79,7 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
   );
 }
 
-/** The columns that all changes have. */
+/** The columns of all changes. */
 function changeColumns<R extends Change & { unadjusted?: boolean }>(): Column<R>[] {
   return [
     {
@@ -198,7 +198,7 @@ function StatusCell(row: Change) {
   return <span class={`status ${row.status.replaceAll(' ', '-')}`}>{row.status}</span>;
 }
 
-/** A table of how features changed. */
+/** A table of the changes of features. */
 export function FeatureChanges({ of }: { of: Comparison }) {
   const all: Column<FeatureChange>[] = [
     {

@@ -1,4 +1,4 @@
-// What changed from A to B, and whether it is more than noise.
+// The changes from A to B, and whether they are more than noise.
 
 import { useEffect } from 'preact/hooks';
 import { catalog, compare, newest, tree } from '../../api/queries.ts';
@@ -20,7 +20,6 @@ import { Sides } from './Sides.tsx';
 import { beginning, between, explanation, verdictOf } from './verdict.ts';
 import '../parts/detail.css';
 
-/** The page that compares. */
 export function Compare() {
   const { place, selection } = useView();
   const other = otherSideOf(place.params);
@@ -68,7 +67,7 @@ export function Compare() {
   );
 }
 
-/** Returns the URL with the sides exchanged. */
+/** Returns the URL with A and B exchanged. */
 export function swapped(params: URLSearchParams): string {
   const next = new URLSearchParams(params);
   for (const key of ['page', 'feature', 'release', 'since', 'until', 'label']) {
@@ -254,7 +253,7 @@ function Traffic({ of }: { of: Comparison }) {
   );
 }
 
-/** Returns the conditions that labels have these values. */
+/** Returns the conditions for these values of labels. */
 function conditionsOf(labels: Record<string, string>): string[] {
   return Object.entries(labels).map(([key, value]) => `${key}=${value}`);
 }

@@ -1,4 +1,4 @@
-// What is compared with what.
+// The two sides of a comparison.
 
 import { useState } from 'preact/hooks';
 import { rangeOf, type OtherSide, type Selection } from '../../api/selection.ts';
@@ -12,7 +12,10 @@ interface Props {
   other?: OtherSide;
 }
 
-/** The two sides. B is what the filters say; A is that, but for what is chosen here. */
+/**
+ * The two sides. B is the selection of the filters; A is the same, apart from the choices made
+ * here.
+ */
 export function Sides({ releases, other }: Props) {
   const { selection } = useView();
   return (
@@ -28,14 +31,19 @@ export function Sides({ releases, other }: Props) {
   );
 }
 
-/** Returns the selection of the other side. With a beginning and no end, it ends where the first side begins. */
+/**
+ * Returns the selection of the other side. If it has a start but no end, it ends where the first
+ * side starts.
+ */
 export function otherSelection(selection: Selection, other: OtherSide = {}): Selection {
   const all = { ...selection, ...other, label: mergedLabels(selection.label, other.label) };
   if (other.since && !other.until) all.until = new Date(rangeOf(selection, Date.now()).from).toISOString();
   return all;
 }
 
-/** Returns the labels of the other side: its own stand instead of those with the same key. */
+/**
+ * Returns the labels of the other side: its own conditions replace conditions with the same key.
+ */
 export function mergedLabels(labels: readonly string[], other: readonly string[] = []): string[] {
   const key = (label: string) => label.split(/[=!]/, 1)[0];
   const own = new Set(other.map(key));
@@ -84,7 +92,7 @@ const before = [
   },
 ];
 
-/** A form for all that the other side can be. Empty fields are as in B. */
+/** A form for the other side. Empty fields are the same as in B. */
 function Chooser({ releases, other, close }: Props & { close: () => void }) {
   const { selection } = useView();
   const [since, setSince] = useState(other?.since ?? '');

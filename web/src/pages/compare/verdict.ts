@@ -1,29 +1,29 @@
-// What a comparison says, in one sentence.
+// A one-sentence summary of a comparison.
 
 import type { Change, Comparison, Estimate, FunctionChange, Status } from '../../api/types.ts';
 import { count, number, percent, plural, signed, signedPercent } from '../../widgets/numbers.ts';
 
-/** What a comparison says: what is it called, and in which words. */
+/** The summary of a comparison. */
 export interface Verdict {
   status: Status;
   sentence: string;
-  /** What else has to be known. */
+  /** Further remarks. */
   remarks: string[];
 }
 
-/** What a verdict begins with. */
+/** The first words of a verdict. */
 export const beginning: Partial<Record<Status, string>> = { slower: 'Slower: ', faster: 'Faster: ' };
 
-/** Changes that are more than noise. */
+/** Statuses of changes that are more than noise. */
 export const sure: readonly Status[] = ['slower', 'faster', 'new', 'gone'];
 
-/** Returns the functions that changed by more than noise, the largest change first. */
+/** Returns the functions that changed by more than noise, by size of the change, descending. */
 export function changedFunctions({ functions }: Comparison): FunctionChange[] {
   const size = (change: FunctionChange) => Math.abs(change.change_ms.value);
   return functions.filter(({ status }) => sure.includes(status)).sort((a, b) => size(b) - size(a));
 }
 
-/** Whether a function is summed up with the others that were not edited. */
+/** Reports whether a function is folded into the sum of functions that were not edited. */
 export function folds({ not_edited }: Comparison, { code }: FunctionChange): boolean {
   return not_edited != undefined && code == 'not edited';
 }
@@ -36,7 +36,10 @@ export function notEdited({ functions, changed, largest, change_ms }: NonNullabl
   return `${were}; ${count(changed)} of them changed, by at most ${signed(change_ms.value)} ms (${name}).`;
 }
 
-/** Returns the fewest functions that have four fifths of a change, or all that go its way if they have less. */
+/**
+ * Returns the fewest functions that account for four fifths of a change, or all functions that
+ * changed in its direction if they account for less.
+ */
 export function explained(comparison: Comparison): { functions: number; share: number } {
   const shares = changedFunctions(comparison)
     .map(({ share }) => share ?? 0)
@@ -52,7 +55,7 @@ export function explained(comparison: Comparison): { functions: number; share: n
   return { functions, share };
 }
 
-/** Returns what a comparison says. */
+/** Returns the summary of a comparison. */
 export function verdictOf(comparison: Comparison): Verdict {
   const { total, enough, warnings = [] } = comparison;
   const { status } = total;
@@ -75,12 +78,12 @@ export function verdictOf(comparison: Comparison): Verdict {
   return { status, sentence: `${parts.join('. ')}.`, remarks };
 }
 
-/** Whether an interval is on one side of 0. */
+/** Reports whether an interval excludes 0. */
 export function apart({ low, high }: Estimate): boolean {
   return low != undefined && high != undefined && (low > 0 || high < 0);
 }
 
-/** How a change comes about of the means as they were measured, or '' where these do not differ from the adjusted ones. */
+/** Explains a change by the means as measured, or returns '' if these equal the adjusted ones. */
 export function explanation({ mean_ms, measured_ms, mix_ms, browser_ms, left_out_ms }: Change): string {
   if (!mix_ms || (number(mean_ms.a) == number(measured_ms.a) && number(mean_ms.b) == number(measured_ms.b))) return '';
   const parts = [`${signed(mix_ms.value)} ms (${between(mix_ms)}) come from another mix of traffic in B`];

@@ -1,4 +1,4 @@
-// What to do while nothing has been received yet.
+// Instructions before the first trace is received.
 
 import { useEffect, useState } from 'preact/hooks';
 import { arrivals, catalog } from '../../api/queries.ts';
@@ -7,14 +7,17 @@ import { Copy } from '../../widgets/Command.tsx';
 import { missing } from './missing.ts';
 import { headers, scripts, type Snippet } from './snippets.ts';
 
-/** Where a daemon might be of which nothing is known. */
+/** An example address, for the case that the daemon's public address is unknown. */
 const somewhere = { url: 'https://profiles.example.com' };
 
-/** Instructions for the first trace, and what is missing for it. The page updates when the trace arrives. */
+/**
+ * Instructions for the first trace, and what is missing for it. The page updates when the trace
+ * arrives.
+ */
 export function FirstTrace() {
   useQuery(catalog(), 2_000);
   const { response, problem } = useQuery(arrivals(), 2_000);
-  useEffect(() => refreshAll, []); // it goes when there is something
+  useEffect(() => refreshAll, []); // the page is replaced when there is data
   const to = response ?? (problem && somewhere);
   return (
     <div class="page first">
@@ -49,7 +52,7 @@ export function FirstTrace() {
   );
 }
 
-/** Texts of which one is shown. */
+/** Shows one of several snippets, with a choice. */
 function Snippets({ name, all }: { name: string; all: readonly Snippet[] }) {
   const [chosen, choose] = useState(0);
   const { where, first, text, note } = all[chosen]!;

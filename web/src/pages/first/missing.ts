@@ -62,7 +62,7 @@ function ofRefused({ reason, origin, error, requests }: NonNullable<Arrivals['re
 
 /** Returns the reasons why page views do not arrive, most recent first. */
 export function missing({ url, scripts, traces, unprofiled = [], refused = [] }: Arrivals): Missing[] {
-  if (!scripts) return []; // users of some pages do not get it
+  if (!scripts) return []; // absent for users with access to only some pages
   const all: (Missing & { last: string })[] = [
     ...refused.map((one) => ({ last: one.last, ...ofRefused(one) })),
     ...unprofiled.map(({ outcome, views, last }) => {

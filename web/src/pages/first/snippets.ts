@@ -2,15 +2,15 @@
 
 import type { Arrivals } from '../../api/types.ts';
 
-/** A text to paste, by the name of what it is for. */
+/** A text to paste, with its name. */
 export interface Snippet {
   name: string;
-  /** Where it goes, in a sentence. */
+  /** Where to paste it, as a sentence. */
   where: string;
   text: string;
-  /** What to type on a terminal before. */
+  /** Commands to run first. */
   first?: string;
-  /** What else has to be known. */
+  /** Further remarks. */
   note?: string;
 }
 
@@ -19,7 +19,7 @@ const value = 'js-profiling, js-profiling-mode=lazy';
 
 const vercel = { headers: [{ source: '/(.*)', headers: [{ key: header, value }] }] };
 
-/** The header that lets a browser profile a page, as each server has it. */
+/** The header that lets a browser profile a page, by server. */
 export const headers: readonly Snippet[] = [
   { name: 'Plain', where: 'Every document needs this response header.', text: `${header}: ${value}` },
   {
@@ -58,7 +58,7 @@ export const headers: readonly Snippet[] = [
   },
 ];
 
-/** Where a page sends, and with which key. */
+/** The address to which a page sends, and the key. */
 export type Destination = Pick<Arrivals, 'url' | 'key'>;
 
 function options({ url, key }: Destination): string {
@@ -69,7 +69,7 @@ function options({ url, key }: Destination): string {
   `;
 }
 
-/** The script, as a page or a bundler takes it. */
+/** The script for a page or a bundler. */
 export function scripts(to: Destination): Snippet[] {
   return [
     {

@@ -1,4 +1,5 @@
-// The cost of profiling to visitors: Web Vitals of page views drawn for profiling against other page views.
+// The cost of profiling for visitors: Web Vitals of page views selected for profiling against other
+// page views.
 
 import { cost as ask } from '../../api/queries.ts';
 import type { Cost, CostDifference, VitalCost } from '../../api/types.ts';
@@ -9,7 +10,7 @@ import { count, duration, percent, plural, signed, signedPercent } from '../../w
 import { Panel } from '../../widgets/Panel.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
 
-/** The panel about it, of what is selected. */
+/** The panel of the selection's cost. */
 export function CostPanel() {
   const query = ask(useView().selection);
   return (
@@ -19,27 +20,27 @@ export function CostPanel() {
   );
 }
 
-/** A difference of one Web Vital. */
+/** A difference in one Web Vital. */
 interface Row {
   vital: VitalCost;
   of: CostDifference;
 }
 
-/** How the differences that are shown are called. */
+/** Names of the displayed differences. */
 const names: Partial<Record<CostDifference['what'], string>> = { p75: 'p75', geomean: 'geometric mean', poor: 'rated poor' };
 
-/** Returns the differences that are shown, in the order of the response. */
+/** Returns the displayed differences, in the order of the response. */
 export function rowsOf(cost: Cost): Row[] {
   return cost.vitals.flatMap((vital) =>
     vital.differences.filter(({ what }) => names[what]).map((of) => ({ vital, of })),
   );
 }
 
-/** Returns an amount as it is shown: a time, a score or a share. */
+/** Formats a time, a score or a share. */
 const amountOf = ({ vital, of }: Row, value: number): string =>
   of.what == 'poor' ? percent(value) : vital.unit == 'score' ? value.toFixed(3) : duration(value);
 
-/** Returns an interval as it is shown: in percent where there are some. */
+/** Formats an interval, in percent if possible. */
 export function intervalOf({ vital, of }: Row): string {
   if (of.what == 'poor') return `${signed(100 * of.low)} to ${signed(100 * of.high)} points`;
   if (of.relative) return `${signedPercent(of.relative.low)} to ${signedPercent(of.relative.high)}`;
@@ -69,7 +70,7 @@ const columns: Column<Row>[] = [
   },
 ];
 
-/** The numbers, or why there are none. */
+/** The differences, or the reasons why there are none. */
 export function Costs({ of: cost }: { of: Cost }) {
   const rows = rowsOf(cost);
   return (

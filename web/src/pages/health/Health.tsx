@@ -1,4 +1,5 @@
-// How the daemon is: whether it writes, what it refused and why, and how much of the traffic it sees.
+// The health of the daemon: whether it writes, the refused data and reasons, and the profiled share
+// of the traffic.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Metrics } from '../../api/metrics.ts';
@@ -13,10 +14,10 @@ import { Text } from '../parts/names.tsx';
 import { CostPanel } from './Cost.tsx';
 import { checksOf, inBucket, refusalsOf, type Check, type Refusal } from './checks.ts';
 
-/** How often the daemon is asked, in ms. */
+/** The interval of queries, in ms. */
 const every = 10_000;
 
-/** The page about the daemon itself. */
+/** The page about the daemon. */
 export function Health() {
   const { selection } = useView();
   const shown = useQuery(ask(), every);
@@ -50,7 +51,7 @@ export function Health() {
   );
 }
 
-/** Returns the worst of what was looked at in one sentence. */
+/** Returns a sentence about the worst results of checks. */
 export function verdictOf(checks: readonly Check[]): string {
   const act = checks.filter(({ level }) => level == 'act').length;
   const look = checks.filter(({ level }) => level == 'look').length;
@@ -77,18 +78,18 @@ function Checks({ of }: { of: Check[] }) {
   );
 }
 
-/** Counts stored traces. */
+/** The metric that counts stored traces. */
 const stored = 'fieldtrie_store_traces_total';
 
-/** What was counted between two responses, by the second. */
+/** Rates between two responses, per second. */
 interface Rates {
   traces: number;
   bytes: number;
-  /** Over how many ms. */
+  /** The duration in ms. */
   over: number;
 }
 
-/** Returns the rates since the page was opened, at most over its last minute. */
+/** Returns the rates over the last minute, or since the page was opened if that is less. */
 function useRates(now: Metrics | undefined): Rates | undefined {
   const [seen, setSeen] = useState<{ time: number; metrics: Metrics }[]>([]);
   useEffect(() => {
@@ -150,7 +151,7 @@ function Disk({ now }: { now: Metrics }) {
   );
 }
 
-/** The requests of this node to the bucket. No node counts the objects in it. */
+/** This node's requests to the bucket. Nodes do not count the objects in it. */
 function Bucket({ now }: { now: Metrics }) {
   const requests = [...now.by('fieldtrie_store_requests_total', 'kind')].sort();
   const [hits, misses] = [now.sum('fieldtrie_store_cache_hits_total'), now.sum('fieldtrie_store_cache_misses_total')];
@@ -193,7 +194,7 @@ function Refusals({ now, shown }: { now?: Metrics; shown: Shown<string> }) {
   );
 }
 
-/** Why page views have no profile, as the outcomes of docs/sdk.md. */
+/** Why page views have no profile, by the outcomes in docs/sdk.md. */
 function Coverage({ list }: { list: List }) {
   const sum = list.all;
   if (!sum?.population) return <p class="empty">No page views in this time.</p>;
@@ -221,7 +222,7 @@ interface Path {
   slow?: number;
 }
 
-/** Returns how queries went since the start, by path. */
+/** Returns the durations of queries since the start, by path. */
 function pathsOf(now: Metrics): Path[] {
   const name = 'fieldtrie_query_requests_total';
   const seconds = 'fieldtrie_query_request_seconds';

@@ -1,4 +1,4 @@
-// Checks of a daemon, with remedies. docs/alerts.md has the same as alerts.
+// Checks of a daemon, with remedies. docs/alerts.md has the same checks as alerts.
 
 import { Metrics } from '../../api/metrics.ts';
 import { bytes, count, duration, percent } from '../../widgets/numbers.ts';
@@ -12,7 +12,7 @@ export interface Check {
   level: Level;
   /** The result in words. */
   says: string;
-  /** The remedy, unless the level is fine. */
+  /** The remedy; absent if the level is fine. */
   remedy?: string;
 }
 
@@ -21,7 +21,10 @@ function none(name: string, value: number, [fine, wrong]: [string, string], reme
   return { name, level: value ? 'act' : 'fine', says: value ? `${count(value)} ${wrong}` : fine, remedy };
 }
 
-/** Whether a daemon stores its traces in a bucket. A daemon with a directory reports its free space, unless it is stuck. */
+/**
+ * Reports whether a daemon stores its traces in a bucket. A daemon with a directory reports its
+ * free space, unless the disk hangs.
+ */
 export function inBucket(metrics: Metrics): boolean {
   return !metrics.has('fieldtrie_store_free_bytes') && !metrics.sum('fieldtrie_store_stuck');
 }

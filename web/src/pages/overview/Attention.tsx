@@ -18,14 +18,17 @@ import { budgetLimit, budgetValue } from './Budgets.tsx';
 /** The number of listed changes. */
 const mostChanges = 4;
 
-/** The interval of queries until the evaluation is recent, and the maximum age of a recent one, in ms. */
+/**
+ * The interval of queries until the evaluation is recent, and the maximum age of a recent one, in
+ * ms.
+ */
 const lookAgain = 5_000;
 const upToDate = 2 * 3_600_000;
 
 /** The number of pages that are compared separately: those with the most time. */
 const mostPages = 8;
 
-/** The panel of what needs attention now. */
+/** The panel of changes and budgets that need attention. */
 export function Attention() {
   const { selection } = useView();
   const [soon, setSoon] = useState(true); // the first evaluation is running, as after a start
@@ -43,7 +46,7 @@ export function Attention() {
   );
 }
 
-/** Open changes, except time that merely moved. */
+/** Open changes, except moved time. */
 function Found({ all, evaluated }: { all: FoundChange[]; evaluated?: string }) {
   const { place } = useView();
   const open = urgent(all);
@@ -132,7 +135,10 @@ function BlownBudget({ budget }: { budget: Budget }) {
   );
 }
 
-/** The changes of the newest release. pageByPage lists pages, too, where no watch does. */
+/**
+ * The changes of the newest release. With pageByPage, it lists pages, too, where changes are not
+ * detected automatically.
+ */
 function SinceRelease({ pageByPage }: { pageByPage: boolean }) {
   const { place, selection } = useView();
   const found = useQuery(newest(selection));

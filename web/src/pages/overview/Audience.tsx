@@ -1,4 +1,4 @@
-// For whom it is slow: the same numbers by device, browser, connection and other labels.
+// The selection's numbers by device, browser, connection and other labels.
 
 import { useState } from 'preact/hooks';
 import { labels, series } from '../../api/queries.ts';
@@ -19,7 +19,7 @@ import { Text } from '../parts/names.tsx';
 /** The labels that are shown first, in this order. */
 const first = ['device', 'browser', 'connection', 'release'];
 
-/** The page about whom it is slow for. */
+/** The page about slow devices, browsers and connections. */
 export function Audience() {
   const { place, selection } = useView();
   const whole = useQuery(series(selection, { step: 'all' }));

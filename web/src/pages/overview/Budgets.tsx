@@ -1,4 +1,4 @@
-// Limits, and whether they are kept.
+// Budgets and their status.
 
 import { budgets, series } from '../../api/queries.ts';
 import { rangeOf, selectionOf } from '../../api/selection.ts';
@@ -24,7 +24,7 @@ const example = `budgets:
     limit: 250ms
     min_views: 200`;
 
-/** Writes a number in the unit of a budget. */
+/** Formats a number in the unit of a budget. */
 function inUnitOf({ unit }: Budget, value: number): string {
   return unit == 'percent' ? `${number(value)} %` : unit == 'score' ? number(value) : duration(value);
 }
@@ -174,14 +174,14 @@ function Value({ budget }: { budget: Budget }) {
   return <span title={text}>{budgetValue(budget)}</span>;
 }
 
-/** Returns the line of a series that has the value of a budget; undefined without one. */
+/** Returns the line of a budget in a series; undefined if there is none. */
 function lineOfBudget({ metric, of, page = '', function: called, code }: Budget): LineName | undefined {
   if (called || code || page.includes('*')) return undefined;
   if (of == 'long_tasks') return metric == 'p75' ? 'long tasks p75' : undefined;
   return (!of || of == 'time') && (metric == 'p50' || metric == 'p75' || metric == 'p95' || metric == 'mean') ? metric : undefined;
 }
 
-/** The value of a budget over two weeks, with its limit. */
+/** The values of a budget over two weeks, with its limit. */
 function History({ budget }: { budget: Budget }) {
   const line = lineOfBudget(budget);
   const { page = '', feature = '', label = [] } = budget;

@@ -15,12 +15,10 @@ import { timeBefore } from './before.ts';
 import { FirstTrace } from '../views/later.tsx';
 import { Places } from './Places.tsx';
 
-/** The list of pages. */
 export function Pages() {
   return <ListPage kind="page" />;
 }
 
-/** The list of features. */
 export function Features() {
   return <ListPage kind="feature" />;
 }

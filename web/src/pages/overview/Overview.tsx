@@ -1,4 +1,4 @@
-// Where the time of people goes, and what needs attention.
+// The first page: total times and what needs attention.
 
 import { useEffect } from 'preact/hooks';
 import { catalog, coverage, list, series } from '../../api/queries.ts';
@@ -19,7 +19,6 @@ import { Attention } from './Attention.tsx';
 import { FirstTrace } from '../views/later.tsx';
 import { Places } from './Places.tsx';
 
-/** The first page. */
 export function Overview() {
   const { place, selection } = useView();
   const { chart, from, to } = useChart();
@@ -31,7 +30,7 @@ export function Overview() {
   const point = whole.response?.groups[0]?.points[0];
   const { again } = whole;
   useEffect(() => {
-    if (stored.response?.entries.length && whole.response && !point?.views) again(); // the first trace may have come since
+    if (stored.response?.entries.length && whole.response && !point?.views) again(); // the first trace may be there by now
   }, [stored.response]);
   if (whole.response && !point?.views && stored.response) {
     return stored.response.entries.length ? <NothingNow /> : <FirstTrace />;

@@ -1,4 +1,4 @@
-// Tables of pages or features, each with its numbers and how they went over time.
+// Tables of pages or features, each with its numbers and their history.
 
 import { useMemo } from 'preact/hooks';
 import type { Budget, List, ListItem, Series } from '../../api/types.ts';
@@ -18,16 +18,16 @@ import { worst } from './budgets.ts';
 interface Props {
   kind: 'page' | 'feature';
   list: List;
-  /** Of all page views of the selection. */
+  /** Total time of the selection. */
   totalUs: number;
   totalViews: number;
   series?: Series;
-  /** The list of the time before. */
+  /** The list for the previous period. */
   before?: List;
   budgets?: readonly Budget[];
   order: string;
   onOrder?: (order: string) => void;
-  /** Fewer columns, for a page that has more than this table. */
+  /** Whether there are fewer columns, for a page with other contents. */
   short?: boolean;
   filter?: string;
 }
@@ -112,7 +112,7 @@ function columns(props: Props, most: number): Column<Row>[] {
   ];
 }
 
-/** The columns of times. most is the greatest mean, in ms. */
+/** The columns of times. most is the largest mean, in ms. */
 function timeColumns(unit: Unit, perDay: boolean, most: number): Column<Row>[] {
   const text = (value: number | undefined) => (value == undefined ? <span class="quiet">–</span> : number(value));
   return [
@@ -159,7 +159,7 @@ function timeColumns(unit: Unit, perDay: boolean, most: number): Column<Row>[] {
   ];
 }
 
-/** The columns of what is not known of all lists. */
+/** Columns that not all lists have. */
 function moreColumns({ kind, before, budgets, totalViews }: Props): Column<Row>[] {
   const all: Column<Row>[] = [];
   if (kind == 'feature' && totalViews) {
@@ -198,7 +198,7 @@ function peoplesTime(row: Row): number {
   return row.people?.hours ?? 0;
 }
 
-/** A mark on means of only a few page views. */
+/** A mark on means that depend on few page views. */
 function Few({ row }: { row: Row }) {
   const few = row.spread?.few;
   if (!few) return null;
@@ -210,7 +210,7 @@ function Few({ row }: { row: Row }) {
   );
 }
 
-/** A change of a mean; grey if it may be by chance. */
+/** A change of a mean; grey if it may be chance. */
 export function Delta({ of }: { of?: MeansChange }) {
   if (!of) return <span class="quiet">–</span>;
   const kind = !of.sure ? 'quiet' : of.value > 0 ? 'slower' : 'faster';
@@ -224,7 +224,7 @@ export function Delta({ of }: { of?: MeansChange }) {
   );
 }
 
-/** How things stand with a budget, short. */
+/** The status of a budget, abbreviated. */
 export function Status({ budget }: { budget: Budget }) {
   return <span class={`status ${budget.status.replaceAll(' ', '-')}`}>{budget.status}</span>;
 }

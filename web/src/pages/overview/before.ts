@@ -1,18 +1,21 @@
-// The change against the time before, of the same length.
+// The change against the previous period of the same length.
 
 import type { Selection } from '../../api/selection.ts';
 import type { ListItem } from '../../api/types.ts';
 
-/** How a mean changed, with its 95 % interval, in ms per page view. */
+/** The change of a mean with its 95 % interval, in ms per page view. */
 export interface MeansChange {
   value: number;
   low: number;
   high: number;
-  /** Whether the interval is on one side of 0. */
+  /** Whether the interval excludes 0. */
   sure: boolean;
 }
 
-/** Returns the change from one group of page views to another; undefined where nothing can be said. */
+/**
+ * Returns the change from one group of page views to another; undefined if either lacks data for an
+ * interval.
+ */
 export function changeOfMeans(before: ListItem | undefined, after: ListItem): MeansChange | undefined {
   const [a, b] = [before?.spread?.mean, after.spread?.mean];
   if (a?.high == undefined || a.low == undefined || b?.high == undefined || b.low == undefined) return undefined;
@@ -21,7 +24,7 @@ export function changeOfMeans(before: ListItem | undefined, after: ListItem): Me
   return { value, low: value - half, high: value + half, sure: Math.abs(value) > half };
 }
 
-/** Returns the selection of the time before one, of the same length. */
+/** Returns the selection of the previous period, of the same length. */
 export function timeBefore(selection: Selection, from: number, to: number): Selection {
   const hour = 3600e3;
   const start = from - (to - from);

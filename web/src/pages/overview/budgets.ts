@@ -4,8 +4,8 @@ import type { Budget, Series } from '../../api/types.ts';
 import type { Sample } from '../../widgets/Sparkline.tsx';
 
 /**
- * Returns the worst of all budgets about a page or a feature, budgets of functions included: a blown one, or else the one
- * that is nearest to its limit.
+ * Returns the worst budget of a page or a feature, including budgets of functions: a blown one,
+ * otherwise the one nearest to its limit.
  */
 export function worst(budgets: readonly Budget[] | undefined, kind: 'page' | 'feature', name: string): Budget | undefined {
   const used = ({ value, limit }: Budget) => (value?.value ?? 0) / (limit || 1);
@@ -13,10 +13,16 @@ export function worst(budgets: readonly Budget[] | undefined, kind: 'page' | 'fe
   return about.sort((a, b) => Number(b.blown) - Number(a.blown) || used(b) - used(a))[0];
 }
 
-/** How many functions the history of a budget is looked for in: those with the most time. */
+/**
+ * The history of a function's budget is computed from this many functions: those with the most
+ * time.
+ */
 export const mostFunctions = 100;
 
-/** Returns the self time of the functions of a budget over time, from a series by function; nothing if none of them is in it. */
+/**
+ * Returns the self time of a budget's functions over time, from a series by function; nothing if
+ * none of them is in it.
+ */
 export function functionLine({ groups }: Series, { name, resource = '*' }: NonNullable<Budget['function']>): Sample[] {
   const pattern = resource.split('*').map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*');
   const place = new RegExp(`^${pattern}(:\\d+:\\d+)?$`, 's');

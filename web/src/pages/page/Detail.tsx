@@ -1,4 +1,4 @@
-// A page or a feature: how much, since when, for how many, and where in the code.
+// A page or a feature: its times, their history and distribution, and its functions.
 
 import { catalog, series } from '../../api/queries.ts';
 import { useMayViews, useQuery } from '../../state/responses.ts';
@@ -19,12 +19,10 @@ import { Export } from './Export.tsx';
 import { Vitals } from './Vitals.tsx';
 import '../parts/detail.css';
 
-/** What is known of a page. */
 export function PageDetail() {
   return <Detail kind="page" />;
 }
 
-/** What is known of a feature. */
 export function FeatureDetail() {
   return <Detail kind="feature" />;
 }

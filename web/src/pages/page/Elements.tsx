@@ -1,4 +1,4 @@
-// Which elements of a page its Web Vitals are of, and what they are made up of.
+// The elements of a page's Web Vitals, and the parts of the vitals.
 
 import { useState } from 'preact/hooks';
 import type { VitalElement, VitalPart, VitalReport } from '../../api/types.ts';
@@ -10,18 +10,20 @@ import { Panel } from '../../widgets/Panel.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
 import { inUnitOf, useVitals } from './Vitals.tsx';
 
-/** An element of a vital; without one, page views that are not known to be of one of those in other rows. */
+/**
+ * An element of a vital. Without an element, the row has the page views that no other row contains.
+ */
 export interface Row {
   vital: VitalReport;
   element?: VitalElement;
-  /** Of all page views that reported the vital. */
+  /** Share of all page views that reported the vital. */
   share: number;
 }
 
-/** How many elements of each vital are shown at first. */
+/** Number of elements that are shown at first, per vital. */
 const few = 3;
 
-/** Returns the rows of vitals: of each its elements, and what is in none of them. */
+/** Returns the rows of vitals: the elements of each, and a row for the remaining page views. */
 export function rowsOf(vitals: readonly VitalReport[], all: boolean): Row[] {
   return vitals.flatMap((vital) => {
     const shown = (vital.elements ?? []).slice(0, all ? undefined : few);
@@ -44,7 +46,7 @@ export function Elements() {
   const [all, setAll] = useState(false);
   const rows = rowsOf(of, all);
   if (!rows.length) return null;
-  /** What ran while the page was not yet there, or in the interaction. */
+  /** Links to the functions that ran before LCP, or during the interaction. */
   const link = ({ vital, element }: Row) => {
     const label = { lcp: 'phase=before-lcp', inp: `interaction=${element?.element}` }[vital.name];
     return label && linkHere(place, { label: [...selection.label, label] });
@@ -85,7 +87,7 @@ export function Elements() {
   );
 }
 
-/** The 75th percentile of each part. The largest stands out: it is the one to look at. */
+/** The 75th percentile of each part. The largest part is highlighted. */
 function Parts({ of }: { of: readonly VitalPart[] }) {
   const most = Math.max(...of.map(({ p75 }) => p75.value));
   return (

@@ -1,4 +1,4 @@
-// What is selected, for other tools.
+// Export of the selection for other tools.
 
 import { paramsOf } from '../../api/selection.ts';
 import { useView } from '../../state/view.ts';
@@ -14,7 +14,7 @@ const formats = [
   ['json', 'json', 'JSON of functions'],
 ] as const;
 
-/** A menu of the formats that what is selected can be had in. */
+/** A menu of export formats. */
 export function Export() {
   const { selection } = useView();
   const subject = selection.feature || selection.page;

@@ -1,4 +1,5 @@
-// A file that aggregate opened: it has no times, pages and labels, but all that is in a profile.
+// A file that aggregate opened. It has no times, pages and labels, but everything that a profile
+// contains.
 
 import { top, type Query } from '../../api/queries.ts';
 import { conditionOf, otherSideOf } from '../../api/selection.ts';
@@ -17,7 +18,7 @@ const FileTime = later((drawn) => drawn.FileTime);
 
 const threadsOfFiles: Query<Thread[]> = { path: 'threads', params: new URLSearchParams() };
 
-/** What is in a file, or in two that are compared. */
+/** The contents of a file, or a comparison of two. */
 export function File() {
   const { place, selection, unit } = useView();
   const { response } = useQuery(top(selection, { limit: 1 }));
@@ -38,14 +39,14 @@ export function File() {
   );
 }
 
-/** Which thread is shown, a choice of the others, and what its time went to. */
+/** The shown thread, a choice of other threads, and the distribution of its time. */
 function Threads() {
   const { selection } = useView();
   const { response: threads = [] } = useQuery(threadsOfFiles, Infinity);
   const first = threads.filter(({ shown }) => shown);
   const wanted = selection.label.map(conditionOf).find((label) => label?.key == 'thread' && label.operator == '=')?.value;
   const [chosen] = first.length == 1 && wanted == undefined ? first : threads.filter(({ key }) => key == wanted);
-  if (!first.length) return null; // page views
+  if (!first.length) return null; // a file of page views
   const choose = (key: string) => change({ label: labelOf(key == sum ? first : [{ key }]), root: '', thread: '' });
   return (
     <dl class="facts">

@@ -1,4 +1,4 @@
-// How page views of a page were for visitors, and the way to the functions behind that.
+// A page's Web Vitals, with links to the functions behind them.
 
 import { vitals } from '../../api/queries.ts';
 import type { Selection } from '../../api/selection.ts';
@@ -11,7 +11,7 @@ import { Explained } from '../../widgets/Metric.tsx';
 import { duration, number, percent, plural } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
 
-/** Up to which values vitals are good, and above which they are poor, as https://web.dev/articles/vitals says. */
+/** Upper limits of good values, and lower limits of poor ones: https://web.dev/articles/vitals. */
 const limits: Record<string, readonly [good: number, poor: number]> = {
   lcp: [2500, 4000],
   inp: [200, 500],
@@ -20,15 +20,15 @@ const limits: Record<string, readonly [good: number, poor: number]> = {
   ttfb: [800, 1800],
 };
 
-/** Labels that Web Vitals are kept by. */
+/** Labels by which Web Vitals are stored. */
 const kept = /^(release|environment|device|browser|connection|arm|element)[!=]/;
 
-/** Reports whether Web Vitals can be asked for: they are those of whole page views. */
+/** Reports whether a query for Web Vitals is possible: they belong to whole page views. */
 function haveVitals({ page, feature, label }: Selection): boolean {
   return page != '' && feature == '' && label.every((condition) => kept.test(condition));
 }
 
-/** The Web Vitals of the page that is shown, as far as they can be asked for. */
+/** The Web Vitals of the selected page, if a query is possible. */
 export function useVitals() {
   const { selection } = useView();
   const query = vitals(selection);
@@ -65,13 +65,13 @@ export function Vitals() {
   );
 }
 
-/** Shows the panel of elements, which is at the end of the page. */
+/** Scrolls to the panel of elements at the end of the page. */
 function toElements(event: Event): void {
   event.preventDefault();
   document.querySelector('.panel.elements')?.scrollIntoView({ behavior: 'smooth' });
 }
 
-/** A vital: its name, its number, its rating in a word, and which shares of the page views are good, medium and poor. */
+/** A vital: its name, its value, its rating, and the shares of good, medium and poor page views. */
 function Rated({ of }: { of: VitalReport }) {
   const [good, poor] = limits[of.name] ?? [];
   const at = (value: number | undefined) => (value == undefined ? '' : inUnitOf(of, value));
@@ -97,12 +97,12 @@ function Rated({ of }: { of: VitalReport }) {
   );
 }
 
-/** Writes a value of a vital. */
+/** Formats a value of a vital. */
 export function inUnitOf({ unit }: VitalReport, value: number): string {
   return unit == 'score' ? number(value) : duration(value);
 }
 
-/** Writes the interval of the 75th percentile. */
+/** Formats the interval of the 75th percentile. */
 function interval(vital: VitalReport): string {
   const { low, high }: Estimate = vital.p75;
   if (high == undefined) return 'no interval is known';

@@ -12,7 +12,7 @@ interface Kind {
   term: Term;
 }
 
-/** Returns the kinds of time of a point, which add up to all of the time that was profiled. */
+/** Returns the kinds of time of a point, which add up to the total profiled time. */
 export function kindsOf(point: Point): Kind[] {
   return [
     { name: 'JavaScript', us: ofPage(point), term: 'perView' },
@@ -23,7 +23,7 @@ export function kindsOf(point: Point): Kind[] {
   ];
 }
 
-/** A bar of all the time that was profiled, by kind. */
+/** A bar of the profiled time by kind. */
 export function Kinds({ point }: { point: Point }) {
   const kinds = kindsOf(point);
   const all = kinds.reduce((sum, { us }) => sum + us, 0);

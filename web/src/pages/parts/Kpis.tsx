@@ -1,4 +1,4 @@
-// The numbers of what is selected that come first.
+// The main numbers of the selection.
 
 import type { Estimate, Point } from '../../api/types.ts';
 import { useView } from '../../state/view.ts';
@@ -7,20 +7,22 @@ import { Metric } from '../../widgets/Metric.tsx';
 import { count, duration, hours, percent, plural, shortCount } from '../../widgets/numbers.ts';
 import { amount, ofPeriod, scaleOf, type Scale } from '../../widgets/unit.ts';
 
-/** Returns what means are turned into other units by, from the point that stands for all of the time. */
+/** Returns the scale that converts means to other units, from the point for the whole range. */
 export function useScale(point: Point | undefined): Scale {
   return scaleOf(useView().unit, point);
 }
 
-/** Writes the interval of an estimate; undefined if it has none. */
+/** Formats the interval of an estimate; returns undefined if it has none. */
 function between({ low, high }: Estimate): string | undefined {
   return low == undefined || high == undefined ? undefined : `${duration(low)} – ${duration(high)}`;
 }
 
-/** The share of the time that is told if it was not sampled, and the share of the mean that it lacks. */
+/**
+ * Shares of unsampled time, and of time missing from the mean, from which on they are mentioned.
+ */
 const worthSaying = 0.02;
 
-/** The numbers of a point that stands for all of the time. */
+/** The numbers of a point for the whole range. */
 export function Kpis({ point }: { point: Point }) {
   const scale = useScale(point);
   const { spread, long_tasks: tasks } = point;

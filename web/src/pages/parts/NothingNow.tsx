@@ -10,7 +10,7 @@ import { moment, plural } from '../../widgets/numbers.ts';
 import { storedOf } from './chart.ts';
 import { PlaceLink, Text } from './names.tsx';
 
-/** Says that there is something, but not in the time or with the labels that are selected. */
+/** A hint that data exists outside the selected time or labels. */
 export function NothingNow() {
   const { place, selection, from, to } = useView();
   useQuery(series(selection, { step: 'all' }), 5_000);
@@ -51,7 +51,7 @@ export function NothingNow() {
 }
 
 
-/** How many pages with data are named. */
+/** Maximum number of listed pages. */
 const mostNamed = 8;
 
 function PagesWithData({ stored }: { stored: Catalog }) {

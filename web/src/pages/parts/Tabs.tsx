@@ -1,17 +1,17 @@
-// Several views of the same selection, one at a time; which one stands in the URL.
+// Several views of the same selection, one at a time. The URL contains the active one.
 
 import type { ComponentChildren } from 'preact';
 import { linkHere } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 
-/** A tab: what stands in the URL, what is on it, and what it shows. */
+/** A tab: its value in the URL, its title, and its contents. */
 export interface Tab {
   key: string;
   title: string;
   body: () => ComponentChildren;
 }
 
-/** Tabs, of which the URL names one. The first one is shown if it does not. */
+/** Tabs. The first tab is active if the URL names none. */
 export function Tabs({ tabs, name }: { tabs: readonly Tab[]; name: string }) {
   const { place } = useView();
   const current = tabs.find(({ key }) => key == place.params.get('tab')) ?? tabs[0]!;

@@ -1,11 +1,14 @@
-// Names of pages, features and functions, as links to what is known of them.
+// Names of pages, features and functions, as links to their pages.
 
 import type { Place } from '../../api/types.ts';
 import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { cut, visible } from '../../widgets/numbers.ts';
 
-/** A text from outside, such as a function name: shortened, in its own direction, with the whole text on hover. */
+/**
+ * A text from outside, such as a function name: shortened, in its own direction, with the whole
+ * text on hover.
+ */
 export function Text({ children, length = 80 }: { children: string; length?: number }) {
   const short = visible(cut(children, length));
   return <bdi title={children == short ? undefined : cut(children, 2000)}>{short}</bdi>;
@@ -22,7 +25,7 @@ export function PlaceLink({ kind, name }: { kind: 'page' | 'feature'; name: stri
   );
 }
 
-/** Where a function is, short: the file and the line. */
+/** The short location of a function: the file and the line. */
 export function whereOf({ resource, line }: Place): string {
   if (!resource) return '';
   const file = resource.replace(/^.*\/node_modules\//, '').replace(/^node_modules\//, '').replace(/[?#].*$/, '');
@@ -30,7 +33,7 @@ export function whereOf({ resource, line }: Place): string {
   return (parts.length > 3 ? `…/${parts.slice(-2).join('/')}` : file) + (line ? `:${line}` : '');
 }
 
-/** A function as a link to what is known of it, with the place of its source. */
+/** A function as a link to its page, with a link to its source. */
 export function FunctionLink({ of, href: source }: { of: Place; href?: string }) {
   const { place, selection } = useView();
   const { name, resource, line, column } = of;

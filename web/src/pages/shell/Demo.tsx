@@ -3,7 +3,7 @@
 import { catalog } from '../../api/queries.ts';
 import { useQuery, useSettled } from '../../state/responses.ts';
 
-/** Says on each page of a demo what is in it. */
+/** Describes the data of a demo on each of its pages. */
 export function Demo() {
   const settled = useSettled();
   const { response } = useQuery(settled ? catalog() : undefined);

@@ -1,4 +1,4 @@
-// The time, the release, the labels and the unit: what all pages have in common.
+// The filters of all pages: time, release, labels and unit.
 
 import { useState } from 'preact/hooks';
 import { catalog, labels } from '../../api/queries.ts';
@@ -15,7 +15,7 @@ import { unitTitle } from '../../widgets/unit.ts';
 
 const presets = ['1h', '6h', '24h', '7d', '30d', '90d'];
 
-/** The filters of a page. subject names the parameters that the page itself is about. */
+/** The filters of a page. subject names the parameters that identify the page's subject. */
 export function Filters({ subject, filters }: { subject: readonly string[]; filters: readonly Filter[] }) {
   return (
     <section class="filters" aria-label="Filters">
@@ -54,7 +54,7 @@ function textOf(selection: Selection, from: number, to: number): string {
   return wrong ? `${visible(cut(wrong, 30))}?` : `${moment(from)} – ${moment(to)}`;
 }
 
-/** Returns a time as the fields of forms have it, in the time zone of the browser. */
+/** Formats a time for form fields, in the time zone of the browser. */
 function local(time: number): string {
   return new Date(time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

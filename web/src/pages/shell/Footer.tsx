@@ -1,4 +1,4 @@
-// How many page views are behind what is shown.
+// The number of page views behind the page.
 
 import { coverage } from '../../api/queries.ts';
 import { noTimeOf } from '../../api/selection.ts';
@@ -8,7 +8,7 @@ import { useView } from '../../state/view.ts';
 import { Explained } from '../../widgets/Metric.tsx';
 import { count, percent, plural } from '../../widgets/numbers.ts';
 
-/** Says at the end of each page how many page views it rests on. */
+/** Shows the number of page views behind the page, at its end. */
 export function Footer() {
   const { selection } = useView();
   const { response } = useQuery(noTimeOf(selection) ? undefined : coverage(selection));

@@ -1,4 +1,4 @@
-// What is around all pages: the way to the others, what is looked at, and how old it is.
+// The frame of all pages: navigation, filters, and the age of the data.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -18,7 +18,7 @@ import { Footer } from './Footer.tsx';
 import { Login } from './Login.tsx';
 import './shell.css';
 
-/** The pages that the navigation leads to: the route, and what stands there. */
+/** The routes of the navigation and their titles. */
 const destinations = [
   ['', 'Overview'],
   ['pages', 'Pages'],
@@ -31,18 +31,18 @@ const destinations = [
   ['health', 'Health'],
 ] as const;
 
-/** Where pages that are not in the navigation belong. */
+/** The entry of the navigation for other routes. */
 const belongs: Record<string, string> = { page: 'pages', feature: 'features', function: 'pages', views: 'pages', view: 'pages' };
 
 interface Props {
   title: string;
-  /** The parameters that the page itself is about. */
+  /** The parameters that identify the page's subject. */
   subject: readonly string[];
   filters: readonly Filter[];
   children: ComponentChildren;
 }
 
-/** A page with all that is around it. */
+/** A page with its frame. */
 export function Shell({ title, subject, filters, children }: Props) {
   const { place, selection, ofFile } = useView();
   const main = useRef<HTMLElement>(null);
@@ -71,7 +71,7 @@ export function Shell({ title, subject, filters, children }: Props) {
   );
 }
 
-/** Says that a text of the URL is no time. */
+/** Reports an invalid time in the URL. */
 function NoTime({ text }: { text: string }) {
   const { place } = useView();
   return (
@@ -139,7 +139,7 @@ function Navigation({ title }: { title: string }) {
   );
 }
 
-/** How old the numbers are, and what is under way. */
+/** The age of the data, and the progress of queries. */
 function Freshness() {
   const { pendingSince, asOf } = useOverall();
   const [, tick] = useState(0);

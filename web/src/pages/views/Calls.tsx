@@ -1,4 +1,4 @@
-// Where the calls of a page view are drawn: with what is looked at in the URL.
+// The place for a page view's calls. Its state is in the URL.
 
 import { useMemo } from 'preact/hooks';
 import type { ViewResponse } from '../../api/types.ts';
@@ -13,10 +13,10 @@ import type { Frame } from '../../tree/tree.ts';
 
 const colourings: readonly Colouring[] = ['owner', 'file', 'self'];
 
-/** The calls of a page view in the order of time. */
+/** The calls of a page view in chronological order. */
 export function Calls({ view, timeline }: { view: ViewResponse; timeline: Timeline }) {
   const { place } = useView();
-  const ofFile = place.route == 'file'; // a thread is on no route
+  const ofFile = place.route == 'file'; // threads have no routes
   const lanes = useMemo(() => lanesOf(view).filter(({ key }) => !ofFile || key != 'route'), [view, ofFile]);
   const get = (key: string) => place.params.get(key) ?? '';
   const shown = get('view');

@@ -1,4 +1,4 @@
-// What is in a file in the order of time, thread by thread.
+// The contents of a file in chronological order, by thread.
 
 import { useMemo } from 'preact/hooks';
 import { view, views } from '../../api/queries.ts';

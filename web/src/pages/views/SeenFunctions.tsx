@@ -1,4 +1,4 @@
-// The functions of one page view, the heaviest first.
+// The functions of one page view, by time, descending.
 
 import { useMemo } from 'preact/hooks';
 import { change } from '../../state/location.ts';

@@ -1,4 +1,5 @@
-// One page view: when and whose kind it was, where it stands among the others, and what it went through in the order of time.
+// One page view: its time and labels, its rank among the others, and its calls in chronological
+// order.
 
 import { useMemo } from 'preact/hooks';
 import { erasing } from '../../api/command.ts';
@@ -23,7 +24,6 @@ import '../parts/detail.css';
 /** The refresh interval, in ms, of a page view that has ended: late traces may still arrive. */
 const seldom = 600_000;
 
-/** What is known of a page view. */
 export function ViewPage() {
   const { place, selection } = useView();
   const id = place.params.get('id') ?? '';
@@ -130,7 +130,7 @@ function Numbers({ view, others }: { view: ViewResponse; others?: Views }) {
   );
 }
 
-/** Where a page view stands among the others. */
+/** The rank of a page view among the others. */
 function standing(entry: ViewEntry, { views }: Views): string {
   if (entry.quantile <= 0) return `the least of ${count(views)}`;
   if (entry.quantile >= 1) return `the most of ${count(views)}`;
@@ -174,7 +174,7 @@ function Labels({ view }: { view: ViewResponse }) {
   );
 }
 
-/** What the picture says and what not. */
+/** An explanation of the picture. */
 function Meaning({ view }: { view: ViewResponse }) {
   return (
     <details class="legend">

@@ -1,4 +1,4 @@
-// Single page views, chosen by how much JavaScript they ran: what people at the percentiles went through.
+// Single page views at percentiles of JavaScript time.
 
 import { series, views } from '../../api/queries.ts';
 import type { ViewEntry, Views as ViewsResponse } from '../../api/types.ts';
@@ -14,24 +14,23 @@ import { Table, type Column } from '../../widgets/Table.tsx';
 import { PlaceLink, Text } from '../parts/names.tsx';
 import { ViewsProblem } from './ViewsProblem.tsx';
 
-/** Which page views can be listed. */
+/** The choices of page views for the list. */
 const choices = [
   ['0.5,0.75,0.95', 'p50 p75 p95'],
   ['0,0.1,0.25,0.5,0.75,0.9,0.95,0.99,1', 'from the least to the most'],
 ] as const;
 
-/** The quantiles that a URL asks for, as the API has them. */
+/** Returns the quantiles in a URL, in the API's format. */
 export function quantilesOf({ params }: Place): string {
   return params.get('quantiles') || choices[0][0];
 }
 
-/** Returns the name of a quantile: p75; the ends are least and most. */
+/** Returns the name of a quantile, such as p75; 0 and 1 are least and most. */
 export function quantileName(quantile: number): string {
   if (quantile <= 0) return 'least';
   return quantile >= 1 ? 'most' : `p${number(quantile * 100).replace(/\.0+$/, '')}`;
 }
 
-/** The list of page views. */
 export function Views() {
   const { place, selection } = useView();
   const quantiles = quantilesOf(place);
@@ -103,10 +102,13 @@ function List({ response }: { response: ViewsResponse }) {
   );
 }
 
-/** The labels that have columns of their own. */
+/** Labels with their own columns. */
 const known = ['device', 'browser', 'connection'];
 
-/** Returns the labels of a whole visit: a phase is one of its first stretch alone. */
+/**
+ * Returns the labels of a whole visit. The phase is left out, because it is only the phase of the
+ * first part.
+ */
 export function labelsOf({ labels }: Pick<ViewEntry, 'labels'>): [key: string, value: string][] {
   return Object.entries(labels ?? {}).filter(([key]) => key != 'phase');
 }
@@ -155,7 +157,7 @@ function columnsOf(place: Place, rows: readonly ViewEntry[]): Column<ViewEntry>[
   return all;
 }
 
-/** Returns the link to a page view, which knows among which others it was. */
+/** Returns the link to a page view, with the list that it belongs to. */
 export function viewLink(place: Place, { id }: ViewEntry): string {
   const get = (key: string) => place.params.get(key) ?? '';
   return linkTo(place, 'view', { page: get('page'), feature: get('feature'), quantiles: get('quantiles'), id });

@@ -1,11 +1,11 @@
-// What to do where single page views cannot be shown.
+// Errors of queries for single page views.
 
 import type { Problem } from '../../api/problem.ts';
 import { linkHere, linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Notice } from '../../widgets/Notice.tsx';
 
-/** Says what a problem with single page views means, and what helps. */
+/** Explains an error, with its remedy. */
 export function ViewsProblem({ problem }: { problem: Problem }) {
   const { place, selection } = useView();
   if (problem.status == 403) {

@@ -1,5 +1,5 @@
-// What draws calls, and pages that few look at. All of it is one script that is loaded when the first part of it is needed, so
-// that the first page is small and takes few requests.
+// Flame graphs, and pages that are rarely opened. They are one script that is loaded when the first
+// of them is needed, so that the first page is small and takes few requests.
 
 export { FlameGraph } from '../../flame/FlameGraph.tsx';
 export { ChangesPage } from '../changes/ChangesPage.tsx';

@@ -1,4 +1,4 @@
-// Pages that few look at: they are loaded when they are opened. Their styles are there from the start.
+// Pages that are rarely opened and are loaded on first use. Their styles are loaded at the start.
 
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -25,5 +25,5 @@ export function later(pageOf: (drawn: Drawn) => ComponentType): ComponentType {
   };
 }
 
-/** How to send the first trace. */
+/** Instructions for the first trace. */
 export const FirstTrace = later((drawn) => drawn.FirstTrace);

@@ -1,4 +1,4 @@
-/** Numbers that are the same in each run, by a linear congruence. */
+/** Random numbers that are the same in each run: a linear congruential generator. */
 export class Random {
   static #shared: Random;
   #state: number;

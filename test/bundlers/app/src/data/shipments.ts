@@ -40,7 +40,7 @@ export function* shipments(count: number, random = Random.shared): Generator<Shi
   }
 }
 
-/** Makes shipments in slices, so that the page can paint between two of them. */
+/** Creates shipments in slices, so that the page can paint in between. */
 export async function loadShipments(count: number, slice = 4000) {
   const all: Shipment[] = [];
   for (const shipment of shipments(count)) {

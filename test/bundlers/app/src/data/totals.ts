@@ -17,7 +17,7 @@ export function groupBy<T, K>(items: Iterable<T>, key: (item: T) => K) {
   return groups;
 }
 
-/** The value in the middle, by parting as quicksort does. */
+/** Returns the median by partitioning, as in quicksort. */
 export function median(values: number[]): number {
   const middle = values.length >> 1;
   let low = 0;
@@ -49,7 +49,7 @@ export function totals(rows: readonly Shipment[], key: (row: Shipment) => string
   })).sort((a, b) => b.price - a.price);
 }
 
-/** Levels out a line by many small steps, as heat does. */
+/** Smooths a line in many small steps, like heat diffusion. */
 function smooth(values: Float64Array<ArrayBuffer>) {
   const rounds = 150_000;
   let next = values.slice();
@@ -60,7 +60,7 @@ function smooth(values: Float64Array<ArrayBuffer>) {
   return values;
 }
 
-/** A rolling mean of prices by day, over `width` days. */
+/** Returns a rolling mean of prices by day, over `width` days. */
 export function trend(rows: readonly Shipment[], width = 30) {
   const days = new Float64Array(366);
   for (const row of rows) days[Math.floor((row.leaves - Date.UTC(2026, 0, 1)) / 86_400_000)]! += row.price;

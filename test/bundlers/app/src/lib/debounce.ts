@@ -1,4 +1,4 @@
-/** Calls only when it was not called again for a while. */
+/** Calls a function after a time without another call. */
 export function debounce<A extends unknown[]>(call: (...args: A) => void, ms: number) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const debounced = (...args: A) => {

@@ -2,7 +2,7 @@ import { Journal } from './Emitter';
 
 export const journal = new Journal<{ scroll: number; key: string; hidden: boolean }>();
 
-/** Listens to the page. */
+/** Adds listeners to the page. */
 export function installListeners(target: Document | HTMLElement) {
   const { signal, abort } = new AbortControllerOf();
   target.addEventListener(
