@@ -53,7 +53,7 @@ func Decode(r io.Reader, lim encode.Limits) (encode.Document, error) {
 		return encode.Document{}, err
 	}
 	known := Names(func(f Format) bool { return f.Decode != nil })
-	return encode.Document{}, input.Refuse(input.Malformed, "", "not in a known format: neither of %s",
+	return encode.Document{}, input.Refuse(input.Malformed, "", "not in a known format, which are %s",
 		strings.Join(known, ", "))
 }
 

@@ -155,7 +155,7 @@ func TestDetect(t *testing.T) {
 
 func TestDecodeGarbage(t *testing.T) {
 	for data, want := range map[string]string{
-		"": "malformed: not in a known format: neither of trie, pprof, " +
+		"": "malformed: not in a known format, which are trie, pprof, " +
 			"profilertrace, proposal, speedscope, firefox, cpuprofile, chrometrace, folded",
 		"garbage":                         "malformed: not in a known format",
 		"{}":                              "malformed: not in a known format",
