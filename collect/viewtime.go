@@ -19,7 +19,6 @@ type viewTimes struct {
 	now, earlier map[view128]viewTime
 }
 
-// view128 is the id of a view.
 type view128 = [len(store.ID{}.View)]byte
 
 type viewTime struct {

@@ -162,7 +162,6 @@ func (c *columns) name(field int) string {
 	return nameOf(&fieldtriev1.Document{}, n)
 }
 
-// nameOf returns the name of a field of a message.
 func nameOf(m proto.Message, n protowire.Number) string {
 	if f := m.ProtoReflect().Descriptor().Fields().ByNumber(n); f != nil {
 		return string(f.Name())

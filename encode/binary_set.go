@@ -296,7 +296,6 @@ func (r *documentReader) counts(field, traces, all int) ([]uint64, error) {
 	return counts, nil
 }
 
-// readCosts sets the costs of traces.
 func (r *documentReader) readCosts(traces []trie.Trace) error {
 	costs := r.col(setCost)
 	if len(costs) == 0 {

@@ -184,7 +184,6 @@ func (v *View) addUnsampled(t *trie.Trace) {
 	v.sampled = t.Samples[len(t.Samples)-1].Time + interval
 }
 
-// addSpans adds the spans of a trace.
 func (v *View) addSpans(t *trie.Trace) {
 	kinds := map[trie.SpanKind]string{trie.SpanPage: "page", trie.SpanFeature: "feature", trie.SpanLabel: "label"}
 	for _, s := range t.Context.Spans {

@@ -48,7 +48,6 @@ func Sampled(next http.Handler, share func(*http.Request) float64) http.Handler 
 	return &sampler{next, share, rand.Float64}
 }
 
-// sampler is the handler of Sampled.
 type sampler struct {
 	next  http.Handler
 	share func(*http.Request) float64

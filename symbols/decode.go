@@ -64,7 +64,6 @@ func (r *tableReader) uint32(base uint32) uint32 {
 	return base + uint32(v)
 }
 
-// text returns the bytes of a text.
 func (r *tableReader) text() []byte {
 	b := r.Bytes(r.LengthAtMost(maxName, 1))
 	if !utf8.Valid(b) {
@@ -152,7 +151,6 @@ type functionReader struct {
 	sourceLines  []int64
 }
 
-// text returns the text in a column.
 func (r *functionReader) text(column int) string {
 	c := &r.columns[column]
 	back := c.Uint()

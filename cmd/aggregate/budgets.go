@@ -176,7 +176,6 @@ func writeBudgets(w io.Writer, screen terminal.Screen, all []budget.Status) erro
 	return err
 }
 
-// verdictColor is the color of the verdict on a budget.
 func verdictColor(verdict string) terminal.Color {
 	switch budget.Verdict(verdict) {
 	case budget.Blown, budget.Failed:

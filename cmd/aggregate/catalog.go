@@ -18,7 +18,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// printList prints the list of --list.
 func (c *command) printList(ctx context.Context) (err error) {
 	src, done, err := c.source()
 	if err != nil {

@@ -386,7 +386,6 @@ func (c *command) warn(warnings []string) {
 	}
 }
 
-// isTerminal reports whether w is a terminal.
 func isTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

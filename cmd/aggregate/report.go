@@ -96,7 +96,6 @@ func (r *reporting) check() error {
 	return nil
 }
 
-// runReport writes a report.
 func runReport(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	c, r := command{stdout: stdout, stderr: stderr, now: time.Now(), rows: 1}, reporting{}
 	p := c.reportProgram(&r)

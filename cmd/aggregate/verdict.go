@@ -94,7 +94,6 @@ func (e verdictError) exitCode() int {
 	return map[verdict.Word]int{verdict.Fail: 3, verdict.Marginal: 4, verdict.NotYet: 5}[e.Word]
 }
 
-// runVerdict writes a verdict.
 func runVerdict(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	c, d := command{stdout: stdout, stderr: stderr, now: time.Now(), rows: 1}, deciding{}
 	p := c.verdictProgram(&d)

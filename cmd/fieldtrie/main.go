@@ -89,7 +89,6 @@ func run(args []string, stdout io.Writer) (code int, err error) {
 	return 0, nil
 }
 
-// start starts a program.
 func start(name string, args []string) (code int, err error) {
 	if !slices.Contains(programs(), name) {
 		hint := strings.Join(programs(), ", ")

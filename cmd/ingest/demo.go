@@ -27,7 +27,6 @@ type demoOptions struct {
 	ends  bool // the daemon exits after printing the demo's text
 }
 
-// shop reports whether the demo has a shop.
 func (o demoOptions) shop() bool { return o.on && o.views > 0 }
 
 // says returns the dashboard's description of the shop; empty without a shop.

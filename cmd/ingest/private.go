@@ -147,7 +147,6 @@ func (p *privateAddress) url() string {
 	return urlOf(p.Addr(), p.certificate)
 }
 
-// urlOf returns the URL of an address.
 func urlOf(addr net.Addr, certificate *access.Certificate) string {
 	u := address.URL(addr)
 	if rest, ok := strings.CutPrefix(u, "http:"); ok && certificate != nil {

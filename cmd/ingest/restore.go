@@ -71,7 +71,6 @@ func (c *config) restoreFrom(ctx context.Context, in io.Reader, stderr io.Writer
 	return shared.Restore(ctx, from, to, shared.Options{GiveUp: errandGiveUp}, say)
 }
 
-// backupStream is a backup that is read.
 type backupStream struct {
 	io.Reader
 	close      func() error

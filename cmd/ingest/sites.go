@@ -59,7 +59,6 @@ func (c *config) checkSites(sites []site.Site, file string, named ...string) err
 	return errors.Join(wrong...)
 }
 
-// sitesOf returns the sites of keys.
 func sitesOf(keys []collect.Key) (names []string) {
 	for _, k := range keys {
 		if k.Site != "" {

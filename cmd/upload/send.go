@@ -85,7 +85,6 @@ func (c *command) send(ctx context.Context) error {
 	return nil
 }
 
-// sendTable sends the table of a script.
 func (c *command) sendTable(ctx context.Context, s *script) error {
 	if err := c.daemon.put(ctx, s.hash, c.tables[s.hash]); err != nil {
 		return fmt.Errorf("send the table of %s to %s: %w", s.Path, c.daemon.base, err)

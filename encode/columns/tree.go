@@ -115,7 +115,6 @@ func frameText(f trie.Frame) string {
 	return fmt.Sprintf("%s\x00%s\x00%d:%d\n", f.Name, f.Resource, f.Line, f.Column)
 }
 
-// nodeKeys returns the key of each node.
 func nodeKeys(t *trie.Trie) []uint64 {
 	texts := make([]string, len(t.Frames))
 	for i := range texts {

@@ -219,7 +219,6 @@ func (d *geckoReader) stacks(p *geckoProcess, own *geckoTables) (*geckoStacks, e
 	return s, err
 }
 
-// frames returns the frames of the tables.
 func (d *geckoReader) frames(t *geckoTables) ([]trie.Frame, error) {
 	var functions []trie.Frame
 	column, count := "func", t.fn.rows("name")
@@ -247,7 +246,6 @@ func (d *geckoReader) frames(t *geckoTables) ([]trie.Frame, error) {
 	return frames, nil
 }
 
-// textOf returns a text of the tables.
 func (d *geckoReader) textOf(t *geckoTables, i int, field string, row int) (string, error) {
 	if i < 0 || i >= len(t.strings) {
 		return "", input.Refuse(input.Invalid, fmt.Sprintf("%s[%d]", field, row), "not one of %d texts", len(t.strings))

@@ -74,7 +74,6 @@ type folded struct {
 	total   int64                   // of all self times, µs
 }
 
-// add adds a stack with its count.
 func (d *folded) add(stack, count []byte) error {
 	if count[0] == '-' {
 		return input.Refuse(input.Invalid, "",

@@ -125,7 +125,6 @@ func (t *pprofWriter) message(field protowire.Number, b []byte) error {
 	return err
 }
 
-// appendText appends a field with the number of s in the string table.
 func (t *pprofWriter) appendText(b []byte, field protowire.Number, s string) []byte {
 	n, known := t.numbers[s]
 	if !known {

@@ -193,7 +193,6 @@ func (p *scopeProfile) element(list string, i int) string {
 	return fmt.Sprintf("%s.%s[%d]", p.field, list, i)
 }
 
-// call returns the node for a call of a frame by n.
 func (d *scopeReader) call(p *scopeProfile, n trie.NodeID, frame uint64) trie.NodeID {
 	if d.Err != nil {
 		return n

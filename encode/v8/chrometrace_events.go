@@ -131,7 +131,6 @@ func mostWithin(times []float64, span float64) float64 {
 	return times[from]
 }
 
-// streamOf returns p as a stream.
 func (d *traceReader) streamOf(p *traceProfile, origin float64) (trie.Stream, error) {
 	s := trie.Stream{Source: p.source, ID: string(d.strings.Text(p.id))}
 	var err error

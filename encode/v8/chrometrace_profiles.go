@@ -105,7 +105,6 @@ func (d *traceReader) keepProfile(e *traceEvent, name string) {
 	}
 }
 
-// add adds a piece of the profile.
 func (p *traceProfile) add(piece *v8Profile, deltas []float64, e *traceEvent) {
 	rows := int32(len(p.nodes))
 	p.nodes = append(p.nodes, piece.nodes...)

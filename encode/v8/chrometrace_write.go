@@ -138,7 +138,6 @@ func (c *chromeWriter) order() (out []chromeCall) {
 	return out
 }
 
-// event returns the event of a call.
 func (c *chromeWriter) event(at chromeCall) chromeEvent {
 	t := c.lines[at.line]
 	call := t.Calls[at.call]

@@ -280,7 +280,6 @@ func (d *cpuProfileReader) tree(parent int32, depth int) {
 	p.nodes[row] = n
 }
 
-// text reads a string.
 func (d *cpuProfileReader) text() trie.StringID {
 	s := d.Str()
 	if len(s) > d.lim.StringBytes {

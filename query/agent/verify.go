@@ -62,7 +62,6 @@ func (t tools) verify(ctx context.Context, in verifyIn) (out verifyOut, err erro
 	return out, nil
 }
 
-// change returns a change by its id.
 func (t tools) change(ctx context.Context, id string) (c changes.Report, err error) {
 	if t.Changes == nil {
 		return c, errors.New("there are no changes here: only a daemon looks for changes, unless it was started " +

@@ -190,7 +190,6 @@ type contrast struct {
 	mean  float64
 }
 
-// contrastsOf returns the contrasts in cells.
 func contrastsOf(cells []Cell) (out []contrast) {
 	for _, cell := range cells {
 		of := map[string]*contrast{}

@@ -85,7 +85,6 @@ func (r *Register) Handle(id string, h Handling, by string, now time.Time) (watc
 	return *c, nil
 }
 
-// end ends a change.
 func end(c *watch.Change, now time.Time, how watch.Resolution) {
 	c.State, c.Resolved, c.Resolution = watch.Resolved, now.UTC(), how
 }

@@ -13,7 +13,6 @@ import (
 // Event is the event of a notification.
 type Event string
 
-// The events.
 const (
 	EventFound    Event = "found"
 	EventResolved Event = "resolved"
@@ -62,7 +61,6 @@ func (r *Register) tell(c *watch.Change, e Event, now time.Time) {
 	}
 }
 
-// put puts a notification about an id into the outbox.
 func (r *Register) put(about string, e Event, now time.Time) {
 	r.Outbox = append(r.Outbox, Notification{ID: idOf("%s %s %d %d", about, e, now.UnixNano(), r.Saves), Event: e,
 		Change: about, Since: now.UTC()})

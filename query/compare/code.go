@@ -121,7 +121,6 @@ func (c *comparison) families(functions []FunctionChange, share float64) []famil
 	return all
 }
 
-// tests reports whether one of the changes is tested.
 func tests(changes []*Change) bool {
 	return slices.ContainsFunc(changes, func(x *Change) bool { return x.tested })
 }

@@ -74,7 +74,6 @@ func (d *Difference) unit(of string) string {
 	return " ms"
 }
 
-// statusColor returns the color of a status.
 func statusColor(status string) terminal.Color {
 	switch status {
 	case "slower":

@@ -58,7 +58,6 @@ Here %s.
 	return err
 }
 
-// changeColor is the color of a status.
 func changeColor(status string) terminal.Color {
 	switch compare.Status(status) {
 	case compare.Slower, compare.New:

@@ -64,7 +64,6 @@ type dayStratum struct {
 	features map[string]*rollup.Spread
 }
 
-// functionDay is a function in a day.
 type functionDay struct {
 	amount compare.Amount
 	self   int64   // µs

@@ -55,7 +55,6 @@ func (v *Report) unit() string {
 	return " ms"
 }
 
-// ratingColor returns the color of a rating.
 func ratingColor(rating string) terminal.Color {
 	switch rating {
 	case "good":

@@ -73,7 +73,6 @@ func seriesOf(days []Day) []series {
 	return append(out, functionSeries(days, total)...)
 }
 
-// featuresOf returns the names of the features of a day.
 func featuresOf(d *Day) []string {
 	names := map[string]bool{}
 	for _, s := range d.Strata {

@@ -13,7 +13,6 @@ type numbers struct {
 	durable uint64
 }
 
-// add adds the number of a record.
 func (n *numbers) add(r *record) {
 	i := int(r.number / 64)
 	for len(n.found) <= i {

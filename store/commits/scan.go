@@ -27,7 +27,6 @@ type found struct {
 	parts []span
 }
 
-// isWhole reports whether all parts were found.
 func (f *found) isWhole() bool {
 	return !slices.ContainsFunc(f.parts, func(s span) bool { return s.size == 0 })
 }

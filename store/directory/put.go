@@ -16,7 +16,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// path returns the path of an object.
 func (d *Directory) path(key string) (string, error) {
 	if !filepath.IsLocal(key) || path.Clean(key) != key || !IsObject(key) || strings.HasSuffix(key, tempSuffix) {
 		return "", fmt.Errorf("%q is not a valid key", key)

@@ -9,7 +9,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 )
 
-// withoutContent returns the sources without content in a map.
 func withoutContent(m *sourcemap.Map) (missing []Missing) {
 	for i, s := range m.Sources {
 		if s.Content == nil && s.Name != "" {

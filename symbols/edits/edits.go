@@ -168,7 +168,6 @@ func compareFunctions(a, b *Function) int {
 		cmp.Compare(a.Own, b.Own))
 }
 
-// left returns the functions that are in no pair.
 func left(of []*Function, pairs []Edit, side func(Edit) *Function) (out []*Function) {
 	paired := make(map[*Function]bool, len(pairs))
 	for _, p := range pairs {

@@ -37,7 +37,6 @@ type Symbolizer struct {
 	next *Symbolizer // see [Symbolizer.Before]
 }
 
-// indexed is a Library with its index.
 type indexed struct {
 	library Library
 	site    string // owner of the symbols; "" if all sites share them
@@ -111,7 +110,6 @@ func (s *Symbolizer) Begin() *Naming {
 	return n
 }
 
-// current returns the index of the current uploads.
 func (s *indexed) current() (*index, *sync.Map) {
 	generation := s.library.Generation() // read before the uploads, so that the index is not stale
 	s.mu.Lock()

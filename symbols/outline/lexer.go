@@ -242,7 +242,6 @@ func (l *lexer) wordEnd(i int) int {
 	return i
 }
 
-// numberEnd returns the end of the number at i.
 func (l *lexer) numberEnd(i int) int {
 	text := l.text
 	decimal := text[i] != '0' || l.byteAt(i+1)|' ' != 'x'

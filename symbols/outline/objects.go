@@ -86,7 +86,6 @@ type key struct {
 	literal, computed bool
 }
 
-// there reports whether there is a key at all.
 func (k key) there() bool { return k.literal || k.computed }
 
 // isPrototype reports whether a key sets the prototype of an object.

@@ -143,7 +143,6 @@ func (m *move) frame(f trie.FrameID) trie.FrameID {
 // isFrame reports whether a node of out has the frame that a frame of from is shown as.
 func (m *move) isFrame(n trie.NodeID, f trie.FrameID) bool { return m.out.Nodes[n].Frame == m.frame(f) }
 
-// call turns node i into a call by a node of out.
 func (m *move) call(i int, parent trie.NodeID) {
 	m.to[i] = m.out.Child(parent, m.frame(m.from.Nodes[i].Frame))
 }
@@ -169,7 +168,6 @@ func (m *move) findRepeats(inApp []bool) {
 	}
 }
 
-// profile returns the new profile.
 func (m *move) profile() *trie.Profile {
 	m.out.Views, m.out.Traces = m.from.Views, m.from.Traces
 	m.out.Groups = make([]trie.Group, len(m.from.Groups))

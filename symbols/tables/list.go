@@ -114,7 +114,6 @@ func (s *Store) listUploads(old, x *state) (out []listedUpload, err error) {
 	return out, nil
 }
 
-// readUpload reads a file of an upload.
 func (s *Store) readUpload(name string) (u symbols.Upload, err error) {
 	b, err := s.files.Read(name, maxFile)
 	if err != nil {

@@ -112,7 +112,6 @@ func (x *state) count(u symbols.Upload, n int) {
 	}
 }
 
-// hashesOf returns the hashes of the scripts of an upload.
 func hashesOf(u symbols.Upload) map[string]bool {
 	out := make(map[string]bool, len(u.Scripts))
 	for _, script := range u.Scripts {

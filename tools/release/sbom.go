@@ -133,7 +133,6 @@ func (r *release) bundled() ([]component, error) {
 	return all, nil
 }
 
-// licence returns the text of the licence of a component.
 func (c *component) licence() (text []byte, err error) {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -26,7 +26,6 @@ const subBits = 5
 
 const maxBucket = (62-subBits+1)<<subBits | (1<<subBits - 1)
 
-// bucketOf returns the bucket of v.
 func bucketOf(v int64) int {
 	if v < 1<<subBits {
 		return int(max(v, 0))

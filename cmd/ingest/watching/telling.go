@@ -126,7 +126,6 @@ func (w *Watcher) send(ctx context.Context, batches []notify.Batch, unwanted, ta
 	return w.board.Note(ctx, outcomes, channels)
 }
 
-// sendBatch sends a batch.
 func (w *Watcher) sendBatch(ctx context.Context, b notify.Batch, paused map[string]bool) (outcomes []changes.Outcome) {
 	result := w.sender.Send(ctx, b)
 	w.metrics.told.WithLabelValues(b.Channel.Name, string(result.Outcome)).Inc()

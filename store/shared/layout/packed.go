@@ -64,7 +64,6 @@ func encodePacked(rows []Row) ([]byte, error) {
 	return append(append(out, meta...), traces...), nil
 }
 
-// keyOfTrace returns the key from the context of a trace.
 func keyOfTrace(t *trie.Trace) (k key) {
 	copy(k.view[:], t.Context.ViewID)
 	k.chunk = t.Context.Chunk
