@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What Web Vitals are not kept by is an error that says what they are kept by.
+// A query for Web Vitals by a label that they are not stored by is an error that lists the labels.
 func TestVitalsRefused(t *testing.T) {
 	h := Handler(vitalField(t), Options{})
 	for _, path := range []string{
