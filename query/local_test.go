@@ -57,7 +57,7 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// TestCounts checks the numbers that naive does not know.
+// TestCounts checks the numbers that naive does not compute.
 func TestCounts(t *testing.T) {
 	f := fixture.New(t)
 	for _, c := range []struct {
@@ -111,7 +111,7 @@ func TestGroups(t *testing.T) {
 	}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	// What else was at work does not matter to who asks for one feature.
+	// A query for one feature has no warning about other activity.
 	if got, want := groups(selection.Selection{Feature: "edit", Where: fixture.Having(r1)}), []string{
 		"feature=edit page=/a release=r1", "feature=edit page=/b release=r1",
 	}; !slices.Equal(got, want) {
@@ -123,7 +123,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// Traces are counted where they are read one by one, as for labels that sums have not.
+// Progress counts the traces that are read one by one, here for labels that rollups do not have.
 func TestProgress(t *testing.T) {
 	f := fixture.New(t)
 	var many []*trie.Trace
@@ -157,7 +157,7 @@ func TestLocalErrors(t *testing.T) {
 		t.Errorf("catalogue: %v", err)
 	}
 	if _, err := localOf(f).Catalog(t.Context(), since, since, 0); err == nil {
-		t.Error("an empty time is accepted")
+		t.Error("an empty time range is accepted")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -166,8 +166,8 @@ func TestLocalErrors(t *testing.T) {
 	}
 }
 
-// TestUndecodable stores what is no trace: it is left out, and reported where traces are read one
-// by one. The rest is merged all the same.
+// TestUndecodable stores bytes that are not a trace. They are skipped, and reported where traces
+// are read one by one. All other traces are merged.
 func TestUndecodable(t *testing.T) {
 	f := fixture.New(t)
 	profile, err := encode.EncodeProfile(trie.NewProfile())
@@ -187,7 +187,7 @@ func TestUndecodable(t *testing.T) {
 		traces   int64
 		warnings []string
 	}{
-		{selection.Selection{Page: "/a"}, 48, nil}, // who rolls up has counted them, and sums do not know of them
+		{selection.Selection{Page: "/a"}, 48, nil}, // rolling up reported them; rollups do not have them
 		{selection.Selection{Page: "/a", Where: fixture.Having(trie.MakeLabels("team", ""))}, 16, []string{bad}},
 	} {
 		got, err := localOf(f).Profile(t.Context(), c.sel, nil)
@@ -263,6 +263,6 @@ func TestCatalog(t *testing.T) {
 	}
 	if c, err = localOf(f).Catalog(t.Context(), fixture.Noon.Add(2*fixture.Later), time.Time{}, 0); err != nil ||
 		c.Entries == nil || len(c.Entries) != 0 {
-		t.Errorf("nothing: %+v, %v", c, err)
+		t.Errorf("without data: %+v, %v", c, err)
 	}
 }
