@@ -78,8 +78,8 @@ func TestCompareConcurrent(t *testing.T) {
 		}
 		if !slices.ContainsFunc(got.Warnings, func(w string) bool {
 			return strings.HasPrefix(w,
-				"compared are 4 hours, pooled until both sides have at least 30 page views; ") && strings.HasSuffix(w,
-				"310 of A's 750 page views are of other hours, and 300 of B's 700")
+				"4 hours are compared, pooled until both sides have at least 30 page views; ") && strings.HasSuffix(w,
+				"310 of A's 750 page views and 300 of B's 700 are in other hours")
 		}) {
 			t.Errorf("%s: warnings %q", method, got.Warnings)
 		}

@@ -214,7 +214,7 @@ func TestWarnings(t *testing.T) {
 		Gaps:       []store.Gap{{Partition: "P2", Page: "/a", Expected: 7, Found: 3}, {Partition: "P3", Expected: 1}},
 	}
 	want := []string{
-		"2 stored traces are damaged and left out", "3 acknowledged traces were lost in a crash",
+		"2 stored traces are damaged and skipped", "3 acknowledged traces were lost in a crash",
 		"partition P1 cannot be read: bad table",
 		`partition P2: 4 traces of page "/a" are missing`, "partition P3: 1 traces are missing",
 	}
@@ -222,7 +222,7 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("got %q, want %q", w, want)
 	}
 	s.Gaps = make([]store.Gap, 1000)
-	if w := warnings(s); len(w) != maxWarnings+1 || w[maxWarnings] != "and 953 more partitions that are not complete" ||
+	if w := warnings(s); len(w) != maxWarnings+1 || w[maxWarnings] != "and 953 more incomplete partitions" ||
 		w[0] != want[0] {
 		t.Errorf("%d warnings, the last %q", len(w), w[len(w)-1])
 	}

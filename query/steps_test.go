@@ -107,7 +107,7 @@ func stepsOfSize(bytes int) []step {
 }
 
 // Two queries use the same steps, which do not fit into the cache. The first query drops them. The
-// second query, which waited for the first, gives back steps that are no longer in the map and have
+// second query, which waited for the first, releases steps that are no longer in the map and have
 // no size.
 func TestStepCacheGivenBackAfterDrop(t *testing.T) {
 	f := NewStepCache()

@@ -44,7 +44,7 @@ func TestUnsampled(t *testing.T) {
 		likely := fixture.Likely(slices.Concat(f.First, f.Second), p.Page)
 		scaled := max(mean*(1+likely/float64(self-own)), 0)
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b)) }
-		// halves are whole µs
+		// the halves are in whole µs
 		about := func(a, b float64) bool { return math.Abs(a-b) <= 1e-4*math.Max(1, math.Abs(b)) }
 		if !near(p.Unsampled, share) || !near(p.Time.Mean.Value, mean) || !about(p.Scaled, scaled) ||
 			!near(p.Own*float64(p.Views), float64(own)/1000) {

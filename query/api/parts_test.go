@@ -130,7 +130,7 @@ func TestPartsRefused(t *testing.T) {
 			_, err := remote.Compare(t.Context(), query.CompareQuery{A: sel, B: sel})
 			return err
 		},
-		"distributions are kept of functions": func() error {
+		"distributions are stored by function": func() error {
 			_, err := localOf(f).Report(t.Context(), selection.Selection{Parts: selection.Parts{By: "team"}})
 			return err
 		},
