@@ -12,8 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Every mean reports the time without samples by the same rule: of a long time between two samples,
-// half is taken to be like each of them. Means exclude the profiling script.
+// Every mean reports the time without samples by the same rule: a long time between two samples is
+// attributed to each of them by half. Means exclude the profiling script.
 func TestUnsampled(t *testing.T) {
 	f := fixture.New(t)
 	report, err := localOf(f).Report(t.Context(), selection.Selection{})
