@@ -14,7 +14,7 @@ type PeoplesTime struct {
 	// else the total of the selected time.
 	Hours float64 `json:"hours"`
 	// Days is the length of the selected time with data: from its start, or from the first stored
-	// trace of any page, to its end or to now.
+	// trace of any page, until its end or now.
 	Days   float64 `json:"days"`
 	PerDay bool    `json:"per_day"`
 }

@@ -116,8 +116,8 @@ func (r *reading) stats(s store.ScanStats) Stats {
 		w = append(w, fmt.Sprintf("%d stored traces cannot be decoded, the last: %v", r.bad, r.badErr))
 	}
 	if r.folded > 0 {
-		w = append(w, fmt.Sprintf("%d page views had more labels than rollups keep separately, and are counted under (other)",
-			r.folded))
+		w = append(w, fmt.Sprintf(
+			"%d page views had more labels than rollups keep separately, and are counted under (other)", r.folded))
 	}
 	return Stats{Folded: r.folded, Partitions: s.Partitions, Days: s.Days, Hours: s.Hours, RolledUp: s.RolledUp,
 		Traces: s.Traces, Bytes: s.Bytes, Age: fresh.Age{Behind: s.Behind}, Warnings: w}

@@ -189,8 +189,8 @@ func (l Local) stepOf(ctx context.Context, q SeriesQuery) (since time.Time, step
 	}
 	// in seconds, because a Duration cannot be longer than 292 years
 	if n := float64(end.Unix()-since.Unix()) / step.Seconds(); n > maxPoints {
-		return since, 0, selection.Refuse("%.0f points of %s; the most is %d: use longer steps or a shorter time range", n,
-			step, maxPoints)
+		return since, 0, selection.Refuse("%.0f points of %s; the most is %d: use longer steps or less time", n, step,
+			maxPoints)
 	}
 	return since, step, nil
 }

@@ -79,7 +79,7 @@ func TestRefused(t *testing.T) {
 		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall +
 			`","step":15,"stackTraceSelector":{"callSite":[{"name":"a"}]}}`, 501, `{"code":"unimplemented",`},
 		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + samples + `","step":15}`, 400,
-			`{"code":"invalid_argument","message":"heat maps are of the time`},
+			`{"code":"invalid_argument","message":"heat maps need the time`},
 		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["visibility"]}`,
 			400, `{"code":"invalid_argument","message":"distributions are stored by`},
 		{"SelectMergeStacktraces", "application/json", `{"profileTypeID":"` + wall + `","format":"PROFILE_FORMAT_DOT"}`,

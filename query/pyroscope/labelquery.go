@@ -113,7 +113,7 @@ func (a *backend) ask(text string, start, end int64) (labelQuery, error) {
 	return q, nil
 }
 
-// askType is ask for one profile type.
+// askType is like ask, for a single profile type.
 func (a *backend) askType(id, text string, start, end int64) (labelQuery, profileType, error) {
 	all := profileTypes()
 	i := slices.IndexFunc(all, func(t profileType) bool { return t.id() == id })

@@ -32,7 +32,7 @@ func evaluation() Evaluation {
 	few := one("rare", budget.TooFew, 20)
 	few.Views = 7
 	failed := one("broken", budget.Failed, 0)
-	failed.Text = "label \"x\" is kept by nobody"
+	failed.Text = "label \"x\" is not stored"
 	share := one("reach", budget.OK, 12.5)
 	share.Unit = "percent"
 	score := one("shift", budget.OK, 0)
@@ -71,7 +71,8 @@ func TestGitHub(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	if len(lines) != 5 {
-		t.Errorf("%d annotations, want 5: two budgets are blown, one failed and two are unknown:\n%s", len(lines), b.String())
+		t.Errorf("%d annotations, want 5: two budgets are blown, one failed and two are unknown:\n%s", len(lines),
+			b.String())
 	}
 	for _, line := range lines {
 		command, _, ok := strings.Cut(strings.TrimPrefix(line, "::"), "::")
