@@ -129,7 +129,7 @@ type recording struct {
 	reading
 	step time.Duration // if above 0, records of traces are also split by time of receipt
 	flat bool          // records of traces have no stacks and functions
-	// split returns the group of a trace; a record has traces of one group. Nil means a single group.
+	// split returns the group of a trace; a record has traces of one group. Nil is one group.
 	split func(*trie.Trace) string
 	take  func(at time.Time, r store.Rolled) error
 

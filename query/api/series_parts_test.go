@@ -139,9 +139,9 @@ func TestProfileByOwner(t *testing.T) {
 func TestSeriesByPartsRefused(t *testing.T) {
 	f := fixture.New(t)
 	for what, q := range map[string]query.SeriesQuery{
-		"owner and by=team: give one": {Selection: selection.Selection{GroupBy: []string{selection.KeyOwner},
+		"owner and by=team exclude": {Selection: selection.Selection{GroupBy: []string{selection.KeyOwner},
 			Parts: selection.Parts{By: "team"}}},
-		"only, coverage and histogram do not": {Selection: selection.Selection{Parts: selection.Parts{By: "team"}},
+		"leave out only, coverage and histogram": {Selection: selection.Selection{Parts: selection.Parts{By: "team"}},
 			Histogram: true},
 		"not by this label": {Selection: selection.Selection{GroupBy: []string{"plan"},
 			Parts: selection.Parts{By: "team"}}},
