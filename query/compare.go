@@ -15,7 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// CompareQuery asks what changed from A to B.
+// CompareQuery is a query for the changes from A to B.
 type CompareQuery struct {
 	A, B    selection.Selection
 	Method  Method
@@ -24,25 +24,25 @@ type CompareQuery struct {
 	// traffic without common devices, such as a lab against users.
 	Plain bool
 	// Concurrent compares only hours in which both sides have page views, pooled until both have
-	// 30, with B's page views in A's mix of them: so that the time of the day is not taken for a
-	// change, as in a roll-out in steps.
+	// 30. B's page views are weighted to A's mix of these hours. Without it, differences between
+	// hours of the day look like changes, for example in a staged roll-out.
 	Concurrent bool
-	// Brief leaves out what ran in slow interactions, which takes another comparison.
+	// Brief omits slow interactions, which need another comparison.
 	Brief bool
 }
 
 // Method is the data that a comparison uses.
 type Method string
 
-// The methods of comparisons.
+// Methods of comparisons.
 const (
-	// MethodAuto is MethodViews where there are few traces, and else MethodSums.
+	// MethodAuto is MethodViews if there are few traces, and otherwise MethodSums.
 	MethodAuto Method = ""
 	// MethodViews reads the traces of each page view again. Variances are exact.
 	MethodViews Method = "views"
-	// MethodSums reads what is summed up. Means are exact; the variance of the page and of features
-	// is, too, and that of functions by release. By device and browser, and within a feature or
-	// phase, the variance of a function is estimated from its variance over all page views, see
+	// MethodSums reads rollups. Means are exact. The variance of the page, of features and of
+	// functions by release is exact, too. By device and browser, and within a feature or phase, the
+	// variance of a function is estimated from its variance over all page views, see
 	// [compare.Divide].
 	MethodSums Method = "sums"
 )
@@ -50,28 +50,28 @@ const (
 // Comparison is a response to a CompareQuery.
 type Comparison struct {
 	Method Method `json:"method_of_sums"`
-	Note   string `json:"note"` // what that means
+	Note   string `json:"note"` // describes the method
 	compare.Result
 	// Names is the share of both sides' time with readable names, see [Stats].
 	Names  *naming.Coverage `json:"names,omitempty"`
 	StatsA Stats            `json:"stats_a"`
 	StatsB Stats            `json:"stats_b"`
-	// Vitals and Slow are there if one page is compared, and its page views reported Web Vitals.
+	// Vitals and Slow are set if one page is compared and its page views reported Web Vitals.
 	Vitals []VitalChange     `json:"vitals,omitempty"`
 	Slow   *SlowInteractions `json:"slow_interactions,omitempty"`
 }
 
-// viewsTraces is how many traces a side may have to be read one by one.
+// viewsTraces is the maximum number of traces of a side that are read one by one.
 const viewsTraces = 10_000
 
-// keptComparison is how long a comparison of a time that is over is kept.
+// keptComparison is how long a comparison of past time ranges is cached.
 const keptComparison = 24 * time.Hour
 
-// size returns about how many bytes c takes.
+// size returns the approximate size of c in bytes.
 func (c Comparison) size() int { return 20_000 + 1000*len(c.Functions) + 400*len(c.Features) }
 
-// Compare implements [Source]. A comparison of a time that is over is kept as long as what is
-// stored of that time stays the same.
+// Compare implements [Source]. A comparison of past time ranges is cached until the stored data of
+// these ranges changes.
 func (l Local) Compare(ctx context.Context, q CompareQuery) (Comparison, error) {
 	a, keyA := recently(q.A)
 	b, keyB := recently(q.B)
@@ -95,7 +95,7 @@ func (l Local) Compare(ctx context.Context, q CompareQuery) (Comparison, error) 
 	return got, err
 }
 
-// isOver reports whether no more page views can come into the time of a selection.
+// isOver reports whether the time range of a selection cannot receive more page views.
 func (l Local) isOver(s selection.Selection) bool {
 	return !s.Until.IsZero() && !s.Until.After(l.Reader.Now())
 }
@@ -108,7 +108,7 @@ func (l Local) compare(ctx context.Context, q CompareQuery) (Comparison, error) 
 	return out, l.compareVitals(ctx, q, &out)
 }
 
-// compareTime compares the time of the main thread.
+// compareTime compares time on the main thread.
 func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison, err error) {
 	out.Method = q.Method
 	if q.Method == MethodAuto {
@@ -118,13 +118,13 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 	}
 	if q.B.Only != "" {
 		return out, selection.Refuse(
-			"only: a comparison covers all functions; use --by owner or by=owner to sum up the others")
+			"only: a comparison covers all functions; use --by owner or by=owner to group them")
 	}
 	timeA, timeB, warning, err := l.stretches(ctx, q)
 	if err != nil {
 		return out, err
 	}
-	both := q.B // one naming for both, so that a function has one name
+	both := q.B // names both sides, so that a function has one name
 	if siteOf(q.A.Page) != siteOf(q.B.Page) {
 		both.Page = ""
 	}
@@ -166,14 +166,14 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 	return out, nil
 }
 
-// overPages reports whether sides are compared over all pages.
+// overPages reports whether the sides cover all pages.
 func overPages(a, b selection.Selection) bool { return a.Page == "" && b.Page == "" }
 
 // noteOf describes the data behind the intervals of functions.
 func noteOf(m Method, a, b *sums.Side) string {
 	switch {
 	case m == MethodViews && a.Facet.Part == "" && b.Facet.Part == "":
-		return "variances are those of the page views, each read again"
+		return "variances are computed from single page views"
 	case a.Exact() && b.Exact():
 		return "variances are those that sums keep of the page, of features and of functions"
 	}
@@ -181,7 +181,7 @@ func noteOf(m Method, a, b *sums.Side) string {
 		"functions are kept for all of a release, and divided among devices and browsers by their means"
 }
 
-// methodFor chooses how a comparison is made.
+// methodFor chooses the method of a comparison.
 func (l Local) methodFor(ctx context.Context, sides ...selection.Selection) (Method, error) {
 	for _, s := range sides {
 		if few, err := l.fewTraces(ctx, s, viewsTraces); err != nil || !few {
@@ -191,7 +191,7 @@ func (l Local) methodFor(ctx context.Context, sides ...selection.Selection) (Met
 	return MethodViews, nil
 }
 
-// side reads one side.
+// side reads one side of a comparison.
 func (l Local) side(ctx context.Context, sel selection.Selection, times []stretch.Stretch, plain, byPage bool,
 	method Method, n *naming.Naming, stats *Stats) (*sums.Side, error) {
 	sel.GroupBy = nil
@@ -210,7 +210,7 @@ func (l Local) side(ctx context.Context, sel selection.Selection, times []stretc
 	switch method {
 	case MethodViews:
 		want = store.Wanted{None: true}
-		// Functions are kept by release alone, so nothing else may be mixed.
+		// Functions are stored by release alone, so traces must not be mixed over other labels.
 		split = func(t *trie.Trace) string { return fmt.Sprintf("%q", rollup.BaseLabels(&t.Context)) }
 	case MethodSums:
 	default:

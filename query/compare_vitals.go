@@ -12,8 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// VitalChange is how the 75th percentile of a Web Vital changed, in its unit. The interval of the
-// difference is that of 95 %, absent where nothing can be said.
+// VitalChange is the change of the 75th percentile of a Web Vital, in its unit. The difference has
+// a 95 % interval, which is absent if unknown.
 type VitalChange struct {
 	Name       string         `json:"name"`
 	Unit       string         `json:"unit"`
@@ -24,29 +24,30 @@ type VitalChange struct {
 }
 
 // SlowInteractions is the JavaScript in interactions of 200 ms or more, which explains a change of
-// INP. Times are milliseconds in 1,000 page views, whether or not these had such an interaction.
+// INP. Times are in milliseconds per 1,000 page views, including page views without such an
+// interaction.
 type SlowInteractions struct {
-	Views compare.Pair `json:"views"` // of 1,000, those that had one
+	Views compare.Pair `json:"views"` // page views with a slow interaction, per 1,000
 	Time  compare.Pair `json:"ms"`
-	// Functions are those whose self time in them changed the most.
+	// Functions lists the functions whose self time in slow interactions changed the most.
 	Functions []SlowFunction `json:"functions"`
 }
 
-// SlowFunction is the self time of a function in slow interactions, in milliseconds in 1,000 page
+// SlowFunction is the self time of a function in slow interactions, in milliseconds per 1,000 page
 // views.
 type SlowFunction struct {
 	compare.Place
 	Time compare.Pair `json:"ms"`
 }
 
-// phaseSlow is the phase of interactions of 200 ms and more.
+// phaseSlow is the phase of interactions of 200 ms or more.
 const phaseSlow = "slow-interaction"
 
-// mostSlowFunctions is how many functions are listed.
+// mostSlowFunctions is the maximum number of listed functions.
 const mostSlowFunctions = 20
 
-// compareVitals adds to a comparison what page views reported, if it is one of whole page views
-// and they did.
+// compareVitals adds Web Vitals to a comparison, if it covers whole page views and they reported
+// some.
 func (l Local) compareVitals(ctx context.Context, q CompareQuery, out *Comparison) error {
 	if q.A.Page == "" || q.B.Page == "" || checkVitals(q.A) != nil || checkVitals(q.B) != nil {
 		return nil
@@ -78,21 +79,22 @@ func (l Local) compareVitals(ctx context.Context, q CompareQuery, out *Compariso
 	return l.compareSlow(ctx, q, out)
 }
 
-// fewestVitals is how many page views of a side must report a Web Vital before 0 in both is no
-// change.
+// fewestVitals is the minimum number of reports on each side to conclude that a Web Vital that is 0
+// on both sides did not change.
 const fewestVitals = 30
 
 func vitalChange(a, b *vital.Report) VitalChange {
 	out := VitalChange{Name: a.Name, Unit: a.Unit, A: a.P75, B: b.P75, Status: compare.TooFew}
 	out.Difference.Value = b.P75.Value - a.P75.Value
 	if a.P75.Value == 0 && b.P75.Value == 0 && min(a.Views, b.Views) >= fewestVitals {
-		out.Status = compare.WithinNoise // it is 0 in both
+		out.Status = compare.WithinNoise // 0 on both sides
 		return out
 	}
 	if a.P75.High == 0 || b.P75.High == 0 {
 		return out
 	}
-	// Of independent estimates the squares of the half widths add up, on each side of the value.
+	// The estimates are independent, so the squares of their half widths add up, on each side of
+	// the value.
 	low := math.Hypot(b.P75.Value-b.P75.Low, a.P75.High-a.P75.Value)
 	high := math.Hypot(b.P75.High-b.P75.Value, a.P75.Value-a.P75.Low)
 	out.Difference.Low, out.Difference.High = out.Difference.Value-low, out.Difference.Value+high
@@ -107,7 +109,7 @@ func vitalChange(a, b *vital.Report) VitalChange {
 	return out
 }
 
-// compareSlow compares what ran in slow interactions.
+// compareSlow compares the JavaScript in slow interactions.
 func (l Local) compareSlow(ctx context.Context, q CompareQuery, out *Comparison) error {
 	slow, err := selection.NewMatcher(rollup.KeyPhase, selection.Equal, phaseSlow)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/vital"
 )
 
-// A Web Vital that is 0 on both sides did not change, and with few reports nothing is known of it.
+// A Web Vital that is 0 on both sides has not changed, and with few reports its change is unknown.
 func TestVitalOfZero(t *testing.T) {
 	zero := func(views int64) *vital.Report { return &vital.Report{Name: "cls", Unit: "score", Views: views} }
 	some := &vital.Report{Name: "cls", Unit: "score", Views: 487, P75: sums.Estimate{Value: 0.1, Low: 0.05, High: 0.2}}

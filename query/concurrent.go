@@ -10,8 +10,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/stretch"
 )
 
-// stretches returns the time of a comparison: all that is selected or, of a concurrent one, the
-// time in which both sides have page views, in order. The warning reports the rest.
+// stretches returns the time ranges of a comparison, in order: the selected range or, for a
+// concurrent comparison, the ranges in which both sides have page views. The warning reports
+// excluded page views.
 func (l Local) stretches(ctx context.Context, q CompareQuery) (a, b []stretch.Stretch, warning string, err error) {
 	if !q.Concurrent {
 		return []stretch.Stretch{{Since: q.A.Since, Until: q.A.Until}}, []stretch.Stretch{{Since: q.B.Since,
@@ -36,30 +37,30 @@ func (l Local) stretches(ctx context.Context, q CompareQuery) (a, b []stretch.St
 	}
 	switch {
 	case len(common) == 0:
-		warning = "there is no hour in which both sides have page views: compare without --concurrent (concurrent), " +
-			"or since an earlier time (since)"
+		warning = "no hour has page views of both sides: compare without --concurrent (concurrent), " +
+			"or from an earlier time on (since)"
 	case hours == 0:
 		a, b := stretch.Sum(common)
 		warning = fmt.Sprintf(
-			"in the hours in which both sides have page views, A has %d and B %d: up to a week is pooled until both "+
+			"in the hours with page views of both sides, A has %d and B %d: up to a week is pooled until both "+
 				"have %d, in a ratio that does not change: wait, or compare without --concurrent (concurrent)",
 			a, b, enough)
 	case comparedA < allA || comparedB < allB:
 		warning = fmt.Sprintf(
-			"compared are %d hours, pooled until both sides have at least %d page views; %d of A's %d page views "+
-				"are of other hours, and %d of B's %d",
+			"%d hours are compared, pooled until both sides have at least %d page views; %d of A's %d page views "+
+				"and %d of B's %d are in other hours",
 			hours, enough, allA-comparedA, allA, allB-comparedB, allB)
 	}
 	joined := stretch.Join(pools)
 	return stretch.Within(joined, q.A.Since, q.A.Until), stretch.Within(joined, q.B.Since, q.B.Until), warning, nil
 }
 
-// viewsByHour returns the page views of each hour, and of all.
+// viewsByHour returns the page views by hour, and their total.
 func (l Local) viewsByHour(ctx context.Context, s selection.Selection) (hours map[time.Time]int64, all int64,
 	err error) {
 	s.GroupBy = nil
 	now := l.Reader.Now()
-	if s.Until.After(now) { // a request over HTTP has the first and the last time as open ends
+	if s.Until.After(now) { // HTTP requests have the first and last time for open ends
 		s.Until = time.Time{}
 	}
 	if s.Since.Unix() <= 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// rollout stores the page views of two releases with the same code, by hour from a time on. A page
-// view has slow(hour) samples and up to three more.
+// rollout stores the page views of two releases with the same code, hour by hour from a start time.
+// A page view has slow(hour) samples and up to three more.
 func rollout(t *testing.T, begin time.Time, hours [][2]int, slow func(hour int) int) *fixture.Stored {
 	now := begin
 	f := &fixture.Stored{Store: storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})}
@@ -44,8 +44,8 @@ func rollout(t *testing.T, begin time.Time, hours [][2]int, slow func(hour int) 
 	return f
 }
 
-// In a roll-out in steps, the time of the day is no change: hours are strata. The later release has
-// few page views in the busy, slow hours and many in the calm ones.
+// In a staged roll-out, differences between hours of the day must not look like a change: hours are
+// strata. The later release has few page views in the busy, slow hours and many in the calm ones.
 func TestCompareConcurrent(t *testing.T) {
 	hours := [][2]int{{300, 0}, {240, 40}, {100, 60}, {60, 100}, {40, 200}, {10, 300}}
 	f := rollout(t, fixture.Noon.Add(-8*time.Hour), hours, func(hour int) int { return 2 * (6 - hour) })
@@ -66,8 +66,8 @@ func TestCompareConcurrent(t *testing.T) {
 		longer := func(w string) bool { return strings.HasPrefix(w, "visits lasted 0.0563 s in B") }
 		if all.Total.Status != compare.Faster || !slices.ContainsFunc(all.Warnings, longer) ||
 			slices.ContainsFunc(got.Warnings, longer) {
-			t.Errorf("%s: the calm hours are not faster, or not because of shorter visits: %+v, %q, %q", method,
-				all.Total, all.Warnings, got.Warnings)
+			t.Errorf("%s: without strata, the calm hours are not faster, or the warning about visits is missing: "+
+				"%+v, %q, %q", method, all.Total, all.Warnings, got.Warnings)
 		}
 		if got.Total.Status != compare.WithinNoise || got.Functions[0].Status != compare.WithinNoise ||
 			got.Views != (compare.Pair{A: 440, B: 400}) {
@@ -78,8 +78,8 @@ func TestCompareConcurrent(t *testing.T) {
 		}
 		if !slices.ContainsFunc(got.Warnings, func(w string) bool {
 			return strings.HasPrefix(w,
-				"compared are 4 hours, pooled until both sides have at least 30 page views; ") && strings.HasSuffix(w,
-				"310 of A's 750 page views are of other hours, and 300 of B's 700")
+				"4 hours are compared, pooled until both sides have at least 30 page views; ") && strings.HasSuffix(w,
+				"310 of A's 750 page views and 300 of B's 700 are in other hours")
 		}) {
 			t.Errorf("%s: warnings %q", method, got.Warnings)
 		}
@@ -92,7 +92,7 @@ func TestCompareConcurrent(t *testing.T) {
 	}
 }
 
-// Hours of a small site are pooled, and the time of the day is no change either.
+// Hours of a small site are pooled, and differences between hours still do not look like a change.
 func TestCompareConcurrentPooled(t *testing.T) {
 	of := func(release string) selection.Selection {
 		return selection.Selection{Page: "/a", Where: fixture.Having(trie.MakeLabels("release", release))}
@@ -119,9 +119,9 @@ func TestCompareConcurrentPooled(t *testing.T) {
 			t.Fatal(err)
 		}
 		if name == "ramp" && all.Total.Status != compare.Slower {
-			t.Errorf("%s: the time of the day does not look like a change: %+v", name, all.Total)
+			t.Errorf("%s: without strata, the hours do not look like a change: %+v", name, all.Total)
 		}
-		if name == "shift" { // A and B take turns: nothing is comparable
+		if name == "shift" { // A and B alternate: no hour has both
 			if got.Enough || got.Views != (compare.Pair{}) {
 				t.Errorf("%s: %+v of %+v", name, got.Total, got.Views)
 			}

@@ -11,36 +11,36 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 )
 
-// ending is a context that is cancelled when it is looked at for the last of some times, with
-// Err as with Done.
+// ending is a context that is cancelled when its Err or Done has been called a given number of
+// times.
 type ending struct {
 	context.Context
 	cancel context.CancelFunc
 	left   atomic.Int64
 }
 
-func endingAfter(t *testing.T, looks int64) *ending {
+func endingAfter(t *testing.T, checks int64) *ending {
 	c := &ending{}
 	c.Context, c.cancel = context.WithCancel(t.Context())
 	t.Cleanup(c.cancel)
-	c.left.Store(looks)
+	c.left.Store(checks)
 	return c
 }
 
-func (c *ending) look() {
+func (c *ending) check() {
 	if c.left.Add(-1) <= 0 {
 		c.cancel()
 	}
 }
 
-func (c *ending) Err() error            { c.look(); return c.Context.Err() }
-func (c *ending) Done() <-chan struct{} { c.look(); return c.Context.Done() }
+func (c *ending) Err() error            { c.check(); return c.Context.Err() }
+func (c *ending) Done() <-chan struct{} { c.check(); return c.Context.Done() }
 
-// TestLocalEnds cancels each query at all moments. It ends with the error of the context,
-// and does not pass off as a response what it has read until then.
+// TestLocalEnds cancels each query at every possible point. The query must return the error of the
+// context, and not a partial response.
 func TestLocalEnds(t *testing.T) {
 	l, _ := rolledField(t, 40)
-	traces := localOf(fixture.New(t)) // of which there are no sums
+	traces := localOf(fixture.New(t)) // without rollups
 	feed := selection.Selection{Page: "/feed"}
 	for name, ask := range map[string]func(context.Context) (any, error){
 		"profile": func(ctx context.Context) (any, error) {
@@ -74,17 +74,17 @@ func TestLocalEnds(t *testing.T) {
 					continue
 				}
 				if err != nil || fixture.AsJSON(t, got) != fixture.AsJSON(t, want) {
-					t.Fatalf("cancelled at look %d: got %s and %v, want %s or that it was cancelled", looks,
+					t.Fatalf("cancelled at check %d: got %s and %v, want %s or context.Canceled", looks,
 						fixture.AsJSON(t, got), err, fixture.AsJSON(t, want))
 				}
 				if ctx.left.Load() > 0 {
-					break // it was not cancelled at all
+					break // the query completed before it was cancelled
 				}
 			}
 			if ended == 0 {
-				t.Error("it never ended before the answer")
+				t.Error("the query was never cancelled")
 			}
-			t.Logf("cancelled at %d moments", ended)
+			t.Logf("cancelled at %d points", ended)
 		})
 	}
 }

@@ -17,7 +17,8 @@ type Cost struct {
 	Stats Stats `json:"stats"`
 }
 
-// hourly is up to how much time page views are compared hour by hour. More is compared day by day.
+// hourly is the longest time range that is compared hour by hour. Longer ranges are compared day by
+// day.
 const hourly = 8 * 24 * time.Hour
 
 // Cost implements [Source].
@@ -30,7 +31,7 @@ func (l Local) Cost(ctx context.Context, sel selection.Selection) (out Cost, err
 		until = now
 	}
 	if sel.Since.IsZero() || !sel.Since.Before(until) {
-		return out, selection.Refuse("cost: a time is needed, since when page views are compared")
+		return out, selection.Refuse("cost: since is required")
 	}
 	step := time.Hour
 	if until.Sub(sel.Since) > hourly {

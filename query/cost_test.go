@@ -15,8 +15,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// What a store answers is what its page views say hour by hour, however they were rolled up, of the
-// pages and labels that are asked for.
+// The report of a store equals the report over its page views, hour by hour, for the selected pages
+// and labels, however the page views were rolled up.
 func TestCost(t *testing.T) {
 	r := rand.New(rand.NewPCG(34, 1))
 	start := fixture.Noon.Truncate(time.Hour)
@@ -68,7 +68,7 @@ func TestCost(t *testing.T) {
 		"a page":   {selection.Selection{Page: "/feed", Since: since}, &feed},
 		"a device": {selection.Selection{Where: []selection.Matcher{mobileOnly}, Since: since}, &mobile},
 	} {
-		c.sel.Until = now // the clock of a store goes on by itself
+		c.sel.Until = now // the clock of the store runs on
 		got, err := l.Cost(t.Context(), c.sel)
 		want := c.want.Report(now.Sub(since))
 		if err != nil || !reflect.DeepEqual(got.Report, want) || len(got.Vitals) != 2 || got.Fair == nil ||
@@ -76,7 +76,7 @@ func TestCost(t *testing.T) {
 			t.Errorf("%s: got %+v, %v\nwant %+v", name, got, err, want)
 		}
 	}
-	// More than eight days are compared day by day, of which there are other rollups.
+	// Time ranges over eight days are compared by day, from other rollups.
 	now = now.Add(30 * time.Hour)
 	s.RollUp(t.Context())
 	since = start.Add(-9 * 24 * time.Hour)

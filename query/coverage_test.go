@@ -14,8 +14,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Page views that reported Web Vitals and that they are profiled are lost if nothing has arrived,
-// and the counts that tell it are in no response. Profiles that arrive in an hour before their
+// Page views that reported Web Vitals and a profile are lost if no trace has arrived. No response
+// shows the counts that this is computed from. Profiles that arrive in an earlier hour than their
 // reports are not lost.
 func TestLost(t *testing.T) {
 	now := fixture.Noon
@@ -54,8 +54,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// Page views whose profiling stopped early stand for others, too: no list has more page views than
-// they stand for.
+// Page views whose profiling stopped early stand for other page views, too, but no list has more
+// page views than they stand for.
 func TestStoppedViewsStandForOthers(t *testing.T) {
 	now := fixture.Noon
 	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})

@@ -14,14 +14,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
-// PageDay is what is known of a page in a day, over all releases.
+// PageDay is a day of a page, over all releases.
 type PageDay struct {
 	sums.Day
 	Vitals []vital.Report
 }
 
-// PageDays returns the days of a page in [since, until), by time: whole ones that are over and have
-// page views alone. Functions have one name on all of them.
+// PageDays returns the days of a page in [since, until), in order of time. It includes only
+// complete days that are over and have page views. A function has the same name in all days.
 func (l Local) PageDays(ctx context.Context, page string, since, until time.Time) ([]PageDay, error) {
 	if now := l.Reader.Now(); now.Before(until) {
 		until = now
@@ -30,8 +30,9 @@ func (l Local) PageDays(ctx context.Context, page string, since, until time.Time
 	return all[0], err
 }
 
-// PageHours returns the hours of each of some releases of a page in [since, until), by time: those
-// with page views, the current one included. There are none of days that are kept as a whole.
+// PageHours returns the hours of a page in [since, until) for each of some releases, in order of
+// time. It includes only hours with page views, and the current hour. Days without hourly rollups
+// have no hours.
 func (l Local) PageHours(ctx context.Context, page string, releases []string, since,
 	until time.Time) ([][]PageDay, error) {
 	if now := l.Reader.Now(); now.Before(until) {
@@ -44,7 +45,7 @@ func (l Local) PageHours(ctx context.Context, page string, releases []string, si
 	return l.pageSteps(ctx, page, releases, since, until, time.Hour)
 }
 
-// pageSteps returns the steps of each of some releases of a page.
+// pageSteps returns the steps of a page for each of some releases.
 func (l Local) pageSteps(ctx context.Context, page string, releases []string, since, until time.Time,
 	step time.Duration) ([][]PageDay, error) {
 	n := l.naming(selection.Selection{Page: page})
@@ -54,7 +55,7 @@ func (l Local) pageSteps(ctx context.Context, page string, releases []string, si
 	}
 	all := make([][]dayOf, len(releases))
 	out := make([][]PageDay, len(releases))
-	seen := map[sums.ReleasedFrame]int64{} // self time, µs
+	seen := map[sums.ReleasedFrame]int64{} // self time in µs
 	for at := since; at.Before(until); at = at.Add(step) {
 		for i, release := range releases {
 			all[i] = append(all[i], dayOf{DaySums: sums.NewDay(at, release)})
@@ -93,7 +94,7 @@ func (l Local) pageSteps(ctx context.Context, page string, releases []string, si
 	return out, nil
 }
 
-// nameOf returns what names frames that were seen, with their self time.
+// nameOf returns a function that names frames, given all seen frames with their self times.
 func nameOf(n *naming.Naming, seen map[sums.ReleasedFrame]int64) func(sums.ReleasedFrame) trie.Frame {
 	if n == nil {
 		return func(f sums.ReleasedFrame) trie.Frame {
@@ -108,14 +109,14 @@ func nameOf(n *naming.Naming, seen map[sums.ReleasedFrame]int64) func(sums.Relea
 	return func(f sums.ReleasedFrame) trie.Frame { return names.Of(f.Release, f.Frame) }
 }
 
-// ReleaseViews are the profiled page views of a release of a page.
+// ReleaseViews is the number of profiled page views of a page and release.
 type ReleaseViews struct {
 	Page, Release string
 	Views         int64
 }
 
-// ReleaseViews returns the profiled page views of all pages in an hour, by release; of an hour that
-// is kept with its day alone it knows nothing.
+// ReleaseViews returns the profiled page views in an hour, by page and release. It returns nil if
+// the hour has no rollups of its own.
 func (l Local) ReleaseViews(ctx context.Context, hour time.Time) ([]ReleaseViews, error) {
 	hour = hour.Truncate(time.Hour)
 	sel := selection.Selection{Since: hour, Until: hour.Add(time.Hour)}

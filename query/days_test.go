@@ -12,12 +12,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// tomorrow is a reader a day later, of what was stored until now.
+// tomorrow is a reader whose clock is a day ahead.
 type tomorrow struct{ store.Reader }
 
 func (r tomorrow) Now() time.Time { return r.Reader.Now().Add(24 * time.Hour) }
 
-// A day of a page has the numbers that a report of it has, and it is there once it is over.
+// A day of a page has the same numbers as its report. It is available once the day is over.
 func TestPageDays(t *testing.T) {
 	l, _ := rolledField(t, 300)
 	since, until := fixture.Noon.Add(-72*time.Hour), fixture.Noon.Add(72*time.Hour)
@@ -68,13 +68,13 @@ func TestPageDays(t *testing.T) {
 		}
 		near(f.Name, x.Self[0], f.Self)
 		if x.Self[0].Sum > 0 && x.Self[0].Product < x.Self[0].Squares*(1-1e-9) {
-			t.Errorf("%s: the product with all time is %g, less than the square %g", f.Name, x.Self[0].Product,
+			t.Errorf("%s: the product with the total time is %g, less than the square %g", f.Name, x.Self[0].Product,
 				x.Self[0].Squares)
 		}
 	}
 }
 
-// Views by release and hour add up to all of them.
+// The sums of page views by release and hour equal the total.
 func TestReleaseViews(t *testing.T) {
 	l, _ := rolledField(t, 300)
 	sums := map[string]int64{}
@@ -105,7 +105,7 @@ func TestReleaseViews(t *testing.T) {
 	}
 }
 
-// The hours of a release, the current one included, add up to its report.
+// The hours of a release, including the current one, add up to its report.
 func TestPageHours(t *testing.T) {
 	l, _ := rolledField(t, 300)
 	releases := []string{"r1", "r2", ""}

@@ -26,8 +26,8 @@ func scriptWith(number byte, name, debugID string) *symbols.Table {
 			Key: uint64(number), Way: symbols.Start}}}
 }
 
-// A trace that says debug IDs is collected, stored and asked for: symbols are found by the IDs,
-// although no URL is that of an upload. Answers have the URLs of other frames alone.
+// A trace with debug IDs is collected, stored and queried. Its symbols are found by the IDs,
+// although no URL matches an upload. Only frames without symbols keep their URLs.
 func TestDebugIDs(t *testing.T) {
 	const one, two = "11111111-2222-4333-8444-555555555555", "85314830-023f-4cf1-a267-535f4e37bb17"
 	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return fixture.Noon }})

@@ -22,19 +22,19 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// visit is a chunk of a page view, and what of it is deleted.
+// visit is a chunk of a page view, and the parts of it that are deleted.
 type visit struct {
 	at       time.Time
 	view     [16]byte
 	chunk    uint32
 	release  string
 	device   string
-	pages    []string // one after the other, for 50 ms each
-	features []string // of each, "" for none
+	pages    []string // in order, for 50 ms each
+	features []string // one per page, "" for none
 	stacks   [][]string
 }
 
-// trace returns the trace of a visit without its time on some pages.
+// trace returns the trace of a visit, without its time on the deleted pages.
 func (v *visit) trace(gone func(page string) bool) (*trie.Trace, store.Record) {
 	name := func(page string) string {
 		if gone(page) {
@@ -78,7 +78,7 @@ func (v *visit) trace(gone func(page string) bool) (*trie.Trace, store.Record) {
 	return t, rec
 }
 
-// report is of a page view without a trace.
+// report is a report of a page view without a trace.
 type report struct {
 	at      time.Time
 	page    string
@@ -86,7 +86,7 @@ type report struct {
 	lcp     int64
 }
 
-// aFewDays returns visits and reports of some days.
+// aFewDays returns visits and reports of a few days.
 func aFewDays(rnd *rand.Rand, from time.Time) (visits []visit, reports []report) {
 	pages := []string{"/feed", "/item", "/cart", "shop:/", "shop:/cart"}
 	for i := range 90 {
@@ -122,7 +122,7 @@ func aFewDays(rnd *rand.Rand, from time.Time) (visits []visit, reports []report)
 	return visits, reports
 }
 
-// world is a store with a clock, which only test code moves.
+// world is a store with a clock that only the test advances.
 type world struct {
 	*storetest.Store
 	now *time.Time
@@ -133,7 +133,8 @@ func newWorld(t *testing.T, from time.Time, retention time.Duration) world {
 	return world{storetest.Open(t, storetest.Options{Now: func() time.Time { return now }, Retention: retention}), &now}
 }
 
-// fill stores what is left of visits and reports, hour by hour. What is all gone is never stored.
+// fill stores the remaining parts of visits and reports, hour by hour. It skips entirely deleted
+// ones.
 func (w world) fill(t *testing.T, from time.Time, visits []visit, reports []report, gone func(v *visit,
 	page string) bool, noReport, noVital func(report) bool) {
 	t.Helper()
@@ -174,7 +175,7 @@ func (w world) fill(t *testing.T, from time.Time, visits []visit, reports []repo
 	w.RollUp(t.Context())
 }
 
-// answers asks everything, and returns the responses without what they say of how they were made.
+// answers sends all queries and returns the responses without their stats.
 func (w world) answers(t *testing.T, selections []string) map[string]string {
 	t.Helper()
 	h := api.Handler(query.Local{Reader: w.Store}, api.Options{Now: func() time.Time {
@@ -202,7 +203,7 @@ func (w world) answers(t *testing.T, selections []string) map[string]string {
 	return out
 }
 
-// delete deletes and waits until that is done.
+// delete deletes the selected data and waits until that is done.
 func (w world) delete(t *testing.T, s deletion.Selection, dryRun bool) *deletion.Request {
 	t.Helper()
 	w.RollUp(t.Context())
@@ -218,7 +219,7 @@ func (w world) delete(t *testing.T, s deletion.Selection, dryRun bool) *deletion
 			t.Fatal(err)
 		}
 		if len(list) == 1 && list[0].ID == r.ID && !list[0].Done.IsZero() {
-			w.RollUp(t.Context()) // days are made again
+			w.RollUp(t.Context()) // this rebuilds the days
 			return list[0]
 		}
 	}
@@ -226,8 +227,8 @@ func (w world) delete(t *testing.T, s deletion.Selection, dryRun bool) *deletion
 	return nil
 }
 
-// TestDeleted deletes at random: the responses about a store are then those about one that never
-// had what was deleted, and a dry run says before how much that is.
+// TestDeleted makes random deletions. The responses of the store must then equal the responses of a
+// store that never had the deleted data. A dry run must predict the deleted amounts.
 func TestDeleted(t *testing.T) {
 	from := time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
 	t.Parallel()
@@ -236,7 +237,7 @@ func TestDeleted(t *testing.T) {
 		visits, reports := aFewDays(rnd, from)
 		s := deletion.Selection{}
 		some := visits[rnd.IntN(len(visits))]
-		wholeHours := func() { // of which reports are deleted, too
+		wholeHours := func() { // reports are deleted by whole hours only
 			s.Since = from.Add(time.Duration(5+rnd.IntN(20)) * time.Hour)
 			s.Until = s.Since.Add(time.Duration(1+rnd.IntN(15)) * time.Hour)
 		}
@@ -257,7 +258,7 @@ func TestDeleted(t *testing.T) {
 		case 6:
 			s.Page, s.Labels = some.pages[0], map[string]string{"release": some.release, "device": some.device}
 		case 7:
-			reports = nil // nobody can tell those of a part of an hour apart
+			reports = nil // reports are stored by the hour, not by the minute
 			s.Since, s.Until = some.at.Add(-150*time.Minute), some.at.Add(77*time.Minute)
 			s.Labels = map[string]string{"device": some.device}
 		}
@@ -276,7 +277,7 @@ func TestDeleted(t *testing.T) {
 		noReport := func(r report) bool {
 			return inTime(r.at) && ofPage(r.page) && len(s.Views) == 0 && len(s.Labels) == 0
 		}
-		noVital := func(r report) bool { // which have labels
+		noVital := func(r report) bool { // Web Vitals have labels
 			return noReport(r) || inTime(r.at) && ofPage(r.page) && len(s.Labels) > 0 && s.Labels["device"] == "" &&
 				r.release == s.Labels["release"]
 		}
@@ -301,12 +302,12 @@ func TestDeleted(t *testing.T) {
 			}
 			dry := w.delete(t, s, true)
 			if traces == 0 || dry.Counts.Traces != traces || dry.Counts.Left > 0 {
-				t.Errorf("a dry run finds %+v, want %d traces", dry.Counts, traces)
+				t.Errorf("the dry run counts %+v, want %d traces", dry.Counts, traces)
 			}
 			same(t, "after a dry run", w.answers(t, selections), before)
 			done := w.delete(t, s, false)
 			if done.Counts != dry.Counts {
-				t.Errorf("deleted %+v, the dry run said %+v", done.Counts, dry.Counts)
+				t.Errorf("deleted %+v, the dry run counted %+v", done.Counts, dry.Counts)
 			}
 			never.fill(t, from, visits, reports, gone, noReport, noVital)
 			*never.now = *w.now
@@ -319,10 +320,10 @@ func TestDeleted(t *testing.T) {
 				}
 			}
 			if answered < len(want)/2 {
-				t.Errorf("%d of %d questions have a response", answered, len(want))
+				t.Errorf("%d of %d queries succeeded", answered, len(want))
 			}
 			if again := w.delete(t, s, true); again.Counts.Traces+again.Counts.Parts > 0 {
-				t.Errorf("there is still something: %+v", again.Counts)
+				t.Errorf("some data was not deleted: %+v", again.Counts)
 			}
 		})
 	}

@@ -1,6 +1,6 @@
-// Package query answers queries about stored traces: it selects, merges and encodes.
+// Package query answers queries about stored traces: it selects, merges and encodes them.
 //
-// A [Source] is where the responses come from. [Local] reads a data directory or a bucket;
-// query/api serves a Source over HTTP and has a Source that asks such a server; query/file has one
-// of files. What can be asked for is a [selection.Selection].
+// A [Source] returns the responses. [Local] reads a data directory or a bucket; query/api serves a
+// Source over HTTP and has a Source that queries such a server; query/file has a Source of files. A
+// [selection.Selection] selects the data of a query.
 package query

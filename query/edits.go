@@ -20,30 +20,30 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/scripturl"
 )
 
-// EditsQuery asks which functions were edited from release A to release B.
+// EditsQuery is a query for the functions edited from release A to release B.
 type EditsQuery struct {
 	A, B string
-	// Page limits the response to scripts that its profiles have seen, and adds third-party
-	// scripts; "" is all that was uploaded.
+	// Page limits the response to scripts in the profiles of the page, and adds third-party
+	// scripts. "" covers all uploaded scripts.
 	Page         string
 	Since, Until time.Time // of the profiles
 	Lag          time.Duration
-	Limit        int // of functions; 0 is no limit
+	Limit        int // maximum number of functions; 0 means no limit
 }
 
 // Edits is a response to an EditsQuery.
 type Edits struct {
 	Release        string `json:"release"`
 	CompareRelease string `json:"compare_release"`
-	// Functions are those that are not unchanged: the app's first, then by package, file and place.
+	// Functions lists the changed functions: the app's first, then by package, file and place.
 	Functions []EditedFunction      `json:"functions"`
-	More      int                   `json:"more_functions,omitempty"` // that are over the limit
-	Counts    map[edits.Kind]int    `json:"counts"`                   // of all kinds
-	Packages  []edits.PackageChange `json:"packages"`                 // whose version changed, by name
+	More      int                   `json:"more_functions,omitempty"` // functions beyond the limit
+	Counts    map[edits.Kind]int    `json:"counts"`                   // of all functions
+	Packages  []edits.PackageChange `json:"packages"`                 // with a changed version, by name
 	// Scripts are third-party scripts that only one release has. It is null without a page.
 	Scripts []compare.ScriptChange `json:"scripts"`
-	// Unknown is how many functions of the new release have no known text, so that they may be
-	// edited.
+	// Unknown is the number of functions in the new release without known source. Some of them may
+	// be edited.
 	Unknown int `json:"unknown_functions,omitempty"`
 	// Missing lists missing symbols. If a release has none, there are no functions.
 	Missing []naming.Missing `json:"missing,omitempty"`
@@ -52,18 +52,18 @@ type Edits struct {
 	result *edits.Result
 }
 
-// EditedFunction is a function that is not as it was.
+// EditedFunction is a changed function.
 type EditedFunction struct {
 	Change  edits.Kind     `json:"change"`
 	Place   compare.Place  `json:"function"`         // in the new release, or in the old one if it was removed
-	Before  *compare.Place `json:"before,omitempty"` // in the old one, if it was there
+	Before  *compare.Place `json:"before,omitempty"` // in the old release, if it existed
 	Owner   string         `json:"owner"`            // such as "app" or "package lodash"
 	Package string         `json:"package,omitempty"`
 	Link    string         `json:"source_url,omitempty"`
 }
 
-// All returns what became of all functions, also unchanged ones; nil if that is not known here, as
-// in the response of a daemon elsewhere.
+// All returns the change of every function, including unchanged ones. It returns nil if that is
+// unknown, as in the response of a remote daemon.
 func (e *Edits) All() []edits.Edit {
 	if e.result == nil {
 		return nil
@@ -77,9 +77,9 @@ func (l Local) Edits(ctx context.Context, q EditsQuery) (Edits, error) {
 		Counts: map[edits.Kind]int{}}
 	switch {
 	case q.A == "" || q.B == "":
-		return out, selection.Refuse("edits: two releases are needed")
+		return out, selection.Refuse("edits: two releases are required")
 	case l.only != "" && q.Page == "":
-		return out, selection.Refuse("edits: a page is needed")
+		return out, selection.Refuse("edits: a page is required")
 	}
 	l = l.OfPage(q.Page)
 	before, after := l.releaseTables(q.A, &out), l.releaseTables(q.B, &out)
@@ -105,7 +105,7 @@ func (l Local) Edits(ctx context.Context, q EditsQuery) (Edits, error) {
 	return out, nil
 }
 
-// releaseTables returns the tables of a release that edits can be found by.
+// releaseTables returns the symbol tables of a release.
 func (l Local) releaseTables(release string, out *Edits) []*symbols.Table {
 	tables, missing := l.Symbols.Release(release)
 	out.Missing = append(out.Missing, missing...)
@@ -115,9 +115,9 @@ func (l Local) releaseTables(release string, out *Edits) []*symbols.Table {
 	return tables
 }
 
-// scriptsOfPage are the scripts that the profiles of a page have seen.
+// scriptsOfPage has the scripts in the profiles of a page.
 type scriptsOfPage struct {
-	keys   map[uint64]bool // of all functions in the scripts
+	keys   map[uint64]bool // keys of all functions in the scripts
 	others []string        // URLs without symbols
 }
 
@@ -146,7 +146,7 @@ func (l Local) pageScripts(ctx context.Context, q EditsQuery, release string, ou
 	return x, nil
 }
 
-// listEdits lists the functions that are not unchanged.
+// listEdits lists the changed functions.
 func (l Local) listEdits(out *Edits, q EditsQuery, takes func(f *edits.Function, old bool) bool) {
 	rules := l.Rules()
 	if rules == nil {
@@ -188,17 +188,18 @@ func editPlace(f *edits.Function) compare.Place {
 	return compare.Place{Name: f.Name, Resource: f.Source.Name, Line: f.SourceLine, Column: f.SourceColumn}
 }
 
-// builtEdits is what became of the functions of a build, to be kept.
+// builtEdits is the cached list of changes between two builds.
 type builtEdits struct{ all []edits.Edit }
 
-// size returns about how many bytes x takes, with the functions.
+// size returns the approximate size of x in bytes, functions included.
 func (x builtEdits) size() int { return 300 * len(x.all) }
 
-// keptEdits is how long what became of functions is kept. It does not change until symbols do.
+// keptEdits is how long changes of functions are cached. They only depend on the symbols, which are
+// in the key.
 const keptEdits = time.Hour
 
-// builds returns what became of the functions of A's release in that of B, or nil if a side has
-// page views of several releases, both have the same one, or one release has no symbols.
+// builds returns the changes of all functions from A's release to B's. It returns nil if a side has
+// several releases, if both have the same release, or if one has no symbols.
 func (l Local) builds(ctx context.Context, both selection.Selection, a, b *sums.Side) ([]edits.Edit, error) {
 	before, oneA := a.Release()
 	after, oneB := b.Release()

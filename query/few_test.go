@@ -6,8 +6,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// One page view that claims minutes among a hundred of some milliseconds is told, and so is that
-// views are much alike.
+// One page view with minutes among a hundred with milliseconds is reported as few. Similar page
+// views are not.
 func TestFew(t *testing.T) {
 	of := func(n int, us ...int64) Spread {
 		var s rollup.Spread

@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
-// reads counts the calls that read a store.
+// reads counts the reads from a store.
 type reads struct {
 	*storetest.Store
 	calls int
@@ -26,8 +26,8 @@ func (r *reads) Select(ctx context.Context, q store.Query, want store.Wanted, tr
 	return r.Store.Select(ctx, q, want, trace, rolled)
 }
 
-// The second query for a comparison of past hours reads nothing, and different queries have
-// different responses.
+// A repeated comparison of past hours does not read the store, and different queries have different
+// responses.
 func TestComparisonsAreKept(t *testing.T) {
 	now := fixture.Noon
 	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})
@@ -59,14 +59,14 @@ func TestComparisonsAreKept(t *testing.T) {
 		t.Fatal("nothing was read")
 	}
 	if again, calls := ask(q); calls != 0 || again != first {
-		t.Errorf("again: %d reads, %s, not %s", calls, again, first)
+		t.Errorf("repeated: %d reads, %s, want %s", calls, again, first)
 	}
 	if other, calls := ask(query.CompareQuery{A: q.B, B: q.A}); calls == 0 || other == first {
-		t.Errorf("the other way round: %d reads, %s", calls, other)
+		t.Errorf("with A and B swapped: %d reads, %s", calls, other)
 	}
 	plain := q
 	plain.Plain = true
 	if _, calls := ask(plain); calls == 0 {
-		t.Error("another question has the same response")
+		t.Error("another query has the same response")
 	}
 }

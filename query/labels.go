@@ -18,21 +18,21 @@ type Labels struct {
 	Stats  Stats         `json:"stats"`
 }
 
-// LabelValues are the values of a label, that with the most page views first.
+// LabelValues has the values of a label, the most page views first.
 type LabelValues struct {
 	Key    string       `json:"key"`
 	Values []LabelValue `json:"values"`
-	// More is how many values are not listed.
+	// More is the number of values that are not listed.
 	More int `json:"more,omitempty"`
 }
 
-// LabelValue is a value and how many page views had some time with it.
+// LabelValue is a value with the number of page views that have time with it.
 type LabelValue struct {
 	Value string `json:"value"`
 	Views int64  `json:"views"`
 }
 
-// Keys returns the keys of l, sorted.
+// Keys returns the sorted keys.
 func (l Labels) Keys() (keys []string) {
 	for _, x := range l.Labels {
 		keys = append(keys, x.Key)
@@ -50,7 +50,7 @@ func (l Labels) Values(key string) []LabelValue {
 	return nil
 }
 
-// size returns about how many bytes l takes.
+// size returns the approximate size of l in bytes.
 func (l Labels) size() (n int) {
 	for _, x := range l.Labels {
 		for _, v := range x.Values {
@@ -60,7 +60,7 @@ func (l Labels) size() (n int) {
 	return n
 }
 
-// Names returns the values of a key that are not empty, sorted.
+// Names returns the non-empty values of a key, sorted.
 func (l Labels) Names(key string) (names []string) {
 	for _, v := range l.Values(key) {
 		if v.Value != "" {
@@ -71,12 +71,12 @@ func (l Labels) Names(key string) (names []string) {
 	return names
 }
 
-// maxLabelValues is how many values of a label are listed.
+// maxLabelValues is the maximum number of listed values of a label.
 const maxLabelValues = 1000
 
-// refuseLabels returns the error of a query about labels that sums do not keep.
+// refuseLabels returns the error for a query about labels that rollups do not keep.
 func refuseLabels(what string) error {
-	return selection.Refuse("%s are stored by page, feature, %s, and not by this label", what,
+	return selection.Refuse("%s are stored by page, feature, %s, not by this label", what,
 		strings.Join([]string{rollup.KeyRelease, rollup.KeyEnvironment, rollup.KeyPhase, rollup.KeyVisibility,
 			rollup.KeyDevice, rollup.KeyBrowser, rollup.KeyConnection}, ", "))
 }
@@ -92,8 +92,8 @@ func (l Local) Labels(ctx context.Context, sel selection.Selection) (Labels, err
 	return got, err
 }
 
-// Values implements [Source]. The catalogue has those of some labels, so that nothing has to be
-// summed up for them.
+// Values implements [Source]. The catalogue has the values of some labels, which avoids reading
+// rollups.
 func (l Local) Values(ctx context.Context, sel selection.Selection, key string) ([]string, error) {
 	catalogued := []string{selection.KeyPage, rollup.KeyFeature, rollup.KeyRelease, rollup.KeyEnvironment}
 	if sel.Page != "" || sel.Feature != "" || len(sel.Where) > 0 || !slices.Contains(catalogued, key) {
@@ -115,7 +115,7 @@ func (l Local) Values(ctx context.Context, sel selection.Selection, key string) 
 }
 
 func (l Local) labels(ctx context.Context, sel selection.Selection) (Labels, error) {
-	if sel.Wanted().None { // sums lost the label, so that no time would be found to have it
+	if sel.Wanted().None { // rollups do not have the label, so they would match no time
 		return Labels{}, refuseLabels("labels")
 	}
 	views := map[trie.Label]int64{}

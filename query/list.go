@@ -2,32 +2,32 @@ package query
 
 import "github.com/fieldtrie/fieldtrie/trie/rollup"
 
-// List are the values of a label, those with the most time first.
+// List has the values of a label, the most time first.
 type List struct {
 	Key    string     `json:"key"`
 	Values []ListItem `json:"values"`
-	More   int        `json:"more,omitempty"` // values that are not listed
-	// of all values, those that are not listed included, if it is about coverage
+	More   int        `json:"more,omitempty"` // number of values that are not listed
+	// of all values, including unlisted ones; only with coverage
 	All     *ListSum `json:"all,omitempty"`
 	Spreads string   `json:"no_spread,omitempty"`
 	Stats   Stats    `json:"stats"`
 }
 
-// ListItem is one of them. Time that has no value, as that without a release, has "".
+// ListItem is a value of the label. Time without the label has the value "".
 type ListItem struct {
 	Value string `json:"value"`
 	Point
 }
 
-// ListSum is what values add up to.
+// ListSum is the sum over all values.
 type ListSum struct {
-	Views int64 `json:"views"` // that were profiled
-	// Population is how many page views these stand for, and those that have no profile for some
-	// reason.
+	Views int64 `json:"views"` // profiled ones
+	// Population is the number of page views that the profiled ones stand for, plus the page views
+	// without a profile.
 	Population float64          `json:"population"`
 	Missing    map[string]int64 `json:"missing"` // page views without a profile, by the reason
 	Self       int64            `json:"self_us"`
-	Own        int64            `json:"own_us"` // part of Self that the profiling script took
+	Own        int64            `json:"own_us"` // part of Self in the profiling script
 	Samples    int64            `json:"samples"`
 }
 
@@ -48,7 +48,7 @@ func ListOf(key string, s Series, limit int, coverage bool) List {
 	return out
 }
 
-// allOf adds up all groups of a series of one step with its coverage.
+// allOf sums all groups of a series with one step and coverage.
 func allOf(s Series) *ListSum {
 	out := &ListSum{Missing: map[string]int64{}}
 	for i := range s.Groups {
@@ -63,8 +63,8 @@ func allOf(s Series) *ListSum {
 	return out
 }
 
-// All returns how many page views there were: those that a point stands for, or, if that is more,
-// those that were profiled or have a reason why they were not.
+// All returns the total number of page views: the number that a point stands for or, if larger, the
+// number of page views that were profiled or have a reason for not being profiled.
 func (p *Point) All() float64 {
 	known := p.Views
 	for _, views := range p.Coverage {
@@ -73,13 +73,13 @@ func (p *Point) All() float64 {
 	return max(float64(known), p.StandsFor())
 }
 
-// OutcomeLost is the outcome of page views that reported Web Vitals, and that they send a profile,
-// of which nothing has arrived. Reports have no id, so this is the difference of two counts: page
-// views that sent a profile and no report hide as many of them.
+// OutcomeLost is the outcome of page views that reported Web Vitals and announced a profile of
+// which no trace arrived. Reports have no id, so their number is the difference of two counts: each
+// page view with a profile and without a report hides a lost one.
 const OutcomeLost = "lost"
 
-// coverageOf returns page views without a profile by the reason. Lost ones are counted for the
-// whole time range only, as a profile and its report may arrive in different hours.
+// coverageOf returns page views without a profile, by reason. Lost ones are counted for the whole
+// time range only, because a profile and its report may arrive in different hours.
 func coverageOf(outcomes map[string]int64, whole bool) map[string]int64 {
 	out := make(map[string]int64, len(outcomes))
 	for reason, views := range outcomes {

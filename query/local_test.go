@@ -57,7 +57,7 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// TestCounts checks the numbers that naive does not know.
+// TestCounts checks the numbers that naive does not compute.
 func TestCounts(t *testing.T) {
 	f := fixture.New(t)
 	for _, c := range []struct {
@@ -111,7 +111,7 @@ func TestGroups(t *testing.T) {
 	}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	// What else was at work does not matter to who asks for one feature.
+	// A query for one feature has no warning about other activity.
 	if got, want := groups(selection.Selection{Feature: "edit", Where: fixture.Having(r1)}), []string{
 		"feature=edit page=/a release=r1", "feature=edit page=/b release=r1",
 	}; !slices.Equal(got, want) {
@@ -123,7 +123,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// Traces are counted where they are read one by one, as for labels that sums have not.
+// Progress counts the traces that are read one by one, here for labels that rollups do not have.
 func TestProgress(t *testing.T) {
 	f := fixture.New(t)
 	var many []*trie.Trace
@@ -157,7 +157,7 @@ func TestLocalErrors(t *testing.T) {
 		t.Errorf("catalogue: %v", err)
 	}
 	if _, err := localOf(f).Catalog(t.Context(), since, since, 0); err == nil {
-		t.Error("an empty time is accepted")
+		t.Error("an empty time range is accepted")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -166,8 +166,8 @@ func TestLocalErrors(t *testing.T) {
 	}
 }
 
-// TestUndecodable stores what is no trace: it is left out, and reported where traces are read one
-// by one. The rest is merged all the same.
+// TestUndecodable stores bytes that are not a trace. They are skipped, and reported where traces
+// are read one by one. All other traces are merged.
 func TestUndecodable(t *testing.T) {
 	f := fixture.New(t)
 	profile, err := encode.EncodeProfile(trie.NewProfile())
@@ -187,7 +187,7 @@ func TestUndecodable(t *testing.T) {
 		traces   int64
 		warnings []string
 	}{
-		{selection.Selection{Page: "/a"}, 48, nil}, // who rolls up has counted them, and sums do not know of them
+		{selection.Selection{Page: "/a"}, 48, nil}, // rolling up reported them; rollups do not have them
 		{selection.Selection{Page: "/a", Where: fixture.Having(trie.MakeLabels("team", ""))}, 16, []string{bad}},
 	} {
 		got, err := localOf(f).Profile(t.Context(), c.sel, nil)
@@ -214,7 +214,7 @@ func TestWarnings(t *testing.T) {
 		Gaps:       []store.Gap{{Partition: "P2", Page: "/a", Expected: 7, Found: 3}, {Partition: "P3", Expected: 1}},
 	}
 	want := []string{
-		"2 stored traces are damaged and left out", "3 acknowledged traces were lost in a crash",
+		"2 stored traces are damaged and skipped", "3 acknowledged traces were lost in a crash",
 		"partition P1 cannot be read: bad table",
 		`partition P2: 4 traces of page "/a" are missing`, "partition P3: 1 traces are missing",
 	}
@@ -222,7 +222,7 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("got %q, want %q", w, want)
 	}
 	s.Gaps = make([]store.Gap, 1000)
-	if w := warnings(s); len(w) != maxWarnings+1 || w[maxWarnings] != "and 953 more partitions that are not complete" ||
+	if w := warnings(s); len(w) != maxWarnings+1 || w[maxWarnings] != "and 953 more incomplete partitions" ||
 		w[0] != want[0] {
 		t.Errorf("%d warnings, the last %q", len(w), w[len(w)-1])
 	}
@@ -263,6 +263,6 @@ func TestCatalog(t *testing.T) {
 	}
 	if c, err = localOf(f).Catalog(t.Context(), fixture.Noon.Add(2*fixture.Later), time.Time{}, 0); err != nil ||
 		c.Entries == nil || len(c.Entries) != 0 {
-		t.Errorf("nothing: %+v, %v", c, err)
+		t.Errorf("without data: %+v, %v", c, err)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// naming returns what names the frames of a response, nil if they stay as browsers said them.
+// naming returns a Naming for the frames of a response, or nil if they keep the names that browsers
+// reported.
 func (l Local) naming(sel selection.Selection) *naming.Naming {
 	if sel.Minified {
 		return nil

@@ -9,11 +9,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// Pages are some of the pages that there are. The zero value is all of them.
+// Pages is a set of pages. The zero value has all pages.
 type Pages struct {
-	Key   string                 // tells them from others
-	Takes func(page string) bool // nil: all
-	Sites []string               // of the pages; nil: any
+	Key   string                 // identifies the set
+	Takes func(page string) bool // nil for all pages
+	Sites []string               // sites of the pages; nil for all sites
 }
 
 // OfSite returns the pages of a site.
@@ -42,7 +42,7 @@ func (l Local) OfPage(page string) Local {
 	return l
 }
 
-// Both returns the pages that are in p and in q.
+// Both returns the intersection of p and q.
 func (p Pages) Both(q Pages) Pages {
 	switch {
 	case p.Takes == nil:
@@ -62,9 +62,9 @@ func (p Pages) Both(q Pages) Pages {
 	return both
 }
 
-// Only returns a source that knows of some pages alone: all others might as well not be there. A
-// page view that went through several pages is one of each of them. Nor does it know the symbols of
-// other sites.
+// Only returns a source limited to some pages: its responses are as if no other pages existed. A
+// page view of several pages counts as one page view of each. The source has no symbols of other
+// sites.
 func (l Local) Only(p Pages) Local {
 	if p.Takes != nil {
 		l.Reader, l.only = onlyReader{l.Reader, p.Takes}, p.Key
@@ -75,12 +75,12 @@ func (l Local) Only(p Pages) Local {
 	return l
 }
 
-// key returns what tells a response to a query from others, from that of who knows other pages, and
-// from that before a deletion.
+// key returns the cache key of a query. It differs for sources with other pages, and after a
+// deletion.
 func (l Local) key(query string) string { return l.only + "\x00" + l.Reader.Deleted() + query }
 
-// onlyReader reads what is stored of some pages. All that is answered comes through it, so nothing
-// that reads can forget whom it is for.
+// onlyReader is a reader limited to some pages. The source reads everything through it, so no query
+// can bypass the limit.
 type onlyReader struct {
 	store.Reader
 	takes func(page string) bool
@@ -105,8 +105,9 @@ func (r onlyReader) Catalog(ctx context.Context, since, until time.Time, lag tim
 	return entries, stats, err
 }
 
-// Version returns a text that changes whenever the responses about [since, until) do. It is "" for
-// some of the pages: it would change with others, too, and so tell when these have visitors.
+// Version returns a string that changes whenever responses about [since, until) change. It returns
+// "" if the source is limited to some pages: the version would also change with other pages, and so
+// reveal when they have visitors.
 func (l Local) Version(since, until time.Time) string {
 	if l.only != "" {
 		return ""

@@ -16,8 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// siteTraces returns traces of a site, which have as much in common with those of others as they
-// can.
+// siteTraces returns traces of a site that resemble the traces of other sites as much as possible.
 func siteTraces(name string) []*trie.Trace {
 	traces := append(fixture.Spans(0), fixture.Spans(1)...)
 	for _, tr := range traces {
@@ -36,7 +35,8 @@ func siteTraces(name string) []*trie.Trace {
 	return traces
 }
 
-// TestOnly asks a store of several sites for one of them, and one that never had another.
+// TestOnly queries a store with several sites for one of them, and compares with a store of that
+// site alone.
 func TestOnly(t *testing.T) {
 	open := func(names ...string) *fixture.Stored {
 		now := fixture.Noon
@@ -48,7 +48,7 @@ func TestOnly(t *testing.T) {
 		return f
 	}
 	both, alone := open("blog", "shop"), open("shop")
-	alone.Store.CountViews("shop:/a", "unsampled", 100) // as the second of both
+	alone.Store.CountViews("shop:/a", "unsampled", 100) // as in the store of both sites
 	l := localOf(both)
 	l.Responses, l.Steps = NewResponseCache(t.Context()), NewStepCache()
 	only := Pages{"shop", func(page string) bool { return strings.HasPrefix(page, "shop:") }, nil}
@@ -90,8 +90,8 @@ func TestOnly(t *testing.T) {
 		},
 	}
 	for name, ask := range questions {
-		if _, err := ask(l); err != nil { // first, so that it is what is kept
-			t.Errorf("%s of all: %v", name, err)
+		if _, err := ask(l); err != nil { // first, so that its response is cached
+			t.Errorf("%s of all sites: %v", name, err)
 		}
 		got, err := ask(shop)
 		if err != nil {
@@ -108,15 +108,15 @@ func TestOnly(t *testing.T) {
 		}
 		if text, _ := json.Marshal(got); strings.Contains(string(text), "blog") || strings.Contains(string(text),
 			"secret") {
-			t.Errorf("%s tells of another site: %s", name, text)
+			t.Errorf("%s reveals another site: %s", name, text)
 		}
 	}
 	if l.Version(fixture.Noon, fixture.Noon.Add(time.Hour)) == shop.Version(fixture.Noon, fixture.Noon.Add(time.Hour)) {
-		t.Error("answers to different people have one version")
+		t.Error("responses with different permissions have the same version")
 	}
 }
 
-// plainJSON returns what a response says, but for how it was made.
+// plainJSON returns a response as JSON, without its stats.
 func plainJSON(t *testing.T, answer any) any {
 	t.Helper()
 	text, err := json.Marshal(answer)
@@ -138,10 +138,10 @@ func TestBothPages(t *testing.T) {
 	path := Pages{"path", func(page string) bool { return strings.HasSuffix(page, "/a") }, nil}
 	for _, p := range []Pages{site.Both(path), path.Both(site), site.Both(Pages{}).Both(path)} {
 		if !p.Takes("shop:/a") || p.Takes("shop:/b") || p.Takes("blog:/a") || p.Key == site.Key || p.Key == path.Key {
-			t.Errorf("%s: takes the wrong pages", p.Key)
+			t.Errorf("%s: Takes accepts the wrong pages", p.Key)
 		}
 	}
 	if p := (Pages{}).Both(Pages{}); p.Takes != nil {
-		t.Error("all pages and all pages are not all")
+		t.Error("all pages and all pages are not all pages")
 	}
 }

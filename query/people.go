@@ -7,21 +7,21 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// PeoplesTime is the JavaScript that people waited for: the mean of the page views that were
-// profiled, times all that these stand for. It is never extrapolated.
+// PeoplesTime is the total JavaScript time that users waited for: the mean of the profiled page
+// views, times the number of page views that they stand for. It is not extrapolated to other times.
 type PeoplesTime struct {
 	// Hours is the total user time per day, averaged over Days, if there is at least a day of data,
 	// else the total of the selected time.
 	Hours float64 `json:"hours"`
 	// Days is the length of the selected time with data: from its start, or from the first stored
-	// trace of any page, to its end or to now.
+	// trace of any page, until its end or now.
 	Days   float64 `json:"days"`
 	PerDay bool    `json:"per_day"`
 }
 
-// peoplesTime returns the time of page views with a mean in ms, of so many days of data.
+// peoplesTime returns the total time of page views with a mean in ms, for data of days days.
 func peoplesTime(mean, pageViews, days float64) *PeoplesTime {
-	const hour = 3.6e6 // in ms
+	const hour = 3.6e6 // ms
 	return &PeoplesTime{Hours: mean * pageViews / hour / max(days, 1), Days: days, PerDay: days >= 1}
 }
 
@@ -55,7 +55,7 @@ func (l Local) daysOfAll(ctx context.Context, q SeriesQuery) (float64, error) {
 func (l Local) daysOf(ctx context.Context, sel selection.Selection) (float64, error) {
 	whole := sel
 	whole.Since = time.Time{}
-	catalog, err := l.recentCatalog(ctx, whole) // one for all queries of a dashboard
+	catalog, err := l.recentCatalog(ctx, whole) // shared by all queries of a dashboard
 	if err != nil || len(catalog.Entries) == 0 {
 		return 0, err
 	}

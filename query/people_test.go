@@ -11,15 +11,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
-// People's time is the same whatever the time is that is asked for, as long as it holds the same
-// page views: under a day of data it is their sum, from then on that for each day of which there is
-// data.
+// Total user time does not depend on the time range, as long as the range has the same page views.
+// With less than a day of data, it is their sum; otherwise, the average per day with data.
 func TestPeoplesTime(t *testing.T) {
 	start := time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
 	now := start
 	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})
 	r := rand.New(rand.NewPCG(1, 1))
-	for n := range 40 { // four hours, each 1,000 ms and standing for ten
+	for n := range 40 { // over four hours, 1,000 ms each, each standing for ten
 		now = start.Add(time.Duration(n) * 6 * time.Minute)
 		fixture.AppendView(t, s, fixture.ViewTrace(r, n, 1000))
 	}
@@ -27,7 +26,7 @@ func TestPeoplesTime(t *testing.T) {
 	const sum = 40 * 10 * 1.0 / 3600
 	for _, tt := range []struct {
 		name         string
-		after, since time.Duration // since the first page view
+		after, since time.Duration // relative to the first page view
 		days, hours  float64
 		perDay       bool
 	}{
@@ -60,13 +59,13 @@ func TestPeoplesTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := quiet.Groups[0].Points[0].People; math.Abs(got.Days-39.0/24) > 0.01 || !got.PerDay {
-		t.Errorf("a time that begins without page views: got %+v, want 39 hours of data", *got)
+		t.Errorf("a range that begins without page views: got %+v, want 39 hours of data", *got)
 	}
 	series, err := l.Series(t.Context(), SeriesQuery{Selection: selection.Selection{Since: start}, Step: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p := series.Groups[0].Points[0]; p.People != nil {
-		t.Errorf("a step has people's time: %+v", *p.People)
+		t.Errorf("a point of a step has people's time: %+v", *p.People)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
-// leastNotExceeded is the definition of percentiles: the least value that a share of all do not
-// exceed.
+// leastNotExceeded is the definition of percentiles: the smallest value that at least a share of
+// all values does not exceed.
 func leastNotExceeded(values []float64, share float64) float64 {
 	best := math.Inf(1)
 	for _, v := range values {
@@ -30,8 +30,8 @@ func leastNotExceeded(values []float64, share float64) float64 {
 	return best
 }
 
-// The chart over time, the table, the histogram and the list of page views say one number: the list
-// exactly, the others to a bucket of the histogram.
+// The time series, the table, the histogram and the list of page views agree on percentiles: the
+// list exactly, the others to the width of a histogram bucket.
 func TestPercentilesAreOfOneRule(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for _, n := range []int{1, 2, 3, 4, 7, 20, 36, 41} {
@@ -67,13 +67,13 @@ func TestPercentilesAreOfOneRule(t *testing.T) {
 		for i, share := range defaultQuantiles() {
 			want := leastNotExceeded(times, share)
 			if got := views.List[i].Time; math.Abs(got-want) > 1e-6 {
-				t.Errorf("%d views: the one at %g has %g ms, want %g", n, share, got, want)
+				t.Errorf("%d views: the page view at %g has %g ms, want %g", n, share, got, want)
 			}
 			bar := slices.IndexFunc(bars, func(b HistogramBar) bool { return b.Low <= want && want < b.High })
 			for _, x := range spreads {
 				if got := []Estimate{x.P50, x.P75, x.P95}[i].Value; bar < 0 || got < bars[bar].Low ||
 					got >= bars[bar].High {
-					t.Errorf("%d views: quantile %g is %g ms, want one in the bucket of %g", n, share, got, want)
+					t.Errorf("%d views: quantile %g is %g ms, want a value in the bucket of %g", n, share, got, want)
 				}
 			}
 		}

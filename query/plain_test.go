@@ -14,8 +14,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// TestComparePlain compares two traffics that have no device in common: users with phones, and a
-// lab.
+// TestComparePlain compares two groups of page views without a common device: users with phones,
+// and a lab.
 func TestComparePlain(t *testing.T) {
 	f := &fixture.Stored{Store: storetest.Open(t, storetest.Options{Now: func() time.Time { return fixture.Noon }})}
 	var traces []*trie.Trace
@@ -28,7 +28,7 @@ func TestComparePlain(t *testing.T) {
 			tr.Context.Environment, tr.Context.Labels, functions = "lab", trie.MakeLabels("device", "desktop-high"),
 				[]string{"render", "render"}
 		}
-		if i%5 == 0 { // so that there is a variance
+		if i%5 == 0 { // for a variance above 0
 			functions = append(functions, "render")
 		}
 		for k, name := range functions {

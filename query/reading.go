@@ -24,14 +24,14 @@ type Stats struct {
 	Days       int    `json:"days,omitempty"`      // read as rollups of days
 	Hours      int    `json:"hours,omitempty"`     // read as rollups of partitions
 	RolledUp   uint64 `json:"rolled_up,omitempty"` // traces that the rollups stand for
-	Partitions int    `json:"partitions"`          // of which traces were read, or looked for
+	Partitions int    `json:"partitions"`          // whose traces were read
 	Traces     uint64 `json:"traces"`              // read; those merged are in the profile's coverage
-	// Profiles is how many profiles of recordings were merged. The profile's coverage
-	// counts each as a trace of a page view, which it is not.
+	// Profiles is the number of merged profiles from recordings. The profile's coverage counts each
+	// as a trace and a page view, although it is neither.
 	Profiles uint64 `json:"profiles,omitempty"`
-	Bytes    uint64 `json:"bytes"` // stored size of what was read
-	// Folded is how many of the page views had labels that the sums did not keep apart: an
-	// answer about these labels may lack them, as they are under (other).
+	Bytes    uint64 `json:"bytes"` // stored size of the data that was read
+	// Folded is the number of page views whose labels rollups did not keep separately. They are
+	// counted under (other), so a response about these labels may lack them.
 	Folded int64     `json:"folded_views,omitempty"`
 	Age    fresh.Age `json:"-"` // how old it is, see [selection.Selection.Lag]
 	// Names is the share of the time with readable names; nil without symbols, or if the query
@@ -42,7 +42,7 @@ type Stats struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Read says in words what was read of a store; "" if that was traces alone.
+// Read describes the data that was read, or returns "" if only traces were read.
 func (s Stats) Read() string {
 	if s.Days == 0 && s.Hours == 0 && s.RolledUp == 0 {
 		return ""
@@ -68,7 +68,7 @@ func (s Stats) Read() string {
 	return strings.Join(parts, ", ")
 }
 
-// add adds what another response of the same query rests on.
+// add adds the stats of another response to the same query.
 func (s *Stats) add(o Stats) {
 	s.Days, s.Hours, s.RolledUp = s.Days+o.Days, s.Hours+o.Hours, s.RolledUp+o.RolledUp
 	s.Partitions, s.Traces, s.Profiles, s.Bytes = s.Partitions+o.Partitions, s.Traces+o.Traces, s.Profiles+o.Profiles,
@@ -82,12 +82,12 @@ func (s *Stats) add(o Stats) {
 	}
 }
 
-// reading is what all ways to read a store for a Selection share.
+// reading is the common part of all ways to read a store for a Selection.
 type reading struct {
 	sel     selection.Selection
 	decoder encode.BinaryDecoder
 	read    uint64
-	folded  int64 // page views whose labels, those that the response is about, were too many
+	folded  int64 // page views with too many values of the labels in the query
 	bad     int
 	badErr  error
 }
@@ -107,30 +107,29 @@ func (r *reading) decode(rec store.Record) *trie.Trace {
 	return doc.Trace
 }
 
-// countFolded counts the page views of a rollup that the response may lack.
+// countFolded counts the page views of a rollup that may be missing in the response.
 func (r *reading) countFolded(rec *rollup.Record) { r.folded += rec.Folded(r.sel.LabelKeys()) }
 
-// stats returns the Stats of the response.
 func (r *reading) stats(s store.ScanStats) Stats {
 	w := warnings(s)
 	if r.bad > 0 {
 		w = append(w, fmt.Sprintf("%d stored traces cannot be decoded, the last: %v", r.bad, r.badErr))
 	}
 	if r.folded > 0 {
-		w = append(w, fmt.Sprintf("%d page views had more labels than sums keep apart, and are counted under (other)",
-			r.folded))
+		w = append(w, fmt.Sprintf(
+			"%d page views had more labels than rollups keep separately, and are counted under (other)", r.folded))
 	}
 	return Stats{Folded: r.folded, Partitions: s.Partitions, Days: s.Days, Hours: s.Hours, RolledUp: s.RolledUp,
 		Traces: s.Traces, Bytes: s.Bytes, Age: fresh.Age{Behind: s.Behind}, Warnings: w}
 }
 
-// recording reads a store as records alone: rollups as they are, and traces that are in
-// none as records that are made of them, one for each page and partition.
+// recording reads a store as records: rollups as they are, and traces outside of rollups as new
+// records, one per page and partition.
 type recording struct {
 	reading
-	step time.Duration // above 0: records of traces are of so much of the time of receipt alone
+	step time.Duration // if above 0, records of traces are also split by time of receipt
 	flat bool          // records of traces have no stacks and functions
-	// split returns the group of a trace; a record has traces of one group. nil is a single group.
+	// split returns the group of a trace; a record has traces of one group. Nil is one group.
 	split func(*trie.Trace) string
 	take  func(at time.Time, r store.Rolled) error
 
@@ -139,22 +138,22 @@ type recording struct {
 	builders map[recordKey]*building
 }
 
-// recordKey identifies the record of a page and partition for a trace.
+// recordKey identifies the record of a trace within a page and partition.
 type recordKey struct {
-	at    time.Time // the beginning of a step, the zero time without one
+	at    time.Time // start of the step, zero without steps
 	split string
 }
 
-// building is a record that is being made of traces.
+// building is a record that is being built from traces.
 type building struct {
 	*rollup.Builder
 	page  string
-	first time.Time // when the first trace was received
-	begun bool      // with the page view
+	first time.Time // receive time of the first trace
+	begun bool      // has the current page view
 }
 
-// eachRecord hands over all that there is in the time and of the pages of sel, whatever
-// else sel says. Labels that rollups have not are lost.
+// eachRecord calls take for all records in the time range and of the pages of sel. It ignores the
+// other conditions of sel. Labels that rollups do not keep are lost.
 func (l Local) eachRecord(ctx context.Context, sel selection.Selection, want store.Wanted,
 	take func(store.Rolled) error) (Stats, error) {
 	r := &recording{reading: reading{sel: sel}, take: func(_ time.Time, x store.Rolled) error { return take(x) }}
@@ -171,8 +170,8 @@ func (l Local) readRecords(ctx context.Context, want store.Wanted, r *recording)
 		if err := l.Memory.Check(); err != nil {
 			return err
 		}
-		// requests with traces come first: they would wait for a time slice of 10 ms at each of
-		// their steps
+		// Yield to requests with traces: otherwise each of their steps waits for a time slice of 10
+		// ms.
 		runtime.Gosched()
 		return r.take(time.Time{}, x)
 	})
@@ -185,8 +184,8 @@ func (l Local) readRecords(ctx context.Context, want store.Wanted, r *recording)
 	return r.stats(stats), nil
 }
 
-// fewTraces reports whether the traces of the time and pages of sel still exist, and are at most
-// most, so that they can be read one by one.
+// fewTraces reports whether the traces in the time range and of the pages of sel still exist and
+// are at most most traces, so that they can be read one by one.
 func (l Local) fewTraces(ctx context.Context, sel selection.Selection, most uint64) (bool, error) {
 	if !l.Reader.HasTraces(sel.Since, sel.Until) {
 		return false, nil
@@ -204,7 +203,7 @@ func (l Local) fewTraces(ctx context.Context, sel selection.Selection, most uint
 	return traces <= most, nil
 }
 
-// recentCatalog returns what is stored in the time of sel.
+// recentCatalog returns the catalogue of the time range of sel.
 func (l Local) recentCatalog(ctx context.Context, sel selection.Selection) (Catalog, error) {
 	sel, _ = recently(sel)
 	catalog, _, err := cached(ctx, l, fmt.Sprint("catalog ", sel.Since, sel.Until), sel.Lag,
@@ -212,14 +211,14 @@ func (l Local) recentCatalog(ctx context.Context, sel selection.Selection) (Cata
 	return catalog, err
 }
 
-// selectFrom reads what sel asks for of the store.
+// selectFrom reads the data selected by sel from the store.
 func (l Local) selectFrom(ctx context.Context, sel selection.Selection, want store.Wanted,
 	trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
 	want.Lag = sel.Lag
 	return l.Reader.Select(ctx, sel.Query(), want, trace, rolled)
 }
 
-// trace takes a trace that is in no rollup.
+// trace adds a trace that is not in a rollup.
 func (r *recording) trace(rec store.Record) error {
 	if key := rec.Partition + "\x00" + rec.Page; key != r.key {
 		if err := r.flush(); err != nil {
@@ -271,7 +270,7 @@ func (r *recording) endView() {
 	}
 }
 
-// flush hands over the traces of one page in one partition.
+// flush calls take for the records of one page in one partition.
 func (r *recording) flush() error {
 	r.endView()
 	defer clear(r.builders)
@@ -288,15 +287,14 @@ func (r *recording) flush() error {
 	return nil
 }
 
-// maxWarnings is how many things that are missing are named one by one. They travel in
-// a header.
+// maxWarnings is the maximum number of listed warnings. They must fit into a header.
 const maxWarnings = 50
 
-// warnings puts what a scan could not read into words.
+// warnings describes the data that a scan could not read.
 func warnings(s store.ScanStats) []string {
 	var w []string
 	if s.Damaged > 0 {
-		w = append(w, fmt.Sprintf("%d stored traces are damaged and left out", s.Damaged))
+		w = append(w, fmt.Sprintf("%d stored traces are damaged and skipped", s.Damaged))
 	}
 	if s.Lost > 0 {
 		w = append(w, fmt.Sprintf("%d acknowledged traces were lost in a crash", s.Lost))
@@ -305,7 +303,7 @@ func warnings(s store.ScanStats) []string {
 		w = append(w, fmt.Sprintf("partition %s cannot be read: %v", u.Partition, u.Err))
 	}
 	for _, x := range s.Widened {
-		w = append(w, fmt.Sprintf("%s to %s is included completely: its traces are deleted, and rollups cannot be cut",
+		w = append(w, fmt.Sprintf("%s to %s is included completely: its traces have expired, and rollups cannot be cut",
 			x.First.Format(time.RFC3339), x.Last.Format(time.RFC3339)))
 	}
 	for _, g := range s.Gaps {
@@ -316,7 +314,7 @@ func warnings(s store.ScanStats) []string {
 		w = append(w, fmt.Sprintf("partition %s: %d traces%s are missing", g.Partition, g.Expected-g.Found, of))
 	}
 	if more := len(w) - maxWarnings; more > 0 {
-		w = append(w[:maxWarnings], fmt.Sprintf("and %d more partitions that are not complete", more))
+		w = append(w[:maxWarnings], fmt.Sprintf("and %d more incomplete partitions", more))
 	}
 	return w
 }

@@ -22,27 +22,27 @@ type Report struct {
 	Stats Stats        `json:"stats"`
 }
 
-// PageReport is what a Report says of one page.
+// PageReport is the report of one page.
 type PageReport struct {
 	Page  string `json:"page"`
-	Views int64  `json:"views"` // that were profiled, once for each hour in which they sent traces
-	// Population estimates how many page views these stand for, by their sampling shares;
-	// a view whose share is not known stands for itself.
+	Views int64  `json:"views"` // profiled ones, counted once for each hour in which they sent traces
+	// Population estimates the number of page views that these stand for, by their sampling shares.
+	// A page view with an unknown share stands for itself.
 	Population Estimate `json:"population"`
 	// Coverage counts page views by outcome, as browsers reported them, for the whole page. It is
 	// absent for a feature or other labels.
 	Coverage  map[string]int64 `json:"coverage,omitempty"`
 	Time      Spread           `json:"time"`       // with a stack on the main thread
-	LongTasks Spread           `json:"long_tasks"` // of it, in stretches of 50 ms and more
-	// Unsampled is the share of the time, from 0 to 1, in which the browser took no samples: all
-	// other numbers exclude this time, except Scaled: the mean of Time plus the estimate of the
-	// missing time, see [rollup.Silence]. Its interval is the interval of the mean, widened by from
-	// none to twice the estimate. Both are 0 if unknown.
+	LongTasks Spread           `json:"long_tasks"` // part of Time in stretches of 50 ms or more
+	// Unsampled is the share of the time, from 0 to 1, in which the browser took no samples. All
+	// other values exclude this time, except Scaled: the mean of Time plus the estimated time of
+	// missing samples, see [rollup.Silence]. Its interval is the interval of the mean, widened by
+	// zero to twice the estimate. Both are 0 if unknown.
 	Unsampled  float64 `json:"unsampled_share"`
 	Scaled     float64 `json:"scaled_mean_ms"`
 	ScaledLow  float64 `json:"scaled_low_ms,omitempty"`
 	ScaledHigh float64 `json:"scaled_high_ms,omitempty"`
-	// Own is the mean of the profiling script, which is in Functions, and in no other time.
+	// Own is the mean time of the profiling script. Functions lists it; all other times exclude it.
 	Own      float64 `json:"own_mean_ms,omitempty"`
 	Features []Part  `json:"features,omitempty"`
 	Phases   []Part  `json:"phases,omitempty"`
@@ -50,10 +50,10 @@ type PageReport struct {
 	// listed or were not stored separately. They are stored by release alone.
 	Functions []FunctionReport `json:"functions,omitempty"`
 	Others    OtherFunctions   `json:"other_functions"`
-	Folded    int64            `json:"folded_views,omitempty"` // whose labels were too many to be kept
+	Folded    int64            `json:"folded_views,omitempty"` // page views with too many labels to keep
 }
 
-// Part is the time of a feature or phase, in those page views that had it.
+// Part is the time of a feature or phase, in the page views that have it.
 type Part struct {
 	Name      string `json:"name"`
 	Views     int64  `json:"views"`
@@ -61,47 +61,47 @@ type Part struct {
 	LongTasks Spread `json:"long_tasks"`
 }
 
-// FunctionReport is what one function took. Means are over all page views, quantiles over
-// those in which it was seen.
+// FunctionReport is the time of a function. Means are over all page views, percentiles over the
+// page views in which it was seen.
 type FunctionReport struct {
 	Name     string `json:"name"`
 	Resource string `json:"resource,omitempty"`
 	Line     uint32 `json:"line,omitempty"`
 	Column   uint32 `json:"column,omitempty"`
-	Link     string `json:"source_url,omitempty"` // of its source
+	Link     string `json:"source_url,omitempty"` // link to the source
 	Reach    int64  `json:"reach"`                // page views in which it was seen
 	Self     Spread `json:"self"`
-	Total    Spread `json:"total"` // with what it called
+	Total    Spread `json:"total"` // including callees
 }
 
-// OtherFunctions sums up functions that are not listed.
+// OtherFunctions is the sum of unlisted functions.
 type OtherFunctions struct {
-	Self  float64 `json:"self_ms"` // of all page views
-	Count int64   `json:"count"`   // one that was not kept in several hours counts more than once
+	Self  float64 `json:"self_ms"` // mean over all page views
+	Count int64   `json:"count"`   // a function that several hours did not keep counts more than once
 }
 
 // Estimate is a value and its interval.
 type Estimate = sums.Estimate
 
-// Spread is how a time is spread over page views, in ms.
+// Spread is the distribution of a time over page views, in ms.
 type Spread struct {
 	Mean Estimate `json:"mean"`
 	P50  Estimate `json:"p50"`
 	P75  Estimate `json:"p75"`
 	P95  Estimate `json:"p95"`
-	// Few is there if a few page views have at least half of all the time: then the mean says
-	// more of them than of the others.
+	// Few is set if a few page views have half of the total time or more: the mean then mostly
+	// depends on them.
 	Few *Few `json:"few,omitempty"`
 }
 
-// Few are the page views with the most time: one of a hundred, and one at least.
+// Few is the slowest 1 % of page views, at least one.
 type Few struct {
 	Views int64   `json:"views"`
-	Share float64 `json:"share"` // of the time of all, from 0 to 1
+	Share float64 `json:"share"` // share of the total time, from 0 to 1
 }
 
-// fewOf returns the few views of n that have half of the time, nil if they have less. Of less
-// than ten views nothing can be said.
+// fewOf returns the slowest of n views if they have at least half of the time, or nil. Fewer than
+// ten views are not enough to tell.
 func fewOf(s *rollup.Spread, n int64) *Few {
 	few := Few{Views: (n + 99) / 100}
 	if n < 10 || s.Sum <= 0 {
@@ -114,7 +114,7 @@ func fewOf(s *rollup.Spread, n int64) *Few {
 	return &few
 }
 
-// reportedFunctions is how many functions a report lists.
+// reportedFunctions is the maximum number of functions in a report.
 const reportedFunctions = 500
 
 // Report implements [Source].
@@ -125,8 +125,8 @@ func (l Local) Report(ctx context.Context, sel selection.Selection) (Report, err
 	}
 	if sel.Parts.Given() {
 		return Report{}, selection.Refuse(
-			"distributions are kept of functions, and not of what they are parts of: ask for the top or a " +
-				"comparison by them")
+			"distributions are stored by function, not by part of the code: query the top functions or a " +
+				"comparison instead")
 	}
 	r.naming = l.naming(sel)
 	want := sel.Wanted()
@@ -147,7 +147,7 @@ func (l Local) Report(ctx context.Context, sel selection.Selection) (Report, err
 	return Report{reports, stats}, nil
 }
 
-// reporting makes a Report.
+// reporting computes a Report.
 type reporting struct {
 	sums.Facet
 	pages  map[string]*pageSums
@@ -155,7 +155,7 @@ type reporting struct {
 	own    rollup.Own
 }
 
-// pageSums is what is known of a page.
+// pageSums has the sums of a page.
 type pageSums struct {
 	all       rollup.Distribution
 	parts     map[trie.Label]*rollup.Distribution
@@ -163,11 +163,11 @@ type pageSums struct {
 	rest      rollup.Rest
 	coverage  map[string]int64
 	folded    int64
-	self, own int64 // µs, as the time in silence; own is of self
+	self, own int64 // µs, like the time in silence; own is a part of self
 	silence   rollup.Silence
 }
 
-// newReporting refuses what distributions are not kept for.
+// newReporting returns an error for labels without distributions.
 func newReporting(sel selection.Selection) (*reporting, error) {
 	if err := selection.CheckTimes(sel.Since, sel.Until); err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ func (r *reporting) add(x store.Rolled) error {
 	return nil
 }
 
-// addTimes adds how much of the time was sampled, and what the script took.
+// addTimes adds sampled and unsampled time, and the time of the profiling script.
 func (r *reporting) addTimes(p *pageSums, x store.Rolled) {
 	rec := x.Record
 	taken := make([]bool, len(rec.Cells))
@@ -266,7 +266,7 @@ func (r *reporting) reports(names *naming.Names) []PageReport {
 			Time: spreadOf(&p.all.Time, n), LongTasks: spreadOf(&p.all.Long, n),
 			Unsampled: trie.Coverage{Stackless: p.silence.Stackless,
 				Unsampled: p.silence.Unsampled}.UnsampledShare(p.self)}
-		// the sums have page views that stopped early, too
+		// sums include page views whose profiling stopped early
 		x.Own = x.Time.Mean.Value * float64(p.own) / float64(max(p.self-p.own, 1))
 		x.Scaled = scaled(x.Time.Mean.Value, p.self-p.own, p.silence.Likely)
 		x.ScaledLow, x.ScaledHigh = widened(x.Time.Mean, x.Scaled)
@@ -312,8 +312,8 @@ func (p *pageSums) reportFunctions(x *PageReport, functions sums.Spreads) {
 	x.Others = OtherFunctions{Self: float64(p.rest.Self) / 1000, Count: p.rest.Functions}
 }
 
-// spreadOf returns a spread over n page views in milliseconds. Views in which there was
-// nothing count in the mean, not in the quantiles.
+// spreadOf returns a distribution over n page views in milliseconds. Page views without any time
+// count in the mean, but not in the percentiles.
 func spreadOf(s *rollup.Spread, n int64) Spread {
 	mean, half := s.Mean(n)
 	out := Spread{Mean: interval(mean, half), Few: fewOf(s, n)}
@@ -326,7 +326,7 @@ func spreadOf(s *rollup.Spread, n int64) Spread {
 	return out
 }
 
-// widened returns the interval of a mean plus its estimated missing time: from none to twice the
+// widened returns the interval of a mean plus its estimated missing time: from zero to twice the
 // estimate.
 func widened(mean Estimate, scaled float64) (low, high float64) {
 	if mean.High == 0 {
@@ -336,7 +336,7 @@ func widened(mean Estimate, scaled float64) (low, high float64) {
 	return max(mean.Low+min(more, 0), 0), mean.High + max(more, 0)
 }
 
-// interval is in µs; nothing takes less than no time.
+// interval returns the interval of a mean in µs. Its lower end is at least 0.
 func interval(mean, half float64) Estimate {
 	if math.IsInf(half, 1) { // a single page view has no interval
 		return Estimate{Value: mean / 1000}
@@ -345,8 +345,8 @@ func interval(mean, half float64) Estimate {
 }
 
 // populationOf is the Horvitz-Thompson estimate: each view counts 1/share, and the variance is the
-// sum of (1/share)² - 1/share, as each is chosen independently. Views whose profiling stopped early
-// are in no distribution, and stand for as many as the others.
+// sum of (1/share)² - 1/share, because views are chosen independently. Views whose profiling
+// stopped early are in no distribution, and stand for as many page views as the others.
 func populationOf(d *rollup.Distribution, views int64) Estimate {
 	each := float64(max(views, d.Time.Count)) / float64(max(d.Time.Count, 1))
 	n := float64(d.Population) / 1000

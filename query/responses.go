@@ -9,17 +9,19 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// ResponseCache keeps responses as long as they may lag behind ([selection.Selection.Lag]):
-// dashboards repeat queries, often several at the same time. It is safe for concurrent use.
+// ResponseCache keeps responses as long as they may lag behind ([selection.Selection.Lag]), because
+// dashboards repeat queries, often several at the same time. It is safe for concurrent use by
+// multiple goroutines.
 type ResponseCache struct{ responses *fresh.Cache[any] }
 
 const (
-	// maxResponses and maxResponseBytes bound what is kept.
+	// maxResponses and maxResponseBytes bound the cache.
 	maxResponses     = 1024
 	maxResponseBytes = 64 << 20
 )
 
-// NewResponseCache returns a ResponseCache without responses. It makes none ahead when ctx is done.
+// NewResponseCache returns an empty ResponseCache. It stops renewing responses ahead of time when
+// ctx is done.
 func NewResponseCache(ctx context.Context) *ResponseCache {
 	return &ResponseCache{fresh.New[any](ctx, maxResponses, maxResponseBytes)}
 }
@@ -48,9 +50,9 @@ func cached[T interface{ size() int }](ctx context.Context, l Local, key string,
 // alignment is the granularity of the start of a time range, if a response may lag behind.
 const alignment = 15 * time.Second
 
-// recently returns s with its beginning rounded down, so that queries for the last hour are
-// the same query for a while, and a text that tells it from others. A response may be as old
-// as the Lag that is left, and what it is made of as well.
+// recently returns s with its start rounded down, so that repeated queries for the last hour are
+// equal for a while, and its cache key. A response, and the data behind it, may be as old as the
+// Lag of the returned selection.
 func recently(s selection.Selection) (selection.Selection, string) {
 	s.Lag /= 2
 	if s.Lag > 0 && !s.Since.IsZero() {

@@ -26,7 +26,7 @@ func TestReport(t *testing.T) {
 	p := report.Pages[0]
 	self, _ := all.Profile().Groups[0].Sum()
 	if p.Views != views || math.Abs(p.Time.Mean.Value*views-float64(self)/1000) > 1e-6 {
-		t.Errorf("%d views of %g ms, want %d and %g in all", p.Views, p.Time.Mean.Value, views, float64(self)/1000)
+		t.Errorf("%d views of %g ms, want %d and %g in total", p.Views, p.Time.Mean.Value, views, float64(self)/1000)
 	}
 	if p.Population.Value != 10*views || !(p.Population.Low < 10*views && 10*views < p.Population.High) {
 		t.Errorf("population: %+v", p.Population)
@@ -38,7 +38,7 @@ func TestReport(t *testing.T) {
 		m.P50.High < m.P50.Value || m.Mean.High <= m.Mean.Value {
 		t.Errorf("time: %+v", m)
 	}
-	if p.LongTasks.Mean.Value != p.Time.Mean.Value { // all of a view is one stretch
+	if p.LongTasks.Mean.Value != p.Time.Mean.Value { // each page view is one long stretch
 		t.Errorf("long tasks: %+v, time: %+v", p.LongTasks.Mean, p.Time.Mean)
 	}
 	if len(p.Features) != 1 || p.Features[0].Views != views ||
@@ -62,7 +62,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// A report of traces alone is that of sums.
+// Reports from traces equal reports from rollups.
 func TestReportOfTraces(t *testing.T) {
 	l, _ := rolledField(t, 60)
 	for _, sel := range []selection.Selection{{Page: "/feed"}, {}, {Page: "/feed", Feature: "search"},
@@ -84,7 +84,7 @@ func TestReportOfTraces(t *testing.T) {
 			t.Errorf("%+v: read %d traces", sel, stats.Traces)
 		}
 		for i, p := range r.reports(nil) {
-			p.Coverage = sums.Pages[i].Coverage // traces know nothing of it
+			p.Coverage = sums.Pages[i].Coverage // traces do not count page views without a profile
 			if got, want := fmt.Sprintf("%+v", p), fmt.Sprintf("%+v", sums.Pages[i]); got != want {
 				t.Errorf("%+v:\n got %s\nwant %s", sel, got, want)
 			}
@@ -101,14 +101,14 @@ func TestReportRefuses(t *testing.T) {
 			Until: fixture.Noon},
 	} {
 		if _, err := l.Report(t.Context(), sel); err == nil {
-			t.Errorf("%+v is answered", sel)
+			t.Errorf("%+v is accepted", sel)
 		} else if !strings.Contains(err.Error(), "are stored") && !strings.Contains(err.Error(), "before until") {
 			t.Errorf("%+v: %v", sel, err)
 		}
 	}
 }
 
-// Queries about labels that sums do not have are answered from the traces.
+// Queries about labels that rollups do not have read the traces.
 func TestOtherLabels(t *testing.T) {
 	l, _ := rolledField(t, 30)
 	result, err := l.Profile(t.Context(), selection.Selection{Page: "/feed",
@@ -117,7 +117,7 @@ func TestOtherLabels(t *testing.T) {
 		t.Errorf("got %+v and %v", result.Stats, err)
 	}
 	if text := result.Stats.Read(); text != "" {
-		t.Errorf("said %q of traces alone", text)
+		t.Errorf("traces alone: %q", text)
 	}
 	if result, err = l.Profile(t.Context(), selection.Selection{Page: "/feed"}, nil); err != nil ||
 		result.Stats.Read() != "3 hours summed up" {

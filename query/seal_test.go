@@ -15,8 +15,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
-// Responses are of what was stored, neither less nor more, while traces come, are rolled up,
-// and their hour ends; and nobody waits for anybody who waits for them.
+// While traces arrive, are rolled up, and their hour is sealed, each response has exactly the
+// stored traces, and queries do not deadlock.
 func TestQueriesBesideSealing(t *testing.T) {
 	var clock atomic.Int64
 	clock.Store(fixture.Noon.Add(-30 * time.Minute).UnixNano())
@@ -56,7 +56,7 @@ func TestQueriesBesideSealing(t *testing.T) {
 		all.Go(func() {
 			for i := g; ctx.Err() == nil; i++ {
 				asking, cancel := context.WithCancel(ctx)
-				if i%5 == 0 { // some go away
+				if i%5 == 0 { // some clients disconnect
 					asking, cancel = context.WithTimeout(ctx, time.Duration(i%7)*200*time.Microsecond)
 				}
 				low := stored.Load()
@@ -65,9 +65,9 @@ func TestQueriesBesideSealing(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				told := i%5 == 0 && len(warnings) > 0 // who has no time to wait is told what is missing
+				told := i%5 == 0 && len(warnings) > 0 // a query with little time gets a warning instead
 				if high := begun.Load(); got > high || !told && (got < low || len(warnings) > 0) {
-					t.Errorf("question %d: %d traces, want %d to %d; %q", i%3, got, low, high, warnings)
+					t.Errorf("query %d: %d traces, want %d to %d; %q", i%3, got, low, high, warnings)
 				}
 			}
 		})
@@ -78,7 +78,7 @@ func TestQueriesBesideSealing(t *testing.T) {
 	}
 }
 
-// countTraces asks one of three queries that all count the traces.
+// countTraces sends one of three queries that all count the traces.
 func countTraces(ctx context.Context, l Local, kind int) (traces int64, warnings []string, err error) {
 	sel := selection.Selection{Page: "/feed"}
 	switch kind % 3 {

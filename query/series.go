@@ -15,75 +15,74 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// SeriesQuery asks for page views over time.
+// SeriesQuery is a query for page views over time.
 type SeriesQuery struct {
 	selection.Selection
-	// Step is how long the time is that becomes one point: a whole number of hours, or less
-	// where there are few traces, and of days where nothing but sums of days is left.
-	// Points begin at multiples of it. 0 makes one point of all.
+	// Step is the length of a point. It is a whole number of hours, or less if there are few
+	// traces, or a whole number of days where only daily rollups are left. Points begin at
+	// multiples of Step. 0 returns a single point.
 	Step time.Duration
-	// Coverage asks for page views without a profile, too.
+	// Coverage includes page views without a profile.
 	Coverage bool
-	// Histogram asks for the histogram of each point.
+	// Histogram includes the histogram of each point.
 	Histogram bool
-	// Limit is the maximum number of parts of the code in each group, if the query is by parts; the
-	// others are "(other)". 0 is 20.
+	// Limit is the maximum number of parts of the code per group, if the query is by parts; the
+	// others are "(other)". 0 means 20.
 	Limit int
 }
 
 // Series is a response to a SeriesQuery.
 type Series struct {
-	// Step is the step of the response, in seconds: at least an hour where there are more than a
-	// few traces, since they are summed up by the hour, and at least a day where only rollups of
-	// days are left.
+	// Step is the step of the response, in seconds. It is at least an hour if there are many
+	// traces, because rollups are by hour, and at least a day where only daily rollups are left.
 	Step   float64       `json:"step_seconds"`
-	Groups []SeriesGroup `json:"groups"` // by labels; most time first
+	Groups []SeriesGroup `json:"groups"` // the most time first
 	// Spreads is the reason for missing distributions, which are not stored for every query.
 	Spreads string `json:"no_spread,omitempty"`
 	Stats   Stats  `json:"stats"`
 }
 
-// size returns about how many bytes s takes.
+// size returns the approximate size of s in bytes.
 func (s Series) size() (n int) {
 	for _, g := range s.Groups {
 		n += 400
 		for _, p := range g.Points {
-			n += 500 + 24*len(p.Histogram) // of it spreads
+			n += 500 + 24*len(p.Histogram) // mostly spreads
 		}
 	}
 	return n
 }
 
-// SeriesGroup is the part of a Series with one value of each label that it is grouped by.
+// SeriesGroup is the part of a Series with one value of each group label.
 type SeriesGroup struct {
 	Labels map[string]string `json:"labels"`
-	Points []Point           `json:"points"` // in order of time; without any page view there is none
+	Points []Point           `json:"points"` // in order of time; none for times without page views
 }
 
-// Point is what is known of the page views of some time.
+// Point has the page views of a time range.
 type Point struct {
-	Time       time.Time `json:"time,omitzero"` // when it begins; absent if it is all the time
-	Views      int64     `json:"views"`         // profiled, once for each hour in which they sent traces
+	Time       time.Time `json:"time,omitzero"` // start; absent for a single point
+	Views      int64     `json:"views"`         // profiled ones, counted once for each hour in which they sent traces
 	Traces     int64     `json:"traces"`
 	Population *Estimate `json:"population,omitempty"` // page views that these stand for
 	Self       int64     `json:"self_us"`              // with a stack on the main thread, in µs
-	// part of Self that the profiling script took; Mean, Scaled, Spread, LongTasks, Histogram and
-	// People exclude it
+	// part of Self in the profiling script; Mean, Scaled, Spread, LongTasks, Histogram and People
+	// exclude it
 	Own       int64   `json:"own_us"`
 	Samples   int64   `json:"samples"`
 	Stackless int64   `json:"stackless_us"`
-	Idle      int64   `json:"idle_us"` // of it known to be
+	Idle      int64   `json:"idle_us"` // known to be idle
 	Unsampled int64   `json:"unsampled_us"`
-	Mean      float64 `json:"mean_ms"` // Self less Own, for each view
+	Mean      float64 `json:"mean_ms"` // Self minus Own, per page view
 	// with the estimated time of missing samples, see [rollup.Silence]
 	Scaled     float64          `json:"scaled_mean_ms"`
 	ScaledLow  float64          `json:"scaled_low_ms,omitempty"`
 	ScaledHigh float64          `json:"scaled_high_ms,omitempty"`
 	Spread     *Spread          `json:"spread,omitempty"`     // of the time of a page view
-	LongTasks  *Spread          `json:"long_tasks,omitempty"` // of it, in stretches of 50 ms and more
-	Coverage   map[string]int64 `json:"coverage,omitempty"`   // page views without a profile, by the reason
-	Histogram  []HistogramBar   `json:"histogram,omitempty"`  // page views by their time
-	People     *PeoplesTime     `json:"people,omitempty"`     // of a point of all the time
+	LongTasks  *Spread          `json:"long_tasks,omitempty"` // of stretches of 50 ms or more
+	Coverage   map[string]int64 `json:"coverage,omitempty"`   // page views without a profile, by reason
+	Histogram  []HistogramBar   `json:"histogram,omitempty"`  // page views by time
+	People     *PeoplesTime     `json:"people,omitempty"`     // only for a single point
 }
 
 // HistogramBar counts page views whose time, in ms, is in [Low, High).
@@ -93,17 +92,17 @@ type HistogramBar struct {
 	Count int64   `json:"count"`
 }
 
-// MaxSeries is how many groups a series has at most.
+// MaxSeries is the maximum number of groups in a series.
 const MaxSeries = 1000
 
 const (
-	// day is how long the longest sums are of.
+	// day is the length of the longest rollups.
 	day = 24 * time.Hour
-	// maxPoints bounds the points of a series.
+	// maxPoints is the maximum number of points in a series.
 	maxPoints = 2000
-	// stepTraces is how many traces may be read for points of less than an hour.
+	// stepTraces is the maximum number of traces that are read for points of less than an hour.
 	stepTraces = 20_000
-	// longestStep is so far from the longest Duration that steps can be rounded up.
+	// longestStep leaves enough room below the longest Duration to round steps up.
 	longestStep = 100 * 365 * day
 )
 
@@ -160,17 +159,17 @@ func (l Local) series(ctx context.Context, q SeriesQuery) (Series, error) {
 	return out, err
 }
 
-// stepOf returns the start of the first point of a response, and the step. Data that cannot be
-// divided must not be in several points, because each of them would have all of it.
+// stepOf returns the start of the first point of a response, and the step. Rollups that cannot be
+// divided must not be in several points, because each of these points would count them completely.
 func (l Local) stepOf(ctx context.Context, q SeriesQuery) (since time.Time, step time.Duration, err error) {
 	if since, step = q.Since, q.Step; step == 0 {
 		return since, 0, nil
 	}
 	if since.IsZero() {
-		return since, 0, selection.Refuse("a series over time needs a time since when")
+		return since, 0, selection.Refuse("a series with steps needs since")
 	}
 	if step < 0 || step > longestStep {
-		return since, 0, selection.Refuse("a step of %s: it must be more than nothing, and a century at most", step)
+		return since, 0, selection.Refuse("step %s: use a duration above 0 and up to 100 years", step)
 	}
 	if step%time.Hour != 0 {
 		fine, err := l.fewTraces(ctx, q.Selection, stepTraces)
@@ -188,16 +187,16 @@ func (l Local) stepOf(ctx context.Context, q SeriesQuery) (since time.Time, step
 	if end.IsZero() {
 		end = l.Reader.Now()
 	}
-	// In seconds: a Duration cannot be longer than 292 years.
+	// in seconds, because a Duration cannot be longer than 292 years
 	if n := float64(end.Unix()-since.Unix()) / step.Seconds(); n > maxPoints {
-		return since, 0, selection.Refuse("%.0f points of %s, the most is %d: ask for longer steps or less time", n,
-			step, maxPoints)
+		return since, 0, selection.Refuse("%.0f points of %s; the most is %d: use longer steps or less time", n, step,
+			maxPoints)
 	}
 	return since, step, nil
 }
 
-// hasHours reports whether there are rollups of hours for all days of sel. A day without them is
-// read completely, even if sel wants a part of it.
+// hasHours reports whether all days of sel have hourly rollups. Days without them are read
+// completely, even if sel covers a part of the day.
 func (l Local) hasHours(sel selection.Selection) bool {
 	until := sel.Until
 	if !until.IsZero() {
@@ -206,7 +205,7 @@ func (l Local) hasHours(sel selection.Selection) bool {
 	return l.Reader.HasHours(sel.Since.Truncate(day), until)
 }
 
-// roundUp returns the least multiple of unit that is not less than d.
+// roundUp returns the smallest multiple of unit that is at least d.
 func roundUp(d, unit time.Duration) time.Duration { return (d + unit - 1).Truncate(unit) }
 
 // stepAdder adds up the records of each step.
@@ -214,7 +213,8 @@ type stepAdder interface {
 	add(at time.Time, x store.Rolled) error
 }
 
-// eachStep reads the time of q step by step, so that each is read by the shortest way.
+// eachStep reads the time range of q step by step, so that each step is read from the coarsest
+// rollups possible.
 func (l Local) eachStep(ctx context.Context, q SeriesQuery, want store.Wanted, step time.Duration, all stepAdder,
 	stats *Stats) error {
 	sel := q.Selection
@@ -245,17 +245,17 @@ func (l Local) eachStep(ctx context.Context, q SeriesQuery, want store.Wanted, s
 	}
 }
 
-// seriesSums adds up records.
+// seriesSums adds records.
 type seriesSums struct {
 	q      SeriesQuery
 	facet  sums.Facet
 	spread bool // facet is set
 	groups map[string]*groupSums
-	days   float64 // of data; 0 if points are steps
+	days   float64 // days with data; 0 if there are steps
 	own    rollup.Own
 }
 
-// groupSums are the sums of a group, by the beginning of its points.
+// groupSums has the sums of a group, by start of the point.
 type groupSums struct {
 	labels trie.Labels
 	points map[time.Time]*pointSums
@@ -263,7 +263,7 @@ type groupSums struct {
 
 type pointSums struct {
 	weight        trie.Weight
-	own           int64 // µs of it
+	own           int64 // part of weight.Self in the profiling script, in µs
 	silence       rollup.Silence
 	views, traces int64
 	spread        rollup.Distribution
@@ -288,8 +288,8 @@ func (s *seriesSums) at(l trie.Labels, at time.Time) *pointSums {
 	return p
 }
 
-// groupsOf returns the groups that the time of a cell goes to: one, or one for each of its
-// features.
+// groupsOf returns the groups that count the time of a cell: one, or one for each feature of the
+// cell.
 func (s *seriesSums) groupsOf(page string, cell trie.Labels) []trie.Labels {
 	sel := s.q.Selection
 	by := slices.Index(sel.GroupBy, rollup.KeyFeature)
@@ -361,7 +361,7 @@ func (s *seriesSums) addStep(x step) {
 	s.addSpreads(x)
 }
 
-// addSpreads adds what a record knows beside its sums.
+// addSpreads adds the distributions and outcomes of a record.
 func (s *seriesSums) addSpreads(x step) {
 	if s.spread {
 		for i := range x.distributions {
@@ -372,17 +372,17 @@ func (s *seriesSums) addSpreads(x step) {
 		}
 	}
 	byPage := len(s.q.GroupBy) == 0 || slices.Equal(s.q.GroupBy, []string{selection.KeyPage})
-	if s.q.Coverage && byPage && s.q.OfPages() { // which is all that is known of these views
+	if s.q.Coverage && byPage && s.q.OfPages() { // outcomes have no other labels
 		for _, o := range x.outcomes {
 			s.at(s.q.CellLabels(x.page, nil), x.at).coverage[o.Reason] += o.Views
 		}
 	}
 }
 
-// series returns the groups, that with the most time first.
+// series returns the groups, the most time first.
 func (s *seriesSums) series() ([]SeriesGroup, error) {
 	if n := len(s.groups); n > MaxSeries {
-		return nil, selection.Refuse("%d groups, the most is %d: ask for less time, one page, or fewer labels",
+		return nil, selection.Refuse("%d groups; the most is %d: select less time, one page, or fewer labels",
 			n, MaxSeries)
 	}
 	self := map[*groupSums]int64{}
@@ -392,7 +392,7 @@ func (s *seriesSums) series() ([]SeriesGroup, error) {
 			p.coverage = coverageOf(p.coverage, s.q.Step == 0)
 			if self[g] += p.weight.Self; p.views == 0 && p.weight == (trie.Weight{}) && p.spread.Time.Count == 0 &&
 				len(p.coverage) == 0 {
-				delete(g.points, at) // all of it was taken away
+				delete(g.points, at) // empty, for example after a deletion
 			}
 		}
 		if len(g.points) > 0 {
@@ -419,8 +419,8 @@ func (s *seriesSums) series() ([]SeriesGroup, error) {
 	return out, nil
 }
 
-// scaled returns a mean with what its time self (µs) likely lacks where samples are missing: that
-// is not less than nothing.
+// scaled returns a mean plus its share of the time that is likely missing from the time self, in
+// µs. The result is at least 0.
 func scaled(mean float64, self, likely int64) float64 {
 	if self <= 0 {
 		return mean

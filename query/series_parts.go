@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// defaultParts is how many parts of code a series has in each group of labels.
+// defaultParts is the default number of parts of the code in each group of labels.
 const defaultParts = 20
 
 // byParts reports whether the query is by parts of the code.
@@ -26,22 +26,22 @@ func (q SeriesQuery) byParts() bool {
 	return q.By != "" || slices.Contains(q.GroupBy, selection.KeyOwner)
 }
 
-// partSeries returns the time of each part of the code, over time. Each part is a group. Its page
-// views are all page views of the point, so means are per page view and add up.
+// partSeries returns the time of each part of the code as a group. The page views of a part are all
+// page views of the point, so means are per page view and add up.
 func (l Local) partSeries(ctx context.Context, q SeriesQuery) (Series, error) {
 	sel, byOwner := q.WithoutOwner()
 	q.Selection = sel
 	switch {
 	case byOwner && q.By != "" && q.By != selection.KeyOwner:
-		return Series{}, selection.Refuse("group_by: owner and by=%s: give one of them", q.By)
+		return Series{}, selection.Refuse("group_by=owner and by=%s exclude each other", q.By)
 	case byOwner:
 		q.By = selection.KeyOwner
 	}
 	if q.Only != "" || q.Coverage || q.Histogram {
 		return Series{}, selection.Refuse(
-			"series by parts of the code are of self time: only, coverage and histogram do not go with them")
+			"a series by parts of the code has self time only: leave out only, coverage and histogram")
 	}
-	if q.Step > 0 { // steps of less than an hour are kept without stacks
+	if q.Step > 0 { // steps of less than an hour have no stacks
 		q.Step = roundUp(q.Step, time.Hour)
 	}
 	since, step, err := l.stepOf(ctx, q)
@@ -59,7 +59,7 @@ func (l Local) partSeries(ctx context.Context, q SeriesQuery) (Series, error) {
 	s := &partSums{all: &seriesSums{q: q, days: days, groups: map[string]*groupSums{}}, naming: n, room: room,
 		code: map[*pointSums]codeSums{}}
 	out := Series{Step: step.Seconds(),
-		Spreads: "distributions are kept of functions and for all of the time, and not of parts of the code over time"}
+		Spreads: "distributions are stored by function for whole time ranges, not by part of the code and step"}
 	if err := l.eachStep(ctx, q, forNaming(q.Selection, n).Wanted(), step, s, &out.Stats); err != nil {
 		return Series{}, err
 	}
@@ -69,15 +69,15 @@ func (l Local) partSeries(ctx context.Context, q SeriesQuery) (Series, error) {
 	return out, err
 }
 
-// codeSums are self times and samples by function.
+// codeSums has self times and samples by function.
 type codeSums map[sums.ReleasedFrame]trie.Weight
 
-// codeSize is about how many bytes a function takes in codeSums.
+// codeSize is the approximate size of a function in codeSums, in bytes.
 const codeSize = 160
 
-// partSums adds up records by the code that their time was in.
+// partSums adds records by the part of the code in which time was spent.
 type partSums struct {
-	all    *seriesSums // of all code
+	all    *seriesSums // sums of all code
 	code   map[*pointSums]codeSums
 	naming *naming.Naming
 	room   *memory.Room
@@ -132,7 +132,7 @@ func (s *partSums) codeOf(p *pointSums) codeSums {
 	return s.code[p]
 }
 
-// names decides what all functions are called.
+// names determines the names of all functions.
 func (s *partSums) names() *naming.Names {
 	if s.naming == nil {
 		return nil
@@ -145,7 +145,7 @@ func (s *partSums) names() *naming.Names {
 	return s.naming.Names()
 }
 
-// series returns a group for each part of each group of labels, that with the most time first.
+// series returns a group for each part in each group of labels, the most time first.
 func (s *partSums) series(of *owner.Finder, names *naming.Names) ([]SeriesGroup, error) {
 	q := s.all.q
 	by := q.Renamer(of)

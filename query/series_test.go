@@ -13,8 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
-// fading is a store that keeps traces for two days, hours for three and days for a year,
-// with 20 page views in each of three hours.
+// fading is a store that keeps traces for two days, hours for three days and days for a year. It
+// has 20 page views in each of three hours.
 type fading struct {
 	Store *storetest.Store
 	start time.Time
@@ -38,7 +38,7 @@ func newFading(t *testing.T) *fading {
 	return f
 }
 
-// after lets time pass, and what is old go.
+// after advances the clock and expires old data.
 func (f *fading) after(t *testing.T, d time.Duration) {
 	t.Helper()
 	f.now = f.start.Add(d)
@@ -48,14 +48,14 @@ func (f *fading) after(t *testing.T, d time.Duration) {
 	}
 }
 
-// However little is left, a page view is in one point, and steps are as long as they must be.
+// However much has expired, each page view is in one point, and steps are as long as necessary.
 func TestSeriesOfWhatIsLeft(t *testing.T) {
 	f := newFading(t)
 	l := Local{Reader: f.Store}
 	midnight := f.start.Truncate(day)
 	for _, age := range []struct {
 		after    time.Duration
-		shortest time.Duration // that are kept apart
+		shortest time.Duration // shortest possible step
 	}{{4 * time.Hour, time.Minute}, {60 * time.Hour, time.Hour}, {120 * time.Hour, day}} {
 		f.after(t, age.after)
 		for _, step := range []time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour, 30 * time.Hour, 2 * day, 0} {
@@ -88,7 +88,7 @@ func TestSeriesOfWhatIsLeft(t *testing.T) {
 			}
 		}
 	}
-	// A time without any page view, in the middle of a day that is one sum.
+	// A time range without page views, within a day that is a single sum.
 	s, err := l.Series(t.Context(), SeriesQuery{Selection: selection.Selection{Since: midnight.Add(10*time.Hour +
 		time.Minute), Until: midnight.Add(10*time.Hour + 30*time.Minute)}, Step: time.Minute})
 	if err != nil || len(s.Groups) != 1 || len(s.Groups[0].Points) != 1 || s.Groups[0].Points[0].Views != 60 ||
@@ -97,7 +97,7 @@ func TestSeriesOfWhatIsLeft(t *testing.T) {
 	}
 }
 
-// A series ends when nobody waits for it, and has not more points than it may.
+// A series query ends with its context, and has at most the allowed number of points.
 func TestSeriesEnds(t *testing.T) {
 	f := fixture.New(t)
 	l := localOf(f)
@@ -105,7 +105,7 @@ func TestSeriesEnds(t *testing.T) {
 	cancel()
 	q := SeriesQuery{Selection: selection.Selection{Since: fixture.Noon.Add(-1000 * time.Hour)}, Step: time.Hour}
 	if _, err := l.Series(ctx, q); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v of a context that is over", err)
+		t.Errorf("a cancelled context: %v", err)
 	}
 	for _, q := range []SeriesQuery{
 		{Selection: selection.Selection{Since: time.Unix(0, 0)}, Step: time.Hour},
@@ -125,6 +125,6 @@ func TestSeriesEnds(t *testing.T) {
 	}
 	all := selection.Selection{Since: time.Unix(0, 0), Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if s, err := l.Series(t.Context(), SeriesQuery{Selection: all}); err != nil || len(s.Groups) != 1 {
-		t.Errorf("of all time: %+v, %v", s, err)
+		t.Errorf("without since: %+v, %v", s, err)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Sides returns the call trees of both sides of a comparison with the means that [Source.Compare]
-// has: B with A's traffic, and its functions in A at their places in B. Groups are joined. progress
-// receives the number of traces that were read of a side; it may be nil.
+// Sides returns the call trees of both sides of a comparison, with the means of [Source.Compare]: B
+// is adjusted to A's traffic, and functions of A are at their places in B. Groups are joined.
+// progress receives the number of traces read for a side; it may be nil.
 func Sides(ctx context.Context, src Source, a, b selection.Selection, o compare.Options,
 	progress func(uint64)) (resultA, resultB Result, err error) {
 	a.GroupBy = []string{rollup.KeyBrowser, rollup.KeyDevice}
@@ -39,7 +39,7 @@ func Sides(ctx context.Context, src Source, a, b selection.Selection, o compare.
 	return resultA, resultB, nil
 }
 
-// strataOf returns the strata of a comparison, or nil if these sides cannot be compared.
+// strataOf returns the strata of a comparison, or nil if the sides cannot be compared.
 func strataOf(ctx context.Context, src Source, a, b selection.Selection, o compare.Options) ([]compare.Stratum, error) {
 	a.GroupBy, b.GroupBy = nil, nil
 	if a.Only != "" || b.Only != "" {

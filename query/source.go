@@ -18,10 +18,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Source is where responses come from.
+// Source returns responses to queries.
 type Source interface {
-	// Profile merges what sel asks for. progress may be nil; it is called now and
-	// then with the number of traces read so far.
+	// Profile merges the selected data. progress may be nil; otherwise it is called occasionally
+	// with the number of traces read so far.
 	Profile(ctx context.Context, sel selection.Selection, progress func(traces uint64)) (Result, error)
 	// Report returns the distributions of the selected page views. Labels without distributions are
 	// an error.
@@ -33,17 +33,17 @@ type Source interface {
 	Cost(ctx context.Context, sel selection.Selection) (Cost, error)
 	// Series returns page views and their distributions over time.
 	Series(ctx context.Context, q SeriesQuery) (Series, error)
-	// Top lists the functions that took the most time.
+	// Top lists the functions with the most time.
 	Top(ctx context.Context, q TopQuery) (Top, error)
 	// Compare returns the changes from one selection to another.
 	Compare(ctx context.Context, q CompareQuery) (Comparison, error)
 	// Edits returns the functions that were edited between two releases.
 	Edits(ctx context.Context, q EditsQuery) (Edits, error)
-	// Labels returns the labels of the selected time.
+	// Labels returns the labels of the selected data.
 	Labels(ctx context.Context, sel selection.Selection) (Labels, error)
-	// Values returns the values of a label in the selected time, sorted.
+	// Values returns the values of a label in the selected data, sorted.
 	Values(ctx context.Context, sel selection.Selection, key string) ([]string, error)
-	// Views chooses single page views by their time.
+	// Views returns single page views at quantiles of their time.
 	Views(ctx context.Context, q ViewsQuery) (Views, error)
 	// View returns a single page view. It returns a [NotFoundError] if the view does not exist.
 	View(ctx context.Context, q ViewQuery) (View, error)
@@ -53,12 +53,12 @@ type Source interface {
 	Catalog(ctx context.Context, since, until time.Time, lag time.Duration) (Catalog, error)
 }
 
-// Result is a merged profile and what was read for it.
+// Result is a merged profile with its stats.
 type Result struct {
 	Profile *trie.Profile
 	Stats   Stats
 
-	names *naming.Names // of the frames; nil if they are as browsers said them
+	names *naming.Names // names of the frames; nil if browsers reported them
 }
 
 // Entry counts the traces with a property.
@@ -69,24 +69,24 @@ type Entry struct {
 	Traces uint64    `json:"traces"`
 	First  time.Time `json:"first"` // receive time
 	Last   time.Time `json:"last"`
-	// Uploaded is the time of the first upload of a release's symbols; zero if unknown, and of
-	// other kinds.
+	// Uploaded is the time of the first upload of a release's symbols. It is zero if unknown, and
+	// for other kinds.
 	Uploaded time.Time `json:"uploaded,omitzero"`
 }
 
-// Catalog is what is stored in some time.
+// Catalog lists the stored data of a time range.
 type Catalog struct {
 	Entries  []Entry  `json:"entries"`
 	Warnings []string `json:"warnings,omitempty"`
-	Demo     string   `json:"demo,omitempty"` // of a demo: what is in it
+	Demo     string   `json:"demo,omitempty"` // description of demo data
 
-	Age fresh.Age `json:"-"` // how old it is, see [selection.Selection.Lag]
+	Age fresh.Age `json:"-"` // see [selection.Selection.Lag]
 }
 
-// size returns about how many bytes c takes.
+// size returns the approximate size of c in bytes.
 func (c Catalog) size() int { return 200 * len(c.Entries) }
 
-// Pages returns the pages of c, those with the most traces first.
+// Pages returns the pages of c, the most traces first.
 func (c Catalog) Pages() []Entry {
 	var pages []Entry
 	for _, e := range c.Entries {
@@ -98,40 +98,40 @@ func (c Catalog) Pages() []Entry {
 	return pages
 }
 
-// Local reads where traces are kept itself.
+// Local is a source that reads a store in the same process.
 type Local struct {
 	Reader store.Reader
-	// MaxSize bounds the bytes of memory that one merge takes: a larger one is a
-	// [memory.TooLargeError]. 0 is 256 MiB.
+	// MaxSize is the maximum memory of one merge, in bytes. A larger merge fails with a
+	// [memory.TooLargeError]. 0 means 256 MiB.
 	MaxSize int
-	// Memory bounds what the merges for all responses take, of all that share it.
+	// Memory bounds the memory of all merges that share it.
 	Memory *memory.Bound
-	// Symbols name the functions of minified scripts; nil does not.
+	// Symbols names the functions of minified scripts. It may be nil.
 	Symbols *naming.Symbolizer
-	// Owners returns the rules that say whose code is whose; nil is [owner.Default]. A daemon may
-	// get others as it runs.
+	// Owners returns the rules for owners of code; nil means [owner.Default]. A daemon may change
+	// its rules while it runs.
 	Owners func() *owner.Rules
-	// Links returns what leads from functions to their sources; nil is nothing.
+	// Links returns the links from functions to their sources. It may be nil.
 	Links func() naming.Links
-	// Browsers returns what is known about browser versions on the pages that takes reports; nil is
-	// nothing.
+	// Browsers returns the measured effects of browser versions on the pages for which takes
+	// returns true. It may be nil.
 	Browsers func(ctx context.Context, takes func(page string) bool) browsers.Evidence
-	// Responses are shared by equal queries within [selection.Selection.Lag]; nil does not cache.
+	// Responses caches responses within [selection.Selection.Lag]. Nil means no cache.
 	Responses *ResponseCache
-	// Steps caches the rollups of steps shorter than an hour; nil does not cache.
+	// Steps caches the rollups of steps shorter than an hour. Nil means no cache.
 	Steps *StepCache
 
-	only string // [Pages.Key] of those that the reader knows
+	only string // [Pages.Key] of the pages of Reader
 }
 
 const (
-	// progressEvery is how many traces are read between two calls of progress.
+	// progressEvery is the number of traces between two calls of progress.
 	progressEvery = 256
-	// sizedEvery is how many traces are merged between two looks at the size of the merge.
+	// sizedEvery is the number of traces between two checks of the size of a merge.
 	sizedEvery = 16
 )
 
-// Rules returns what says whose code is whose at present, nil for [owner.Default].
+// Rules returns the current rules for owners, or nil for [owner.Default].
 func (l Local) Rules() *owner.Rules {
 	if l.Owners == nil {
 		return nil
@@ -139,7 +139,7 @@ func (l Local) Rules() *owner.Rules {
 	return l.Owners()
 }
 
-// links returns what leads to sources at present.
+// links returns the current links to sources.
 func (l Local) links() naming.Links {
 	if l.Links == nil {
 		return naming.Links{}
@@ -147,12 +147,12 @@ func (l Local) links() naming.Links {
 	return l.Links()
 }
 
-// size returns about how many bytes r takes.
+// size returns the approximate size of r in bytes.
 func (r Result) size() int { return r.Profile.Size() }
 
 // Profile implements [Source].
 func (l Local) Profile(ctx context.Context, sel selection.Selection, progress func(uint64)) (Result, error) {
-	if progress != nil { // which has to see all of it
+	if progress != nil { // progress needs a complete read
 		return l.profile(ctx, sel, progress)
 	}
 	sel, key := recently(sel)
@@ -164,10 +164,10 @@ func (l Local) Profile(ctx context.Context, sel selection.Selection, progress fu
 	return got, err
 }
 
-// profile merges what sel asks for and names it.
+// profile merges the selected data and names its functions.
 func (l Local) profile(ctx context.Context, sel selection.Selection, progress func(uint64)) (Result, error) {
 	result, err := l.namedProfile(ctx, sel, progress)
-	result.names = nil // responses are kept, and this is large
+	result.names = nil // large, and responses are cached
 	return result, err
 }
 
@@ -187,7 +187,7 @@ func (l Local) namedProfile(ctx context.Context, sel selection.Selection, progre
 	return result, nil
 }
 
-// merged merges what sel asks for, as browsers said it.
+// merged merges the selected data, with the names that browsers reported.
 func (l Local) merged(ctx context.Context, sel selection.Selection, progress func(uint64)) (Result, error) {
 	if err := selection.CheckTimes(sel.Since, sel.Until); err != nil {
 		return Result{}, err
@@ -202,7 +202,7 @@ func (l Local) merged(ctx context.Context, sel selection.Selection, progress fun
 		return Result{}, err
 	}
 	summed := m.sum.Profile()
-	if m.read == 0 { // there is nothing to add it to
+	if m.read == 0 { // rollups only
 		return Result{Profile: summed, Stats: m.stats(stats)}, room.Fits(summed.Size())
 	}
 	if err := room.Fits(summed.Size() + m.merger.Profile().Size()); err != nil {
@@ -212,7 +212,7 @@ func (l Local) merged(ctx context.Context, sel selection.Selection, progress fun
 	return Result{Profile: m.merger.Profile(), Stats: m.stats(stats)}, nil
 }
 
-// merging answers a Selection.
+// merging is the state of merging a Selection.
 type merging struct {
 	reading
 	room     *memory.Room
@@ -221,7 +221,7 @@ type merging struct {
 	progress func(uint64)
 
 	page string // of the rollup that is being added
-	last string // partition and page of the trace before
+	last string // partition and page of the previous trace
 }
 
 func (m *merging) group(cell trie.Labels) (trie.Labels, bool) {
@@ -242,7 +242,7 @@ func (m *merging) trace(rec store.Record) error {
 	if t == nil {
 		return nil
 	}
-	// A page view counts once for each page and partition, as in rollups.
+	// A page view counts once per page and partition, as in rollups.
 	if key := rec.Partition + "\x00" + rec.Page; key != m.last {
 		m.merger.NextView()
 		m.last = key
@@ -264,7 +264,7 @@ func (l Local) Catalog(ctx context.Context, since, until time.Time, lag time.Dur
 		return Catalog{}, fmt.Errorf("read catalogue: %w", err)
 	}
 	out := Catalog{Entries: []Entry{}, Warnings: warnings(stats), Age: fresh.Age{Behind: stats.Behind}}
-	uploads := map[string]map[string]time.Time{} // by site
+	uploads := map[string]map[string]time.Time{} // by site and release
 	for _, e := range entries {
 		x := Entry{Page: e.Page, Kind: e.Tag.Key, Name: e.Tag.Value, Traces: e.Traces, First: e.First.UTC(),
 			Last: e.Last.UTC()}
@@ -283,7 +283,7 @@ func (l Local) Catalog(ctx context.Context, since, until time.Time, lag time.Dur
 	return out, nil
 }
 
-// FirstUploads returns when symbols of each release of a page's site were first uploaded.
+// FirstUploads returns the time of the first upload of symbols by release, for the site of a page.
 func (l Local) FirstUploads(page string) map[string]time.Time {
 	return l.OfPage(page).Symbols.FirstUploads()
 }

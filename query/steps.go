@@ -15,35 +15,35 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// StepCache keeps the rollups of steps of less than an hour that are over. The store has none of
-// these, and dashboards ask for the same steps again and again, grouped by one label and another.
-// It is safe for concurrent use.
+// StepCache caches rollups of past steps of less than an hour. The store has no such rollups, and
+// dashboards query the same steps repeatedly, with different labels. It is safe for concurrent use
+// by multiple goroutines.
 type StepCache struct {
 	mu   sync.Mutex
 	kept *lru.Cache[*pageSteps]
 }
 
-// pageSteps are the steps of one length of some pages. The fields below turn belong to who
-// holds the turn.
+// pageSteps has the steps of one length and some pages. A query must hold turn to use the fields
+// below it.
 type pageSteps struct {
 	key  string
 	turn chan struct{} // holds one while a query uses the steps
 
-	begun       time.Time // when its oldest step was read
-	since, upTo time.Time // what it has: whole steps that are over
+	begun       time.Time // read time of the oldest step
+	since, upTo time.Time // the range of steps: complete ones that are over
 	steps       []step
 	open        openSteps
 }
 
-// openSteps are the steps that may still change, as last read.
+// openSteps has the steps that may still change, as last read.
 type openSteps struct {
-	at    time.Time // when that was begun; zero if they were not read
-	until time.Time // when they are to be read again
+	at    time.Time // start of the read; zero before the first read
+	until time.Time // time of the next read
 	steps []step
 	stats Stats
 }
 
-// step is the sums of the traces of a page and partition that were received in a step.
+// step is the sum of the traces of a page and partition that were received in a step.
 type step struct {
 	at   time.Time
 	page string
@@ -55,17 +55,17 @@ const (
 	// settled is the time after which an ended step is complete. The store refuses traces that wait
 	// for a commit for more than a sixth of it.
 	settled = time.Minute
-	// rereadAfter is after how long steps are read again, whatever may have come late.
+	// rereadAfter is the age at which steps are read again, in case of late traces.
 	rereadAfter = 10 * time.Minute
-	// maxStepBytes bounds, in bytes, what is kept.
+	// maxStepBytes is the maximum size of the cache in bytes.
 	maxStepBytes = 64 << 20
 )
 
-// NewStepCache returns a StepCache that has nothing yet.
+// NewStepCache returns an empty StepCache.
 func NewStepCache() *StepCache { return &StepCache{kept: lru.New[*pageSteps](maxStepBytes, nil)} }
 
-// stepSeries reads the traces that sel asks for and hands over what those of each step sum up
-// to. Of the steps that are known it reads none.
+// stepSeries calls take for the sums of each step, over the selected traces. It does not read the
+// traces of cached steps.
 func (l Local) stepSeries(ctx context.Context, sel selection.Selection, length time.Duration,
 	take func(step)) (Stats, error) {
 	if l.Steps == nil || sel.Lag <= 0 || !sel.Until.IsZero() || !sel.Since.Equal(sel.Since.Truncate(length)) {
@@ -131,7 +131,7 @@ func (f *pageSteps) settle(over time.Time) {
 	}
 }
 
-// stepsKey tells steps of some pages from others.
+// stepsKey returns the cache key of the steps of some pages.
 func stepsKey(sel selection.Selection, length time.Duration) string {
 	var ofPages []selection.Matcher
 	for _, m := range sel.Where {
@@ -142,7 +142,7 @@ func stepsKey(sel selection.Selection, length time.Duration) string {
 	return fmt.Sprintf("%q %q %v", sel.Page, ofPages, length)
 }
 
-// readSteps reads traces, and returns what they sum up to.
+// readSteps reads traces and returns their sums by step.
 func (l Local) readSteps(ctx context.Context, sel selection.Selection, length time.Duration) (steps []step, stats Stats,
 	err error) {
 	var own rollup.Own
@@ -156,7 +156,7 @@ func (l Local) readSteps(ctx context.Context, sel selection.Selection, length ti
 	return steps, stats, err
 }
 
-// take returns the steps under key, and waits for their turn.
+// take returns the steps under key, once no other query uses them.
 func (c *StepCache) take(ctx context.Context, key string) (*pageSteps, error) {
 	c.mu.Lock()
 	x, ok := c.kept.Get(key)
@@ -173,7 +173,7 @@ func (c *StepCache) take(ctx context.Context, key string) (*pageSteps, error) {
 	}
 }
 
-// give ends a turn, and counts what the steps take now. What was dropped meanwhile takes no room.
+// give releases steps, and updates their size. Steps that were evicted meanwhile have no size.
 func (c *StepCache) give(x *pageSteps) {
 	size := 500
 	for _, steps := range [][]step{x.steps, x.open.steps} {
@@ -189,17 +189,17 @@ func (c *StepCache) give(x *pageSteps) {
 	}
 }
 
-// stepSums are what a record says of its page views, without stacks.
+// stepSums has the sums of a record, without stacks.
 type stepSums struct {
 	cells         []rollup.Cell
 	weights       []trie.Weight // by cell
-	own           []int64       // µs of them, by cell: of the profiling script
+	own           []int64       // part of weights in the profiling script, in µs, by cell
 	touches       []rollup.Touch
 	distributions []rollup.Distribution
 	outcomes      []rollup.Outcome
 }
 
-// stepSumsOf returns what a record says.
+// stepSumsOf returns the sums of a record.
 func stepSumsOf(x store.Rolled, own *rollup.Own) stepSums {
 	r := x.Record
 	s := stepSums{r.Cells, make([]trie.Weight, len(r.Cells)), make([]int64, len(r.Cells)), r.Touches, r.Distributions,
@@ -214,13 +214,13 @@ func stepSumsOf(x store.Rolled, own *rollup.Own) stepSums {
 	return s
 }
 
-// size returns about how many bytes s takes.
+// size returns the approximate size of s in bytes.
 func (s *stepSums) size() int {
 	r := rollup.Record{Cells: s.cells, Touches: s.touches, Distributions: slices.Clip(s.distributions)}
 	return 200 + r.Size() + 32*len(s.weights)
 }
 
-// DefaultStep returns the default step of a series, which gives at most some hundred points.
+// DefaultStep returns the default step of a series, which gives about 100 points up to 50 days.
 func DefaultStep(since, until, now time.Time) time.Duration {
 	if until.IsZero() {
 		until = now

@@ -16,9 +16,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// TestStepCache asks at random for steps of less than an hour while traces come in, chunks of page
-// views in different steps among them, and hours end. What is kept of steps that are over must
-// make no difference.
+// TestStepCache queries random steps of less than an hour while traces arrive and hours end. Chunks
+// of the same page view are in different steps. Cached steps must not change the results.
 func TestStepCache(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	now := fixture.Noon
@@ -61,7 +60,7 @@ func TestStepCache(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.Lag = 4 // ns: nothing is so young that it is not read again
+		q.Lag = 4 // ns: no cached response is young enough to be reused
 		got, err := kept.Series(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
@@ -77,11 +76,11 @@ func TestStepCache(t *testing.T) {
 		}
 	}
 	if known < 20 {
-		t.Errorf("at most %d steps were kept", known)
+		t.Errorf("at most %d steps were cached", known)
 	}
 }
 
-// What is kept is bounded in bytes, and what was not used for the longest time goes first.
+// The cache is bounded in bytes and drops the least recently used entry first.
 func TestStepCacheRoom(t *testing.T) {
 	f := NewStepCache()
 	for n := range 40 {
@@ -94,7 +93,7 @@ func TestStepCacheRoom(t *testing.T) {
 		}
 		f.give(x)
 		if now, ok := f.kept.Get(fmt.Sprint(n)); !ok || now != x || f.kept.Size() > maxStepBytes {
-			t.Fatalf("%d pages take %d bytes, the last one is there: %v", len(f.kept.Names()), f.kept.Size(), ok)
+			t.Fatalf("%d pages take %d bytes, the last one is cached: %v", len(f.kept.Names()), f.kept.Size(), ok)
 		}
 	}
 	if names := f.kept.Names(); slices.Contains(names, "0") || len(names) < 10 {
@@ -107,8 +106,9 @@ func stepsOfSize(bytes int) []step {
 	return make([]step, bytes/s.size()+1)
 }
 
-// Two ask for the same steps, which take more room than there is. The first drops them; the second,
-// who waited for its turn, gives back what is in no map any more, which counts for nothing.
+// Two queries use the same steps, which do not fit into the cache. The first query drops them. The
+// second query, which waited for the first, releases steps that are no longer in the map and have
+// no size.
 func TestStepCacheGivenBackAfterDrop(t *testing.T) {
 	f := NewStepCache()
 	a, err := f.take(context.Background(), "k")
@@ -132,8 +132,8 @@ func TestStepCacheGivenBackAfterDrop(t *testing.T) {
 		f.give(x)
 	}
 	give("the second", <-second)
-	c, _ := f.take(context.Background(), "another, small question")
-	give("another, small question", c)
+	c, _ := f.take(context.Background(), "another, small query")
+	give("another, small query", c)
 	d, _ := f.take(context.Background(), "one more")
 	give("one more", d)
 }
@@ -143,16 +143,16 @@ func TestStepCacheSizeOfDropped(t *testing.T) {
 	slow, _ := f.take(context.Background(), "slow")
 	big, _ := f.take(context.Background(), "big")
 	slow.steps, big.steps = stepsOfSize(maxStepBytes/3), stepsOfSize(maxStepBytes+1)
-	f.give(big) // which is too large
+	f.give(big) // too large to be cached
 	f.give(slow)
 	if f.kept.Size() > maxStepBytes {
-		t.Errorf("%d bytes are kept", f.kept.Size())
+		t.Errorf("%d bytes are cached", f.kept.Size())
 	}
 }
 
-// Entries of 12 MB, which 20,000 traces are by the minute. Now and then one is pushed out while it
-// is being read anew.
-func TestStepCacheLeaksUntilItPanics(t *testing.T) {
+// Entries take 12 MB, as 20,000 traces by the minute do. Some are evicted while they are read
+// again.
+func TestStepCacheEviction(t *testing.T) {
 	f := NewStepCache()
 	get := func(key string) *pageSteps {
 		x, err := f.take(context.Background(), key)
@@ -170,7 +170,7 @@ func TestStepCacheLeaksUntilItPanics(t *testing.T) {
 				}
 			}()
 			slow := get("slow page")
-			for i := range 8 { // other pages, meanwhile
+			for i := range 8 { // other pages, concurrently
 				f.give(get(string(rune('a' + i))))
 			}
 			f.give(slow)

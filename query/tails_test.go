@@ -15,7 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// growing is a store that gets traces, some of them further chunks of views that it has.
+// growing is a store that receives traces, some of them further chunks of stored page views.
 type growing struct {
 	Store *storetest.Store
 	rnd   *rand.Rand
@@ -51,7 +51,7 @@ func (g *growing) append(t *testing.T, n int) {
 	}
 }
 
-// want merges all that was stored.
+// want merges all stored traces.
 func (g *growing) want(sel selection.Selection) *trie.Profile {
 	m := trie.NewMerger()
 	for page, views := range g.all {
@@ -67,15 +67,15 @@ func (g *growing) want(sel selection.Selection) *trie.Profile {
 	return m.Profile()
 }
 
-// However queries, new traces and rolling up follow each other, a response is of all that was
-// stored before it was asked for.
+// In any order of queries, new traces and rolling up, a response has all traces stored before its
+// query.
 func TestTails(t *testing.T) {
 	for seed := range uint64(2) {
 		now := fixture.Noon
 		s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})
 		g := &growing{Store: s, rnd: rand.New(rand.NewPCG(seed, 3)), all: map[string]map[int][]*trie.Trace{}}
 		l := Local{Reader: s}
-		g.append(t, 300) // beyond what is read trace by trace
+		g.append(t, 300) // more than are read one by one
 		for step := range 40 {
 			g.append(t, g.rnd.IntN(12))
 			now = now.Add(time.Duration(g.rnd.IntN(700)) * time.Millisecond)
@@ -110,7 +110,7 @@ func TestTails(t *testing.T) {
 	}
 }
 
-// Many ask at once while traces come and are rolled up.
+// Concurrent queries run while traces arrive and are rolled up.
 func TestTailsAtOnce(t *testing.T) {
 	s := storetest.Open(t, storetest.Options{})
 	g := &growing{Store: s, rnd: rand.New(rand.NewPCG(9, 9)), all: map[string]map[int][]*trie.Trace{}}
@@ -145,7 +145,7 @@ func TestTailsAtOnce(t *testing.T) {
 					traces = series.Groups[0].Points[0].Traces
 				}
 				if traces < last {
-					t.Errorf("%d traces after %d", traces, last)
+					t.Errorf("the number of traces fell to %d from %d", traces, last)
 				}
 				last = traces
 			}

@@ -15,61 +15,61 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Top are the functions of a Selection.
+// Top lists the functions of a Selection.
 type Top struct {
 	Views  int64 `json:"views"`
 	Traces int64 `json:"traces"`
 	Self   int64 `json:"self_us"` // of all functions
-	// part of Self that the profiling script took, where it has a row of its own
+	// part of Self in the profiling script, where that has its own row
 	Own       int64         `json:"own_us"`
 	Stackless int64         `json:"stackless_us"`
-	Idle      int64         `json:"idle_us"` // of it known to be
+	Idle      int64         `json:"idle_us"` // known to be idle
 	Unsampled int64         `json:"unsampled_us"`
-	Truncated int64         `json:"truncated"` // samples whose stack was cut off
+	Truncated int64         `json:"truncated"` // samples with a truncated stack
 	Functions []TopFunction `json:"functions"`
 	Others    TopOthers     `json:"other_functions"`
-	// Spreads is the reason for missing intervals and quantiles.
+	// Spreads is the reason for missing intervals and percentiles.
 	Spreads string `json:"no_spread,omitempty"`
 	Stats   Stats  `json:"stats"`
 }
 
-// TopFunction is what one function took of all page views. Sums are exact, and those of
+// TopFunction is a function with its time over all page views. Sums are exact, and equal to
 // aggregate --format top.
 type TopFunction struct {
 	Name     string `json:"name"`
 	Resource string `json:"resource,omitempty"`
 	Line     uint32 `json:"line,omitempty"`
 	Column   uint32 `json:"column,omitempty"`
-	Link     string `json:"source_url,omitempty"` // of its source
+	Link     string `json:"source_url,omitempty"` // link to the source
 	Self     int64  `json:"self_us"`
-	Total    int64  `json:"total_us"` // with what it called
+	Total    int64  `json:"total_us"` // including callees
 	Samples  int64  `json:"samples"`
-	// Reach is in how many page views it was seen: exactly if there is a spread, else at
-	// least so many.
+	// Reach is the number of page views in which the function was seen. It is exact if there is a
+	// spread, otherwise a lower bound.
 	Reach int64 `json:"reach"`
-	// SelfSpread and TotalSpread are ms of a page view: the mean over all views with its
-	// interval, the quantiles over those in which the function was seen.
+	// SelfSpread and TotalSpread are in ms per page view. The mean and its interval are over all
+	// page views, the percentiles over the page views in which the function was seen.
 	SelfSpread  *Spread `json:"self,omitempty"`
 	TotalSpread *Spread `json:"total,omitempty"`
 }
 
-// TopOthers sums up the functions that are not listed.
+// TopOthers is the sum of unlisted functions.
 type TopOthers struct {
 	Count int   `json:"count"`
 	Self  int64 `json:"self_us"`
 }
 
-// TopQuery asks for functions.
+// TopQuery is a query for functions.
 type TopQuery struct {
 	selection.Selection
-	Limit int    // how many are listed; 0 is all
+	Limit int    // maximum number of listed functions; 0 means all
 	Sort  string // "self", "total" or "reach"; "" is self
 }
 
-// size returns about how many bytes t takes.
+// size returns the approximate size of t in bytes.
 func (t Top) size() (n int) {
 	for i := range t.Functions {
-		n += 800 + len(t.Functions[i].Name) + len(t.Functions[i].Resource) // of it spreads
+		n += 800 + len(t.Functions[i].Name) + len(t.Functions[i].Resource) // mostly spreads
 	}
 	return n
 }
@@ -94,9 +94,9 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 		}
 		top := TopOf(result.Profile, q)
 		top.link(l.links(), result.names)
-		top.Stats, top.Spreads = result.Stats, "distributions of functions are kept by page and release alone"
+		top.Stats, top.Spreads = result.Stats, "distributions of functions are stored by page and release only"
 		if q.Parts.Given() {
-			top.Spreads = "distributions are kept of functions, and not of what they are parts of"
+			top.Spreads = "distributions are stored by function, not by part of the code"
 		}
 		return top, nil
 	}
@@ -135,7 +135,7 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 	return top, nil
 }
 
-// link adds where the sources are.
+// link adds links to the sources.
 func (t *Top) link(links naming.Links, names *naming.Names) {
 	for i := range t.Functions {
 		f := &t.Functions[i]
@@ -143,11 +143,10 @@ func (t *Top) link(links naming.Links, names *naming.Names) {
 	}
 }
 
-// TopOf lists the functions of a profile of which nothing is known but that.
+// TopOf lists the functions of a profile, without spreads.
 func TopOf(p *trie.Profile, q TopQuery) Top { return topOf(p, nil, q) }
 
-// topOf lists the functions of a profile. What is known of how they spread, by frame, is
-// added.
+// topOf lists the functions of a profile, with the known spreads by frame.
 func topOf(p *trie.Profile, spread sums.Spreads, q TopQuery) Top {
 	all := p.Functions()
 	for i, f := range all {
@@ -176,7 +175,7 @@ func topOf(p *trie.Profile, spread sums.Spreads, q TopQuery) Top {
 		}
 		x := TopFunction{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column,
 			Self: f.Self, Total: f.Total, Samples: f.Samples, Reach: f.Reach}
-		// Hours in which a function was not among the heaviest know its sum alone.
+		// Hours in which the function was not among the heaviest only have its sum.
 		if s := spread[f.Frame]; s != nil && s.Self.Sum == f.Self {
 			self, total := spreadOf(&s.Self, p.Views), spreadOf(&s.Total, p.Views)
 			x.SelfSpread, x.TotalSpread = &self, &total

@@ -12,8 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// What the browser did not sample is said with every mean, by one rule: half of a long time between
-// two samples is like each. What the profiling script took is in no mean.
+// Every mean reports the time without samples by the same rule: a long time between two samples is
+// attributed to each of them by half. Means exclude the profiling script.
 func TestUnsampled(t *testing.T) {
 	f := fixture.New(t)
 	report, err := localOf(f).Report(t.Context(), selection.Selection{})
@@ -44,11 +44,11 @@ func TestUnsampled(t *testing.T) {
 		likely := fixture.Likely(slices.Concat(f.First, f.Second), p.Page)
 		scaled := max(mean*(1+likely/float64(self-own)), 0)
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b)) }
-		// halves are of whole µs
+		// the halves are in whole µs
 		about := func(a, b float64) bool { return math.Abs(a-b) <= 1e-4*math.Max(1, math.Abs(b)) }
 		if !near(p.Unsampled, share) || !near(p.Time.Mean.Value, mean) || !about(p.Scaled, scaled) ||
 			!near(p.Own*float64(p.Views), float64(own)/1000) {
-			t.Errorf("%s: %.4f not sampled, mean %.4f, scaled %.4f; want %.4f, %.4f, %.4f", p.Page, p.Unsampled,
+			t.Errorf("%s: %.4f unsampled, mean %.4f, scaled %.4f; want %.4f, %.4f, %.4f", p.Page, p.Unsampled,
 				p.Time.Mean.Value, p.Scaled, share, mean, scaled)
 		}
 		series, err := localOf(f).Series(t.Context(), SeriesQuery{Selection: sel})
@@ -57,15 +57,15 @@ func TestUnsampled(t *testing.T) {
 		}
 		if x := series.Groups[0].Points[0]; x.Views == p.Views && (!about(x.Scaled, scaled) || !near(x.Mean, mean) ||
 			x.Own != own || x.Self != self) {
-			t.Errorf("%s: the series says %+v, want %.4f, %.4f, %d of %d", p.Page, x, mean, scaled, own, self)
+			t.Errorf("%s: the series has %+v, want %.4f, %.4f, %d of %d", p.Page, x, mean, scaled, own, self)
 		}
 	}
 	if gaps < 2 || scripted < 2 {
-		t.Errorf("%d pages with time that was not sampled, %d with the profiling script", gaps, scripted)
+		t.Errorf("%d pages with unsampled time, %d with the profiling script", gaps, scripted)
 	}
 }
 
-// Nothing is scaled where nothing is known.
+// Nothing is scaled where the unsampled time is unknown.
 func TestScaledNothing(t *testing.T) {
 	x := (&seriesSums{}).point(time.Time{}, &pointSums{})
 	if x.Scaled != 0 || math.IsNaN(x.Scaled) {

@@ -14,36 +14,36 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// ViewQuery asks for one page view.
+// ViewQuery is a query for one page view.
 type ViewQuery struct {
-	selection.Selection        // where it is looked for: a page and a time find it faster
+	selection.Selection        // where to search: a page and a time range make it faster
 	ID                  string // of [ViewEntry]
 }
 
-// View is what one page view went through, in the order of time. Times are µs since the page's time
-// origin. All that is known of it is there, whatever the selection says of features and labels.
+// View is the timeline of a page view. Times are in µs since the page's time origin. It is
+// complete, whatever features and labels are selected.
 type View struct {
 	ViewEntry
 	Interval uint32 `json:"interval_us"` // between samples
-	Start    int64  `json:"start_us"`    // of the first call
+	Start    int64  `json:"start_us"`    // start of the first call
 	End      int64  `json:"end_us"`
-	// Names and Calls are as in a [columns.Tree], with times instead of weights: call i is of frame
-	// Frame[i] and lies Level[i] calls deep. They are sorted by start, callers first.
+	// Names and Calls are as in a [columns.Tree], with times instead of weights: call i has frame
+	// Frame[i] and is Level[i] calls deep. They are sorted by start, callers before callees.
 	columns.Names
 	Calls ViewCalls `json:"calls"`
 	// Spans are routes, features and labels, sorted by start.
 	Spans []ViewSpan `json:"spans"`
-	// Long are the stretches of 50 ms and more without an end of the stack.
+	// Long lists the stretches of 50 ms or more with an uninterrupted stack.
 	Long []ViewStretch `json:"long_tasks"`
-	// Unsampled are the stretches in which the browser took no samples, between traces and within
-	// them: what ran then is not known.
+	// Unsampled lists the stretches in which the browser took no samples, between and within
+	// traces. The code that ran then is unknown.
 	Unsampled []ViewStretch `json:"unsampled"`
 	Stats     Stats         `json:"stats"`
 
-	sampled int64 // until when the traces so far speak
+	sampled int64 // end of the traces so far
 }
 
-// newView returns a View of nothing, in JSON without nulls.
+// newView returns an empty View that has no nulls in JSON.
 func newView() View {
 	return View{
 		Names: columns.NewNames(),
@@ -52,7 +52,7 @@ func newView() View {
 	}
 }
 
-// ViewCalls are calls in columns.
+// ViewCalls has calls in columns.
 type ViewCalls struct {
 	Frame []int   `json:"frame"`
 	Level []int   `json:"level"`
@@ -63,7 +63,7 @@ type ViewCalls struct {
 // ViewSpan is a stretch of time with a name.
 type ViewSpan struct {
 	Kind  string `json:"kind"` // "page", "feature" or "label"
-	Name  string `json:"name"` // of a label KEY=VALUE
+	Name  string `json:"name"` // for a label, KEY=VALUE
 	Start int64  `json:"start_us"`
 	End   int64  `json:"end_us"`
 }
@@ -74,7 +74,7 @@ type ViewStretch struct {
 	End   int64 `json:"end_us"`
 }
 
-// viewCalls bounds the calls of a response about one page view.
+// viewCalls is the maximum number of calls in a page view.
 const viewCalls = 200_000
 
 // NotFoundError reports that What does not exist.
@@ -92,7 +92,7 @@ func (l Local) View(ctx context.Context, q ViewQuery) (View, error) {
 	}
 	q.Feature, q.Where = "", nil
 	var traces []*trie.Trace
-	chunks := map[uint32]bool{} // one of several pages is read for each of them
+	chunks := map[uint32]bool{} // a chunk of several pages is read once per page
 	out := newView()
 	stats, err := l.eachViewTrace(ctx, q.Selection, func(rec store.Record, decode func() *trie.Trace) error {
 		if rec.ID.View != id || chunks[rec.ID.Chunk] {
@@ -118,7 +118,7 @@ func (l Local) View(ctx context.Context, q ViewQuery) (View, error) {
 	return out, l.fill(&out, q, traces)
 }
 
-// fill puts the traces of a view in order of time.
+// fill adds the traces of a page view, which must be in order of time.
 func (l Local) fill(v *View, q ViewQuery, traces []*trie.Trace) error {
 	n := l.naming(q.Selection)
 	var lines []*trie.Timeline
@@ -130,7 +130,7 @@ func (l Local) fill(v *View, q ViewQuery, traces []*trie.Trace) error {
 	for _, t := range traces {
 		line, err := trie.Calls(&trie.Stream{Trace: t}, nil, left)
 		if err != nil {
-			return selection.Refuse("the page view: %w", err)
+			return selection.Refuse("page view: %w", err)
 		}
 		left -= len(line.Calls)
 		for f := range line.Frames {
@@ -162,14 +162,14 @@ func (l Local) fill(v *View, q ViewQuery, traces []*trie.Trace) error {
 	return nil
 }
 
-// countLong adds up long tasks.
+// countLong counts long tasks and adds their times.
 func (v *ViewEntry) countLong(tasks []ViewStretch) {
 	for _, long := range tasks {
 		v.LongCount, v.LongTime = v.LongCount+1, v.LongTime+float64(long.End-long.Start)/1000
 	}
 }
 
-// addUnsampled adds the time without samples between the traces before and t, and within t.
+// addUnsampled adds the unsampled stretches between the previous traces and t, and within t.
 func (v *View) addUnsampled(t *trie.Trace) {
 	if len(t.Samples) == 0 {
 		return
@@ -191,11 +191,11 @@ func (v *View) addSpans(t *trie.Trace) {
 	}
 }
 
-// ViewOf returns a view of one thread alone, which is e in a list. Its times are those since
-// origin, on the clock of its calls. There may not be too many of these.
+// ViewOf returns a view of a single thread, with the entry e. origin is the zero of its times, on
+// the clock of the calls. It returns an error if there are too many calls.
 func ViewOf(e ViewEntry, line *trie.Timeline, origin int64) (View, error) {
 	if len(line.Calls) > viewCalls {
-		return View{}, selection.Refuse("the thread has %d calls, and %d can be shown: choose a shorter recording",
+		return View{}, selection.Refuse("the thread has %d calls, but at most %d can be shown: use a shorter recording",
 			len(line.Calls), viewCalls)
 	}
 	out := newView()
@@ -205,13 +205,13 @@ func ViewOf(e ViewEntry, line *trie.Timeline, origin int64) (View, error) {
 	return out, nil
 }
 
-// CountLong adds up the long tasks of a thread.
+// CountLong counts the long tasks of a thread and adds their times.
 func (v *ViewEntry) CountLong(line *trie.Timeline) { v.countLong(longIn(line, 0)) }
 
 // viewWriter writes the calls of a view.
 type viewWriter struct {
 	*View
-	origin int64 // of the times of the view, on the clock of the calls
+	origin int64 // zero of the view's times, on the clock of the calls
 	frames map[trie.Frame]int
 }
 
@@ -224,7 +224,6 @@ func (w *viewWriter) frame(f trie.Frame) int {
 	return i
 }
 
-// add adds the calls of one trace.
 func (w *viewWriter) add(line *trie.Timeline) {
 	level := make([]int, len(line.Nodes))
 	for i := 1; i < len(level); i++ {
@@ -244,7 +243,7 @@ func (w *viewWriter) add(line *trie.Timeline) {
 	w.Long = append(w.Long, longIn(line, w.origin)...)
 }
 
-// longIn returns the long tasks of a thread, in times since origin.
+// longIn returns the long tasks of a thread, with times since origin.
 func longIn(line *trie.Timeline, origin int64) (long []ViewStretch) {
 	busy, open := ViewStretch{}, false
 	end := func() {

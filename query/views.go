@@ -14,18 +14,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// ViewsQuery asks for single page views.
+// ViewsQuery is a query for single page views.
 type ViewsQuery struct {
 	selection.Selection
-	// Quantiles select views by their time, from 0 to 1. The default is 0.5, 0.75 and 0.95.
+	// Quantiles of the time, from 0 to 1, select the page views. The default is 0.5, 0.75 and 0.95.
 	Quantiles []float64
 }
 
-// Views are single page views. Each is one person's visit, so that they are not for everybody who
-// may know of all.
+// Views lists single page views. Each is the visit of one person, so access to aggregated data is
+// not enough to see them.
 type Views struct {
-	Views int64 `json:"views"` // that List was chosen from: with time in the selection, and completely profiled
-	// List has one view for each quantile, in the order of the quantiles, see [rollup.Rank].
+	Views int64 `json:"views"` // candidates for List: completely profiled page views with selected time
+	// List has one page view per quantile, in the order of the quantiles, see [rollup.Rank].
 	List  []ViewEntry `json:"list"`
 	Stats Stats       `json:"stats"`
 }
@@ -38,18 +38,18 @@ type ViewEntry struct {
 	Release     string            `json:"release,omitempty"`
 	Environment string            `json:"environment,omitempty"`
 	Labels      map[string]string `json:"labels,omitempty"`
-	Received    time.Time         `json:"received"` // the first of its traces that was read
+	Received    time.Time         `json:"received"` // when the first of the read traces was received
 	Traces      int               `json:"traces"`
-	Time        float64           `json:"time_ms"` // with a stack, in the selection, without Own
-	Own         float64           `json:"own_ms"`  // of the profiling script
+	Time        float64           `json:"time_ms"` // selected time with a stack, without Own
+	Own         float64           `json:"own_ms"`  // time of the profiling script
 	LongCount   int64             `json:"long_task_count"`
-	LongTime    float64           `json:"long_task_ms"` // of both, in stretches of 50 ms and more
+	LongTime    float64           `json:"long_task_ms"` // part of Time and Own in stretches of 50 ms or more
 }
 
-// readViews bounds the traces that are read for a response about single page views.
+// readViews is the maximum number of traces that are read for single page views.
 const readViews = 20_000
 
-// defaultQuantiles are those of [Views].
+// defaultQuantiles returns the default of [ViewsQuery.Quantiles].
 func defaultQuantiles() []float64 { return []float64{0.5, 0.75, 0.95} }
 
 // Views implements [Source].
@@ -86,7 +86,7 @@ func (l Local) Views(ctx context.Context, q ViewsQuery) (Views, error) {
 	asked := slices.ContainsFunc(q.Where, func(m selection.Matcher) bool { return m.Key == rollup.KeyStopped })
 	byTime := make([]*ViewEntry, 0, len(all))
 	for _, v := range all {
-		if !v.stopped || asked { // how long such a view took is not known
+		if !v.stopped || asked { // the total time of such a view is unknown
 			byTime = append(byTime, &v.ViewEntry)
 		}
 	}
@@ -104,7 +104,7 @@ func (l Local) Views(ctx context.Context, q ViewsQuery) (Views, error) {
 	return out, nil
 }
 
-// viewSums adds up the traces of a page view. One of several pages is read for each of them.
+// viewSums adds the traces of a page view. A chunk of several pages is read once per page.
 type viewSums struct {
 	ViewEntry
 	chunks  map[uint32]bool
@@ -123,8 +123,8 @@ func newViewEntry(rec store.Record, c *trie.Context) *ViewEntry {
 	return v
 }
 
-// eachViewTrace hands over the traces of a selection, each with what decodes it, which returns nil
-// for one that is damaged. There may not be too many.
+// eachViewTrace calls take for the traces of a selection, each with a function that decodes it and
+// returns nil if the trace is damaged. It returns an error if there are too many traces.
 func (l Local) eachViewTrace(ctx context.Context, sel selection.Selection, take func(store.Record,
 	func() *trie.Trace) error) (Stats, error) {
 	if err := selection.CheckTimes(sel.Since, sel.Until); err != nil {
@@ -132,7 +132,7 @@ func (l Local) eachViewTrace(ctx context.Context, sel selection.Selection, take 
 	}
 	if !l.Reader.HasTraces(sel.Since, sel.Until) {
 		return Stats{}, selection.Refuse(
-			"single page views need traces, and traces of a part of this time are deleted: use a later time")
+			"single page views need traces, but some traces of this time range have expired: use a later time")
 	}
 	few, err := l.fewTraces(ctx, sel, readViews)
 	if err != nil {
@@ -140,7 +140,7 @@ func (l Local) eachViewTrace(ctx context.Context, sel selection.Selection, take 
 	}
 	if !few {
 		return Stats{}, selection.Refuse(
-			"single page views are looked for in %d traces at most: ask for one page, or less time", readViews)
+			"single page views are chosen from at most %d traces: select one page or less time", readViews)
 	}
 	r := reading{sel: sel}
 	stats, err := l.selectFrom(ctx, sel, store.Wanted{None: true}, func(rec store.Record) error {

@@ -24,7 +24,7 @@ func (l Local) Vitals(ctx context.Context, sel selection.Selection) (Vitals, err
 	return l.vitals(ctx, sel, sel.Page != "")
 }
 
-// vitals returns Web Vitals with elements, which are read from wide rollups alone, or without.
+// vitals returns Web Vitals, with elements if set. Only wide rollups have elements.
 func (l Local) vitals(ctx context.Context, sel selection.Selection, elements bool) (Vitals, error) {
 	if err := checkVitals(sel); err != nil {
 		return Vitals{}, err
@@ -53,7 +53,7 @@ func (l Local) vitals(ctx context.Context, sel selection.Selection, elements boo
 	return out, nil
 }
 
-// eachVital calls take for the sums that sel asks for, at a level.
+// eachVital calls take for the selected Web Vitals of records.
 func (l Local) eachVital(ctx context.Context, sel selection.Selection, want store.Wanted, take func(page string,
 	v *rollup.Vital)) (Stats, error) {
 	want.Vitals = true
@@ -67,7 +67,7 @@ func (l Local) eachVital(ctx context.Context, sel selection.Selection, want stor
 	})
 }
 
-// most returns how many page views reported the vital of p that the most reported.
+// most returns the largest number of page views that reported one Web Vital of p.
 func most(p vital.Page) (views int64) {
 	for _, v := range p.Vitals {
 		views = max(views, v.PageViews)
@@ -82,14 +82,14 @@ func values(labels map[string]string) (out []string) {
 	return out
 }
 
-// checkVitals refuses what Web Vitals are not kept by.
+// checkVitals returns an error for labels without Web Vitals.
 func checkVitals(sel selection.Selection) error {
 	if err := selection.CheckTimes(sel.Since, sel.Until); err != nil {
 		return err
 	}
 	if sel.Parts.Given() {
 		return selection.Refuse(
-			"web vitals are those of page views, and not of the code that runs in them: leave out the parts")
+			"web vitals belong to page views, not to parts of the code: leave out by and only")
 	}
 	keys := slices.Clone(sel.GroupBy)
 	if sel.Feature != "" {
@@ -99,15 +99,15 @@ func checkVitals(sel selection.Selection) error {
 		keys = append(keys, m.Key)
 		if m.Key == rollup.KeyNavigation && m.Value != rollup.NavigationSoft {
 			return selection.Refuse(
-				"web vitals are kept by page, release, environment, device, browser, connection, arm and element, " +
-					"and of navigations by navigation=soft and navigation!=soft alone")
+				"web vitals are stored by page, release, environment, device, browser, connection, arm and element, " +
+					"and for navigations by navigation=soft and navigation!=soft only")
 		}
 	}
 	for _, key := range keys {
 		if key != selection.KeyPage && !rollup.OfVitals(key) && (!rollup.Wide.Has(key) || key == rollup.KeyFeature ||
 			key == rollup.KeyPhase || key == rollup.KeyVisibility) {
 			return selection.Refuse(
-				"web vitals are kept by page, release, environment, device, browser, connection, arm and element, "+
+				"web vitals are stored by page, release, environment, device, browser, connection, arm and element, "+
 					"and for navigation=soft, not by %s", key)
 		}
 	}
@@ -121,7 +121,7 @@ func takesVital(s selection.Selection, v *rollup.Vital) bool {
 	})
 }
 
-// vitalGroup sums up the Web Vitals of a group.
+// vitalGroup has the Web Vitals of a group.
 type vitalGroup struct {
 	page   string
 	labels map[string]string

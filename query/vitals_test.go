@@ -41,7 +41,7 @@ func TestVitals(t *testing.T) {
 		t.Errorf("cls: %+v", cls)
 	}
 	if about := all.Pages[1]; about.Of("ttfb").P75.High != 0 || about.Of("lcp") != nil {
-		t.Errorf("one page view has an interval, or a vital that it did not report: %+v", about)
+		t.Errorf("a single page view has an interval, or a Web Vital that it did not report: %+v", about)
 	}
 
 	groups, err := l.Vitals(t.Context(), selection.Selection{Page: "/feed", GroupBy: []string{"device"}})
@@ -58,20 +58,20 @@ func TestVitals(t *testing.T) {
 	phones, err := l.Vitals(t.Context(), selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "device",
 		Op: selection.Equal, Value: "mobile-low"}}})
 	if err != nil || len(phones.Pages) != 1 || phones.Pages[0].Of("lcp").P50.Value != byDevice["mobile-low"] {
-		t.Errorf("of phones: %+v and %v, want %g", phones, err, byDevice["mobile-low"])
+		t.Errorf("phones: %+v and %v, want %g", phones, err, byDevice["mobile-low"])
 	}
 	if none, err := l.Vitals(t.Context(), selection.Selection{Page: "/nowhere"}); err != nil || len(none.Pages) != 0 {
-		t.Errorf("of no page: %+v and %v", none, err)
+		t.Errorf("unknown page: %+v and %v", none, err)
 	}
 }
 
-// A comparison says how the vitals changed, and which function a change of INP comes from: of
-// release b one page view of two has an interaction that is 300 ms long, in which filter runs.
+// A comparison shows the changes of Web Vitals and the function that caused a change of INP. In
+// release b, every second page view has an interaction of 300 ms in which filter runs.
 func TestCompareVitals(t *testing.T) {
 	now := fixture.Noon
 	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})
 	r := rand.New(rand.NewPCG(7, 7))
-	const views = 400 // of each release
+	const views = 400 // per release
 	for i := range 2 * views {
 		release := []string{"a", "b"}[i%2]
 		slow := release == "b" && i%4 == 1
@@ -125,7 +125,7 @@ func TestCompareVitals(t *testing.T) {
 	}
 }
 
-// What is said of elements and parts is what lists of all reports say.
+// The reports of elements and parts equal lists of all reports.
 func TestVitalElements(t *testing.T) {
 	r := rand.New(rand.NewPCG(34, 6))
 	now := fixture.Noon
@@ -218,7 +218,7 @@ func TestVitalElements(t *testing.T) {
 		Op: selection.Equal, Value: inpOf.Elements[2].Element}}})
 	if err != nil || len(one.Pages) != 1 || one.Pages[0].Of("inp").P75 != inpOf.Elements[2].P75 ||
 		!reflect.DeepEqual(one.Pages[0].Of("inp").Parts, inpOf.Elements[2].Parts) {
-		t.Errorf("of one element: %+v and %v, want %+v", one, err, inpOf.Elements[2])
+		t.Errorf("one element: %+v and %v, want %+v", one, err, inpOf.Elements[2])
 	}
 	groups, err := l.Vitals(t.Context(), selection.Selection{GroupBy: []string{"element"}})
 	if err != nil || len(groups.Pages) < len(names) {
@@ -227,7 +227,7 @@ func TestVitalElements(t *testing.T) {
 	pages, err := l.Vitals(t.Context(), selection.Selection{})
 	if err != nil || len(pages.Pages) != 2 || pages.Pages[0].Of("inp").Elements != nil ||
 		len(pages.Pages[0].Of("inp").Parts) != 3 {
-		t.Errorf("of all pages: %+v and %v", pages, err)
+		t.Errorf("all pages: %+v and %v", pages, err)
 	}
 	arms, err := l.Vitals(t.Context(), selection.Selection{Page: "/feed", GroupBy: []string{"arm"}})
 	if err != nil || len(arms.Pages) != 1 || arms.Pages[0].Of("inp").PageViews != inpOf.PageViews ||

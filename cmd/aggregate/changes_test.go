@@ -29,7 +29,7 @@ func TestChanges(t *testing.T) {
 			t.Errorf("%q: %v\n%s", args, err, stdout.String())
 		}
 	}
-	says("Nobody has looked for changes yet")
+	says("Pages have not been evaluated yet")
 	n, end := storetest.OpenDirectory(t, dir, nil)
 	r, now := changes.NewRegister(), time.Now()
 	e := compare.Estimate{Value: 160, Low: new(112.0), High: new(208.0)}
@@ -56,7 +56,7 @@ func TestChanges(t *testing.T) {
 	if strings.Contains(stdout.String(), "\x1b") {
 		t.Error("a name of a browser reaches the terminal as it is")
 	}
-	says("No such change is known", "--page", "/other")
+	says("No changes match", "--page", "/other")
 	says(`"id": "`+id, "--format", "json")
 	for args, want := range map[string]string{
 		"a b": `unexpected argument "b"`, "x": "is not the id of a change", "--acknowledge": "name a change",

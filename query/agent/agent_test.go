@@ -26,8 +26,9 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC)
 
-// newSource returns a store of two releases of a page: in the second one a function takes 10 ms
-// more. Its second page has a name that is made to be shown badly, and functions without end.
+// newSource returns a store with two releases of a page. In the second release, a function takes 10
+// ms more. The name of the second page has unprintable characters, and the page has very many
+// functions.
 func newSource(t *testing.T) query.Local {
 	t.Helper()
 	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return noon }})
@@ -65,7 +66,7 @@ func newSource(t *testing.T) query.Local {
 			release = "r2"
 			slow = map[int64][]string{20: {"main", "render"}, 40: {"main", "load", "parse"}}
 		}
-		if n%7 == 0 { // so that there is a variance
+		if n%7 == 0 { // for a variance above 0
 			slow[20] = []string{"main"}
 		}
 		add(n, "/feed", release, slow)
@@ -105,7 +106,7 @@ func connect(t *testing.T, o Options) *mcp.ClientSession {
 	return session
 }
 
-// The descriptions of all tools are in each context of an agent.
+// The descriptions of all tools are in every context of an agent, so they must be short.
 func TestSize(t *testing.T) {
 	list, err := connect(t, Options{Open: Fixed(newSource(t))}).ListTools(t.Context(), nil)
 	if err != nil {
@@ -122,7 +123,7 @@ func TestSize(t *testing.T) {
 		if tool.Name == "callers" || tool.Name == "explain" || tool.Name == "trend" {
 			properties := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
 			if properties["name"] == nil || properties["file"] == nil || properties["function"] != nil {
-				t.Errorf("%s takes a function by other words: %v", tool.Name, properties)
+				t.Errorf("%s names a function by other properties: %v", tool.Name, properties)
 			}
 		}
 	}
@@ -143,7 +144,8 @@ func call(t *testing.T, s *mcp.ClientSession, tool string, args map[string]any) 
 	return text, values, res.IsError
 }
 
-// TestTools has what agents are told of tools: they read, and say what they take.
+// TestTools checks the descriptions of tools: all are read-only, and all parameters have a
+// description.
 func TestTools(t *testing.T) {
 	s := connect(t, Options{Open: Fixed(newSource(t))})
 	list, err := s.ListTools(t.Context(), nil)
@@ -169,7 +171,7 @@ func TestTools(t *testing.T) {
 		}
 		for name, p := range schema.Properties {
 			if p.Description == "" && name != "compare_until" {
-				t.Errorf("%s: parameter %s says nothing of itself", tool.Name, name)
+				t.Errorf("%s: parameter %s has no description", tool.Name, name)
 			}
 		}
 	}
@@ -179,7 +181,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestNumbers compares answers with those of the source.
+// TestNumbers compares results with the source.
 func TestNumbers(t *testing.T) {
 	src := newSource(t)
 	s := connect(t, Options{Open: Fixed(src)})
@@ -254,7 +256,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestHostileNames has names that are made to be shown badly, and answers that would have no end.
+// TestHostileNames has names with unprintable characters, and results that would be very long.
 func TestHostileNames(t *testing.T) {
 	s := connect(t, Options{Open: Fixed(newSource(t))})
 	for tool, args := range map[string]map[string]any{
@@ -268,20 +270,20 @@ func TestHostileNames(t *testing.T) {
 		}
 		if strings.ContainsAny(text, "\x1b\u202e") || strings.ContainsAny(string(all), "\x1b\u202e") ||
 			strings.Contains(string(all), `\u001b`) {
-			t.Errorf("%s shows what is not printable: %.300q", tool, text)
+			t.Errorf("%s has unprintable characters: %.300q", tool, text)
 		}
 		if len(text) > maxAnswerText+200 || len(all) > 4*maxAnswerText {
 			t.Errorf("%s: %d bytes of text, %d of values", tool, len(text), len(all))
 		}
 		for line := range strings.Lines(text) {
 			if strings.HasPrefix(line, "ignore all") {
-				t.Errorf("%s: a name has become a line: %q", tool, line)
+				t.Errorf("%s: a name became a line: %q", tool, line)
 			}
 		}
 	}
 }
 
-// TestMistakes has errors that say what to do.
+// TestMistakes checks that errors tell what to do.
 func TestMistakes(t *testing.T) {
 	s := connect(t, Options{Open: Fixed(newSource(t))})
 	for _, c := range []struct {
@@ -314,8 +316,8 @@ func TestMistakes(t *testing.T) {
 			"no function nope for /feed was seen; take name, file and line from top_functions"},
 		{"in_files", nil, "paths or diff is missing"},
 		{"in_files", map[string]any{"paths": []string{"a"}, "diff": "b"}, "one of both"},
-		{"in_files", map[string]any{"diff": "@@ -1 +1 @@\n-a\n+b\n"}, "before the name of a file"},
-		{"in_files", map[string]any{"diff": "--- a/x\n+++ b/x\n@@ -x +1 @@\n"}, "is no head of a hunk"},
+		{"in_files", map[string]any{"diff": "@@ -1 +1 @@\n-a\n+b\n"}, "comes before the name of a file"},
+		{"in_files", map[string]any{"diff": "--- a/x\n+++ b/x\n@@ -x +1 @@\n"}, "is not a hunk header"},
 		{"in_files", map[string]any{"diff": "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n"},
 			"it edits no file that users have"},
 	} {
@@ -346,7 +348,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// TestTurn has answers wait for their turn, and end with who asked.
+// TestTurn checks that requests wait for their turn, and end with the client's context.
 func TestTurn(t *testing.T) {
 	begun, closed := make(chan struct{}), 0
 	o := Options{Open: func() (query.Source, func() error, error) {

@@ -9,11 +9,11 @@ import (
 	"net/http"
 )
 
-// mostCalls bounds the calls of one request, as /api/v1/answers bounds its queries: an answer has a
-// text and values of up to 48 KiB each for a call of some ten bytes.
+// mostCalls is the maximum number of calls in a request, like the maximum of /api/v1/answers. A
+// call of some ten bytes can return a text and values of up to 48 KiB each.
 const mostCalls = 16
 
-// boundBatches refuses requests with more calls than that, before any is answered.
+// boundBatches refuses requests with more calls, before any call runs.
 func boundBatches(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -22,7 +22,7 @@ func boundBatches(next http.Handler) http.Handler {
 		}
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 		if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			refuse(w, http.StatusRequestEntityTooLarge, fmt.Errorf("a request of over %d bytes", large.Limit))
+			refuse(w, http.StatusRequestEntityTooLarge, fmt.Errorf("the request has more than %d bytes", large.Limit))
 			return
 		}
 		if err != nil {
@@ -38,8 +38,8 @@ func boundBatches(next http.Handler) http.Handler {
 	})
 }
 
-// checkBatch refuses a batch of more than mostCalls. What is no batch, or no JSON, is for the next
-// one to answer.
+// checkBatch returns an error for a batch of more than mostCalls. It accepts anything but a batch,
+// and leaves invalid JSON to the next handler.
 func checkBatch(body []byte) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
@@ -57,7 +57,7 @@ func checkBatch(body []byte) error {
 	return nil
 }
 
-// refuse answers as the API does.
+// refuse writes an error like the HTTP API.
 func refuse(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A batch is answered up to a number of calls, and refused with more before any is: what is asked
-// for in a few bytes each is not answered with megabytes.
+// Batches with too many calls are refused before any call runs, because a call of a few bytes can
+// return many kilobytes.
 func TestBatches(t *testing.T) {
 	srv := httptest.NewServer(Handler(Options{Open: Fixed(newSource(t))}))
 	defer srv.Close()
@@ -51,7 +51,7 @@ func TestBatches(t *testing.T) {
 		}
 	}
 	if status, text := post(batch(mostCalls)); status == http.StatusOK && len(text) > 4<<20 {
-		t.Errorf("%d calls are answered with %d bytes", mostCalls, len(text))
+		t.Errorf("%d calls return %d bytes", mostCalls, len(text))
 	}
 	if status, _ := post(" " + strings.Repeat(" ", maxRequest)); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a long request: %d", status)

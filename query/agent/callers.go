@@ -15,17 +15,17 @@ import (
 type callersIn struct {
 	Selection
 	Name  string `json:"name" jsonschema:"the function, as top_functions lists it"`
-	File  string `json:"file,omitempty" jsonschema:"its file, whole or its end, if several functions have the name"`
+	File  string `json:"file,omitempty" jsonschema:"its file, or the end of its path, if several functions have the name"`
 	Line  uint32 `json:"line,omitempty" jsonschema:"its line, if needed"`
 	Limit int    `json:"limit,omitempty" jsonschema:"how many callers, and as many callees, up to 200; 15 by default"`
 }
 
 type callersOut struct {
-	Views   int64     `json:"views"`     // page views that were profiled
-	Found   []callOut `json:"functions"` // that the name stands for, with their total time
-	Callers []callOut `json:"callers"`   // and the time of the function when they call it
-	Callees []callOut `json:"callees"`   // and their time when it calls them
-	// from the function to the root: at each step who calls it most
+	Views   int64     `json:"views"`     // profiled page views
+	Found   []callOut `json:"functions"` // functions that match the name, with their total time
+	Callers []callOut `json:"callers"`   // with the time of the function below them
+	Callees []callOut `json:"callees"`   // with their time below the function
+	// from the function to the root: the heaviest caller at each step
 	Stacks []stackLine `json:"heaviest_stack,omitempty"`
 }
 
@@ -34,7 +34,7 @@ type callOut struct {
 	File   string  `json:"file,omitempty"`
 	Line   uint32  `json:"line,omitempty"`
 	Column uint32  `json:"column,omitempty"`
-	Time   float64 `json:"ms"` // of a page view
+	Time   float64 `json:"ms"` // per page view
 }
 
 type stackLine = callOut
@@ -45,7 +45,7 @@ func (t tools) callers(ctx context.Context, in callersIn) (out callersOut, err e
 		return out, err
 	}
 	if in.Name == "" {
-		return out, errors.New("name: it is missing; take one of top_functions")
+		return out, errors.New("name is missing; take a function of top_functions")
 	}
 	sel, err := t.selection(in.Selection)
 	if err != nil {
@@ -115,7 +115,7 @@ const mostStack = 30
 func heaviest(p *trie.Profile) (stack []stackLine) {
 	flat, _ := p.Flat()
 	total := p.Totals(flat)
-	below := make([]trie.NodeID, len(p.Nodes)) // the heaviest child, 0 if there is none
+	below := make([]trie.NodeID, len(p.Nodes)) // the heaviest child, or 0
 	for n := len(p.Nodes) - 1; n > 0; n-- {
 		up := p.Nodes[n].Parent
 		if best := below[up]; total[n].Self > 0 && (best == 0 || total[n].Self > total[best].Self) {
@@ -139,10 +139,10 @@ func (o callersOut) text() string {
 			b.WriteString("nobody\n")
 		}
 	}
-	fmt.Fprintf(&b, "Of a page view (%d were profiled):\n", o.Views)
-	list("The function, with what it calls:", o.Found)
-	list("It is called by:", o.Callers)
+	fmt.Fprintf(&b, "Per page view (%d profiled):\n", o.Views)
+	list("The function, including callees:", o.Found)
+	list("Called by:", o.Callers)
 	list("It calls:", o.Callees)
-	list("The heaviest way to it, from the function up to the root of the stack:", o.Stacks)
+	list("The heaviest stack, from the function up to the root:", o.Stacks)
 	return b.String()
 }

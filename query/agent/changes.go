@@ -16,22 +16,22 @@ import (
 type compareIn struct {
 	Selection
 	CompareRelease string `json:"compare_release,omitempty" jsonschema:"the release to compare with, the earlier one"`
-	CompareSince   string `json:"compare_since,omitempty" jsonschema:"or the time to compare with: since when, and until since (or compare_until)"`
+	CompareSince   string `json:"compare_since,omitempty" jsonschema:"or the start of the time to compare with; it ends at compare_until, by default at since"`
 	CompareUntil   string `json:"compare_until,omitempty"`
-	MinViews       int    `json:"min_views,omitempty" jsonschema:"page views that each side needs; 100 by default, 2 at least"`
+	MinViews       int    `json:"min_views,omitempty" jsonschema:"page views that each side needs; 100 by default, at least 2"`
 	Limit          int    `json:"limit,omitempty" jsonschema:"how many functions, up to 200; 20 by default"`
 }
 
 type compareOut struct {
-	ViewsBefore float64 `json:"views_before"` // page views that are compared with
+	ViewsBefore float64 `json:"views_before"` // page views of the other side
 	Views       float64 `json:"views"`
 	// Enough reports whether there are enough page views to tell changes from noise. Without them,
-	// changes are differences as measured, of whatever cause.
+	// changes are differences as measured, whatever their cause.
 	Enough    bool        `json:"enough"`
 	Total     changeOut   `json:"total"` // of all JavaScript of a page view
 	Features  []changeOut `json:"features,omitempty"`
-	Functions []changeOut `json:"functions"`      // by own time; those that changed by more than noise first
-	More      int         `json:"more,omitempty"` // functions that are left out
+	Functions []changeOut `json:"functions"`      // by self time; significant changes first
+	More      int         `json:"more,omitempty"` // functions that are not listed
 	Warnings  []string    `json:"warnings,omitempty"`
 }
 
@@ -41,10 +41,10 @@ type changeOut struct {
 	Line   uint32  `json:"line,omitempty"`
 	Column uint32  `json:"column,omitempty"`
 	Status string  `json:"status"`         // a [compare.Status]
-	Code   string  `json:"code,omitempty"` // a [compare.Code]; empty where symbols do not tell
-	Before float64 `json:"before_ms"`      // of a page view
-	After  float64 `json:"after_ms"`       // with the devices and browsers of before: before_ms and change_ms together
-	// After less Before, adjusted to the devices and browsers of before if there are enough
+	Code   string  `json:"code,omitempty"` // a [compare.Code]; empty if unknown
+	Before float64 `json:"before_ms"`      // per page view
+	After  float64 `json:"after_ms"`       // before_ms plus change_ms, so adjusted to the devices and browsers before
+	// After minus Before, adjusted to the devices and browsers before if there are enough
 	Change Estimate `json:"change_ms"`
 }
 
@@ -68,7 +68,7 @@ func (t tools) compare(ctx context.Context, in compareIn) (out compareOut, err e
 		return out, err
 	}
 	if in.CompareRelease == "" && in.CompareSince == "" && in.CompareUntil == "" {
-		return out, errors.New("compare_release or compare_since is missing: the other side of the comparison")
+		return out, errors.New("compare_release or compare_since is missing: one of them selects the other side")
 	}
 	b, err := t.selection(in.Selection)
 	if err != nil {
@@ -90,7 +90,7 @@ func (t tools) compare(ctx context.Context, in compareIn) (out compareOut, err e
 		}
 	}
 	if in.MinViews < 0 || in.MinViews == 1 {
-		return out, fmt.Errorf("min_views %d: two at least", in.MinViews)
+		return out, fmt.Errorf("min_views %d: use at least 2", in.MinViews)
 	}
 	got, err := t.Source.Compare(ctx, query.CompareQuery{A: a, B: b, Options: compare.Options{MinViews: in.MinViews}})
 	if err != nil {
@@ -138,10 +138,10 @@ func (o compareOut) text() string {
 	}
 	if !o.Enough {
 		b.WriteString("The change is as it was measured: there are too few page views to tell code from traffic, or " +
-			"either from noise. Ask for a longer time, or give min_views.\n")
+			"either from noise. Select a longer time, or set min_views.\n")
 		return b.String()
 	}
-	b.WriteString("Own time of functions, of a page view:\n")
+	b.WriteString("Self time of functions, per page view:\n")
 	for _, f := range o.Functions {
 		fmt.Fprintf(&b, "%s, %s, from %g to %g ms: %s", f.Status, f.Change.signed(), f.Before, f.After,
 			function(f.Name, f.File, f.Line, f.Column))
@@ -151,7 +151,8 @@ func (o compareOut) text() string {
 		b.WriteByte('\n')
 	}
 	if o.More > 0 {
-		fmt.Fprintf(&b, "… and %d more functions, which changed less or within noise: limit\n", o.More)
+		fmt.Fprintf(&b, "… and %d more functions, which changed less or within noise; raise limit to see them\n",
+			o.More)
 	}
 	return b.String()
 }
@@ -159,13 +160,13 @@ func (o compareOut) text() string {
 type budgetsIn struct{}
 
 type budgetsOut struct {
-	Budgets []budgetOut `json:"budgets"` // those that are blown first
+	Budgets []budgetOut `json:"budgets"` // blown ones first
 }
 
 type budgetOut struct {
 	Name   string    `json:"name"`
 	Owner  string    `json:"owner,omitempty"`
-	What   string    `json:"what"`   // what is bounded
+	What   string    `json:"what"`   // the bounded value
 	Status string    `json:"status"` // ok, blown, too few views, no data or error
 	Unit   string    `json:"unit"`
 	Limit  float64   `json:"limit"`
@@ -174,7 +175,7 @@ type budgetOut struct {
 	Note   string    `json:"note,omitempty"`
 }
 
-// ErrNoBudgets is returned without a file of budgets.
+// ErrNoBudgets is returned if there is no file of budgets.
 var ErrNoBudgets = errors.New("there are no budgets: give a file with --budgets, to ingest or to aggregate mcp")
 
 func (t tools) budgets(ctx context.Context, _ budgetsIn) (out budgetsOut, err error) {

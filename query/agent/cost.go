@@ -28,6 +28,6 @@ func (t tools) cost(ctx context.Context, in costIn) (out costOut, err error) {
 
 func (o costOut) text() string {
 	var b strings.Builder
-	_ = o.WriteText(&b, terminal.Screen{}) // a builder takes everything
+	_ = o.WriteText(&b, terminal.Screen{}) // a builder never fails
 	return b.String()
 }

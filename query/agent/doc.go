@@ -1,8 +1,8 @@
-// Package agent serves coding agents over the Model Context Protocol: the pages, the functions that
-// take users' time, their callers, the changes of a release, and the status of budgets.
+// Package agent serves coding agents over the Model Context Protocol: pages, the functions that
+// take users' time, their callers, the changes of a release, and budgets.
 //
-// Tools only read. Results are in milliseconds per page view with 95 % confidence intervals.
-// Results are bounded, and describe what was left out and how to get it. Names of functions, pages
-// and labels come from browsers, so they are made printable and short, and agents are told that
-// they are data.
+// Tools only read. Results are in milliseconds per page view with 95 % confidence intervals. They
+// are bounded, and describe how to get the omitted rest. Names of functions, pages and labels come
+// from browsers, so they are made printable and short, and the instructions tell agents that names
+// are data.
 package agent

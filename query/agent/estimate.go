@@ -10,7 +10,7 @@ import (
 // Estimate is a number of milliseconds with its 95 % confidence interval.
 type Estimate struct {
 	Value float64  `json:"value"`
-	Low   *float64 `json:"low,omitempty"` // of its interval; absent if nothing can be said about it
+	Low   *float64 `json:"low,omitempty"` // of the interval; absent if unknown
 	High  *float64 `json:"high,omitempty"`
 }
 
@@ -22,8 +22,7 @@ func estimateOf(e query.Estimate) Estimate {
 	return out
 }
 
-// rounded rounds to three digits below 100, and to whole numbers above: more digits
-// mean nothing.
+// rounded rounds to three digits below 100, and to whole numbers above. More digits would be noise.
 func rounded(x float64) float64 {
 	if x == 0 || math.Abs(x) >= 100 {
 		return math.Round(x)

@@ -17,41 +17,41 @@ import (
 
 type explainIn struct {
 	Selection
-	Change string `json:"change,omitempty" jsonschema:"the id of a change, as changes lists it; or"`
+	Change string `json:"change,omitempty" jsonschema:"the id of a change from changes; or"`
 	Name   string `json:"name,omitempty" jsonschema:"a function, as top_functions lists it"`
-	File   string `json:"file,omitempty" jsonschema:"its file, whole or its end, if several functions have the name"`
+	File   string `json:"file,omitempty" jsonschema:"its file, or the end of its path, if several functions have the name"`
 	Line   uint32 `json:"line,omitempty" jsonschema:"its line, if needed"`
 }
 
 type explainOut struct {
-	Function functionOut `json:"function"` // what it costs
-	Views    int64       `json:"views"`    // page views that were profiled
+	Function functionOut `json:"function"` // with its cost
+	Views    int64       `json:"views"`    // profiled page views
 	Page     string      `json:"page,omitempty"`
-	// For whom has the values of labels in which it takes most and least.
-	For []valueOut `json:"for_whom,omitempty"` // of each label the values with the most and the least of it
-	// from the function to the root: at each step who calls it most
+	// For has the label values with the most and the least self time of the function.
+	For []valueOut `json:"for_whom,omitempty"`
+	// from the function to the root: the heaviest caller at each step
 	Stack   []stackLine `json:"heaviest_stack,omitempty"`
-	Callees []callOut   `json:"callees,omitempty"` // what it calls
-	Change  *foundOut   `json:"change,omitempty"`  // the change that was asked about, with its causes
+	Callees []callOut   `json:"callees,omitempty"` // called functions
+	Change  *foundOut   `json:"change,omitempty"`  // the requested change, with its causes
 	Unknown []string    `json:"not_known"`         // missing data
 }
 
 type valueOut struct {
 	Label string  `json:"label"`
 	Value string  `json:"value"`
-	Self  float64 `json:"self_ms"` // of a page view with the value
+	Self  float64 `json:"self_ms"` // per page view with the value
 	Views int64   `json:"views"`
 }
 
 const (
-	// labelViews is how many page views a value of a label must have to be named.
+	// labelViews is the minimum number of page views of a listed label value.
 	labelViews = 100
-	// explainCallees is how many callees are named.
+	// explainCallees is the maximum number of listed callees.
 	explainCallees = 5
 )
 
-// explain says on one page what is known of a function: what it costs, for whom, how it is reached,
-// what it calls, and what changed.
+// explain summarizes a function: its cost, the affected visitors, its callers and callees, and its
+// change.
 func (t tools) explain(ctx context.Context, in explainIn) (out explainOut, err error) {
 	place := compare.Place{Name: in.Name, Resource: in.File, Line: in.Line}
 	if in.Change != "" {
@@ -63,7 +63,7 @@ func (t tools) explain(ctx context.Context, in explainIn) (out explainOut, err e
 		out.Change = &f
 		if c.What.Function == nil {
 			return out, fmt.Errorf(
-				"change: %s is of %s and not of one function: ask compare about it, with release and compare_release",
+				"change: %s is a change of %s, not of a function; use compare with release and compare_release",
 				f.ID, f.What)
 		}
 		place = *c.What.Function
@@ -112,7 +112,7 @@ func (t tools) explain(ctx context.Context, in explainIn) (out explainOut, err e
 	return out, nil
 }
 
-// oneFunction returns the heaviest of the functions that is takes.
+// oneFunction returns the heaviest function for which is returns true.
 func oneFunction(p *trie.Profile, is func(trie.Frame) bool) (trie.Function, bool) {
 	for _, f := range p.Functions() {
 		if is(f.Frame) {
@@ -122,7 +122,7 @@ func oneFunction(p *trie.Profile, is func(trie.Frame) bool) (trie.Function, bool
 	return trie.Function{}, false
 }
 
-// costOf returns the cost of a function, with intervals where these are kept.
+// costOf returns the cost of a function, with intervals if they are stored.
 func (t tools) costOf(ctx context.Context, sel selection.Selection, f trie.Function, views int64) (functionOut, error) {
 	out := functionOut{Name: name(f.Name), File: name(f.Resource), Line: f.Line, Column: f.Column, Reach: f.Reach,
 		Self: Estimate{Value: perView(f.Self, views)}, Total: Estimate{Value: perView(f.Total, views)}}
@@ -142,8 +142,8 @@ func (t tools) costOf(ctx context.Context, sel selection.Selection, f trie.Funct
 	return out, nil
 }
 
-// valuesOf returns, of each label that the profile is grouped by, the values with the most and the
-// least own time of the frames that is takes.
+// valuesOf returns the values with the most and the least self time, for each group label of the
+// profile, over the frames for which is returns true.
 func valuesOf(p *trie.Profile, is func(trie.Frame) bool) (out []valueOut) {
 	takes := make([]bool, len(p.Nodes))
 	for n := range takes {
@@ -186,7 +186,7 @@ func valuesOf(p *trie.Profile, is func(trie.Frame) bool) (out []valueOut) {
 	return out
 }
 
-// unknownOf lists limits of a profile.
+// unknownOf lists the limits of a profile.
 func unknownOf(p *trie.Profile, stats query.Stats) (out []string) {
 	flat, c := p.Flat()
 	var self int64
@@ -194,7 +194,7 @@ func unknownOf(p *trie.Profile, stats query.Stats) (out []string) {
 		self += w.Self
 	}
 	if share := c.UnsampledShare(self); share >= 0.01 {
-		out = append(out, fmt.Sprintf("%.0f %% of the time was not sampled by browsers, and is in no number",
+		out = append(out, fmt.Sprintf("%.0f %% of the time was not sampled by browsers; all numbers exclude it",
 			100*share))
 	}
 	out = append(out, "how often it was called: a profiler samples, so many short calls and one long one look alike")
@@ -219,11 +219,11 @@ func (o explainOut) text() string {
 	}
 	for i := 0; i+1 < len(o.For); i += 2 {
 		most, least := o.For[i], o.For[i+1]
-		fmt.Fprintf(&b, "For whom, by %s: most %g ms with %s (%d page views), least %g ms with %s (%d).\n", most.Label,
+		fmt.Fprintf(&b, "By %s: most %g ms with %s (%d page views), least %g ms with %s (%d).\n", most.Label,
 			most.Self, most.Value, most.Views, least.Self, least.Value, least.Views)
 	}
 	if len(o.Stack) > 1 {
-		b.WriteString("Reached by, from its caller up to the root of the heaviest stack:\n")
+		b.WriteString("Reached by the heaviest stack, from its caller up to the root:\n")
 		inPackages := 0
 		for i, s := range o.Stack[1:] {
 			last := i+2 == len(o.Stack)
@@ -249,9 +249,9 @@ func (o explainOut) text() string {
 	}
 	b.WriteString("Not known: " + strings.Join(o.Unknown, "; ") + ".\n")
 	if o.Change != nil {
-		fmt.Fprintf(&b, "Once it is mended: verify {\"change\": %q, \"release\": \"…\"}.\n", o.Change.ID)
+		fmt.Fprintf(&b, "After the fix: verify {\"change\": %q, \"release\": \"…\"}.\n", o.Change.ID)
 	} else {
-		b.WriteString("Next: trend of it by day, or compare with the release before.\n")
+		b.WriteString("Next: its trend by day, or compare with the previous release.\n")
 	}
 	return b.String()
 }

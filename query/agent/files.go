@@ -15,17 +15,17 @@ import (
 
 type filesIn struct {
 	Selection
-	Paths []string `json:"paths,omitempty" jsonschema:"source files, whole or their ends, such as src/feed/Row.tsx; or"`
-	Diff  string   `json:"diff,omitempty" jsonschema:"a unified diff against what users have: only functions with an edited line are listed"`
+	Paths []string `json:"paths,omitempty" jsonschema:"source files, or the ends of their paths, such as src/feed/Row.tsx; or"`
+	Diff  string   `json:"diff,omitempty" jsonschema:"a unified diff against the deployed code: lists only functions with an edited line"`
 	Limit int      `json:"limit,omitempty" jsonschema:"how many functions, up to 200; 40 by default"`
 }
 
 type filesOut struct {
-	Views     int64         `json:"views"`              // page views that were profiled
-	Self      float64       `json:"self_ms"`            // own time of all functions of the files, of a page view
-	Functions []functionOut `json:"functions"`          // by own time
-	More      int           `json:"more,omitempty"`     // functions that are left out
-	Silent    []string      `json:"not_seen,omitempty"` // files of which no function was seen
+	Views     int64         `json:"views"`              // profiled page views
+	Self      float64       `json:"self_ms"`            // self time of all functions of the files, per page view
+	Functions []functionOut `json:"functions"`          // by self time
+	More      int           `json:"more,omitempty"`     // functions that are not listed
+	Silent    []string      `json:"not_seen,omitempty"` // files without seen functions
 }
 
 const (
@@ -34,13 +34,13 @@ const (
 	mostLine  = 10_000_000
 )
 
-// file is a source file that is asked about.
+// file is a source file in a query.
 type file struct {
 	path  string
-	lines []lines // of hunks; nil: all of it
+	lines []lines // edited lines; nil for the whole file
 }
 
-// lines are from one to another, that one included.
+// lines is a range of lines, both ends included.
 type lines struct{ from, to uint32 }
 
 // inFiles returns the cost of the functions of source files to real users.
@@ -96,14 +96,14 @@ func (t tools) inFiles(ctx context.Context, in filesIn) (out filesOut, err error
 	return out, nil
 }
 
-// isFile reports whether a resource is a file that is given whole, or by the end of its path.
+// isFile reports whether a resource is the file with the given path, or ends with it.
 func isFile(resource, path string) bool {
 	rest, ok := strings.CutSuffix(resource, path)
 	return ok && (rest == "" || strings.HasSuffix(rest, "/") || strings.HasPrefix(path, "/"))
 }
 
-// edited returns the functions of a file that hunks are in. A profile knows where functions begin,
-// so a line is in the last one that begins before it, of those that were seen.
+// edited returns the functions of a file with edited lines. A profile only has the first line of
+// functions, so a line belongs to the last seen function that begins before it.
 func (x *file) edited(all []trie.Function) []trie.Function {
 	if x.lines == nil {
 		return all
@@ -124,30 +124,30 @@ func (x *file) edited(all []trie.Function) []trie.Function {
 	})
 }
 
-// filesOf reads what is asked about.
+// filesOf returns the files of a query.
 func filesOf(in filesIn) (out []file, err error) {
 	switch {
 	case len(in.Paths) == 0 && in.Diff == "":
 		return nil, errors.New("paths or diff is missing")
 	case len(in.Paths) > 0 && in.Diff != "":
-		return nil, errors.New("paths and diff: one of both")
+		return nil, errors.New("paths and diff: pass only one of both")
 	case len(in.Paths) > mostPaths:
-		return nil, fmt.Errorf("paths: %d files, the most are %d", len(in.Paths), mostPaths)
+		return nil, fmt.Errorf("paths: %d files; the most are %d", len(in.Paths), mostPaths)
 	case in.Diff != "":
 		return readDiff(in.Diff)
 	}
 	for _, path := range in.Paths {
 		path = strings.TrimPrefix(path, "./")
 		if path == "" {
-			return nil, errors.New("paths: one is empty")
+			return nil, errors.New("paths: empty path")
 		}
 		out = append(out, file{path: path})
 	}
 	return out, nil
 }
 
-// readDiff reads the files of a unified diff with the lines that it edits, as they were numbered
-// before, since these are what users run. A line that is added edits the one before it.
+// readDiff returns the files of a unified diff with their edited lines, numbered as before the
+// edit, because users run that version. An added line counts as an edit of the line before it.
 func readDiff(diff string) (out []file, err error) {
 	scan := bufio.NewScanner(strings.NewReader(diff))
 	scan.Buffer(nil, maxRequest)
@@ -166,7 +166,7 @@ func readDiff(diff string) (out []file, err error) {
 				return nil, fmt.Errorf("diff: %w", err)
 			}
 			if len(out) == 0 {
-				return nil, errors.New("diff: there are hunks before the name of a file, --- a/path")
+				return nil, errors.New("diff: a hunk comes before the name of a file, --- a/path")
 			}
 			if hunks++; hunks > mostHunks {
 				return nil, fmt.Errorf("diff: over %d hunks", mostHunks)
@@ -178,23 +178,23 @@ func readDiff(diff string) (out []file, err error) {
 	}
 	out = slices.DeleteFunc(out, func(f file) bool { return f.path == "/dev/null" || len(f.lines) == 0 }) // new files
 	if len(out) > mostPaths {
-		return nil, fmt.Errorf("diff: %d files, the most are %d", len(out), mostPaths)
+		return nil, fmt.Errorf("diff: %d files; the most are %d", len(out), mostPaths)
 	}
 	if len(out) == 0 {
-		return nil, errors.New("diff: it edits no file that users have; give a unified diff, as git diff writes it")
+		return nil, errors.New("diff: it edits no file that users have; pass a unified diff, as git diff writes it")
 	}
 	return out, nil
 }
 
-// hunk is the rest of a hunk that is read.
+// hunk is the unread rest of a hunk.
 type hunk struct {
-	at       uint32 // the next line, as numbered before the edit
-	old, new uint64 // lines that are left of both
+	at       uint32 // number of the next line before the edit
+	old, new uint64 // remaining lines before and after the edit
 }
 
 func (h *hunk) inside() bool { return h.old > 0 || h.new > 0 }
 
-// next reads a line of the hunk, and adds what it edits to a file.
+// next reads a line of the hunk, and adds its edit to a file.
 func (h *hunk) next(line string, f *file) {
 	kind := byte(' ') // an empty line is a context line without its space
 	if line != "" {
@@ -223,11 +223,11 @@ func (h *hunk) next(line string, f *file) {
 	}
 }
 
-// hunkOf reads the head of a hunk, "@@ -from,count +from,count @@ …".
+// hunkOf parses the header of a hunk, "@@ -from,count +from,count @@ …".
 func hunkOf(line string) (h hunk, err error) {
 	fields := strings.Fields(line)
 	if len(fields) < 4 || !strings.HasPrefix(fields[2], "+") {
-		return h, fmt.Errorf("%.60q is no head of a hunk", line)
+		return h, fmt.Errorf("%.60q is not a hunk header", line)
 	}
 	number := func(text string) (from, count uint64, err error) {
 		first, many, two := strings.Cut(text, ",")
@@ -243,10 +243,10 @@ func hunkOf(line string) (h hunk, err error) {
 	from, old, err := number(fields[1][1:])
 	_, fresh, err2 := number(fields[2][1:])
 	if err != nil || err2 != nil {
-		return h, fmt.Errorf("%.60q is no head of a hunk", line)
+		return h, fmt.Errorf("%.60q is not a hunk header", line)
 	}
 	h = hunk{at: uint32(max(from, 1)), old: old, new: fresh}
-	if old == 0 { // nothing but what is added, after that line
+	if old == 0 { // only additions, after that line
 		h.at = uint32(from) + 1
 	}
 	return h, nil
@@ -254,16 +254,16 @@ func hunkOf(line string) (h hunk, err error) {
 
 func (o filesOut) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d page views. Functions of these files have %g ms of a page view of their own:\n",
+	fmt.Fprintf(&b, "%d page views. Functions of these files take %g ms of self time per page view:\n",
 		o.Views, o.Self)
 	for _, f := range o.Functions {
 		fmt.Fprintf(&b, "self %s, total %s: %s\n", f.Self, f.Total, function(f.Name, f.File, f.Line, f.Column))
 	}
 	if o.More > 0 {
-		fmt.Fprintf(&b, "… and %d more: limit\n", o.More)
+		fmt.Fprintf(&b, "… and %d more; raise limit to see them\n", o.More)
 	}
 	if len(o.Silent) > 0 {
-		b.WriteString("Nothing was seen of: " + strings.Join(o.Silent, ", ") + "\n")
+		b.WriteString("No function was seen of: " + strings.Join(o.Silent, ", ") + "\n")
 	}
 	return b.String()
 }

@@ -11,14 +11,14 @@ import (
 )
 
 type changesIn struct {
-	Page  string `json:"page,omitempty" jsonschema:"changes on this page alone"`
-	State string `json:"state,omitempty" jsonschema:"states with commas between: open, acknowledged, expected, resolved; open,acknowledged,expected by default"`
+	Page  string `json:"page,omitempty" jsonschema:"only changes on this page"`
+	State string `json:"state,omitempty" jsonschema:"comma-separated states: open, acknowledged, expected, resolved; open,acknowledged,expected by default"`
 	Limit int    `json:"limit,omitempty" jsonschema:"how many, up to 200; 20 by default"`
 }
 
 type changesOut struct {
 	Changes   []foundOut `json:"changes"`             // the newest first
-	More      int        `json:"more,omitempty"`      // changes that are left out
+	More      int        `json:"more,omitempty"`      // changes that are not listed
 	Evaluated string     `json:"evaluated,omitempty"` // the time of the last evaluation; absent without one
 }
 
@@ -26,27 +26,27 @@ type foundOut struct {
 	ID        string `json:"id"`
 	State     string `json:"state"`
 	Direction string `json:"direction"` // slower, faster, or moved: time that went from one function to another
-	// a function, a feature, a Web Vital, or JavaScript for a page as a whole
+	// a function, a feature, a Web Vital, or JavaScript for the whole page
 	What   string   `json:"what"`
-	File   string   `json:"file,omitempty"` // of the function, with the line and column
+	File   string   `json:"file,omitempty"` // place of the function
 	Line   uint32   `json:"line,omitempty"`
 	Column uint32   `json:"column,omitempty"`
-	Pages  []string `json:"pages"`  // the one with the most of it first
-	Before float64  `json:"before"` // on the first page, in ms of a page view (cls: a score)
+	Pages  []string `json:"pages"`  // the largest added time first
+	Before float64  `json:"before"` // on the first page, in ms per page view (cls: a score)
 	After  float64  `json:"after"`
 	Change Estimate `json:"change"`
-	Since  string   `json:"since"` // the release or day with which it began
+	Since  string   `json:"since"` // release or day of its beginning
 	Causes []string `json:"causes,omitempty"`
-	Note   string   `json:"note,omitempty"` // why no cause is known
+	Note   string   `json:"note,omitempty"` // reason for having no causes
 }
 
-// mostFoundPages bounds the pages of a change.
+// mostFoundPages is the maximum number of listed pages of a change.
 const mostFoundPages = 10
 
 func (t tools) found(ctx context.Context, in changesIn) (out changesOut, err error) {
 	if t.Changes == nil {
 		return out, errors.New(
-			"there are no changes here: only a daemon looks for changes, unless it was started with --watch=false")
+			"there are no changes here: only a daemon detects changes, unless it was started with --watch=false")
 	}
 	limit, err := rows(in.Limit, 20)
 	if err != nil {
@@ -111,11 +111,11 @@ func (o changesOut) text() string {
 	}
 	switch {
 	case o.Evaluated == "":
-		b.WriteString("Nobody has looked for changes yet: a daemon does after each hour.\n")
+		b.WriteString("Pages have not been evaluated yet; a daemon evaluates them after each hour.\n")
 	case len(o.Changes) == 0:
-		b.WriteString("No such change is known. Somebody looked last at " + o.Evaluated + ".\n")
+		b.WriteString("No changes match. Pages were last evaluated at " + o.Evaluated + ".\n")
 	case o.More > 0:
-		fmt.Fprintf(&b, "… and %d more: limit\n", o.More)
+		fmt.Fprintf(&b, "… and %d more; raise limit to see them\n", o.More)
 	}
 	return b.String()
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// oneChange knows of one change.
+// oneChange is a source with one change.
 type oneChange struct{ changes.Source }
 
 const changeID = "94b7ca47cc2dee8a"
@@ -36,7 +36,8 @@ func (oneChange) Change(_ context.Context, id string) (changes.Report, error) {
 			Level: 0.95}}}}}, nil
 }
 
-// A change is explained with its function and its edit, and verified by what is left of it.
+// An explanation of a change has its function and the edit. A verification compares the rest of the
+// change.
 func TestExplainAndVerify(t *testing.T) {
 	o := Options{Open: Fixed(newSource(t)), Changes: func(query.Source) (changes.Source, error) {
 		return oneChange{}, nil
@@ -70,7 +71,7 @@ func TestExplainAndVerify(t *testing.T) {
 	}
 }
 
-// What files cost is what their functions do, and a diff takes those that it edits.
+// in_files lists the functions of files; with a diff, only the edited functions.
 func TestInFiles(t *testing.T) {
 	s := connect(t, Options{Open: Fixed(newSource(t))})
 	all := func(args map[string]any) (names []string) {
@@ -84,14 +85,14 @@ func TestInFiles(t *testing.T) {
 		}
 		return names
 	}
-	// Functions begin at the line that their name is long: main and load at 4, parse at 5, render
-	// at 6.
+	// The line of a function is the length of its name: main and load are at line 4, parse at 5,
+	// render at 6.
 	if got := all(map[string]any{"paths": []string{"app.js", "src/none.ts"}}); !slices.Equal(got,
 		[]string{"parse", "render", "main", "load"}) {
 		t.Errorf("got %v", got)
 	}
 	if got := all(map[string]any{"paths": []string{"pp.js"}}); len(got) != 0 {
-		t.Errorf("half a name of a file is one: %v", got)
+		t.Errorf("a part of a file name matches: %v", got)
 	}
 	diff := "diff --git a/app.js b/app.js\nindex 1..2 100644\n--- a/app.js\n+++ b/app.js\n@@ -2,5 +2,5 @@ x\n two\n " +
 		"three\n four\n-five\n+-- a/evil\n six\n"
@@ -99,19 +100,19 @@ func TestInFiles(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	text, _, _ := call(t, s, "in_files", map[string]any{"page": "/feed", "paths": []string{"src/none.ts"}})
-	if !strings.Contains(text, "Nothing was seen of: src/none.ts") {
+	if !strings.Contains(text, "No function was seen of: src/none.ts") {
 		t.Errorf("got %s", text)
 	}
 }
 
-// The lines that a diff edits are those that git says were edited: random edits of a file.
+// The edited lines of a diff are the lines that git reports, for random edits of a file.
 func TestReadDiff(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	dir := t.TempDir()
 	before, after := filepath.Join(dir, "before"), filepath.Join(dir, "after")
 	for round := range 60 {
 		var old, fresh []string
-		touched := map[uint32]bool{} // lines of old: true if it was deleted, false if something was added after it
+		touched := map[uint32]bool{} // lines of old: true if deleted, false if lines were added after it
 		for n := uint32(1); n <= 60; n++ {
 			line := fmt.Sprintf("line %d of %d", n, round)
 			old = append(old, line)
@@ -136,7 +137,7 @@ func TestReadDiff(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), "git", "diff", "--no-index", fmt.Sprintf("-U%d", rng.IntN(5)),
 			"before", "after")
 		cmd.Dir = dir
-		diff, err := cmd.Output() // which exits with 1 if there is a difference
+		diff, err := cmd.Output() // exits with 1 if there is a difference
 		if len(touched) == 0 {
 			continue
 		}
@@ -153,14 +154,14 @@ func TestReadDiff(t *testing.T) {
 				got[n] = true
 			}
 		}
-		for n, gone := range touched { // if the next line was deleted, too, it may be that one which was replaced
+		for n, gone := range touched { // if the next line was deleted, too, git may report that one as replaced
 			if !got[n] && (gone || !got[n+1]) {
 				t.Fatalf("line %d was edited: %v\n%s", n, files[0].lines, diff)
 			}
 		}
 		for n := range got {
 			_, here := touched[n]
-			// what is put in place of a line edits the one before, too, if git has it first
+			// a replacement counts as an edit of the previous line if git lists the new line first
 			if _, next := touched[n+1]; !here && !next {
 				t.Fatalf("line %d was not edited: %v\n%s", n, files[0].lines, diff)
 			}

@@ -15,12 +15,12 @@ import (
 
 // Selection is the selection of most tools.
 type Selection struct {
-	Page    string   `json:"page,omitempty" jsonschema:"a page as the tool pages lists it, such as /feed; without it all pages together"`
-	Feature string   `json:"feature,omitempty" jsonschema:"only the time of this feature"`
+	Page    string   `json:"page,omitempty" jsonschema:"a page from the tool pages, such as /feed; without it all pages together"`
+	Feature string   `json:"feature,omitempty" jsonschema:"only time of this feature"`
 	Release string   `json:"release,omitempty" jsonschema:"only this release"`
 	Labels  []string `json:"labels,omitempty" jsonschema:"conditions such as device=mobile-low or phase=load; also KEY!=VALUE, KEY=~EXPRESSION and KEY!~EXPRESSION; all must hold"`
-	Since   string   `json:"since,omitempty" jsonschema:"what was received since: an age such as 24h or 7d, a date, or RFC 3339; 24h by default"`
-	Until   string   `json:"until,omitempty" jsonschema:"what was received before, in the same forms; now by default"`
+	Since   string   `json:"since,omitempty" jsonschema:"start of the time range: an age such as 24h or 7d, a date, or RFC 3339; 24h by default"`
+	Until   string   `json:"until,omitempty" jsonschema:"end of the time range, in the same forms; now by default"`
 }
 
 const defaultSince = "24h"
@@ -36,7 +36,7 @@ func (t tools) selection(s Selection) (sel selection.Selection, err error) {
 		sel.Where = append(sel.Where, selection.Matcher{Key: "release", Op: selection.Equal, Value: s.Release})
 	}
 	if len(s.Labels) > mostLabels {
-		return sel, fmt.Errorf("labels: %d conditions, the most are %d", len(s.Labels), mostLabels)
+		return sel, fmt.Errorf("labels: %d conditions; the most are %d", len(s.Labels), mostLabels)
 	}
 	for _, text := range s.Labels {
 		m, err := selection.ParseMatcher(text)
@@ -92,9 +92,9 @@ func (t tools) nothing(ctx context.Context, sel selection.Selection) error {
 	}
 	switch {
 	case len(pages) == 0:
-		return fmt.Errorf("%s: nothing was received at all; ask for more time with since, such as 30d", what)
+		return fmt.Errorf("%s: no page views at all; select more time with since, such as 30d", what)
 	case sel.Page == "" || slices.Contains(pages, name(sel.Page)):
-		return fmt.Errorf("%s: leave out feature, release or labels, or ask for more time with since", what)
+		return fmt.Errorf("%s: leave out feature, release or labels, or select more time with since", what)
 	}
 	return fmt.Errorf("%s; pages with page views are %s", what, strings.Join(pages, ", "))
 }
@@ -108,7 +108,7 @@ const maxSentence = 3 * maxName
 // name makes a name from a browser printable: on one line and of bounded length.
 func name(s string) string { return printable(s, maxName) }
 
-// sentence makes a sentence of ours, with names in it, printable.
+// sentence makes one of our sentences printable, because names may be part of it.
 func sentence(s string) string { return printable(s, maxSentence) }
 
 func printable(s string, most int) string {

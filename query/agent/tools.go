@@ -16,21 +16,21 @@ type tools struct {
 }
 
 type pagesIn struct {
-	Since string `json:"since,omitempty" jsonschema:"what was received since: an age such as 24h or 7d, a date, or RFC 3339; 24h by default"`
+	Since string `json:"since,omitempty" jsonschema:"start of the time range: an age such as 24h or 7d, a date, or RFC 3339; 24h by default"`
 	Limit int    `json:"limit,omitempty" jsonschema:"how many pages, up to 200; 30 by default"`
 }
 
 type pagesOut struct {
-	Pages []pageOut `json:"pages"`          // those with the most time first
-	More  int       `json:"more,omitempty"` // pages that are left out
+	Pages []pageOut `json:"pages"`          // the most time first
+	More  int       `json:"more,omitempty"` // pages that are not listed
 }
 
 type pageOut struct {
 	Page      string    `json:"page"`
-	Views     int64     `json:"views"`   // page views that were profiled
-	Mean      Estimate  `json:"mean_ms"` // JavaScript of a page view
+	Views     int64     `json:"views"`   // profiled page views
+	Mean      Estimate  `json:"mean_ms"` // JavaScript per page view
 	P75       *Estimate `json:"p75_ms,omitempty"`
-	LongTasks *Estimate `json:"long_tasks_p75_ms,omitempty"` // of it in stretches of 50 ms and more
+	LongTasks *Estimate `json:"long_tasks_p75_ms,omitempty"` // part in stretches of 50 ms or more
 }
 
 func (t tools) pages(ctx context.Context, in pagesIn) (out pagesOut, err error) {
@@ -74,7 +74,7 @@ func (t tools) pages(ctx context.Context, in pagesIn) (out pagesOut, err error) 
 
 func (o pagesOut) text() string {
 	var b strings.Builder
-	b.WriteString("JavaScript on the main thread, in ms of a page view:\n")
+	b.WriteString("JavaScript on the main thread, in ms per page view:\n")
 	for _, p := range o.Pages {
 		fmt.Fprintf(&b, "%s: mean %s", p.Page, p.Mean)
 		if p.P75 != nil {
@@ -86,25 +86,25 @@ func (o pagesOut) text() string {
 		fmt.Fprintf(&b, ", %d page views\n", p.Views)
 	}
 	if o.More > 0 {
-		fmt.Fprintf(&b, "… and %d more pages, with less time: limit\n", o.More)
+		fmt.Fprintf(&b, "… and %d more pages, with less time; raise limit to see them\n", o.More)
 	}
 	return b.String()
 }
 
 type topIn struct {
 	Selection
-	By    string `json:"by,omitempty" jsonschema:"what is listed: function (the default), file, package, team or owner"`
-	Sort  string `json:"sort,omitempty" jsonschema:"self (own time, the default), total (with what it calls) or reach (page views it was seen in)"`
+	By    string `json:"by,omitempty" jsonschema:"what to list: function (the default), file, package, team or owner"`
+	Sort  string `json:"sort,omitempty" jsonschema:"self (time without callees, the default), total (with callees) or reach (page views in which it was seen)"`
 	Limit int    `json:"limit,omitempty" jsonschema:"how many functions, up to 200; 20 by default"`
 }
 
 type topOut struct {
-	Views     int64         `json:"views"`            // page views that were profiled
-	Self      float64       `json:"self_ms"`          // of all functions but the profiling script's, of a page view
-	Own       float64       `json:"own_ms,omitempty"` // of the profiling script, of a page view
+	Views     int64         `json:"views"`            // profiled page views
+	Self      float64       `json:"self_ms"`          // of all functions except the profiling script, per page view
+	Own       float64       `json:"own_ms,omitempty"` // of the profiling script, per page view
 	Functions []functionOut `json:"functions"`
-	More      int           `json:"more,omitempty"`         // functions that are left out
-	MoreSelf  float64       `json:"more_self_ms,omitempty"` // their own time, of a page view
+	More      int           `json:"more,omitempty"`         // functions that are not listed
+	MoreSelf  float64       `json:"more_self_ms,omitempty"` // their self time, per page view
 }
 
 type functionOut struct {
@@ -113,8 +113,8 @@ type functionOut struct {
 	Line   uint32   `json:"line,omitempty"`
 	Column uint32   `json:"column,omitempty"`
 	Source string   `json:"source_url,omitempty"`
-	Self   Estimate `json:"self_ms"`  // own time, mean of all page views
-	Total  Estimate `json:"total_ms"` // with what it called
+	Self   Estimate `json:"self_ms"`  // mean over all page views
+	Total  Estimate `json:"total_ms"` // including callees
 	Reach  int64    `json:"reach"`    // page views in which it was seen
 }
 
@@ -155,7 +155,7 @@ func (t tools) top(ctx context.Context, in topIn) (out topOut, err error) {
 	return out, nil
 }
 
-// oneOf checks a word against the known ones; an empty word is allowed.
+// oneOf checks that a word is known or empty.
 func oneOf(parameter, word string, known ...string) (string, error) {
 	if word == "" {
 		return "", nil
@@ -174,14 +174,15 @@ func (o topOut) text() string {
 	if o.Own > 0 {
 		fmt.Fprintf(&b, " and %g ms of the profiling script", o.Own)
 	}
-	b.WriteString(". Of a page view:\n")
+	b.WriteString(". Per page view:\n")
 	for _, f := range o.Functions {
 		fmt.Fprintf(&b, "self %s, total %s, in %.0f %% of page views: %s\n", f.Self, f.Total,
 			100*float64(f.Reach)/float64(max(o.Views, 1)),
 			function(f.Name, f.File, f.Line, f.Column))
 	}
 	if o.More > 0 {
-		fmt.Fprintf(&b, "… and %d more functions, with %g ms of their own together: limit\n", o.More, o.MoreSelf)
+		fmt.Fprintf(&b, "… and %d more functions, with %g ms of self time together; raise limit to see them\n",
+			o.More, o.MoreSelf)
 	}
 	return b.String()
 }

@@ -11,9 +11,9 @@ import (
 
 type trendIn struct {
 	Selection
-	Name string `json:"name,omitempty" jsonschema:"a function as top_functions lists it; without one all JavaScript"`
-	File string `json:"file,omitempty" jsonschema:"its file, whole or its end, if several functions have the name"`
-	Step string `json:"step,omitempty" jsonschema:"1h or 1d; by default what makes some dozens of points"`
+	Name string `json:"name,omitempty" jsonschema:"a function from top_functions; without it all JavaScript"`
+	File string `json:"file,omitempty" jsonschema:"its file, or the end of its path, if several functions have the name"`
+	Step string `json:"step,omitempty" jsonschema:"1h or 1d; the default gives some dozens of points"`
 }
 
 type trendOut struct {
@@ -23,16 +23,16 @@ type trendOut struct {
 }
 
 type trendPoint struct {
-	Time  time.Time `json:"time"` // when it begins
+	Time  time.Time `json:"time"` // start of the step
 	Views int64     `json:"views"`
-	Mean  Estimate  `json:"mean_ms"` // of a page view
+	Mean  Estimate  `json:"mean_ms"` // per page view
 	P75   *Estimate `json:"p75_ms,omitempty"`
 }
 
-// mostPoints bounds the points of a trend.
+// mostPoints is the maximum number of points in a trend.
 const mostPoints = 200
 
-// ofFunctions is how many functions are searched for one.
+// ofFunctions is the maximum number of functions that are searched for one.
 const ofFunctions = 1000
 
 func (t tools) trend(ctx context.Context, in trendIn) (out trendOut, err error) {
@@ -58,7 +58,7 @@ func (t tools) trend(ctx context.Context, in trendIn) (out trendOut, err error) 
 		return out, fmt.Errorf("step: %.20q is neither 1h nor 1d", in.Step)
 	}
 	if length/step > mostPoints {
-		return out, fmt.Errorf("step: that makes %d points, the most are %d; take 1d, or less time", length/step,
+		return out, fmt.Errorf("step: that makes %d points; the most are %d: use 1d, or less time", length/step,
 			mostPoints)
 	}
 	q := query.SeriesQuery{Selection: sel, Step: step}
@@ -82,7 +82,7 @@ func (t tools) trend(ctx context.Context, in trendIn) (out trendOut, err error) 
 				"function %s%s is not among the %d with the most time; take name and file from top_functions with "+
 					"the same selection", name(in.Name), name(sel.String()), ofFunctions)
 		}
-		out.What = "own time of " + name(group.Labels["function"]) + name(sel.String())
+		out.What = "self time of " + name(group.Labels["function"]) + name(sel.String())
 	}
 	for _, p := range group.Points {
 		x := trendPoint{Time: p.Time, Views: p.Views, Mean: Estimate{Value: rounded(p.Mean)}}
@@ -96,8 +96,8 @@ func (t tools) trend(ctx context.Context, in trendIn) (out trendOut, err error) 
 	return out, nil
 }
 
-// functionOf returns the group of a function. If several match, it is the heaviest:
-// groups are in that order.
+// functionOf returns the group of a function. If several match, it returns the heaviest, because
+// groups are in descending order.
 func functionOf(groups []query.SeriesGroup, function, file string) (query.SeriesGroup, bool) {
 	for _, g := range groups {
 		label := g.Labels["function"]
@@ -120,7 +120,7 @@ func functionOf(groups []query.SeriesGroup, function, file string) (query.Series
 
 func (o trendOut) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, of a page view, in steps of %s:\n", o.What, o.Step)
+	fmt.Fprintf(&b, "%s, per page view, in steps of %s:\n", o.What, o.Step)
 	for _, p := range o.Points {
 		fmt.Fprintf(&b, "%s: mean %s", p.Time.UTC().Format("2006-01-02 15:04"), p.Mean)
 		if p.P75 != nil {

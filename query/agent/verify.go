@@ -11,8 +11,8 @@ import (
 )
 
 type verifyIn struct {
-	Change  string `json:"change" jsonschema:"the id of a change, as changes lists it"`
-	Release string `json:"release,omitempty" jsonschema:"the release that is meant to mend it; without it all page views of the last day"`
+	Change  string `json:"change" jsonschema:"the id of a change from changes"`
+	Release string `json:"release,omitempty" jsonschema:"the release with the fix; without it all page views of the last day"`
 }
 
 type verifyOut struct {
@@ -23,7 +23,7 @@ type verifyOut struct {
 	Before  float64  `json:"before_ms"` // before the change
 	Now     float64  `json:"now_ms"`
 	Views   float64  `json:"views"`                   // page views of the release
-	Missing float64  `json:"missing_views,omitempty"` // how many more are needed, about
+	Missing float64  `json:"missing_views,omitempty"` // approximate number of further page views needed
 	Notes   []string `json:"notes,omitempty"`
 }
 
@@ -64,11 +64,11 @@ func (t tools) verify(ctx context.Context, in verifyIn) (out verifyOut, err erro
 
 func (t tools) change(ctx context.Context, id string) (c changes.Report, err error) {
 	if t.Changes == nil {
-		return c, errors.New("there are no changes here: only a daemon looks for changes, unless it was started " +
+		return c, errors.New("there are no changes here: only a daemon detects changes, unless it was started " +
 			"with --watch=false")
 	}
 	if id == "" {
-		return c, errors.New("change: it is missing; take an id of changes")
+		return c, errors.New("change is missing; take an id of changes")
 	}
 	src, err := t.Changes(t.Source)
 	if err != nil {
@@ -83,10 +83,10 @@ func (t tools) change(ctx context.Context, id string) (c changes.Report, err err
 func (o verifyOut) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s on %s: %s\n", o.Verdict, o.What, o.Page, o.Reason)
-	fmt.Fprintf(&b, "Before the change %g ms of a page view, now %g ms, in %.0f page views.\n", o.Before,
+	fmt.Fprintf(&b, "%g ms per page view before the change, now %g ms, over %.0f page views.\n", o.Before,
 		o.Now, o.Views)
 	if o.Missing > 0 {
-		fmt.Fprintf(&b, "About %.0f more page views are needed: ask again then.\n", o.Missing)
+		fmt.Fprintf(&b, "About %.0f more page views are needed: verify again then.\n", o.Missing)
 	}
 	for _, n := range o.Notes {
 		b.WriteString("Note: " + n + "\n")

@@ -18,7 +18,7 @@ type vitalsOut struct {
 	More  int          `json:"more,omitempty"` // pages that are not listed
 }
 
-// mostVitalPages is how many pages are listed.
+// mostVitalPages is the maximum number of listed pages.
 const mostVitalPages = 20
 
 func (t tools) vitals(ctx context.Context, in vitalsIn) (out vitalsOut, err error) {
@@ -48,14 +48,14 @@ func (o vitalsOut) text() string {
 	if len(o.Pages) == 0 {
 		return "No Web Vitals were reported.\n"
 	}
-	_ = vital.WriteText(&b, terminal.Screen{}, o.Pages) // a builder takes everything
+	_ = vital.WriteText(&b, terminal.Screen{}, o.Pages) // a builder never fails
 	if o.More > 0 {
 		fmt.Fprintf(&b, "%d more pages.\n", o.More)
 	}
 	if len(o.Pages) > 1 {
-		b.WriteString("\nAsk for one page to see which elements LCP, INP and CLS are of.\n")
+		b.WriteString("\nSelect one page to see the elements that caused LCP, INP and CLS.\n")
 	} else {
-		b.WriteString("\nWhat runs in an element's interactions: top_functions with the label interaction=ELEMENT; " +
+		b.WriteString("\nFor code in an element's interactions use top_functions with the label interaction=ELEMENT; " +
 			"before LCP: phase=before-lcp.\n")
 	}
 	return b.String()

@@ -12,7 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/simulate"
 )
 
-// compared answers each comparison with one that was made before.
+// compared returns a fixed comparison.
 type compared struct {
 	query.Source
 	with query.Comparison
@@ -22,7 +22,7 @@ func (c compared) Compare(context.Context, query.CompareQuery) (query.Comparison
 	return c.with, nil
 }
 
-// TestWords has the answers about random comparisons judged by what their words mean.
+// TestWords compares the words about random comparisons with their definitions.
 func TestWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(28, 4))
 	said := map[compare.Status]int{}
@@ -30,7 +30,7 @@ func TestWords(t *testing.T) {
 		in, o := simulate.Random(rng)
 		of := query.Comparison{Result: compare.Compare(in, o)}
 		if of.Views.A == 0 || of.Views.B == 0 {
-			continue // which is an error
+			continue // the tool returns an error
 		}
 		tools := tools{Source: compared{with: of}, Options: Options{Now: func() time.Time { return noon }}}
 		out, err := tools.compare(t.Context(), compareIn{CompareRelease: "1", Limit: 200})
@@ -60,13 +60,13 @@ func TestWords(t *testing.T) {
 			t.Fatalf("%d of %d functions, enough %t\n%s", functions, len(of.Functions), of.Enough, text)
 		}
 		if !of.Enough && !strings.Contains(text, "as it was measured") {
-			t.Fatalf("it is not said that it is not known\n%s", text)
+			t.Fatalf("a note about too few page views is missing\n%s", text)
 		}
 	}
 	for _, s := range []compare.Status{compare.Slower, compare.Faster, compare.WithinNoise, compare.NotKnown,
 		compare.TooFew} {
 		if said[s] < 50 {
-			t.Errorf("%q was said %d times", s, said[s])
+			t.Errorf("%q occurred %d times", s, said[s])
 		}
 	}
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Whatever is asked for, all responses are of the profile that aggregate writes for it.
+// All responses about a selection agree with the profile that aggregate writes for it.
 func TestAnswersAgree(t *testing.T) {
 	f := fixture.New(t)
 	l := localOf(f)
@@ -67,7 +67,7 @@ func TestAnswersAgree(t *testing.T) {
 		}
 		if len(series.Groups) == 0 {
 			if self != 0 {
-				t.Errorf("series%s: nothing", sel)
+				t.Errorf("series%s: no groups", sel)
 			}
 			continue
 		}
@@ -79,8 +79,7 @@ func TestAnswersAgree(t *testing.T) {
 	}
 }
 
-// The points of a series, and the groups of one, are those of queries that are asked one
-// by one.
+// Each point of each group in a series equals a separate query for its time and labels.
 func TestSeriesParts(t *testing.T) {
 	f := fixture.New(t)
 	l := localOf(f)
@@ -127,7 +126,7 @@ func TestSeriesParts(t *testing.T) {
 	}
 }
 
-// Who calls a function and what it calls add up to its total.
+// The callers and the callees of a function both add up to its total time.
 func TestAround(t *testing.T) {
 	f := fixture.New(t)
 	h := Handler(localOf(f), Options{Now: fixture.Now})
@@ -147,7 +146,7 @@ func TestAround(t *testing.T) {
 	}
 }
 
-// Answers have tags that change with what is stored, and with what is asked.
+// The ETag of a response changes with the stored data and with the query.
 func TestETag(t *testing.T) {
 	f := fixture.New(t)
 	h := Handler(localOf(f), Options{Now: fixture.Now})
@@ -181,19 +180,19 @@ func TestETag(t *testing.T) {
 			w := ask(target, "", "Accept-Encoding", encoding)
 			if got := ask(target, w.Header().Get("ETag"), "Accept-Encoding",
 				encoding); got.Code != http.StatusNotModified {
-				t.Errorf("%s: %s has ETag %s, which is not known", target, encoding, w.Header().Get("ETag"))
+				t.Errorf("%s: %s has the ETag %s, which does not match", target, encoding, w.Header().Get("ETag"))
 			}
 		}
 	}
 	f.Append(t, 5000, fixture.Spans(2))
 	if w := ask(open, tags[open]); w.Code != http.StatusOK {
-		t.Errorf("what has changed: status %d", w.Code)
+		t.Errorf("changed data: status %d", w.Code)
 	}
 	if w := ask(closed, tags[closed]); w.Code != http.StatusNotModified {
-		t.Errorf("what is over: status %d", w.Code)
+		t.Errorf("a past time range: status %d", w.Code)
 	}
 	if w := ask("/api/v1/pages?pge=1", "*"); w.Code != http.StatusBadRequest || w.Header().Get("ETag") != "" {
-		t.Errorf("a wrong question: status %d", w.Code)
+		t.Errorf("an invalid query: status %d", w.Code)
 	}
 }
 
@@ -237,15 +236,15 @@ func TestCompressed(t *testing.T) {
 	for accept, want := range map[string]string{"gzip": "gzip", "zstd, gzip": "zstd", "gzip, br": "gzip",
 		"zstd;q=0, gzip": "gzip"} {
 		if encoding, text := read("/api/v1/tree", accept); encoding != want || text != plain {
-			t.Errorf("%s: got %s, the same text: %v", accept, encoding, text == plain)
+			t.Errorf("%s: encoding %s, equal text: %v", accept, encoding, text == plain)
 		}
 	}
 	if encoding, _ := read("/pprof/profile", "gzip"); encoding != "" {
-		t.Errorf("a pprof file is compressed again with %s", encoding)
+		t.Errorf("a pprof file, already compressed, is compressed with %s", encoding)
 	}
 }
 
-// slow is a source whose answers take until it is told, or until nobody wants them.
+// slow is a source whose Top signals begun and returns once its context is done.
 type slow struct {
 	source
 	begun chan struct{}
@@ -266,7 +265,7 @@ func TestBounds(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/v1/top", nil))
 		if w.Code == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
-			t.Error("nobody says when to try again")
+			t.Error("503 without Retry-After")
 		}
 		if w.Code != http.StatusOK && !strings.Contains(w.Body.String(), `"error":`) {
 			t.Errorf("status %d: %s", w.Code, w.Body)
@@ -277,24 +276,24 @@ func TestBounds(t *testing.T) {
 	<-src.begun
 	go ask(t.Context())
 	if got := <-statuses; got != http.StatusServiceUnavailable {
-		t.Errorf("one too many: status %d", got)
+		t.Errorf("a query beyond the limit: status %d", got)
 	}
 	if got := <-statuses; got != http.StatusGatewayTimeout {
-		t.Errorf("one that takes too long: status %d", got)
+		t.Errorf("a query that takes too long: status %d", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	go ask(ctx)
 	<-src.begun
-	cancel() // which ends the work, or the next one would have to wait
+	cancel() // this must end the query, otherwise the next one has to wait
 	if got := <-statuses; got != statusClientGone {
-		t.Errorf("a client that has gone: status %d", got)
+		t.Errorf("a disconnected client: status %d", got)
 	}
 	go ask(t.Context())
 	<-src.begun
 	<-statuses
 }
 
-// What a daemon answers is what the store says.
+// A daemon returns the same results as its store.
 func TestRemoteAnswers(t *testing.T) {
 	l, _ := rolledField(t, 100)
 	for name, r := range serve(t, Handler(l, Options{Now: fixture.Now})) {
@@ -324,12 +323,12 @@ func TestRemoteAnswers(t *testing.T) {
 		if _, err := r.Series(t.Context(),
 			query.SeriesQuery{Selection: selection.Selection{Where: fixture.Having(trie.MakeLabels("navigation",
 				"x"))}}); err == nil || !strings.Contains(err.Error(), "series are stored by") {
-			t.Errorf("%s: a label that series have not: %v", name, err)
+			t.Errorf("%s: a label that series do not store: %v", name, err)
 		}
 	}
 }
 
-// Errors about the query are told from those of the store.
+// Errors of the query and errors of the store have different types.
 func TestRefused(t *testing.T) {
 	l, _ := rolledField(t, 3)
 	_, err := l.Series(t.Context(), query.SeriesQuery{Step: time.Hour})

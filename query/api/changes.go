@@ -14,18 +14,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// changesPath is where changes are.
+// changesPath is the path of the list of changes. A change is one level below it.
 const changesPath = "/api/v1/changes"
 
-// Bounds of what is asked about changes.
+// Bounds of requests about changes.
 const (
 	defaultChanges = 100
 	mostChanges    = 5000
-	maxHandling    = 16 << 10 // bytes of a body
+	maxHandling    = 16 << 10 // bytes of a request body
 )
 
-// Changes serves what is known of changes: GET /api/v1/changes, GET and POST /api/v1/changes/{id},
-// as openapi.yaml describes them. by names who sent a request.
+// Changes serves GET /api/v1/changes, and GET and POST /api/v1/changes/{id}, as openapi.yaml
+// describes them. by returns the name of the user or token that sent a request.
 func Changes(src changes.Source, by func(*http.Request) string, o Options) http.Handler {
 	h := &changesHandler{src, by, o.WithDefaults()}
 	mux := http.NewServeMux()
@@ -41,10 +41,10 @@ type changesHandler struct {
 	o   Options
 }
 
-// changesAnswer returns what is written as JSON.
+// changesAnswer returns a value to be written as JSON.
 type changesAnswer func(ctx context.Context, r *http.Request) (any, error)
 
-// of returns a handler that answers by the method of a request.
+// of returns a handler that selects a function by the method of the request.
 func (h *changesHandler) of(path string, methods map[string]changesAnswer) http.Handler {
 	return h.o.Gate.Measure(path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		method := r.Method
@@ -71,7 +71,7 @@ func (h *changesHandler) of(path string, methods map[string]changesAnswer) http.
 		if err == nil {
 			err = ctx.Err()
 		}
-		w.Header().Set("Cache-Control", "no-store") // people change it
+		w.Header().Set("Cache-Control", "no-store") // users change the state of changes
 		if err != nil {
 			(&handler{opts: h.o}).refuse(w, err)
 			return
@@ -99,7 +99,7 @@ func (h *changesHandler) list(ctx context.Context, r *http.Request) (any, error)
 	return h.src.Changes(ctx, q)
 }
 
-// idOf reads the id of a path.
+// idOf returns the id in the path.
 func idOf(r *http.Request) (string, error) {
 	if _, err := parametersOf(r, nil, time.Time{}); err != nil {
 		return "", err
@@ -135,7 +135,7 @@ func (h *changesHandler) handle(ctx context.Context, r *http.Request) (any, erro
 			maxHandling, err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, selection.Refuse("body: something is behind the object")
+		return nil, selection.Refuse("body: unexpected data after the object")
 	}
 	return h.src.Handle(ctx, id, x, h.by(r))
 }

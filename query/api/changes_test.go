@@ -49,7 +49,7 @@ func (d *document) Quarantine(context.Context, string) (string, error) {
 	return "", errors.New("nothing is damaged")
 }
 
-// days is a [watch.Observer] of some days of each page.
+// days is a [watch.Observer] with some days of each page.
 type days struct{ watch.Observer }
 
 func (days) Days(_ context.Context, _ string, since, until time.Time) (out []watch.Day, err error) {
@@ -66,8 +66,8 @@ func known(low, value, high float64) compare.Estimate {
 	return compare.Estimate{Value: value, Low: &low, High: &high}
 }
 
-// foundChanges are two changes: of a function on /shop and /feed, with all that a change can have,
-// and of the INP of /feed.
+// foundChanges returns two changes: one of a function on /shop and /feed, with all fields set, and
+// one of the INP of /feed.
 func foundChanges() []watch.Change {
 	at := fixture.Now().Add(-48 * time.Hour).UTC()
 	place := &compare.Place{Name: "formatPrice", Resource: "https://shop.test/app.js", Line: 12, Column: 3}
@@ -122,7 +122,7 @@ func shopAlone() query.Pages {
 	return query.Pages{Key: "shop", Takes: func(page string) bool { return page == "/shop" }}
 }
 
-// Each response is as it is described, for who knows all pages and for who knows some.
+// Responses match their description, for clients with permission for all pages and for some pages.
 func TestChangesAsDescribed(t *testing.T) {
 	doc := description(t)
 	owner := func(c *watch.Change) (owner, team string) {
@@ -170,7 +170,7 @@ func TestChangesAsDescribed(t *testing.T) {
 			"not a time in the next 400 days"},
 		{all, "POST " + one, `{"state":"gone"}`, 400, "none of open"},
 		{all, "POST " + one, `{"state":"open","nte":"x"}`, 400, "unknown field"},
-		{all, "POST " + one, `{"state":"open"} {}`, 400, "behind the object"},
+		{all, "POST " + one, `{"state":"open"} {}`, 400, "after the object"},
 		{all, "POST " + one, `{"state":"open","note":"` + strings.Repeat("x", 20<<10) + `"}`, 400, "up to 16384 bytes"},
 		{all, "POST " + two, `{"state":"acknowledged"}`, 400, "open it first"},
 		{all, "POST " + two, `{"state":"open"}`, 200, `"state":"open"`},
@@ -191,7 +191,7 @@ func TestChangesAsDescribed(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", x.target, got, x.has)
 			}
 		} else if !strings.Contains(got, x.has) {
-			t.Errorf("%s %s: got %.300s, want something with %s", x.target, x.body, got, x.has)
+			t.Errorf("%s %s: got %.300s, want %s in it", x.target, x.body, got, x.has)
 		}
 		if w.Code != x.status {
 			t.Errorf("%s %s: status %d, want %d: %.200s", x.target, x.body, w.Code, x.status, got)
@@ -204,10 +204,10 @@ func TestChangesAsDescribed(t *testing.T) {
 		checkDescribed(t, doc, method, path, w)
 	}
 	r := httptest.NewRequest(http.MethodPost, one, strings.NewReader(`{"state":"open"}`))
-	r.Header.Set("Content-Type", "text/plain") // as a form of another site can send it
+	r.Header.Set("Content-Type", "text/plain") // a form on another site can send this type
 	w := httptest.NewRecorder()
 	if all.ServeHTTP(w, r); w.Code != http.StatusBadRequest {
-		t.Errorf("a body that is no JSON: %d", w.Code)
+		t.Errorf("a body that is not JSON: %d", w.Code)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestChangesAsDescribed(t *testing.T) {
 func checkDescribed(t *testing.T, doc *openapi3.T, method, path string, w *httptest.ResponseRecorder) {
 	t.Helper()
 	op := doc.Paths.Value(path).GetOperation(method)
-	if op == nil { // what is no method has the description of one that is
+	if op == nil { // methods that the path does not accept are described under GET
 		op = doc.Paths.Value(path).Get
 	}
 	response := op.Responses.Status(w.Code)
@@ -248,8 +248,8 @@ func idsOf(t *testing.T, body []byte) string {
 	return strings.Join(ids, " ")
 }
 
-// Who knows one page is told nothing of another: neither its name nor a cause that was looked for
-// there.
+// A client with permission for one page gets neither the name of another page nor a cause that was
+// searched there.
 func TestChangesOfSomePages(t *testing.T) {
 	c := foundChanges()[0]
 	c.Pages[0], c.Pages[1] = c.Pages[1], c.Pages[0]
@@ -270,7 +270,7 @@ func TestChangesOfSomePages(t *testing.T) {
 	}
 }
 
-// A remote source answers as the board that the daemon has.
+// A remote source returns the same changes as the daemon's board.
 func TestRemoteChanges(t *testing.T) {
 	v := changes.View{Board: boardWith(t, foundChanges()...)}
 	server := httptest.NewServer(changesHandlerOf(v))
@@ -300,6 +300,6 @@ func TestRemoteChanges(t *testing.T) {
 		t.Errorf("%+v, %v", item, err)
 	}
 	if _, err := r.Change(t.Context(), "../../healthz"); err == nil {
-		t.Error("what is no id is asked for")
+		t.Error("an invalid id was sent to the daemon")
 	}
 }

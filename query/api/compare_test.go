@@ -22,7 +22,7 @@ func releases(a, b string) (selection.Selection, selection.Selection) {
 	return of(a), of(b)
 }
 
-// Both methods agree on what is exact in both, and with the report.
+// Both methods agree with each other and with the report where all of them are exact.
 func TestCompare(t *testing.T) {
 	l, _ := rolledField(t, 600)
 	a, b := releases("r1", "r2")
@@ -50,7 +50,7 @@ func TestCompare(t *testing.T) {
 		}
 		mean := map[string]float64{"A": sums.Total.Mean.A, "B": sums.Total.Mean.B}[side]
 		if math.Abs(mean-r.Pages[0].Time.Mean.Value) > 1e-9 {
-			t.Errorf("side %s: mean %g, the report says %g", side, mean, r.Pages[0].Time.Mean.Value)
+			t.Errorf("side %s: mean %g, the report has %g", side, mean, r.Pages[0].Time.Mean.Value)
 		}
 	}
 	for i := range sums.Functions {
@@ -58,21 +58,21 @@ func TestCompare(t *testing.T) {
 		if x.Place != y.Place || math.Abs(x.Mean.A-y.Mean.A) > 1e-9 || math.Abs(x.Shown.Value-y.Shown.Value) > 1e-9 {
 			t.Errorf("sums: %+v\nviews: %+v", x, y)
 		}
-		// Scaled variances are not less than those of the page views, but for chance.
+		// Scaled variances are at least the variances of the page views, apart from chance.
 		if x.Adjusted.High != nil && *x.Adjusted.High-x.Adjusted.Value < 0.8*(*y.Adjusted.High-y.Adjusted.Value) {
 			t.Errorf("%s: sums %+v, views %+v", x.Name, x.Adjusted, y.Adjusted)
 		}
 	}
 }
 
-// The trees of both sides have the means of the comparison: B with A's traffic, and without the
-// profiling script.
+// The trees of both sides have the means of the comparison: B is adjusted to A's traffic, and the
+// profiling script is excluded.
 func TestSidesHaveTheMeans(t *testing.T) {
 	l, _ := rolledField(t, 600)
 	for seed := range uint64(12) {
 		rnd := rand.New(rand.NewPCG(seed, 56))
 		a, b := releases("r1", "r2")
-		if rnd.IntN(2) == 0 { // sides of different traffic
+		if rnd.IntN(2) == 0 { // sides with different traffic
 			a.Where = append(a.Where, fixture.Having(trie.MakeLabels("device", "desktop-high"))...)
 		}
 		if rnd.IntN(2) == 0 { // over all pages
@@ -100,7 +100,8 @@ func TestSidesHaveTheMeans(t *testing.T) {
 	}
 }
 
-// Without strata, sums say of functions what their page views do, also at an equal rest of these.
+// Without strata, rollups give the same results for functions as single page views, also relative
+// to the rest of the page view.
 func TestComparePlainMethods(t *testing.T) {
 	l, _ := rolledField(t, 600)
 	a, b := releases("r1", "r2")
@@ -116,11 +117,11 @@ func TestComparePlainMethods(t *testing.T) {
 		t.Errorf("views: %s\nsums: %s", x, y)
 	}
 	if !slices.ContainsFunc(got[0].Functions, func(f compare.FunctionChange) bool { return f.Beside != nil }) {
-		t.Error("no function was tested at an equal rest")
+		t.Error("no function was tested relative to the rest")
 	}
 }
 
-// A side is as it is compared with itself, and a daemon says the same.
+// A side compared with itself has no change, and a daemon returns the same result.
 func TestCompareRemote(t *testing.T) {
 	l, _ := rolledField(t, 300)
 	srv := httptest.NewServer(Handler(l, Options{Now: fixture.Now}))
@@ -151,6 +152,6 @@ func TestCompareRemote(t *testing.T) {
 		}
 	}
 	if _, err := r.Compare(t.Context(), query.CompareQuery{A: a, B: b, Method: "guess"}); err == nil {
-		t.Error("an unknown method is known")
+		t.Error("an unknown method is accepted")
 	}
 }

@@ -1,3 +1,3 @@
-// Package api serves a [query.Source] over HTTP, as openapi.yaml describes it, and asks one that is
-// served so: [Handler] and [Remote] give the same responses.
+// Package api serves a [query.Source] over HTTP, as openapi.yaml describes it, and queries a remote
+// one: [Handler] and [Remote] return the same results.
 package api

@@ -15,7 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Edits are the same here and over HTTP: one function was edited, and one renamed.
+// Edits are the same locally and over HTTP: one function was edited and one renamed.
 func TestEdits(t *testing.T) {
 	l := localOf(fixture.New(t))
 	l.Symbols = naming.New(newUploaded())
@@ -43,7 +43,7 @@ func TestEdits(t *testing.T) {
 		a, errA := json.Marshal(got)
 		b, errB := json.Marshal(over)
 		if errA != nil || errB != nil || string(a) != string(b) {
-			t.Errorf("%+v: over HTTP it is\n%s\nnot\n%s", q, b, a)
+			t.Errorf("%+v: over HTTP:\n%s\nlocally:\n%s", q, b, a)
 		}
 		var changed []string
 		for _, f := range got.Functions {
@@ -76,11 +76,11 @@ func TestEdits(t *testing.T) {
 	}
 	both := query.CompareQuery{A: ofRelease("r0"), Options: compare.Options{MinViews: 2}}
 	if c, err = l.Compare(t.Context(), both); err != nil || c.NotEdited != nil {
-		t.Errorf("a side of several releases: %+v, %v", c.NotEdited, err)
+		t.Errorf("a side with several releases: %+v, %v", c.NotEdited, err)
 	}
 	_, err = l.Only(query.OfSite("x")).Edits(t.Context(), query.EditsQuery{A: "r0", B: "r1"})
 	if _, ok := errors.AsType[*selection.RefusedError](err); !ok {
-		t.Errorf("who sees one site sees the functions of all: %v", err)
+		t.Errorf("a client limited to one site gets the functions of all: %v", err)
 	}
 }
 

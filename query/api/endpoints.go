@@ -2,7 +2,7 @@ package api
 
 import (
 	"context"
-	_ "embed" // the description of the interface
+	_ "embed" // for openAPI
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -25,7 +25,7 @@ var openAPI []byte
 
 func serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/yaml")
-	_, _ = w.Write(openAPI) // the client may have gone
+	_, _ = w.Write(openAPI) // the client may have disconnected
 }
 
 // statsHeader carries the [query.Stats] of a profile as JSON.
@@ -39,7 +39,7 @@ const (
 	mostRows     = 10_000
 )
 
-// endpoints are the queries that are answered, by path.
+// endpoints returns the queries that are served, by path.
 func endpoints() map[string]endpoint {
 	with := func(more ...string) []string {
 		return append(selectionParameters[:len(selectionParameters):len(selectionParameters)], more...)
@@ -91,7 +91,7 @@ func respondProfile(ctx context.Context, h *handler, p *parameters) (response, e
 	if err != nil {
 		return response{}, err
 	}
-	// A document is for a disk. Shown here, its script would have the origin that answers queries.
+	// The page is meant to be saved. Shown here, its script would have the origin of the query API.
 	if format.Template {
 		a.header["Content-Disposition"] = "attachment"
 	}
@@ -101,10 +101,10 @@ func respondProfile(ctx context.Context, h *handler, p *parameters) (response, e
 	return a, nil
 }
 
-// policy lets a document load and run nothing. Styles of its own are harmless.
+// policy forbids a page to load or run anything, except its own styles, which are harmless.
 const policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
-// profileFormats are the names of the formats that a merge can be written in, pprof first.
+// profileFormats returns the names of the formats of a merged profile, pprof first.
 func profileFormats() []string {
 	names := formats.Names(func(f formats.Format) bool { return f.Encode != nil && f.Name != "pprof" })
 	return append([]string{"pprof"}, names...)
@@ -119,7 +119,7 @@ func profileResponse(ctx context.Context, h *handler, sel selection.Selection, f
 			return response{}, selection.Refuse("parameter format: %s: %w", format.Name, err)
 		}
 		o.Selection = strings.TrimPrefix(strings.TrimSpace(sel.String()), "for ")
-		if o.Until.IsZero() { // the reader of the file does not know when it was written
+		if o.Until.IsZero() { // the saved page does not know when it was written
 			o.Until = h.opts.Now()
 		}
 	}
@@ -191,8 +191,8 @@ func respondCatalog(ctx context.Context, h *handler, p *parameters) (response, e
 	return response{json: catalog, age: catalog.Age}, err
 }
 
-// respondBy answers with the page views of each value of a label, and those without a profile
-// if coverage is set.
+// respondBy returns the page views of each value of a label, and with coverage also the page views
+// without a profile.
 func respondBy(key string, coverage bool) func(context.Context, *handler, *parameters) (response, error) {
 	return func(ctx context.Context, h *handler, p *parameters) (response, error) {
 		q := query.SeriesQuery{Selection: p.selection(), Coverage: coverage}
@@ -232,8 +232,8 @@ func respondLabels(ctx context.Context, h *handler, p *parameters) (response, er
 	return response{json: labels, age: labels.Stats.Age}, err
 }
 
-// resolveSeries writes down what a query for a series means that leaves it open: how far
-// it reaches back, and how long its steps are, both of which depend on now.
+// resolveSeries sets the missing parameters of a series, since and step, whose defaults depend on
+// the current time.
 func resolveSeries(p *parameters) {
 	if p.Get("step") == stepAll {
 		return
@@ -248,7 +248,7 @@ func resolveSeries(p *parameters) {
 	}
 }
 
-// respondSeries answers what [resolveSeries] has written down.
+// respondSeries returns a series, with the parameters set by [resolveSeries].
 func respondSeries(ctx context.Context, h *handler, p *parameters) (response, error) {
 	q := query.SeriesQuery{Selection: p.selection(), Coverage: p.flag("coverage"), Histogram: p.flag("histogram"),
 		Limit: p.number("limit", 0, 1, query.MaxSeries)}
@@ -262,7 +262,7 @@ func respondSeries(ctx context.Context, h *handler, p *parameters) (response, er
 	return response{json: series, age: series.Stats.Age}, err
 }
 
-// stepAll asks for one point of all the time.
+// stepAll is the step of a series with a single point.
 const stepAll = "all"
 
 func respondTop(ctx context.Context, h *handler, p *parameters) (response, error) {
@@ -275,7 +275,7 @@ func respondTop(ctx context.Context, h *handler, p *parameters) (response, error
 	return response{json: top, age: top.Stats.Age}, err
 }
 
-// compareParameters are the parameters of a second selection.
+// compareParameters returns the names of the parameters that select the second side.
 func compareParameters() (names []string) {
 	for _, name := range selectionParameters {
 		names = append(names, "compare_"+name)
@@ -283,8 +283,8 @@ func compareParameters() (names []string) {
 	return names
 }
 
-// comparison reads a second selection: the first one with its compare_ parameters. ok is false if
-// there are none.
+// comparison returns the second selection: the first one with its compare_ parameters applied. ok
+// is false if there are none.
 func (p *parameters) comparison(sel selection.Selection) (base selection.Selection, ok bool) {
 	for _, name := range compareParameters() {
 		ok = ok || p.Has(name)
@@ -375,7 +375,7 @@ func respondView(ctx context.Context, h *handler, p *parameters) (response, erro
 	return response{json: view, age: view.Stats.Age}, err
 }
 
-// respondAround answers with who calls a function, or what it calls.
+// respondAround returns the callers or callees of a function.
 func respondAround(around func(*trie.Profile, func(trie.Frame) bool) *trie.Profile) func(context.Context, *handler,
 	*parameters) (response, error) {
 	return func(ctx context.Context, h *handler, p *parameters) (response, error) {
@@ -401,6 +401,6 @@ func respondAround(around func(*trie.Profile, func(trie.Frame) bool) *trie.Profi
 	}
 }
 
-// writtenSize returns about how many bytes a profile takes until it is written: formats make a
+// writtenSize returns roughly how many bytes a profile takes until it is written. Formats make a
 // canonical copy of it.
 func writtenSize(r query.Result) int { return 2 * r.Profile.Size() }

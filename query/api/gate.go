@@ -14,18 +14,18 @@ import (
 
 // GateOptions configures a [Gate]. Zero fields mean the defaults in the comments.
 type GateOptions struct {
-	Concurrent int                   // 32 concurrent queries: most of their time they wait for the store
-	Wait       time.Duration         // 10 s: that a query waits for its turn
-	Metrics    prometheus.Registerer // where they are registered; nil is nowhere
+	Concurrent int                   // concurrent queries, default 32: they mostly wait for the store
+	Wait       time.Duration         // how long a query may wait for a slot, default 10 s
+	Metrics    prometheus.Registerer // optional
 }
 
-// Gate bounds the number of concurrent queries over all handlers that share it, and measures them.
-// One client has at most a quarter of them, even without other clients, because running queries are
-// not interrupted for others. The client with the fewest comes first, see [fair.WithClient]. It may
-// be used by several goroutines.
+// Gate limits the number of concurrent queries over all handlers that share it, and measures them.
+// A client gets at most a quarter of the slots, even without other clients, because running queries
+// are not interrupted. The client with the fewest running queries comes first, see
+// [fair.WithClient]. A Gate is safe for concurrent use by multiple goroutines.
 type Gate struct {
 	turns    *fair.Semaphore
-	most     int // turns
+	most     int // number of slots
 	wait     time.Duration
 	requests *prometheus.CounterVec   // by status and path
 	seconds  *prometheus.HistogramVec // by path
@@ -49,7 +49,7 @@ func NewGate(o GateOptions) *Gate {
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "fieldtrie_query_request_seconds",
 			Help:    "Time to answer a request, waiting for its turn and writing included, by path.",
-			Buckets: prometheus.ExponentialBuckets(0.001, 2, 16), // to 33 s, after which responses are given up
+			Buckets: prometheus.ExponentialBuckets(0.001, 2, 16), // to 33 s; queries are cancelled after 30 s
 		}, []string{"path"}),
 	}
 	if o.Metrics != nil {
@@ -69,21 +69,20 @@ func NewGate(o GateOptions) *Gate {
 	return g
 }
 
-// BusyError reports that a query did not get its turn in time. Retrying later may help.
+// BusyError reports that a query got no slot in time. Retrying later may help.
 type BusyError struct {
 	Concurrent int           // concurrent queries
-	Wait       time.Duration // for which the query waited
+	Wait       time.Duration // time that the query waited
 }
 
-// Error implements error.
 func (e *BusyError) Error() string {
 	return fmt.Sprintf("no turn within %s: at most %d queries run at the same time, a quarter of them for one "+
 		"client; try again", e.Wait, e.Concurrent)
 }
 
-// Do calls f once few enough responses are in the making. Its own errors are a [BusyError], and the
-// error of ctx if that ends first. Write the response afterwards, so that a slow client does not
-// block others.
+// Do calls f once a slot is free. It returns a [BusyError] if that takes too long, and the error of
+// ctx if ctx is done first. Write the response after Do returns, so that a slow client does not
+// hold a slot.
 func (g *Gate) Do(ctx context.Context, f func() error) error {
 	waiting, cancel := context.WithTimeout(ctx, g.wait)
 	defer cancel()
@@ -98,8 +97,8 @@ func (g *Gate) Do(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// Measure returns next, whose requests are counted and timed under a path. Give it
-// patterns, of which there are few, and not the paths that clients ask for.
+// Measure wraps next to count and time its requests under a path. Use the pattern of the path, so
+// that the number of label values is bounded.
 func (g *Gate) Measure(path string, next http.Handler) http.Handler {
 	label := prometheus.Labels{"path": path}
 	return promhttp.InstrumentHandlerDuration(g.seconds.MustCurryWith(label),

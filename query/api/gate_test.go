@@ -16,8 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// shown returns what a registry shows of a metric, by the values of its labels. Of a
-// histogram it is how often something was observed.
+// shown returns the values of a metric in a registry by label values. For a histogram it returns
+// the number of observations.
 func shown(t *testing.T, r prometheus.Gatherer, name string) map[string]float64 {
 	t.Helper()
 	families, err := r.Gather()
@@ -41,7 +41,7 @@ func shown(t *testing.T, r prometheus.Gatherer, name string) map[string]float64 
 	return out
 }
 
-// waitFor waits until a metric without labels has a value.
+// waitFor waits until a metric without labels has the value want.
 func waitFor(t *testing.T, r prometheus.Gatherer, name string, want float64) {
 	t.Helper()
 	for range 500 {
@@ -53,7 +53,7 @@ func waitFor(t *testing.T, r prometheus.Gatherer, name string, want float64) {
 	t.Fatalf("%s is %v, want %g", name, shown(t, r, name), want)
 }
 
-// All that share a gate wait for each other, and what waits and works can be seen.
+// Queries behind the same gate wait for each other, and metrics show how many run and wait.
 func TestGateTurns(t *testing.T) {
 	r := prometheus.NewRegistry()
 	g := NewGate(GateOptions{Concurrent: 1, Metrics: r})
@@ -62,11 +62,11 @@ func TestGateTurns(t *testing.T) {
 	go func() { done <- g.Do(t.Context(), func() error { <-release; return nil }) }()
 	waitFor(t, r, inFlight, 1)
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { done <- g.Do(ctx, func() error { t.Error("answered out of turn"); return nil }) }()
+	go func() { done <- g.Do(ctx, func() error { t.Error("a canceled query ran"); return nil }) }()
 	waitFor(t, r, waiting, 1)
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("a client that has gone: got %v", err)
+		t.Errorf("a disconnected client: got %v", err)
 	}
 	waitFor(t, r, waiting, 0)
 	waitFor(t, r, inFlight, 1)
@@ -77,7 +77,7 @@ func TestGateTurns(t *testing.T) {
 	waitFor(t, r, inFlight, 0)
 }
 
-// A client that asks for a lot keeps nobody else waiting: it has a quarter of the turns.
+// A client with many queries does not delay other clients: it gets a quarter of the slots.
 func TestGateOneClient(t *testing.T) {
 	r := prometheus.NewRegistry()
 	g := NewGate(GateOptions{Concurrent: 8, Metrics: r})
@@ -93,7 +93,7 @@ func TestGateOneClient(t *testing.T) {
 			answered = true
 			return nil
 		}); err != nil || !answered {
-			t.Errorf("%s beside a client that asks for 20: answered %t, %v", other, answered, err)
+			t.Errorf("%s, next to a client with 20 queries: answered %t, %v", other, answered, err)
 		}
 	}
 	waitFor(t, r, "fieldtrie_queries_in_flight", 2)
@@ -105,7 +105,7 @@ func TestGateOneClient(t *testing.T) {
 	}
 }
 
-// A turn is given back whatever happens while it is held.
+// A slot is released even if the query panics.
 func TestGatePanic(t *testing.T) {
 	g := NewGate(GateOptions{Concurrent: 1, Wait: time.Millisecond})
 	func() {
@@ -117,7 +117,7 @@ func TestGatePanic(t *testing.T) {
 	}
 }
 
-// Requests are counted by what they ask for, and the paths of strangers make no series.
+// Requests are counted by path, and unknown paths share one label value.
 func TestGateCounts(t *testing.T) {
 	l, _ := rolledField(t, 3)
 	r := prometheus.NewRegistry()

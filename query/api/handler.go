@@ -25,17 +25,17 @@ type Options struct {
 	Now     func() time.Time // time.Now
 	Timeout time.Duration    // 30 s: for one response, waiting for its turn included
 	Gate    *Gate            // one of its own
-	// Memory bounds what responses take that are being written; nil does not.
+	// Memory bounds the memory of responses that are being written; nil means no bound.
 	Memory *memory.Bound
 	// Lag is [selection.Selection.Lag], unless the query has Cache-Control: no-cache.
 	Lag time.Duration
-	// ProfileFile returns the template of profiles as HTML; without it they are refused.
+	// ProfileFile returns the template of HTML profiles. If it is nil, HTML profiles are refused.
 	ProfileFile func() ([]byte, error)
-	// Demo describes a demo; empty for all other daemons. Catalogs have it.
+	// Demo describes the demo data in catalogs. It is empty without --demo.
 	Demo string
 }
 
-// WithDefaults returns o with every zero replaced by its default.
+// WithDefaults returns o with defaults instead of zero fields.
 func (o Options) WithDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -52,9 +52,9 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Handler serves a source over HTTP, below /api/v1/ and /pprof/, as openapi.yaml describes
-// it; that is served, too. The handler is for the private address and the Unix socket: it
-// has no login. Errors are JSON objects with one key, error.
+// Handler serves a source over HTTP, below /api/v1/ and /pprof/, as openapi.yaml describes it. It
+// also serves openapi.yaml. It has no authentication of its own: use it for the private address and
+// the Unix socket. Errors are JSON objects with one key, error.
 func Handler(src query.Source, o Options) http.Handler {
 	o = o.WithDefaults()
 	h := &handler{src: src, opts: o}
@@ -82,20 +82,20 @@ func compressed() func(http.Handler) http.HandlerFunc {
 	return compress
 }
 
-// withDeadline gives up clients that do not read what they asked for.
+// withDeadline disconnects clients that do not read their response in time.
 func (o Options) withDeadline(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := http.NewResponseController(w)
-		_ = c.SetWriteDeadline(time.Now().Add(o.Timeout + readTime)) // a recorder has none
+		_ = c.SetWriteDeadline(time.Now().Add(o.Timeout + readTime)) // httptest.ResponseRecorder does not support it
 		h.ServeHTTP(w, r)
-		_ = c.SetWriteDeadline(time.Time{}) // the connection may be used for something else
+		_ = c.SetWriteDeadline(time.Time{}) // the connection may be reused
 	})
 }
 
 // readTime is how long a client may take to read a response.
 const readTime = 2 * time.Minute
 
-// unknownPath answers what no endpoint is for.
+// unknownPath serves paths without an endpoint.
 func unknownPath(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	if path == "/pprof/" {
@@ -110,24 +110,24 @@ func unknownPath(w http.ResponseWriter, r *http.Request) {
 		fmt.Errorf("no such path: %s; /api/v1/openapi.yaml describes those that there are", r.URL.Path))
 }
 
-// endpoint answers one kind of query.
+// endpoint serves one kind of query.
 type endpoint struct {
 	parameters []string
-	// respond returns what is to be written. It is called with parameters that are known,
-	// and checks p.err before it asks the source.
+	// respond returns the response. All names of its parameters are known. It checks p.err before
+	// it queries the source.
 	respond func(ctx context.Context, h *handler, p *parameters) (response, error)
-	// resolve, unless it is nil, writes defaults that depend on the time of the query
-	// into the parameters, so that the ETag is made of them, too.
+	// resolve, if not nil, sets parameters whose defaults depend on the current time, so that the
+	// ETag includes them.
 	resolve func(p *parameters)
 }
 
-// response is written once it is there as a whole, so that errors have a status.
+// response is written once it is complete, so that an error has its own status.
 type response struct {
-	json   any                               // unless write is set
-	media  string                            // of what write writes
+	json   any                               // the body, unless write is set
+	media  string                            // media type of the body that write writes
 	header map[string]string                 // more headers
 	age    fresh.Age                         // [query.Stats.Age]
-	size   int                               // bytes that it takes until it is written, if that is much
+	size   int                               // bytes of memory that it holds until it is written, if large
 	write  func(w http.ResponseWriter) error // writes the body piece by piece
 }
 
@@ -136,7 +136,7 @@ type handler struct {
 	opts Options
 }
 
-// versioned is a source that can say whether its responses have changed.
+// versioned is a source that can report whether its data has changed.
 type versioned interface {
 	Version(since, until time.Time) string // "": unknown
 }
@@ -179,7 +179,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 		return
 	}
 	if a.age.Kept {
-		w.Header().Del("ETag") // of what is stored now, which it may lack
+		w.Header().Del("ETag") // the tag covers current data, which this response may lack
 	}
 	if seconds := int(a.age.Behind.Round(time.Second).Seconds()); seconds > 0 {
 		w.Header().Set("Age", strconv.Itoa(seconds))
@@ -196,11 +196,11 @@ func (h *handler) unchanged(w http.ResponseWriter, r *http.Request, p *parameter
 		return false
 	}
 	w.Header().Set("ETag", tag)
-	w.Header().Set("Cache-Control", "private, no-cache") // ask whether it is still so
+	w.Header().Set("Cache-Control", "private, no-cache") // clients must revalidate
 	return hasTag(r.Header.Get("If-None-Match"), tag)
 }
 
-// refuse answers with an error of making a response.
+// refuse writes the error of a query.
 func (h *handler) refuse(w http.ResponseWriter, err error) {
 	status := statusOf(err)
 	switch status {
@@ -239,7 +239,7 @@ func (h *handler) tag(path string, p *parameters) string {
 		}
 	}
 	fmt.Fprintln(hash, path, meant.Encode())
-	_, _ = hash.Write(openAPI) // another form of responses is another response
+	_, _ = hash.Write(openAPI) // new versions may change the form of responses
 	return fmt.Sprintf(`"%x"`, hash.Sum(nil))
 }
 
@@ -258,11 +258,11 @@ func hasTag(list, tag string) bool {
 	return false
 }
 
-// statusClientGone is what nginx and Connect have for a client that did not wait. Nobody
-// reads it, but metrics tell it from failures.
+// statusClientGone is the status that nginx and Connect use for a client that disconnected. The
+// client does not read it, but it separates these requests from failures in metrics.
 const statusClientGone = 499
 
-// statusOf returns the status of a response that is an error.
+// statusOf returns the status for an error.
 func statusOf(err error) int {
 	if _, refused := errors.AsType[*selection.RefusedError](err); refused {
 		return http.StatusBadRequest
@@ -310,15 +310,15 @@ func (a response) writeTo(w http.ResponseWriter) {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client may have gone
+	_ = json.NewEncoder(w).Encode(v) // the client may have disconnected
 }
 
-// WriteError answers with an error as a Handler does: an object with the key error.
+// WriteError writes an error like a Handler: a JSON object with the key error.
 func WriteError(w http.ResponseWriter, status int, err error) {
 	writeJSON(w, status, map[string]string{"error": err.Error()})
 }
 
-// readError turns an error response of a Handler back into an error.
+// readError parses an error response of a Handler.
 func readError(status string, body []byte) error {
 	var e struct{ Error string }
 	if json.Unmarshal(body, &e) == nil && e.Error != "" {

@@ -10,7 +10,7 @@ import (
 
 func localOf(f *fixture.Stored) query.Local { return query.Local{Reader: f.Store} }
 
-// rolledField reads a store with page views of three hours, of which sums were made.
+// rolledField returns a store with rollups of three hours of page views.
 func rolledField(t *testing.T, views int) (query.Local, *trie.Merger) {
 	t.Helper()
 	s, all := fixture.Rolled(t, views)

@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 )
 
-// blocked is a client that reads nothing until it is told to.
+// blocked is a client that reads nothing until read is closed.
 type blocked struct {
 	*httptest.ResponseRecorder
 	began, read chan struct{}
@@ -26,7 +26,7 @@ func (b *blocked) Write(p []byte) (int, error) {
 	return b.ResponseRecorder.Write(p)
 }
 
-// Profiles that clients read slowly count towards the memory of all queries until they are written.
+// A profile counts towards the memory of all queries until a slow client has read it.
 func TestHeldUntilWritten(t *testing.T) {
 	f := fixture.New(t)
 	l := localOf(f)
@@ -45,18 +45,18 @@ func TestHeldUntilWritten(t *testing.T) {
 	}()
 	<-slow.began
 	if used := l.Memory.Used(); used < int64(all.Profile.Size()) {
-		t.Errorf("a profile that is being written holds %d bytes, it has %d", used, all.Profile.Size())
+		t.Errorf("a profile of %[2]d bytes holds %[1]d bytes while it is written", used, all.Profile.Size())
 	}
 	close(slow.read)
 	<-done
 	if used := l.Memory.Used(); used != 0 || slow.Code != http.StatusOK {
-		t.Errorf("%d bytes are held after a response with status %d", used, slow.Code)
+		t.Errorf("%d bytes are still held after a response with status %d", used, slow.Code)
 	}
-	l.Memory = memory.NewBound(all.Profile.Size()) // too little to write it
+	l.Memory = memory.NewBound(all.Profile.Size()) // not enough to write it
 	w := httptest.NewRecorder()
 	Handler(l, Options{Memory: l.Memory}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 	if used := l.Memory.Used(); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" ||
 		used != 0 {
-		t.Errorf("without the memory: %d %s, %d bytes are held", w.Code, w.Body, used)
+		t.Errorf("without enough memory: %d %s, %d bytes are held", w.Code, w.Body, used)
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// uploaded is a library of the builds r0 and r1 of app.js, in which functions have other lines,
-// and in r1 row another name.
+// uploaded is a library with the builds r0 and r1 of app.js. The lines of functions differ between
+// them, and row has another name in r1.
 type uploaded struct {
 	uploads []symbols.Upload
 	tables  map[string]*symbols.Table
@@ -31,8 +31,8 @@ func (u *uploaded) Table(key string) (*symbols.Table, error) {
 	return u.tables[key], nil
 }
 
-// sourceOf says what the functions of app.js are in the releases that symbols were uploaded
-// of.
+// sourceOf returns the source positions of the functions of app.js in the releases that have
+// symbols.
 func sourceOf(release, minified string) (name string, line uint32, key uint64) {
 	lines := map[string]uint32{"main": 10, "render": 20, "row": 30, "fetch": 40, "idle": 50}
 	names := map[string]string{"main": "start", "render": "Table.render", "row": "renderRow", "fetch": "load",
@@ -69,8 +69,8 @@ func newUploaded() *uploaded {
 	return u
 }
 
-// expected returns what a frame of a release has to be called in a response with both builds:
-// the place of the newest one that has the function.
+// expected returns the name that a frame of a release must have in a response over both builds: its
+// place in the newest build that has the function.
 func expected(release string, f trie.Frame) trie.Frame {
 	if f.Resource != "https://x.example/app.js" || release != "r0" && release != "r1" {
 		return f
@@ -93,7 +93,7 @@ func TestNamedProfile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Each release by itself, by the plain rule above.
+		// Merge each release separately, with the plain rule above.
 		m := trie.NewMerger()
 		views, traces := int64(0), int64(0)
 		for _, release := range []string{"r0", "r1", "r2"} {
@@ -142,19 +142,19 @@ func TestMinifiedNames(t *testing.T) {
 	}
 	remote, err := r.Profile(t.Context(), sel, nil)
 	if err != nil || !remote.Profile.Equal(want.Profile) {
-		t.Errorf("of a daemon: %v, %v", remote.Profile.Functions(), err)
+		t.Errorf("from a daemon: %v, %v", remote.Profile.Functions(), err)
 	}
 }
 
-// Top, report and comparison give functions the same names, and their sums, spreads and reach are
-// those of the functions that have become one.
+// Top, report and comparison use the same names. Functions that get the same name are merged: their
+// sums, spreads and reach are added.
 func TestNamedFunctions(t *testing.T) {
 	f := fixture.New(t)
 	raw := localOf(f)
 	named := raw
 	named.Symbols = naming.New(newUploaded())
 	page := selection.Selection{Page: "/a"}
-	want := map[trie.Frame]*rollup.Function{} // of the plain rule
+	want := map[trie.Frame]*rollup.Function{} // by the plain rule
 	for _, release := range []string{"r0", "r1", "r2"} {
 		sel := page
 		sel.Where = fixture.Having(trie.MakeLabels("release", release))
@@ -198,11 +198,11 @@ func TestNamedFunctions(t *testing.T) {
 		}
 	}
 	if !reflect.DeepEqual(top.Stats.Names, report.Stats.Names) {
-		t.Errorf("top is named as %+v, the report as %+v", top.Stats.Names, report.Stats.Names)
+		t.Errorf("naming of top: %+v, of the report: %+v", top.Stats.Names, report.Stats.Names)
 	}
 }
 
-// Two builds in which all functions have moved are compared by what they are called.
+// Two builds in which all functions moved are compared by source names.
 func TestNamedCompare(t *testing.T) {
 	f := fixture.New(t)
 	named := localOf(f)
@@ -227,7 +227,7 @@ func TestNamedCompare(t *testing.T) {
 			}
 		}
 		if names["renderRow"].Mean.B != 0 || names["renderCell"].Mean.A != 0 {
-			t.Errorf("%s: two functions are one: %+v", method, names)
+			t.Errorf("%s: two functions are merged: %+v", method, names)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func description(t *testing.T) *openapi3.T {
 	return doc
 }
 
-// The description has the paths that are served, and their parameters, and no others.
+// The description has exactly the paths that are served, with exactly their parameters.
 func TestOpenAPIPaths(t *testing.T) {
 	doc := description(t)
 	described := doc.Paths.Map()
@@ -52,31 +52,31 @@ func TestOpenAPIPaths(t *testing.T) {
 		}
 		want := slices.Sorted(slices.Values(e.parameters))
 		if slices.Sort(names); !slices.Equal(names, want) {
-			t.Errorf("%s: described are %v, known are %v", path, names, want)
+			t.Errorf("%s: described: %v, accepted: %v", path, names, want)
 		}
 	}
 	delete(described, "/api/v1/openapi.yaml")
-	delete(described, "/api/v1/answers")  // which Together answers
-	delete(described, "/api/v1/arrivals") // which the daemon answers, and its tests know
-	delete(described, "/api/v1/budgets")  // which package budget answers, and its tests know
-	for path := range described {         // which Changes answers, and its tests know
+	delete(described, "/api/v1/answers")  // served by Together
+	delete(described, "/api/v1/arrivals") // served by cmd/ingest, whose tests check it
+	delete(described, "/api/v1/budgets")  // served by package budget, whose tests check it
+	for path := range described {         // served by Changes, see TestChanges
 		if strings.HasPrefix(path, changesPath) {
 			delete(described, path)
 		}
 	}
 	for path := range described {
-		t.Errorf("%s is described and not served", path)
+		t.Errorf("%s is described, but not served", path)
 	}
 	formats := doc.Components.Parameters["format"].Value.Schema.Value.Enum
 	for i, name := range profileFormats() {
 		if i >= len(formats) || formats[i] != name {
-			t.Errorf("formats: described are %v, known are %v", formats, profileFormats())
+			t.Errorf("formats: described: %v, accepted: %v", formats, profileFormats())
 			break
 		}
 	}
 }
 
-// What is answered is what is described: each field has its type, and none is left out.
+// Responses match their description: each field has the described type, and none is missing.
 func TestOpenAPIAnswers(t *testing.T) {
 	doc := description(t)
 	l, _ := rolledField(t, 600)

@@ -13,19 +13,19 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// selectionParameters are those that parseSelection reads, but for group_by and names.
+// selectionParameters lists the parameters that parseSelection reads, without group_by and names.
 var selectionParameters = [...]string{"page", "feature", "release", "label", "since", "until"}
 
-// parameters are the query parameters of a request. The first one that is wrong is kept.
+// parameters holds the query parameters of a request, and the first error in them.
 type parameters struct {
 	url.Values
 	now time.Time
-	lag time.Duration // of what is selected
+	lag time.Duration // lag of the selection
 	err error
 }
 
-// parametersOf returns the query parameters of r. A mistyped one must not widen what is
-// asked for, so those that are not known are errors.
+// parametersOf returns the query parameters of r. Unknown parameters are errors, so that a typo
+// does not widen the selection.
 func parametersOf(r *http.Request, known []string, now time.Time) (*parameters, error) {
 	v, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -39,7 +39,7 @@ func parametersOf(r *http.Request, known []string, now time.Time) (*parameters, 
 			return nil, selection.Refuse("unknown parameter %q; known are %s", k, strings.Join(known, ", "))
 		}
 		if k != "label" && k != "compare_label" && len(values) > 1 {
-			return nil, selection.Refuse("parameter %s stands %d times", k, len(values))
+			return nil, selection.Refuse("parameter %s is given %d times", k, len(values))
 		}
 	}
 	return &parameters{Values: v, now: now}, nil
@@ -56,7 +56,7 @@ func (p *parameters) fail(err error) {
 	p.err = cmp.Or(p.err, err)
 }
 
-// selection reads the selection.
+// selection returns the selection.
 func (p *parameters) selection() selection.Selection {
 	s, err := parseSelection(p.Values, p.now)
 	p.fail(err)
@@ -64,7 +64,7 @@ func (p *parameters) selection() selection.Selection {
 	return s
 }
 
-// number reads a number from low to high; without one it is def.
+// number returns a number from low to high, or def if the parameter is missing.
 func (p *parameters) number(name string, def, low, high int) int {
 	text := p.Get(name)
 	if text == "" {
@@ -77,7 +77,7 @@ func (p *parameters) number(name string, def, low, high int) int {
 	return n
 }
 
-// flag reads true or false; without it is false.
+// flag returns a boolean, or false if the parameter is missing.
 func (p *parameters) flag(name string) bool {
 	text := p.Get(name)
 	if text == "" {
@@ -90,7 +90,7 @@ func (p *parameters) flag(name string) bool {
 	return b
 }
 
-// choice reads one of some words, the first of them without one.
+// choice returns one of some words, or the first one if the parameter is missing.
 func (p *parameters) choice(name string, of ...string) string {
 	text := cmp.Or(p.Get(name), of[0])
 	if !slices.Contains(of, text) {
@@ -99,10 +99,11 @@ func (p *parameters) choice(name string, of ...string) string {
 	return text
 }
 
-// mostQuantiles is the maximum number of page views in a query.
+// mostQuantiles is the maximum number of quantiles in a query.
 const mostQuantiles = 20
 
-// quantiles reads numbers from 0 to 1, with commas between; none without it.
+// quantiles returns numbers from 0 to 1, which are separated by commas, or nil if the parameter is
+// missing.
 func (p *parameters) quantiles(name string) (all []float64) {
 	text := p.Get(name)
 	if text == "" {
@@ -120,7 +121,7 @@ func (p *parameters) quantiles(name string) (all []float64) {
 	return all
 }
 
-// duration reads how long something is; without one it is def.
+// duration returns a duration, or def if the parameter is missing.
 func (p *parameters) duration(name string, def time.Duration) time.Duration {
 	text := p.Get(name)
 	if text == "" {

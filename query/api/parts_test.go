@@ -17,7 +17,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Parts sum up functions, and nothing else: all totals stay.
+// Grouping functions into parts of the code changes no totals.
 func TestParts(t *testing.T) {
 	f := fixture.New(t)
 	l := localOf(f)
@@ -53,7 +53,7 @@ func TestParts(t *testing.T) {
 		}
 		asked, err := remote.Top(t.Context(), q)
 		if err != nil || !reflect.DeepEqual(asked.Functions, got.Functions) {
-			t.Errorf("by %s, of a daemon: %+v, %v", by, asked.Functions, err)
+			t.Errorf("by %s, from a daemon: %+v, %v", by, asked.Functions, err)
 		}
 	}
 	// the profiling script is a package, which the page calls
@@ -67,7 +67,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Of parts sums are exact, and intervals are not narrower than those of page views.
+// Changes of parts add up to the changes of functions. If a part is the whole page, its interval is
+// at least as wide as the interval of the page.
 func TestCompareParts(t *testing.T) {
 	l, _ := rolledField(t, 600)
 	a, b := releases("r1", "r2")
@@ -99,7 +100,7 @@ func TestCompareParts(t *testing.T) {
 	}
 }
 
-// deviationOf returns the standard error that an interval was made of, for many page views.
+// deviationOf returns the standard error behind the interval of an estimate over many page views.
 func deviationOf(c *compare.Change) float64 {
 	if c.Adjusted.High == nil {
 		return math.Inf(1)
@@ -129,7 +130,7 @@ func TestPartsRefused(t *testing.T) {
 			_, err := remote.Compare(t.Context(), query.CompareQuery{A: sel, B: sel})
 			return err
 		},
-		"distributions are kept of functions": func() error {
+		"distributions are stored by function": func() error {
 			_, err := localOf(f).Report(t.Context(), selection.Selection{Parts: selection.Parts{By: "team"}})
 			return err
 		},

@@ -32,7 +32,7 @@ func respondPprof(ctx context.Context, h *handler, p *parameters) (response, err
 	return a, nil
 }
 
-// pprofIndex lists what there is.
+// pprofIndex serves a page with links to the profiles of all pages.
 var pprofIndex = template.Must(template.New("index").Parse(`<!DOCTYPE html>
 <html lang="en"><meta charset="utf-8"><title>Profiles</title>
 <style>:root { color-scheme: light dark } body { font: 16px/1.5 system-ui; max-width: 60rem; margin: 2rem auto; ` +
@@ -63,7 +63,7 @@ func respondPprofIndex(ctx context.Context, h *handler, p *parameters) (response
 	}
 	type row struct {
 		query.Entry
-		Link  template.URL // its parts are escaped
+		Link  template.URL // from escaped parts
 		Shown string
 	}
 	var rows []row

@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// What can not be answered is an error of who asks, in JSON, and says what to do.
+// An invalid query is a client error, in JSON, that tells what to do.
 func TestRefusedQuestions(t *testing.T) {
 	f := fixture.New(t)
 	h := Handler(localOf(f), Options{Now: fixture.Now})
@@ -41,7 +41,7 @@ func TestRefusedQuestions(t *testing.T) {
 	}
 }
 
-// Where sums and distributions would be of different time, there are no distributions.
+// Distributions are omitted where they would cover other time than the sums.
 func TestNoSpread(t *testing.T) {
 	f := fixture.New(t)
 	l := localOf(f)
@@ -56,7 +56,7 @@ func TestNoSpread(t *testing.T) {
 		feature string
 		groupBy string
 		where   []string
-		want    string // "": they are there
+		want    string // "": there are spreads
 	}{
 		{"", "feature", nil, ""},
 		{"", "feature", []string{"feature=~e.*"}, ""},
@@ -93,7 +93,7 @@ func TestNoSpread(t *testing.T) {
 	}
 }
 
-// Page views without a profile are of pages, however these are chosen.
+// Page views without a profile are counted by page, however the pages are selected.
 func TestCoverageOfPages(t *testing.T) {
 	l, _ := rolledField(t, 30)
 	where := func(key, value string) []selection.Matcher { return fixture.Having(trie.MakeLabels(key, value)) }
@@ -122,7 +122,7 @@ func TestCoverageOfPages(t *testing.T) {
 	}
 }
 
-// A function that is gone is not taken for one that has moved to where it stood.
+// A removed function is not mistaken for a function that moved to its place.
 func TestAlignKeepsApart(t *testing.T) {
 	at := func(name string, line uint32) trie.Frame {
 		return trie.Frame{Name: name, Resource: "https://x.example/app.js", Line: line, Column: 3}

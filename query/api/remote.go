@@ -27,32 +27,32 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// Remote asks a daemon.
+// Remote is a source that queries a daemon over HTTP.
 type Remote struct {
 	client *http.Client
 	base   string
-	site   string // empty: all that may be asked about
+	site   string // empty for all sites that the client may see
 }
 
-// SiteParameter narrows a query to a site. Whoever serves a [Handler] reads it, see
-// [query.Local.Only].
+// SiteParameter is the parameter that narrows a query to a site. The server that wraps a [Handler]
+// handles it, see [query.Local.Only].
 const SiteParameter = "site"
 
-// SetSite has all queries be about a site.
+// SetSite limits all queries to a site.
 func (r *Remote) SetSite(name string) { r.site = name }
 
-// SocketName is the name of the Unix socket in its data directory on which a daemon
-// serves [Handler].
+// SocketName is the name of the Unix socket, in the data directory of a daemon, on which it serves
+// [Handler].
 const SocketName = "query.sock"
 
-// scriptsAlone is in what the public address of a daemon says to questions.
+// scriptsAlone is part of the response of the public address of a daemon to queries.
 const scriptsAlone = "/sdk.json lists the scripts"
 
-// maxResponse bounds what is read of one response.
+// maxResponse bounds the size of a response.
 const maxResponse = 1 << 30
 
-// NewRemote returns a source that asks the daemon at addr, see [authorities.ParseAddr]. A user and
-// a password in the URL are sent as basic authorization.
+// NewRemote returns a source that queries the daemon at addr, see [authorities.ParseAddr]. A user
+// and password in the URL are sent as basic authentication.
 func NewRemote(addr string) (*Remote, error) {
 	u, err := authorities.ParseAddr(addr)
 	if err != nil {
@@ -68,8 +68,8 @@ func NewRemote(addr string) (*Remote, error) {
 		base: strings.TrimSuffix(u.String(), "/")}, nil
 }
 
-// SetToken has r send a token, and no user and password. It is called before r is asked
-// anything, as is SetRoots.
+// SetToken makes r send a token instead of a user and password. SetToken and SetRoots must be
+// called before the first query.
 func (r *Remote) SetToken(token string) {
 	if t, ok := r.client.Transport.(*remoteTransport); ok {
 		t.authorization = "Bearer " + token
@@ -89,7 +89,6 @@ type remoteTransport struct {
 	authorization string // "": none
 }
 
-// RoundTrip implements [http.RoundTripper].
 func (t *remoteTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t.authorization != "" {
 		r = r.Clone(r.Context())
@@ -98,13 +97,13 @@ func (t *remoteTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.Transport.RoundTrip(r)
 }
 
-// refuseRedirect keeps the credentials of a request from other servers.
+// refuseRedirect rejects redirects, so that credentials are not sent to other servers.
 func refuseRedirect(r *http.Request, _ []*http.Request) error {
 	return fmt.Errorf("it redirects to %s, which is not followed; give the address of the daemon itself",
 		r.URL.Redacted())
 }
 
-// NewSocketRemote returns a source that asks the daemon that listens on a Unix socket.
+// NewSocketRemote returns a source that queries the daemon listening on a Unix socket.
 func NewSocketRemote(path string) *Remote {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
@@ -132,7 +131,7 @@ func (r *Remote) get(ctx context.Context, path string, v url.Values) ([]byte, ht
 	return r.send(ctx, http.MethodGet, path, v, nil)
 }
 
-// send sends a request, with a body of JSON unless that is nil.
+// send sends a request, with a JSON body unless body is nil.
 func (r *Remote) send(ctx context.Context, method, path string, v url.Values, send []byte) ([]byte,
 	http.Header, error) {
 	if r.site != "" {
@@ -146,11 +145,11 @@ func (r *Remote) send(ctx context.Context, method, path string, v url.Values, se
 	if send != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	req.Header.Set("Cache-Control", "no-cache") // a response of now
+	req.Header.Set("Cache-Control", "no-cache") // for the newest data
 	res, err := r.client.Do(req)
 	if err != nil {
 		if x, ok := errors.AsType[*url.Error](err); ok {
-			err = x.Err // without the whole query
+			err = x.Err // without the URL
 		}
 		return nil, nil, fmt.Errorf("ask the daemon: %w", err)
 	}
@@ -176,8 +175,8 @@ func (r *Remote) send(ctx context.Context, method, path string, v url.Values, se
 	return body, res.Header, nil
 }
 
-// Do sends a request for something that is no query, with a body of JSON unless that is nil, and
-// returns the response.
+// Do sends a request other than a query, with a JSON body unless it is nil, and returns the
+// response.
 func (r *Remote) Do(ctx context.Context, method, path string, v url.Values, send []byte) ([]byte, error) {
 	body, _, err := r.send(ctx, method, path, v, send)
 	return body, err
@@ -205,7 +204,7 @@ func (r *Remote) Profile(ctx context.Context, sel selection.Selection, _ func(ui
 	return out, nil
 }
 
-// ask reads the response to a query, which is JSON.
+// ask sends a query and decodes its JSON response.
 func ask[T any](ctx context.Context, r *Remote, path string, v url.Values) (out T, err error) {
 	body, _, err := r.get(ctx, path, v)
 	if err != nil {
@@ -264,7 +263,7 @@ func (r *Remote) Compare(ctx context.Context, q query.CompareQuery) (query.Compa
 	for k, values := range queryOf(explicit(q.A, q.B)) {
 		v["compare_"+k] = values
 	}
-	v.Set("compare_page", q.A.Page) // also if it is "", which differs from a missing parameter
+	v.Set("compare_page", q.A.Page) // even if empty, because a missing parameter means B's page
 	v.Set("compare_feature", q.A.Feature)
 	v.Set("method", cmp.Or(string(q.Method), "auto"))
 	if q.Plain {
@@ -281,10 +280,10 @@ func (r *Remote) Compare(ctx context.Context, q query.CompareQuery) (query.Compa
 	return ask[query.Comparison](ctx, r, "/api/v1/compare", v)
 }
 
-// explicit returns a so that it takes nothing over from b when it is read as what is
-// compared with b.
+// explicit returns a with explicit conditions, so that it inherits nothing from b when it is parsed
+// as the other side of b.
 func explicit(a, b selection.Selection) selection.Selection {
-	a.Where, a.Minified, a.Parts = slices.Clone(a.Where), false, selection.Parts{} // which are those of both
+	a.Where, a.Minified, a.Parts = slices.Clone(a.Where), false, selection.Parts{} // these apply to both sides
 	for _, m := range b.Where {
 		if !slices.ContainsFunc(a.Where, func(x selection.Matcher) bool { return x.Key == m.Key }) {
 			a.Where = append(a.Where, selection.Matcher{Key: m.Key, Op: selection.Matches, Value: ".*"})
@@ -373,7 +372,7 @@ func (r *Remote) Change(ctx context.Context, id string) (changes.Report, error) 
 	return ask[changes.Report](ctx, r, changesPath+"/"+url.PathEscape(id), url.Values{})
 }
 
-// Handle implements [changes.Source]. The daemon knows the user.
+// Handle implements [changes.Source]. The daemon determines the user from the credentials.
 func (r *Remote) Handle(ctx context.Context, id string, h changes.Handling, _ string) (out changes.Item, err error) {
 	text, err := json.Marshal(h)
 	if err != nil {

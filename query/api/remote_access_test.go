@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Who asks is said to the daemon, and to nobody to whom it redirects.
+// Credentials are sent to the daemon, and never to the target of a redirect.
 func TestRemoteAuthorization(t *testing.T) {
 	var got []string
 	note := func(w http.ResponseWriter, r *http.Request) {

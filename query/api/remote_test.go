@@ -24,8 +24,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// serve returns sources that ask a daemon with h, over TCP, behind a prefix, and through
-// a socket.
+// serve returns sources that query a daemon with handler h: over TCP, behind a path prefix, and
+// through a socket.
 func serve(t *testing.T, h http.Handler) map[string]*Remote {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -52,7 +52,7 @@ func serve(t *testing.T, h http.Handler) map[string]*Remote {
 	return out
 }
 
-// TestRemote checks that a daemon gives the answers that its data directory gives.
+// TestRemote checks that a daemon returns the same results as its data directory.
 func TestRemote(t *testing.T) {
 	f := fixture.New(t)
 	if _, err := f.Store.Append(t.Context(), nil); err != nil {
@@ -66,7 +66,7 @@ func TestRemote(t *testing.T) {
 		}
 		for name, r := range remotes {
 			if name != "address" && i%7 != 0 {
-				continue // the way does not depend on the query
+				continue // the connection does not depend on the query
 			}
 			got, err := r.Profile(t.Context(), sel, nil)
 			if err != nil {
@@ -74,7 +74,7 @@ func TestRemote(t *testing.T) {
 				continue
 			}
 			if !got.Profile.Equal(want.Profile) {
-				t.Errorf("%s: %+v: another profile", name, sel)
+				t.Errorf("%s: %+v: the profile differs", name, sel)
 			}
 			if !reflect.DeepEqual(got.Stats, want.Stats) {
 				t.Errorf("%s: %+v: got %+v, want %+v", name, sel, got.Stats, want.Stats)
@@ -94,7 +94,7 @@ func TestRemote(t *testing.T) {
 	}
 }
 
-// source gives fixed answers.
+// source returns fixed results.
 type source struct {
 	result  query.Result
 	catalog query.Catalog
@@ -139,7 +139,7 @@ func (s source) Catalog(context.Context, time.Time, time.Time, time.Duration) (q
 	return s.catalog, s.err
 }
 
-// TestRemoteWarnings checks that bad news arrives, whatever it is made of.
+// TestRemoteWarnings checks that warnings arrive, whatever characters they contain.
 func TestRemoteWarnings(t *testing.T) {
 	w := []string{"two\nlines\r\n", "Ünïcödé <&>", strings.Repeat("long ", 100)}
 	for range 50 {
@@ -201,7 +201,7 @@ func TestRemoteErrors(t *testing.T) {
 			t.Errorf("%s: catalogue: %v, want %q", c.name, err, c.catalog)
 		}
 	}
-	// What the daemon does not understand, it says.
+	// Errors of the daemon about a query are passed on.
 	r := serve(t, Handler(source{}, Options{Now: fixture.Now}))["address"]
 	if _, err := r.Profile(t.Context(), selection.Selection{Since: fixture.Noon, Until: fixture.Noon.Add(-1)},
 		nil); err == nil || !strings.Contains(err.Error(), "daemon: since (") {
@@ -275,7 +275,7 @@ func TestNewRemote(t *testing.T) {
 	}
 }
 
-// A profile as SVG has a script, which does not run at the address that answers queries.
+// An SVG profile contains a script, which must not run with the origin of the query API.
 func TestHandlerSVG(t *testing.T) {
 	h := Handler(localOf(fixture.New(t)), Options{Now: fixture.Now})
 	w := httptest.NewRecorder()
@@ -286,7 +286,8 @@ func TestHandlerSVG(t *testing.T) {
 	}
 }
 
-// A profile as HTML is for a disk: shown at this address it could ask what its reader may ask.
+// An HTML profile is meant to be saved. Shown with this origin, it could send queries with the
+// permissions of its reader.
 func TestHandlerHTML(t *testing.T) {
 	f := fixture.New(t)
 	template := func() ([]byte, error) { return []byte("<title>%TITLE%</title>%DATA%"), nil }
@@ -326,7 +327,7 @@ func TestHandlerErrors(t *testing.T) {
 	}{
 		{"profile?pge=/a", `unknown parameter "pge"; known are page, feature, release, label, since, until, names, ` +
 			`by, only, group_by, format`},
-		{"profile?page=/a&page=/b", "parameter page stands 2 times"},
+		{"profile?page=/a&page=/b", "parameter page is given 2 times"},
 		{"profile?page=%zz", "query string: invalid URL escape"},
 		{"profile?a;b", "query string: invalid semicolon separator"},
 		{"profile?label=x", `parameter label: label "x" is none of KEY=VALUE`},
@@ -366,7 +367,7 @@ func TestHandlerErrors(t *testing.T) {
 	}
 }
 
-// asked remembers what was asked for.
+// asked records the selection of a query.
 type asked struct {
 	source
 	sel *selection.Selection
@@ -409,7 +410,7 @@ func TestHandlerSelection(t *testing.T) {
 		if w.Code != http.StatusOK || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %d and %+v, want %+v", text, w.Code, got, want)
 		}
-		// And back again.
+		// The selection also survives the way back to parameters.
 		if v, err := url.ParseQuery(queryOf(want).Encode()); err != nil {
 			t.Error(err)
 		} else if again, err := parseSelection(v, fixture.Now()); err != nil || !reflect.DeepEqual(again, want) {

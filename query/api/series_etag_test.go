@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 )
 
-// A series that leaves open since when it is asked for is another one tomorrow.
+// The response of a series without since changes with time, and so does its ETag.
 func TestSeriesETag(t *testing.T) {
 	f := fixture.New(t)
 	now := fixture.Noon.Add(2 * time.Hour)
@@ -34,7 +34,7 @@ func TestSeriesETag(t *testing.T) {
 			t.Errorf("%s: later it is %d, %s", target, w.Code, w.Body)
 		}
 	}
-	// What it is by default can be asked for.
+	// Explicit parameters with the default values return the same response.
 	now = fixture.Noon.Add(2 * time.Hour)
 	if got, want := ask("/api/v1/series", "").Body.String(), ask("/api/v1/series?since=24h&step=1h",
 		"").Body.String(); got != want || !strings.Contains(got, `"step_seconds":3600`) {

@@ -17,8 +17,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Over time, parts of the code take what they take of all the time, and page views are those of
-// all code.
+// In a series, the times of a part of the code add up to its time in the list of functions.
 func TestSeriesByParts(t *testing.T) {
 	l, _ := rolledField(t, 300)
 	l.Symbols = naming.New(newUploaded())
@@ -39,7 +38,7 @@ func TestSeriesByParts(t *testing.T) {
 			}
 			asked, err := remote.Series(t.Context(), q)
 			if err != nil || !reflect.DeepEqual(asked.Groups, got.Groups) {
-				t.Errorf("by %s, of a daemon: %+v, %v", by, asked.Groups, err)
+				t.Errorf("by %s, from a daemon: %+v, %v", by, asked.Groups, err)
 			}
 			top, err := l.Top(t.Context(), query.TopQuery{Selection: q.Selection})
 			if err != nil {
@@ -65,7 +64,7 @@ func TestSeriesByParts(t *testing.T) {
 	}
 }
 
-// Grouped by labels, too, each group has its parts, and those beyond the limit are one.
+// Groups by labels have their own parts, and the parts beyond the limit become one group.
 func TestSeriesByOwnerAndRelease(t *testing.T) {
 	l, _ := rolledField(t, 300)
 	l.Symbols = naming.New(newUploaded())
@@ -104,12 +103,12 @@ func TestSeriesByOwnerAndRelease(t *testing.T) {
 			}
 		}
 		if name == "function" && (others != len(want) || len(got.Groups) != 2*len(want)) {
-			t.Errorf("%d groups, %d of them others, of %d releases", len(got.Groups), others, len(want))
+			t.Errorf("%d groups with %d of other parts, for %d releases", len(got.Groups), others, len(want))
 		}
 	}
 }
 
-// A profile that is grouped by owner has the time that its parts have.
+// A profile grouped by owner has the same times as its parts.
 func TestProfileByOwner(t *testing.T) {
 	f := fixture.New(t)
 	l := localOf(f)
@@ -140,9 +139,9 @@ func TestProfileByOwner(t *testing.T) {
 func TestSeriesByPartsRefused(t *testing.T) {
 	f := fixture.New(t)
 	for what, q := range map[string]query.SeriesQuery{
-		"owner and by=team: give one": {Selection: selection.Selection{GroupBy: []string{selection.KeyOwner},
+		"owner and by=team exclude": {Selection: selection.Selection{GroupBy: []string{selection.KeyOwner},
 			Parts: selection.Parts{By: "team"}}},
-		"only, coverage and histogram do not": {Selection: selection.Selection{Parts: selection.Parts{By: "team"}},
+		"leave out only, coverage and histogram": {Selection: selection.Selection{Parts: selection.Parts{By: "team"}},
 			Histogram: true},
 		"not by this label": {Selection: selection.Selection{GroupBy: []string{"plan"},
 			Parts: selection.Parts{By: "team"}}},

@@ -15,8 +15,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 )
 
-// TestSharedAnswers asks everything several times at once. Nobody may change what others are
-// given, too: each response is that of a query that nobody else asks.
+// TestSharedAnswers sends all queries several times concurrently. Callers share cached results and
+// must not modify them: each response equals the response to the same query alone.
 func TestSharedAnswers(t *testing.T) {
 	f := fixture.New(t)
 	shared := localOf(f)
@@ -47,7 +47,7 @@ func TestSharedAnswers(t *testing.T) {
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil)
 		r.Header.Set("Cache-Control", header)
 		h.ServeHTTP(w, r)
-		return fmt.Sprint(w.Code, stats.ReplaceAllString(w.Body.String(), "")) // which say what was read for it
+		return fmt.Sprint(w.Code, stats.ReplaceAllString(w.Body.String(), "")) // stats depend on what was cached
 	}
 	want := map[string]string{}
 	answered := 0
@@ -58,7 +58,7 @@ func TestSharedAnswers(t *testing.T) {
 		}
 	}
 	if answered < len(paths)/2 {
-		t.Fatalf("%d of %d questions have an answer", answered, len(paths))
+		t.Fatalf("%d of %d queries succeeded", answered, len(paths))
 	}
 	var all sync.WaitGroup
 	for n := range uint64(3) {

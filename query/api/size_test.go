@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 )
 
-// A query that finds no memory is answered 503, and gives back what it took.
+// A query without enough memory gets 503 and releases the memory that it reserved.
 func TestCrowded(t *testing.T) {
 	l := localOf(fixture.New(t))
 	l.Memory = memory.NewBound(1000)
@@ -24,12 +24,12 @@ func TestCrowded(t *testing.T) {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
 	if n := l.Memory.Used(); n != 0 {
-		t.Errorf("%d bytes are used by nobody", n)
+		t.Errorf("%d bytes were not released", n)
 	}
 }
 
-// A response that would take too much memory is refused while it is made, whether it is merged
-// of traces or of sums.
+// A response that would take too much memory is refused while it is merged, from traces or from
+// rollups.
 func TestAnswerSize(t *testing.T) {
 	traces := localOf(fixture.New(t))
 	sums, _ := rolledField(t, 600)
@@ -49,7 +49,7 @@ func TestAnswerSize(t *testing.T) {
 			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
 			if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(),
 				"ask for one page or feature, less time, or fewer labels") {
-				t.Errorf("%s: %s: got %d %.200s, want 422 and what to ask for", name, target, w.Code, w.Body)
+				t.Errorf("%s: %s: got %d %.200s, want 422 and a hint", name, target, w.Code, w.Body)
 			}
 		}
 		_, err = l.Profile(t.Context(), selection.Selection{}, nil)
@@ -57,13 +57,13 @@ func TestAnswerSize(t *testing.T) {
 			t.Errorf("%s: got %v, want a TooLargeError of %d", name, err, l.MaxSize)
 		}
 		if _, err := l.Labels(t.Context(), selection.Selection{}); err != nil {
-			t.Errorf("%s: labels: got %v, want an answer, which has no stacks", name, err)
+			t.Errorf("%s: labels: got %v, want a response, because labels need no stacks", name, err)
 		}
 		// rows of sums, both parts of the merge, and the room they grow into
 		l.MaxSize = 32<<20 + 3*whole.Profile.Size()
 		if again, err := l.Profile(t.Context(), selection.Selection{}, nil); err != nil ||
 			!again.Profile.Equal(whole.Profile) {
-			t.Errorf("%s: with room enough: got %v, want the whole answer", name, err)
+			t.Errorf("%s: with enough memory: got %v, want the complete response", name, err)
 		}
 	}
 }

@@ -13,16 +13,16 @@ import (
 	"time"
 )
 
-// Bounds of the queries that are asked together.
+// Bounds of combined queries.
 const (
 	mostTogether    = 16
-	longestResponse = 4 << 20  // bytes, of one of them: it is kept until it is written
-	longestTogether = 16 << 20 // bytes, of all of them: a kilobyte of queries would have sixty megabytes of responses
-	leastAtOnce     = 4        // even on one processor: some wait for a bucket
+	longestResponse = 4 << 20  // bytes of one response, which is buffered
+	longestTogether = 16 << 20 // bytes of all responses: a kilobyte of queries could return 60 MB
+	leastAtOnce     = 4        // even on one processor, because queries wait for a bucket
 )
 
-// together are the queries that can be asked together: those with short responses, which
-// need no more rights than each other.
+// together lists the queries that can be combined: queries with short responses that need no extra
+// permissions.
 var together = []string{
 	"pages", "features", "releases", "labels", "series", "coverage", "catalog", "newest", "stats", "vitals", "top",
 	"compare", "budgets", "changes",
@@ -49,7 +49,7 @@ func Together(h http.Handler) http.Handler {
 			turns <- struct{}{}
 			_ = out.c.SetWriteDeadline(time.Now().Add(30*time.Second + readTime))
 			all.Go(func() {
-				if out.full() { // its result would not be written
+				if out.full() { // its response would not be written
 					out.write(i, tooLong("all of them", longestTogether))
 				} else {
 					out.write(i, out.responseOf(h, q))
@@ -59,12 +59,12 @@ func Together(h http.Handler) http.Handler {
 		}
 		all.Wait()
 		if out.panicked != nil {
-			panic(out.panicked) // here, where the server knows what to do with it
+			panic(out.panicked) // the server recovers only this goroutine
 		}
 	}))
 }
 
-// queriesOf returns the requests that a request is made of.
+// queriesOf returns the queries in a request.
 func queriesOf(r *http.Request) ([]*http.Request, error) {
 	parameters, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -73,10 +73,10 @@ func queriesOf(r *http.Request) ([]*http.Request, error) {
 	asked := parameters["ask"]
 	delete(parameters, "ask")
 	for name := range parameters {
-		return nil, fmt.Errorf("there is no parameter %.50q: there is ask", name)
+		return nil, fmt.Errorf("there is no parameter %.50q; the only parameter is ask", name)
 	}
 	if len(asked) == 0 || len(asked) > mostTogether {
-		return nil, fmt.Errorf("%d questions: ask from 1 to %d", len(asked), mostTogether)
+		return nil, fmt.Errorf("%d queries; send 1 to %d", len(asked), mostTogether)
 	}
 	var queries []*http.Request
 	for _, text := range asked {
@@ -96,7 +96,7 @@ func queriesOf(r *http.Request) ([]*http.Request, error) {
 	return queries, nil
 }
 
-// responseOf returns what h answers to a query.
+// responseOf returns the response of h to a query.
 func (l *lines) responseOf(h http.Handler, r *http.Request) (a *buffered) {
 	a = &buffered{header: http.Header{}, status: http.StatusOK}
 	defer func() {
@@ -105,29 +105,29 @@ func (l *lines) responseOf(h http.Handler, r *http.Request) (a *buffered) {
 			defer l.mu.Unlock()
 			l.panicked = v
 			a = &buffered{status: http.StatusInternalServerError}
-			a.body.WriteString(`{"error":"it could not be answered; the log says more"}`)
+			a.body.WriteString(`{"error":"internal error; see the log of the daemon"}`)
 		}
 	}()
 	h.ServeHTTP(a, r)
 	if a.long {
-		a = tooLong("the answer", longestResponse)
+		a = tooLong("the response", longestResponse)
 	}
 	return a
 }
 
-// tooLong returns the response to a query that would be too long.
+// tooLong returns the error for a response that is too long.
 func tooLong(what string, most int) *buffered {
 	a := &buffered{status: http.StatusRequestEntityTooLarge}
-	fmt.Fprintf(&a.body, `{"error":"%s would have more than %d bytes: ask for it alone"}`, what, most)
+	fmt.Fprintf(&a.body, `{"error":"%s would have more than %d bytes; send the query alone"}`, what, most)
 	return a
 }
 
-// buffered keeps a response.
+// buffered keeps a response in memory.
 type buffered struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
-	long   bool // more than is kept
+	long   bool // longer than longestResponse
 }
 
 func (k *buffered) Header() http.Header    { return k.header }
@@ -140,24 +140,24 @@ func (k *buffered) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lines writes answers, each as two lines.
+// lines writes responses, each as two lines.
 type lines struct {
 	mu       sync.Mutex
 	w        http.ResponseWriter
 	c        *http.ResponseController
-	written  int // bytes of responses
+	written  int // bytes of response bodies
 	panicked any
 }
 
-// full reports whether no other response would be written.
+// full reports whether the bound of all responses is reached.
 func (l *lines) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.written >= longestTogether
 }
 
-// toldHeaders are the headers of a response that its line of JSON includes.
-var toldHeaders = []string{"ETag", "Age", "Retry-After"}
+// passedHeaders lists the response headers that are passed on.
+var passedHeaders = []string{"ETag", "Age", "Retry-After"}
 
 func (l *lines) write(i int, a *buffered) {
 	l.mu.Lock()
@@ -166,13 +166,13 @@ func (l *lines) write(i int, a *buffered) {
 		a = tooLong("all of them", longestTogether)
 	}
 	header := map[string]string{}
-	for _, name := range toldHeaders {
+	for _, name := range passedHeaders {
 		if value := a.header.Get(name); value != "" {
 			header[name] = value
 		}
 	}
 	body := bytes.TrimSpace(a.body.Bytes())
-	if bytes.IndexByte(body, '\n') >= 0 { // which no JSON of this package has
+	if bytes.IndexByte(body, '\n') >= 0 { // JSON of this package has no newlines
 		body, a.status = []byte(`{"error":"the answer has several lines"}`), http.StatusInternalServerError
 	}
 	head, err := json.Marshal(struct {
@@ -181,9 +181,9 @@ func (l *lines) write(i int, a *buffered) {
 		Header map[string]string `json:"header,omitempty"`
 	}{i, a.status, header})
 	if err != nil {
-		panic(err) // texts and numbers can always be written
+		panic(err) // strings and numbers always encode
 	}
-	for _, line := range [][]byte{head, body} { // the client may have gone
+	for _, line := range [][]byte{head, body} { // the client may have disconnected
 		_, _ = l.w.Write(line)
 		_, _ = l.w.Write([]byte{'\n'})
 	}

@@ -19,7 +19,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 )
 
-// togetherAnswer is one of /api/v1/answers: a line that says which, and the body.
+// togetherAnswer is one response of /api/v1/answers: a line that identifies the query, and the
+// body.
 type togetherAnswer struct {
 	Ask    int               `json:"ask"`
 	Status int               `json:"status"`
@@ -27,8 +28,8 @@ type togetherAnswer struct {
 	Body   string            `json:"-"`
 }
 
-// askTogether asks several queries at once, and returns their responses in the order of
-// the queries.
+// askTogether sends several queries in one request and returns their responses in the order of the
+// queries.
 func askTogether(t *testing.T, h http.Handler, questions ...string) []togetherAnswer {
 	t.Helper()
 	w := recorded(h, "/api/v1/answers?"+url.Values{"ask": questions}.Encode())
@@ -45,18 +46,18 @@ func askTogether(t *testing.T, h http.Handler, questions ...string) []togetherAn
 			t.Fatalf("%v: %s", err, lines.Text())
 		}
 		if !lines.Scan() {
-			t.Fatalf("there is no body of question %d", a.Ask)
+			t.Fatalf("query %d has no body", a.Ask)
 		}
 		a.Body = lines.Text()
 		all[a.Ask] = a
 	}
 	if n != len(questions) {
-		t.Fatalf("got %d answers for %d questions", n, len(questions))
+		t.Fatalf("got %d responses to %d queries", n, len(questions))
 	}
 	return all
 }
 
-// Answers to queries that are asked together are those that each has alone, errors too.
+// Responses to combined queries equal the responses to single queries, errors included.
 func TestTogether(t *testing.T) {
 	l, _ := rolledField(t, 300)
 	alone := Handler(l, Options{Now: fixture.Now})
@@ -70,7 +71,7 @@ func TestTogether(t *testing.T) {
 	for i, got := range askTogether(t, h, questions...) {
 		want := recorded(alone, "/api/v1/"+questions[i])
 		if got.Status != want.Code || got.Body != strings.TrimSpace(want.Body.String()) {
-			t.Errorf("%s: got %d %.200s, alone it is %d %.200s", questions[i], got.Status, got.Body,
+			t.Errorf("%s: got %d %.200s, alone %d %.200s", questions[i], got.Status, got.Body,
 				want.Code, want.Body)
 		}
 		if got.Header["ETag"] != want.Header().Get("ETag") {
@@ -79,12 +80,12 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// What can not be asked together is refused before anything is asked.
+// An invalid combination is refused before any query runs.
 func TestTogetherRefuses(t *testing.T) {
-	h := Together(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("something was asked") }))
+	h := Together(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a query ran") }))
 	for name, c := range map[string]struct{ query, want string }{
-		"nothing":           {"", "0 questions"},
-		"too much":          {strings.Repeat("ask=catalog&", mostTogether+1), "17 questions"},
+		"nothing":           {"", "0 queries"},
+		"too much":          {strings.Repeat("ask=catalog&", mostTogether+1), "17 queries"},
 		"another parameter": {"ask=catalog&since=7d", `no parameter "since"`},
 		"single views":      {"ask=view?id=x", `"view" cannot be combined`},
 		"their list":        {"ask=catalog&ask=views", `"views" cannot be combined`},
@@ -101,12 +102,12 @@ func TestTogetherRefuses(t *testing.T) {
 	}
 }
 
-// A response that is too long is an error of its own, and so is one that is never made.
+// A response that is too long is an error of its query alone, and so is an invalid one.
 func TestTogetherBounds(t *testing.T) {
 	h := Together(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Header.Get("If-None-Match") != "" || r.Header.Get("Accept-Encoding") != "":
-			t.Error("the answer may be none, or compressed")
+			t.Error("the query allows 304 or compression")
 		case r.URL.Path == "/api/v1/top":
 			for range longestResponse/1000 + 1 {
 				_, _ = w.Write(make([]byte, 1000))
@@ -120,7 +121,7 @@ func TestTogetherBounds(t *testing.T) {
 	got := askTogether(t, h, "top", "catalog", "stats")
 	for i, want := range []int{http.StatusRequestEntityTooLarge, http.StatusOK, http.StatusInternalServerError} {
 		if got[i].Status != want {
-			t.Errorf("question %d: got %d %s, want %d", i, got[i].Status, got[i].Body, want)
+			t.Errorf("query %d: got %d %s, want %d", i, got[i].Status, got[i].Body, want)
 		}
 	}
 	if got[1].Body != `{"fine":true}` {
@@ -128,7 +129,7 @@ func TestTogetherBounds(t *testing.T) {
 	}
 }
 
-// Queries that are asked together begin in their order, a few at once.
+// Combined queries start in order, a few at the same time.
 func TestTogetherTurns(t *testing.T) {
 	var mu sync.Mutex
 	begun, running, most := []string{}, 0, 0
@@ -151,11 +152,11 @@ func TestTogetherTurns(t *testing.T) {
 	askTogether(t, h, questions...)
 	atOnce := max(leastAtOnce, runtime.GOMAXPROCS(0))
 	if most > atOnce {
-		t.Errorf("%d ran at once, %d may", most, atOnce)
+		t.Errorf("%d ran concurrently, want at most %d", most, atOnce)
 	}
-	// Each takes its turn in order, and may be overtaken between that and its begin, on a busy
-	// machine by many. It holds its turn meanwhile, so no more than the others that run at once can
-	// be late.
+	// A query gets its slot in order, but may be overtaken before it starts, on a busy machine by
+	// many. It holds its slot meanwhile, so the number of late queries is less than the number of
+	// slots.
 	seen := map[int]bool{}
 	for _, n := range begun {
 		at, err := strconv.Atoi(n)
@@ -166,13 +167,13 @@ func TestTogetherTurns(t *testing.T) {
 			}
 		}
 		if seen[at] = true; err != nil || late >= atOnce {
-			t.Errorf("they began in the order %v", begun)
+			t.Errorf("the queries began in the order %v", begun)
 			break
 		}
 	}
 }
 
-// A panic is that of the request, and the others are answered.
+// A panic in one query does not affect the other queries, and is passed on to the server.
 func TestTogetherPanics(t *testing.T) {
 	h := Together(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/api/v1/top" {
@@ -202,7 +203,7 @@ func recorded(h http.Handler, target string) *httptest.ResponseRecorder {
 	return w
 }
 
-// All responses together are bounded, and what would not be written is not worked on.
+// The total size of combined responses is bounded, and queries beyond the bound do not run.
 func TestTogetherIsBounded(t *testing.T) {
 	var asked atomic.Int64
 	large := append(append([]byte{'"'}, bytes.Repeat([]byte{'x'}, longestResponse-2)...), '"')
@@ -219,14 +220,14 @@ func TestTogetherIsBounded(t *testing.T) {
 		switch {
 		case got.Status == http.StatusOK && len(got.Body) == len(large):
 			whole++
-		case got.Status == http.StatusRequestEntityTooLarge && strings.Contains(got.Body, "ask for it alone"):
+		case got.Status == http.StatusRequestEntityTooLarge && strings.Contains(got.Body, "send the query alone"):
 			refused++
 		default:
-			t.Errorf("question %d: got %d %.100s", i, got.Status, got.Body)
+			t.Errorf("query %d: got %d %.100s", i, got.Status, got.Body)
 		}
 	}
 	atOnce := max(leastAtOnce, runtime.GOMAXPROCS(0))
 	if whole != longestTogether/longestResponse || refused != mostTogether-whole || int(asked.Load()) > whole+2*atOnce {
-		t.Errorf("%d whole responses, %d refused, %d asked", whole, refused, asked.Load())
+		t.Errorf("%d complete responses, %d refused, %d queries ran", whole, refused, asked.Load())
 	}
 }

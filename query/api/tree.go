@@ -7,26 +7,26 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// Tree is a call tree in columns, for viewers, and what it rests on.
+// Tree is a call tree in columns, for viewers, with its stats.
 type Tree struct {
 	columns.Tree
 	// Base is the second side, if there is one.
 	Base *TreeSide `json:"base,omitempty"`
-	// Own is the time of the profiling script where it is in no other number, µs over all page
-	// views.
+	// Own is the time of the profiling script, in µs over all page views. All other values exclude
+	// it.
 	Own   int64       `json:"own_us"`
 	Stats query.Stats `json:"stats"`
 }
 
-// TreeSide is the weights of the nodes of a Tree in another selection.
+// TreeSide has the weights of the nodes of a Tree in another selection.
 type TreeSide struct {
 	columns.Side
 	Own   int64       `json:"own_us"`
 	Stats query.Stats `json:"stats"`
 }
 
-// treeOf returns the tree of a result and, unless it has no profile, of another one; see
-// [columns.Of].
+// treeOf returns the tree of a result, with a second side unless the other result has no profile;
+// see [columns.Of].
 func treeOf(a, b query.Result, root string, maxNodes int) (Tree, error) {
 	tree, err := columns.Of(a.Profile, b.Profile, root, maxNodes)
 	if err != nil {
@@ -40,7 +40,8 @@ func treeOf(a, b query.Result, root string, maxNodes int) (Tree, error) {
 	return out, nil
 }
 
-// withoutOwn is treeOf with the time of the profiling script in own_us alone.
+// withoutOwn returns treeOf of both results without the profiling script, whose time is in own_us
+// only.
 func withoutOwn(a, b query.Result, root string, maxNodes int) (Tree, error) {
 	var own, baseOwn int64
 	a.Profile, own = output.WithoutOwn(a.Profile)

@@ -19,14 +19,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// frameOf returns a frame of a tree.
+// frameOf returns the frame with an index in a tree.
 func (t *Tree) frameOf(i int) trie.Frame {
 	f := t.Frames
 	return trie.Frame{Name: t.Strings[f.Name[i]], Resource: t.Strings[f.Resource[i]], Line: f.Line[i],
 		Column: f.Column[i]}
 }
 
-// stacks returns the self time of each stack of a tree, of one side.
+// stacks returns the self time of each stack on one side of a tree.
 func (t *Tree) stacks(self []int64) map[string]int64 {
 	out := map[string]int64{}
 	var stack []trie.Frame
@@ -49,7 +49,7 @@ func get[T any](t *testing.T, h http.Handler, target string) (out T) {
 	return out
 }
 
-// A tree has the stacks of the profile, on both sides, whatever is pruned.
+// A tree has the stacks of the profile on both sides, and pruning does not change the totals.
 func TestTree(t *testing.T) {
 	f := fixture.New(t)
 	h := Handler(localOf(f), Options{Now: fixture.Now})
@@ -95,7 +95,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// What is in an (other) node shows in the tree that begins at its parent.
+// The tree that starts at the parent of an (other) node shows the nodes that were pruned there.
 func TestTreeRoot(t *testing.T) {
 	f := fixture.New(t)
 	h := Handler(localOf(f), Options{Now: fixture.Now})
@@ -128,14 +128,14 @@ func TestTreeRoot(t *testing.T) {
 		}
 	}
 	if opened == 0 {
-		t.Error("nothing to open")
+		t.Error("there is no (other) node")
 	}
 	if all := get[Tree](t, h, "/api/v1/tree?root="+columns.Key()); all.Total != whole.Total || len(all.Root) > 0 {
 		t.Errorf("from the root: %d µs of %d", all.Total, whole.Total)
 	}
 }
 
-// Nodes are in preorder, the heaviest of a caller first.
+// Nodes are in preorder, and siblings in descending order of time.
 func TestTreeOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	p := trie.NewProfile()
@@ -151,7 +151,7 @@ func TestTreeOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	total := slices.Clone(tree.Self)
-	last := map[int]int{} // by level: the sibling before
+	last := map[int]int{} // the previous sibling by level
 	for i := len(tree.Level) - 1; i >= 0; i-- {
 		for j := i + 1; j < len(tree.Level) && tree.Level[j] > tree.Level[i]; j++ {
 			total[i] += tree.Self[j]

@@ -44,7 +44,7 @@ func setTimes(v url.Values, prefix string, since, until time.Time) {
 	}
 }
 
-// parseSelection reads the query parameters of a request.
+// parseSelection parses the parameters of a selection.
 func parseSelection(v url.Values, now time.Time) (s selection.Selection, err error) {
 	s.Page, s.Feature = v.Get("page"), v.Get("feature")
 	if err := selection.CheckPage(s.Page); err != nil {
@@ -71,9 +71,8 @@ func parseSelection(v url.Values, now time.Time) (s selection.Selection, err err
 	return s, err
 }
 
-// compareSelection reads the parameters of a selection that another is compared with, which
-// begin with compare_. Those that are not there are as in the other. If there is a label,
-// or a release, it stands instead of those with its key.
+// compareSelection returns s with the parameters that begin with compare_ applied. A label or
+// release replaces the conditions of s on the same key.
 func compareSelection(s selection.Selection, v url.Values, now time.Time) (selection.Selection, error) {
 	if v.Has("compare_page") {
 		s.Page = v.Get("compare_page")
@@ -99,7 +98,7 @@ func compareSelection(s selection.Selection, v url.Values, now time.Time) (selec
 	return s, nil
 }
 
-// parseWhere reads the parameters release and label, with a prefix.
+// parseWhere parses the parameters release and label, with a prefix.
 func parseWhere(v url.Values, prefix string) (where []selection.Matcher, err error) {
 	if release := v.Get(prefix + "release"); release != "" {
 		where = append(where, selection.Matcher{Key: rollup.KeyRelease, Op: selection.Equal, Value: release})
@@ -117,7 +116,7 @@ func parseWhere(v url.Values, prefix string) (where []selection.Matcher, err err
 	return where, nil
 }
 
-// ParseGroupBy reads keys of labels, separated by commas.
+// ParseGroupBy parses label keys, separated by commas.
 func ParseGroupBy(s string) (keys []string, err error) {
 	if s == "" {
 		return nil, nil
@@ -134,7 +133,7 @@ func ParseGroupBy(s string) (keys []string, err error) {
 	return keys, nil
 }
 
-// parseTimes reads the parameters since and until, with a prefix.
+// parseTimes parses the parameters since and until, with a prefix.
 func parseTimes(v url.Values, prefix string, now time.Time) (since, until time.Time, err error) {
 	if since, err = selection.ParseSince(v.Get(prefix+"since"), now); err != nil {
 		return since, until, fmt.Errorf("parameter %ssince: %w", prefix, err)
@@ -145,11 +144,11 @@ func parseTimes(v url.Values, prefix string, now time.Time) (since, until time.T
 	return since, until, selection.CheckTimes(since, until)
 }
 
-// maxMatchers bounds the conditions of a request.
+// maxMatchers bounds the number of conditions in a request.
 const maxMatchers = 20
 
-// What the parameter names may be.
+// Values of the parameter names.
 const (
-	namesReadable = "readable" // by the symbols that were uploaded
-	namesMinified = "minified" // as browsers said them
+	namesReadable = "readable" // from uploaded symbols
+	namesMinified = "minified" // as browsers reported them
 )

@@ -17,8 +17,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// byView returns the times (ms) of page views in what a selection asks for, without those that have
-// none: a profile of each view by itself knows them.
+// byView returns the times (ms) of page views within a selection, without page views that have
+// none. It merges a profile of each page view.
 func byView(sel selection.Selection, traces []*trie.Trace) []float64 {
 	of := map[string]*trie.Merger{}
 	for i, tr := range traces {
@@ -51,8 +51,8 @@ func byView(sel selection.Selection, traces []*trie.Trace) []float64 {
 	return times
 }
 
-// percentile is the definition: the least of some sorted values that a share q of them do not
-// exceed.
+// percentile is the definition: the smallest of some sorted values that at least a share q of them
+// does not exceed.
 func percentile(values []float64, q float64) float64 {
 	for i, v := range values {
 		if i+1 == len(values) || float64(i+1) >= q*float64(len(values))-1e-6 {
@@ -62,8 +62,8 @@ func percentile(values []float64, q float64) float64 {
 	return 0
 }
 
-// The percentiles of sums and those of single page views are of one definition, also where there
-// are few.
+// Percentiles of rollups and of single page views follow the same definition, also for few page
+// views.
 func TestOnePercentile(t *testing.T) {
 	f := fixture.New(t)
 	l := localOf(f)
@@ -78,12 +78,12 @@ func TestOnePercentile(t *testing.T) {
 			t.Fatal(err)
 		}
 		if views.Views != p.Views {
-			continue // views with traces in two hours count in each
+			continue // page views with traces in two hours count in both
 		}
 		for i, got := range []query.Estimate{p.Time.P50, p.Time.P75, p.Time.P95} {
 			compared++
 			if want := views.List[i].Time; math.Abs(got.Value-want) > want/31+0.001 {
-				t.Errorf("%s: the percentile %g of %d views is %.3f ms, and the view there has %.3f", p.Page,
+				t.Errorf("%s: the percentile %g of %d views is %.3f ms, the view at that quantile has %.3f", p.Page,
 					views.List[i].Quantile, p.Views, got.Value, want)
 			}
 		}
@@ -106,7 +106,7 @@ func TestViews(t *testing.T) {
 	quantiles := []float64{0, 0.1, 0.5, 0.75, 0.95, 1}
 	for _, sel := range append(fixture.Selections(), selection.Selection{GroupBy: []string{selection.KeyPage}}) {
 		if !sel.Since.IsZero() || !sel.Until.IsZero() {
-			continue // traces do not say when they were received
+			continue // traces do not have the time of receipt
 		}
 		q := query.ViewsQuery{Selection: sel, Quantiles: quantiles}
 		got, err := l.Views(t.Context(), q)
@@ -125,12 +125,12 @@ func TestViews(t *testing.T) {
 		}
 		asked, err := remote.Views(t.Context(), q)
 		if err != nil || !reflect.DeepEqual(asked.List, got.List) {
-			t.Errorf("%s, of a daemon: %+v, %v", sel, asked.List, err)
+			t.Errorf("%s, from a daemon: %+v, %v", sel, asked.List, err)
 		}
 	}
 }
 
-// A page view is there as a whole, with calls that lie in each other.
+// A page view is complete, and its calls nest.
 func TestView(t *testing.T) {
 	f := fixture.New(t)
 	l := localOf(f)
@@ -159,20 +159,20 @@ func TestView(t *testing.T) {
 		checkFrames(t, &v)
 		checkStretches(t, &v)
 		if v.Stats.Names == nil {
-			t.Error("nothing is said of names")
+			t.Error("the response has no coverage of names")
 		}
 		asked, err := remote.View(t.Context(), q)
 		if err != nil || !reflect.DeepEqual(asked.Calls, v.Calls) || !reflect.DeepEqual(asked.Spans, v.Spans) {
-			t.Errorf("of a daemon: %+v, %v", asked, err)
+			t.Errorf("from a daemon: %+v, %v", asked, err)
 		}
 	}
 	_, err = l.View(t.Context(), query.ViewQuery{ID: strings.Repeat("0", 32)})
 	if _, ok := errors.AsType[*query.NotFoundError](err); !ok {
-		t.Errorf("a view that is not there: %v", err)
+		t.Errorf("an unknown view: %v", err)
 	}
 }
 
-// checkFrames checks that all calls have frames, and lie in each other.
+// checkFrames checks that all calls have frames and that calls nest.
 func checkFrames(t *testing.T, v *query.View) {
 	t.Helper()
 	fixture.CheckCalls(t, v.Calls.Level, v.Calls.Start, v.Calls.End, v.Start, v.End)
@@ -186,8 +186,8 @@ func checkFrames(t *testing.T, v *query.View) {
 	}
 }
 
-// checkStretches checks that no call lies in a time without samples, and that the long tasks are
-// those of the entry.
+// checkStretches checks that no call is in a stretch without samples, and that the entry has the
+// same long tasks.
 func checkStretches(t *testing.T, v *query.View) {
 	t.Helper()
 	for _, gap := range v.Unsampled {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What Web Vitals are not kept by is an error that says what they are kept by.
+// A query for Web Vitals by a label that they are not stored by is an error that lists the labels.
 func TestVitalsRefused(t *testing.T) {
 	h := Handler(vitalField(t), Options{})
 	for _, path := range []string{
@@ -17,7 +17,7 @@ func TestVitalsRefused(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(),
-			"web vitals are kept by page, release, environment, device, browser, connection, arm and element") {
+			"web vitals are stored by page, release, environment, device, browser, connection, arm and element") {
 			t.Errorf("%s: got %d %s", path, w.Code, w.Body)
 		}
 	}

@@ -39,7 +39,7 @@ func TestWithoutContrasts(t *testing.T) {
 	}
 }
 
-// TestLaws changes cells in ways that must not matter.
+// TestLaws makes changes to cells that must not change the results.
 func TestLaws(t *testing.T) {
 	versions := []string{"Chrome 157", "Chrome 158", "Edge 158"}
 	views := map[string]float64{"Chrome 157": 4000, "Chrome 158": 3000, "Edge 158": 500}
@@ -77,13 +77,13 @@ func TestLaws(t *testing.T) {
 		Evidence{})
 	same("a version without page views", more)
 	if math.Abs(more.Covariance[3][3]-more.Variance) > 1e-12 {
-		t.Errorf("a version without page views is known to ±%g", math.Sqrt(more.Covariance[3][3]))
+		t.Errorf("a version without page views has the error ±%g", math.Sqrt(more.Covariance[3][3]))
 	}
 	known := Evidence{1e4 * typical * typical, 1e4, 1e4}
 	few, many := Estimate(versions, []Cell{cellOf("a", views, mean)}, known), Estimate(versions,
 		[]Cell{cellOf("a", views, mean), cellOf("b", views, mean)}, known)
 	if few.Covariance[0][0] <= many.Covariance[0][0] || math.Abs(few.Effect[0]) >= math.Abs(many.Effect[0]) {
-		t.Errorf("half of the page views tell more: %v and %v", few, many)
+		t.Errorf("half of the page views give a smaller error: %v and %v", few, many)
 	}
 	if none := Estimate(versions, nil, Evidence{0, 1e4, 1e4}); none.Variance > 1.01*least*least ||
 		none.Own([]float64{1, 0, 0}) < typical*typical {
@@ -119,8 +119,8 @@ func TestInverse(t *testing.T) {
 	}
 }
 
-// TestSimulation draws effects of versions and page views, and checks the estimates of τ² and,
-// where a site tells τ², the intervals of a difference.
+// TestSimulation draws effects of versions and page views. It checks the estimates of τ² and, where
+// a site determines τ², the intervals of a difference.
 func TestSimulation(t *testing.T) {
 	versions := []string{"Chrome 155", "Chrome 156", "Chrome 157", "Edge 155", "Edge 156", "Edge 157"}
 	const runs, days, perDay = 400, 14, 3000.0

@@ -189,7 +189,7 @@ func TestEvaluate(t *testing.T) {
 		"missing":   {OK, "was not seen"},
 		"label":     {Failed, "navigation|not by this label"},
 		"draw slow": {OK, ""}, "draw slow p75": {Failed,
-			"no percentiles: distributions of functions are kept by page and release alone"},
+			"no percentiles: distributions of functions are stored by page and release only"},
 	} {
 		_, second, _ := strings.Cut(want.text, "|")
 		if s := got[name]; s.Verdict != want.verdict || !strings.Contains(s.Text, want.text) &&

@@ -265,20 +265,20 @@ func (b *Budget) setMetric(metric, of, limit string) error {
 		return errors.New("function and code: a budget is about one of them")
 	}
 	if b.Code != nil && b.Metric != Mean {
-		return fmt.Errorf("metric %.40q: that of code is mean, since percentiles and reach are kept of functions",
+		return fmt.Errorf("metric %.40q: use mean for code, because percentiles and reach are stored by function",
 			metric)
 	}
 	switch b.Metric {
 	case Reach:
 		if b.Feature == "" && b.Function == nil {
-			return errors.New("reach is that of a feature or a function: name one")
+			return errors.New("reach needs a feature or a function")
 		}
 		if b.Of != "" {
-			return errors.New("reach is of no kind of time: leave out of")
+			return errors.New("reach is not a time: leave out of")
 		}
 		percent, err := ParsePercent(limit)
 		if err != nil || percent == 0 {
-			return fmt.Errorf("limit %.40q: that of reach is a percentage such as 12%%", limit)
+			return fmt.Errorf("limit %.40q: the limit of reach is a percentage such as 12%%", limit)
 		}
 		b.Limit = percent
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/cost"
 )
 
-// A file may consist of max_cost alone.
+// A file may contain max_cost only.
 func TestMaxCost(t *testing.T) {
 	f, err := Parse(strings.NewReader("max_cost:\n  inp: 4ms\n  lcp: 2%\n  cls: 0.01\n  since: 2026-11-27T12:00:00Z\n"))
 	if err != nil {

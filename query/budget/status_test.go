@@ -36,7 +36,7 @@ func TestState(t *testing.T) {
 	var state State
 	for i, step := range []struct {
 		value float64
-		views int64 // 0: the query fails
+		views int64 // 0 if the query fails
 		want  Verdict
 		blown bool
 	}{
@@ -63,11 +63,11 @@ func TestState(t *testing.T) {
 			t.Errorf("step %d: got %+v, want %+v", i, got, step)
 		}
 		if all[1].Blown {
-			t.Errorf("step %d: the other one is blown", i)
+			t.Errorf("step %d: the other budget is blown", i)
 		}
 	}
 	state.Apply(nil)
 	if len(state.blown) != 0 {
-		t.Error("a budget that is gone is remembered")
+		t.Error("the state of a removed budget is kept")
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Budgets for Web Vitals are held against those that page views reported, whether or not they were
-// profiled.
+// Budgets for Web Vitals use the values of all page views with a report, profiled or not.
 func TestVitals(t *testing.T) {
 	now := noon.Add(-time.Hour)
 	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})

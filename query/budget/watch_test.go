@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// A file may consist of watch alone.
+// A file may contain watch only.
 func TestWatch(t *testing.T) {
 	f, err := Parse(strings.NewReader(
 		"watch:\n  pages: [/shop/**, /cart]\n  of: [page, vital]\n  min: 2ms\n  min_share: 3%\n  min_function: 5%\n " +

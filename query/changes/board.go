@@ -17,21 +17,23 @@ import (
 
 // BoardOptions configures a [Board]. Zero fields mean the defaults in the comments.
 type BoardOptions struct {
-	Now func() time.Time // the clock by which page views are received: time.Now
-	// From is the hour from which the pages of an empty register are evaluated hour by hour: the
-	// last one alone.
+	Now func() time.Time // clock of receive times, default time.Now
+	// From is the first hour to evaluate if the register is empty. The default is the last closed
+	// hour.
 	From time.Time
-	// After is how long after its end an hour is evaluated, when it is closed: 5 minutes. Jitter is
-	// up to how much longer, at random, so that of several nodes one is first: none.
+	// After is the delay between the end of an hour and its evaluation, default 5 minutes. Jitter
+	// is the maximum random addition, so that one of several nodes comes first; default none.
 	After, Jitter time.Duration
-	// Explain returns the causes of a change, or a note why none is known. nil looks for no causes.
+	// Explain returns the causes of a change, or a note if none is known. If it is nil, changes
+	// have no causes.
 	Explain func(context.Context, watch.Change) (causes []watch.Cause, note string, err error)
-	// Releases returns the releases of a page that began in [since, until), by time; nil: unknown.
+	// Releases returns the releases of a page that began in [since, until), in order of time. It
+	// may be nil.
 	Releases func(ctx context.Context, page string, since, until time.Time) ([]Release, error)
 }
 
-// Board keeps a register up to date, which it shares with other nodes. It may be used by several
-// goroutines, but only one evaluates.
+// Board keeps a register up to date that it shares with other nodes. It is safe for concurrent use
+// by multiple goroutines, except that only one may call Evaluate.
 type Board struct {
 	doc      store.Document
 	observer watch.Observer
@@ -42,31 +44,30 @@ type Board struct {
 
 	mu       sync.Mutex
 	settings watch.Settings
-	last     *Register // that was loaded or saved last; it does not change. nil: none
-	loaded   time.Time // by the clock of the machine
+	last     *Register // latest loaded or saved register; immutable; may be nil
+	loaded   time.Time // by the system clock
 	turns    int64     // number of the latest operation on the document
-	turn     int64     // in which last was
+	turn     int64     // operation that loaded or saved last
 	health   Health
 }
 
 // Health is the state of a board.
 type Health struct {
-	Evaluated time.Time // when pages were evaluated last, by any node, as far as is known; zero: never
-	// Err is the error of the last evaluation by this node; nil if it succeeded.
+	Evaluated time.Time // latest known evaluation by any node; zero if none
+	// Err is the error of the last evaluation by this node, or nil if it succeeded.
 	Err error
-	// Pages are the pages that the last evaluation by this node could not look at, and Example one
-	// of them and why.
+	// Pages is the number of pages that failed in the last evaluation by this node. Example is one
+	// of them with its error.
 	Pages   int
 	Example string
-	// Aside names the copies of registers that could not be read, and in whose place others were
-	// begun.
+	// Aside lists the copies of unreadable registers that were replaced by new ones.
 	Aside []string
-	// Evaluations counts those of this node that were saved, Lost those in which another node was
-	// first, and Failed those that failed.
+	// Evaluations counts the saved evaluations of this node, Lost its evaluations that another node
+	// saved first, and Failed its failed evaluations.
 	Evaluations, Lost, Failed int64
 }
 
-// NewBoard returns a board of the changes in a document.
+// NewBoard returns a Board for the register in a document.
 func NewBoard(doc store.Document, observer watch.Observer, s watch.Settings, o BoardOptions) *Board {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -81,7 +82,7 @@ func NewBoard(doc store.Document, observer watch.Observer, s watch.Settings, o B
 	return b
 }
 
-// SetSettings replaces what is looked for.
+// SetSettings replaces the settings of the detectors.
 func (b *Board) SetSettings(s watch.Settings) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -99,7 +100,7 @@ func (b *Board) Health() Health {
 	return h
 }
 
-// attempts is how often a change of the register is tried that others change, too.
+// attempts is the maximum number of attempts to change a register that other nodes change, too.
 const attempts = 20
 
 // load reads the register and its version. An unreadable register is an error, with its version.
@@ -112,7 +113,7 @@ func (b *Board) load(ctx context.Context) (*Register, string, error) {
 	if version == "" {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.last != nil { // it was there: it is saved again, with what changes next
+		if b.last != nil { // the document is lost; the next change saves it again
 			return b.last.clone(), "", nil
 		}
 		return NewRegister(), "", nil
@@ -136,12 +137,12 @@ func (r *Register) clone() *Register {
 	return &out
 }
 
-// errNothing reports that a register stays unchanged.
-var errNothing = errors.New("there is nothing to be done")
+// errNothing reports that the register does not change.
+var errNothing = errors.New("nothing to change")
 
-// change changes the register by f, which may be called several times, each time with the newest
-// one. A register that cannot be read is quarantined before another one takes its place. If f
-// returns that nothing is to be done, nothing is saved, and there is no register.
+// change applies f to the register and saves it. It calls f again with the newest register if
+// another node saved first. An unreadable register is quarantined and replaced. If f returns
+// errNothing, change saves nothing and returns nil.
 func (b *Board) change(ctx context.Context, f func(*Register) error) (*Register, error) {
 	for attempt := 0; ; attempt++ {
 		r, version, err := b.load(ctx)
@@ -184,7 +185,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// save saves a register in the place of a version.
+// save saves a register if the document still has the given version.
 func (b *Board) save(ctx context.Context, r *Register, over string) error {
 	r.Saves++
 	text, err := r.Encode(b.o.Now())
@@ -207,7 +208,7 @@ func (b *Board) take() int64 {
 	return b.turns
 }
 
-// know remembers a register that was there in a turn, unless a newer one is known.
+// know remembers a register loaded or saved by an operation, unless a newer one is known.
 func (b *Board) know(r *Register, turn int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -225,10 +226,10 @@ func (b *Board) noteAside(name string) {
 	}
 }
 
-// fresh is how old a register may be that is shown.
+// fresh is the maximum age of a register in responses.
 const fresh = 5 * time.Second
 
-// Register returns the register, up to some seconds old. It must not be changed.
+// Register returns the register, which may be some seconds old. The caller must not change it.
 func (b *Board) Register(ctx context.Context) (*Register, error) {
 	b.mu.Lock()
 	last, age := b.last, time.Since(b.loaded)
@@ -240,8 +241,8 @@ func (b *Board) Register(ctx context.Context) (*Register, error) {
 	return r, err
 }
 
-// Browsers adds up what is known about browser versions on the pages that takes reports. It returns
-// no evidence while the register cannot be read.
+// Browsers returns the measured effects of browser versions on the pages for which takes returns
+// true. It returns none while the register cannot be read.
 func (b *Board) Browsers(ctx context.Context, takes func(page string) bool) browsers.Evidence {
 	r, err := b.Register(ctx)
 	if err != nil {

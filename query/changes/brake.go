@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// EventBraked reports that fewer page views of a page are profiled.
+// EventBraked reports that fewer page views of a page are profiled than before.
 const EventBraked Event = "braked"
 
-// Brake is a page of which fewer page views are profiled, since profiling cost its visitors more
+// Brake limits the share of profiled page views of a page, because profiling cost its visitors more
 // than a limit.
 type Brake struct {
 	ID    string    `json:"id"` // 16 hexadecimal digits, also the id of its notifications
 	Page  string    `json:"page"`
-	First float64   `json:"first"` // share of its page views that were profiled before
-	Rate  float64   `json:"rate"`  // share that may be
+	First float64   `json:"first"` // share of profiled page views before
+	Rate  float64   `json:"rate"`  // allowed share
 	Begin time.Time `json:"begin"`
-	// Acted is when the share was last halved. Page views since then decide about the next step.
+	// Acted is when the share was last halved. Later page views decide about the next step.
 	Acted time.Time `json:"acted"`
-	Why   string    `json:"why"` // as text
+	Why   string    `json:"why"` // reason, as text
 }
 
 const (
 	maxBrakes = 1000
-	// leastRate is below which part of the first share a page is not profiled any more.
+	// leastRate is the fraction of the first share below which a page is not profiled any more.
 	leastRate = 1.0 / 16
 )
 
@@ -35,21 +35,21 @@ func (b *Brake) check() error {
 	case !isID(b.ID):
 		return errors.New("an id has 16 hexadecimal digits")
 	case !(b.Rate >= 0 && b.Rate <= b.First && b.First <= 1):
-		return fmt.Errorf("its rate is %g, and was %g", b.Rate, b.First)
+		return fmt.Errorf("rate %g, before %g", b.Rate, b.First)
 	case b.Acted.IsZero() || b.Begin.After(b.Acted):
-		return fmt.Errorf("it began %v, and was changed %v", b.Begin, b.Acted)
+		return fmt.Errorf("began %v, last changed %v", b.Begin, b.Acted)
 	}
 	return nil
 }
 
-// Excess is a page of which profiling costs more than a limit.
+// Excess is a page whose profiling costs more than a limit.
 type Excess struct {
 	Page  string
-	Share float64 // of its page views that are profiled
+	Share float64 // share of profiled page views
 	Why   string
 }
 
-// Brake returns the brake of a page, nil if there is none.
+// Brake returns the brake of a page, or nil.
 func (r *Register) Brake(page string) *Brake {
 	if i := slices.IndexFunc(r.Brakes, func(b Brake) bool { return b.Page == page }); i >= 0 {
 		return &r.Brakes[i]
@@ -57,7 +57,7 @@ func (r *Register) Brake(page string) *Brake {
 	return nil
 }
 
-// BrakeOf returns the brake that a notification is about, nil if there is none.
+// BrakeOf returns the brake of a notification, or nil.
 func (r *Register) BrakeOf(id string) *Brake {
 	if i := slices.IndexFunc(r.Brakes, func(b Brake) bool { return b.ID == id }); i >= 0 {
 		return &r.Brakes[i]
@@ -65,7 +65,7 @@ func (r *Register) BrakeOf(id string) *Brake {
 	return nil
 }
 
-// Holding returns the brakes that hold: those that were changed last at a time or after it.
+// Holding returns the brakes that were last changed at or after a time.
 func (r *Register) Holding(since time.Time) []Brake {
 	return slices.DeleteFunc(slices.Clone(r.Brakes), func(b Brake) bool { return b.Acted.Before(since) })
 }
@@ -91,9 +91,9 @@ func (r *Register) brake(x Excess, now time.Time) *Brake {
 	return b
 }
 
-// Braked notes of which pages profiling costs more than a limit, up to an hour, and returns the
-// brakes that this changes. Brakes from before since are gone. Nothing is noted if another node was
-// first.
+// Braked records the pages whose profiling costs more than a limit, up to an hour, and returns the
+// changed brakes. It deletes brakes that were last changed before since. It records nothing if
+// another node was first.
 func (b *Board) Braked(ctx context.Context, hour, since time.Time, over []Excess) (acted []Brake, err error) {
 	_, err = b.change(ctx, func(r *Register) error {
 		acted = nil

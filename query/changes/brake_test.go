@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Brakes are kept with all else.
+// Brakes are encoded and decoded with the register.
 func TestBrakes(t *testing.T) {
 	now := time.Date(2026, 11, 27, 12, 5, 0, 0, time.UTC)
 	r := NewRegister()
@@ -21,7 +21,7 @@ func TestBrakes(t *testing.T) {
 		t.Errorf("got %v, want %v", shares, want)
 	}
 	if len(r.Outbox) != 5 || r.BrakeOf(r.Outbox[0].Change) != r.Brake("/feed") || len(r.Due("any", now)) != 1 {
-		t.Errorf("told: %+v", r.Outbox)
+		t.Errorf("outbox: %+v", r.Outbox)
 	}
 	text, err := r.Encode(now)
 	if err != nil {
@@ -32,7 +32,7 @@ func TestBrakes(t *testing.T) {
 		t.Fatalf("%+v, %v", read, err)
 	}
 	for _, c := range []struct{ from, to string }{
-		{`"rate":0,`, `"rate":0.3,`}, // it was less
+		{`"rate":0,`, `"rate":0.3,`}, // higher than before
 		{`"rate":0,`, `"rate":-1,`},
 		{`"first":0.2`, `"first":2`},
 		{`"id":"` + r.Brakes[0].ID, `"id":"x`},
@@ -42,7 +42,7 @@ func TestBrakes(t *testing.T) {
 		if broken := strings.Replace(string(text), c.from, c.to, 1); broken == string(text) {
 			t.Errorf("%s is not in %s", c.from, text)
 		} else if _, err := DecodeRegister([]byte(broken)); err == nil {
-			t.Errorf("%s is read", c.to)
+			t.Errorf("%s is accepted", c.to)
 		}
 	}
 	for i := range maxBrakes + 1 {

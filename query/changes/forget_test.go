@@ -33,8 +33,8 @@ func (m *memo) Save(_ context.Context, text []byte, over string) (string, error)
 
 func (m *memo) Quarantine(context.Context, string) (string, error) { return "", nil }
 
-// TestForget takes pages out of random changes: nothing says their names any more, and what is of
-// other pages is as it was.
+// TestForget removes pages from random changes. Their names must not remain anywhere, and other
+// pages must not change.
 func TestForget(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	pages := []string{"/secret/a", "/secret/b", "/feed", "/cart"}
@@ -96,12 +96,12 @@ func TestForget(t *testing.T) {
 		}
 		for _, c := range got.Changes {
 			if len(c.Pages) != left[c.ID] {
-				t.Errorf("seed %d: change %s is of %d pages, want %d", seed, c.ID, len(c.Pages), left[c.ID])
+				t.Errorf("seed %d: change %s has %d pages, want %d", seed, c.ID, len(c.Pages), left[c.ID])
 			}
 		}
 		saves := doc.n
 		if err := b.Forget(t.Context(), gone); err != nil || doc.n != saves {
-			t.Errorf("seed %d: it is saved again without a change: %v", seed, err)
+			t.Errorf("seed %d: the register is saved without a change: %v", seed, err)
 		}
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// Handling is the triage of a change by a person.
+// Handling is the triage of a change by a user.
 type Handling struct {
-	// State is [watch.Acknowledged]; [watch.Expected], until a time; [watch.Resolved], by hand; or
-	// [watch.Open], which takes the others back.
+	// State is [watch.Acknowledged]; [watch.Expected], with Until; [watch.Resolved]; or
+	// [watch.Open], which reverts the others.
 	State watch.State `json:"state"`
 	Note  string      `json:"note,omitempty"`
 	Until time.Time   `json:"until,omitzero"`
 }
 
-// longestExpected is how long a change may be expected.
+// longestExpected is the maximum time that a change may be expected.
 const longestExpected = 400 * 24 * time.Hour
 
 // check returns an error for an invalid handling.
@@ -28,21 +28,21 @@ func (h *Handling) check(now time.Time) error {
 	switch h.State {
 	case watch.Expected:
 		if h.Until.IsZero() {
-			return selection.Refuse("until: say until when it is expected")
+			return selection.Refuse("until: required for the state expected")
 		}
 		if !h.Until.After(now) || h.Until.Sub(now) > longestExpected {
 			return selection.Refuse("until: %s is not a time in the next 400 days", h.Until.UTC().Format(time.RFC3339))
 		}
 	case watch.Open, watch.Acknowledged, watch.Resolved:
 		if !h.Until.IsZero() {
-			return selection.Refuse("until: only the state expected has it")
+			return selection.Refuse("until: allowed for the state expected only")
 		}
 	default:
 		return selection.Refuse("state: %.40q is none of open, acknowledged, expected, resolved", h.State)
 	}
 	unfit := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }
 	if len(h.Note) > maxText || !utf8.ValidString(h.Note) || strings.ContainsFunc(h.Note, unfit) {
-		return selection.Refuse("note: give it a text of up to %d bytes, without control characters", maxText)
+		return selection.Refuse("note: use a text of up to %d bytes without control characters", maxText)
 	}
 	return nil
 }
@@ -66,11 +66,11 @@ func (r *Register) Handle(id string, h Handling, by string, now time.Time) (watc
 		handled.Until = h.Until.UTC()
 	}
 	if again := h.State == was && was == watch.Resolved; again && c.Handled != nil {
-		handled.Until = c.Handled.Until // it may have ended in that time
+		handled.Until = c.Handled.Until // the change may have ended in that time
 	}
 	c.Handled = &handled
 	switch {
-	case h.State == watch.Resolved && was == watch.Resolved: // the note is new, and how it ended is not
+	case h.State == watch.Resolved && was == watch.Resolved: // only the note is new
 	case h.State == watch.Resolved:
 		end(c, now, watch.ByHand)
 		r.tell(c, EventResolved, now)
@@ -89,14 +89,14 @@ func end(c *watch.Change, now time.Time, how watch.Resolution) {
 	c.State, c.Resolved, c.Resolution = watch.Resolved, now.UTC(), how
 }
 
-// open reopens a change, without a handling.
+// open reopens a change and removes its handling.
 func open(c *watch.Change, now time.Time) {
 	c.State, c.Resolved, c.Resolution, c.Handled = watch.Open, time.Time{}, "", nil
 	c.Found = now.UTC()
 }
 
-// Apply applies the result of an evaluation up to an hour. Changes that people have handled since
-// the evaluation began keep their handling.
+// Apply applies the result of an evaluation up to an hour. Changes that users handled since the
+// evaluation began keep their handling.
 func (r *Register) Apply(e watch.Evaluation, hour, now time.Time) {
 	r.Memory, r.Hour, r.Evaluated = e.Memory, hour.UTC(), now.UTC()
 	for _, k := range e.Known {
@@ -106,14 +106,14 @@ func (r *Register) Apply(e watch.Evaluation, hour, now time.Time) {
 	for _, f := range e.Found {
 		r.add(f, now)
 	}
-	// Without a channel, no attempt removes them.
+	// Without channels, no attempt removes the notifications.
 	r.Outbox = slices.DeleteFunc(r.Outbox, func(n Notification) bool { return now.Sub(n.Since) > 2*giveUpAfter })
 }
 
-// Known are the changes that an evaluation at a time is to know of.
+// Known returns the changes to pass to an evaluation at a time.
 func (r *Register) Known(now time.Time) (known []watch.Change) {
 	for _, c := range r.Changes {
-		if c.State != watch.Resolved || now.Sub(c.Resolved) < knownFor { // whose lists may be added to
+		if c.State != watch.Resolved || now.Sub(c.Resolved) < knownFor { // the evaluation may append to its lists
 			c.Pages, c.Consequences, c.Moved = slices.Clone(c.Pages), slices.Clone(c.Consequences),
 				slices.Clone(c.Moved)
 			known = append(known, c)
@@ -122,7 +122,7 @@ func (r *Register) Known(now time.Time) (known []watch.Change) {
 	return known
 }
 
-// knownFor is how long the detectors know of a change that was resolved.
+// knownFor is how long the detectors know a resolved change.
 const knownFor = 42 * 24 * time.Hour
 
 // again updates a known change. A change that ends while it is expected sends no notification, and
@@ -145,15 +145,15 @@ func (r *Register) again(k watch.Change, now time.Time) {
 	}
 }
 
-// take takes the newest numbers of a change.
+// take copies the latest numbers of a change.
 func take(c *watch.Change, from watch.Change) {
 	from.State, from.Found, from.Resolved, from.Resolution, from.Handled = c.State, c.Found, c.Resolved,
 		c.Resolution, c.Handled
 	*c = from
 }
 
-// add adds a found change. A known change that ended without a person opens again; a change that a
-// person resolved does not, since it is the same change.
+// add adds a found change. A known change that ended without a user reopens. A change that a user
+// resolved does not, because it is the same change.
 func (r *Register) add(found watch.Change, now time.Time) {
 	c := r.find(found.ID)
 	switch {
@@ -172,13 +172,13 @@ func (r *Register) add(found watch.Change, now time.Time) {
 	}
 }
 
-// expire opens the changes that were expected until now and are still there.
+// expire opens changes whose expected time is over and that are still there.
 func (r *Register) expire(now time.Time) {
 	for i := range r.Changes {
 		if c := &r.Changes[i]; c.State == watch.Expected && !now.Before(c.Handled.Until) {
 			note := c.Handled
 			open(c, now)
-			c.Handled = note // that it was expected, and until when
+			c.Handled = note // keeps the note and the time
 			r.tell(c, EventFound, now)
 		}
 	}

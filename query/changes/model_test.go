@@ -24,19 +24,19 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // that of a test can always be set
+	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // os.Setenv of these variables cannot fail
 	os.Exit(m.Run())
 }
 
-// errKilled is the error of everything that a node does after it was killed.
+// errKilled is the error of all requests of a killed node.
 var errKilled = errors.New("killed")
 
-// killable is the way of a node to the home of the data. After some requests it is cut, as if the
-// node were killed; whether the last one is carried out before that is chance. Between requests
-// other nodes do something.
+// killable is the connection of a node to the store. It fails after left requests, as if the node
+// were killed; lose selects whether the last request still takes effect. Other nodes act between
+// requests.
 type killable struct {
 	objects.Store
-	left    int // requests; less than nothing: any number
+	left    int // remaining requests; negative: no limit
 	lose    bool
 	between func()
 }
@@ -51,7 +51,7 @@ func (k *killable) request(do func() error) error {
 	case k.left == 1:
 		k.left = 0
 		if !k.lose {
-			_ = do() // nobody hears of it
+			_ = do() // the result is lost
 		}
 		return errKilled
 	case k.left > 0:
@@ -70,26 +70,26 @@ func (k *killable) Put(ctx context.Context, key string, body []byte, c objects.C
 	return t, err
 }
 
-// fleet is two nodes that evaluate, tell channels, and are told things by people, and are killed
-// again and again.
+// fleet is two nodes that evaluate, send notifications, handle changes for users, and are killed
+// repeatedly.
 type fleet struct {
 	*testing.T
 	rnd   *rand.Rand
 	now   time.Time
 	home  objects.Store
-	look  store.Document // of who looks on
+	look  store.Document // for the test itself
 	nodes [2]*Board
 	ways  [2]*killable
-	inner bool // something happens between the requests of something else
+	inner bool // a node acts between requests of the other
 
 	tellable map[string]bool          // ids of all notifications that were saved
-	heard    map[string][]string      // by channel: ids, in the order in which they came
-	repeats  map[string]int           // by channel and id: how often a node was killed after it was sent
+	heard    map[string][]string      // ids by channel, in order of arrival
+	repeats  map[string]int           // by channel and id: how often a node was killed after sending
 	events   map[string]Notification  // by id
-	handled  map[string]watch.Handled // by change, the last that was acknowledged
-	unsure   map[string]bool          // changes of which somebody was not told whether it was handled
-	hour     time.Time                // up to which pages were evaluated
-	memory   string                   // of the detectors, if each of the hours was evaluated once
+	handled  map[string]watch.Handled // by change: the latest successful one
+	unsure   map[string]bool          // changes with a failed request, which may have taken effect
+	hour     time.Time                // end of the latest evaluated hour
+	memory   string                   // expected memory of the detectors, if each hour was evaluated once
 	log      []string
 }
 
@@ -106,8 +106,8 @@ func (f *fleet) start(i int) {
 	f.nodes[i].detect = detect
 }
 
-// detect is a function of its arguments, as the detectors are. Its memory says which hours it was
-// called for, in which order.
+// detect is a pure function, like the detectors. Its memory encodes the hours that it was called
+// for, in order.
 func detect(_ context.Context, _ watch.Observer, now time.Time, _ watch.Settings, m watch.Memory,
 	known []watch.Change) (watch.Evaluation, error) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", m.Pages["/"].Release, now.Unix()))
@@ -138,11 +138,11 @@ func testChange(rnd *rand.Rand) watch.Change {
 		Pages: []watch.PageChange{{Page: "/", Value: compare.Pair{A: 1, B: 2}, Change: compare.Estimate{Value: 1}}}}
 }
 
-// observe reads what is saved.
+// observe reads and checks the saved register.
 func (f *fleet) observe() *Register {
 	f.Helper()
 	text, version, err := f.look.Load(f.Context())
-	for errors.Is(err, context.DeadlineExceeded) || err != nil && version == "" { // a fault of the bucket
+	for errors.Is(err, context.DeadlineExceeded) || err != nil && version == "" { // a simulated fault of the bucket
 		text, version, err = f.look.Load(f.Context())
 	}
 	if version == "" {
@@ -168,7 +168,7 @@ func (f *fleet) observe() *Register {
 	return r
 }
 
-// tell is what a node does that tells channels of changes.
+// tell sends the due notifications from a node to the channels.
 func (f *fleet) tell(b *Board, way *killable) error {
 	plan := func(r *Register, now time.Time) (all []Attempt) {
 		for _, c := range channels {
@@ -187,7 +187,7 @@ func (f *fleet) tell(b *Board, way *killable) error {
 	for _, a := range taken {
 		o := Outcome{Attempt: a}
 		switch {
-		case way.left == 0: // killed before it was sent
+		case way.left == 0: // killed before sending
 			return errKilled
 		case f.rnd.IntN(5) == 0:
 			o.Failed, o.Next = errors.New("busy"), f.now.Add(time.Minute)
@@ -218,7 +218,7 @@ func (f *fleet) handle(b *Board) error {
 		h.Until = f.now.Add(time.Duration(1+f.rnd.IntN(8)) * time.Hour)
 	}
 	f.unsure[c.ID] = true
-	got, err := b.Handle(f.Context(), c.ID, h, "somebody")
+	got, err := b.Handle(f.Context(), c.ID, h, "ann")
 	if err == nil && !f.inner && f.ways[0].between == nil && f.ways[1].between == nil {
 		f.handled[c.ID] = *got.Handled
 		delete(f.unsure, c.ID)
@@ -226,7 +226,7 @@ func (f *fleet) handle(b *Board) error {
 	return err
 }
 
-// step has a node do something.
+// step makes a random node take a random action.
 func (f *fleet) step() {
 	i := f.rnd.IntN(2)
 	b, way := f.nodes[i], f.ways[i]
@@ -252,13 +252,13 @@ func (f *fleet) step() {
 		f.now = f.now.Add(time.Duration(f.rnd.IntN(70)) * time.Minute)
 	}
 	f.observe()
-	f.log = append(f.log, fmt.Sprintf("%s node %d does %d: %v", f.now.Format("02 15:04"), i, what, err))
+	f.log = append(f.log, fmt.Sprintf("%s node %d, action %d: %v", f.now.Format("02 15:04"), i, what, err))
 	if way.left == 0 && !f.inner {
 		f.start(i)
 	}
 }
 
-// meanwhile returns what happens between the requests of the other node.
+// meanwhile returns the actions of node i between requests of the other node.
 func (f *fleet) meanwhile(i int) func() {
 	left := 2
 	return func() {
@@ -276,9 +276,9 @@ func (f *fleet) meanwhile(i int) func() {
 	}
 }
 
-// Nodes are killed at every step, and other nodes do something at every step. Each hour is
-// evaluated once, in order; all that is to be told is told, with one id, again only if a node was
-// killed after it was sent; what people said stays.
+// Nodes are killed at any request, and the other node acts between any requests. Each hour is
+// evaluated once, in order. Each notification is delivered under one id, and repeated only if a
+// node was killed after sending. Handlings by users are not lost.
 func TestFleet(t *testing.T) {
 	seeds := uint64(12)
 	if testing.Short() {
@@ -327,7 +327,7 @@ func (f *fleet) open(kind string, seed uint64) {
 	f.start(1)
 }
 
-// settle lets the nodes do what is left, without being killed.
+// settle lets the nodes finish all work without being killed.
 func (f *fleet) settle() {
 	for _, w := range f.ways {
 		w.left, w.between = -1, nil
@@ -354,7 +354,7 @@ func (f *fleet) check() {
 		f.Errorf(format+"\n%s", append(args, strings.Join(f.log[max(0, len(f.log)-40):], "\n"))...)
 	}
 	if len(r.Outbox) > 0 {
-		fail("%d notifications are left", len(r.Outbox))
+		fail("%d notifications were not delivered", len(r.Outbox))
 	}
 	for _, c := range channels {
 		count := map[string]int{}
@@ -363,12 +363,12 @@ func (f *fleet) check() {
 		}
 		for id := range f.tellable {
 			if count[id] == 0 {
-				fail("%s never heard of %s", c, id)
+				fail("%s never received %s", c, id)
 			}
 		}
 		for id, n := range count {
 			if !f.tellable[id] || n > 1+f.repeats[c+id] {
-				fail("%s heard %d times of %s, and %d nodes were killed", c, n, id, f.repeats[c+id])
+				fail("%s received %s %d times, want at most %d", c, id, n, 1+f.repeats[c+id])
 			}
 		}
 		f.checkOrder(c, r, fail)
@@ -376,20 +376,20 @@ func (f *fleet) check() {
 	for _, id := range slices.Sorted(maps.Keys(f.handled)) {
 		i := slices.IndexFunc(r.Changes, func(c watch.Change) bool { return c.ID == id })
 		if h := f.handled[id]; !f.unsure[id] && r.Changes[i].Handled != nil && r.Changes[i].Handled.Note != h.Note {
-			fail("%s: %+v, and it was handled as %+v", id, r.Changes[i].Handled, h)
+			fail("%s: handled as %+v, want %+v", id, r.Changes[i].Handled, h)
 		}
 	}
 }
 
-// checkOrder checks that of each change a channel heard in turn that it is found, and resolved, and
-// last how it is.
+// checkOrder checks that a channel never receives two resolutions of a change in a row, and that
+// the last event matches the final state.
 func (f *fleet) checkOrder(c string, r *Register, fail func(string, ...any)) {
 	last := map[string]Event{}
 	seen := map[string]bool{}
 	for _, id := range f.heard[c] {
 		n := f.events[id]
 		if !seen[id] && last[n.Change] == n.Event && n.Event == EventResolved {
-			fail("%s heard twice in turn that %s is %s", c, n.Change, n.Event)
+			fail("%s: two events in a row for %s: %s", c, n.Change, n.Event)
 		}
 		if !seen[id] {
 			last[n.Change] = n.Event
@@ -399,7 +399,7 @@ func (f *fleet) checkOrder(c string, r *Register, fail func(string, ...any)) {
 	for _, x := range r.Changes {
 		if e := last[x.ID]; x.State == watch.Resolved && e == EventFound && !expectedEnd(&x) || x.State == watch.Open &&
 			x.Handled == nil && e != EventFound {
-			fail("%s heard last that %s is %q, and it is %s", c, x.ID, e, x.State)
+			fail("%s: the last event of %s is %q, its state is %s", c, x.ID, e, x.State)
 		}
 	}
 }

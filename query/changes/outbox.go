@@ -24,21 +24,21 @@ type Notification struct {
 	Event  Event     `json:"event"`
 	Change string    `json:"change"` // the id of the change or brake
 	Since  time.Time `json:"since"`  // when it was created
-	// Channels are those that have it, will never take it, or were tried.
+	// Channels has the delivery by channel. Channels without an entry were not tried yet.
 	Channels map[string]Delivery `json:"channels,omitempty"`
 }
 
-// Delivery is how far a notification is with a channel.
+// Delivery is the state of a notification in a channel.
 type Delivery struct {
 	Attempts int       `json:"attempts"`
-	Next     time.Time `json:"next,omitzero"`    // of the next attempt, zero if it is over
-	Failed   string    `json:"failed,omitempty"` // why the last attempt failed, empty if the channel has it
+	Next     time.Time `json:"next,omitzero"`    // time of the next attempt, zero after the last
+	Failed   string    `json:"failed,omitempty"` // error of the last attempt, empty after a delivery
 }
 
 // Bounds of notifications.
 const (
 	maxChannels = 100
-	// giveUpAfter is how long a channel is tried that does not take a notification.
+	// giveUpAfter is how long the delivery to a channel is retried.
 	giveUpAfter = 3 * 24 * time.Hour
 )
 
@@ -47,14 +47,14 @@ func (n *Notification) check() error {
 	case !isID(n.ID) || !isID(n.Change):
 		return errors.New("an id has 16 hexadecimal digits")
 	case n.Event != EventFound && n.Event != EventResolved && n.Event != EventBraked:
-		return fmt.Errorf("event %.40q", n.Event)
+		return fmt.Errorf("unknown event %.40q", n.Event)
 	case len(n.Channels) > maxChannels:
-		return fmt.Errorf("%d channels, the most are %d", len(n.Channels), maxChannels)
+		return fmt.Errorf("%d channels; the most is %d", len(n.Channels), maxChannels)
 	}
 	return nil
 }
 
-// tell puts a notification into the outbox. Time that moved between functions is not told.
+// tell adds a notification to the outbox, except for time that moved between functions.
 func (r *Register) tell(c *watch.Change, e Event, now time.Time) {
 	if c.Direction != watch.Moved {
 		r.put(c.ID, e, now)
@@ -72,22 +72,23 @@ func idOf(format string, of ...any) string {
 	return fmt.Sprintf("%x", sum[:8])
 }
 
-// Attempt is an attempt to tell a channel of a notification.
+// Attempt identifies an attempt to send a notification to a channel.
 type Attempt struct{ Notification, Channel string }
 
-// Outcome is what became of an attempt.
+// Outcome is the result of an attempt.
 type Outcome struct {
 	Attempt
-	// Failed is the error, nil if the channel has accepted it. Next is when to retry; zero: never.
+	// Failed is the error, or nil if the channel accepted the notification. Next is the time of the
+	// next attempt, zero for none.
 	Failed error
 	Next   time.Time
 }
 
-// underWay is how long an attempt of a node blocks attempts of other nodes, also if the node ends.
+// underWay is how long an attempt of a node blocks attempts of other nodes, even if the node stops.
 const underWay = 2 * time.Minute
 
-// Due returns the notifications to send to a channel at a time, oldest first. A later notification
-// of a change waits until the channel has the earlier ones.
+// Due returns the notifications to send to a channel at a time, oldest first. A notification of a
+// change waits until the channel has received the earlier ones.
 func (r *Register) Due(channel string, now time.Time) (due []Notification) {
 	waits := map[string]bool{}
 	for _, n := range r.Outbox {
@@ -103,8 +104,8 @@ func (r *Register) Due(channel string, now time.Time) (due []Notification) {
 	return due
 }
 
-// Take notes that attempts are made now, so that no other node makes them, too. It returns those
-// that are due, still.
+// Take records that attempts begin now, so that no other node makes them, and returns the attempts
+// that are still due.
 func (r *Register) Take(attempts []Attempt, now time.Time) (taken []Attempt) {
 	for _, a := range attempts {
 		due := slices.ContainsFunc(r.Due(a.Channel, now), func(n Notification) bool { return n.ID == a.Notification })
@@ -155,7 +156,7 @@ func (r *Register) Note(outcomes []Outcome, channels []string, now time.Time) {
 	r.Outbox = slices.DeleteFunc(r.Outbox, func(n Notification) bool { return n.done(channels) })
 }
 
-// done reports whether none of the channels waits for n.
+// done reports whether n needs no more attempts in any of the channels.
 func (n *Notification) done(channels []string) bool {
 	return !slices.ContainsFunc(channels, func(c string) bool {
 		d, tried := n.Channels[c]

@@ -9,50 +9,50 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// Series is what changed over time, on one page.
+// Series is the changed value over time, on one page.
 type Series struct {
 	Page string `json:"page"`
-	Unit string `json:"unit"` // of the values: "ms" of a page view, or "" for a score
-	// Points are days, by time, without those on which there was nothing.
+	Unit string `json:"unit"` // "ms" per page view, or "" for a score
+	// Points are days with page views, in order of time.
 	Points   []Point   `json:"points"`
-	Releases []Release `json:"releases"` // that began on these days, by time
-	// Hours are the hours around the step, the current one included: of the release with the change
-	// and of that before it, or of all page views if no release explains the change. They are
-	// absent if hours are kept no more.
+	Releases []Release `json:"releases"` // that began on these days, in order of time
+	// Hours has the hours around the change, including the current one: for the release with the
+	// change and the release before it, or for all page views if no release explains the change. It
+	// is empty if hourly rollups have expired.
 	Hours []Line `json:"hours,omitempty"`
 }
 
-// Line is the hours of a release, or of all for "".
+// Line has the hours of a release, or of all page views if Release is "".
 type Line struct {
 	Release string  `json:"release"`
-	Points  []Point `json:"points"` // by time, without hours that have no page views
+	Points  []Point `json:"points"` // in order of time, without hours that have no page views
 }
 
-// Point is a day: a mean of the page views, or the 75th percentile of a Web Vital. Intervals are
-// those of 95 %.
+// Point is a day or hour: the mean over page views, or the 75th percentile of a Web Vital, with a
+// 95 % interval.
 type Point struct {
 	Time  time.Time        `json:"time"`
-	Views float64          `json:"views"` // profiled ones; of a Web Vital those that reported it
+	Views float64          `json:"views"` // profiled ones, or for a Web Vital those that reported it
 	Value compare.Estimate `json:"value"`
 }
 
-// Release is when the first page view of a release came.
+// Release is a release and the time of its first page view.
 type Release struct {
 	Release string    `json:"release"`
 	Begin   time.Time `json:"begin"`
 }
 
-// A series begins so long before its change, and ends so long after.
+// Range of a series around its change.
 const (
 	seriesBefore = 21 * 24 * time.Hour
 	seriesAfter  = 21 * 24 * time.Hour
 	day          = 24 * time.Hour
-	// Hours are those of some days before and after the step.
+	// Range of hours around the change.
 	hoursBefore = 1 * day
 	hoursAfter  = 3 * day
 )
 
-// byTheHour is an observer that knows single hours, see [watch.Reading.Hours].
+// byTheHour is an observer with hourly data, see [watch.Reading.Hours].
 type byTheHour interface {
 	Hours(ctx context.Context, page string, releases []string, since, until time.Time) ([][]watch.Day, error)
 }
@@ -84,7 +84,7 @@ func (b *Board) series(ctx context.Context, c *watch.Change) (*Series, error) {
 	return out, err
 }
 
-// hours returns the hours around the step of a change.
+// hours returns the hours around a change.
 func (b *Board) hours(ctx context.Context, c *watch.Change) (lines []Line, err error) {
 	of, ok := b.observer.(byTheHour)
 	if !ok {
@@ -109,7 +109,7 @@ func (b *Board) hours(ctx context.Context, c *watch.Change) (lines []Line, err e
 	return lines, err
 }
 
-// pointOf returns the value of a series on a day, if there is one.
+// pointOf returns the value of a series on a day, if any.
 func pointOf(d *watch.Day, w *watch.What) (p Point, ok bool) {
 	p = Point{Time: d.Day, Views: d.Views}
 	switch w.Kind {
@@ -134,7 +134,7 @@ func pointOf(d *watch.Day, w *watch.What) (p Point, ok bool) {
 			}
 		}
 	case watch.OfFunction:
-		// A day on which it was not seen is one with no time in it.
+		// a day on which the function was not seen has no time in it
 		var sum compare.Amount
 		for i := range d.Functions {
 			if f := &d.Functions[i]; isFunction(f, w.Function) {
@@ -146,7 +146,7 @@ func pointOf(d *watch.Day, w *watch.What) (p Point, ok bool) {
 	return p, ok
 }
 
-// isFunction reports whether f is the function of a place, as far as names and files tell.
+// isFunction reports whether f is the function at a place, judged by name and file.
 func isFunction(f *compare.Function, p *compare.Place) bool {
 	return f.Frame.Name == p.Name && compare.Stable(f.Frame.Resource) == compare.Stable(p.Resource)
 }
@@ -159,7 +159,7 @@ func plus(a compare.Amount, list []compare.Amount) compare.Amount {
 	return a
 }
 
-// mean returns the mean over page views, with its interval if that is known.
+// mean returns the mean over page views, with its interval if known.
 func mean(a compare.Amount, views float64) (e compare.Estimate) {
 	if views == 0 {
 		return e

@@ -12,8 +12,8 @@ import (
 // errDone reports that another node has evaluated an hour.
 var errDone = errors.New("another node has evaluated the hour")
 
-// Evaluate evaluates the pages up to the last closed hour, unless another node has. Changes and
-// their notifications are saved together, or not at all if another node was first.
+// Evaluate evaluates the pages up to the last closed hour, unless another node has done so. Changes
+// and their notifications are saved together, or not at all if another node was first.
 func (b *Board) Evaluate(ctx context.Context) error {
 	err := b.evaluate(ctx)
 	b.mu.Lock()
@@ -32,8 +32,8 @@ func (b *Board) Evaluate(ctx context.Context) error {
 	return err
 }
 
-// Closed returns the end of the last hour that is closed, as late as this node looks, so that of
-// several nodes one is first.
+// Closed returns the end of the last hour that is closed for this node. Nodes wait for different
+// times, so that one of several nodes comes first.
 func (b *Board) Closed() time.Time {
 	return b.o.Now().Add(-b.o.After - b.jitter).Truncate(time.Hour)
 }
@@ -44,7 +44,7 @@ func (b *Board) evaluate(ctx context.Context) error {
 	if _, newer := errors.AsType[*VersionError](err); newer {
 		return err
 	}
-	if err != nil { // it is quarantined before anything is evaluated, which may take long
+	if err != nil { // quarantine it now, because an evaluation may take long
 		if r, err = b.change(ctx, func(*Register) error { return nil }); err != nil {
 			return err
 		}
@@ -76,13 +76,13 @@ func (b *Board) evaluate(ctx context.Context) error {
 	return b.commit(ctx, found, before, hour)
 }
 
-// hourly is what was found up to an hour.
+// hourly is the result of an evaluation up to an hour.
 type hourly struct {
 	watch.Evaluation
 	hour, now time.Time
 }
 
-// first returns the hour that is evaluated first.
+// first returns the end of the first hour to evaluate.
 func (b *Board) first(r *Register, hour time.Time) time.Time {
 	if from := b.o.From.Truncate(time.Hour); r.Hour.IsZero() && !from.IsZero() && from.Before(hour) {
 		return from
@@ -90,15 +90,15 @@ func (b *Board) first(r *Register, hour time.Time) time.Time {
 	return hour
 }
 
-// commit saves what was found up to an hour. People may have changed the register meanwhile; if
-// another node has evaluated it, this one worked in vain.
+// commit saves the result of an evaluation. Users may have changed the register meanwhile. If
+// another node has evaluated the hour, the result is discarded.
 func (b *Board) commit(ctx context.Context, found []hourly, before, hour time.Time) error {
 	_, err := b.change(ctx, func(r *Register) error {
 		if !r.Hour.Before(hour) {
 			return errDone
 		}
 		if !r.Hour.Equal(before) {
-			return fmt.Errorf("pages were evaluated up to %s meanwhile", r.Hour.Format(time.RFC3339))
+			return fmt.Errorf("another node has evaluated pages up to %s", r.Hour.Format(time.RFC3339))
 		}
 		for _, x := range found {
 			r.Apply(x.Evaluation, x.hour, x.now)
@@ -113,7 +113,7 @@ func (b *Board) commit(ctx context.Context, found []hourly, before, hour time.Ti
 	return err
 }
 
-// notePages remembers which pages could not be looked at.
+// notePages records the pages that failed.
 func (b *Board) notePages(e watch.Evaluation) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -137,7 +137,7 @@ func (b *Board) explain(ctx context.Context, found []watch.Change) error {
 			return ctx.Err()
 		}
 		if err != nil {
-			note = "causes could not be looked for: " + err.Error()
+			note = "the search for causes failed: " + err.Error()
 		}
 		if c.Causes = append(c.Causes, causes...); len(c.Causes) > 0 {
 			note = ""
@@ -147,8 +147,8 @@ func (b *Board) explain(ctx context.Context, found []watch.Change) error {
 	return nil
 }
 
-// Run evaluates after each hour until ctx is done, and calls done after each attempt. What fails is
-// tried again, less and less often.
+// Run evaluates after each hour until ctx is done, and calls done after each attempt. It retries
+// failed evaluations at growing intervals.
 func (b *Board) Run(ctx context.Context, first time.Duration, done func(error)) {
 	const soon, seldom = time.Minute, 15 * time.Minute
 	for wait, again := first, soon; pause(ctx, wait) == nil; {
@@ -191,8 +191,8 @@ func (b *Board) Take(ctx context.Context, plan func(r *Register, now time.Time) 
 	return taken, r, nil
 }
 
-// Note notes what became of attempts. Notifications that are done with by all of the channels are
-// no more in the outbox.
+// Note records the outcomes of attempts, and removes notifications that need no more attempts in
+// any of the channels.
 func (b *Board) Note(ctx context.Context, outcomes []Outcome, channels []string) error {
 	_, err := b.change(ctx, func(r *Register) error {
 		r.Note(outcomes, channels, b.o.Now())
@@ -201,8 +201,8 @@ func (b *Board) Note(ctx context.Context, outcomes []Outcome, channels []string)
 	return err
 }
 
-// Forget takes pages out of all that is known of changes: those of them alone, and what others say
-// of them.
+// Forget deletes pages from the register: changes of these pages only, and mentions in other
+// changes.
 func (b *Board) Forget(ctx context.Context, gone func(page string) bool) error {
 	_, err := b.change(ctx, func(r *Register) error {
 		if !r.forget(gone) {

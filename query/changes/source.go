@@ -15,32 +15,33 @@ import (
 type Source interface {
 	// Changes lists changes, the newest first.
 	Changes(ctx context.Context, q Query) (List, error)
-	// Change returns a change with its series. One that is not there is a [query.NotFoundError].
+	// Change returns a change with its series. It returns a [query.NotFoundError] if the change
+	// does not exist.
 	Change(ctx context.Context, id string) (Report, error)
 	// Handle records the triage of a change, and returns the change. It returns a [ForbiddenError]
-	// if the user may not.
+	// if the user lacks permission.
 	Handle(ctx context.Context, id string, h Handling, by string) (Item, error)
 }
 
 // Query selects changes.
 type Query struct {
-	Page   string        // that it is on; "": any
-	Since  time.Time     // when it was found, or opened again
-	States []watch.State // none: all
-	Owner  string        // the team or owner of the function; "": any
-	Limit  int           // 0: all
+	Page   string        // page of the change; "" for any
+	Since  time.Time     // earliest time at which it was found or reopened
+	States []watch.State // empty for all
+	Owner  string        // team or owner of the function; "" for any
+	Limit  int           // 0 for all
 }
 
-// Item is a change as it is shown.
+// Item is a change as it is shown to a client.
 type Item struct {
 	Title string `json:"title"` // one line, with names as browsers reported them
 	watch.Change
-	// Owner and Team say whose code the function is, by the rules of owners as they are now.
+	// Owner and Team are the owner of the function's code, by the current rules.
 	Owner string `json:"owner,omitempty"`
 	Team  string `json:"team,omitempty"`
 }
 
-// ParseStates reads states of changes with commas between; none of an empty text.
+// ParseStates parses states of changes, separated by commas. It returns nil for an empty text.
 func ParseStates(text string) (states []watch.State, err error) {
 	if text == "" {
 		return nil, nil
@@ -59,18 +60,18 @@ func ParseStates(text string) (states []watch.State, err error) {
 // List is a response to a [Query].
 type List struct {
 	Changes []Item `json:"changes"`
-	// Evaluated is when pages were evaluated last. It is absent if they never were.
+	// Evaluated is the time of the latest evaluation, absent before the first.
 	Evaluated time.Time `json:"evaluated,omitzero"`
-	More      int       `json:"more"` // that are left out
+	More      int       `json:"more"` // number of changes that are not listed
 }
 
 // Report is a change and its series.
 type Report struct {
 	Item
-	Series *Series `json:"series"` // null if nothing is kept of it any more
+	Series *Series `json:"series"` // null if its data has expired
 }
 
-// ForbiddenError reports that a user may not handle a change.
+// ForbiddenError reports that a user has no permission to handle a change.
 type ForbiddenError struct{ Why string }
 
 func (e *ForbiddenError) Error() string { return e.Why }
@@ -79,7 +80,7 @@ func (e *ForbiddenError) Error() string { return e.Why }
 type View struct {
 	Board *Board
 	Pages query.Pages
-	// Owner returns whose code the function of a change is; nil: unknown.
+	// Owner returns the owner of the function of a change. It may be nil.
 	Owner func(*watch.Change) (owner, team string)
 }
 
@@ -117,8 +118,8 @@ func (q *Query) takes(c *Item) bool {
 	return false
 }
 
-// seen returns what is to be known of a change, if anything is. Causes are about the first page, so
-// who does not know that one is told none.
+// seen returns the part of a change that the view may show, if any. Causes are about the first
+// page, so a view without that page has none.
 func (v View) seen(c watch.Change) (x Item, ok bool) {
 	takes := v.Pages.Takes
 	if takes != nil {
@@ -131,7 +132,7 @@ func (v View) seen(c watch.Change) (x Item, ok bool) {
 		c.Consequences = slices.DeleteFunc(slices.Clone(c.Consequences), other)
 		c.Moved = slices.DeleteFunc(slices.Clone(c.Moved), other)
 		if !takes(first) {
-			c.Causes, c.CausesNote = nil, "causes were looked for on another page"
+			c.Causes, c.CausesNote = nil, "causes are known for another page only"
 		}
 	}
 	x = Item{Title: Headline(&c), Change: c}
@@ -141,7 +142,7 @@ func (v View) seen(c watch.Change) (x Item, ok bool) {
 	return x, true
 }
 
-// find returns the change with an id, as it is in the register and as it is to be known.
+// find returns the change with an id, both as stored and as the view may show it.
 func (v View) find(ctx context.Context, id string) (whole watch.Change, seen Item, err error) {
 	r, err := v.Board.Register(ctx)
 	if err != nil {
@@ -155,7 +156,7 @@ func (v View) find(ctx context.Context, id string) (whole watch.Change, seen Ite
 	return whole, seen, &query.NotFoundError{What: "change " + id}
 }
 
-// Item returns a change of a register as it is to be known, if it is there and anything is.
+// Item returns a stored change as the view may show it, if it does at all.
 func (v View) Item(r *Register, id string) (x Item, ok bool) {
 	c := r.find(id)
 	if c == nil {

@@ -16,39 +16,38 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// Register is the state of all changes. Nodes share it as one document, and each version of it is
-// saved once: changes, their triage, and pending notifications are consistent within a version.
+// Register is the state of all changes. Nodes share it as one document. Each version is saved in
+// one write, so changes, their triage and pending notifications are consistent.
 type Register struct {
-	Version int `json:"version"` // of the form
-	// Saves counts the versions, so that no two of them are equal.
+	Version int `json:"version"` // format version
+	// Saves counts the saved versions, so that no two versions are equal.
 	Saves int64 `json:"saves"`
-	// Hour is up to when pages were evaluated: the end of an hour that is closed. Evaluated is when
-	// that was done.
+	// Hour is the end of the last evaluated hour. Evaluated is the time of that evaluation.
 	Hour      time.Time `json:"hour,omitzero"`
 	Evaluated time.Time `json:"evaluated,omitzero"`
-	// Changes are the changes of the last 400 days, newest first.
+	// Changes has the changes of the last 400 days, newest first.
 	Changes []watch.Change `json:"changes"`
 	Memory  watch.Memory   `json:"memory"` // of the detectors
-	// Outbox is what is to be told, the oldest first, and Dropped how many notifications were not
-	// told since there were too many.
+	// Outbox has the pending notifications, oldest first. Dropped is the number of notifications
+	// that were dropped because there were too many.
 	Outbox  []Notification `json:"outbox"`
 	Dropped int64          `json:"dropped,omitempty"`
-	// Costs is the end of the last hour after which it was looked at what profiling costs, zero if
-	// it never was, and Brakes are the pages of which that was too much.
+	// Costs is the end of the last hour after which the cost of profiling was evaluated, zero if
+	// never. Brakes has the pages where that cost was too high.
 	Costs  time.Time `json:"costs,omitzero"`
 	Brakes []Brake   `json:"brakes,omitempty"`
 }
 
-// version is the version of the form that this release reads and writes.
+// version is the format version that this release reads and writes.
 const version = 1
 
-// Bounds of a register. Beyond them the changes that were resolved first are dropped, and parts of
-// others.
+// Bounds of a register. Beyond them, trim drops the changes that were resolved first, and parts of
+// the others.
 const (
 	maxRegister     = 24 << 20 // bytes
 	maxChanges      = 5000
 	maxMemory       = 10_000 // pages
-	maxPages        = 200    // of a change
+	maxPages        = 200    // per change
 	maxConsequences = 100
 	maxMoved        = 20
 	maxCauses       = 3
@@ -59,7 +58,7 @@ const (
 	keepResolved = 400 * 24 * time.Hour
 )
 
-// VersionError reports a register of another release.
+// VersionError reports a register with the format of another release.
 type VersionError struct{ Version int }
 
 func (e *VersionError) Error() string {
@@ -70,16 +69,16 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("the register of changes has version %d, and this release supports %d", e.Version, version)
 }
 
-// NewRegister returns a register that knows of no change.
+// NewRegister returns an empty register.
 func NewRegister() *Register {
 	return &Register{Version: version, Changes: []watch.Change{}, Outbox: []Notification{}}
 }
 
-// DecodeRegister reads a register, and checks it. A [VersionError] means that the text may be
-// valid, and must not be changed.
+// DecodeRegister decodes and checks a register. After a [VersionError], the text may be valid and
+// must not be overwritten.
 func DecodeRegister(text []byte) (*Register, error) {
 	if len(text) > maxRegister {
-		return nil, fmt.Errorf("read changes: %d bytes, the most are %d", len(text), maxRegister)
+		return nil, fmt.Errorf("read changes: %d bytes; the most is %d", len(text), maxRegister)
 	}
 	var is struct{ Version int }
 	if err := json.Unmarshal(text, &is); err != nil {
@@ -95,7 +94,7 @@ func DecodeRegister(text []byte) (*Register, error) {
 		return nil, fmt.Errorf("read changes: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("read changes: something is behind them")
+		return nil, errors.New("read changes: unexpected data after the register")
 	}
 	if err := r.check(); err != nil {
 		return nil, fmt.Errorf("read changes: %w", err)
@@ -103,7 +102,7 @@ func DecodeRegister(text []byte) (*Register, error) {
 	return r, nil
 }
 
-// Encode returns the text of r, after it has left out what is over the bounds at a time.
+// Encode returns the text of r, after it has trimmed r to the bounds.
 func (r *Register) Encode(now time.Time) ([]byte, error) {
 	r.trim(now)
 	for {
@@ -115,7 +114,7 @@ func (r *Register) Encode(now time.Time) ([]byte, error) {
 			return text, nil
 		}
 		if len(r.Changes) == 0 {
-			return nil, fmt.Errorf("write changes: %d bytes, the most are %d", len(text), maxRegister)
+			return nil, fmt.Errorf("write changes: %d bytes; the most is %d", len(text), maxRegister)
 		}
 		r.leaveOut(len(r.Changes)*9/10, now)
 	}
@@ -135,11 +134,11 @@ func (r *Register) check() error {
 		}
 	}
 	if len(r.Changes) > maxChanges || len(r.Memory.Pages) > maxMemory || len(r.Outbox) > maxOutbox {
-		return fmt.Errorf("%d changes, %d pages and %d notifications, the most are %d, %d and %d",
+		return fmt.Errorf("%d changes, %d pages and %d notifications; the most are %d, %d and %d",
 			len(r.Changes), len(r.Memory.Pages), len(r.Outbox), maxChanges, maxMemory, maxOutbox)
 	}
 	if len(r.Brakes) > maxBrakes {
-		return fmt.Errorf("%d brakes, the most are %d", len(r.Brakes), maxBrakes)
+		return fmt.Errorf("%d brakes; the most is %d", len(r.Brakes), maxBrakes)
 	}
 	for i := range r.Brakes {
 		if err := r.Brakes[i].check(); err != nil {
@@ -159,28 +158,28 @@ func check(c *watch.Change) error {
 	case !isID(c.ID):
 		return errors.New("an id has 16 hexadecimal digits")
 	case !slices.Contains([]watch.State{watch.Open, watch.Acknowledged, watch.Expected, watch.Resolved}, c.State):
-		return fmt.Errorf("state %.40q", c.State)
+		return fmt.Errorf("unknown state %.40q", c.State)
 	case len(c.Pages) == 0:
-		return errors.New("it is on no page")
+		return errors.New("it has no pages")
 	case (c.State == watch.Resolved) != !c.Resolved.IsZero() || (c.State == watch.Resolved) != (c.Resolution != ""):
-		return fmt.Errorf("state %q, and it was resolved %v (%s)", c.State, c.Resolved, c.Resolution)
+		return fmt.Errorf("state %q, but resolved at %v (%s)", c.State, c.Resolved, c.Resolution)
 	case c.State == watch.Expected && (c.Handled == nil || c.Handled.Until.IsZero()):
-		return errors.New("it is expected, and nothing says until when")
+		return errors.New("it is expected, but without an end")
 	case c.What.Kind == watch.OfFunction && c.What.Function == nil:
 		return errors.New("the change of a function has no function")
 	}
 	return nil
 }
 
-// isID reports whether a text may be the id of a change or notification.
+// isID reports whether a text is a valid id of a change or notification.
 func isID(s string) bool {
 	return len(s) == 16 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// IsID reports whether a text may be the id of a change.
+// IsID reports whether a text is a valid id of a change.
 func IsID(s string) bool { return isID(s) }
 
-// trim leaves out what is over the bounds, and sorts the rest.
+// trim drops data beyond the bounds, and sorts the rest.
 func (r *Register) trim(now time.Time) {
 	r.Changes = slices.DeleteFunc(r.Changes, func(c watch.Change) bool {
 		return c.State == watch.Resolved && now.Sub(c.Resolved) > keepResolved
@@ -189,7 +188,7 @@ func (r *Register) trim(now time.Time) {
 		trim(&r.Changes[i])
 	}
 	r.leaveOut(maxChanges, now)
-	if len(r.Memory.Pages) > maxMemory { // those that sort last are looked at anew
+	if len(r.Memory.Pages) > maxMemory { // the dropped ones start without memory
 		for _, page := range slices.Sorted(maps.Keys(r.Memory.Pages))[maxMemory:] {
 			delete(r.Memory.Pages, page)
 		}
@@ -200,8 +199,8 @@ func (r *Register) trim(now time.Time) {
 	}
 }
 
-// leaveOut leaves out all but so many changes, those that were resolved first before others, and
-// then the oldest. It sorts them.
+// leaveOut keeps at most most changes and drops the earliest resolved first, then the oldest. It
+// sorts them.
 func (r *Register) leaveOut(most int, now time.Time) {
 	ended := func(c *watch.Change) time.Time {
 		if c.State == watch.Resolved {
@@ -220,7 +219,7 @@ func (r *Register) leaveOut(most int, now time.Time) {
 	})
 }
 
-// trim leaves out what is over the bounds of a change.
+// trim drops data of a change beyond the bounds.
 func trim(c *watch.Change) {
 	c.Pages = c.Pages[:min(len(c.Pages), maxPages)]
 	c.Consequences = c.Consequences[:min(len(c.Consequences), maxConsequences)]
@@ -263,7 +262,7 @@ func clipWhat(w *watch.What) {
 	}
 }
 
-// clip cuts texts that are too long, between characters.
+// clip truncates texts that are too long, at a character boundary.
 func clip(texts ...*string) {
 	for _, t := range texts {
 		if len(*t) <= maxText {
@@ -277,7 +276,7 @@ func clip(texts ...*string) {
 	}
 }
 
-// find returns the change with an id, nil if there is none.
+// find returns the change with an id, or nil.
 func (r *Register) find(id string) *watch.Change {
 	if i := slices.IndexFunc(r.Changes, func(c watch.Change) bool { return c.ID == id }); i >= 0 {
 		return &r.Changes[i]
@@ -285,7 +284,7 @@ func (r *Register) find(id string) *watch.Change {
 	return nil
 }
 
-// forget takes pages out of r. It reports whether there was something of them.
+// forget deletes pages from r. It reports whether r had data of them.
 func (r *Register) forget(gone func(page string) bool) (changed bool) {
 	of := func(p watch.PageChange) bool { return gone(p.Page) }
 	forgotten := map[string]bool{}

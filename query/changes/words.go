@@ -11,7 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// Text returns what changed, without the page: the name of a function, "feature search",
+// Text returns the changed thing, without the page: the name of a function, "feature search",
 // "JavaScript" or "INP".
 func Text(w watch.What) string {
 	switch w.Kind {
@@ -36,8 +36,8 @@ func Unit(w watch.What) string {
 	return "ms"
 }
 
-// Shown returns the change that is named first, and whether it is that at an equal rest of the page
-// view: the plain one, unless its interval holds 0, or there is none.
+// Shown returns the main estimate of a change: the plain one, unless only the change relative to
+// the rest of the page view is significant. beside reports the latter.
 func Shown(p *watch.PageChange) (e compare.Estimate, beside bool) {
 	if p.Beside != nil && !excludesZero(p.Change) && excludesZero(*p.Beside) {
 		return *p.Beside, true
@@ -96,7 +96,8 @@ func toOrFrom(e compare.Estimate) string {
 	return "to"
 }
 
-// Since says with what it began: "with release 3.2 (before: 3.1)" or "around 2026-11-20".
+// Since returns when and with which release a change began: "with release 3.2 (before: 3.1)" or
+// "around 2026-11-20".
 func Since(c *watch.Change) string {
 	if c.Release != "" {
 		return fmt.Sprintf("with release %s (before: %s), since %s", c.Release, c.CompareRelease,

@@ -12,7 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// WriteText writes the list as a table for people.
+// WriteText writes the list as a table for a terminal.
 func (list *List) WriteText(w io.Writer, screen terminal.Screen, now time.Time) error {
 	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "WHAT", Least: 12}, {Title: "DIRECTION",
 		Color: directionColor, Drop: 7}, {Title: "CHANGE", Right: true}, {Drop: 1},
@@ -45,21 +45,21 @@ func (list *List) WriteText(w io.Writer, screen terminal.Screen, now time.Time) 
 	said := ""
 	switch {
 	case list.Evaluated.IsZero():
-		said = "Nobody has looked for changes yet: a daemon does after each hour.\n"
+		said = "Pages have not been evaluated yet; a daemon evaluates them after each hour.\n"
 	case len(list.Changes) == 0:
-		said = fmt.Sprintf("No such change is known. It was looked last at %s.\n",
+		said = fmt.Sprintf("No changes match. Pages were last evaluated at %s.\n",
 			list.Evaluated.UTC().Format("2006-01-02 15:04"))
 	case list.More > 0:
 		said = fmt.Sprintf("… and %d more: --limit\n", list.More)
 	case now.Sub(list.Evaluated) > 3*time.Hour:
-		said = fmt.Sprintf("\nIt was looked last at %s: no daemon does now.\n",
+		said = fmt.Sprintf("\nPages were last evaluated at %s; no daemon evaluates them now.\n",
 			list.Evaluated.UTC().Format("2006-01-02 15:04"))
 	}
 	_, err := io.WriteString(w, said)
 	return err
 }
 
-// WriteText writes the change in full for people, with its series.
+// WriteText writes the complete change for a terminal, with its series.
 func (r *Report) WriteText(w io.Writer, screen terminal.Screen) error {
 	line := func(name, text string) {
 		if text != "" {
@@ -164,10 +164,11 @@ func writePoints(w io.Writer, screen terminal.Screen, s *Series) error {
 	return err
 }
 
-// besideMark marks changes at an equal rest of the page view.
+// besideMark marks changes relative to the rest of the page view.
 const besideMark = " †"
 
-// signed returns a change with its sign and unit, with a mark if it is at an equal rest.
+// signed returns a change with its sign and unit, and with a mark if it is relative to the rest of
+// the page view.
 func signed(e compare.Estimate, beside bool, unit string) string {
 	text := terminal.Signed(e.Value)
 	if unit != "" {
@@ -179,7 +180,7 @@ func signed(e compare.Estimate, beside bool, unit string) string {
 	return text
 }
 
-// interval returns the interval of a change, "" without one.
+// interval returns the interval of a change, or "" if unknown.
 func interval(s terminal.Screen, e compare.Estimate) string {
 	if e.Low == nil || e.High == nil {
 		return ""

@@ -64,7 +64,7 @@ func TestBeside(t *testing.T) {
 			}
 			// If the test finds a change of beta, beta is not in the rest of alpha.
 			if beta := r.Functions[1-i]; !beta.Status.Alarm() && near > 1e-5 {
-				t.Fatalf("the change at an equal rest is %g off: %+v", near, f)
+				t.Fatalf("the change relative to the rest is off by %g: %+v", near, f)
 			}
 			if half := f.Beside.High; (*half-f.Beside.Value)/spread < 1.9 {
 				t.Fatalf("an interval of %g standard errors", (*half-f.Beside.Value)/spread)

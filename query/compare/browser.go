@@ -181,7 +181,7 @@ func (r *Result) versionWarning() string {
 }
 
 // withoutVersions subtracts the effect of B's browser versions from a change, whose amounts are in
-// c.cells. part reports whether the change is of a part of the page.
+// c.cells. part is set if the change affects a part of the page only.
 func (c *comparison) withoutVersions(out *Change, e *estimate, part bool) {
 	if c.mixOfVersions == nil {
 		return

@@ -70,7 +70,7 @@ func TestNewBrowserVersion(t *testing.T) {
 		t.Errorf("with another version the interval is %g ms wide, with the same one %g", got, same)
 	}
 	if got := width(map[string]float64{"Edge 158": 50_000}); got > 1.01*same {
-		t.Errorf("another family is traffic, and no version: %g ms wide, with the same one %g", got, same)
+		t.Errorf("another family counts as traffic, not as a version: %g ms wide, with the same one %g", got, same)
 	}
 }
 

@@ -100,7 +100,7 @@ func TestStrongest(t *testing.T) {
 			CodeUnknown},
 	} {
 		if got, other := strongest(c.a, c.b), strongest(c.b, c.a); got != c.want || other != c.want {
-			t.Errorf("%q and %q: %q, and %q the other way round; want %q", c.a, c.b, got, other, c.want)
+			t.Errorf("%q and %q: %q, and %q with swapped sides; want %q", c.a, c.b, got, other, c.want)
 		}
 	}
 }

@@ -122,8 +122,9 @@ type Side struct {
 	// separate data of a function, it must not leave the function out, or the function looks new or
 	// gone: see Amount.Squares.
 	Functions []Function
-	// Versions are page views by browser version, such as "Chrome 158", by stratum, and Cells those
-	// of each day and device with their time. Without them, versions are not told from a change.
+	// Versions has the page views by stratum and browser version, such as "Chrome 158". Cells has
+	// the page views and times by day, device and version. Without them, effects of versions look
+	// like changes.
 	Versions []map[string]float64
 	Cells    []browsers.Cell
 }
@@ -132,19 +133,19 @@ type Side struct {
 type Input struct {
 	Strata []trie.Labels
 	A, B   Side
-	// Browsers is what other pages of the site tell about browser versions.
+	// Browsers is the evidence of other pages of the site about browser versions.
 	Browsers browsers.Evidence
 }
 
-// Options configure a comparison. Zero fields mean the defaults.
+// Options configures a comparison. Zero fields mean the defaults.
 type Options struct {
 	MinViews       int     // minimum page views of a side: 100
 	FalseDiscovery float64 // share of false alarms among alarms: 0.05
-	// Lines is how many lines a function may be from its expected place, shifted like the others of
-	// its file, and still certainly be the same: 50. It is a fifth for functions without a name.
+	// Lines is the maximum distance, in lines, of a function from its expected place, which is
+	// shifted like the other functions of its file: 50. It is a fifth for functions without a name.
 	Lines     int
 	MinSeen   int // minimum page views, of both sides together, for a test: 10
-	Functions int // how many functions are listed: 500
+	Functions int // maximum number of listed functions: 500
 }
 
 func (o Options) withDefaults() Options {
@@ -281,11 +282,11 @@ func (c *comparison) decide(r *Result, functions []FunctionChange, in Input) {
 	slices.SortStableFunc(r.Features, func(x, y FeatureChange) int { return cmp.Compare(y.size(), x.size()) })
 }
 
-// tested is how a test was decided, as one of its family.
+// tested is the decision about a test, as part of its family.
 type tested struct {
 	q       float64
-	decided float64 // the level: it is a discovery if its p is at most that
-	alone   float64 // the level if no other test of the family finds something
+	decided float64 // the level: a test is a discovery if its p is at most this
+	alone   float64 // the level if the family has no other discovery
 }
 
 // levels decides a family of tests with a share of the false discoveries. Changes that are not
@@ -316,7 +317,7 @@ func (c *comparison) levels(family []*Change, share float64) map[*Change]tested 
 }
 
 // discover sets Q, status and intervals of a family of tests with a share of the false discoveries,
-// and returns how many were tested.
+// and returns the number of tests.
 func (c *comparison) discover(family []*Change, share float64) (tests int) {
 	levels := c.levels(family, share)
 	for _, x := range family {

@@ -65,11 +65,11 @@ func TestStatuses(t *testing.T) {
 	opposite := map[Status]Status{Slower: Faster, New: Gone, Gone: New, WithinNoise: WithinNoise}
 	for name, s := range statuses(back) {
 		if opposite[want[name]] != s {
-			t.Errorf("the other way round %q is %q, and was %q", name, s, want[name])
+			t.Errorf("%q is %q with swapped sides, want the opposite of %q", name, s, want[name])
 		}
 	}
 	if got.Total.Adjusted.Value != -back.Total.Adjusted.Value || got.Total.P != back.Total.P {
-		t.Errorf("the total changed by %v, and by %v the other way round", got.Total, back.Total)
+		t.Errorf("the total changed by %v, and by %v with swapped sides", got.Total, back.Total)
 	}
 	share := *got.Rest.Share
 	for _, f := range got.Functions {
@@ -175,7 +175,7 @@ func TestRare(t *testing.T) {
 	}
 }
 
-// TestVague compares with a side of which only the mean is known.
+// TestVague compares with a side that only has a mean.
 func TestVague(t *testing.T) {
 	a, b := sideOf(4000, map[string]float64{"alpha": 10}), sideOf(4000, map[string]float64{"alpha": 20})
 	b.Functions[0].Self[0].Squares = 0

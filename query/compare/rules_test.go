@@ -49,7 +49,7 @@ func TestRules(t *testing.T) {
 	for _, s := range []compare.Status{compare.Slower, compare.Faster, compare.New, compare.Gone, compare.WithinNoise,
 		compare.WithPage, compare.NotKnown, compare.TooFew} {
 		if said[s] < 100 {
-			t.Errorf("%q was said %d times: the runs try too little", s, said[s])
+			t.Errorf("%q occurred only %d times in the random comparisons", s, said[s])
 		}
 	}
 }

@@ -93,7 +93,7 @@ func TestPower(t *testing.T) {
 }
 
 // TestRest slows down a whole page, and one function so much that the rest of all other functions
-// changes. Functions that did not change by themselves must not be reported.
+// changes. Functions that did not change themselves must not be reported.
 func TestRest(t *testing.T) {
 	const runs, atMost = 40, 0.05 + 3*0.035
 	device := simulate.By{Device: true}
@@ -107,7 +107,7 @@ func TestRest(t *testing.T) {
 			slower.B[i].Factor *= 1.2
 		}
 		if x := slower.Alarms(p, device)[0]; x.Functions > atMost || x.Total < 1 || x.Contradicted > 0 {
-			t.Errorf("%s: as a whole slower: %+v", p.Name, x)
+			t.Errorf("%s: whole page slower: %+v", p.Name, x)
 		}
 		if x := same.Power(p, device, []int{0}, 1.5)[0]; x.False > atMost || x.Found < 0.9 {
 			t.Errorf("%s: one function much slower: %+v", p.Name, x)

@@ -16,9 +16,9 @@ import (
 // distribution, as in real data, with medians that differ by page, device and time.
 type site struct {
 	r       *rand.Rand
-	views   int     // of each arm
-	effect  float64 // LCP of profiled page views is so many times as long
-	weight  int     // page views that one of the control stands for
+	views   int     // per arm
+	effect  float64 // factor of LCP in profiled page views
+	weight  int     // page views that a page view of the control stands for
 	control string
 	cached  float64 // share of the profiled page views that come from a cache, with a fast first byte
 	rollOut bool    // the share of profiled page views grows with time, and the site gets slower
@@ -49,7 +49,7 @@ func (s *site) experiment() *Experiment {
 		c := &cells[arm][hour][page][device]
 		c.lcp.Add(int64(lcp*1000), int64(weight))
 		c.ttfb.Add(int64(ttfb*1000), int64(weight))
-		c.cls.Add([]int64{0, 0, 20_000, 300_000}[s.r.IntN(4)], int64(weight)) // as many page views have none
+		c.cls.Add([]int64{0, 0, 20_000, 300_000}[s.r.IntN(4)], int64(weight)) // half have no layout shift
 	}
 	for range s.views {
 		view(0, 1)
@@ -92,8 +92,8 @@ func TestExperiments(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		site    site
-		found   [2]float64 // share of the experiments in which p75 is called slower or faster
-		covered [2]float64 // share in which its interval holds the truth
+		found   [2]float64 // range of the share of experiments with p75 slower or faster
+		covered [2]float64 // range of the share whose interval contains the true value
 		fair    bool
 	}{
 		{"+5 %, 20,000 page views an arm", site{views: 20_000, effect: 1.05, weight: 1, control: rollup.ArmNone},
@@ -111,8 +111,8 @@ func TestExperiments(t *testing.T) {
 			t.Parallel()
 			const runs = 200
 			found, covered, fair := 0, 0, 0
-			mean := 0                 // times that the interval of the geometric mean holds the truth
-			alike := map[string]int{} // of the layout shift, which is alike in all of them
+			mean := 0                 // runs in which the interval of the geometric mean contains the true value
+			alike := map[string]int{} // runs with a difference in CLS, which is equal in both arms
 			for run := range uint64(runs) {
 				s := c.site
 				s.r = rand.New(rand.NewPCG(run, 1))
@@ -122,7 +122,7 @@ func TestExperiments(t *testing.T) {
 				}
 				if !*got.Fair {
 					if len(got.Vitals) > 0 || got.Unfair == "" {
-						t.Fatalf("run %d: it is not fair, and %+v", run, got)
+						t.Fatalf("run %d: unfair, but %+v", run, got)
 					}
 					continue
 				}
@@ -152,22 +152,22 @@ func TestExperiments(t *testing.T) {
 			share := func(n int) float64 { return float64(n) / runs }
 			for what, n := range alike {
 				if share(n) > 0.08 {
-					t.Errorf("%s of a layout shift that is alike is called a difference in %.3f", what, share(n))
+					t.Errorf("%s of equal layout shifts is reported as a difference in %.3f", what, share(n))
 				}
 			}
 			t.Logf("cls %v", alike)
 			t.Logf("found %.3f, covered %.3f, fair %.3f, geometric mean covered %.3f", share(found), share(covered),
 				share(fair), share(mean))
 			if c.fair && share(fair) < 0.98 || !c.fair && fair > 0 {
-				t.Errorf("called fair in %.3f", share(fair))
+				t.Errorf("reported as fair in %.3f", share(fair))
 			}
 			if share(mean) < c.covered[0] || share(mean) > c.covered[1] {
-				t.Errorf("the interval of the geometric mean holds the truth in %.3f", share(mean))
+				t.Errorf("the interval of the geometric mean contains the true value in %.3f", share(mean))
 			}
 			if share(found) < c.found[0] || share(found) > c.found[1] || share(covered) < c.covered[0] ||
 				share(covered) > c.covered[1] {
-				t.Errorf("found in %.3f, want %v; interval holds the truth in %.3f, want %v", share(found), c.found,
-					share(covered), c.covered)
+				t.Errorf("found in %.3f, want %v; interval contains the true value in %.3f, want %v",
+					share(found), c.found, share(covered), c.covered)
 			}
 		})
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// draws are page views of one page on three kinds of devices, of which 400 are profiled and 400
-// not. A cache answers a share of the profiled ones within 25 ms instead of about 220.
+// draws returns page views of one page on three kinds of devices, 400 of them profiled and 400 not.
+// A cache answers a share of the profiled ones within 25 ms instead of about 220 ms.
 type draws struct {
 	r      *rand.Rand
 	cached float64
-	step   float64 // of the clock, ms
+	step   float64 // resolution of the clock, ms
 }
 
 func (s *draws) fair(t testing.TB) bool {
@@ -45,17 +45,17 @@ func (s *draws) fair(t testing.TB) bool {
 	}
 	got := e.Report(0)
 	if got.Fair == nil {
-		t.Fatalf("not judged: %+v", got)
+		t.Fatalf("no result: %+v", got)
 	}
 	return *got.Fair
 }
 
-// A cache that answers some profiled documents makes the draw unfair, and a fair draw is called so,
-// as often as documented.
+// A cache that answers some profiled documents makes the draw unfair. Fair and unfair draws are
+// recognized as often as documented.
 func TestFair(t *testing.T) {
 	for _, tt := range []struct {
 		cached, step float64
-		low, high    float64 // share of the experiments that are called unfair
+		low, high    float64 // range of the share of experiments that are reported as unfair
 	}{
 		{0, 0.1, 0, 0.01},
 		{0, 100, 0, 0.01},
@@ -74,7 +74,7 @@ func TestFair(t *testing.T) {
 		share := float64(unfair) / runs
 		t.Logf("%.0f %% cached, clock in steps of %g ms: unfair in %.2f %%", 100*tt.cached, tt.step, 100*share)
 		if share < tt.low || share > tt.high {
-			t.Errorf("%.0f %% cached, clock in steps of %g ms: called unfair in %.2f %%, want %.0f to %.0f",
+			t.Errorf("%.0f %% cached, clock in steps of %g ms: reported as unfair in %.2f %%, want %.0f to %.0f",
 				100*tt.cached, tt.step, 100*share, 100*tt.low, 100*tt.high)
 		}
 	}

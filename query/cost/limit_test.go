@@ -11,9 +11,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// hour returns the page views of an hour of a page, a third of them of each of three devices. It is
-// slower by day, and LCP is effect times as long where it is profiled. Of so many page views it
-// draws how many have each value, which is quicker than to draw each.
+// hour returns the page views of an hour of a page, a third of them for each of three devices. The
+// page is slower by day, and LCP is effect times as long in profiled page views. It draws the
+// number of page views with each value, which is faster than drawing each page view.
 func hour(r *rand.Rand, at, views int, effect float64) (out []rollup.Vital) {
 	day := 1 + 0.2*math.Sin(2*math.Pi*float64(at)/24)
 	for device, slow := range []float64{1, 1.6, 3} {
@@ -27,7 +27,7 @@ func hour(r *rand.Rand, at, views int, effect float64) (out []rollup.Vital) {
 				}
 				v := rollup.Vital{Name: vital.name, Labels: trie.MakeLabels(rollup.KeyDevice, fmt.Sprint("device-",
 					device), rollup.KeyArm, name)}
-				const step = 0.04 // of the logarithm, in which the values of a step differ
+				const step = 0.04 // width of a step on the logarithmic scale
 				for x := -4.0; x < 4; x += step {
 					share := normal(x+step) - normal(x)
 					for n := poisson(r, share*float64(views)/3); n > 0; n-- {
@@ -43,11 +43,11 @@ func hour(r *rand.Rand, at, views int, effect float64) (out []rollup.Vital) {
 	return out
 }
 
-// normal is the distribution function of the standard normal distribution.
+// normal is the cumulative distribution function of the standard normal distribution.
 func normal(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// poisson draws a number whose mean is m (of D. Knuth, The Art of Computer Programming, 3.4.1, for
-// parts of m that are small).
+// poisson draws a number with mean m, as the sum of draws with small means (D. Knuth, The Art of
+// Computer Programming, 3.4.1).
 func poisson(r *rand.Rand, m float64) (n int) {
 	for ; m > 0; m -= 30 {
 		for p, limit := r.Float64(), math.Exp(-min(m, 30)); p > limit; p *= r.Float64() {
@@ -80,14 +80,14 @@ func look(r *rand.Rand, hours, views int, effect float64) (acts []int) {
 	return acts
 }
 
-// Nothing is done about noise, whatever the traffic; BenchmarkLimits has months of it. 5 % is
-// noticed in the hour in which 20,000 page views of each arm came.
+// Noise never triggers the brake, whatever the traffic; BenchmarkLimits tests months of it. An
+// effect of 5 % is found in the hour in which each arm reaches 20,000 page views.
 func TestLimits(t *testing.T) {
 	for _, views := range []int{100, 1000, 20_000} {
 		t.Run(fmt.Sprint(views), func(t *testing.T) {
 			t.Parallel()
 			if acts := look(rand.New(rand.NewPCG(1, uint64(views))), 72, views, 1); len(acts) > 0 {
-				t.Errorf("it is braked in the hours %v", acts)
+				t.Errorf("braked in the hours %v", acts)
 			}
 		})
 	}
@@ -99,13 +99,13 @@ func TestLimits(t *testing.T) {
 			inTime += len(look(rand.New(rand.NewPCG(run, 3)), 1, 20_000, 1.05))
 		}
 		if inTime < 90 { // of 1,000, 98.6 % were, see docs/benchmarks.md
-			t.Errorf("5 %% is noticed in %d of %d", inTime, runs)
+			t.Errorf("5 %% is found in %d of %d", inTime, runs)
 		}
 	})
 }
 
-// BenchmarkLimits counts how often a page is braked in 30 days of noise, and how often 5 % is
-// noticed in an hour.
+// BenchmarkLimits counts how often a page is braked in 30 days of noise, and how often 5 % is found
+// in an hour.
 func BenchmarkLimits(b *testing.B) {
 	for _, views := range []int{100, 1000, 20_000} {
 		b.Run(fmt.Sprintf("noise/views=%d", views), func(b *testing.B) {

@@ -117,7 +117,7 @@ func mainFirst(threads output.Threads) output.Threads {
 	return threads
 }
 
-// ofPage reports whether the name is that of a thread that runs pages, in Chrome or Firefox.
+// ofPage reports whether a thread with this name runs pages, in Chrome or Firefox.
 func ofPage(name string) bool { return name == "CrRendererMain" || name == "GeckoMain" }
 
 // rank returns a sort key that puts true first.

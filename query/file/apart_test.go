@@ -11,7 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// recordings are those of this project, with one whose functions are named by its own maps.
+// recordings returns the recordings of this repository, and one whose functions are named by its
+// own source maps.
 func recordings(t *testing.T) (files []Input) {
 	t.Helper()
 	names, err := filepath.Glob("../../testdata/recordings/*.gz")

@@ -15,7 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 )
 
-// enhanced returns a trace as DevTools saves it with a script and its source map, and these.
+// enhanced returns a trace that DevTools saved with a script and its source map, and these two.
 func enhanced(t *testing.T) (file, mapText, script string) {
 	t.Helper()
 	b, err := os.ReadFile("testdata/enhanced.json")
@@ -49,7 +49,7 @@ func TestCarriedMaps(t *testing.T) {
 		`"sourceMapUrl": "data:application/json;base64,`+base64.StdEncoding.EncodeToString([]byte(mapText))+`"`, 1)
 	withMap := func(text string) string {
 		if !strings.Contains(file, mapText) {
-			t.Fatal("the trace does not have its map")
+			t.Fatal("the trace has no source map")
 		}
 		return strings.Replace(file, mapText, text, 1)
 	}
@@ -58,7 +58,7 @@ func TestCarriedMaps(t *testing.T) {
 		name, file string
 		pick       Pick
 		want       string
-		warning    string // how it begins
+		warning    string // prefix
 	}{
 		{"names of its map", file, Pick{}, enhancedNamed, ""},
 		{"as browsers said it", file, Pick{Minified: true}, enhancedMinified, ""},

@@ -78,7 +78,7 @@ func TestMergeFiles(t *testing.T) {
 	}
 }
 
-// TestMergeFilesCounts checks page views and traces, which are no sums over groups.
+// TestMergeFilesCounts checks page views and traces, which are not sums over groups.
 func TestMergeFilesCounts(t *testing.T) {
 	each, merged := traceFiles(t, fixture.Spans(0))
 	for _, grouped := range [][]string{nil, selection.AllGroups()} {
@@ -111,7 +111,7 @@ func TestMergeFilesCounts(t *testing.T) {
 	}
 }
 
-// broken fails while it is read.
+// broken is a reader that fails.
 type broken struct{ err error }
 
 func (b broken) Read([]byte) (int, error) { return 0, b.err }

@@ -64,8 +64,7 @@ func TestVersus(t *testing.T) {
 	}
 }
 
-// Queries that need a store return an error; all others are answered over HTTP in the same way as
-// by a store.
+// Queries that need a store return an error. All others return over HTTP what a store would return.
 func TestMergedHandler(t *testing.T) {
 	src := Merged{Result: query.Result{Profile: stacksProfile(map[string]int64{"main > draw": 20, "main": 1})}}
 	h := api.Handler(src, api.Options{})
@@ -127,7 +126,7 @@ func TestMergedViews(t *testing.T) {
 	}
 }
 
-// stackOf returns a trie of one function.
+// stackOf returns a trie with one function.
 func stackOf(name string) *trie.Trie {
 	t := trie.New()
 	t.Insert(trie.Frame{Name: name})

@@ -13,8 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// twoThreads is a trace of a main thread with two profiles and events, and of a thread
-// with events alone.
+// twoThreads is a trace of a main thread with two profiles and events, and of a thread with events
+// only.
 const twoThreads = `[{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"Main"}},
 {"ph":"P","name":"Profile","id":"0x2","pid":1,"tid":2,"ts":1000,"args":{"data":{"source":"SelfProfiling"}}},
 {"ph":"P","name":"ProfileChunk","id":"0x2","pid":1,"tid":9,"ts":1300,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,` +
@@ -68,7 +68,7 @@ func TestPick(t *testing.T) {
 				len(got.Result.Stats.Warnings) != tt.warnings {
 				t.Errorf("got\n%s%q, want\n%s%d warnings", text, got.Result.Stats.Warnings, tt.want, tt.warnings)
 			}
-			// In time order it is the same time.
+			// time order does not change total times
 			lines, _, err := Timelines(t.Context(), []Input{file}, tt.pick, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// All responses share one limit, of which large ones leave a part to small ones.
+// All responses share one limit, and large ones leave a part to small ones.
 func TestAnswersShareMemory(t *testing.T) {
 	m := NewBound(100 << 20)
 	large, other, small := m.Room(0), m.Room(0), m.Room(0)
@@ -20,11 +20,11 @@ func TestAnswersShareMemory(t *testing.T) {
 		t.Errorf("a second large response fits: %d bytes are used", m.Used())
 	}
 	if err := small.Fits(16 << 20); err != nil {
-		t.Errorf("a small answer does not fit: %v", err)
+		t.Errorf("a small response does not fit: %v", err)
 	}
 	large.Release()
 	if err := other.Fits(50 << 20); err != nil {
-		t.Errorf("when the first is done the second does not fit: %v", err)
+		t.Errorf("after the first response is done, the second does not fit: %v", err)
 	}
 	other.Release()
 	small.Release()
@@ -33,8 +33,8 @@ func TestAnswersShareMemory(t *testing.T) {
 	}
 }
 
-// Memory that responses do not account for is visible in the heap: large responses stop when little
-// is left, and all stop when almost nothing is left.
+// Memory that no response reserved shows in the heap. Large responses stop when little memory is
+// left, and all stop when almost none is left.
 func TestHeap(t *testing.T) {
 	b := NewBound(1 << 30)
 	var live int64
@@ -62,6 +62,6 @@ func TestHeap(t *testing.T) {
 		}
 	}
 	if none := (*Bound)(nil); none.Check() != nil || none.Room(0).Fits(small+1) != nil {
-		t.Error("no bound refuses")
+		t.Error("without a bound, a response is refused")
 	}
 }

@@ -144,7 +144,7 @@ func TestSelectSeries(t *testing.T) {
 	if len(got.Series) != 1 || text(got.Series[0].Labels) != "page=/a service_name=shop" {
 		t.Fatalf("%v", &got)
 	}
-	// There are two hours with data, and two between them that are brought down to zero.
+	// Two hours have data, and two hours between them are set to zero.
 	if p := got.Series[0].Points; len(p) != 4 || p[1].Value != 0 || p[2].Value != 0 || p[3].Timestamp != p[0].Timestamp+
 		3*3600_000 {
 		t.Errorf("%v", p)
@@ -174,7 +174,7 @@ func TestScale(t *testing.T) {
 	}
 	s.Since, s.asked = noon.Add(-5*time.Hour), 2*time.Hour
 	if got := s.scale(query.Point{Time: noon}); got != 1 {
-		t.Errorf("a point of the asked length is multiplied by %v", got)
+		t.Errorf("a point of the requested length is multiplied by %v", got)
 	}
 	for asked, want := range map[time.Duration]time.Duration{
 		time.Millisecond: time.Second, 7 * time.Second: 8 * time.Second, 15 * time.Second: 15 * time.Second,
@@ -199,7 +199,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// hourly is a source whose sums are by the hour.
+// hourly is a source with hourly rollups.
 type hourly struct {
 	query.Source
 	points []query.Point
@@ -224,7 +224,7 @@ func TestHourlyRate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rates []float64 // in seconds a second, as Grafana has them
+	var rates []float64 // in seconds per second, like Grafana's
 	for _, p := range got.Series[0].Points {
 		rates = append(rates, p.Value/1e9/15)
 	}
@@ -261,7 +261,7 @@ func TestSelectHeatmap(t *testing.T) {
 				slot.Counts[len(slot.Counts)-1] != 0 || slot.Timestamp%3600_000 != 0 {
 				t.Errorf("%v", slot)
 			}
-			// These traces last 0.1 s at most.
+			// These traces last at most 0.1 s.
 			if top := slot.YMin[len(slot.YMin)-1]; top > 200e6 || top < 10e6 {
 				t.Errorf("cells end at %v ns", top)
 			}
@@ -323,7 +323,7 @@ func TestSelectMergeProfile(t *testing.T) {
 	}
 	if got := sum(&some, 0); got == 0 || got >= want || !slices.Contains(some.StringTable, "t app.js:1:20") ||
 		slices.Contains(some.StringTable, "u lib.js:1:5") {
-		t.Errorf("below main there are %d ns: %q", got, some.StringTable)
+		t.Errorf("main has %d ns: %q", got, some.StringTable)
 	}
 	media := "application/proto"
 	if status, data := f.post(t, "SelectMergeProfile", media, "\x0a\x26"+wall); status != 200 {
@@ -337,7 +337,7 @@ func TestSelectMergeProfile(t *testing.T) {
 		Format: querierv1.ProfileFormat_PROFILE_FORMAT_PPROF,
 	}, &merged)
 	if got := sum(merged.GetPprof().GetProfile(), 0); got != want {
-		t.Errorf("in the format pprof there are %d ns, want %d", got, want)
+		t.Errorf("the format pprof has %d ns, want %d", got, want)
 	}
 }
 

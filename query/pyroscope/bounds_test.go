@@ -40,7 +40,7 @@ func TestRefusedSelections(t *testing.T) {
 	}
 }
 
-// The longest time range is answered with few points.
+// The longest time range returns few points.
 func TestAllTime(t *testing.T) {
 	f := newFixture(t)
 	for _, start := range []int64{1, 1000} {
@@ -58,7 +58,7 @@ func TestParseMomentAge(t *testing.T) {
 	now := noon
 	for _, text := range []string{"now-2026-11-21", "now--1h", "now-", "now-2026-11-21T10:00:00Z"} {
 		if got, err := parseMoment(text, now, now); err == nil {
-			t.Errorf("%s is %s", text, got)
+			t.Errorf("%s is parsed as %s", text, got)
 		}
 	}
 	if got, err := parseMoment("now-2d", now, now); err != nil || !got.Equal(now.Add(-48*time.Hour)) {
@@ -66,7 +66,7 @@ func TestParseMomentAge(t *testing.T) {
 	}
 }
 
-// daily is a source that answers with steps of days, whatever the requested step.
+// daily is a source that returns steps of days, whatever the requested step.
 type daily struct{ query.Source }
 
 func (daily) Series(_ context.Context, q query.SeriesQuery) (query.Series, error) {
@@ -94,7 +94,7 @@ func TestDailyRate(t *testing.T) {
 	}
 }
 
-// A response that would take too much memory tells what to query instead.
+// An error about too much memory tells what to query instead.
 func TestAnswerSize(t *testing.T) {
 	f := newFixture(t)
 	f.local.MaxSize = 1
@@ -106,7 +106,7 @@ func TestAnswerSize(t *testing.T) {
 		status, text := f.post(t, method, "application/json", body)
 		if status != http.StatusTooManyRequests || !strings.Contains(text, `"resource_exhausted"`) ||
 			!strings.Contains(text, "ask for one page or feature") {
-			t.Errorf("%s: got %d %s, want resource_exhausted and what to ask for", method, status, text)
+			t.Errorf("%s: got %d %s, want resource_exhausted and a hint", method, status, text)
 		}
 	}
 }

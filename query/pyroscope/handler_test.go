@@ -22,7 +22,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
-// All methods of the schema are served, and no others.
+// Exactly the methods of the schema are served.
 func TestMethods(t *testing.T) {
 	methods := (&backend{}).methods()
 	for _, file := range []protoreflect.FileDescriptor{querierv1.File_querier_v1_querier_proto,
@@ -31,7 +31,7 @@ func TestMethods(t *testing.T) {
 		for i := range s.Methods().Len() {
 			path := fmt.Sprintf("/%s/%s", s.FullName(), s.Methods().Get(i).Name())
 			if methods[path] == nil {
-				t.Errorf("%s is not answered", path)
+				t.Errorf("%s is not served", path)
 			}
 			delete(methods, path)
 		}
@@ -79,7 +79,7 @@ func TestRefused(t *testing.T) {
 		{"SelectSeries", "application/json", `{"profileTypeID":"` + wall +
 			`","step":15,"stackTraceSelector":{"callSite":[{"name":"a"}]}}`, 501, `{"code":"unimplemented",`},
 		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + samples + `","step":15}`, 400,
-			`{"code":"invalid_argument","message":"heat maps are of the time`},
+			`{"code":"invalid_argument","message":"heat maps need the time`},
 		{"SelectHeatmap", "application/json", `{"profileTypeID":"` + wall + `","step":15,"groupBy":["visibility"]}`,
 			400, `{"code":"invalid_argument","message":"distributions are stored by`},
 		{"SelectMergeStacktraces", "application/json", `{"profileTypeID":"` + wall + `","format":"PROFILE_FORMAT_DOT"}`,
@@ -220,7 +220,7 @@ func TestTurns(t *testing.T) {
 		})
 	}
 	if err := ask(t.Context()); asFailure(err).code != deadlineExceeded {
-		t.Errorf("a slow answer: %v", err)
+		t.Errorf("a slow response: %v", err)
 	}
 	<-src.begun
 	ctx, cancel := context.WithCancel(t.Context())
@@ -232,6 +232,6 @@ func TestTurns(t *testing.T) {
 		return nil
 	})
 	if err := ask(ctx); err == nil {
-		t.Error("a client that has gone is answered")
+		t.Error("a disconnected client gets a response")
 	}
 }

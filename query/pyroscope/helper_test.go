@@ -25,7 +25,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// noon is when the first traces are received; the others come three hours later.
+// noon is the receive time of the first traces. The others are received three hours later.
 var noon = time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC)
 
 const (
@@ -33,7 +33,7 @@ const (
 	samples = "wall:samples:count:wall:nanoseconds"
 )
 
-// fixture is a store with traces in two hours, and what answers questions about it.
+// fixture is a store with traces in two hours, and a server that answers queries about it.
 type fixture struct {
 	*backend
 	local  query.Local
@@ -67,7 +67,7 @@ func appendTraces(t testing.TB, s *storetest.Store, number int, traces []*trie.T
 		}
 		r := store.Record{Pages: tr.Pages(), Payload: payload}
 		copy(r.ID.View[:], fmt.Sprintf("trace%08d", number+i))
-		if tr.Context.Release != "" { // tags are as the collector makes them
+		if tr.Context.Release != "" { // tags like the collector's
 			r.Tags = append(r.Tags, store.Tag{Key: "release", Value: tr.Context.Release})
 		}
 		for _, p := range r.Pages {
@@ -82,7 +82,7 @@ func appendTraces(t testing.TB, s *storetest.Store, number int, traces []*trie.T
 	}
 }
 
-// realTraces returns some of the traces of real browsers.
+// realTraces returns some traces of real browsers.
 func realTraces(t testing.TB) (out []*trie.Trace) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.FromSlash("../../testdata/traces/*.json.gz"))
@@ -111,8 +111,8 @@ func realTraces(t testing.TB) (out []*trie.Trace) {
 	return out
 }
 
-// madeTraces returns traces of the pages /a and /b with features and releases. Functions of
-// the same name are in two places, and in two scripts that end alike.
+// madeTraces returns traces of the pages /a and /b with features and releases. Functions with the
+// same name are at two places in a script, and in two scripts whose URLs have the same end.
 func madeTraces(hour int) (out []*trie.Trace) {
 	for i := range 12 {
 		tr := &trie.Trace{Trie: *trie.New()}
@@ -142,7 +142,7 @@ func madeTraces(hour int) (out []*trie.Trace) {
 	return out
 }
 
-// post sends a body to a method of the querier and returns the status and the answer.
+// post sends a body to a method of the querier and returns the status and the response.
 func (f *fixture) post(t testing.TB, method, media, body string) (int, string) {
 	t.Helper()
 	path := method
@@ -161,7 +161,7 @@ func (f *fixture) post(t testing.TB, method, media, body string) (int, string) {
 	return resp.StatusCode, string(text)
 }
 
-// call asks a method of the querier in the wire format of protobuf.
+// call calls a method of the querier with protobuf encoding.
 func (f *fixture) call(t testing.TB, method string, q, a proto.Message) {
 	t.Helper()
 	body, err := proto.Marshal(q)
@@ -177,7 +177,7 @@ func (f *fixture) call(t testing.TB, method string, q, a proto.Message) {
 	}
 }
 
-// get asks one of the older paths.
+// get requests one of the older paths.
 func (f *fixture) get(t testing.TB, path string, a any) {
 	t.Helper()
 	resp, err := http.Get(f.server.URL + path)
@@ -194,12 +194,12 @@ func (f *fixture) get(t testing.TB, path string, a any) {
 	}
 }
 
-// day is a time that all traces of a fixture are in, in ms.
+// day is a time range with all traces of a fixture, in ms.
 func (f *fixture) day() (start, end int64) {
 	return noon.Add(-12 * time.Hour).UnixMilli(), f.now.UnixMilli()
 }
 
-// profile is what a source says of a selection.
+// profile returns the profile of a source for a selection.
 func (f *fixture) profileOf(t testing.TB, sel selection.Selection) *trie.Profile {
 	t.Helper()
 	r, err := f.local.Profile(t.Context(), sel, nil)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// canonical returns a selector in the one way in which there is nothing to choose.
+// canonical returns a selector in canonical form.
 func (s selector) canonical() string {
 	var parts []string
 	for _, m := range s.matchers {
@@ -61,11 +61,11 @@ func TestParseSelector(t *testing.T) {
 		}
 	}
 	if _, err := parseSelector(strings.Repeat(" ", maxSelector+1)); err == nil {
-		t.Error("a selector without end is read")
+		t.Error("an unterminated selector is accepted")
 	}
 }
 
-// What can be read can be written in one way, and means the same then.
+// A valid selector keeps its meaning in canonical form.
 func FuzzParseSelector(f *testing.F) {
 	for _, seed := range []string{"{}", `{page="/feed",release=~"2026.*"}`, "x:y{a=`b`,'c'!='\\x41'}",
 		`{a="\ud800\xff"}`} {

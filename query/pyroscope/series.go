@@ -158,7 +158,7 @@ func (a *backend) selectHeatmap(ctx context.Context,
 		return nil, err
 	}
 	if !t.isTime() {
-		return nil, failure(invalidArgument, "heat maps are of the time of page views: ask for the profile type %s",
+		return nil, failure(invalidArgument, "heat maps need the time of page views: use the profile type %s",
 			profileTypes()[0].id())
 	}
 	s, err := a.bySteps(ctx, q, r.Step, r.GroupBy, true)

@@ -15,7 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// stored has a catalog and page views by the hour.
+// stored is a source with a catalogue and hourly page views.
 type stored struct {
 	query.Source
 	entries []query.Entry
@@ -61,7 +61,7 @@ func TestChoose(t *testing.T) {
 	s.release("1.8.0", 0, map[int]int64{1: 9000})
 	s.release("1.9.0", 40*60, map[int]int64{40: 3000, 72: 500})
 	s.release("1.10.0", 72*60, map[int]int64{72: 40, 73: 70})
-	s.release("1.11.0", 80*60, nil) // it was rolled back immediately
+	s.release("1.11.0", 80*60, nil) // rolled back immediately
 	noon := func(hours int) time.Time { return fixture.Noon.Add(time.Duration(hours) * time.Hour) }
 	s.views["1.7.0"] = map[int]int64{2: 20, 100: 30} // its traces are deleted
 	for name, c := range map[string]struct {
@@ -100,7 +100,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// uploads are symbols without tables.
+// uploads is a library of uploads without tables.
 type uploads []symbols.Upload
 
 func (u uploads) Uploads() []symbols.Upload            { return u }

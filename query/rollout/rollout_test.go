@@ -58,7 +58,7 @@ func TestNewest(t *testing.T) {
 		}
 	}
 	if _, ok := rollout.Newest(nil); ok {
-		t.Error("a newest release of none")
+		t.Error("no releases have a newest one")
 	}
 }
 
@@ -102,6 +102,6 @@ func TestCompareVersions(t *testing.T) {
 		}
 	}
 	if rollout.CompareVersions("01", "1") == 0 {
-		t.Error("two names are one version")
+		t.Error("different names have equal versions")
 	}
 }

@@ -10,12 +10,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/rollout"
 )
 
-// A roll-out begins at some minute and then gets its share of the page views until another one
-// takes them.
+// share is a release and its share of the page views, from a minute until the next share.
 type share struct {
 	name  string
 	since int     // minute
-	of    float64 // of the page views, from 0 to 1
+	of    float64 // share of the page views, from 0 to 1
 }
 
 // history is a site with its releases, and the truth about them.
@@ -74,7 +73,7 @@ func simulate(rng *rand.Rand, kind string) *history {
 	return h
 }
 
-// seen returns the releases as a store would know them, with their page views from a minute on.
+// seen returns the releases as a store reports them, with their page views from a minute on.
 func (h *history) seen(rng *rand.Rand, until int) (all []rollout.Release, views map[string]int64) {
 	views = map[string]int64{}
 	first := map[string]time.Time{}
@@ -86,14 +85,14 @@ func (h *history) seen(rng *rand.Rand, until int) (all []rollout.Release, views 
 		}
 		name := h.draw(rng, int(now/time.Minute))
 		views[name]++
-		arrived := at(0).Add(now + time.Duration(rng.IntN(60))*time.Second) // a tab sends when it is left
+		arrived := at(0).Add(now + time.Duration(rng.IntN(60))*time.Second) // a tab sends when the visitor leaves it
 		if t, ok := first[name]; !ok || arrived.Before(t) {
 			first[name] = arrived
 		}
 	}
 	for i, name := range h.deployed {
 		r := rollout.Release{Name: name, First: first[name]}
-		if h.uploads { // by the build, in the order of deployments
+		if h.uploads { // uploads of builds are in the order of deployments
 			r.Uploaded = at(h.minute[name]).Add(-10*time.Minute + time.Duration(i)*time.Second)
 		}
 		if !r.First.IsZero() {
@@ -104,8 +103,8 @@ func (h *history) seen(rng *rand.Rand, until int) (all []rollout.Release, views 
 	return all, views
 }
 
-// draw returns the release of a page view. One in fifty comes from a tab that has been open for
-// long.
+// draw returns the release of a page view. One page view in fifty comes from a tab that was opened
+// long ago.
 func (h *history) draw(rng *rand.Rand, minute int) string {
 	current := h.shares[0].since
 	for _, s := range h.shares {

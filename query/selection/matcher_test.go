@@ -47,7 +47,7 @@ func TestMatcherTakes(t *testing.T) {
 	}
 }
 
-// An expression that matches one value alone finds a page as fast as its name.
+// An expression that matches only one value finds a page as fast as its name.
 func TestMatcherOnly(t *testing.T) {
 	for _, c := range []struct {
 		op    Op

@@ -26,8 +26,8 @@ type Selection struct {
 	Since, Until time.Time
 	// GroupBy lists the keys of labels by which to group. Time with several features is one group,
 	// for the set of features. Without keys there is one group. It counts a page view once if all
-	// traces of the view are of one page and were received in one partition of the store; the store
-	// has no further record of a view.
+	// its traces belong to one page and one partition of the store, because the store does not link
+	// traces across pages and partitions.
 	GroupBy []string
 	// Lag is how much of the most recent data a response may lack, because updating it for every
 	// request is expensive under load. 0 means that nothing may be missing.

@@ -29,7 +29,7 @@ func TestParseTime(t *testing.T) {
 		{"2w", now.AddDate(0, 0, -14)},
 		{"0d", now},
 		{"15000w", now.AddDate(0, 0, -7*15000)},
-		{"106751d", now.AddDate(0, 0, -106751)}, // the most that a duration holds
+		{"106751d", now.AddDate(0, 0, -106751)}, // the longest duration
 
 		{"yesterday", time.Time{}}, {"1", time.Time{}}, {"-1h", time.Time{}}, {"-1d", time.Time{}},
 		{"+1d", time.Time{}}, {"d", time.Time{}},
@@ -51,7 +51,7 @@ func TestParseTime(t *testing.T) {
 		}
 	}
 	if got, err := ParseTime("", now); err != nil || !got.IsZero() {
-		t.Errorf("nothing: got %v and %v", got, err)
+		t.Errorf("empty: got %v and %v", got, err)
 	}
 }
 
@@ -66,7 +66,7 @@ func FuzzParseTime(f *testing.F) {
 		got, err := ParseTime(s, noon)
 		if _, dated := time.Parse(time.RFC3339Nano, s); err == nil && got.After(noon) && dated != nil &&
 			len(s) != len(time.DateOnly) {
-			t.Errorf("%q: got %v, which is to come", s, got)
+			t.Errorf("%q: got %v, which is in the future", s, got)
 		}
 	})
 }
@@ -82,7 +82,7 @@ func TestSelectionString(t *testing.T) {
 	}
 }
 
-// What begins six hours ago or earlier begins on the hour.
+// A duration of six hours or more begins on the hour.
 func TestParseSince(t *testing.T) {
 	hour := noon.Truncate(time.Hour)
 	for text, want := range map[string]time.Time{
@@ -96,6 +96,6 @@ func TestParseSince(t *testing.T) {
 		}
 	}
 	if _, err := ParseSince("yesterday", noon); err == nil {
-		t.Error("yesterday is a time")
+		t.Error("yesterday is accepted")
 	}
 }

@@ -43,12 +43,12 @@ func TestPool(t *testing.T) {
 		left += len(hours) - len(seen)
 		for _, h := range hours {
 			if min(h.A, h.B) >= Enough && !seen[h.Time] {
-				t.Fatalf("%+v is left out", h)
+				t.Fatalf("%+v is not compared", h)
 			}
 		}
 	}
 	if min(single, pooled, left) < 100 {
-		t.Errorf("%d hours alone, %d pools, %d hours left out", single, pooled, left)
+		t.Errorf("%d single hours, %d pools, %d hours not compared", single, pooled, left)
 	}
 }
 

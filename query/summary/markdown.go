@@ -282,7 +282,7 @@ func (s *Summary) changedFunctions() (changed []functionOn) {
 	for i := range s.Pages {
 		add(s.Pages[i].Page, &s.Pages[i].Comparison)
 	}
-	if s.lab { // what a lab does not see is what it is asked for
+	if s.lab { // a report about a lab is for finding what the lab misses
 		order := []compare.Status{compare.Gone, compare.Faster}
 		slices.SortStableFunc(changed, func(a, b functionOn) int {
 			rank := func(f functionOn) int {

@@ -13,14 +13,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/budget"
 )
 
-// Query is what a summary is made of.
+// Query is a query for a summary.
 type Query struct {
-	Compare   query.CompareQuery // what changed from A to B
+	Compare   query.CompareQuery // selections A and B
 	SideA     string             // names the sides, such as "release 2026.11.2"
 	SideB     string
 	Lab       bool // A is users and B a lab: a difference is not a change
-	Pages     int  // number of pages compared separately: those of B with the most time
-	Functions int  // how many functions are listed
+	Pages     int  // maximum number of pages compared separately, B's most time first
+	Functions int  // maximum number of listed functions
 	Budgets   []budget.Status
 	// Dashboard is the address of the dashboard, such as https://profiles.example.com:8419; without
 	// it there are no links. Selection is the selection as parameters of its URLs.
@@ -33,7 +33,7 @@ type Summary struct {
 	SideA     string           `json:"a"`
 	SideB     string           `json:"b"`
 	All       query.Comparison `json:"all"`
-	Pages     []Page           `json:"pages,omitempty"` // those of B with the most time, if no page is selected
+	Pages     []Page           `json:"pages,omitempty"` // B's pages with the most time, if no page is selected
 	MorePages int              `json:"more_pages,omitempty"`
 	Budgets   []budget.Status  `json:"budgets,omitempty"`
 

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what is compared with")
 
-// hostile is a name that is made to be more than a name.
+// hostile is a name with Markdown, HTML, a mention, links and control characters.
 const hostile = "a`b|c*d_e <img src=x> [x](https://evil.example) @team #1 www.evil.example $x$ ~~y~~ \x1b[31m\nz"
 
 func changed(status compare.Status, before, after float64) compare.Change {
@@ -43,10 +43,10 @@ func function(name string, c compare.Change) compare.FunctionChange {
 		Column: 3}, Change: c}
 }
 
-// fake answers with what it is told to.
+// fake is a source with fixed responses.
 type fake struct {
 	query.Source
-	pages map[string]query.Comparison // "" is all
+	pages map[string]query.Comparison // "" for all pages
 	order []string
 }
 
@@ -115,10 +115,11 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestHostileNames has nothing of a name be Markdown, HTML, a mention or a link, and every row have its cells.
+// TestHostileNames checks that names cannot add Markdown, HTML, mentions or links, and that each
+// row has all cells.
 func TestHostileNames(t *testing.T) {
 	src, q := example()
-	// What a link leads to is a URL, whatever is in it.
+	// The target of a link is a URL, which may contain anything.
 	text := regexp.MustCompile(`\]\(https://profiles\.example\.com:8419/\S+\)`).ReplaceAllString(markdown(t,
 		src, q), "]")
 	for _, wrong := range []string{"<img", "](https://evil", "@team", " #1", "$x$", "~~", "www.evil", "`",
@@ -140,12 +141,12 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestLinks has links to pages of the dashboard that are about what stands there.
+// TestLinks checks that links lead to the dashboard page of their subject.
 func TestLinks(t *testing.T) {
 	src, q := example()
 	links := regexp.MustCompile(`\]\((\S+)\)`).FindAllStringSubmatch(markdown(t, src, q), -1)
 	if len(links) != 7 {
-		t.Errorf("%d links, want those of all, four pages and two functions", len(links))
+		t.Errorf("%d links, want one for all pages, four for pages and two for functions", len(links))
 	}
 	for _, l := range links {
 		u, err := url.Parse(l[1])
@@ -157,7 +158,7 @@ func TestLinks(t *testing.T) {
 	}
 	q.Dashboard = ""
 	if text := markdown(t, src, q); strings.Contains(text, "](") {
-		t.Errorf("there are links without a dashboard:\n%s", text)
+		t.Errorf("the report has links without a dashboard:\n%s", text)
 	}
 }
 
@@ -178,7 +179,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestLong has a report that fits into a comment, however long names are.
+// TestLong checks that a report fits into a comment, however long names are.
 func TestLong(t *testing.T) {
 	src, q := example()
 	src.order = nil
@@ -196,7 +197,8 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// TestLab has what users alone have first, and nothing that changed.
+// TestLab checks that a report of a lab begins with functions that only users have, and lists no
+// changes.
 func TestLab(t *testing.T) {
 	src, q := example()
 	q.Lab, q.SideA, q.SideB, q.Compare.B.Page = true, "users", "the lab", "/feed"

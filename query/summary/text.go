@@ -12,9 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// WriteText writes a comparison as text for a terminal, with the number of functions that rows
-// says, or all if that is not above 0. sides are the selections of A and B in words; "" is all page
-// views.
+// WriteText writes a comparison as text for a terminal, with at most rows functions, or all if rows
+// is not above 0. sides has the selections of A and B as text; "" means all page views.
 func WriteText(w io.Writer, s terminal.Screen, sides [2]string, r *query.Comparison, rows int) error {
 	fmt.Fprintf(w, "A: %.0f page views%s\nB: %.0f page views%s\n\n", r.Views.A, output.Printable(sides[0]), r.Views.B,
 		output.Printable(sides[1]))

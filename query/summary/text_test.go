@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/simulate"
 )
 
-// TestTextWords has tables of random comparisons judged by what their words mean.
+// TestTextWords compares tables of random comparisons with the definitions of their words.
 func TestTextWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(28, 5))
 	cells := regexp.MustCompile(`\s{2,}`)
@@ -42,7 +42,7 @@ func TestTextWords(t *testing.T) {
 			if c := changes[name]; c != nil {
 				delete(changes, name)
 				if c.ByRest != byRest {
-					t.Fatalf("%s: the mark of a change at an equal rest is wrong", name)
+					t.Fatalf("%s: the mark of a change relative to the rest is wrong", name)
 				}
 				said[compare.Status(row[1])]++
 				for _, mean := range []float64{c.Mean.A, c.Mean.B} {
@@ -63,7 +63,7 @@ func TestTextWords(t *testing.T) {
 	for _, s := range []compare.Status{compare.Slower, compare.Faster, compare.WithinNoise, compare.WithPage,
 		compare.NotKnown, compare.TooFew} {
 		if said[s] < 50 {
-			t.Errorf("%q was said %d times", s, said[s])
+			t.Errorf("%q occurred %d times", s, said[s])
 		}
 	}
 }

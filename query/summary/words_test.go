@@ -18,7 +18,7 @@ var (
 		"new":    compare.New, "gone": compare.Gone, "not known": compare.NotKnown}
 )
 
-// TestWords has reports of random comparisons judged by what their words mean.
+// TestWords compares reports of random comparisons with the definitions of their words.
 func TestWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(28, 3))
 	said := map[compare.Status]int{}
@@ -33,7 +33,7 @@ func TestWords(t *testing.T) {
 	}
 	for _, s := range []compare.Status{compare.Slower, compare.Faster, compare.WithinNoise, compare.TooFew} {
 		if said[s] < 50 {
-			t.Errorf("%q was said %d times", s, said[s])
+			t.Errorf("%q occurred %d times", s, said[s])
 		}
 	}
 }
@@ -48,16 +48,16 @@ func judged(text string, of *query.Comparison, said map[compare.Status]int) (pro
 	switch {
 	case of.Views.A == 0 || of.Views.B == 0:
 		if strings.Contains(text, " ms") {
-			problems = append(problems, "times of nobody")
+			problems = append(problems, "times without page views")
 		}
 		return problems
 	case !of.Enough:
 		if !strings.Contains(text, "**Not known yet**") || !strings.Contains(text, "min&#95;views") {
-			problems = append(problems, "it is not said that it is not known, and what to do")
+			problems = append(problems, "the note about unknown changes, or its hint, is missing")
 		}
 		for _, cause := range []string{"slower", "faster", "noise", "Functions", "as if both had"} {
 			if strings.Contains(text, cause) {
-				problems = append(problems, cause+": of what is not known")
+				problems = append(problems, cause+": reported for unknown changes")
 			}
 		}
 		judge(compare.TooFew, text[strings.Index(text, "As measured"):], &of.Total)

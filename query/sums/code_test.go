@@ -52,6 +52,6 @@ func TestCodes(t *testing.T) {
 	old := trie.NewProfile()
 	old.Add(nil, old.Child(trie.Root, old.Intern(at("format", 18))), trie.Weight{Self: 1})
 	if got := codes(old, all, false)[at("format", 18)]; got != compare.CodeEdited {
-		t.Errorf("at its place before: %q", got)
+		t.Errorf("at its previous place: %q", got)
 	}
 }

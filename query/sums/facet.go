@@ -55,8 +55,8 @@ func FacetOf(sel selection.Selection) (Facet, error) {
 	return f, f.checkPart()
 }
 
-// checkPart returns an error for conditions on the feature or phase that only sums can answer: a
-// distribution is of all the time of one feature or phase, including time that also belongs to
+// checkPart returns an error for conditions on the feature or phase that only sums can answer. A
+// distribution covers all the time of one feature or phase, including time that also belongs to
 // another one.
 func (f Facet) checkPart() error {
 	grouped, conditions := slices.Contains(f.Selection.GroupBy, f.Part), 0

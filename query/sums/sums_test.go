@@ -23,7 +23,7 @@ type view struct {
 	release, browser, device string
 	samples                  []string
 	feature                  string
-	from, to                 int // the samples with the feature
+	from, to                 int // range of samples with the feature
 }
 
 const interval = 10 // ms
@@ -83,7 +83,7 @@ func randomViews(r *rand.Rand) (out []view) {
 		for range 1 + r.IntN(30) {
 			v.samples = append(v.samples, []string{"f", "f;g", "f;g;f", "h", "own", ""}[r.IntN(6)])
 		}
-		v.samples[0] = "f" // the feature has time, if it is on
+		v.samples[0] = "f" // gives the feature some time
 		v.to = r.IntN(len(v.samples) + 1)
 		out = append(out, v)
 	}
@@ -281,7 +281,7 @@ func TestFunctions(t *testing.T) {
 		}
 		for f, got := range named.Amounts(nil, false) {
 			if got.Product != 0 {
-				t.Errorf("seed %d, %s: the product is %v, want that it is unknown", seed, f.Name, got.Product)
+				t.Errorf("seed %d, %s: the product is %v, want unknown", seed, f.Name, got.Product)
 			}
 		}
 		part := frameOf("part")

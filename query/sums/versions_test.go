@@ -11,7 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// The versions of a side are all of its page views, however they are divided among records.
+// The versions of a side cover all of its page views, however they are divided among records.
 func TestVersions(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 3))

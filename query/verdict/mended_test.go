@@ -11,8 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// The result depends only on how much of a change is left, in both directions, and is never based
-// on an interval that allows both answers.
+// The result depends only on how much of a change is left, in both directions. It is never based on
+// an interval that allows both results.
 func TestMended(t *testing.T) {
 	rng := rand.New(rand.NewPCG(32, 2))
 	words := map[Repair]int{}
@@ -26,7 +26,7 @@ func TestMended(t *testing.T) {
 			Change: compare.Estimate{Value: size}}}}
 		got := OfMending(&c, &x)
 		low, high := left/size-half/math.Abs(size), left/size+half/math.Abs(size)
-		const near = 1e-9 // of a bound, where rounding decides
+		const near = 1e-9 // distance from a bound where rounding decides
 		if min(math.Abs(low-0.5), math.Abs(high-0.5), math.Abs(half/math.Abs(size)-0.25)) < near {
 			continue
 		}
@@ -44,12 +44,12 @@ func TestMended(t *testing.T) {
 		}
 		words[want]++
 		if x.Enough = false; OfMending(&c, &x).Repair != NotKnown {
-			t.Fatal("too few page views tell something")
+			t.Fatal("too few page views give a verdict")
 		}
 	}
 	for _, w := range []Repair{Mended, NotMended, HalfMended, NotKnown} {
 		if words[w] < 100 {
-			t.Errorf("%s was said %d times", w, words[w])
+			t.Errorf("%s occurred %d times", w, words[w])
 		}
 	}
 }

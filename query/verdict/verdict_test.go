@@ -57,7 +57,7 @@ func TestRandom(t *testing.T) {
 	}
 	for _, w := range []Word{Pass, Marginal, Fail, NotYet} {
 		if said[w] < 20 {
-			t.Errorf("%q was said %d times", w, said[w])
+			t.Errorf("%q occurred %d times", w, said[w])
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	if fails < runs*8/10 {
-		t.Errorf("%d of %d releases that are 15 %% slower fail", fails, runs)
+		t.Errorf("%d of %d releases that are 15 %% slower failed", fails, runs)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestGroupOneCause(t *testing.T) {
 		}
 		first = got[0].ID
 		if more := Group(findings, got, noon.Add(2*time.Hour)); len(more) != 0 {
-			t.Errorf("known changes were found again: %+v", more)
+			t.Errorf("known changes were reported again: %+v", more)
 		}
 		text, err := json.Marshal(got[0])
 		if err != nil || len(text) > 100_000 {
@@ -65,7 +65,7 @@ func TestGroupOneCause(t *testing.T) {
 	}
 	other := Group([]Finding{of("/p01", functionNamed("format", "https://x.example/app-9a8b7c6d.js"), 20)}, nil, noon)
 	if other[0].ID != first {
-		t.Errorf("a hash in the name of a file makes another change: %s, %s", other[0].ID, first)
+		t.Errorf("a new hash in a file name makes another change: %s, %s", other[0].ID, first)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestGroupMoved(t *testing.T) {
 	}
 	from.Moved, to.Moved = false, false
 	if more := Group([]Finding{from, to}, got, noon.Add(3*time.Hour)); len(more) != 0 {
-		t.Errorf("what moved was found again: %+v", more)
+		t.Errorf("moved time was reported again: %+v", more)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestStepIsCalibrated(t *testing.T) {
 			low := 0
 			for range runs {
 				if s, ok := best(drawnSeries(rng, n, n, 0, between, n > weeks), square(between)); !ok {
-					t.Fatal("no step was tried")
+					t.Fatal("no step was tested")
 				} else if s.p() <= 0.01 {
 					low++
 				}
@@ -62,7 +62,7 @@ func TestStepIsCalibrated(t *testing.T) {
 		}
 	}
 	if found < 290 || near < 280 {
-		t.Errorf("of 300 steps of 10 %%, %d were found, %d where they are", found, near)
+		t.Errorf("of 300 steps of 10 %%, %d were found, %d at the right place", found, near)
 	}
 }
 

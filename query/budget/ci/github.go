@@ -20,7 +20,7 @@ func writeGitHub(w io.Writer, e Evaluation) error {
 		case budget.Blown:
 			command, title = "error", "Budget blown: "
 		case budget.Failed:
-			command, title = "error", "Budget can not be answered: "
+			command, title = "error", "Budget failed: "
 		case budget.TooFew, budget.NoData:
 			command, title = "notice", "Budget with "+string(s.Verdict)+": "
 		default:

@@ -16,8 +16,8 @@ import (
 var said = regexp.MustCompile(
 	`^p75 is (\S+) ms(?: \(95 %: (\S+) to (\S+)\))?, the limit is (\S+) ms; (\d+) page views(.*)$`)
 
-// TestWords has messages about random budgets judged by what their words mean. Values are near
-// limits, far from them, and equal; some budgets were blown before.
+// TestWords compares messages about random budgets with the definitions of their words. Values are
+// near limits, far from them, and equal. Some budgets were blown before.
 func TestWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(28, 6))
 	words := map[string]int{}
@@ -41,9 +41,9 @@ func TestWords(t *testing.T) {
 		for what, ok := range map[string]bool{
 			"blown and not over the limit": s.Verdict != budget.Blown || value > limit || again,
 			"ok and over the limit":        s.Verdict != budget.OK || value <= limit,
-			"chance beside an interval": !chance || s.Verdict == budget.Blown && value > limit && (found[2] == "" ||
-				low <= limit),
-			"sure and not said so": chance || again || s.Verdict != budget.Blown || low > limit,
+			"chance, but the interval excludes the limit": !chance || s.Verdict == budget.Blown && value > limit &&
+				(found[2] == "" || low <= limit),
+			"sure, but the interval includes the limit": chance || again || s.Verdict != budget.Blown || low > limit,
 			"few":                  few == (s.Verdict == budget.TooFew),
 			"again over the limit": !again || value <= limit,
 		} {
@@ -56,7 +56,7 @@ func TestWords(t *testing.T) {
 	for _, want := range []string{"ok false false", "blown true false", "blown false false", "blown false true",
 		"too few views false false"} {
 		if words[want] < 50 {
-			t.Errorf("%s was said %d times of %v", want, words[want], words)
+			t.Errorf("%s occurred %d times in %v", want, words[want], words)
 		}
 	}
 }

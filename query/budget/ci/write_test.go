@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what is compared with")
 
-// evaluation has a budget of each verdict, one of them with a name that is made to break formats.
+// evaluation returns a budget for each verdict, one of them with a name that could break formats.
 func evaluation() Evaluation {
 	one := func(name string, v budget.Verdict, value float64) budget.Status {
 		s := budget.Status{Name: name, Metric: budget.P75, Unit: "ms", Limit: 25, MinViews: 100, Verdict: v,
@@ -32,7 +32,7 @@ func evaluation() Evaluation {
 	few := one("rare", budget.TooFew, 20)
 	few.Views = 7
 	failed := one("broken", budget.Failed, 0)
-	failed.Text = "label \"x\" is kept by nobody"
+	failed.Text = "label \"x\" is not stored"
 	share := one("reach", budget.OK, 12.5)
 	share.Unit = "percent"
 	score := one("shift", budget.OK, 0)
@@ -63,7 +63,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGitHub has one command a line, whatever names hold.
+// TestGitHub checks that each line is one command, whatever names contain.
 func TestGitHub(t *testing.T) {
 	var b strings.Builder
 	if err := Write(&b, "github", evaluation()); err != nil {
@@ -71,8 +71,8 @@ func TestGitHub(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	if len(lines) != 5 {
-		t.Errorf("%d annotations, want those of two that are blown, one that failed and two that nothing is known "+
-			"of:\n%s", len(lines), b.String())
+		t.Errorf("%d annotations, want 5: two budgets are blown, one failed and two are unknown:\n%s", len(lines),
+			b.String())
 	}
 	for _, line := range lines {
 		command, _, ok := strings.Cut(strings.TrimPrefix(line, "::"), "::")
@@ -83,7 +83,7 @@ func TestGitHub(t *testing.T) {
 	}
 }
 
-// TestJUnit and TestSARIF read what is written, and look at what others go by.
+// TestJUnit and TestSARIF decode the output, and check the fields that CI systems use.
 func TestJUnit(t *testing.T) {
 	var b bytes.Buffer
 	if err := Write(&b, "junit", evaluation()); err != nil {
