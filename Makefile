@@ -3,6 +3,7 @@
 GO ?= go
 TOOL = $(GO) tool -modfile=tools/go.mod
 BUF = tools/node_modules/.bin/buf
+PRETTIER = tools/node_modules/.bin/prettier
 TRACES ?= testdata/traces
 # A folder of profiles and traces of other projects, with references; see docs/formats.md.
 # Without one they are not tested.
@@ -180,9 +181,11 @@ package: sdk/node_modules ## check the package of the browser script as those wh
 NARROW = ./encode/... ./trie/... ./store/... ./query/compare ./symbols/... ./rules/feature
 
 .PHONY: lint
-lint: setup-lint ## check formatting, vet, staticcheck, the schema, generated code, the npm package
+lint: setup-lint ## check formatting, lengths of lines, phrases, vet, staticcheck, the schema, generated code, the npm package
 	@$(MAKE) --no-print-directory tools/node_modules package check-generate
 	@test -z "$$(gofmt -s -l $$(git ls-files '*.go'))" || { gofmt -s -d $$(git ls-files '*.go'); exit 1; }
+	$(PRETTIER) --check --log-level warn $$(git ls-files '*.js' '*.mjs' '*.ts' '*.tsx' '*.css')
+	cd tools && $(GO) test ./prose && $(GO) run ./prose ..
 	$(GO) vet ./...
 	$(TOOL) staticcheck ./...
 	$(BUF) lint
