@@ -69,7 +69,7 @@ func TestChanges(t *testing.T) {
 		}
 	}
 	if err := ask("0123456789abcdef"); err == nil || !strings.Contains(err.Error(), "change 0123456789abcdef") {
-		t.Errorf("a change that is not there: %v", err)
+		t.Errorf("an unknown change: %v", err)
 	}
 	if err := ask(id, "--acknowledge", "--note", "seen"); err == nil || !strings.Contains(err.Error(),
 		"a daemon stores updates") {

@@ -49,7 +49,7 @@ func TestSignals(t *testing.T) {
 		"writing to a full pipe":   {"-f cpuprofile " + deep, syscall.SIGINT, 130},
 		"text to a full pipe":      {"-f tree --rows -1 " + deep, syscall.SIGTERM, 143},
 		"timed, to a full pipe":    {"-f speedscope --timed " + deep, syscall.SIGINT, 130},
-		"waiting for who reads it": {"-f pprof -o " + filepath.Join(dir, "fifo") + " " + file, syscall.SIGTERM, 143},
+		"waiting for a reader": {"-f pprof -o " + filepath.Join(dir, "fifo") + " " + file, syscall.SIGTERM, 143},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_ = exec.Command("mkfifo", filepath.Join(dir, "fifo")).Run()

@@ -70,7 +70,7 @@ func TestTLS(t *testing.T) {
 			case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("got %v, want %q", err, c.want)
 			case strings.Contains(stderr.String(), "once more"):
-				t.Errorf("asked again: %s", &stderr)
+				t.Errorf("retried: %s", &stderr)
 			}
 		})
 	}
