@@ -9,10 +9,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/simulate/releases"
 )
 
-// causeViews is how many page views each of two releases has.
+// causeViews is the number of page views of each of the two releases.
 const causeViews = 4_000
 
-// causing draws changes with a planted cause, and counts how often it is the one that is said.
+// causing draws changes with a planted cause, and counts how often the reported cause is the
+// planted one.
 func causing(seeds int, progress io.Writer) ([]figure, error) {
 	var runs, first, three, quiet, silent int64
 	for _, kind := range releases.Kinds() {

@@ -1,4 +1,4 @@
-// Command bench measures Fieldtrie beside its peers, in one run, on real traces.
+// Command bench measures Fieldtrie and its peers, in one run, on real traces.
 //
 //	go run ./test/bench [--json FILE] [--only PART] [DIR]
 //
@@ -132,7 +132,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false) // "<=" is for people too
+	e.SetEscapeHTML(false) // people read "<=", too
 	e.SetIndent("", "  ")
 	if err := e.Encode(all); err != nil {
 		return err
@@ -159,7 +159,7 @@ func judged(all []figure) error {
 		}
 	}
 	if len(missed) > 0 {
-		return fmt.Errorf("%d figures miss what is aimed for:\n  %s", len(missed), strings.Join(missed, "\n  "))
+		return fmt.Errorf("%d figures miss their targets:\n  %s", len(missed), strings.Join(missed, "\n  "))
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (f figure) reached() (bool, error) {
 	}
 	limit, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 	if err != nil {
-		return false, fmt.Errorf("%s aims for %q: %w", f.Name, f.Reach, err)
+		return false, fmt.Errorf("target of %s, %q: %w", f.Name, f.Reach, err)
 	}
 	return f.Value <= limit && sign == "<=" || f.Value >= limit && sign == ">=", nil
 }

@@ -7,7 +7,7 @@ import { markerName } from './truth/marker.js';
 
 /** @import { Build } from './builds.js' */
 
-/** The folder of all this. */
+/** The folder of this file. */
 export const root = fileURLToPath(new URL('.', import.meta.url));
 /** Copies of apps are built below it; it is not committed. */
 const work = join(root, 'work');
@@ -15,22 +15,22 @@ const work = join(root, 'work');
 const run = promisify(execFile);
 
 /**
- * The folder of the packages that a build takes.
+ * The folder of a build's packages.
  * @param {Build} build
  */
 export const modulesOf = ({ project = '', packages = project }) => join(root, packages, 'node_modules');
 
-/** Whether a copy of an app has a node_modules of its own. */
+/** Whether the copy of an app has its own node_modules. */
 const hasModules = (build) => modulesOf(build) != modulesOf({});
 
-/** Leaves out installed packages. */
+/** Excludes installed packages. */
 const filter = (path) => basename(path) != 'node_modules';
 
 /**
- * Copies an app to where it is built.
+ * Copies an app to the folder in which it is built.
  * @param {Build} build one of the app
  * @param {string} name of the copy
- * @param {string} [patch] makes another release of it
+ * @param {string} [patch] turns it into another release
  * @returns {Promise<string>} the folder of the copy
  */
 export async function copyApp(build, name, patch) {
@@ -38,17 +38,17 @@ export async function copyApp(build, name, patch) {
   const folder = join(work, name);
   await rm(folder, { recursive: true, force: true });
   await cp(join(root, app), folder, { recursive: true, filter });
-  await writeFile(join(folder, 'package-lock.json'), '{}'); // Parcel takes what has one for the root of the project
+  await writeFile(join(folder, 'package-lock.json'), '{}'); // Parcel takes the folder with a lock file as the project's root
   if (project) await cp(join(root, project), folder, { recursive: true, filter });
   if (hasModules(build)) await linkTree(modulesOf(build), join(folder, 'node_modules'));
   if (patch) {
-    // The folder is below a repository, which git would look for.
+    // The folder is below a repository, which git would otherwise use.
     await run('git', ['apply', join(root, patch)], { cwd: folder, env: { ...process.env, GIT_CEILING_DIRECTORIES: work } });
   }
   return folder;
 }
 
-/** Copies a folder in no time, by links to its files. */
+/** Copies a folder quickly, with links to its files. */
 async function linkTree(from, to) {
   await mkdir(to);
   for (const entry of await readdir(from, { withFileTypes: true })) {
@@ -63,7 +63,7 @@ async function linkTree(from, to) {
  * Builds an app in its folder.
  * @param {Build} build
  * @param {string} folder of the app, two below the root
- * @returns {Promise<string>} the folder with what was built
+ * @returns {Promise<string>} the folder with the output
  */
 export async function build(build, folder) {
   const [program, ...args] = build.command;
@@ -75,7 +75,7 @@ export async function build(build, folder) {
     ...process.env,
     NODE_ENV: 'production',
     NEXT_TELEMETRY_DISABLED: '1',
-    // Some run code of the app to render pages, which has markers.
+    // Some bundlers run code of the app to render pages, and this code has markers.
     NODE_OPTIONS: `--import data:text/javascript,globalThis.${markerName}=()=>{}`,
   };
   try {
@@ -87,7 +87,7 @@ export async function build(build, folder) {
 }
 
 /**
- * Scripts in a folder of a build, from there.
+ * Paths of the scripts in a build, relative to dist.
  * @param {string} dist
  */
 export async function scriptsOf(dist) {

@@ -1,18 +1,18 @@
 /**
- * An app, and how a bundler builds it. Commands are run in a copy of the app two folders below this one.
+ * An app and its build by a bundler. Commands run in a copy of the app two folders below this one.
  * @typedef {object} Build
  * @property {string} name begins with the app
  * @property {string} app its folder
  * @property {string[]} command a program of node_modules/.bin or node, and arguments
- * @property {boolean} [large] left out unless it is asked for: it takes long to install
- * @property {string} [project] a folder with packages of its own, and files that the app needs besides its own
- * @property {string} [packages] a folder with packages of its own, and no files
- * @property {string} [dist] where the scripts get, from the app
+ * @property {boolean} [large] excluded by default, because it takes long to install
+ * @property {string} [project] a folder with its own packages, and additional files for the app
+ * @property {string} [packages] a folder with its own packages, and no files
+ * @property {string} [dist] output folder of the scripts, relative to the app
  * @property {string} [base] path of the URLs of scripts
- * @property {string} [document] the page, from the app; else one is made that loads the scripts
+ * @property {string} [document] the page, relative to the app; by default, a generated page loads the scripts
  */
 
-/** The packages that get into the bundles of an app. */
+/** The packages in the bundles of an app. */
 export const packages = {
   app: ['react', 'react-dom', 'scheduler', 'react-router', 'cookie', 'set-cookie-parser', 'zustand'],
   vue: ['vue', '@vue/shared', '@vue/reactivity', '@vue/runtime-core', '@vue/runtime-dom', 'pinia', 'nostics'],
@@ -56,5 +56,5 @@ export const builds = [
   { name: 'vue-webpack', app: 'vue', command: ['webpack', '--config', '../../webpack-vue/webpack.config.js'] },
 ];
 
-/** The builds that are made of the next release too, which app-next.patch makes. */
+/** The builds that are also made of the next release, by app-next.patch. */
 export const releases = ['app-vite', 'app-webpack-terser'];

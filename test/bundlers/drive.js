@@ -1,6 +1,6 @@
 /** @import { Page } from 'playwright-core' */
 
-/** What is done with each app while it is profiled, about five seconds of it. */
+/** Interactions with each app while it is profiled, about five seconds. */
 export const drives = {
   /** @param {Page} page */
   async app(page) {

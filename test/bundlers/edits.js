@@ -1,7 +1,8 @@
 // node edits.js OUT [SEEDS [NAME…]]
 //
-// Builds the apps, and the same after random edits of their sources, and writes a folder for each: NAME, and NAME-edit1
-// with what the edits did to each function in edits.json. README.md describes these files.
+// Builds the apps, also after random edits of their sources, and writes a folder for each build:
+// NAME, and NAME-edit1 with the effect of the edits on each function in edits.json. README.md
+// describes these files.
 
 import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -14,7 +15,7 @@ import { functions } from './truth/functions.js';
 import { Numbers, markApp } from './truth/marked.js';
 import { markerOf } from './truth/marker.js';
 
-/** Edits a build has. */
+/** Number of edits in a build. */
 const count = 20;
 
 async function sourcesOf(folder) {

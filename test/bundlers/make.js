@@ -1,7 +1,8 @@
 // node make.js OUT [all | NAME…]
 //
-// Builds the apps with all bundlers, from sources with markers, into a folder each: scripts, maps, truth.json and
-// trace.json, and same.json of a next release. README.md describes these files.
+// Builds the apps with all bundlers, from sources with markers, and writes a folder for each build:
+// scripts, maps, truth.json and trace.json, and same.json for a next release. README.md describes
+// these files.
 
 import { writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -18,7 +19,7 @@ import { copyScripts, table, writeTruth } from './written.js';
 /** @import { Original } from './truth/marked.js' */
 
 /**
- * Builds an app that has markers, and writes all that is known about the build.
+ * Builds an app with markers, and writes the files of the build.
  * @param {Build} which
  * @param {{folder: string, originals: Map<number, Original>}} source
  * @param {string} out
@@ -46,7 +47,7 @@ async function make(which, { folder, originals }, out) {
 const [out, ...names] = process.argv.slice(2);
 const chosen = builds.filter(({ name, large }) => names.includes(name) || names[0] == 'all' || (!names.length && !large));
 
-/** Copies what is built and puts markers in. */
+/** Copies an app and inserts markers. */
 async function prepare(which, numbers, name, patch) {
   const folder = await copyApp(which, name, patch);
   return { folder, originals: await markApp(folder, packages[which.app], modulesOf(which), numbers) };

@@ -8,7 +8,7 @@ import { markerName } from './truth/marker.js';
 /** @import { Page } from 'playwright-core' */
 /** @import { Build } from './builds.js' */
 
-/** Where the pages of all apps are, as far as the browser knows. */
+/** The origin of all apps in the browser. */
 export const site = 'https://site.example';
 
 const types = {
@@ -18,8 +18,8 @@ const types = {
 };
 
 /**
- * A page for an app whose bundler makes none. The scripts that are loaded at first have the names of their entry and
- * of what it shares with others.
+ * A page for an app whose bundler makes none. The initial scripts are named after their entry and
+ * the code that it shares with others.
  * @param {string} dist
  */
 async function makeDocument(dist) {
@@ -73,7 +73,7 @@ export async function traceOf(build, folder, drive) {
   }
 }
 
-/** A trace in which the time of markers counts for the enclosing functions. */
+/** Counts the time of markers for the enclosing functions. */
 function withoutMarkers({ frames, resources, stacks, samples }) {
   const isMarker = ({ frameId }) => frames[frameId].name == markerName;
   for (const sample of samples) {

@@ -6,7 +6,7 @@ import { truthOf } from './truth/truth.js';
 
 export const table = (rows) => `[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}]`;
 
-/** Copies scripts and their maps into one folder. A map gets the name of its script: Turbopack gives it another. */
+/** Copies scripts and their maps into one folder. A map is named after its script, because Turbopack uses another name. */
 export async function copyScripts(dist, out) {
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });

@@ -1,4 +1,4 @@
-// The browser of all tests and measurements.
+// Starts the browser of all tests and measurements.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -12,8 +12,9 @@ const places = [
 ];
 const executablePath = process.env.CHROMIUM ?? places.find((place) => existsSync(place));
 
-// Without a switch for this, each window renders two suggestion lists of the address bar, which nobody sees: 1.5 s of a
-// processor for each browser context. The last switch replaces that of Playwright, so it has what keeps the network quiet, too.
+// Without this feature disabled, each window renders two suggestion lists of the address bar, which
+// are never shown: 1.5 s of CPU time for each browser context. The last switch replaces
+// Playwright's, so it includes the features that keep the network quiet.
 const without = [
   'WebUIOmniboxPopup',
   'WebUIOmniboxAimPopup',
@@ -25,17 +26,17 @@ const without = [
 ];
 
 /**
- * Starts Chromium as visitors have it, but for its windows.
+ * Starts Chromium like a visitor's, but without windows.
  * @template B
  * @param {{ launch(options: object): Promise<B> }} chromium of Playwright
- * @param {{ args?: string[], [option: string]: unknown }} [options] for Playwright; args are further switches
+ * @param {{ args?: string[], [option: string]: unknown }} [options] for Playwright; args are additional switches
  * @returns {Promise<B>}
  */
 export function launch(chromium, { args = [], ...options } = {}) {
   assert.ok(executablePath, 'there is no Chromium: run make setup, or set CHROMIUM=/path/to/chromium');
   return chromium.launch({
     executablePath,
-    args: ['--no-sandbox', `--disable-features=${without.join(',')}`, ...args], // it does not run as root with a sandbox
+    args: ['--no-sandbox', `--disable-features=${without.join(',')}`, ...args], // Chromium does not run as root with a sandbox
     ...options,
   });
 }

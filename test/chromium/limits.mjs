@@ -1,4 +1,5 @@
-// Limits of time for tests that wait for processes and browsers: a test that fails must not keep its file from ending.
+// Time limits for tests that wait for processes and browsers. A failed test must not keep its file
+// from finishing.
 
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -6,7 +7,7 @@ import { createInterface } from 'node:readline';
 /** @import { ChildProcess } from 'node:child_process' */
 
 /**
- * Waits for work, and fails if it takes longer than a limit.
+ * Waits for work, and rejects if it takes longer than a limit.
  * @template T
  * @param {number} ms
  * @param {string} what for the message
@@ -27,8 +28,8 @@ export async function within(ms, what, work) {
 }
 
 /**
- * Starts a program, and waits for a line of its standard error. A program that does not print it within three minutes is ended;
- * one in Go prints its stacks then.
+ * Starts a program, and waits for a line of its standard error. A program that does not print it within three minutes is stopped;
+ * a Go program then prints its stacks.
  * @param {string} program
  * @param {string[]} args
  * @param {RegExp} line
@@ -58,8 +59,8 @@ export async function started(program, args, line, note = () => {}) {
 }
 
 /**
- * Ends this process with status 1 if it still runs after a time, and prints its active resources. node --test waits
- * without a limit for processes, sockets and servers that a failed test has left.
+ * Exits with status 1 if this process still runs after a time, and prints its active resources. node --test waits
+ * without a limit for processes, sockets and servers that a failed test has left behind.
  * @param {number} ms
  */
 export function endAfter(ms) {

@@ -35,8 +35,8 @@ type cluster struct {
 	location string // of the data
 }
 
-// runCluster shows that daemons on one bucket act as one, and what happens when one is lost. If
-// interactive, it waits until it is interrupted. It leaves nothing behind.
+// runCluster shows that daemons on one bucket act as one, and what happens when one of them is
+// lost. If interactive, it waits until it is interrupted. It cleans up everything.
 func runCluster(ctx context.Context, stdout io.Writer, interactive bool) (err error) {
 	c := &cluster{stdout: stdout}
 	if c.bin, err = filepath.Abs("bin"); err != nil {
@@ -62,7 +62,7 @@ func runCluster(ctx context.Context, stdout io.Writer, interactive bool) (err er
 	return nil
 }
 
-// end kills all programs: nothing needs to be saved.
+// end kills all programs, because no data needs to be saved.
 func (c *cluster) end() {
 	for _, d := range c.nodes {
 		d.kill()
@@ -152,7 +152,7 @@ func (c *cluster) send(ctx context.Context, files []string) error {
 	return nil
 }
 
-// agreeMost bounds the wait until all daemons have all traces: the others wait half a minute before
+// agreeMost bounds the wait until all daemons have all traces. The others wait half a minute before
 // they take over the work of a killed daemon.
 const agreeMost = 2 * time.Minute
 
@@ -165,7 +165,7 @@ func (c *cluster) agree(ctx context.Context, traces int) error {
 		if err == nil && count == traces {
 			for i, a := range answers {
 				if a != nil && !bytes.Equal(a.body, answers[len(answers)-1].body) {
-					return fmt.Errorf("daemon %d answers\n%s\nand daemon %d\n%s", i+1, a.body, len(answers),
+					return fmt.Errorf("daemon %d responds\n%s\nand daemon %d\n%s", i+1, a.body, len(answers),
 						answers[len(answers)-1].body)
 				}
 			}

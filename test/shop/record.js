@@ -1,7 +1,8 @@
 // node record.js OUT [VISITS]
 //
-// Builds the releases of the shop, visits each page of each so many times in Chromium, and writes what the browser script
-// sends: OUT/RELEASE.json.gz has a release's script with its map, and its visits. See README.md.
+// Builds the releases of the shop, visits each page of each release so many times in Chromium, and
+// writes the requests of the browser script: OUT/RELEASE.json.gz has a release's script with its
+// map, and its visits. See README.md.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -11,10 +12,10 @@ import { launch } from '../chromium/launch.mjs';
 import { build, releases, require } from './release.js';
 import { pages } from './visits.js';
 
-/** How many times slower than this machine the processor of a visitor is: then samples say more of what is short. */
+/** How many times slower than this machine a visitor's processor is. More samples then hit short functions. */
 const slowdown = 3;
 
-/** Milliseconds until the server of each host answers. */
+/** Response time of each host, in ms. */
 const delay = { 'shop.example': 90, 'tag.example': 60, 'profiles.example': 20 };
 
 const dist = new URL('../../sdk/dist/', import.meta.url);
@@ -47,13 +48,13 @@ class Hosts {
     this.#server.close();
   }
 
-  /** Has the shop serve a release from now on. */
+  /** Makes the shop serve a release from now on. */
   show(release, built) {
     this.document = documentOf(release, built);
     this.built = built;
   }
 
-  /** Takes what the collector got. */
+  /** Returns and forgets the traces and reports that the collector received. */
   take() {
     const all = { traces: this.#traces, reports: this.#reports };
     [this.#traces, this.#reports] = [[], []];
@@ -85,7 +86,7 @@ class Hosts {
   }
 }
 
-/** Visits a page, and returns what was sent of it. */
+/** Visits a page, and returns the traces and reports sent. */
 async function visit(browser, hosts, name, turn) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 } });
   try {
@@ -97,11 +98,11 @@ async function visit(browser, hosts, name, turn) {
     hosts.take();
     await page.goto(`http://shop.example${pages[name].path(turn)}`);
     await page.locator('h1').waitFor();
-    await page.waitForTimeout(1400); // the rest of the browser script, and the tag
+    await page.waitForTimeout(1400); // the browser script's second part and the tag load
     await pages[name].visit(page, turn);
     if (problems.length) throw problems[0];
     await page.close({ runBeforeUnload: true });
-    await new Promise((resolve) => setTimeout(resolve, 500)); // the last of it is on its way
+    await new Promise((resolve) => setTimeout(resolve, 500)); // the last requests are in flight
   } finally {
     await context.close();
   }
@@ -125,7 +126,7 @@ const browser = await launch(require('playwright-core').chromium, {
 });
 const built = await Promise.all(releases.map(build));
 const recorded = releases.map(() => []);
-// In turns, since a machine may be slower for a while.
+// Alternate between releases, because a machine may be slower for a while.
 for (let turn = 0; turn < Number(visits); turn++) {
   for (const name of Object.keys(pages)) {
     for (const [i, release] of releases.entries()) {

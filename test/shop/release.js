@@ -1,4 +1,4 @@
-// The releases of the shop, and how each is built.
+// The releases of the shop, and how to build them.
 
 import { createHash } from 'node:crypto';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What tests and builds take of the packages of the dashboard. */
+/** Loads packages of the dashboard, for tests and builds. */
 export const require = createRequire(new URL('../../web/package.json', import.meta.url));
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The releases, the oldest first. Each has the files of the one before it and those in its own folder. */
+/** The releases, oldest first. Each has the files of the previous one and those in its own folder. */
 export const releases = ['2.3.0', '2.4.0', '2.5.0'];
 
 /** Builds a release: one script, minified, with its source map. */

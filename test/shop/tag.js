@@ -1,4 +1,4 @@
-// What another company has pages load: it looks at all of the page for each of its partners, and counts.
+// A third-party script: it inspects the whole page for each of its partners, and counts.
 (() => {
   const partners = Array.from({ length: 3 }, (_, i) => new Map([['partner', i]]));
 

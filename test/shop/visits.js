@@ -1,6 +1,6 @@
-// What visitors do on each page. turn is the number of the visit: none is like the one before.
+// What visitors do on each page. turn is the number of the visit; every visit is different.
 
-/** What is typed into the search. */
+/** Search queries. */
 const queries = ['kettle', 'oak tray', 'glass jug', 'stone mug', 'copper', 'calm light'];
 
 const pause = (page, ms = 350) => page.waitForTimeout(ms);

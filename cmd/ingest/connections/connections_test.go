@@ -222,7 +222,7 @@ func TestFloodHitsItself(t *testing.T) {
 	for i := range 10 {
 		conn, surplus := dial(netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(100 + i)}), 1).String())
 		if surplus == nil || surplus == conn || surplus.RemoteAddr().String() != "192.0.2.1:1" {
-			t.Fatalf("connection %d of other clients: %v was closed for it, instead of a connection of the flood", i, surplus)
+			t.Fatalf("connection %d of other clients: %v was closed for it, not one of the flood", i, surplus)
 		}
 		c.note(conn, http.StateActive, now)
 		flood(20, true)

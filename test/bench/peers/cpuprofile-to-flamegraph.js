@@ -1,4 +1,4 @@
-// cpuprofile-to-flamegraph as its README has it used. Nothing is written.
+// cpuprofile-to-flamegraph, used as in its README. It writes no output.
 import { convertToMergedFlameGraph } from 'cpuprofile-to-flamegraph';
 import { measure } from './measure.js';
 

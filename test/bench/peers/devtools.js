@@ -1,5 +1,5 @@
-// The trace engine of Chrome DevTools with the handlers that make calls of samples and events, and
-// those that they need. The panel runs more of them.
+// The trace engine of Chrome DevTools with the handlers that build calls from samples and events,
+// and their dependencies. The panel runs more handlers.
 import { Handlers, Processor } from '@paulirish/trace_engine/models/trace/trace.js';
 import { measure } from './measure.js';
 

@@ -1,12 +1,12 @@
 // Shared command line of the peers:
 //
 //   node PEER.js FILE            converts once and prints the result
-//   node PEER.js FILE SECONDS    converts again and again, and prints the least CPU time of one
+//   node PEER.js FILE SECONDS    converts repeatedly, and prints the minimum CPU time
 import { readFileSync } from 'node:fs';
 
 /**
- * @param {(data: Buffer, file: string) => number | Promise<number>} convert returns how much came out
- *   of it, of which there must be some
+ * @param {(data: Buffer, file: string) => number | Promise<number>} convert returns the size of the
+ *   result, which must not be 0
  */
 export async function measure(convert) {
   const [file, seconds = 0] = process.argv.slice(2);

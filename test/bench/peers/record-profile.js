@@ -1,5 +1,6 @@
-// node record-profile.js FILE MB: writes a .cpuprofile of about MB megabytes, recorded from the TypeScript
-// compiler while it checks its own source, or a part of that. The finer the sampling, the larger.
+// node record-profile.js FILE MB: writes a .cpuprofile of about MB megabytes, recorded from the
+// TypeScript compiler while it checks all or part of its own source. Finer sampling makes it
+// larger.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,9 +10,9 @@ import { dirname, join } from 'node:path';
 const [file, mb] = [process.argv[2], Number(process.argv[3])];
 const lib = dirname(createRequire(import.meta.url).resolve('typescript'));
 const source = String(readFileSync(join(lib, 'typescript.js')));
-const first = source.indexOf('\nfunction '); // what is around all of them must not be cut
+const first = source.indexOf('\nfunction '); // the code around the functions must not be cut
 
-/** Records with a share of the source, and so many µs between samples. Returns the size of the profile. */
+/** Records with a share of the source and an interval between samples in µs. Returns the size of the profile. */
 function record(share, interval) {
   const dir = mkdtempSync(join(tmpdir(), 'profile-'));
   try {
@@ -21,7 +22,7 @@ function record(share, interval) {
       ...['--max-old-space-size=8192', '--cpu-prof', '--cpu-prof-interval', String(interval), '--cpu-prof-dir', dir],
       ...[join(lib, 'tsc.js'), '--allowJs', '--checkJs', '--noEmit', '--skipLibCheck', checked],
     ]);
-    if (status == null) throw new Error(`tsc was ended by ${signal}`); // it finds mistakes in itself
+    if (status == null) throw new Error(`tsc was ended by ${signal}`); // other statuses are mistakes that it finds in its own source
     const name = readdirSync(dir).find((name) => name.endsWith('.cpuprofile'));
     copyFileSync(join(dir, name), file);
   } finally {
@@ -38,5 +39,5 @@ for (let tries = 0; tries < 3; tries++) {
   const excess = record(share, Math.round(interval)) / (mb * 1e6);
   if (Math.abs(excess - 1) < 0.25) break;
   if (share < 1 || excess > 1) share = Math.min(1, share / excess ** 0.6);
-  else interval *= excess ** 1.5; // of a finer profile less is new
+  else interval *= excess ** 1.5; // a finer profile repeats more
 }

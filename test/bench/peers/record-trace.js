@@ -1,5 +1,5 @@
-// node record-trace.js FILE MB: records a trace of about MB megabytes as the Performance panel of
-// DevTools does, with samples: a page that compiles TypeScript and shows what it found.
+// node record-trace.js FILE MB: records a trace of about MB megabytes like the Performance panel of
+// DevTools, with samples, of a page that compiles TypeScript and shows the mistakes found.
 import { createWriteStream, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ const categories = [
   'loading',
 ];
 
-/** Runs in the page: compiles for so many ms, in tasks of their own, and shows each result. */
+/** Runs in the page: compiles for a number of ms, in separate tasks, and shows each result. */
 async function work(ms, files) {
   const ts = globalThis.ts;
   const until = performance.now() + ms;
@@ -83,15 +83,15 @@ try {
     .map((name) => String(readFileSync(lib + name)).replace(/^\/\/\/ <reference lib.*$/gm, ''))
     .join('\n');
   const source = String(readFileSync(lib + 'typescript.js'));
-  const part = Math.min(150_000, 3000 * mb); // of the compiler's own source, so that a round is a second or so
+  const part = Math.min(150_000, 3000 * mb); // of the compiler's own source, so that a round takes about a second
   for (let at = source.indexOf('\nfunction '), i = 0; i < 6; i++) {
     const end = source.indexOf('\nfunction ', at + part);
     files[`part${i}.js`] = source.slice(at, end);
     at = end;
   }
-  /** Records a trace of so many ms into a file. */
+  /** Records a trace of a number of ms into a file. */
   const record = async (ms, file) => {
-    const context = await browser.newContext(); // in which nothing is compiled yet
+    const context = await browser.newContext(); // without compiled code
     const page = await context.newPage();
     await page.route('http://bench.test/**', (route) =>
       route.request().url().endsWith('.js')
@@ -126,7 +126,7 @@ try {
   for (let tries = 0; tries < 3; tries++) {
     const share = (await record(Math.round(ms), file)) / (mb * 1e6);
     if (Math.abs(share - 1) < 0.25) break;
-    ms /= share ** 1.2; // the longer it runs the less is new
+    ms /= share ** 1.2; // a longer trace repeats more
   }
 } finally {
   await browser.close();

@@ -1,6 +1,6 @@
-// The importer of speedscope, as it is published: a script for browsers in one function, which opens
-// the page in its last statement. Here that statement is replaced by one that hands out the function
-// by which the page reads a file that was dropped on it. Nothing is drawn.
+// speedscope's importer as published: a browser script in one function, whose last statement opens
+// the page. Here that statement is replaced by one that returns the function that reads a dropped
+// file. Nothing is drawn.
 import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ const importer = /async function ([\w$]+)\(\w+,\w+\)\{return\(await [\w$]+\)\.im
 const opens = script.lastIndexOf('console.log(`speedscope v');
 if (!importer || opens < 0) throw new Error(`${name} is not as it was`);
 
-// What the script looks at before it opens the page.
+// The parts of the DOM that the script uses before it opens the page.
 const element = () => ({ style: {}, setAttribute() {}, appendChild() {}, addEventListener() {}, getContext: () => null });
 Object.assign(globalThis, {
   window: globalThis,
@@ -27,9 +27,9 @@ Object.assign(globalThis, {
 });
 runInThisContext(`${script.slice(0, opens)}globalThis.importProfiles=${importer}})();`, { filename: name });
 
-console.log = console.warn = () => {}; // it tells which format it takes a file for
+console.log = console.warn = () => {}; // it logs the detected format
 await measure(async (data, file) => {
-  // Traces are told by the name that DevTools gives them.
+  // Traces are recognized by the names that DevTools gives them.
   const called = file.endsWith('.cpuprofile') ? file : 'Trace-20261121T120000.json';
   const group = await globalThis.importProfiles(called, data.buffer.slice(data.byteOffset, data.byteOffset + data.length));
   return group?.profiles.reduce((sum, profile) => sum + profile.getTotalNonIdleWeight(), 0);

@@ -12,5 +12,5 @@ await build({
   format: 'esm',
   target: 'es2022',
   minify: true,
-  sourcemap: 'external', // beside the scripts, which do not name them
+  sourcemap: 'external', // next to the scripts, without sourceMappingURL
 });

@@ -2,6 +2,6 @@
 // upload --addr https://profiles.example.com:8419 --release $RELEASE --delete-maps .next/static/
 
 export default {
-  productionBrowserSourceMaps: true, // maps beside the scripts, which name them
+  productionBrowserSourceMaps: true, // maps next to the scripts, with sourceMappingURL
   turbopack: { root: import.meta.dirname },
 };

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { build, copyApp, root, scriptsOf } from '../build.js';
 
-// Frameworks that render on a server take the package of the browser script as npm packs it.
+// Frameworks with server rendering can use the npm package of the browser script.
 
 const run = promisify(execFile);
 
@@ -43,7 +43,7 @@ const frameworks = [
   },
 ];
 
-/** Installs the package in an app as npm packs it. */
+/** Packs the package with npm and installs it in an app. */
 async function install(folder) {
   const sdk = join(root, '../../sdk');
   const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: sdk });
@@ -55,7 +55,7 @@ async function install(folder) {
  * Starts a built app.
  * @param {string[]} args
  * @param {string} folder
- * @returns its URL, and a function that stops it and returns its log
+ * @returns the app's URL, and a function that stops the app and returns its log
  */
 async function serve(args, folder) {
   const env = { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', PORT: '0' };
@@ -96,7 +96,7 @@ for (const which of frameworks)
     const prerendered = await readFile(join(folder, which.prerendered), 'utf8');
     check(prerendered, which.prerendered);
 
-    // The browser gets both calls of start(), and the release.
+    // The browser's scripts contain both calls of start(), and the release.
     const scripts = await Promise.all((await scriptsOf(dist)).map((path) => readFile(join(dist, path), 'utf8')));
     const sent = [prerendered, ...scripts].join('\n');
     for (const text of ['https://client.example', 'https://everywhere.example', release])

@@ -9,10 +9,10 @@ import { strangers, truthOf } from '../truth/truth.js';
 
 const starts = new URL('../../../symbols/outline/testdata/starts/', import.meta.url);
 
-/** Marks a text with numbers from 1. */
+/** Marks a text, with numbers from 1. */
 const marked = (text, file = 'a.js') => mark(text, file, new Numbers().of(file)).marked;
 
-test('functions are where Chromium says', async () => {
+test('functions have the positions that Chromium reports', async () => {
   const scripts = JSON.parse(await readFile(new URL('starts.json', starts), 'utf8'));
   for (const [name, frames] of Object.entries(scripts)) {
     const text = (await readFile(new URL(name, starts), 'utf8')).replace(/^\uFEFF/, '');
@@ -64,7 +64,7 @@ for (const [name, text, expected] of [
   test(`the function of ${name}`, () => assert.equal(markerOf(functions(text, 'a.js').find(({ node }) => node).node), expected));
 }
 
-test('functions that stay as they are keep their numbers', () => {
+test('unchanged functions keep their numbers', () => {
   const numbers = new Numbers();
   const before = mark('() => 1; () => 2; () => 2', 'a.js', numbers.of('a.js')).marked;
   const after = mark('() => 3; () => 2; () => 2', 'a.js', numbers.of('a.js')).marked;
@@ -75,7 +75,7 @@ test('functions that stay as they are keep their numbers', () => {
 });
 
 test('functions of two releases', () => {
-  /** A release whose functions are in the script where they are in their file. */
+  /** A release whose functions have the same positions in the script as in their files. */
   const release = (script, file, texts) => {
     const functions = texts.map((text, i) => ({ file, line: i + 1, column: 1, name: '', class: '', kind: '', text }));
     const rows = functions.map(({ line, column }) => [line, column + 100, '', file, line, column, '', '', '']);

@@ -10,18 +10,18 @@ import { builds } from '../builds.js';
 import { site } from '../trace.js';
 import { functions } from '../truth/functions.js';
 
-/** Functions of the apps that have to have their names, whatever a bundler does with them. */
+/** Functions of the apps that must keep their names with every bundler. */
 const own = {
   app: ['sortRows', 'merge', 'Grid', 'RowStore.#index', 'get RowStore.tonnes', 'useViewport', 'installListeners', 'List/useEffect()'],
   vue: ['climateOf', 'Noise.#step', 'rowsInView', 'toTop', 'loadStations', 'watch()'],
 };
 
-/** The share of functions that have names at least. Parcel adds two for each export, and Next some scripts without a map. */
+/** The minimum share of functions with names. Parcel adds two functions for each export, and Next some scripts without a map. */
 const named = { 'app-parcel': 0.85, 'app-next': 0.85 };
-/** What upload may warn of. */
+/** Accepted warnings of upload. */
 const known = { 'app-parcel': ['few-names'], 'app-next': ['few-names', 'no-map'] };
 
-/** Runs a program that an environment variable names. */
+/** Runs the program in an environment variable. */
 async function run(variable, ...args) {
   const program = process.env[variable];
   assert.ok(program, `${variable} must have the path of the program; run make test-bundlers`);
@@ -51,7 +51,7 @@ for (const which of builds.filter(({ large }) => !large || process.env.ALL)) {
     t.after(() => Promise.all([folder, scratch].map((path) => rm(path, { recursive: true }))));
     const dist = await build(which, folder);
 
-    await t.test('upload takes them', async () => {
+    await t.test('upload accepts the build', async () => {
       const report = JSON.parse(await run('UPLOAD', '--dry-run', '--format', 'json', dist));
       const problems = [...report.problems, ...report.scripts.flatMap(({ problems }) => problems)];
       assert.deepEqual(problems.filter(({ kind }) => !known[which.name]?.includes(kind)), []);
@@ -61,7 +61,7 @@ for (const which of builds.filter(({ large }) => !large || process.env.ALL)) {
       assert.ok(share >= (named[which.name] ?? 0.95), `of ${all} functions ${(100 * share).toFixed(1)} % have names`);
     });
 
-    await t.test('functions of the app have their names', async () => {
+    await t.test('functions of the app are named', async () => {
       const trace = join(scratch, 'trace.json');
       await writeFile(trace, JSON.stringify(await traceOfAll(dist, which.base)));
       const folded = await run('AGGREGATE', '--maps', dist, '--format', 'folded', trace);

@@ -2,10 +2,10 @@ import { parse } from '@babel/parser';
 import { functions } from './functions.js';
 import { markerName, markerOf } from './marker.js';
 
-// A seeded editor of sources that have markers: what it does to a function is known by the number of its marker, which
-// stays the same when the function is edited, renamed or moved.
+// A seeded editor of sources with markers. The number of a function's marker identifies the
+// function, because it stays the same when the function is edited, renamed or moved.
 
-/** Numbers from a seed (mulberry32). */
+/** Seeded random numbers (mulberry32). */
 export function randomOf(seed) {
   let state = seed | 0;
   return (/** @type {number} */ below) => {
@@ -16,7 +16,7 @@ export function randomOf(seed) {
   };
 }
 
-/** The nodes of a tree, with the node above. */
+/** The nodes of a tree, with their parents. */
 function* walk(node, above) {
   yield { node, above };
   for (const key in node) {
@@ -25,7 +25,7 @@ function* walk(node, above) {
   }
 }
 
-/** Puts texts in the place of ranges. */
+/** Replaces ranges with texts. */
 export function replaced(text, changes) {
   let out = '';
   let from = 0;
@@ -39,7 +39,7 @@ export function replaced(text, changes) {
 /** The functions of a file that have markers. */
 const markedIn = (file, text) => functions(text, file).filter(({ node }) => node && markerOf(node));
 
-/** Editors of a function, or of a file. They return changes, or undefined if they can do nothing here. */
+/** Edits of a function. They return changes, or undefined if they do not apply. */
 const edits = {
   literal({ node, random }) {
     const found = own(node).filter(({ type, above }) => /^(Numeric|String)Literal$/.test(type) && !isMarker(above) && !/^(JSX|Import|TS)/.test(above.type) && above.key?.type != type);
@@ -111,7 +111,7 @@ const fileEdits = {
 
 const isMarker = (node) => node.type == 'CallExpression' && node.callee.name == markerName;
 
-/** The nodes of a function that are in no other within it. */
+/** The nodes of a function without its nested functions. */
 function own(fn) {
   const found = [];
   const visit = (node, above) => {
@@ -128,7 +128,7 @@ function own(fn) {
 
 const markedBelow = (node) => [...walk(node)].filter(({ node }) => isMarker(node)).length;
 
-/** Puts an expression after the marker of a function. */
+/** Inserts an expression after the marker of a function. */
 function first(node, by) {
   const marker = own(node).find(isMarker);
   if (!marker) return;
@@ -136,7 +136,7 @@ function first(node, by) {
   return [{ start: marker.end, by: statement ? `;${by}` : `, ${by}` }];
 }
 
-/** White space with a line end between tokens. */
+/** White space with line breaks between tokens. */
 function spaces(text, file) {
   const { tokens } = parse(text, { sourceType: 'module', plugins: ['typescript', ...(file.endsWith('x') ? ['jsx'] : [])], tokens: true });
   const found = [];
@@ -155,14 +155,14 @@ const treeOf = (text, file) => (file.endsWith('.vue') ? { body: [] } : parse(tex
  * @param {Map<string, string>} sources by file, with markers
  * @param {number} seed
  * @param {number} count of edits
- * @returns {{sources: Map<string, string>, done: string[]}} `done` says what was done
+ * @returns {{sources: Map<string, string>, done: string[]}} `done` describes the edits
  */
 export function edited(sources, seed, count) {
   const random = randomOf(seed);
   const out = new Map(sources);
   const done = [];
   const kinds = [...Object.keys(edits), ...Object.keys(fileEdits)];
-  const changed = new Set(); // numbers of functions, so that none is changed twice
+  const changed = new Set(); // numbers of functions: each is changed at most once
   for (let tries = 0; done.length < count && tries < 50 * count; tries++) {
     const number = 1_000_000 + 1000 * seed + tries;
     const files = [...out.keys()].sort();

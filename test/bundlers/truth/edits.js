@@ -3,13 +3,13 @@ import { functions, scriptsOf } from './functions.js';
 import { markerOf } from './marker.js';
 
 /**
- * What is compared of a function: its tokens, without comments.
+ * The compared texts of a function: its tokens, without comments.
  * @typedef {object} Text
  * @property {string} file
  * @property {number} line
  * @property {number} column
- * @property {string} path names of the functions around, and its own
- * @property {string} own without the functions within it, and without its name
+ * @property {string} path names of the enclosing functions, and its own
+ * @property {string} own without nested functions and without its name
  * @property {string} whole
  */
 
@@ -33,7 +33,7 @@ export function textsOf(text, file) {
     const inside = words.filter(({ start, end }) => start >= node.start && end <= node.end);
     const id = node.id ?? (node.computed ? undefined : node.key);
     const own = inside.filter(({ start }) => !within.some((other) => start >= other.node.start && start < other.node.end) && !(id && start >= id.start && start < id.end));
-    // Where functions are within it, without what they are.
+    // The positions of nested functions, without their texts.
     const places = within.filter((other) => !within.some((outer) => outer != other && outer.node.start <= other.node.start && other.node.end <= outer.node.end));
     const marks = places.map(({ node: { start } }) => ({ start, word: '\u0001' }));
     const joined = (list) => list.map(({ word }) => word).join('\u0000');
@@ -50,9 +50,9 @@ export function textsOf(text, file) {
 }
 
 /**
- * What became of the functions of sources. Rows: `[kind, file, line, column, file, line, column]`, with nulls for a
- * function that is not there. Kinds: unchanged, moved (to another file or name, and else unchanged), around (it is the same,
- * but not a function within it), edited, replaced (edited, and moved at once), added, removed.
+ * The fates of the functions of sources. Rows: `[kind, file, line, column, file, line, column]`, with nulls for a
+ * missing function. Kinds: unchanged, moved (to another file or name, otherwise unchanged), around (unchanged except
+ * for a nested function), edited, replaced (edited and moved), added, removed.
  * @param {Map<number, Text>} before by marker
  * @param {Map<number, Text>} after
  */

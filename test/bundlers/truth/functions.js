@@ -5,18 +5,18 @@ import { Names, classMembers, keyName, keyStart } from './names.js';
 /** @import { Node } from '@babel/types' */
 
 /**
- * A function of a script: all that profilers can give a frame.
+ * A function of a script, with everything that profilers report for a frame.
  * @typedef {object} Function
- * @property {number} line of the place that V8 gives a frame, from 1
+ * @property {number} line of the position that V8 reports for a frame, from 1
  * @property {number} column of it, from 1, in UTF-16 units
- * @property {string} name as V8 has it; '' is anonymous
- * @property {string} property that it is assigned to (`a.b = function`): V8 has no name then
- * @property {string} class that it is a member of, or ''
- * @property {string} kind of syntax: the type of Babel's tree, and get, set or constructor
- * @property {any} node of Babel's tree; initializers of classes have none
+ * @property {string} name according to V8; '' is anonymous
+ * @property {string} property that it is assigned to (`a.b = function`), in which case V8 has no name
+ * @property {string} class whose member it is, or ''
+ * @property {string} kind of syntax: the type of Babel's node, or get, set or constructor
+ * @property {any} node of Babel's tree, undefined for initializers of classes
  */
 
-/** How sources are parsed, by the end of their names. */
+/** Plugins of the parser, by file extension. */
 const plugins = {
   ts: ['typescript'],
   tsx: ['typescript', 'jsx'],
@@ -33,7 +33,7 @@ function parseSource(text, name) {
   }).program;
 }
 
-/** A component of Vue with all but its scripts blanked, so that these are at their places. */
+/** A Vue component with everything except its scripts blanked, so that these keep their positions. */
 export function scriptsOf(text) {
   const blank = (other) => other.replace(/[^\n\r]/g, ' ');
   const scripts = /(<script[^>]*>)([^]*?)(?=<\/script>)/g;
@@ -44,7 +44,7 @@ export function scriptsOf(text) {
   return code;
 }
 
-/** The nodes directly below one. */
+/** The children of a node. */
 function* children(node) {
   for (const key in node) {
     const value = node[key];
@@ -55,12 +55,12 @@ function* children(node) {
   }
 }
 
-/** Whether a node is a function that has a body: TypeScript has declarations without. */
+/** Whether a node is a function with a body. TypeScript has declarations without one. */
 const isFunction = (node) => /Function(Declaration|Expression)$|^(Object|Class|ClassPrivate)Method$/.test(node.type) && node.body;
 
 /**
- * All functions of a source, in the order of their places: those that are written, the constructors that classes
- * have without one, and their initializers of fields.
+ * All functions of a source, sorted by position: the written ones, the implicit constructors
+ * of classes, and their field initializers.
  * @param {string} text
  * @param {string} name of the file, for its language
  * @returns {Function[]}
@@ -92,7 +92,7 @@ export function functions(text, name) {
   return found.sort((a, b) => a.start - b.start);
 }
 
-/** The name that V8 gives a function: its own, or of what it is bound to. */
+/** The name that V8 gives a function: its own, or that of its binding. */
 function nameOf(node, names, owner) {
   if (!/Method$/.test(node.type)) return names.of(node);
   if (node.kind == 'constructor') return owner;
@@ -109,7 +109,7 @@ function placeOf(node, text) {
   return skipTo('(', text, at);
 }
 
-/** The first place at or after `at` where `what` stands outside comments. */
+/** The first position at or after `at` of `what` outside comments. */
 export function skipTo(what, text, at) {
   while (!text.startsWith(what, at)) {
     if (text.startsWith('/*', at)) at = text.indexOf('*/', at) + 2;
@@ -120,7 +120,7 @@ export function skipTo(what, text, at) {
   return at;
 }
 
-/** The places of the functions that V8 makes for a class: without a constructor, for fields, for what is static. */
+/** The positions of the functions that V8 makes for a class: an implicit constructor, field initializers, static blocks. */
 function initializers(node) {
   const { constructor, fields, statics } = classMembers(node);
   const starts = [];

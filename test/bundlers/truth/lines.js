@@ -1,4 +1,4 @@
-/** The lines of a text, as ECMAScript parts them. */
+/** The lines of a text, with the line terminators of ECMAScript. */
 export class Lines {
   #starts = [0];
 

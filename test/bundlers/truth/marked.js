@@ -5,31 +5,31 @@ import { functions } from './functions.js';
 import { mark, markerName, markerOf } from './marker.js';
 
 /**
- * What a marker stands for: a function of the sources with markers.
+ * The function that a marker identifies, in the sources with markers.
  * @typedef {object} Original
- * @property {string} file from the folder of the app
+ * @property {string} file relative to the folder of the app
  * @property {number} line
  * @property {number} column
- * @property {string} name with that of `a.b = function`
+ * @property {string} name also of `a.b = function`
  * @property {string} class
  * @property {string} kind
  * @property {string} text of the function before it got markers
  */
 
 const scripts = new Set(['.js', '.mjs', '.cjs', '.ts', '.tsx', '.vue']);
-/** Files of packages that bundlers do not take, and maps, which would say other places than those in the files. */
+/** Files of packages that bundlers do not use, and maps, which would not match the files with markers. */
 const unused = /\.d\.[mc]?ts$|\.map$|\.min\.js$|\.development\.|\.profiling\.|\.flow$|\/(umd|docs|tests?|__tests__)\/|\.md$/;
 
 /**
- * The numbers of markers. Those of functions that are unchanged in the next release are equal, as their texts have to
- * be equal with markers too.
+ * The numbers of markers. Functions that are unchanged in the next release keep their numbers, because their texts must
+ * also be equal with markers.
  */
 export class Numbers {
   /** @type {Map<string, number>} by file, ordinal among equal texts, and text */
   #numbers = new Map();
 
   /**
-   * Gives the numbers of one file, whose functions come in their order.
+   * Returns a function that numbers the functions of one file, called in their order.
    * @param {string} file
    */
   of(file) {
@@ -46,10 +46,10 @@ export class Numbers {
 }
 
 /**
- * Puts markers into a copy of an app, and into packages of its node_modules.
+ * Inserts markers into a copy of an app, and into packages of its node_modules.
  * @param {string} folder of the app
  * @param {string[]} packages
- * @param {string} modules node_modules where packages are that the app does not have
+ * @param {string} modules node_modules with the packages that are missing in the app
  * @param {Numbers} numbers
  * @returns {Promise<Map<number, Original>>} by the numbers of the markers
  */
@@ -81,7 +81,7 @@ async function copyPackage(from, to) {
   await cp(from, to, { recursive: true, filter: (path) => !unused.test('/' + relative(from, path)) });
 }
 
-/** The files that get markers, from the folder. */
+/** The files that get markers, relative to the folder. */
 async function sourcesOf(folder, packages) {
   const files = [];
   for (const part of ['src', 'pages', ...packages.map((name) => `node_modules/${name}`)]) {

@@ -1,17 +1,17 @@
 import { functions, skipTo } from './functions.js';
 
-// A marker is a call with a number, as the first thing that a function does. Bundlers do not know what __f is, so
-// they keep the calls, whatever they do with names, files and the functions around.
+// A marker is a call with a number, as the first expression of a function. Bundlers do not know
+// __f, so they keep the calls, even if they change names, files and the enclosing functions.
 
 /** The function that is called. */
 export const markerName = '__f';
 
 /**
- * Puts a marker in each function of a source.
+ * Inserts a marker into each function of a source.
  * @param {string} text
- * @param {string} file its language
- * @param {(text: string) => number} number gives the number for the text of a function
- * @returns {{marked: string, texts: Map<number, string>}} `texts` are those of the functions before, by number
+ * @param {string} file determines the language
+ * @param {(text: string) => number} number returns the number for the text of a function
+ * @returns {{marked: string, texts: Map<number, string>}} `texts` are the original texts of functions, by number
  */
 export function mark(text, file, number) {
   /** @type {{at: number, text: string}[]} */
@@ -47,8 +47,8 @@ function arrowEnd(node, text) {
 }
 
 /**
- * The number of the marker that is the first thing a function does; undefined if it does something else first, as
- * wrappers of bundlers do that have the code of other functions in them.
+ * The number of the marker that a function evaluates first; undefined if it evaluates something else first, like
+ * wrappers of bundlers, which contain the code of other functions.
  * @param {any} node a function of Babel's tree
  * @returns {number | undefined}
  */
@@ -56,7 +56,7 @@ export function markerOf({ body }) {
   return body.type == 'BlockStatement' ? firstOf(body.body).marker : firstIn(body).marker;
 }
 
-/** What is done first: a marker, something else, or nothing that could be told. */
+/** What is evaluated first: a marker, something else, or nothing observable. */
 const nothing = { done: false, marker: undefined };
 const other = { done: true, marker: undefined };
 
@@ -117,7 +117,7 @@ function firstIn(node) {
     case 'BinaryExpression':
       return firstOf([node.left, node.right]);
     case 'AssignmentExpression':
-      // A parameter of a constructor in TypeScript that is a field too.
+      // A constructor parameter of TypeScript that is also a field.
       if (node.left.object?.type == 'ThisExpression') return firstIn(node.right);
       return then([node.left.object, node.left.computed && node.left.property, node.right]);
     case 'MemberExpression':
@@ -137,7 +137,7 @@ function firstIn(node) {
   }
 }
 
-/** What is evaluated first of operands; else the operation itself is done. */
+/** What is evaluated first of operands, otherwise the operation itself. */
 function then(operands) {
   const first = firstOf(operands);
   return first.done ? first : other;

@@ -3,7 +3,7 @@ const casts = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSNonNullExpr
 
 const assignments = new Set(['=', '&&=', '||=', '??=']);
 
-/** The names of functions and classes, by the rules of ECMAScript: own, or of what they are bound to. */
+/** The names of functions and classes by the rules of ECMAScript: their own, or those of their bindings. */
 export class Names {
   #bound = new Map();
   #properties = new Map();
@@ -13,7 +13,7 @@ export class Names {
     if (node && name && !node.id) this.#bound.set(node, name);
   }
 
-  /** Notes what a node binds. It has to come before the nodes below. */
+  /** Records the bindings of a node. It must be called before it is called for its descendants. */
   note(node) {
     switch (node.type) {
       case 'VariableDeclarator':
@@ -42,7 +42,7 @@ export class Names {
     }
   }
 
-  /** The name of a function or class that is no member; '' is anonymous. */
+  /** The name of a function or class that is not a member; '' is anonymous. */
   of(node) {
     return node.id?.name ?? this.#bound.get(node) ?? '';
   }
@@ -60,10 +60,10 @@ export function keyName({ key, computed }) {
   return key.name ?? String(key.value);
 }
 
-/** Where the key of a field begins: `[` if it is computed. */
+/** The beginning of a field's key: `[` if it is computed. */
 export const keyStart = (field) => (field.computed ? field.start : field.key.start);
 
-/** What V8 makes functions of besides methods: the constructor, the fields of instances, and what is run once. */
+/** The parts of a class that V8 makes functions of besides methods: constructor, instance fields, and static parts. */
 export function classMembers({ body: { body } }) {
   const isField = ({ type, declare, abstract }) => /^Class\w*Property$/.test(type) && !declare && !abstract;
   return {

@@ -1,14 +1,14 @@
 /** @import { Original } from './marked.js' */
 
 /**
- * A release as it was built.
+ * A built release.
  * @typedef {object} Release
  * @property {Map<number, Original>} originals
  * @property {Record<string, any[][]>} truth rows by script
  */
 
 /**
- * The functions of a release that are unchanged in the next: those of a file with equal texts, in their order.
+ * The functions of a release that are unchanged in the next one: functions of a file with equal texts, in order.
  * Rows: `[script, line, column, script, line, column]`.
  * @param {Release} before
  * @param {Release} after
@@ -31,7 +31,7 @@ export function sameFunctions(before, after) {
 
 const placeOf = ({ file, line, column }) => `${file}:${line}:${column}`;
 
-/** Originals by file and text, as they are there: equal functions can only be told apart by their order. */
+/** Originals by file and text, in order, because only their order distinguishes equal functions. */
 function groups({ originals }) {
   /** @type {Map<string, Original[]>} */
   const groups = new Map();
@@ -43,7 +43,7 @@ function groups({ originals }) {
   return groups;
 }
 
-/** Where originals are in the scripts, but for those that are there more than once. */
+/** Positions of originals in the scripts, except for originals that occur more than once. */
 function placesBuilt({ truth }) {
   const built = new Map();
   const twice = new Set();

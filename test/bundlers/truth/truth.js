@@ -4,10 +4,10 @@ import { markerOf } from './marker.js';
 /** @import { Original } from './marked.js' */
 
 /**
- * What is true of a script: its functions as V8 has them, and the original of each that is known.
+ * The truth about a script: its functions according to V8, and their originals where these are known.
  * Rows: `[line, column, name]`, and further `file, line, column, name, class, kind`.
  * @param {string} text of the script
- * @param {string} name of it
+ * @param {string} name of the script
  * @param {Map<number, Original>} originals by marker
  */
 export function truthOf(text, name, originals) {
@@ -20,7 +20,7 @@ export function truthOf(text, name, originals) {
 }
 
 /**
- * Frames of a trace that are no functions of its scripts. There should be none.
+ * Frames of a trace that are not functions of its scripts. There should be none.
  * @param {any} trace a ProfilerTrace
  * @param {Record<string, any[][]>} truth rows by script
  */

@@ -12,7 +12,7 @@ declare global {
   const fieldtrie: { feature<T>(name: string, work: () => T): T };
 }
 
-options.debounceRendering = (work) => work(); // so that what a click renders is of its feature
+options.debounceRendering = (work) => work(); // so that rendering counts for the feature of the click
 
 function Shop() {
   const products = loadCatalogue();

@@ -7,8 +7,8 @@ let browser;
 after(async () => (await browser)?.close());
 
 /**
- * Opens a page of its own browser context. Problems are errors of its scripts, what they
- * log as errors, and requests for anything but files.
+ * Opens a page of its own browser context. Problems are errors of its scripts, messages that they
+ * log as errors, and requests other than for files.
  * @param {import('playwright-core').BrowserContextOptions} [options]
  */
 export async function open(options) {

@@ -46,14 +46,14 @@ async function drawn(name, compare = false) {
         };
       });
     },
-    [readFileSync(path(name), 'utf8'), compare], // as text: the browser's protocol nests less deep
+    [readFileSync(path(name), 'utf8'), compare], // as text, because the browser's protocol limits nesting
   );
   assert.deepEqual(problems, []);
   await page.context().close();
   return frames;
 }
 
-test('the self times of a merged chart are all of the time', () => {
+test('the self times of a merged chart add up to the total time', () => {
   const root = json('merged.d3.json');
   assert.equal(root.executionTime, expected.self);
   assert.equal(sum(nodes(root).map((node) => node.value)), expected.self);
@@ -76,7 +76,7 @@ test('a comparison is coloured by the change', async () => {
   assert.equal(sum(nodes(root).map((node) => node.delta)), expected.self - expected.baseSelf);
   const frames = await drawn('compared.d3.json', true);
   assert.equal(frames[0].delta, expected.self - expected.baseSelf, 'the chart sums the changes');
-  // Red frames have as much green as blue, blue ones as much green as red.
+  // Red frames have equal green and blue, blue frames equal green and red.
   const fill = (f) => f.fill.match(/\d+/g).map(Number);
   const more = frames.filter((f) => f.delta > 0 && f.delta !== f.value);
   const less = frames.filter((f) => f.delta < 0);
@@ -96,7 +96,7 @@ test('a chart in time order has a node for each call', async () => {
     const starts = node.children.map((child) => child.start);
     assert.deepEqual(starts, [...starts].sort((a, b) => a - b));
   }
-  // The idle nodes put every outermost call to its time.
+  // The idle nodes put every outermost call at its time.
   const frames = await drawn('timed.d3.json');
   const outermost = frames.filter((f) => f.depth === 1).sort((a, b) => a.x - b.x);
   outermost.forEach((frame, i) => {

@@ -8,7 +8,7 @@ import { add, differences, expected, json, sum } from './outputs.js';
 // opens.
 polyfillDOMRect();
 
-/** Reads a recording and returns its one thread, and what is known of all. */
+/** Reads a recording and returns its only thread, and the data of all threads. */
 async function read(traceEvents, config) {
   const model = Trace.TraceModel.Model.createWithAllHandlers();
   await model.parse(traceEvents, config);
@@ -18,7 +18,7 @@ async function read(traceEvents, config) {
   return { thread: threads[0], meta: data.Meta };
 }
 
-/** As the panel does with a .cpuprofile. */
+/** Reads a .cpuprofile like the panel. */
 function readCPUProfile(name) {
   const { traceEvents, metadata } = Trace.Helpers.SamplesIntegrator.SamplesIntegrator.createFakeTraceFromCpuProfile(json(name), 1);
   return read(traceEvents, { metadata, isCPUProfile: true });
@@ -33,7 +33,7 @@ function selfTimes(thread, name) {
 
 const called = (entry) => entry.callFrame.functionName || '(anonymous)';
 
-test('a merged .cpuprofile has the totals that we have', async () => {
+test('a merged .cpuprofile has our totals', async () => {
   const { thread, meta } = await readCPUProfile('merged.cpuprofile');
   const self = selfTimes(thread, called);
   assert.deepEqual(differences(self, expected.functions, 2), []);
@@ -41,7 +41,7 @@ test('a merged .cpuprofile has the totals that we have', async () => {
   assert.equal(meta.traceBounds.range, expected.self);
 });
 
-test('a .cpuprofile in time order has the totals that we have', async () => {
+test('a .cpuprofile in time order has our totals', async () => {
   const { thread, meta } = await readCPUProfile('timed.cpuprofile');
   const { '(idle)': idle, ...self } = selfTimes(thread, called);
   assert.deepEqual(differences(self, expected.timed.functions, 2), []);
@@ -49,7 +49,7 @@ test('a .cpuprofile in time order has the totals that we have', async () => {
   assert.equal(meta.traceBounds.range, expected.timed.span);
 });
 
-test('a Chrome trace has the calls that we have', async () => {
+test('a Chrome trace has our calls', async () => {
   const { traceEvents, metadata } = json('timed.trace.json');
   const { thread, meta } = await read(traceEvents, { metadata });
   assert.equal(thread.name, 'CrRendererMain');

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { add, differences, expected, json, path, sum } from './outputs.js';
 
-// The command line of the Firefox Profiler runs the profiler's own code: that which
-// upgrades a profile to its version, makes call trees and sums them.
+// The command line of the Firefox Profiler runs the profiler's own code, which upgrades profiles,
+// makes call trees and sums them.
 const program = createRequire(import.meta.url).resolve('@firefox-devtools/profiler-cli');
 const sessions = mkdtempSync(join(tmpdir(), 'fieldtrie-firefox-'));
 
@@ -19,7 +19,7 @@ const run = (...args) =>
   });
 const query = (...args) => JSON.parse(run(...args, '--json'));
 
-/** Its server is given half a second to start, which is little on a busy machine: by the second time it has been read from disk. */
+/** Loads a profile. The server has only half a second to start, too little for a first start on a busy machine, so it is tried again. */
 function load(tries = 10) {
   try {
     run('load', path('timed.firefox.json'));
@@ -42,7 +42,7 @@ test('both threads are there', () => {
   assert.deepEqual(names, ['CrRendererMain', 'DedicatedWorker thread']);
 });
 
-test('functions have the self times that we have', () => {
+test('functions have our self times', () => {
   const { functions, weightType } = query('thread', 'functions', '--thread', 't-0');
   assert.equal(weightType, 'tracing-ms');
   const self = {};
@@ -50,7 +50,7 @@ test('functions have the self times that we have', () => {
   assert.deepEqual(differences(self, expected.timed.functions, 0.01), []);
 });
 
-test('the call tree has all of the time', () => {
+test('the call tree has the total time', () => {
   const { regularCallTree: tree } = query('thread', 'samples-top-down', '--thread', 't-0');
   assert.ok(Math.abs(tree.totalSamples * 1000 - expected.timed.self) < 0.01, `${tree.totalSamples}`);
   assert.ok(Math.abs(sum(tree.children.map((child) => child.totalSamples)) - tree.totalSamples) < 0.01);

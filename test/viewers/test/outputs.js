@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 
 /**
- * The folder with the sample traces in every format. OUTPUTS names one that was made
- * before, else it is made here and removed when the tests are over.
+ * The folder with the sample traces in every format. OUTPUTS is an existing folder,
+ * otherwise the folder is made here and removed after the tests.
  */
 export const folder = process.env.OUTPUTS ?? make();
 
@@ -24,7 +24,7 @@ export const path = (name) => join(folder, name);
 export const json = (name) => JSON.parse(readFileSync(path(name), 'utf8'));
 
 /**
- * What the numbers of a viewer must be, in µs.
+ * The expected numbers of a viewer, in µs.
  * @type {{
  *   self: number, baseSelf: number, functions: Record<string, number>,
  *   timed: { self: number, span: number, calls: number, functions: Record<string, number> },
@@ -43,7 +43,7 @@ export function add(sums, name, time) {
 }
 
 /**
- * Says where sums differ by more than tolerance.
+ * Describes sums that differ by more than tolerance.
  * @param {Record<string, number>} got by name
  * @param {Record<string, number>} want
  * @param {number} tolerance

@@ -11,8 +11,8 @@ const require = createRequire(import.meta.url);
 const release = (name) => require.resolve(`speedscope/dist/release/${name}`);
 
 /**
- * Opens a file in speedscope and returns what it made of it: the file that it saves,
- * which is in its own format whatever it has read.
+ * Opens a file in speedscope and returns the file that it saves,
+ * which is always in its own format.
  * @param {string} name
  */
 async function imported(name) {
@@ -21,7 +21,8 @@ async function imported(name) {
   await page.setInputFiles('input[type=file]', path(name));
   await page.waitForSelector('canvas');
   const saved = page.waitForEvent('download');
-  // Nothing says when it listens to keys: on a busy machine that may be after it has drawn.
+  // The page does not signal when it listens for keys. On a busy machine that may be after it has
+  // drawn.
   for (let done = false; !done; ) {
     await page.keyboard.press('Control+s');
     done = await Promise.race([saved.then(() => true), page.waitForTimeout(3000).then(() => false)]);
@@ -37,8 +38,8 @@ function selfTimes(file, profile) {
   const unit = { microseconds: 1, milliseconds: 1e3, nanoseconds: 1e-3, none: 1 }[profile.unit]; // folded stacks have none
   assert.ok(unit, profile.unit);
   const self = {};
-  // It names functions without a name in a .cpuprofile by their place, and events of a
-  // Chrome trace by their arguments too.
+  // It names anonymous functions in a .cpuprofile by their position, and events of a Chrome trace
+  // also by their arguments.
   const name = (frame) => file.shared.frames[frame].name.replace(/^\(anonymous [^{]*$/, '(anonymous)').replace(/ \{.*/, '');
   if (profile.type === 'sampled') {
     profile.samples.forEach((stack, i) => stack.length && add(self, name(stack.at(-1)), profile.weights[i] * unit));
@@ -57,7 +58,7 @@ function selfTimes(file, profile) {
   return self;
 }
 
-/** What speedscope does not show as a function. */
+/** Removes the entries that speedscope does not show as functions. */
 const withoutIdle = ({ '(idle)': _, '(root)': __, ...rest }) => rest;
 
 for (const name of ['merged.speedscope.json', 'timed.speedscope.json']) {

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { open } from './browser.js';
 import { expected, path } from './outputs.js';
 
-/** Where pictures go, for people to look at; none are made without it. */
+/** Folder for screenshots for people to look at; none are made without it. */
 const pictures = process.env.PICTURES;
 
 /**
@@ -19,7 +19,7 @@ async function chart(name, options = { viewport: { width: 1200, height: 800 } })
   await page.goto(pathToFileURL(path(name)).href);
   return {
     page,
-    /** All frames: what they are called, where they are, what they show. */
+    /** All frames: their names, positions and texts. */
     frames: () =>
       page.evaluate(() =>
         [...document.querySelectorAll('.frame')].map((f) => {
@@ -95,17 +95,17 @@ test('a click zooms, Escape and the button undo it', async () => {
   await close();
 });
 
-test('keys alone do all of it', async () => {
+test('the keyboard alone is enough', async () => {
   const { page, frames, close } = await chart('merged.svg');
   const focused = () =>
     page.evaluate(() => {
       const element = document.activeElement;
       return element.matches('.frame') ? element.querySelector('title').textContent.split('\n')[0] : element.id;
     });
-  await page.keyboard.press('Tab'); // the document itself, which can be scrolled
+  await page.keyboard.press('Tab'); // the document itself, which is scrollable
   await page.keyboard.press('Tab');
   assert.equal(await focused(), 'search');
-  await page.keyboard.press('Tab'); // the button is off, so the chart is next
+  await page.keyboard.press('Tab'); // the button is disabled, so the chart is next
   assert.equal(await focused(), '/feed');
   await page.keyboard.press('ArrowDown');
   const first = await focused();
@@ -185,7 +185,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
   });
 }
 
-test('pictures for people', { skip: !pictures && 'PICTURES names no folder' }, async () => {
+test('screenshots', { skip: !pictures && 'PICTURES names no folder' }, async () => {
   mkdirSync(pictures, { recursive: true });
   for (const name of ['merged', 'compared', 'hostile']) {
     for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {

@@ -1,7 +1,7 @@
 import { BrowserRouter } from 'react-router';
 import { App } from './App';
 
-/** The app, which has a router of its own. */
+/** The app, which has its own router. */
 export default function Client() {
   return (
     <BrowserRouter>

@@ -19,7 +19,7 @@ export const useStations = defineStore('stations', () => {
     return [...found.value].sort((a, b) => (down.value ? compare(b, a) : compare(a, b)));
   });
 
-  /** The means of all days, over those found. */
+  /** The means of all days over the stations found. */
   const year = computed(() =>
     Array.from({ length: 365 }, (_, day) => mean(found.value.map(({ station }) => station.readings[day]!))),
   );

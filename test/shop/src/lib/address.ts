@@ -1,4 +1,4 @@
-// Addresses that are offered while somebody types one.
+// Suggests addresses while a customer types one.
 
 import { randomOf } from './catalogue.ts';
 
@@ -13,7 +13,7 @@ function loadAddresses(): string[] {
   return Array.from({ length: 5000 }, () => `${any(streets)} ${1 + Math.floor(random() * 120)}, ${any(towns)}`);
 }
 
-/** How many letters have to change to make a text begin like another. */
+/** How many letters must change to make a the beginning of b. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
@@ -26,7 +26,7 @@ function distance(a: string, b: string): number {
   return row[b.length]!;
 }
 
-/** Returns the addresses nearest to what was typed. */
+/** Returns the addresses closest to the typed text. */
 export function suggestAddresses(typed: string): string[] {
   known ??= loadAddresses();
   const text = typed.toLowerCase();

@@ -1,4 +1,4 @@
-// What is in the cart, and what it costs.
+// The cart and its price.
 
 import type { Product } from './catalogue.ts';
 
@@ -8,7 +8,7 @@ export interface Line {
   count: number;
 }
 
-/** A cart that somebody has filled. */
+/** A filled cart. */
 export function loadCart(products: Product[]): Line[] {
   return products.filter(({ id }) => id % 29 == 3).map((product, i) => ({ product, count: 1 + (i % 3) }));
 }
@@ -16,7 +16,7 @@ export function loadCart(products: Product[]): Line[] {
 /** The price of the lines without delivery, in cents. */
 export const sumOf = (lines: Line[]) => lines.reduce((sum, { product, count }) => sum + product.price * count, 0);
 
-/** Returns the fewest parcels that lines fit into, by trying: each holds a weight of 60. */
+/** Returns the minimum number of parcels for lines, by trial: each parcel holds a weight of 60. */
 export function packParcels(lines: Line[]): number {
   const weights = lines.flatMap(({ product, count }) => Array.from({ length: count }, () => 3 + (product.id % 17)));
   let best = weights.length;

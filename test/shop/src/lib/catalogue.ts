@@ -1,6 +1,6 @@
-// What the shop sells: always the same, made of a few words.
+// The products of the shop: always the same, made of a few words.
 
-/** Something that the shop sells. Prices are in cents. */
+/** A product. Prices are in cents. */
 export interface Product {
   id: number;
   name: string;
@@ -18,7 +18,7 @@ const looks = ['Copper', 'Matte', 'Oak', 'Glass', 'Enamel', 'Steel', 'Stoneware'
 const makers = ['Hübner', 'Nordlys', 'Ateljé Å', 'Kōbō', 'Moulin & Fils', 'Steep', 'Første'];
 const words = 'slow pour even heat hand made light strong calm morning dishwasher safe cork handle wide spout fine coarse'.split(' ');
 
-/** Returns numbers from 0 to 1 that are the same each time. */
+/** Returns a seeded random generator of numbers from 0 to 1. */
 export function randomOf(seed: number): () => number {
   return () => {
     seed = (seed * 1664525 + 1013904223) % 4294967296;

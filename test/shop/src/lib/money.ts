@@ -1,8 +1,8 @@
-// How prices are written.
+// Formats prices.
 
 const euros = new Intl.NumberFormat('de-DE', { style: 'currency', currency: 'EUR' });
 
-/** Writes a price in cents as euros. */
+/** Formats a price in cents as euros. */
 export function formatPrice(cents: number): string {
   return euros.format(cents / 100);
 }

@@ -1,4 +1,4 @@
-// What else somebody may like.
+// Similar products.
 
 import type { Product } from './catalogue.ts';
 
@@ -9,14 +9,14 @@ function pairsOf(text: string): Set<string> {
   return pairs;
 }
 
-/** How alike two texts are, from 0 to 1. */
+/** Similarity of two texts, from 0 to 1. */
 function likeness(a: Set<string>, b: Set<string>): number {
   let both = 0;
   for (const pair of a) if (b.has(pair)) both++;
   return (2 * both) / (a.size + b.size || 1);
 }
 
-/** Returns the products that are most like one. */
+/** Returns the products most similar to one. */
 export function findSimilar(all: Product[], to: Product, count: number): Product[] {
   const pairs = pairsOf(to.name + to.about);
   return all

@@ -3,7 +3,7 @@ import { loadCart, packParcels, sumOf, type Line } from '../lib/cart.ts';
 import type { Product } from '../lib/catalogue.ts';
 import { formatPrice } from '../lib/money.ts';
 
-/** What somebody is about to buy. */
+/** The cart. */
 export function Cart({ products }: { products: Product[] }) {
   const [lines, setLines] = useState(() => loadCart(products));
   const parcels = fieldtrie.feature('delivery', () => packParcels(lines));

@@ -4,7 +4,7 @@ import { loadCart, sumOf } from '../lib/cart.ts';
 import type { Product } from '../lib/catalogue.ts';
 import { formatPrice } from '../lib/money.ts';
 
-/** Whether a number can be that of a card. */
+/** Whether digits are a valid card number. */
 function validateCard(digits: string): boolean {
   let sum = 0;
   for (const [i, digit] of [...digits].reverse().entries()) {
@@ -14,7 +14,7 @@ function validateCard(digits: string): boolean {
   return digits.length == 16 && sum % 10 == 0;
 }
 
-/** Where it goes, and how it is paid. */
+/** Delivery and payment. */
 export function Checkout({ products }: { products: Product[] }) {
   const [address, setAddress] = useState('');
   const [card, setCard] = useState('');

@@ -3,7 +3,7 @@ import type { Product } from '../lib/catalogue.ts';
 import { findSimilar } from '../lib/similar.ts';
 import { Card } from '../parts/Card.tsx';
 
-/** The first page: what is new, and what others bought. */
+/** The home page: new and popular products. */
 export function Home({ products }: { products: Product[] }) {
   const [first, setFirst] = useState(0);
   const [offer, setOffer] = useState('');

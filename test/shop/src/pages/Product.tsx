@@ -3,7 +3,7 @@ import { randomOf, type Product } from '../lib/catalogue.ts';
 import { findSimilar } from '../lib/similar.ts';
 import { Card, Price, Stars } from '../parts/Card.tsx';
 
-/** Turns what a customer wrote into HTML: *strong*, _stressed_, and lines. */
+/** Renders a customer's review as HTML: *strong*, _stressed_, and lines. */
 function renderReview(text: string): string {
   return text
     .replace(/[&<>]/g, (letter) => `&#${letter.charCodeAt(0)};`)
@@ -21,7 +21,7 @@ function writeReviews(product: Product): string[] {
   return Array.from({ length: 260 }, () => Array.from({ length: 6 }, sentence).join(' '));
 }
 
-/** One product. */
+/** The page of a product. */
 export function ProductPage({ products, id }: { products: Product[]; id: number }) {
   const product = products[id % products.length]!;
   const [open, setOpen] = useState(false);

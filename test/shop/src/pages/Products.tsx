@@ -7,7 +7,7 @@ type Order = 'name' | 'price' | 'stars';
 
 const collator = new Intl.Collator('de-DE', { sensitivity: 'base' });
 
-/** Sorts products by what somebody chose. */
+/** Sorts products in the chosen order. */
 function sortProducts(products: Product[], order: Order): Product[] {
   const compare = (a: Product, b: Product) =>
     order == 'price' ? a.price - b.price : order == 'stars' ? b.stars - a.stars : collator.compare(a.name + a.maker, b.name + b.maker);

@@ -6,7 +6,7 @@ export function Stars({ of }: { of: number }) {
   return <span class="stars">{'★'.repeat(Math.round(of)).padEnd(5, '☆')}</span>;
 }
 
-/** What a product costs, cost before, and costs by the piece. */
+/** The price of a product, its previous price, and its unit price. */
 export function Price({ of: { price, before, perUnit } }: { of: Product }) {
   return (
     <p class="price">

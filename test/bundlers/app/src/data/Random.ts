@@ -1,4 +1,4 @@
-/** Numbers that are the same in each run, by a linear congruence. */
+/** A linear congruential generator, with the same numbers in each run. */
 export class Random {
   static #shared: Random;
   #state: number;

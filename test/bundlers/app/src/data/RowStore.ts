@@ -7,7 +7,7 @@ export interface View {
   query: string;
 }
 
-/** All shipments, and what is shown of them. */
+/** All shipments, and the visible ones. */
 export class RowStore {
   static empty: RowStore;
   static {

@@ -33,7 +33,7 @@ const reversed =
   (a, b) =>
     compare(b, a);
 
-/** Merges two sorted runs: what is equal keeps its order. */
+/** Merges two sorted runs. Equal rows keep their order. */
 function merge(rows: Shipment[], from: number, middle: number, to: number, compare: Compare, spare: Shipment[]) {
   let left = from;
   let right = middle;

@@ -17,7 +17,7 @@ export function groupBy<T, K>(items: Iterable<T>, key: (item: T) => K) {
   return groups;
 }
 
-/** The value in the middle, by parting as quicksort does. */
+/** The median, by quickselect. */
 export function median(values: number[]): number {
   const middle = values.length >> 1;
   let low = 0;

@@ -7,7 +7,7 @@ export interface Viewport {
 
 const clamp = (value: number, limit: number) => Math.max(0, Math.min(value, limit));
 
-/** Which rows are in view of an element that scrolls. */
+/** The visible rows of a scrolling element. */
 export function useViewport(count: number, rowHeight: number, spare = 8) {
   const element = useRef<HTMLDivElement>(null);
   const [viewport, setViewport] = useState<Viewport>({ first: 0, last: 40 });

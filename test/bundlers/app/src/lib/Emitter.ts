@@ -1,6 +1,6 @@
 type Listener<E> = (event: E) => void;
 
-/** Tells listeners of events, in the order in which they came. */
+/** Emits events to listeners, in order of subscription. */
 export class Emitter<Events extends Record<string, unknown>> {
   #listeners: { [K in keyof Events]?: Set<Listener<Events[K]>> } = {};
 
@@ -15,7 +15,7 @@ export class Emitter<Events extends Record<string, unknown>> {
   }
 }
 
-/** Events that are kept in a list of the page. */
+/** An emitter that also shows its events in a list of the page. */
 export class Journal<Events extends Record<string, unknown>> extends Emitter<Events> {
   readonly entries: string[] = [];
 

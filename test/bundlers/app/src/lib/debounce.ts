@@ -1,4 +1,4 @@
-/** Calls only when it was not called again for a while. */
+/** Delays a call until there was none for a while. */
 export function debounce<A extends unknown[]>(call: (...args: A) => void, ms: number) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const debounced = (...args: A) => {

@@ -3,7 +3,7 @@ import { useParams } from 'react-router';
 import formatTonnes, { formatDay, formatMoney } from '../lib/format';
 import { useShipments } from '../state';
 
-/** Shows what went wrong in its children. */
+/** Shows errors of its children. */
 class Guard extends Component<{ children: ReactNode }, { error?: Error }> {
   override state: { error?: Error } = {};
 

@@ -13,7 +13,7 @@ export const mean = (values: ArrayLike<number>) => {
   return sum / values.length;
 };
 
-/** What part of the values is below, by sorting them. */
+/** The value below which a part of the values is, by sorting. */
 export function quantile(values: Float64Array, part: number) {
   const sorted = Float64Array.from(values).sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))]!;

@@ -5,7 +5,7 @@ export interface Station {
   readings: Float64Array;
 }
 
-/** Numbers that are the same in each run, by shifts and exclusive ors. */
+/** An xorshift generator, with the same numbers in each run. */
 export class Noise {
   #state: number;
   static readonly seed = 88172645;
@@ -35,7 +35,7 @@ function* names(noise: Noise) {
   for (;;) yield part() + part().toLowerCase();
 }
 
-/** Temperatures of a year that wander about those of the season. */
+/** Temperatures of a year that vary around the season's. */
 function readings(noise: Noise, height: number) {
   const values = new Float64Array(365);
   let drift = 0;

@@ -2,21 +2,21 @@
 
 import type { Product } from './catalogue.ts';
 
-/** Cuts a text into the words that are compared. */
+/** Splits a text into words. */
 function wordsOf(text: string): string[] {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().split(/[^a-z0-9]+/u).filter(Boolean);
 }
 
 const index = new Map<Product, string[]>();
 
-/** Returns the words of a product, which are cut once. */
+/** Returns the words of a product, split only once. */
 function indexed(product: Product): string[] {
   let words = index.get(product);
   if (!words) index.set(product, (words = wordsOf(`${product.name} ${product.maker} ${product.about}`)));
   return words;
 }
 
-/** Returns the products whose words begin with those of a query, the best match first. */
+/** Returns the products whose words begin with the words of a query, best match first. */
 export function searchProducts(products: Product[], query: string): Product[] {
   const wanted = wordsOf(query);
   if (!wanted.length) return products;
@@ -27,7 +27,7 @@ export function searchProducts(products: Product[], query: string): Product[] {
     .map(({ product }) => product);
 }
 
-/** Returns how well words fit those that are wanted: 0 if one is missing. */
+/** Returns how well words match the wanted ones: 0 if one is missing. */
 function scoreOf(words: string[], wanted: string[]): number {
   let score = 0;
   for (const want of wanted) {
