@@ -196,7 +196,7 @@ warning: 2 samples have no times; they were spread evenly over the profile
 	})
 }
 
-// A stack of 20,000 calls, and one that is nested as deep, are read without trouble.
+// A stack of 20,000 calls, and a profile that is nested as deep, can be decoded.
 func TestDecodeCPUProfileDeep(t *testing.T) {
 	const depth = 20_000
 	var nodes []string

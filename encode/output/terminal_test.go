@@ -46,7 +46,7 @@ func FuzzPrintable(f *testing.F) {
 		if Printable(got) != got {
 			t.Errorf("%q became %q, and that %q", s, got, Printable(got))
 		}
-		// Piece by piece a terminal gets the same, but for the marks at a cut.
+		// Written in pieces, the text is the same, except for marks at a cut.
 		var b strings.Builder
 		w := Terminal(&b)
 		cut = min(max(cut, 0), len(s))

@@ -11,12 +11,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// decodeScripts reads a trace of these events and this metadata.
+// decodeScripts decodes a trace with these events and this metadata.
 func decodeScripts(t *testing.T, metadata string, events ...string) *trie.Recording {
 	t.Helper()
 	text := `{"metadata":{"source":"DevTools"` + metadata + `},"traceEvents":[` + strings.Join(events, ",") + `]}`
 	if !IsChromeTrace([]byte(text[:len(`{"metadata":{"source":"DevTools"`)])) {
-		t.Error("is not taken for a trace by its beginning")
+		t.Error("the beginning is not detected as a trace")
 	}
 	r, err := DecodeChromeTrace(strings.NewReader(text), input.FileLimits())
 	if err != nil {
@@ -25,14 +25,14 @@ func decodeScripts(t *testing.T, metadata string, events ...string) *trie.Record
 	return r
 }
 
-// scriptHead is an event of V8 with the name of a script. Chrome writes the arguments first.
+// scriptHead is a V8 event with the name of a script. Chrome writes the arguments first.
 func scriptHead(id int, members string) string {
 	return fmt.Sprintf(`{"args":{"data":{"isolate":"9007199254740993","scriptId":%d%s}},`+
 		`"cat":"disabled-by-default-devtools.v8-source-rundown","name":"ScriptCatchup","ph":"X","pid":7,"tid":7,`+
 		`"ts":1,"dur":1}`, id, members)
 }
 
-// scriptText is an event of V8 with the text of a script, or a part of it.
+// scriptText is a V8 event with the text of a script, or with a part of it.
 func scriptText(name string, id int, text, members string) string {
 	quoted, _ := json.Marshal(text)
 	return fmt.Sprintf(`{"args":{"data":{"isolate":"9007199254740993","scriptId":%d,"sourceText":%s%s}},`+
@@ -135,14 +135,14 @@ func TestCarriedScriptsBounds(t *testing.T) {
 	}
 }
 
-// A text over the bound is passed over without memory for all of it.
+// A text that exceeds the bound is skipped without memory for all of it.
 func TestCarriedScriptsRoom(t *testing.T) {
 	var r input.JSON
 	c := carriedScripts{bytes: maxScriptBytes - 10}
 	r.Stream(strings.NewReader(`{"sourceText":"` + strings.Repeat("x", 1<<20) + `","sourceMapUrl":"/a"}`))
 	for r.Object(); r.Key(); {
 		if !c.member(&r) {
-			t.Errorf("%s does not matter", r.Name)
+			t.Errorf("%s is ignored", r.Name)
 		}
 	}
 	if e := &c.event; r.Err != nil || !e.beyond || len(e.text) > 0 || string(e.mapURL) != `"/a"` {
@@ -151,6 +151,6 @@ func TestCarriedScriptsRoom(t *testing.T) {
 	r.Stream(strings.NewReader(`{"sourceMaps":[{"url":"/a","sourceMap":{"version":3}},{"url":"/b","sourceMap":{}}]}`))
 	c.readMetadata(&r)
 	if r.Err != nil || c.left != 1 || len(c.maps) != 1 || c.maps[0].url != "/b" {
-		t.Errorf("got %d maps, %d left out, %v", len(c.maps), c.left, r.Err)
+		t.Errorf("got %d maps, %d skipped, %v", len(c.maps), c.left, r.Err)
 	}
 }

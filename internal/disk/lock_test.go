@@ -59,7 +59,7 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-waited; err != nil {
-		t.Errorf("a reader beside one that recovers: %v", err)
+		t.Errorf("a reader in parallel with one that recovers: %v", err)
 	}
 }
 

@@ -91,7 +91,7 @@ func (c *cluster) show(ctx context.Context) error {
 	if err := c.send(ctx, files[:half]); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stdout, "   all accepted: each is in the bucket. Each daemon is asked for the top functions:\n")
+	fmt.Fprintf(c.stdout, "   all accepted: each is in the bucket. Each daemon is queried for the top functions:\n")
 	if err := c.agree(ctx, half); err != nil {
 		return err
 	}

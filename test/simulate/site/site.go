@@ -237,8 +237,8 @@ type side struct {
 	cells     map[[2]int]browsers.Cell // by day and device
 }
 
-// sum sums up hours. stratum says to which stratum an hour and a kind of page view, a
-// device with a browser family, belong.
+// sum sums up hours. stratum returns the stratum of an hour and a kind of page view, which is a
+// device with a browser family.
 func (s *Site) sum(release, from, until, strata int, stratum func(hour, kind int) int) *side {
 	n := len(s.plan.Page.Functions)
 	out := &side{views: make([]float64, strata), time: make([]compare.Amount, strata),
