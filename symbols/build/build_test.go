@@ -202,11 +202,11 @@ func TestProblems(t *testing.T) {
 				`unreadable-map a.js: map in its data: URL: decode data: URL: invalid URL escape "%zz"`}},
 		{"data that is no map", map[string]string{"a.js": "x\n//# sourceMappingURL=data:;base64,e30="},
 			[]string{"a.js inline", "unreadable-map a.js: map in its data: URL: source map: version is missing"}},
-		{"a page in place of a map", map[string]string{"a.js": "x", "a.js.map": "<!DOCTYPE html>"},
+		{"a page instead of a map", map[string]string{"a.js": "x", "a.js.map": "<!DOCTYPE html>"},
 			[]string{"a.js beside a.js.map",
 				"unreadable-map a.js: map a.js.map: source map: byte 0: an HTML or XML page; did a server respond " +
 					"with it because it has no map?"}},
-		{"a page in place of a script", map[string]string{"a.js": "\ufeff \n<!DOCTYPE HTML><html>",
+		{"a page instead of a script", map[string]string{"a.js": "\ufeff \n<!DOCTYPE HTML><html>",
 			"b.js": "<HTML lang=en>", "c.js": "<!-- old comment\nx", "c.js.map": aMap("c.ts")},
 			[]string{"c.js beside c.js.map of c.ts",
 				"not-a-script a.js: an HTML page with the name of a script",
@@ -216,7 +216,7 @@ func TestProblems(t *testing.T) {
 		}, []string{"a.js", "b.js",
 			"shared-map a.js: its map m.map also belongs to b.js",
 			"shared-map b.js: its map m.map also belongs to a.js"}},
-		{"two scripts with a map that is that of one", map[string]string{
+		{"two scripts with the map of one of them", map[string]string{
 			"a.js": "x\n//# sourceMappingURL=b.js.map", "b.js": "y\n//# sourceMappingURL=b.js.map",
 			"b.js.map": aMap("b.ts"), "c.js": "y//# sourceMappingURL=b.js.map",
 		}, []string{"a.js", "b.js comment b.js.map of b.ts", "c.js",

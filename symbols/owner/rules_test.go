@@ -189,7 +189,7 @@ func TestFrameworks(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if slices.Contains(frameworks[:i], name) {
-			t.Errorf("%s stands twice", name)
+			t.Errorf("%s occurs twice", name)
 		}
 	}
 }

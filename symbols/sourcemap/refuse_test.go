@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRefuse checks that invalid maps are refused with the place and the reason.
+// TestRefuse checks that invalid maps are rejected with the place and the reason.
 func TestRefuse(t *testing.T) {
 	mappings := func(s string) string {
 		return `{"version":3,"sources":["a"],"names":["x"],"mappings":"` + s + `"}`
@@ -111,7 +111,7 @@ func TestRefuse(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := Read([]byte(c.text), Limits{})
 			if err == nil {
-				t.Fatalf("read as %+v", m)
+				t.Fatalf("accepted as %+v", m)
 			}
 			if want := "source map: " + c.want; err.Error() != want {
 				t.Errorf("got  %s\nwant %s", err, want)
@@ -120,7 +120,7 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// TestLimits checks that maps over a limit are refused, and maps at the limit are accepted.
+// TestLimits checks that maps over a limit are rejected, and maps at the limit are accepted.
 func TestLimits(t *testing.T) {
 	repeat := func(s string, n int) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }
 	section := `{"offset":{"line":0,"column":0},"map":{"version":3,"sources":["a"],"names":["x"],"mappings":"A,C"}}`
@@ -202,11 +202,11 @@ func TestHostile(t *testing.T) {
 		return `{"version":3,"sources":["a"],"mappings":"` + strings.Repeat(s, size/len(s)) + `"}`
 	}
 	for name, text := range map[string]string{
-		"commas":               mappings(","),
-		"lines":                mappings(";"),
-		"mappings":             mappings("A,"),
-		"columns that go back": `{"version":3,"sources":[],"mappings":"+/////D,` + strings.Repeat("D,", size/2) + `"}`,
-		"columns that go round": `{"version":3,"sources":[],"mappings":"+/////B,` + strings.Repeat("C,D,F,H,",
+		"commas":             mappings(","),
+		"lines":              mappings(";"),
+		"mappings":           mappings("A,"),
+		"decreasing columns": `{"version":3,"sources":[],"mappings":"+/////D,` + strings.Repeat("D,", size/2) + `"}`,
+		"alternating columns": `{"version":3,"sources":[],"mappings":"+/////B,` + strings.Repeat("C,D,F,H,",
 			size/8) + `"}`,
 		"names":       array("names", `""`),
 		"sources":     array("sources", `""`),
@@ -223,7 +223,7 @@ func TestHostile(t *testing.T) {
 		"nesting":     `{"x":` + strings.Repeat("[", size),
 		"backslashes": `{"x":"` + strings.Repeat(`\\`, size/2),
 		"quotes":      `{"file":"` + strings.Repeat(`\"`, size/2) + `"}`,
-		"sources again and again": `{"version":3,` +
+		"repeated sources": `{"version":3,` +
 			strings.Repeat(`"sources":["",""],`, size/18) + `"mappings":""}`,
 	} {
 		t.Run(name, func(t *testing.T) {

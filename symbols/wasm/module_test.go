@@ -150,7 +150,7 @@ func TestReadGo(t *testing.T) {
 			t.Errorf("function %d of %d imports is %q", i, m.Imports, m.names[i])
 		}
 	}
-	// Exports and names number functions in the same way.
+	// Exports and names use the same function numbers.
 	for name, want := range map[string]string{"run": "wasm_export_run", "getsp": "wasm_export_getsp"} {
 		i, ok := exported(data)[name]
 		if !ok || m.Function(i) != want {
