@@ -124,7 +124,7 @@ func TestLossIsReported(t *testing.T) {
 }
 
 // A folder without a commit, which a process created before it was killed, is not a loss.
-func TestNoLossOfNothing(t *testing.T) {
+func TestEmptyFolderIsNoLoss(t *testing.T) {
 	dir := t.TempDir()
 	g := &generation{number: 7}
 	if err := os.Mkdir(filepath.Join(dir, g.name()), 0o700); err != nil {
