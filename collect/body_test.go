@@ -310,7 +310,7 @@ func TestInFlight(t *testing.T) {
 	}
 	release := hold(4, 10)
 	if got := post(t, col, traceJSON("f", "")); got.status != 202 {
-		t.Errorf("beside four slow clients: got %d %q", got.status, got.Error)
+		t.Errorf("in parallel with four slow clients: got %d %q", got.status, got.Error)
 	}
 	release()
 	release = hold(2, 8<<10+1)
@@ -318,7 +318,7 @@ func TestInFlight(t *testing.T) {
 	got := post(t, col, traceJSON("f", ""))
 	if got.status != 503 || !strings.Contains(got.Error, "too many requests at work") ||
 		got.header.Get("Retry-After") == "" {
-		t.Errorf("beside four that hold all: got %d %q", got.status, got.Error)
+		t.Errorf("in parallel with four clients that hold all memory: got %d %q", got.status, got.Error)
 	}
 	release()
 	release2()

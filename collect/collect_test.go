@@ -62,7 +62,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("trace %s of %s came back changed", r.ID, exp.Context.Page)
 		}
 		if !slices.Equal(r.Pages, []string{exp.Context.Page}) {
-			t.Errorf("trace %s is of pages %q, want %q", r.ID, r.Pages, exp.Context.Page)
+			t.Errorf("trace %s has the pages %q, want %q", r.ID, r.Pages, exp.Context.Page)
 		}
 		return nil
 	})
@@ -203,7 +203,7 @@ func TestIdentity(t *testing.T) {
 		post(t, col, traceJSON("a", view))
 		r := s.only(t)
 		if got := traceOf(t, r).Context.ViewID; got != string(r.ID.View[:]) {
-			t.Errorf("%s: the trace is of view %x, the record of %x", view, got, r.ID.View)
+			t.Errorf("%s: the trace has the view %x, the record %x", view, got, r.ID.View)
 		}
 	}
 }
@@ -284,7 +284,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	families, err := s.metrics.Gather()
-	if err != nil || len(families) != 19 { // one has no value yet: there are no page views
+	if err != nil || len(families) != 19 { // one has no value without page views
 		t.Errorf("%d metrics, %v", len(families), err)
 	}
 }

@@ -118,7 +118,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// A report that a profile is sent counts once, whatever it weighs, and no reason why there is none.
+// A report that a profile was sent counts once, whatever its weight, and does not count as a reason
+// for a missing profile.
 func TestReportedProfiles(t *testing.T) {
 	col, s := newCollector(Options{})
 	for _, body := range []string{`{"page":"/feed","profiled":true,"weight":7,"vitals":{"lcp":1}}`,
@@ -266,11 +267,11 @@ func TestViewPages(t *testing.T) {
 	}
 	for _, r := range s.records {
 		if r.Pages[0] == PageOther {
-			t.Errorf("a trace is stored as of %s", PageOther)
+			t.Errorf("a trace is stored under %s", PageOther)
 		}
 	}
 	if n := strings.Count(log.String(), "too many distinct pages since the start"); n != 1 {
-		t.Errorf("the log has this %d times:\n%s", n, log.String())
+		t.Errorf("the log has the line %d times:\n%s", n, log.String())
 	}
 }
 
@@ -377,6 +378,6 @@ func TestForget(t *testing.T) {
 	}
 	text := fmt.Sprint(families)
 	if strings.Contains(text, "/gone") || strings.Count(text, "/stays") != 4 {
-		t.Errorf("got %s, want 4 series of /stays alone", text)
+		t.Errorf("got %s, want only the 4 series of /stays", text)
 	}
 }
