@@ -111,7 +111,7 @@ func TestCalls(t *testing.T) {
 			"RunTask 50-900\n  FunctionCall 90-390\n    Paint 95-250\n    b 300-390\n",
 		},
 		{
-			"a call within a call: what is below stays", sampled("a", "a;b;c", "a;d;c", "a"),
+			"a call within a call: calls below it continue", sampled("a", "a;b;c", "a;d;c", "a"),
 			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 490},
 				Event{Frame: Frame{Name: "EventDispatch"}, Start: 150, End: 350}),
 			"RunTask 50-900\n  FunctionCall 90-490\n    a 100-490\n      EventDispatch 150-350\n" +
@@ -160,7 +160,7 @@ func TestCalls(t *testing.T) {
 			"RunTask 90-150\n  a 100-150\nRunTask 160-290\n  MinorGC 170-280\n",
 		},
 		{
-			"a measure in no task says what the page waited for", sampled("a", ""),
+			"a measure outside tasks describes what the page waited for", sampled("a", ""),
 			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "load"}, Start: 80,
 				End: 1000, Measure: true}},
 			"RunTask 90-150\n  a 100-150\n",
@@ -181,7 +181,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// Two functions on one stack were seen there by a sample, whatever the events are.
+// If two functions are on one stack, a sample had both, whatever the events are.
 func TestCallsAreSampled(t *testing.T) {
 	names := []string{"RunTask", "FunctionCall", "EvaluateScript", "TimerFire", "RunMicrotasks", "EventDispatch"}
 	for seed := range uint64(2000) {
@@ -217,7 +217,7 @@ func TestCallsAreSampled(t *testing.T) {
 		}
 		for _, c := range l.Calls {
 			if text := stackText(&l.Trie, c.Node, isEvent); !prefixes[text] {
-				t.Fatalf("seed %d: nobody sampled %q:\n%s", seed, text, described(l))
+				t.Fatalf("seed %d: no sample has %q:\n%s", seed, text, described(l))
 			}
 		}
 	}
@@ -306,10 +306,10 @@ func checkTimeline(t *testing.T, s *Stream, events []Event) *Timeline {
 	var covered int64
 	for i, c := range l.Calls {
 		if c.Start >= c.End {
-			t.Fatalf("call %d: %+v has no length", i, c)
+			t.Fatalf("call %d: %+v has no duration", i, c)
 		}
 		if i > 0 && c.Start < l.Calls[i-1].Start {
-			t.Fatalf("call %d: %+v begins before the one before it", i, c)
+			t.Fatalf("call %d: %+v begins before the previous one", i, c)
 		}
 		for len(open) > 0 && open[len(open)-1].End <= c.Start {
 			open = open[:len(open)-1]
@@ -341,7 +341,7 @@ func checkTimeline(t *testing.T, s *Stream, events []Event) *Timeline {
 		self, _ = p.Groups[0].Sum()
 	}
 	if self != covered || l.Self() != covered {
-		t.Fatalf("self times sum to %d and %d, covered are %d", self, l.Self(), covered)
+		t.Fatalf("self times sum to %d and %d, the calls cover %d", self, l.Self(), covered)
 	}
 	return l
 }
@@ -380,7 +380,7 @@ func TestCallsConserve(t *testing.T) {
 			2: nodes[r.IntN(len(nodes))]}}
 		plain := checkTimeline(t, stream, nil)
 		if plain.Self() != sampledTime {
-			t.Fatalf("seed %d: %d µs, sampled were %d", seed, plain.Self(), sampledTime)
+			t.Fatalf("seed %d: %d µs, the samples cover %d", seed, plain.Self(), sampledTime)
 		}
 		var events []Event
 		for range r.IntN(12) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// streamAt returns a stream with samples of a at two times, of which the last covers 10 µs.
+// streamAt returns a stream with samples of a at two times. The last sample covers 10 µs.
 func streamAt(source string, first, last int64) Stream {
 	t := &Trace{Trie: *New(), Gapless: true, End: last + 10}
 	a := t.Insert(Frame{Name: "a"})
@@ -43,7 +43,7 @@ func TestChosen(t *testing.T) {
 	}
 	thread := Thread{Streams: []Stream{streamAt("Internal", 0, 100), streamAt("Inspector", 50, 150)}}
 	if got := thread.Chosen(func(s *Stream) bool { return s.Source == "Inspector" }); !slices.Equal(got, []int{1}) {
-		t.Errorf("of those that fit: got %v", got)
+		t.Errorf("the streams that match: got %v", got)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestParts(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	if thread.Events[0].End != 500 || thread.Streams[1].Trace.End != 310 {
-		t.Error("the thread has changed")
+		t.Error("the thread was changed")
 	}
 	if p, _ := thread.Parts(nil); len(p) != 1 || p[0].Stream != nil || len(p[0].Events) != 5 {
 		t.Errorf("without streams: %v", p)
