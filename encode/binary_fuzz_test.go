@@ -254,7 +254,7 @@ func compareWithGenerated(t *testing.T, data []byte) {
 	case want != nil && strings.Contains(want.Error(), "invalid UTF-8"):
 		return
 	case (got == nil) != (want == nil):
-		t.Errorf("got %v, the generated code says %v", got, want)
+		t.Errorf("got %v, the generated code returns %v", got, want)
 	}
 	if got != nil || want != nil {
 		return
@@ -264,12 +264,12 @@ func compareWithGenerated(t *testing.T, data []byte) {
 	for i := range fields.Len() {
 		f := fields.Get(i)
 		if a, b := columnText(&c, f), generatedText(m, f); a != b {
-			t.Errorf("%s: got %s, the generated code says %s", f.Name(), a, b)
+			t.Errorf("%s: got %s, the generated code returns %s", f.Name(), a, b)
 		}
 	}
 	// The generated code rewrites a tag that is longer than necessary.
 	if u := m.GetUnknown(); !bytes.Equal(c.unknown, u) && len(c.unknown) <= len(u) {
-		t.Errorf("unknown fields: got %x, the generated code says %x", c.unknown, u)
+		t.Errorf("unknown fields: got %x, the generated code returns %x", c.unknown, u)
 	}
 }
 

@@ -88,7 +88,7 @@ func TestRepairResource(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", url, got, want)
 		}
 		if got := repairResource(want); got != want {
-			t.Errorf("%s: a second repair gives %s", want, got)
+			t.Errorf("%s: a second repair returns %s", want, got)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestPagePath(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", page, got, want)
 		}
 		if got := pagePath(want); got != want {
-			t.Errorf("%q: a second time gives %q", want, got)
+			t.Errorf("%q: the second call returns %q", want, got)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func TestEncode(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	good := encoded(t, randomTable(rand.New(rand.NewPCG(3, 4))))
 	for what, data := range map[string][]byte{
-		"nothing": nil, "HTML": []byte("<!doctype html><title>404"), "the magic alone": []byte(magic),
+		"nothing": nil, "HTML": []byte("<!doctype html><title>404"), "only the magic": []byte(magic),
 		"another version": append([]byte(magic), 9),
 		"truncated":       good[:len(good)-5], "trailing byte": append(bytes.Clone(good), 1),
 		"no zstd": append([]byte(magic), version, 1, 2, 3),

@@ -50,7 +50,7 @@ func TestCalls(t *testing.T) {
 	}{
 		{"nothing", nil, nil, ""},
 		{
-			"samples alone", sampled("a", "a;b", "a;c", "", "a"), nil,
+			"only samples", sampled("a", "a;b", "a;c", "", "a"), nil,
 			"a 100-400\n  b 200-300\n  c 300-400\na 500-600\n",
 		},
 		{
@@ -67,16 +67,16 @@ func TestCalls(t *testing.T) {
 			"a 100-200\n(program) 200-300\nb 300-400\n",
 		},
 		{
-			"garbage collection lies on what it interrupted", sampled("a;b", "gc:a;b", "a"), nil,
+			"garbage collection is on top of the interrupted call", sampled("a;b", "gc:a;b", "a"), nil,
 			"a 100-400\n  b 100-300\n    (gc) 200-300\n",
 		},
 		{
-			"a call begins and ends with the event that made it", sampled("", "a", "a", ""),
+			"a call begins and ends with the event that caused it", sampled("", "a", "a", ""),
 			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 120, End: 350}),
 			"RunTask 50-900\n  FunctionCall 120-350\n    a 120-350\n",
 		},
 		{
-			"nothing runs before it is compiled", sampled("", "a", ""),
+			"no function runs before it is compiled", sampled("", "a", ""),
 			task(Event{Frame: Frame{Name: "EvaluateScript"}, Start: 110, End: 290},
 				Event{Frame: Frame{Name: "v8.compile"}, Start: 120, End: 150}),
 			"RunTask 50-900\n  EvaluateScript 110-290\n    v8.compile 120-150\n    a 150-290\n",
@@ -87,25 +87,25 @@ func TestCalls(t *testing.T) {
 			"RunTask 50-900\n  FunctionCall 60-190\n    a 100-190\n",
 		},
 		{
-			"a sample within a layout tells who forced it", sampled("a", "a;b", "a"),
+			"a sample within a layout identifies its caller", sampled("a", "a;b", "a"),
 			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "Layout"},
 				Start: 150, End: 220}),
 			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      b 150-300\n        Layout 150-220\n",
 		},
 		{
-			"what an event says, no marker says again", sampled("a", "gc:a", "a"),
+			"a marker does not repeat an event", sampled("a", "gc:a", "a"),
 			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "MinorGC"},
 				Start: 150, End: 220}),
 			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      MinorGC 150-220\n",
 		},
 		{
-			"a layout between samples belongs to who ran before", sampled("a", "a;b", "a"),
+			"a layout between samples belongs to the earlier stack", sampled("a", "a;b", "a"),
 			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "Layout"},
 				Start: 110, End: 120}),
 			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      Layout 110-120\n      b 200-300\n",
 		},
 		{
-			"the stack stands still while the browser works", sampled("a", "b", "b"),
+			"the stack does not change during browser work", sampled("a", "b", "b"),
 			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "Paint"},
 				Start: 95, End: 250}),
 			"RunTask 50-900\n  FunctionCall 90-390\n    Paint 95-250\n    b 300-390\n",
@@ -154,19 +154,19 @@ func TestCalls(t *testing.T) {
 				"160-240\n          t 160-240\n",
 		},
 		{
-			"a collection in a later task has interrupted nothing", sampled("a", "gc:a", ""),
+			"a collection in a later task interrupts no call", sampled("a", "gc:a", ""),
 			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "RunTask"}, Start: 160,
 				End: 290}, {Frame: Frame{Name: "MinorGC"}, Start: 170, End: 280}},
 			"RunTask 90-150\n  a 100-150\nRunTask 160-290\n  MinorGC 170-280\n",
 		},
 		{
-			"a measure outside tasks describes what the page waited for", sampled("a", ""),
+			"a measure outside tasks is a wait of the page", sampled("a", ""),
 			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "load"}, Start: 80,
 				End: 1000, Measure: true}},
 			"RunTask 90-150\n  a 100-150\n",
 		},
 		{
-			"(program) is what is not in an event", sampled("(program)", "(program)", ""),
+			"(program) is time outside events", sampled("(program)", "(program)", ""),
 			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 150, End: 190}},
 			"(program) 100-150\nRunTask 150-190\n(program) 200-300\n",
 		},

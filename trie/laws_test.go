@@ -34,8 +34,8 @@ func FuzzMergeLaws(f *testing.F) {
 		equal("associative", Merge(Merge(a, b), c), Merge(a, Merge(b, c)))
 		equal("one with its identity", Merge(a, NewProfile()), a)
 		equal("undone by subtraction", Subtract(Merge(a, b), b), a)
-		equal("what coalescing commutes with", Merge(a, b).Coalesce(nil), Merge(a.Coalesce(nil), b.Coalesce(nil)))
-		equal("what coalescing commutes with, coalesced again", Merge(a, b).Coalesce(nil).Coalesce(nil),
+		equal("commuting with coalescing", Merge(a, b).Coalesce(nil), Merge(a.Coalesce(nil), b.Coalesce(nil)))
+		equal("unchanged by coalescing again", Merge(a, b).Coalesce(nil).Coalesce(nil),
 			Merge(a, b).Coalesce(nil))
 		if !before.Equal(a) {
 			t.Errorf("merge changed its input")
@@ -174,7 +174,7 @@ func FuzzPrune(f *testing.F) {
 			t.Errorf("total %d µs after pruning, %d µs before", got, want)
 		}
 		if got := 1 + 2*most + 1; len(pruned.Nodes) > got {
-			t.Errorf("%d nodes, asked for %d and an (other) each", len(pruned.Nodes), most)
+			t.Errorf("%d nodes, want at most %d and one (other) each", len(pruned.Nodes), most)
 		}
 		if !p.Prune(len(p.Nodes)).Equal(p) {
 			t.Error("pruning to all nodes changed the profile")

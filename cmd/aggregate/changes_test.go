@@ -54,7 +54,7 @@ func TestChanges(t *testing.T) {
 	says("became slower by 160 ms (+112 to +208) on /feed", id)
 	says("it was edited", id)
 	if strings.Contains(stdout.String(), "\x1b") {
-		t.Error("a name of a browser reaches the terminal as it is")
+		t.Error("a name from a browser reaches the terminal unescaped")
 	}
 	says("No such change is known", "--page", "/other")
 	says(`"id": "`+id, "--format", "json")

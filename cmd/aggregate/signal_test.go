@@ -84,7 +84,7 @@ func TestSignals(t *testing.T) {
 				}
 			case <-time.After(30 * time.Second): // takes about 1 s, more on a busy machine
 				_ = cmd.Process.Kill()
-				t.Error("goes on")
+				t.Error("does not exit")
 			}
 			if left, _ := filepath.Glob(filepath.Join(dir, ".out*")); left != nil {
 				t.Errorf("left %s", left)

@@ -29,7 +29,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
-var update = flag.Bool("update", false, "rewrite what the scripts compare with")
+var update = flag.Bool("update", false, "rewrite the expected output of scripts")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, programs.Commands(map[string]func(){"ingest": main}))

@@ -108,7 +108,7 @@ func (d *fakeDaemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	d.seen[r.Method]++
-	status, answer := http.StatusBadRequest, any(map[string]any{"error": "no whole body"})
+	status, answer := http.StatusBadRequest, any(map[string]any{"error": "incomplete body"})
 	if err == nil {
 		status, answer = d.answer(w, r, body)
 	}
@@ -161,7 +161,7 @@ func (d *fakeDaemon) answer(w http.ResponseWriter, r *http.Request, body []byte)
 		}
 	}
 	if status, _ := strconv.Atoi(d.mode[r.Method]); status > 0 {
-		return status, failed("so it is told to say")
+		return status, failed("configured failure")
 	}
 	if _, old := d.mode["old"]; old {
 		return http.StatusNotFound, failed("nothing here")

@@ -143,7 +143,7 @@ func TestPlaces(t *testing.T) {
 func checkPlaces(t *testing.T, p *places) {
 	t.Helper()
 	if len(p.taken) > p.most {
-		t.Fatalf("%d of %d places are taken", len(p.taken), p.most)
+		t.Fatalf("%d of %d places are in use", len(p.taken), p.most)
 	}
 	held := 0
 	for _, h := range p.sites {

@@ -54,7 +54,7 @@ func faults(d *otlp.ProfilesData) (out []string) {
 	if d.Dictionary.StringTable[0] != "" {
 		fault("the first string is %q", d.Dictionary.StringTable[0])
 	}
-	// The schema says that readers may expect ids of 16 and 8 bytes.
+	// The schema allows readers to expect ids of 16 and 8 bytes.
 	if none := d.Dictionary.LinkTable[0]; string(none.TraceId) != string(make([]byte, 16)) ||
 		string(none.SpanId) != string(make([]byte, 8)) {
 		fault("the first link is %v", none)
@@ -63,7 +63,7 @@ func faults(d *otlp.ProfilesData) (out []string) {
 	for _, table := range slices.Sorted(maps.Keys(c.tables)) {
 		for i := range c.tables[table] {
 			if !c.used[table][int64(i)] {
-				fault("nobody refers to entry %d of %s", i, table)
+				fault("entry %d of %s is never referenced", i, table)
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func faultsOfSamples(d *otlp.ProfilesDictionary, p *otlp.Profile) (out []string)
 		}
 		k := key{fmt.Sprint(s.StackIndex), fmt.Sprint(slices.Sorted(slices.Values(s.AttributeIndices)))}
 		if seen[k] {
-			out = append(out, fmt.Sprintf("sample %d is of a stack and attributes that were there", i))
+			out = append(out, fmt.Sprintf("sample %d repeats a stack with the same attributes", i))
 		}
 		seen[k] = true
 		keys := map[string]bool{}

@@ -299,8 +299,8 @@ func TestPprofExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := flatTexts(merged), flatTexts(theirs); !maps.Equal(got, want) {
-		t.Errorf("got %d stacks with sums %v, profile.Merge says %d with %v", len(got), sampleSums(merged), len(want),
-			sampleSums(theirs))
+		t.Errorf("got %d stacks with sums %v, profile.Merge returns %d with %v", len(got), sampleSums(merged),
+			len(want), sampleSums(theirs))
 	}
 	t.Logf("%d traces, %d stacks, %d µs", len(all), len(merged.Sample), want)
 }

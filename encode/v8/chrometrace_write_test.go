@@ -56,7 +56,7 @@ func TestChromeTrace(t *testing.T) {
 }
 
 // TestChromeTraceClock checks that no event is at 0 or earlier, which readers treat as missing.
-// Otherwise the clock is that of the timelines.
+// Otherwise times are unchanged.
 func TestChromeTraceClock(t *testing.T) {
 	for first, want := range map[int64]int64{-50: 1, 0: 1, 1: 1, 70: 70} {
 		line := &trie.Timeline{Trie: *trie.New()}

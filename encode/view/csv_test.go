@@ -29,7 +29,7 @@ func TestCSV(t *testing.T) {
 		self += v
 		for _, cell := range row {
 			if cell != "" && strings.Contains("=+-@\t\r", cell[:1]) {
-				t.Errorf("a spreadsheet takes %q for a formula", cell)
+				t.Errorf("a spreadsheet interprets %q as a formula", cell)
 			}
 		}
 	}

@@ -238,7 +238,7 @@ func TestApplyIsExact(t *testing.T) {
 	}
 }
 
-// typicalRules are rules like those of a real site: some pages, packages and functions.
+// typicalRules are typical rules of a site: some pages, packages and functions.
 func typicalRules(t testing.TB) Rules {
 	return mustRules(t,
 		Rule{Name: "checkout", Page: "/checkout/**"}, Rule{Name: "speedometer", Page: "/**"},

@@ -49,7 +49,7 @@ func TestLossIsReported(t *testing.T) {
 			m := parseName(filepath.Dir(gen), filepath.Base(gen)).mark
 			flip(t, log, bytes.Index(b, m[:])+3)
 		}, true},
-		{"half of the log is gone", false, func(t *testing.T, _, log string) {
+		{"half of the log is missing", false, func(t *testing.T, _, log string) {
 			b, err := os.ReadFile(log)
 			if err != nil {
 				t.Fatal(err)
@@ -70,7 +70,7 @@ func TestLossIsReported(t *testing.T) {
 		}, false},
 		{"a page of zeros", false, func(t *testing.T, _, log string) { zero(t, log) }, true},
 		{"a page of zeros in a table", true, func(t *testing.T, _, table string) { zero(t, table) }, true},
-		{"half of a table is gone", true, func(t *testing.T, _, table string) {
+		{"half of a table is missing", true, func(t *testing.T, _, table string) {
 			info, err := os.Stat(table)
 			if err != nil {
 				t.Fatal(err)

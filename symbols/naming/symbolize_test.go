@@ -25,10 +25,10 @@ func TestBefore(t *testing.T) {
 		problem Problem // of changed, which is not a function of any table
 	}{
 		{"both", New(first).Before(New(second)), "first", "other", OtherBuild},
-		{"the other way round", New(second).Before(New(first)), "second", "other", OtherBuild},
-		{"one that knows nothing", New(empty).Before(New(first)), "first", "b", OtherBuild},
-		{"before none", New(first).Before(nil), "first", "b", OtherBuild},
-		{"none before", (*Symbolizer)(nil).Before(New(second)), "second", "other", OtherBuild},
+		{"in reverse order", New(second).Before(New(first)), "second", "other", OtherBuild},
+		{"with an empty library", New(empty).Before(New(first)), "first", "b", OtherBuild},
+		{"with a nil library", New(first).Before(nil), "first", "b", OtherBuild},
+		{"a nil library first", (*Symbolizer)(nil).Before(New(second)), "second", "other", OtherBuild},
 		{"three", New(empty).Before(New(first)).Before(New(second)), "first", "other", OtherBuild},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestBefore(t *testing.T) {
 		})
 	}
 	if (*Symbolizer)(nil).Before(nil).Begin() != nil || New(empty).Before(New(empty)).Begin() != nil {
-		t.Error("no library can name the function")
+		t.Error("a symbolizer without tables begins to name")
 	}
 	both := New(first).Before(New(second))
 	before := both.Generation()

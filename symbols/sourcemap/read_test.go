@@ -159,7 +159,7 @@ func TestMappings(t *testing.T) {
 			{Column: 1, Source: 1, SourceLine: 2, SourceColumn: 3, Name: -1},
 			{Column: 2, Source: 1, SourceLine: 2, SourceColumn: 3, Name: 1},
 		}}},
-		{"columns begin anew, the rest goes on", "CCCC;CAAA", [][]Mapping{
+		{"columns restart, other fields continue", "CCCC;CAAA", [][]Mapping{
 			{{Column: 1, Source: 1, SourceLine: 1, SourceColumn: 1, Name: -1}},
 			{{Column: 1, Source: 1, SourceLine: 1, SourceColumn: 1, Name: -1}},
 		}},

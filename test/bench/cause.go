@@ -38,7 +38,7 @@ func causing(seeds int, progress io.Writer) ([]figure, error) {
 				}
 			}
 		})
-		fmt.Fprintf(progress, "%-50s %4d changes: first %d, in three %d, said %d\n", kind, of.Load(), right.Load(),
+		fmt.Fprintf(progress, "%-50s %4d changes: first %d, in three %d, reported %d\n", kind, of.Load(), right.Load(),
 			listed.Load(), said.Load())
 		if kind == releases.None || kind == releases.All {
 			quiet, silent = quiet+of.Load(), silent+of.Load()-said.Load()
@@ -48,7 +48,7 @@ func causing(seeds int, progress io.Writer) ([]figure, error) {
 	}
 	return []figure{
 		{"cause/changes", float64(runs), "changes with a cause", ""},
-		{"cause/first", float64(first) / float64(max(runs, 1)), "of them: it is the first one that is said", ">= 0.9"},
+		{"cause/first", float64(first) / float64(max(runs, 1)), "of the changes: the first cause is right", ">= 0.9"},
 		{"cause/in_three", float64(three) / float64(max(runs, 1)), "of them: it is one of the first three", ">= 0.95"},
 		{"cause/silent", float64(silent) / float64(max(quiet, 1)), "of changes that no edit, label or call explains",
 			">= 0.95"},

@@ -13,8 +13,8 @@ import (
 // answer is the result of a rule for a function of a script.
 type answer struct {
 	name string
-	// by reports that the rule identifies the function, and not only a possible name: then file
-	// and place are those of the function.
+	// by reports that the rule identifies the function, and not only a possible name. Then file and
+	// place are the function's.
 	by           bool
 	file         string
 	line, column uint32 // from 1

@@ -3,8 +3,8 @@
 //
 //	NAME.js, NAME.js.map  scripts and their maps
 //	truth.json            for each script rows [line, column, name] of all functions, as V8 gives
-//	                      them, which go on with file, line, column, name, class, kind of the
-//	                      original where that is known
+//	                      them, followed by file, line, column, name, class, kind of the
+//	                      original where it is known
 //	trace.json            a trace of the JS Self-Profiling API of the running program (optional)
 //	same.json             rows [script, line, column, script, line, column]: a function of an
 //	                      older build, and the same, unchanged, in this one (optional)
@@ -111,7 +111,7 @@ func Read(dir string) ([]Build, error) {
 }
 
 // Files returns the files of all builds in a folder and its archives by path, with slashes. Paths
-// in an archive are those of its folder.
+// in an archive are relative to the archive's folder.
 func Files(dir string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {

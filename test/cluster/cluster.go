@@ -101,11 +101,11 @@ func (c *cluster) show(ctx context.Context) error {
 	if err := c.send(ctx, files[half:]); err != nil {
 		return err
 	}
-	fmt.Fprintln(c.stdout, "   all accepted. The others do what it did once it has not been seen for half a minute:")
+	fmt.Fprintln(c.stdout, "   all accepted. The others take over its work after half a minute:")
 	if err := c.agree(ctx, len(files)); err != nil {
 		return err
 	}
-	fmt.Fprintln(c.stdout, "\n4. All traces once more, and daemon 1 comes back …")
+	fmt.Fprintln(c.stdout, "\n4. All traces again, and daemon 1 is restarted …")
 	if err := c.send(ctx, files); err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (c *cluster) invite() {
 		fmt.Fprintf(c.stdout, "   open http://%s/, the dashboard of daemon %d; kill -9 %d\n", d.private, i+1,
 			d.cmd.Process.Pid)
 	}
-	fmt.Fprintf(c.stdout, "   open http://%s/, which daemons the balancer takes for alive\n", c.balancer.stats)
+	fmt.Fprintf(c.stdout, "   open http://%s/, daemons that the balancer considers alive\n", c.balancer.stats)
 	fmt.Fprintf(c.stdout, "   AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=%s %s --data '%s' --since 24h --format top\n",
 		storeKey, storeSecret, filepath.Join(c.bin, "aggregate"), c.location)
 	fmt.Fprintf(c.stdout, "   curl -s http://%s/metrics | grep ^fieldtrie_store\n", c.nodes[0].private)

@@ -112,7 +112,7 @@ func TestSumStopsInTime(t *testing.T) {
 	}
 	whole, err := sum(1 << 30)
 	if err != nil || whole < 5<<19 {
-		t.Fatalf("it takes %d bytes, %v", whole, err)
+		t.Fatalf("the sum takes %d bytes, %v", whole, err)
 	}
 	if asked, err := sum(1 << 19); err == nil || asked > 2<<20 {
 		t.Errorf("allocated %d bytes, %v, where 512 KiB are allowed", asked, err)

@@ -166,7 +166,7 @@ func TestJSONAppendValue(t *testing.T) {
 	long := `"` + strings.Repeat(`x\"`, jsonWindow/2) + `"`
 	for _, value := range []string{`{}`, `{ "a" : [1, "]}\\"] }`, `[]`, `"\u00e9\""`, `-1.5e3`, `true`, `null`, long,
 		`[` + long + `,` + long + `]`} {
-		for name, src := range map[string]func(io.Reader) io.Reader{"as it comes": func(r io.Reader) io.Reader {
+		for name, src := range map[string]func(io.Reader) io.Reader{"unchanged": func(r io.Reader) io.Reader {
 			return r
 		}, "by half": iotest.HalfReader} {
 			for _, most := range []int{len(value), len(value) - 1} {
@@ -180,7 +180,7 @@ func TestJSONAppendValue(t *testing.T) {
 					want += value
 				}
 				if string(got) != want || whole != (most == len(value)) {
-					t.Errorf("%s: %.20s: got %.20q of %d bytes, whole %v", name, value, got, len(got), whole)
+					t.Errorf("%s: %.20s: got %.20q of %d bytes, complete %v", name, value, got, len(got), whole)
 				}
 				if !r.Key() || string(r.Name) != "b" || r.Float() != 7 || r.Key() || r.Err != nil {
 					t.Errorf("%s: %.20s: %v after it", name, value, r.Err)

@@ -226,15 +226,15 @@ func TestFinish(t *testing.T) {
 		}, want: "another login"},
 		"EXP and exp": {claims: change("exp", 1), sign: also(t, "EXP",
 			time.Now().Add(time.Hour).Unix()), want: "differ only in case"},
-		"EXP alone": {claims: func(c map[string]any) {
+		"only EXP": {claims: func(c map[string]any) {
 			c["EXP"] = c["exp"]
 			delete(c, "exp")
 		}, want: "lacks a claim: exp"},
-		"AUD alone": {claims: func(c map[string]any) {
+		"only AUD": {claims: func(c map[string]any) {
 			c["AUD"] = c["aud"]
 			delete(c, "aud")
 		}, want: "lacks a claim: aud"},
-		"SUB alone in UserInfo": {claims: change("groups", nil), info: map[string]any{"SUB": "7",
+		"only SUB in UserInfo": {claims: change("groups", nil), info: map[string]any{"SUB": "7",
 			"groups": []string{"x"}}, want: "about another person"},
 		"Groups and groups": {claims: change("groups", nil), info: map[string]any{"sub": "7", "groups": "x",
 			"Groups": "y"}, want: "differ only in case"},

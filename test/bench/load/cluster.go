@@ -13,7 +13,7 @@ import (
 func (c *config) clusterFlags(fs *pflag.FlagSet) {
 	t := &c.trouble
 	fs.IntVar(&c.nodes, "nodes", 1,
-		"number of daemons to start on one bucket, of --store or --data s3://…; each request goes to one of them, "+
+		"number of daemons to start on one bucket from --store or --data s3://…; each request goes to one of them, "+
 			"a repeat to another one")
 	fs.StringVar(&c.store, "store", "",
 		"start this `PROGRAM`, versitygw or minio, as the store, with its data in a directory that is deleted at "+

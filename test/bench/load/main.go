@@ -133,7 +133,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 		"public `ADDR` of a running daemon, or of all on a bucket; otherwise they are started")
 	fs.StringSliceVar(&c.queryAddrs, "query-addr", []string{"127.0.0.1:8419"}, "private `ADDR` of each daemon")
 	fs.IntVar(&c.pid, "pid", 0, "its process `ID`, to report memory and processor time")
-	fs.StringVar(&o.Key, "key", "", "`KEY` that it asks for")
+	fs.StringVar(&o.Key, "key", "", "`KEY` that the daemon requires")
 	fs.StringVar(&c.data, "data", "",
 		"`DIR` with the data, to report its size; for a started daemon, where it keeps its data, which is not "+
 			"deleted: DIR or s3://…")

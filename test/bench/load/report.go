@@ -182,7 +182,7 @@ func (r *report) print(w io.Writer) error {
 	if r.Rejected+r.Broken+r.Unconnected+r.Retries+r.GivenUp > 0 {
 		row("failed", "%d requests without an answer, %d without a connection, %d traces rejected", r.Broken,
 			r.Unconnected, r.Rejected)
-		row("retries", "%d; %d traces given up, %d of which it is not known whether they are stored", r.Retries,
+		row("retries", "%d; %d traces given up, %d of them possibly stored", r.Retries,
 			r.GivenUp, r.Unclear)
 	}
 	l := r.LatencyMS
@@ -208,7 +208,7 @@ func (r *report) print(w io.Writer) error {
 			r.CPUSeconds, r.CPUPerTraceMS, mebi(r.PeakRSSBytes), mebi(r.PeakAnonBytes))
 	}
 	if r.MemoryBytes > 0 {
-		row("memory", "%.0f MiB allowed, %.0f MiB taken with files", mebi(r.MemoryBytes), mebi(r.PeakGroupBytes))
+		row("memory", "%.0f MiB allowed, %.0f MiB used with files", mebi(r.MemoryBytes), mebi(r.PeakGroupBytes))
 	}
 	row("load", "%.1f s of processor time", r.OwnCPUSeconds)
 	if r.DiskLiveBytes > 0 {
@@ -235,7 +235,7 @@ func (r *report) printVerdict(row func(name, format string, args ...any)) {
 	case r.Differences > 0:
 		verdict = fmt.Sprintf("NOT what was acknowledged, %d differences", r.Differences)
 	case r.Unclear > 0:
-		verdict = fmt.Sprintf("all that was acknowledged, once, and %d of what may have come",
+		verdict = fmt.Sprintf("everything acknowledged, once, and %d possibly stored traces",
 			int64(r.FoundTraces)-int64(r.VerifiedTraces))
 	}
 	row("verified", "%s: %d traces of %d pages by %d questions in %.1f s", verdict, r.VerifiedTraces, r.VerifiedPages,

@@ -20,6 +20,6 @@ export async function measure(convert) {
     const { user, system } = process.cpuUsage(before);
     cpu = Math.min(cpu, (user + system) / 1e6);
   } while (performance.now() < until);
-  if (!(found > 0)) throw new Error(`nothing came out of ${file}`);
+  if (!(found > 0)) throw new Error(`no output for ${file}`);
   process.stdout.write(`${JSON.stringify({ cpu, found })}\n`);
 }

@@ -39,7 +39,7 @@ for (const [name, text, expected] of [
   ['a function', 'function f() { return 1 }', 'function f() {__f(1); return 1 }'],
   ['a directive', 'function f() { "use strict"\nreturn 1 }', 'function f() { "use strict";__f(1);\nreturn 1 }'],
   ['an arrow', 'x => y', 'x =>(__f(1), y)'],
-  ['an arrow that gives an object', '() => ({ a })', '() =>(__f(1), ({ a }))'],
+  ['an arrow that returns an object', '() => ({ a })', '() =>(__f(1), ({ a }))'],
   ['arrows in arrows', 'a => b => c', 'a =>(__f(1), b =>(__f(2), c))'],
   ['a comment before the body', '(a /* => */) => a', '(a /* => */) =>(__f(1), a)'],
   ['members', 'class A { #b() {} get c() { return 1 } static d = () => 1 }', 'class A { #b() {__f(1);} get c() {__f(2); return 1 } static d = () =>(__f(3), 1) }'],
@@ -58,7 +58,7 @@ for (const [name, text, expected] of [
   ['the first of two', 'function f() { __f(7); var a = (__f(8), 1) }', 7],
   ['a call before', 'function wrapper() { g(); __f(8) }', undefined],
   ['an argument, before its call', 'function f() { g(__f(7)) }', 7],
-  ['a function inside alone', 'function wrapper() { !function () { __f(8) }() }', undefined],
+  ['only a nested function', 'function wrapper() { !function () { __f(8) }() }', undefined],
   ['a module', 'function wrapper(e) { e.exports = 1; __f(8) }', undefined],
 ]) {
   test(`the function of ${name}`, () => assert.equal(markerOf(functions(text, 'a.js').find(({ node }) => node).node), expected));

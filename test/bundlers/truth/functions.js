@@ -92,7 +92,7 @@ export function functions(text, name) {
   return found.sort((a, b) => a.start - b.start);
 }
 
-/** The name that V8 gives a function: its own, or that of its binding. */
+/** The name that V8 gives a function: its own, or its binding's. */
 function nameOf(node, names, owner) {
   if (!/Method$/.test(node.type)) return names.of(node);
   if (node.kind == 'constructor') return owner;

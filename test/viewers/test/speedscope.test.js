@@ -62,7 +62,7 @@ function selfTimes(file, profile) {
 const withoutIdle = ({ '(idle)': _, '(root)': __, ...rest }) => rest;
 
 for (const name of ['merged.speedscope.json', 'timed.speedscope.json']) {
-  test(`${name} is as the schema says`, () => {
+  test(`${name} follows the schema`, () => {
     const schema = JSON.parse(readFileSync(release('file-format-schema.json'), 'utf8'));
     const validate = new Ajv({ strict: false }).compile(schema);
     assert.ok(validate(json(name)), JSON.stringify(validate.errors));
